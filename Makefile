@@ -1,0 +1,37 @@
+# make run   sets everything up and runs the main job
+# make test  sets everything up, tests included, and runs all tests
+# make setup prepares .venv (called by the other two)
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+DEV    := $(VENV)/.installed-dev
+
+.PHONY: setup run test lint clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml
+	@scripts/check-python $(PYTHON)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $(STAMP)
+
+$(DEV): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $(DEV)
+
+run: setup
+	$(BIN)/wattline compare --out runs/main
+
+test: $(DEV)
+	scripts/install-debian-packages
+	$(BIN)/python scripts/run_tests.py
+
+lint: $(DEV)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) runs .pytest_cache .mypy_cache .ruff_cache .hypothesis

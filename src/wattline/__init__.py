@@ -1,0 +1,1 @@
+"""Wattline plans, runs and accounts for an HPC cluster under a power limit."""

@@ -1,0 +1,115 @@
+"""The command `wattline`: finds the module of a command and prints its errors in one line."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import click
+
+from wattline.model.errors import InputError, WattlineError
+
+
+class Entry(NamedTuple):
+    """Where a command lives; its module is imported only when it is called."""
+
+    section: str
+    help: str
+    module: str = ""
+
+
+SECTIONS: Mapping[str, str] = {
+    "plan": "Plan: replay a job log and ask what if",
+    "models": "Models: configurations, predictions, procurement, specifications",
+    "grid": "Grid: demand response, prices, budgets",
+    "network": "Network: placement and congestion",
+    "live": "Live: run beside a resource manager",
+    "account": "Account: who used which joules",
+}
+
+# Each command is `command` in the module wattline.cli.<name>, with dashes as underscores.
+COMMANDS: Mapping[str, Entry] = {
+    "simulate": Entry("plan", "Simulate a job log on a machine under a policy."),
+    "compare": Entry("plan", "Simulate several scenarios and compare them in a table."),
+    "report": Entry("plan", "Make the HTML report of one or more run folders."),
+    "trace": Entry("plan", "Look at job logs, convert them, generate them."),
+    "policies": Entry("plan", "List the policies along each axis."),
+    "bench": Entry("plan", "Measure the speed of this installation."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is called and lists commands by section."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        module = importlib.import_module(
+            entry.module or f"wattline.cli.{cmd_name.replace('-', '_')}"
+        )
+        command = module.command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            import difflib
+
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f"; did you mean '{near[0]}'?" if near else ""
+            raise click.UsageError(f"there is no command '{args[0]}'{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for section, title in SECTIONS.items():
+            rows = [(name, e.help) for name, e in COMMANDS.items() if e.section == section]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(package_name="wattline", message="wattline %(version)s")
+def cli() -> None:
+    """Plan, run and account for an HPC cluster under a power limit."""
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Entry point: exit 0, 2 for a mistake of the user's, 1 for a failure, 130 for Ctrl-C."""
+    try:
+        status = cli.main(args=argv, prog_name="wattline", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        status = 2
+    except click.ClickException as error:
+        _say(error.format_message())
+        status = 2
+    except InputError as error:
+        _say(str(error))
+        status = 2
+    except WattlineError as error:
+        _say(str(error))
+        status = 1
+    except (click.Abort, KeyboardInterrupt):
+        _say("interrupted; nothing half-written was kept")
+        status = 130
+    except BrokenPipeError:
+        # The reader of our output went away (`wattline ... | head`): not an error of ours.
+        sys.stderr.close()
+        status = 0
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _say(message: str) -> None:
+    click.echo("wattline: " + " ".join(message.split()), err=True)

@@ -1,0 +1,82 @@
+"""How commands speak: JSON for programs, aligned tables for people, progress on a terminal."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import click
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+def print_json(value: Any) -> None:
+    """Print as JSON; NaN and infinity become null, which JSON can say."""
+    click.echo(json.dumps(_plain(value), indent=2))
+
+
+def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> None:
+    """Print aligned columns, numbers to the right."""
+    rows = [list(row) for row in rows]
+    cells = [[_cell(value) for value in row] for row in rows]
+    numeric = [
+        bool(rows) and all(row[i] is None or isinstance(row[i], (int, float)) for row in rows)
+        for i in range(len(headers))
+    ]
+    widths = [max(len(h), *(len(r[i]) for r in cells), 0) for i, h in enumerate(headers)]
+    if title:
+        click.echo(title)
+    for line in [list(headers), ["-" * w for w in widths], *cells]:
+        padded = (
+            text.rjust(w) if right else text.ljust(w)
+            for text, w, right in zip(line, widths, numeric, strict=True)
+        )
+        click.echo("  ".join(padded).rstrip())
+
+
+class Advance(Protocol):
+    """Call it with how far the work has come, from 0 to 1."""
+
+    def __call__(self, fraction: float) -> None: ...
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Advance]:
+    """A progress bar on a terminal, nothing in a pipe."""
+    if not sys.stderr.isatty():
+        yield lambda fraction: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(),
+               TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=1.0)
+        yield lambda fraction: bar.update(task, completed=fraction)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:,.4g}" if abs(value) < 1e5 else f"{value:,.0f}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return str(value)

@@ -1,0 +1,134 @@
+"""The machine as a tree: site, system, rack, node, socket, with classes of nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from wattline.model.errors import InputError
+
+
+class NodeState(IntEnum):
+    """Power states of a node."""
+
+    OFF = 0
+    BOOTING = 1
+    IDLE = 2
+    ACTIVE = 3
+    SHUTTING_DOWN = 4
+
+
+@dataclass(frozen=True)
+class NodeClass:
+    """What all nodes of one kind share. Powers are of one node."""
+
+    name: str = "node"
+    cores: int = 1
+    sockets: int = 1
+    power_w_idle: float = 90.0
+    power_w_active: float = 300.0
+    power_w_off: float = 0.0
+    boot_s: float = 0.0
+    boot_power_w: float = 0.0
+    shutdown_s: float = 0.0
+    shutdown_power_w: float = 0.0
+    speed: float = 1.0
+    """Progress of a job a second here, relative to the machine on which it was logged."""
+
+    def __post_init__(self) -> None:
+        for name in ("power_w_idle", "power_w_active", "power_w_off", "boot_s", "boot_power_w",
+                     "shutdown_s", "shutdown_power_w"):
+            value = getattr(self, name)
+            if not 0 <= value < float("inf"):
+                raise InputError(f"node class '{self.name}': {name} is {value}, must be >= 0")
+        if self.power_w_active < self.power_w_idle:
+            raise InputError(
+                f"node class '{self.name}': power_w_active ({self.power_w_active}) is below "
+                f"power_w_idle ({self.power_w_idle})"
+            )
+        if self.cores < 1 or self.sockets < 1:
+            raise InputError(f"node class '{self.name}': cores and sockets must be at least 1")
+        if not self.speed > 0:
+            raise InputError(f"node class '{self.name}': speed is {self.speed}, must be > 0")
+
+
+@dataclass(frozen=True)
+class NodeGroup:
+    """A run of equal nodes, in racks; node numbers follow the order of the groups."""
+
+    node_class: NodeClass
+    count: int
+    nodes_per_rack: int = 0
+    """0 means all nodes of the group stand in one rack."""
+
+    def __post_init__(self) -> None:
+        if self.count < 1:
+            raise InputError(f"a group of '{self.node_class.name}' nodes has {self.count} nodes")
+        if self.nodes_per_rack < 0:
+            raise InputError("nodes_per_rack must not be negative")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A system at a site. Its tree has the levels site, system, rack, node, socket."""
+
+    groups: tuple[NodeGroup, ...]
+    name: str = "system"
+    site: str = "site"
+    _racks: tuple[tuple[int, int], ...] = field(init=False, repr=False, default=())
+
+    def __post_init__(self) -> None:
+        if not self.groups:
+            raise InputError("a machine needs at least one group of nodes")
+        object.__setattr__(self, "_racks", tuple(self._lay_racks()))
+
+    @classmethod
+    def uniform(cls, nodes: int, node_class: NodeClass | None = None, *, nodes_per_rack: int = 0,
+                name: str = "system") -> Machine:
+        return cls((NodeGroup(node_class or NodeClass(), nodes, nodes_per_rack),), name=name)
+
+    @property
+    def node_count(self) -> int:
+        return sum(group.count for group in self.groups)
+
+    @property
+    def core_count(self) -> int:
+        return sum(group.count * group.node_class.cores for group in self.groups)
+
+    @property
+    def power_w_idle(self) -> float:
+        """All nodes on and idle."""
+        return sum(group.count * group.node_class.power_w_idle for group in self.groups)
+
+    @property
+    def power_w_max(self) -> float:
+        """All nodes active at full speed."""
+        return sum(group.count * group.node_class.power_w_active for group in self.groups)
+
+    @property
+    def racks(self) -> tuple[tuple[int, int], ...]:
+        """For each rack its first node and the number of its nodes."""
+        return self._racks
+
+    def rack_of(self, node: int) -> int:
+        for rack, (first, count) in enumerate(self._racks):
+            if first <= node < first + count:
+                return rack
+        raise InputError(f"{self.name} has no node {node}; it has {self.node_count}")
+
+    def class_of(self, node: int) -> NodeClass:
+        for group in self.groups:
+            if node < group.count:
+                return group.node_class
+            node -= group.count
+        raise InputError(f"{self.name} has only {self.node_count} nodes")
+
+    def _lay_racks(self) -> list[tuple[int, int]]:
+        racks = []
+        first = 0
+        for group in self.groups:
+            size = group.nodes_per_rack or group.count
+            for offset in range(0, group.count, size):
+                racks.append((first + offset, min(size, group.count - offset)))
+            first += group.count
+        return racks

@@ -1,0 +1,125 @@
+"""What a simulation leaves behind: when each job ran, what happened when, and the joules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from wattline.model.jobs import IntArray, JobTable
+from wattline.model.machine import Machine
+from wattline.model.signal import FloatArray, Signal
+
+
+class EventKind(IntEnum):
+    """What happened. The number is also the order of events of one instant."""
+
+    END = 0
+    """A job finished, or was killed at the end of its requested time."""
+    PAUSE = 1
+    NODE = 2
+    """A node finished booting or shutting down, or began to."""
+    CAP = 3
+    """The power cap took another value."""
+    RESERVATION = 4
+    SUBMIT = 5
+    CONTROL = 6
+    """A control cycle of a regulation policy."""
+    RATE = 7
+    """A running job changed its speed or its power."""
+    START = 8
+    RESUME = 9
+    WAKE = 10
+    """A time at which the policy asked to be called again."""
+
+
+class Outcome(IntEnum):
+    """How a job ended."""
+
+    NOT_RUN = 0
+    COMPLETED = 1
+    KILLED = 2
+    """It reached its requested time under the rule `overrun = kill`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """One row a job, in the order of the job table. Times are NaN for jobs that never ran."""
+
+    start_s: FloatArray
+    end_s: FloatArray
+    nodes: IntArray
+    """Units given: nodes, or cores at core granularity."""
+    energy_j: FloatArray
+    """Everything that the job's nodes drew while it held them, their idle power included."""
+    outcome: IntArray
+    configuration: IntArray
+    """Which of its configurations the job ran in; 0 is the requested one."""
+
+
+@dataclass(frozen=True, eq=False)
+class EventLog:
+    """One row an event. Power, busy units and queue length are those after the event."""
+
+    time_s: FloatArray
+    kind: IntArray
+    job: IntArray
+    """Row of the job table, or -1."""
+    power_w: FloatArray
+    """Power of the whole machine."""
+    busy: IntArray
+    """Units in use."""
+    queued: IntArray
+    """Jobs waiting."""
+
+    def __len__(self) -> int:
+        return len(self.time_s)
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """Which units each job held, as runs of neighbouring units: one row a run."""
+
+    job: IntArray
+    first: IntArray
+    count: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The result of one simulation."""
+
+    jobs: JobTable
+    schedule: Schedule
+    events: EventLog
+    machine: Machine
+    units: int
+    """Nodes, or cores at core granularity."""
+    start_s: float
+    """Time of the first event (the first submission)."""
+    end_s: float
+    """Time of the last event."""
+    energy_j: float
+    """Of the whole machine from `start_s` to `end_s`, idle power included."""
+    class_energy_j: Mapping[str, float]
+    """The same by node class."""
+    time_above_cap_s: float
+    energy_above_cap_j: float
+    power_w_peak: float
+    cap_w: Signal | None = None
+    placement: Placement | None = None
+    engine_s: float = 0.0
+    """Wall-clock seconds in the engine alone."""
+    scenario: Mapping[str, Any] = field(default_factory=dict)
+    """The scenario as resolved, in the form of its TOML file."""
+    notes: Mapping[str, float] = field(default_factory=dict)
+    """Figures that a policy reports of itself, by name with the unit last."""
+
+    @property
+    def ran(self) -> npt.NDArray[np.bool_]:
+        """Which jobs ran."""
+        return np.asarray(self.schedule.outcome != Outcome.NOT_RUN, dtype=np.bool_)

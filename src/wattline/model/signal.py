@@ -1,0 +1,68 @@
+"""Step functions of time: caps, prices, carbon intensity, regulation signals, availability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from wattline.model.errors import InputError
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Signal:
+    """A right-continuous step function: `value[i]` holds from `time_s[i]` until the next time.
+
+    Before the first time the first value holds; after the last time the last one does.
+    """
+
+    time_s: FloatArray
+    value: FloatArray
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        time_s = np.ascontiguousarray(self.time_s, dtype=np.float64)
+        value = np.ascontiguousarray(self.value, dtype=np.float64)
+        if time_s.ndim != 1 or time_s.shape != value.shape or time_s.size == 0:
+            raise InputError("a signal needs as many times as values, and at least one")
+        if not np.all(np.isfinite(time_s)) or np.any(np.diff(time_s) <= 0):
+            raise InputError("the times of a signal must be finite and strictly increasing")
+        if np.any(np.isnan(value)):
+            raise InputError("a signal has a gap: one of its values is not a number")
+        time_s.setflags(write=False)
+        value.setflags(write=False)
+        object.__setattr__(self, "time_s", time_s)
+        object.__setattr__(self, "value", value)
+
+    @classmethod
+    def constant(cls, value: float, unit: str = "") -> Signal:
+        return cls(np.zeros(1), np.array([value]), unit)
+
+    @classmethod
+    def from_steps(cls, steps: Iterable[tuple[float, float]], unit: str = "") -> Signal:
+        """Build from (time, value) pairs in any order; the last of two equal times wins."""
+        by_time = dict(sorted(steps, key=lambda step: step[0]))
+        return cls(np.array(list(by_time)), np.array(list(by_time.values())), unit)
+
+    def at(self, time_s: float) -> float:
+        """The value that holds at this time."""
+        return float(self.value[max(0, int(np.searchsorted(self.time_s, time_s, "right")) - 1)])
+
+    def sample(self, times_s: npt.ArrayLike) -> FloatArray:
+        """The values that hold at each of these times."""
+        index = np.searchsorted(self.time_s, np.asarray(times_s, dtype=np.float64), "right") - 1
+        sampled: FloatArray = self.value[np.maximum(index, 0)]
+        return sampled
+
+    def integral(self, start_s: float, end_s: float) -> float:
+        """The exact integral over [start_s, end_s]."""
+        inner = self.time_s[(self.time_s > start_s) & (self.time_s < end_s)]
+        edges = np.concatenate(([start_s], inner, [end_s]))
+        return float(np.sum(self.sample(edges[:-1]) * np.diff(edges)))
+
+    def scaled(self, factor: float, unit: str | None = None) -> Signal:
+        return Signal(self.time_s, self.value * factor, self.unit if unit is None else unit)

@@ -1,0 +1,111 @@
+"""What a person types and reads: `1.4MW`, `90m`, `01:30:00`, `3.2kWh`, `n[001-004]`.
+
+Files hold SI numbers; these functions stand at the edge, where people type and read.
+"""
+
+from __future__ import annotations
+
+import re
+
+from wattline.model.errors import InputError
+
+_NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+_SCALE = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_TIME_S = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0,
+           "w": 604800.0}
+
+
+def parse_power(text: str) -> float:
+    """Watts from `1400000`, `1.4MW`, `380 W`."""
+    return _scaled(text, "W", "a power like 3500, 3500W or 1.4MW")
+
+
+def parse_energy(text: str) -> float:
+    """Joules from `3600`, `3.6MJ`, `3.2kWh`."""
+    if text.strip().endswith("Wh"):
+        return 3600.0 * _scaled(text, "Wh", "an energy like 3.2kWh")
+    return _scaled(text, "J", "an energy like 3600, 3.6MJ or 3.2kWh")
+
+
+def parse_duration(text: str) -> float:
+    """Seconds from `90`, `90m`, `1.5h`, `01:30:00`, `2-12:00:00`."""
+    cleaned = text.strip()
+    clock = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d{2})(?::(\d{2}(?:\.\d+)?))?", cleaned)
+    if clock:
+        days, first, second, third = clock.groups()
+        # Slurm reads two fields as minutes and seconds, or as hours and minutes after days.
+        if third is None and days is None:
+            return int(first) * 60 + float(second)
+        return int(days or 0) * 86400 + int(first) * 3600 + int(second) * 60 + float(third or 0)
+    match = re.fullmatch(_NUMBER + r"\s*([a-z]*)", cleaned)
+    if not match or match[2] not in _TIME_S:
+        raise InputError(f"'{text}' is not a time; write it like 90, 90m, 1.5h or 01:30:00")
+    return float(match[1]) * _TIME_S[match[2]]
+
+
+def parse_fraction(text: str) -> float:
+    """A ratio from `0.1` or `10%`."""
+    match = re.fullmatch(_NUMBER + r"\s*(%?)", text.strip())
+    if not match:
+        raise InputError(f"'{text}' is not a fraction; write it like 0.1 or 10%")
+    return float(match[1]) / (100.0 if match[2] else 1.0)
+
+
+def parse_hosts(text: str) -> list[str]:
+    """Host names from `n[001-004,007],login1`."""
+    hosts: list[str] = []
+    for part in re.findall(r"[^,\[\]]+(?:\[[^\]]*\][^,\[\]]*)*", text.strip()):
+        hosts.extend(_expand(part))
+    if not hosts or text.count("[") != text.count("]"):
+        raise InputError(f"'{text}' is not a host list; write it like n[001-004],login1")
+    return hosts
+
+
+def format_power(power_w: float) -> str:
+    return _with_prefix(power_w, "W")
+
+
+def format_energy(energy_j: float) -> str:
+    return _with_prefix(energy_j / 3600.0, "Wh")
+
+
+def format_duration(time_s: float) -> str:
+    """`1d 02:03:04` above a minute, seconds below it."""
+    if time_s < 0:
+        return "-" + format_duration(-time_s)
+    if time_s < 60:
+        return f"{time_s:.3g} s"
+    minutes, seconds = divmod(round(time_s), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    return (f"{days}d " if days else "") + f"{hours:02d}:{minutes:02d}:{seconds:02d}"
+
+
+def _scaled(text: str, unit: str, example: str) -> float:
+    match = re.fullmatch(_NUMBER + r"\s*([kMGT]?)(?:" + unit + ")?", text.strip())
+    if not match:
+        raise InputError(f"'{text}' is not understood; write {example}")
+    return float(match[1]) * _SCALE[match[2]]
+
+
+def _with_prefix(value: float, unit: str) -> str:
+    for prefix, scale in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if abs(value) >= scale:
+            return f"{value / scale:.4g} {prefix}{unit}"
+    return f"{value:.4g} {unit}"
+
+
+def _expand(part: str) -> list[str]:
+    match = re.search(r"\[([^\]]*)\]", part)
+    if not match:
+        return [part.strip()]
+    names = []
+    for item in match[1].split(","):
+        span = re.fullmatch(r"(\d+)(?:-(\d+))?", item.strip())
+        if not span:
+            raise InputError(f"'{part}' is not a host list; write it like n[001-004]")
+        low, high = span[1], span[2] or span[1]
+        for number in range(int(low), int(high) + 1):
+            middle = str(number).zfill(len(low))
+            names.extend(_expand(part[: match.start()] + middle + part[match.end() :]))
+    return names

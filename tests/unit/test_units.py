@@ -1,0 +1,65 @@
+"""What people type is understood, and nonsense is refused with an example of what is right."""
+
+import pytest
+
+from wattline.model.errors import InputError
+from wattline.model.units import (
+    format_duration,
+    format_energy,
+    format_power,
+    parse_duration,
+    parse_energy,
+    parse_fraction,
+    parse_hosts,
+    parse_power,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "watts"),
+    [("3500", 3500), ("3500W", 3500), ("1.4MW", 1.4e6), ("380 W", 380), ("7kW", 7000)],
+)
+def test_power(text, watts):
+    assert parse_power(text) == watts
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90", 90), ("90m", 5400), ("1.5h", 5400), ("01:30:00", 5400), ("2-12:00:00", 216000),
+     ("05:30", 330), ("2d", 172800)],
+)
+def test_duration(text, seconds):
+    assert parse_duration(text) == seconds
+
+
+def test_energy():
+    assert parse_energy("3.2kWh") == pytest.approx(3.2 * 3.6e6)
+    assert parse_energy("3.6MJ") == 3.6e6
+
+
+def test_fraction():
+    assert parse_fraction("10%") == pytest.approx(0.1)
+    assert parse_fraction("0.25") == 0.25
+
+
+def test_hosts():
+    assert parse_hosts("n[001-003,007],login1") == ["n001", "n002", "n003", "n007", "login1"]
+    assert parse_hosts("r[1-2]n[1-2]") == ["r1n1", "r1n2", "r2n1", "r2n2"]
+
+
+@pytest.mark.parametrize(
+    ("parse", "text"),
+    [(parse_power, "many"), (parse_power, "3 apples"), (parse_duration, "soon"),
+     (parse_duration, "1y"), (parse_energy, "3 kg"), (parse_fraction, "half"),
+     (parse_hosts, "n[1-"), (parse_hosts, ""), (parse_hosts, "n[a-b]")],
+)
+def test_nonsense_is_refused(parse, text):
+    with pytest.raises(InputError):
+        parse(text)
+
+
+def test_formats():
+    assert format_power(1.4e6) == "1.4 MW"
+    assert format_energy(3.6e6) == "1 kWh"
+    assert format_duration(93784) == "1d 02:03:04"
+    assert format_duration(2) == "2 s"
