@@ -14,7 +14,8 @@ BIN = Path(sys.executable).parent
 def run(*command: str, **environment: str) -> None:
     print("$", " ".join(command), flush=True)
     env = {**os.environ, **environment}
-    status = subprocess.run([str(BIN / command[0]), *command[1:]], cwd=ROOT, env=env).returncode
+    argv = [str(BIN / command[0]), *command[1:]]
+    status = subprocess.run(argv, cwd=ROOT, env=env, check=False).returncode
     if status:
         sys.exit(status)
 
