@@ -21,6 +21,11 @@ from typing import Any, TypeVar
 
 PLAIN = os.environ.get("WATTLINE_PLAIN", "") not in ("", "0")
 
+# Kernels never allocate, so they need no reference counts (`_nrt`), which made them ten times
+# slower when arrays were handed from kernel to kernel. Division by zero gives infinity, as in
+# numpy.
+JIT_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 if not PLAIN:
@@ -32,15 +37,7 @@ def kernel(function: F) -> F:
     """Compile on first call, cached on disk; in plain mode, the function itself."""
     if PLAIN:
         return function
-    compiled: F = numba.njit(cache=True, nogil=True)(function)
-    return compiled
-
-
-def small_kernel(function: F) -> F:
-    """Like `kernel`, for one-liners that are always to be inlined into their caller."""
-    if PLAIN:
-        return function
-    compiled: F = numba.njit(cache=True, nogil=True, inline="always")(function)
+    compiled: F = numba.njit(cache=True, **JIT_OPTIONS)(function)
     return compiled
 
 
@@ -51,29 +48,32 @@ class Slot:
     with `implement`.
     """
 
-    def __init__(self, name: str, position: int) -> None:
-        self.name = name
+    def __init__(self, declaration: Callable[..., Any], position: int, default: bool) -> None:
+        self.name = declaration.__name__
         self.position = position
+        self.arguments = _argument_names(declaration)
         self.implementations: dict[type, Callable[..., Any]] = {}
+        self.default = kernel(declaration) if default else None
 
     def find(self, parameters: type) -> Callable[..., Any]:
-        try:
-            return self.implementations[parameters]
-        except KeyError:
-            raise TypeError(f"no {self.name} is registered for {parameters.__name__}") from None
+        found = self.implementations.get(parameters, self.default)
+        if found is None:
+            raise TypeError(f"no {self.name} is registered for {parameters.__name__}")
+        return found
 
 
 _slots: dict[Callable[..., Any], Slot] = {}
 
 
-def slot(position: int) -> Callable[[F], F]:
+def slot(position: int, *, default: bool = False) -> Callable[[F], F]:
     """Make a function a slot that dispatches on its argument at `position`.
 
-    The decorated function's body is never run: its signature and its text are the contract.
+    Its signature and its text are the contract. With `default`, its body is what happens for types
+    that registered nothing; otherwise the body is never run.
     """
 
     def decorate(declaration: F) -> F:
-        found = Slot(declaration.__name__, position)
+        found = Slot(declaration, position, default)
 
         def call(*arguments: Any) -> Any:
             return found.find(type(arguments[position]))(*arguments)
@@ -91,32 +91,38 @@ def slot(position: int) -> Callable[[F], F]:
 def implement(slot_function: Callable[..., Any], parameters: type) -> Callable[[F], F]:
     """Register a kernel as what `slot_function` does for this type of parameters."""
 
+    found = _slots[slot_function]
+
     def decorate(function: F) -> F:
-        _slots[slot_function].implementations[parameters] = function
+        if _argument_names(function) != found.arguments:
+            raise TypeError(f"{found.name} takes {found.arguments}: {function} must do so too")
+        found.implementations[parameters] = function
         return function
 
     return decorate
 
 
 def _overload(call: Callable[..., Any], found: Slot, declaration: Callable[..., Any]) -> None:
-    code = declaration.__code__
-    names = code.co_varnames[: code.co_argcount]
-    signature = ", ".join(names)
+    """Tell numba how to resolve a call of the slot from a kernel."""
 
     def resolve(*argument_types: Any) -> Callable[..., Any]:
         chosen = argument_types[found.position]
         parameters = getattr(chosen, "instance_class", None)
         if parameters is None:
             raise TypeError(f"{found.name} takes a NamedTuple of parameters, not {chosen}")
-        implementation = found.find(parameters)
-        scope = {"implementation": implementation}
-        made: Callable[..., Any] = eval(  # numba wants the very argument names
-            f"lambda {signature}: implementation({signature})", scope
-        )
-        return made
+        implementation: Any = found.find(parameters)
+        plain: Callable[..., Any] = implementation.py_func
+        return plain
 
-    typing = eval(f"lambda {signature}: resolve({signature})", {"resolve": resolve})
-    overload(call)(typing)
+    # numba wants the very argument names in the function that resolves.
+    names = ", ".join(_argument_names(declaration))
+    typing = eval(f"lambda {names}: resolve({names})", {"resolve": resolve})
+    overload(call, jit_options=JIT_OPTIONS, strict=False)(typing)
+
+
+def _argument_names(function: Callable[..., Any]) -> tuple[str, ...]:
+    code = getattr(function, "py_func", function).__code__
+    return tuple(code.co_varnames[: code.co_argcount])
 
 
 def _cache_folder() -> Path:

@@ -1,0 +1,264 @@
+"""What the simulated machine does: jobs run at their rate, power is integrated, nodes boot."""
+
+from __future__ import annotations
+
+from wattline.engine.heap import move_end, push_end, rebuild_ends, remove_end
+from wattline.engine.log import (
+    END,
+    NODE,
+    PAUSE,
+    RATE,
+    RESUME,
+    START,
+    log_event,
+)
+from wattline.engine.timers import NODES_OFF, NODES_ON, WAKE, push_timer
+from wattline.engine.world import World
+from wattline.model.kernel import kernel
+from wattline.policies.contract import Composition, give_back, released
+from wattline.policies.releases import insert_release, remove_release, rescale_releases
+from wattline.policies.state import (
+    ACT_DOWN,
+    ACT_LEVEL,
+    ACT_PAUSE,
+    ACT_RESUME,
+    ACT_SPEED,
+    ACT_START,
+    ACT_UP,
+    ACT_WAKE,
+    DONE,
+    PAUSED,
+    State,
+)
+
+TOLERANCE = 1e-9
+"""Relative slack in comparisons of power with a cap, for sums of many floats."""
+
+
+@kernel
+def integrate(st: State, world: World, until_s: float) -> None:
+    """Let time pass: power is constant up to `until_s`."""
+    clock = st.clock[0]
+    meter = world.meter[0]
+    passed_s = until_s - clock.now_s
+    if passed_s > 0.0:
+        meter.energy_j += clock.power_w * passed_s
+        meter.peak_w = max(meter.peak_w, clock.power_w)
+        if clock.power_w > clock.cap_w * (1.0 + TOLERANCE):
+            meter.time_above_s += passed_s
+            meter.energy_above_j += (clock.power_w - clock.cap_w) * passed_s
+    clock.now_s = until_s
+
+
+@kernel
+def apply_actions(st: State, world: World, policy: Composition) -> None:
+    """Carry out what the decision asked for."""
+    clock = st.clock[0]
+    for index in range(clock.actions):
+        action = st.actions[index]
+        kind = action.kind
+        if kind in (ACT_START, ACT_RESUME):
+            _begin(st, world, action.job, kind == ACT_RESUME)
+        elif kind == ACT_SPEED:
+            set_speed(st, world, action.job, action.value, action.power_w)
+        elif kind == ACT_LEVEL:
+            set_level(st, world, action.value, action.power_w, action.job)
+        elif kind == ACT_PAUSE:
+            _pause(st, world, policy, action.job)
+        elif kind == ACT_DOWN:
+            _power_down(st, world, int(action.value))
+        elif kind == ACT_UP:
+            _power_up(st, world, int(action.value))
+        elif kind == ACT_WAKE:
+            push_timer(st, world.meter[0].timers, action.value, WAKE, action.job)
+            world.meter[0].timers += 1
+    clock.actions = 0
+
+
+@kernel
+def end_job(st: State, world: World, policy: Composition, job: int) -> None:
+    """A job finishes, or is killed at its requested time."""
+    clock = st.clock[0]
+    live = st.live[job]
+    _bring_up_to_date(st, job)
+    _release_units(st, world, policy, job)
+    live.state = DONE
+    live.end_s = clock.now_s
+    world.meter[0].done += 1
+    log_event(st, world, END, job, 0.0)
+
+
+@kernel
+def set_speed(st: State, world: World, job: int, rate: float, power_w: float) -> None:
+    """A running job goes on at another rate and power."""
+    clock = st.clock[0]
+    live = st.live[job]
+    _bring_up_to_date(st, job)
+    clock.power_w += power_w - live.power_w
+    remove_release(st, live.expected_s, job)
+    _rescale(st, job, rate, power_w)
+    insert_release(st, live.expected_s, job, live.units)
+    move_end(st, world.meter[0].heap, live.end_s, job)
+    clock.examined = 0
+    log_event(st, world, RATE, job, power_w)
+
+
+@kernel
+def set_level(st: State, world: World, speed: float, power_factor: float, level: int) -> None:
+    """All running jobs go on at the machine's new level."""
+    clock = st.clock[0]
+    clock.speed = speed
+    clock.power_factor = power_factor
+    clock.level = level
+    running = world.meter[0].heap
+    for index in range(running):
+        job = st.heap[index].job
+        live = st.live[job]
+        _bring_up_to_date(st, job)
+        live.work_s += clock.latency_s * live.rate
+        live.expected_s += clock.latency_s
+        power_w = live.watts * power_factor
+        clock.power_w += power_w - live.power_w
+        _rescale(st, job, speed / live.stretch, power_w)
+        st.heap[index].time_s = live.end_s
+    rebuild_ends(st, running)
+    rescale_releases(st)
+    clock.examined = 0
+    log_event(st, world, RATE, -1, speed)
+
+
+@kernel
+def _begin(st: State, world: World, job: int, resumed: bool) -> None:
+    """The decision has booked the job; it begins to run."""
+    clock = st.clock[0]
+    live = st.live[job]
+    if not resumed:
+        live.start_s = clock.now_s
+    live.updated_s = clock.now_s
+    live.end_s = _end_of(st, job)
+    push_end(st, world.meter[0].heap, live.end_s, job)
+    world.meter[0].heap += 1
+    log_event(st, world, RESUME if resumed else START, job, live.power_w)
+    run = live.first_node
+    while run >= 0:
+        span = world.spans[world.meter[0].spans]
+        span.job = job
+        span.first = run
+        span.count = st.nodes[run].length
+        world.meter[0].spans += 1
+        run = st.nodes[run].next
+
+
+@kernel
+def _pause(st: State, world: World, policy: Composition, job: int) -> None:
+    """A running job gives its units back and keeps what it has done."""
+    live = st.live[job]
+    _bring_up_to_date(st, job)
+    live.requested_s = max(live.expected_s - st.clock[0].now_s, 0.0) * live.rate
+    _release_units(st, world, policy, job)
+    live.state = PAUSED
+    log_event(st, world, PAUSE, job, 0.0)
+
+
+@kernel
+def _release_units(st: State, world: World, policy: Composition, job: int) -> None:
+    clock = st.clock[0]
+    live = st.live[job]
+    released(st, policy.backfill, job)
+    remove_release(st, live.expected_s, job)
+    remove_end(st, world.meter[0].heap, job)
+    world.meter[0].heap -= 1
+    give_back(st, policy.placement, job)
+    clock.free += live.units
+    clock.running -= 1
+    clock.running_watts = 0.0 if clock.running == 0 else clock.running_watts - live.watts
+    # Sums of floats drift; an empty machine says exactly what it draws.
+    if clock.running == 0 and st.nodes.size == 0:
+        on = clock.units - clock.off - clock.changing
+        clock.power_w = on * clock.idle_w + clock.off * clock.off_w + clock.changing_w
+    else:
+        clock.power_w += live.idle_w - live.power_w
+    live.power_w = 0.0
+    clock.examined = 0
+
+
+@kernel
+def _power_down(st: State, world: World, units: int) -> None:
+    """Free units begin to shut down."""
+    clock = st.clock[0]
+    units = min(units, clock.free)
+    clock.free -= units
+    clock.changing += units
+    clock.changing_w += units * clock.halt_w
+    clock.power_w += units * (clock.halt_w - clock.idle_w)
+    push_timer(st, world.meter[0].timers, clock.now_s + clock.halt_s, NODES_OFF, units)
+    world.meter[0].timers += 1
+    log_event(st, world, NODE, -1, float(-units))
+
+
+@kernel
+def _power_up(st: State, world: World, units: int) -> None:
+    """Units that are off begin to boot."""
+    clock = st.clock[0]
+    units = min(units, clock.off)
+    clock.off -= units
+    clock.changing += units
+    clock.changing_w += units * clock.boot_w
+    clock.power_w += units * (clock.boot_w - clock.off_w)
+    push_timer(st, world.meter[0].timers, clock.now_s + clock.boot_s, NODES_ON, units)
+    world.meter[0].timers += 1
+    log_event(st, world, NODE, -1, float(units))
+
+
+@kernel
+def nodes_off(st: State, world: World, units: int) -> None:
+    """Units have shut down."""
+    clock = st.clock[0]
+    clock.changing -= units
+    clock.changing_w -= units * clock.halt_w
+    clock.off += units
+    clock.power_w += units * (clock.off_w - clock.halt_w)
+    log_event(st, world, NODE, -1, float(-units))
+
+
+@kernel
+def nodes_on(st: State, world: World, units: int) -> None:
+    """Units have booted."""
+    clock = st.clock[0]
+    clock.changing -= units
+    clock.changing_w -= units * clock.boot_w
+    clock.free += units
+    clock.power_w += units * (clock.idle_w - clock.boot_w)
+    clock.examined = 0
+    log_event(st, world, NODE, -1, float(units))
+
+
+@kernel
+def _end_of(st: State, job: int) -> float:
+    """When a job will end at its rate: when its work is done, or when it is killed."""
+    live = st.live[job]
+    end_s = st.clock[0].now_s + live.work_s / live.rate
+    if not st.clock[0].overrun:
+        end_s = min(end_s, live.expected_s)
+    return float(end_s)
+
+
+@kernel
+def _bring_up_to_date(st: State, job: int) -> None:
+    """Count a running job's work and energy up to now."""
+    live = st.live[job]
+    passed_s = st.clock[0].now_s - live.updated_s
+    live.work_s = max(live.work_s - live.rate * passed_s, 0.0)
+    live.energy_j += live.power_w * passed_s
+    live.updated_s = st.clock[0].now_s
+
+
+@kernel
+def _rescale(st: State, job: int, rate: float, power_w: float) -> None:
+    now_s = st.clock[0].now_s
+    live = st.live[job]
+    if live.expected_s > now_s:
+        live.expected_s = now_s + (live.expected_s - now_s) * live.rate / rate
+    live.rate = rate
+    live.power_w = power_w
+    live.end_s = _end_of(st, job)

@@ -1,0 +1,168 @@
+"""Simulate jobs on a machine under a policy: the one entrance to the engine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from wattline.engine.loop import (
+    FINISHED,
+    LOG_FULL,
+    SPANS_FULL,
+    TIMERS_FULL,
+    run_events,
+)
+from wattline.engine.prepare import Rules, effective_cap, prepare, units_of
+from wattline.engine.world import World, grow_log, grow_spans
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine
+from wattline.model.run import EventLog, Outcome, Placement, Run, Schedule
+from wattline.model.signal import FloatArray
+from wattline.policies.contract import Composition, cycle_s
+from wattline.policies.state import DONE, State
+
+INSTANTS_A_CALL = 200_000
+"""Instants simulated before the caller hears of progress and can be interrupted."""
+
+
+def simulate(
+    jobs: JobTable,
+    machine: Machine,
+    policy: Composition | Any,
+    rules: Rules | None = None,
+    *,
+    progress: Callable[[float], None] | None = None,
+) -> Run:
+    """Run the jobs to their end.
+
+    `policy` is a composition of built-in policies, or any object with `decide(view)` that returns
+    actions (see `wattline.policies.view`).
+    """
+    rules = rules or Rules()
+    state, world = prepare(jobs, machine, rules)
+    started = time.perf_counter()
+    if isinstance(policy, Composition):
+        state, world = run_compiled(state, world, policy, progress)
+    else:
+        from wattline.engine.driver import run_python
+
+        state, world = run_python(state, world, policy, rules, progress)
+    engine_s = time.perf_counter() - started
+    return collect(jobs, machine, rules, state, world, engine_s)
+
+
+def run_compiled(
+    state: State,
+    world: World,
+    policy: Composition,
+    progress: Callable[[float], None] | None = None,
+) -> tuple[State, World]:
+    """Call the loop until it is done, growing what is full."""
+    period_s = cycle_s(state, policy.regulation)
+    world.meter.next_cycle_s = world.meter.start_s if period_s < np.inf else np.inf
+    while True:
+        reason = run_events(state, world, policy, INSTANTS_A_CALL)
+        if progress is not None:
+            progress(float(world.meter[0].done) / max(len(state.jobs), 1))
+        if reason == FINISHED:
+            return state, world
+        if reason == LOG_FULL:
+            world = grow_log(world)
+        elif reason == SPANS_FULL:
+            world = grow_spans(world)
+        elif reason == TIMERS_FULL:
+            room = np.zeros_like(state.timers)
+            timers = np.concatenate([state.timers, room]).view(np.recarray)
+            state = state.with_arrays(timers=timers)
+
+
+def collect(
+    jobs: JobTable, machine: Machine, rules: Rules, state: State, world: World, engine_s: float
+) -> Run:
+    """The result as the model's types."""
+    live, meter = state.live, world.meter[0]
+    done = live.state == DONE
+    log = world.log[: meter.rows]
+    placement = _placement(world) if state.nodes.size else None
+    schedule = Schedule(
+        start_s=np.where(done, live.start_s, np.nan),
+        end_s=np.where(done, live.end_s, np.nan),
+        nodes=live.units.copy(),
+        energy_j=live.energy_j.copy(),
+        outcome=_outcome(state),
+        configuration=live.config.copy(),
+    )
+    return Run(
+        jobs=jobs,
+        schedule=schedule,
+        events=EventLog(
+            time_s=log.time_s.copy(),
+            kind=log.kind.astype(np.int64),
+            job=log.job.astype(np.int64),
+            power_w=log.power_w.copy(),
+            busy=log.busy.astype(np.int64),
+            queued=log.queued.astype(np.int64),
+            value=log.value.copy(),
+        ),
+        machine=machine,
+        units=units_of(machine, rules.granularity),
+        start_s=float(meter.start_s),
+        end_s=float(state.clock[0].now_s),
+        energy_j=float(meter.energy_j),
+        class_energy_j=_class_energy(machine, state, schedule, placement, meter),
+        time_above_cap_s=float(meter.time_above_s),
+        energy_above_cap_j=float(meter.energy_above_j),
+        power_w_peak=float(meter.peak_w),
+        cap_w=effective_cap(rules),
+        placement=placement,
+        engine_s=engine_s,
+    )
+
+
+def _outcome(state: State) -> Any:
+    live = state.live
+    outcome = np.full(live.units.shape, int(Outcome.NOT_RUN), dtype=np.int64)
+    outcome[live.state == DONE] = int(Outcome.COMPLETED)
+    # A job that was killed has work left; what floats leave of a finished one is far less.
+    left = live.work_s > 1e-6 * np.maximum(state.jobs.run_s, 1.0)
+    outcome[(live.state == DONE) & left] = int(Outcome.KILLED)
+    return outcome
+
+
+def _placement(world: World) -> Placement:
+    spans = world.spans[: world.meter[0].spans]
+    return Placement(
+        job=spans.job.astype(np.int64),
+        first=spans.first.astype(np.int64),
+        count=spans.count.astype(np.int64),
+    )
+
+
+def _class_energy(
+    machine: Machine, state: State, schedule: Schedule, placement: Placement | None, meter: Any
+) -> dict[str, float]:
+    """Joules by node class: idle power of all its nodes, and what jobs drew above it."""
+    if len(machine.groups) == 1 or placement is None:
+        return {machine.groups[0].node_class.name: float(meter.energy_j)}
+    kinds = state.kinds
+    span_s = float(state.clock[0].now_s - meter.start_s)
+    energy: FloatArray = kinds.idle_w * kinds.count * span_s
+    bounds = np.concatenate([[0], np.cumsum(kinds.count)])
+    above_j = schedule.energy_j - state.live.idle_w * (schedule.end_s - schedule.start_s)
+    part = np.zeros((len(kinds), len(schedule.nodes)))
+    for index in range(len(kinds)):
+        low = np.maximum(placement.first, bounds[index])
+        high = np.minimum(placement.first + placement.count, bounds[index + 1])
+        dynamic_w = kinds[index].active_w - kinds[index].idle_w
+        np.add.at(part[index], placement.job, np.maximum(high - low, 0) * dynamic_w)
+    total = part.sum(axis=0)
+    share = np.divide(part, total, out=np.zeros_like(part), where=total > 0)
+    energy = energy + np.nansum(share * above_j, axis=1)
+    by_class: dict[str, float] = {}
+    for group, joules in zip(machine.groups, energy, strict=True):
+        name = group.node_class.name
+        by_class[name] = by_class.get(name, 0.0) + float(joules)
+    return by_class

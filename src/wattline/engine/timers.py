@@ -1,0 +1,63 @@
+"""Timers: things that happen at a time known beforehand. A binary heap by (time, kind, arg)."""
+
+from __future__ import annotations
+
+from wattline.model.kernel import kernel
+from wattline.policies.state import State
+
+# Kinds, in the order in which timers of one instant go off.
+NODES_OFF, NODES_ON, WINDOW_START, WINDOW_END, ELIGIBLE, WAKE = range(6)
+
+
+@kernel
+def push_timer(st: State, size: int, time_s: float, kind: int, arg: int) -> None:
+    """Add a timer to a heap of `size` entries."""
+    index = size
+    while index > 0:
+        parent = (index - 1) // 2
+        if not _less(st, time_s, kind, arg, parent):
+            break
+        st.timers[index] = st.timers[parent]
+        index = parent
+    _write(st, index, time_s, kind, arg)
+
+
+@kernel
+def pop_timer(st: State, size: int) -> None:
+    """Remove the first timer of a heap of `size` entries."""
+    last = st.timers[size - 1]
+    time_s = last.time_s
+    kind = last.kind
+    arg = last.arg
+    size -= 1
+    index = 0
+    while True:
+        child = 2 * index + 1
+        if child >= size:
+            break
+        if child + 1 < size:
+            right = st.timers[child + 1]
+            if _less(st, right.time_s, right.kind, right.arg, child):
+                child += 1
+        if _less(st, time_s, kind, arg, child):
+            break
+        st.timers[index] = st.timers[child]
+        index = child
+    _write(st, index, time_s, kind, arg)
+
+
+@kernel
+def _less(st: State, time_s: float, kind: int, arg: int, index: int) -> bool:
+    other = st.timers[index]
+    if time_s != other.time_s:
+        return bool(time_s < other.time_s)
+    if kind != other.kind:
+        return bool(kind < other.kind)
+    return bool(arg < other.arg)
+
+
+@kernel
+def _write(st: State, index: int, time_s: float, kind: int, arg: int) -> None:
+    st.timers[index].time_s = time_s
+    st.timers[index].kind = kind
+    st.timers[index].arg = arg

@@ -1,0 +1,83 @@
+"""What the simulator keeps beside the scheduler's state: meters, the event log, caps to come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wattline.model.books import Books
+
+METER = np.dtype(
+    [
+        ("energy_j", "f8"),
+        ("energy_above_j", "f8"),
+        ("time_above_s", "f8"),
+        ("peak_w", "f8"),
+        ("start_s", "f8"),
+        ("next_cycle_s", "f8"),
+        ("arrived", "i8"),  # rows of the job table that have been submitted
+        ("done", "i8"),
+        ("heap", "i8"),  # jobs in the heap of ends
+        ("timers", "i8"),
+        ("caps", "i8"),  # steps of the cap that have been taken
+        ("rows", "i8"),  # of the event log
+        ("spare_rows", "i8"),  # rows beyond the three that every job is sure to need
+        ("spans", "i8"),
+    ]
+)
+
+ROW = np.dtype(
+    [
+        ("time_s", "f8"),
+        ("power_w", "f8"),
+        ("value", "f8"),
+        ("kind", "i4"),
+        ("job", "i4"),
+        ("busy", "i4"),
+        ("queued", "i4"),
+    ]
+)
+
+CAP = np.dtype([("time_s", "f8"), ("cap_w", "f8")])
+SPAN = np.dtype([("job", "i4"), ("first", "i4"), ("count", "i4")])
+
+SPARE_ROWS = 4096
+
+
+class World(Books):
+    """Record arrays; `meter` has one record."""
+
+    FIELDS = ("meter", "log", "caps", "spans")
+    meter: Any
+    log: Any
+    caps: Any
+    spans: Any
+
+
+def make_world(jobs: int, caps: Any, first_s: float, nodes: int) -> World:
+    """An empty log with room for three rows a job and the steps of the cap."""
+    meter = np.zeros(1, METER).view(np.recarray)
+    meter.start_s = first_s
+    meter.spare_rows = SPARE_ROWS
+    rows = 3 * jobs + len(caps) + SPARE_ROWS
+    return World(
+        meter=meter,
+        log=np.zeros(rows, ROW).view(np.recarray),
+        caps=caps,
+        spans=np.zeros(2 * jobs + nodes + 1 if nodes else 0, SPAN).view(np.recarray),
+    )
+
+
+def grow_log(world: World) -> World:
+    """The same world with twice the room for events that are not sure to happen."""
+    room = len(world.log)
+    world.meter[0].spare_rows += room
+    log = np.concatenate([world.log, np.zeros(room, ROW)]).view(np.recarray)
+    return world.with_arrays(log=log)
+
+
+def grow_spans(world: World) -> World:
+    room = np.zeros(len(world.spans), SPAN)
+    spans = np.concatenate([world.spans, room]).view(np.recarray)
+    return world.with_arrays(spans=spans)

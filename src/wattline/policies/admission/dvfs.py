@@ -1,0 +1,53 @@
+"""DVFS: all processors run at the highest level that keeps the machine under the cap."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from wattline.model.kernel import implement, kernel
+from wattline.policies.admission.power import TOLERANCE
+from wattline.policies.contract import (
+    START,
+    STOP,
+    Composition,
+    admit,
+    settle,
+)
+from wattline.policies.starting import note
+from wattline.policies.state import ACT_LEVEL, State
+
+
+class Dvfs(NamedTuple):
+    """Levels from the slowest to the fastest: progress a second and power relative to full."""
+
+    speed: Any
+    power_factor: Any
+    latency_s: float = 0.0
+
+
+@implement(admit, Dvfs)
+@kernel
+def _admit(st: State, admission: Dvfs, policy: Composition, job: int) -> int:
+    """A job may start if the machine can carry it at the lowest level."""
+    clock = st.clock[0]
+    live = st.live[job]
+    rest_w = clock.power_w - clock.running_watts * clock.power_factor
+    jobs_w = (clock.running_watts + live.watts) * admission.power_factor[0]
+    needed_w = rest_w - live.units * clock.idle_w + jobs_w
+    return START if needed_w <= clock.cap_w * (1.0 + TOLERANCE) else STOP
+
+
+@implement(settle, Dvfs)
+@kernel
+def _settle(st: State, admission: Dvfs, policy: Composition) -> None:
+    clock = st.clock[0]
+    rest_w = clock.power_w - clock.running_watts * clock.power_factor
+    level = admission.speed.size - 1
+    while level > 0:
+        needed_w = rest_w + clock.running_watts * admission.power_factor[level]
+        if needed_w <= clock.cap_w * (1.0 + TOLERANCE):
+            break
+        level -= 1
+    if admission.speed[level] != clock.speed:
+        clock.latency_s = admission.latency_s
+        note(st, ACT_LEVEL, level, admission.speed[level], admission.power_factor[level])

@@ -1,0 +1,68 @@
+"""WAIT: a job that would take the machine over the cap steps aside for others, for a while."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from wattline.model.kernel import implement, kernel
+from wattline.policies.admission.power import within_cap
+from wattline.policies.contract import (
+    SET_ASIDE,
+    START,
+    STOP,
+    Composition,
+    admit,
+    before_queue,
+)
+from wattline.policies.starting import note, start
+from wattline.policies.state import ACT_WAKE, ASIDE, State
+
+
+class Wait(NamedTuple):
+    """At most `slots` jobs wait aside; one that has waited `wait_s` there blocks all others.
+
+    Jobs aside are tried first whenever power falls, and hold no reservation in units.
+    """
+
+    wait_s: float = 30_000.0
+    slots: int = 10
+
+
+@implement(admit, Wait)
+@kernel
+def _admit(st: State, admission: Wait, policy: Composition, job: int) -> int:
+    clock = st.clock[0]
+    if within_cap(st, job):
+        return START
+    if clock.aside >= admission.slots:
+        return STOP
+    st.aside[clock.aside].job = job
+    clock.aside += 1
+    st.live[job].state = ASIDE
+    st.live[job].aside_s = clock.now_s
+    note(st, ACT_WAKE, job, clock.now_s + admission.wait_s, 0.0)
+    return SET_ASIDE
+
+
+@implement(before_queue, Wait)
+@kernel
+def _before_queue(st: State, admission: Wait, policy: Composition) -> bool:
+    """Try the jobs aside in their order; one that has waited too long lets nobody pass."""
+    clock = st.clock[0]
+    kept = 0
+    blocked = False
+    for index in range(clock.aside):
+        job = st.aside[index].job
+        live = st.live[job]
+        starts = False
+        if not blocked and live.units <= clock.free and within_cap(st, job):
+            starts = start(st, policy, job)
+        if not starts:
+            if clock.now_s >= live.aside_s + admission.wait_s:
+                blocked = True
+            st.aside[kept] = st.aside[index]
+            kept += 1
+    if kept < clock.aside:
+        clock.examined = 0  # units were taken: the head job's reservation has to be found anew
+    clock.aside = kept
+    return not blocked

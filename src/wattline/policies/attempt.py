@@ -1,0 +1,60 @@
+"""One attempt at one queue entry: configure it, see that it fits, ask admission, start it."""
+
+from __future__ import annotations
+
+from wattline.model.kernel import kernel
+from wattline.policies.contract import (
+    SET_ASIDE,
+    START,
+    STOP,
+    WAIT,
+    Composition,
+    admit,
+    configure,
+)
+from wattline.policies.starting import start
+from wattline.policies.state import State
+
+NO_ROOM = 4
+"""The job does not fit in the free units (beside the verdicts of the contract)."""
+
+
+@kernel
+def attempt(st: State, policy: Composition, position: int) -> int:
+    """Try to start the queue entry at this position; the verdict says what became of it."""
+    if not configure(st, policy.configuration, policy, position):
+        return WAIT
+    entry = st.queue[position]
+    if entry.units > st.clock[0].free:
+        return NO_ROOM
+    verdict = admit(st, policy.admission, policy, entry.job)
+    if verdict != START:
+        return verdict
+    # A placement policy may refuse the free nodes there are; such a job waits like a large one.
+    return START if start(st, policy, entry.job) else NO_ROOM
+
+
+@kernel
+def leaves_queue(verdict: int) -> bool:
+    return verdict in (START, SET_ASIDE)
+
+
+@kernel
+def serve_in_order(st: State, policy: Composition) -> int:
+    """Start jobs from the head of the queue while they may start.
+
+    Returns the position of the first job that has to wait, or -1 where no other may start.
+    """
+    clock = st.clock[0]
+    position = clock.queue_first
+    while position < clock.queue_last:
+        verdict = attempt(st, policy, position)
+        if verdict == STOP:
+            clock.stopped = 1
+        if not leaves_queue(verdict):
+            break
+        position += 1
+    clock.queue_first = position
+    if position == clock.queue_last or clock.stopped:
+        return -1
+    return int(position)

@@ -1,0 +1,184 @@
+"""Conservative backfilling: every job has a reservation, and none is ever made later.
+
+At its arrival a job gets the earliest reservation that moves no earlier one. When a job ends
+before its requested time, the reservations are reconsidered one by one in the order of their
+start, each moved to the earliest time possible, never later. Reservations are made in the order of
+arrival; the order axis has no say.
+
+Where jobs run on past their requested time, the units of an overdue job are expected back at any
+moment: the plan is made anew at every event until they are, and then reservations can slip.
+
+The queue is kept in the order of planned starts, which are its keys; new entries stand behind.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from wattline.model.kernel import implement, kernel
+from wattline.policies.attempt import attempt, leaves_queue
+from wattline.policies.contract import (
+    STOP,
+    Composition,
+    before_queue,
+    entry_key,
+    released,
+    schedule,
+)
+from wattline.policies.profile import (
+    add_to_profile,
+    earliest,
+    forget_past,
+    most_free,
+    plan_running,
+)
+from wattline.policies.queue import drop_entries
+from wattline.policies.releases import first_release_s, release_at
+from wattline.policies.starting import note
+from wattline.policies.state import ACT_WAKE, State
+
+
+class Conservative(NamedTuple):
+    """Backfilling that delays no job that came earlier."""
+
+
+@implement(entry_key, Conservative)
+@kernel
+def _entry_key(st: State, backfill: Conservative, policy: Composition, job: int) -> float:
+    return float("inf")
+
+
+@implement(released, Conservative)
+@kernel
+def _released(st: State, backfill: Conservative, job: int) -> None:
+    clock = st.clock[0]
+    live = st.live[job]
+    if live.expected_s > clock.now_s:
+        add_to_profile(st, clock.now_s, live.expected_s, live.units)
+        clock.replan = 1
+
+
+@implement(schedule, Conservative)
+@kernel
+def _schedule(st: State, backfill: Conservative, policy: Composition) -> None:
+    clock = st.clock[0]
+    forget_past(st)
+    if clock.windows > 0 or (clock.overrun and first_release_s(st) < clock.now_s):
+        _plan_anew(st)
+    elif clock.replan:
+        _compress(st)
+    clock.replan = 0
+    while clock.planned < clock.queue_last - clock.queue_first:
+        _plan(st, clock.queue_first + clock.planned)
+        clock.planned += 1
+    if before_queue(st, policy.admission, policy):
+        _start_due(st, policy)
+    _wake_at_next_start(st)
+
+
+@kernel
+def _duration_s(st: State, position: int) -> float:
+    return float(st.queue[position].requested_s / st.clock[0].speed)
+
+
+@kernel
+def _plan(st: State, position: int) -> None:
+    """Give an entry the earliest reservation, and its place by planned start."""
+    duration_s = _duration_s(st, position)
+    start_s = earliest(st, st.clock[0].now_s, st.queue[position].units, duration_s)
+    add_to_profile(st, start_s, start_s + duration_s, -st.queue[position].units)
+    _move_to(st, position, start_s)
+
+
+@kernel
+def _move_to(st: State, position: int, start_s: float) -> None:
+    job = st.queue[position].job
+    size = st.queue[position].units
+    requested_s = st.queue[position].requested_s
+    first = st.clock[0].queue_first
+    while position > first and (
+        st.queue[position - 1].key > start_s
+        or (st.queue[position - 1].key == start_s and st.queue[position - 1].job > job)
+    ):
+        st.queue[position] = st.queue[position - 1]
+        position -= 1
+    entry = st.queue[position]
+    entry.job = job
+    entry.units = size
+    entry.requested_s = requested_s
+    entry.key = start_s
+
+
+@kernel
+def _compress(st: State) -> None:
+    """Reconsider the reservations in the order of their start."""
+    clock = st.clock[0]
+    most = -1
+    seen_s = clock.now_s
+    for position in range(clock.queue_first, clock.queue_first + clock.planned):
+        planned_s = st.queue[position].key
+        if planned_s <= clock.now_s:
+            continue
+        if planned_s > seen_s or most < 0:
+            most = max(most, most_free(st, seen_s, planned_s))
+            seen_s = planned_s
+        size = st.queue[position].units
+        if most < size:
+            continue  # nowhere before its start is there room for it
+        duration_s = _duration_s(st, position)
+        add_to_profile(st, planned_s, planned_s + duration_s, size)
+        start_s = earliest(st, clock.now_s, size, duration_s)
+        add_to_profile(st, start_s, start_s + duration_s, -size)
+        if start_s < planned_s:
+            _move_to(st, position, start_s)
+
+
+@kernel
+def _plan_anew(st: State) -> None:
+    """Make the whole plan again from what runs now, in the order of planned starts."""
+    clock = st.clock[0]
+    plan_running(st)
+    for count in range(clock.planned):
+        _plan(st, clock.queue_first + count)
+
+
+@kernel
+def _start_due(st: State, policy: Composition) -> None:
+    """Start the jobs whose time has come; one that cannot start slips to now."""
+    clock = st.clock[0]
+    position = clock.queue_first
+    while position < clock.queue_last and st.queue[position].key <= clock.now_s:
+        planned_s = st.queue[position].key
+        if planned_s < clock.now_s:
+            duration_s = _duration_s(st, position)
+            size = st.queue[position].units
+            add_to_profile(st, planned_s, planned_s + duration_s, size)
+            add_to_profile(st, clock.now_s, clock.now_s + duration_s, -size)
+            st.queue[position].key = clock.now_s
+        verdict = attempt(st, policy, position)
+        if leaves_queue(verdict):
+            first = clock.queue_first
+            drop_entries(st, position, position + 1)
+            clock.planned -= 1
+            position += clock.queue_first - first
+        elif verdict == STOP:
+            break
+        else:
+            position += 1
+
+
+@kernel
+def _wake_at_next_start(st: State) -> None:
+    """A planned start at which no job is expected to end needs an event of its own."""
+    clock = st.clock[0]
+    if clock.planned == 0:
+        return
+    next_s = st.queue[clock.queue_first].key
+    # A start "just after now" waits for an overdue job, whose end will be an event.
+    if next_s <= np.nextafter(clock.now_s, np.inf) or next_s == np.inf:
+        return
+    if next_s != clock.wake_s and not release_at(st, next_s):
+        clock.wake_s = next_s
+        note(st, ACT_WAKE, -1, next_s, 0.0)

@@ -1,0 +1,208 @@
+"""EASY backfilling, held to its definition.
+
+Jobs start in order while they fit. The first that does not gets a reservation at the earliest time
+when, by the requested times of running jobs, enough units are free (the shadow time); the units
+left over then are extra. A later job may start now if it fits and either ends by the shadow time
+or uses only extra units, which are then consumed.
+
+A full pass is needed only when something was released or changed. Otherwise jobs that could not
+start still cannot (time only makes the shadow harder to reach), and only new entries are tried.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from wattline.model.kernel import implement, kernel
+from wattline.policies.attempt import attempt, leaves_queue, serve_in_order
+from wattline.policies.contract import (
+    START,
+    STOP,
+    Composition,
+    before_queue,
+    schedule,
+    watts_available,
+    watts_of,
+)
+from wattline.policies.profile import add_to_profile, earliest, plan_running
+from wattline.policies.queue import drop_entries, sort_queue
+from wattline.policies.releases import first_release_s
+from wattline.policies.state import BLOCK, State
+
+
+class Easy(NamedTuple):
+    """Backfilling with one reservation, that of the first job that has to wait."""
+
+
+@implement(schedule, Easy)
+@kernel
+def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
+    clock = st.clock[0]
+    sort_queue(st, policy)
+    if clock.overrun and first_release_s(st) < clock.now_s:
+        clock.examined = 0  # overdue jobs: time alone may have changed the reservation
+    if clock.examined == 0:
+        clock.stopped = 0
+    if not before_queue(st, policy.admission, policy) or clock.stopped:
+        return
+    if clock.windows > 0:
+        _schedule_around_windows(st, policy)
+        return
+    position = clock.queue_first + clock.examined
+    if clock.examined == 0:
+        if clock.free < clock.smallest:
+            return
+        head = serve_in_order(st, policy)
+        if head < 0:
+            clock.examined = clock.queue_last - clock.queue_first
+            if clock.examined == 0:
+                clock.smallest = clock.units + 1
+            return
+        _reserve(st, policy, st.queue[head].job)
+        position = head + 1
+        _backfill(st, policy, position, st.queue[head].units)
+    else:
+        _backfill(st, policy, position, clock.smallest)
+    clock.examined = clock.queue_last - clock.queue_first
+
+
+@kernel
+def _backfill(st: State, policy: Composition, position: int, smallest: int) -> None:
+    """Try the entries from `position` on beside the head job's reservation.
+
+    `smallest` is the size of the smallest entry before them; it is kept up to date so that a
+    release of fewer units costs no pass at all.
+    """
+    clock = st.clock[0]
+    kept = position
+    end = clock.queue_last
+    while position < end:
+        if clock.free == 0 or clock.stopped:
+            smallest = min(smallest, clock.smallest)  # the rest is not looked at: still a bound
+            break
+        entry = st.queue[position]
+        stays = True
+        if entry.units <= clock.free:
+            in_time = clock.now_s + entry.requested_s / clock.speed <= clock.shadow_s
+            if in_time or _uses_extra_only(st, policy, entry.job, entry.units):
+                verdict = attempt(st, policy, position)
+                stays = not leaves_queue(verdict)
+                if verdict == START and not in_time:
+                    clock.extra -= entry.units
+                    clock.extra_w -= watts_of(st, policy.admission, entry.job)
+                if verdict == STOP:
+                    clock.stopped = 1
+        if stays:
+            smallest = min(smallest, entry.units)
+            if kept != position:
+                st.queue[kept] = st.queue[position]
+            kept += 1
+        position += 1
+    clock.smallest = smallest
+    drop_entries(st, kept, position)
+
+
+@kernel
+def _uses_extra_only(st: State, policy: Composition, job: int, size: int) -> bool:
+    clock = st.clock[0]
+    return bool(size <= clock.extra and watts_of(st, policy.admission, job) <= clock.extra_w)
+
+
+@kernel
+def _reserve(st: State, policy: Composition, job: int) -> None:
+    """Find the shadow time of the head job and what is extra beside it."""
+    watts = watts_available(st, policy.admission)
+    if watts == float("inf"):
+        _reserve_units(st, st.live[job].units)
+    else:
+        _reserve_units_and_watts(st, policy, job, watts)
+
+
+@kernel
+def _reserve_units(st: State, need: int) -> None:
+    clock = st.clock[0]
+    available = clock.free
+    shadow_s = float("inf")
+    clock.extra_w = float("inf")
+    if available >= need:
+        shadow_s = clock.now_s  # a head job that placement refuses, not one that lacks units
+    for place in range(clock.blocks):
+        block = st.blocks[place].order
+        if shadow_s == float("inf") and available + st.blocks[block].total < need:
+            available += st.blocks[block].total
+            continue
+        first = block * BLOCK
+        for index in range(first, first + st.blocks[block].count):
+            expected_s = max(st.releases[index].expected_s, clock.now_s)
+            if expected_s > shadow_s:
+                clock.shadow_s = shadow_s
+                clock.extra = available - need
+                return
+            available += st.releases[index].units
+            if available >= need and shadow_s == float("inf"):
+                shadow_s = expected_s
+    clock.shadow_s = shadow_s
+    clock.extra = available - need
+
+
+@kernel
+def _reserve_units_and_watts(st: State, policy: Composition, job: int, watts: float) -> None:
+    """The same when the head job needs units and watts: both must be free at the shadow time."""
+    clock = st.clock[0]
+    need = st.live[job].units
+    need_w = watts_of(st, policy.admission, job)
+    available = clock.free
+    shadow_s = float("inf")
+    if available >= need and watts >= need_w:
+        shadow_s = clock.now_s
+    for place in range(clock.blocks):
+        first = st.blocks[place].order * BLOCK
+        for index in range(first, first + st.blocks[st.blocks[place].order].count):
+            expected_s = max(st.releases[index].expected_s, clock.now_s)
+            if expected_s > shadow_s:
+                clock.shadow_s = shadow_s
+                clock.extra = available - need
+                clock.extra_w = watts - need_w
+                return
+            available += st.releases[index].units
+            watts += watts_of(st, policy.admission, st.releases[index].job)
+            if available >= need and watts >= need_w and shadow_s == float("inf"):
+                shadow_s = expected_s
+    clock.shadow_s = shadow_s
+    clock.extra = available - need
+    clock.extra_w = watts - need_w
+
+
+@kernel
+def _schedule_around_windows(st: State, policy: Composition) -> None:
+    """The same rule when reservation windows lie ahead: a plan of free units over time.
+
+    The first job that has to wait gets its rectangle in the plan; a later one may start now if
+    the plan has room for it from now on.
+    """
+    clock = st.clock[0]
+    plan_running(st)
+    has_reservation = False
+    kept = clock.queue_first
+    position = kept
+    while position < clock.queue_last and not clock.stopped:
+        entry = st.queue[position]
+        duration_s = entry.requested_s / clock.speed
+        start_s = earliest(st, clock.now_s, entry.units, duration_s)
+        stays = True
+        if start_s <= clock.now_s:
+            verdict = attempt(st, policy, position)
+            stays = not leaves_queue(verdict)
+            if verdict == START:
+                add_to_profile(st, clock.now_s, clock.now_s + duration_s, -entry.units)
+            if verdict == STOP:
+                clock.stopped = 1
+        if stays and not has_reservation:
+            has_reservation = True
+            add_to_profile(st, start_s, start_s + duration_s, -entry.units)
+        if stays:
+            st.queue[kept] = st.queue[position]
+            kept += 1
+        position += 1
+    drop_entries(st, kept, position)
+    clock.examined = 0

@@ -1,0 +1,28 @@
+"""No backfilling: the first job that has to wait makes all others wait."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from wattline.model.kernel import implement, kernel
+from wattline.policies.attempt import serve_in_order
+from wattline.policies.contract import (
+    Composition,
+    before_queue,
+    schedule,
+)
+from wattline.policies.queue import sort_queue
+from wattline.policies.state import State
+
+
+class NoBackfill(NamedTuple):
+    """Strictly in order."""
+
+
+@implement(schedule, NoBackfill)
+@kernel
+def _schedule(st: State, backfill: NoBackfill, policy: Composition) -> None:
+    sort_queue(st, policy)
+    if before_queue(st, policy.admission, policy):
+        st.clock[0].stopped = 0
+        serve_in_order(st, policy)

@@ -1,0 +1,143 @@
+"""The contract between a decision and whoever calls it: axes, slots, verdicts.
+
+A policy is composed along independent axes. Each axis is a NamedTuple of parameters, and what it
+does is registered for that type in the slots below (see `wattline.model.kernel`). A kernel that
+calls a slot is compiled for the axes in use and carries nothing of the others. Where a slot has a
+body other than an error, that is what happens for policies that say nothing on it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from wattline.model.kernel import slot
+from wattline.policies.state import State
+
+# What admission says of a job that fits in units.
+START = 0
+"""It may start now."""
+STOP = 1
+"""It may not, and nothing behind it may either."""
+SET_ASIDE = 2
+"""It leaves the queue for the admission policy's own list; go on with the next."""
+WAIT = 3
+"""It may not start now. As the first that has to wait it gets the backfilling's reservation."""
+
+
+class Composition(NamedTuple):
+    """One choice along each axis; every field is a NamedTuple of parameters."""
+
+    order: Any
+    backfill: Any
+    admission: Any
+    configuration: Any
+    placement: Any
+    regulation: Any
+
+
+# ---- order ----------------------------------------------------------------------------------
+
+
+@slot(1)
+def queue_key(st: State, order: Any, job: int) -> float:
+    """The job's place in the queue: smaller is served first, ties by submission."""
+    raise AssertionError
+
+
+@slot(1, default=True)
+def keys_change(st: State, order: Any) -> bool:
+    """Whether keys change while jobs wait, so that the queue is sorted anew at every decision."""
+    return False
+
+
+# ---- backfill -------------------------------------------------------------------------------
+
+
+@slot(1)
+def schedule(st: State, backfill: Any, policy: Composition) -> None:
+    """Start what may start now. Called once an instant, after all its events."""
+    raise AssertionError
+
+
+@slot(1, default=True)
+def released(st: State, backfill: Any, job: int) -> None:
+    """Told of a running job's end, before its entry in the release list is removed."""
+    return
+
+
+@slot(1, default=True)
+def entry_key(st: State, backfill: Any, policy: Composition, job: int) -> float:
+    """Where a new entry goes in the queue: the order's key, unless the backfilling plans itself."""
+    return queue_key(st, policy.order, job)
+
+
+# ---- power admission ------------------------------------------------------------------------
+
+
+@slot(1, default=True)
+def admit(st: State, admission: Any, policy: Composition, job: int) -> int:
+    """The verdict on a job that fits in units: START, STOP, SET_ASIDE or WAIT."""
+    return START
+
+
+@slot(1, default=True)
+def before_queue(st: State, admission: Any, policy: Composition) -> bool:
+    """Called before the queue is tried; whether it may be tried at all."""
+    return True
+
+
+@slot(1, default=True)
+def settle(st: State, admission: Any, policy: Composition) -> None:
+    """Called after a decision, and after any event that changes power or cap."""
+    return
+
+
+@slot(1, default=True)
+def watts_available(st: State, admission: Any) -> float:
+    """Watts that may still be given to jobs now; infinite where power is not limited."""
+    return float("inf")
+
+
+@slot(1, default=True)
+def watts_of(st: State, admission: Any, job: int) -> float:
+    """Watts that a job holds while it runs, or will hold if it starts as it is configured."""
+    return 0.0
+
+
+# ---- configuration --------------------------------------------------------------------------
+
+
+@slot(1, default=True)
+def configure(st: State, configuration: Any, policy: Composition, position: int) -> bool:
+    """Choose the configuration of the queue entry at `position`; False: it cannot start now."""
+    return True
+
+
+# ---- placement ------------------------------------------------------------------------------
+
+
+@slot(1, default=True)
+def place(st: State, placement: Any, job: int) -> bool:
+    """Choose the job's nodes and link them to it; False: no acceptable nodes are free."""
+    return True
+
+
+@slot(1, default=True)
+def give_back(st: State, placement: Any, job: int) -> None:
+    """The job's nodes are free again."""
+    return
+
+
+# ---- regulation -----------------------------------------------------------------------------
+
+
+@slot(1, default=True)
+def regulate(st: State, regulation: Any, policy: Composition) -> None:
+    """Called at every control cycle, before the decision of that instant."""
+    return
+
+
+@slot(1, default=True)
+def cycle_s(st: State, regulation: Any) -> float:
+    """Seconds between two control cycles; infinite for none."""
+    return float("inf")

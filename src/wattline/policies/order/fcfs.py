@@ -1,0 +1,19 @@
+"""First come, first served."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from wattline.model.kernel import implement, kernel
+from wattline.policies.contract import queue_key
+from wattline.policies.state import State
+
+
+class Fcfs(NamedTuple):
+    """Jobs in the order of their submission."""
+
+
+@implement(queue_key, Fcfs)
+@kernel
+def _key(st: State, order: Fcfs, job: int) -> float:
+    return 0.0  # ties go by submission, which is the row of the job table

@@ -1,0 +1,19 @@
+"""Largest job first."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from wattline.model.kernel import implement, kernel
+from wattline.policies.contract import queue_key
+from wattline.policies.state import State
+
+
+class Largest(NamedTuple):
+    """The job that asks for most units first."""
+
+
+@implement(queue_key, Largest)
+@kernel
+def _key(st: State, order: Largest, job: int) -> float:
+    return -float(st.live[job].units)

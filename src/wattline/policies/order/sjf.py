@@ -1,0 +1,19 @@
+"""Shortest job first, by requested time."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from wattline.model.kernel import implement, kernel
+from wattline.policies.contract import queue_key
+from wattline.policies.state import State
+
+
+class Sjf(NamedTuple):
+    """The job with the shortest requested time first."""
+
+
+@implement(queue_key, Sjf)
+@kernel
+def _key(st: State, order: Sjf, job: int) -> float:
+    return float(st.live[job].requested_s)

@@ -1,0 +1,32 @@
+"""WFP: the order of the Blue Gene machines at Argonne, kind to large and old jobs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from wattline.model.kernel import implement, kernel
+from wattline.policies.contract import keys_change, queue_key
+from wattline.policies.state import State
+
+
+class Wfp(NamedTuple):
+    """Largest size x (queued time / requested time)^exponent first."""
+
+    exponent: float = 3.0
+
+
+@implement(queue_key, Wfp)
+@kernel
+def _key(st: State, order: Wfp, job: int) -> float:
+    requested_s = st.live[job].requested_s
+    if requested_s <= 0.0:
+        requested_s = 1.0
+    waited = (st.clock[0].now_s - st.jobs[job].submit_s) / requested_s
+    weight = waited * waited * waited if order.exponent == 3.0 else waited**order.exponent
+    return float(-st.live[job].units * weight)
+
+
+@implement(keys_change, Wfp)
+@kernel
+def _changes(st: State, order: Wfp) -> bool:
+    return True

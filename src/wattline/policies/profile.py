@@ -1,0 +1,142 @@
+"""The plan of free units over time: a step function with rectangles put in and taken out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wattline.model.kernel import kernel
+from wattline.policies.state import BLOCK, State
+
+INFINITY = float("inf")
+
+
+@kernel
+def plan_running(st: State) -> None:
+    """The plan as running jobs and reservation windows make it, before any queued job.
+
+    Units of overdue jobs are expected back at any moment, that is, just after now.
+    """
+    clock = st.clock[0]
+    now_s = clock.now_s
+    clock.step_first = 0
+    clock.step_last = 1
+    st.profile[0].time_s = -INFINITY
+    st.profile[0].free = clock.units - clock.off - clock.changing
+    for place in range(clock.blocks):
+        first = st.blocks[place].order * BLOCK
+        for index in range(first, first + st.blocks[st.blocks[place].order].count):
+            end_s = max(st.releases[index].expected_s, np.nextafter(now_s, np.inf))
+            add_to_profile(st, now_s, end_s, -st.releases[index].units)
+    for window in range(st.windows.size):
+        if st.windows[window].end_s > now_s:
+            start_s = max(st.windows[window].start_s, now_s)
+            add_to_profile(st, start_s, st.windows[window].end_s, -st.windows[window].units)
+
+
+@kernel
+def add_to_profile(st: State, start_s: float, end_s: float, units: int) -> None:
+    """Add `units` (negative to take) from `start_s` to `end_s`."""
+    if not start_s < end_s:
+        return
+    first = _split(st, start_s)
+    last = st.clock[0].step_last if end_s == INFINITY else _split(st, end_s)
+    for index in range(first, last):
+        st.profile[index].free += units
+    # Edges that no longer are edges would pile up.
+    if end_s < INFINITY:
+        _join_at(st, last)
+    _join_at(st, first)
+
+
+@kernel
+def earliest(st: State, from_s: float, size: int, duration_s: float) -> float:
+    """The first time not before `from_s` at which `size` units are free for `duration_s`."""
+    last = st.clock[0].step_last
+    start_s = from_s
+    index = find_step(st, from_s)
+    while index < last:
+        if st.profile[index].free < size:
+            index += 1
+            if index == last:
+                return INFINITY
+            start_s = st.profile[index].time_s
+        else:
+            index += 1
+            if index == last or st.profile[index].time_s >= start_s + duration_s:
+                return start_s
+    return INFINITY
+
+
+@kernel
+def most_free(st: State, from_s: float, until_s: float) -> int:
+    """The largest number of units free at any time in [from_s, until_s)."""
+    index = find_step(st, from_s)
+    most = st.profile[index].free
+    index += 1
+    while index < st.clock[0].step_last and st.profile[index].time_s < until_s:
+        most = max(most, st.profile[index].free)
+        index += 1
+    return int(most)
+
+
+@kernel
+def forget_past(st: State) -> None:
+    """Drop steps that ended before now."""
+    clock = st.clock[0]
+    while (
+        clock.step_first + 1 < clock.step_last
+        and st.profile[clock.step_first + 1].time_s <= clock.now_s
+    ):
+        clock.step_first += 1
+
+
+@kernel
+def find_step(st: State, time_s: float) -> int:
+    """The step that holds at this time (the first one for times before it)."""
+    low = st.clock[0].step_first
+    high = st.clock[0].step_last - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        if st.profile[middle].time_s <= time_s:
+            low = middle
+        else:
+            high = middle - 1
+    return int(low)
+
+
+@kernel
+def _split(st: State, time_s: float) -> int:
+    """Make sure that a step begins at this time; its index."""
+    clock = st.clock[0]
+    if clock.step_last == st.profile.size:
+        _make_room(st)
+    index = find_step(st, time_s)
+    if st.profile[index].time_s >= time_s:
+        return index
+    for other in range(clock.step_last, index + 1, -1):
+        st.profile[other] = st.profile[other - 1]
+    clock.step_last += 1
+    st.profile[index + 1].time_s = time_s
+    st.profile[index + 1].free = st.profile[index].free
+    return index + 1
+
+
+@kernel
+def _join_at(st: State, index: int) -> None:
+    """Drop the step at `index` where it continues the one before it."""
+    clock = st.clock[0]
+    if index <= clock.step_first or st.profile[index].free != st.profile[index - 1].free:
+        return
+    for other in range(index, clock.step_last - 1):
+        st.profile[other] = st.profile[other + 1]
+    clock.step_last -= 1
+
+
+@kernel
+def _make_room(st: State) -> None:
+    clock = st.clock[0]
+    first = clock.step_first
+    for index in range(first, clock.step_last):
+        st.profile[index - first] = st.profile[index]
+    clock.step_last -= first
+    clock.step_first = 0

@@ -1,0 +1,87 @@
+"""The queue: entries in serving order, with room to grow at its end."""
+
+from __future__ import annotations
+
+from wattline.model.kernel import kernel
+from wattline.policies.contract import Composition, entry_key, keys_change, queue_key
+from wattline.policies.state import QUEUED, State
+
+
+@kernel
+def enqueue(st: State, policy: Composition, job: int) -> None:
+    """Put a job into the queue at the place that the order gives it."""
+    clock = st.clock[0]
+    if clock.queue_last == st.queue.size:
+        _make_room(st)
+    key = entry_key(st, policy.backfill, policy, job)
+    index = clock.queue_last
+    first = clock.queue_first
+    while index > first and _before(st, key, job, index - 1):
+        st.queue[index] = st.queue[index - 1]
+        index -= 1
+    entry = st.queue[index]
+    entry.job = job
+    entry.units = st.live[job].units
+    entry.requested_s = st.live[job].requested_s
+    entry.key = key
+    clock.queue_last += 1
+    st.live[job].state = QUEUED
+    clock.examined = min(clock.examined, index - first)
+    clock.smallest = min(clock.smallest, entry.units)
+
+
+@kernel
+def sort_queue(st: State, policy: Composition) -> None:
+    """Give every entry its key of now and sort. The queue is nearly sorted: insertion sort."""
+    if not keys_change(st, policy.order):
+        return
+    clock = st.clock[0]
+    first = clock.queue_first
+    clock.examined = 0
+    for position in range(first, clock.queue_last):
+        job = st.queue[position].job
+        size = st.queue[position].units
+        requested_s = st.queue[position].requested_s
+        key = queue_key(st, policy.order, job)
+        index = position
+        while index > first and _before(st, key, job, index - 1):
+            st.queue[index] = st.queue[index - 1]
+            index -= 1
+        entry = st.queue[index]
+        entry.job = job
+        entry.units = size
+        entry.requested_s = requested_s
+        entry.key = key
+
+
+@kernel
+def drop_entries(st: State, first: int, end: int) -> None:
+    """Close the gap [first, end) in the queue from its shorter side."""
+    clock = st.clock[0]
+    gap = end - first
+    if gap == 0:
+        return
+    if first - clock.queue_first < clock.queue_last - end:
+        for index in range(first - 1, clock.queue_first - 1, -1):
+            st.queue[index + gap] = st.queue[index]
+        clock.queue_first += gap
+    else:
+        for index in range(end, clock.queue_last):
+            st.queue[index - gap] = st.queue[index]
+        clock.queue_last -= gap
+
+
+@kernel
+def _before(st: State, key: float, job: int, index: int) -> bool:
+    other = st.queue[index]
+    return bool(key < other.key or (key == other.key and job < other.job))
+
+
+@kernel
+def _make_room(st: State) -> None:
+    clock = st.clock[0]
+    first = clock.queue_first
+    for index in range(first, clock.queue_last):
+        st.queue[index - first] = st.queue[index]
+    clock.queue_last -= first
+    clock.queue_first = 0

@@ -1,0 +1,58 @@
+"""Starting a job in the books: units, watts, the expected end, and the action to carry out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wattline.model.kernel import kernel
+from wattline.policies.contract import Composition, place
+from wattline.policies.releases import insert_release
+from wattline.policies.state import (
+    ACT_RESUME,
+    ACT_START,
+    PAUSED,
+    RUNNING,
+    State,
+)
+
+
+@kernel
+def start(st: State, policy: Composition, job: int) -> bool:
+    """Start a job at the machine's current speed; False where placement finds no nodes."""
+    clock = st.clock[0]
+    return start_at(st, policy, job, clock.speed, st.live[job].watts * clock.power_factor)
+
+
+@kernel
+def start_at(st: State, policy: Composition, job: int, speed: float, power_w: float) -> bool:
+    """Start (or resume) a job at this speed and power."""
+    clock = st.clock[0]
+    live = st.live[job]
+    live.idle_w = live.units * clock.idle_w
+    if not place(st, policy.placement, job):
+        return False
+    resumed = live.state == PAUSED
+    rate = speed / live.stretch
+    live.state = RUNNING
+    live.rate = rate
+    live.power_w = power_w
+    live.expected_s = clock.now_s + live.requested_s / rate
+    clock.free -= live.units
+    clock.running += 1
+    clock.running_watts += live.watts
+    clock.power_w += power_w - live.idle_w
+    insert_release(st, live.expected_s, job, live.units)
+    note(st, ACT_RESUME if resumed else ACT_START, job, rate, power_w)
+    return True
+
+
+@kernel
+def note(st: State, kind: int, job: int, value: float, power_w: float) -> None:
+    """Write an action down. There is room: see `room_for_actions` in the engine."""
+    clock = st.clock[0]
+    action: Any = st.actions[clock.actions]
+    action.kind = kind
+    action.job = job
+    action.value = value
+    action.power_w = power_w
+    clock.actions += 1

@@ -1,0 +1,301 @@
+"""The scheduler's state as arrays: what a compiled decision reads, and the books it keeps.
+
+The state is a bundle of record arrays, so that it is cheap to hand from kernel to kernel and a
+job's fields lie side by side in memory. A decision starts jobs by writing into these books
+and into `actions`; whoever called it (the simulator, the live controller) carries the actions out.
+
+"Units" are nodes, or cores where the machine is shared by cores. All whole numbers are 64 bits
+wide: a kernel is compiled once for each width of its arguments.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wattline.model.books import Books
+from wattline.model.jobs import JobTable
+
+BLOCK = 32
+"""Entries in a block of the release list (see releases.py)."""
+
+NODE_BLOCK = 64
+"""Nodes whose free ones are counted together (see placement/nodes.py)."""
+
+# Where a job is in its life.
+PENDING, HELD, QUEUED, ASIDE, RUNNING, PAUSED, DONE = range(7)
+
+# What a decision may ask for. The numbers are used in the action records.
+ACT_START, ACT_SPEED, ACT_PAUSE, ACT_RESUME, ACT_DOWN, ACT_UP, ACT_WAKE, ACT_LEVEL = range(8)
+
+CLOCK = np.dtype(
+    [
+        ("now_s", "f8"),
+        ("power_w", "f8"),  # the whole machine, now
+        ("cap_w", "f8"),  # infinite where there is none
+        ("idle_w", "f8"),  # one unit, on and idle
+        ("off_w", "f8"),  # one unit, off
+        ("boot_w", "f8"),  # one unit while it boots, and for how long
+        ("boot_s", "f8"),
+        ("halt_w", "f8"),  # one unit while it shuts down, and for how long
+        ("halt_s", "f8"),
+        ("level", "i8"),  # index of the machine-wide frequency level
+        ("speed", "f8"),  # progress a second of a job at that level
+        ("power_factor", "f8"),  # power of a job at that level, relative to full speed
+        ("units", "i8"),
+        ("free", "i8"),  # on, idle and not reserved
+        ("off", "i8"),
+        ("changing", "i8"),  # booting or shutting down, and what they draw
+        ("changing_w", "f8"),
+        ("reserved", "i8"),  # held by an active reservation
+        ("owed", "i8"),  # to an active reservation, by jobs that run on past their time
+        ("running_watts", "f8"),  # running jobs at full speed
+        ("latency_s", "f8"),  # progress that a change of level costs every running job
+        ("wake_s", "f8"),  # last wake-up asked for
+        ("queue_first", "i8"),
+        ("queue_last", "i8"),  # one past the last entry
+        ("running", "i8"),
+        ("aside", "i8"),  # jobs set aside by the admission policy
+        ("blocks", "i8"),  # blocks of the release list in use
+        ("spare_block", "i8"),  # head of the chain of unused blocks
+        ("actions", "i8"),
+        ("examined", "i8"),  # queue entries known not to start before something changes
+        ("shadow_s", "f8"),  # reservation of the head job (EASY)
+        ("extra", "i8"),
+        ("extra_w", "f8"),  # watts left over beside the head job's reservation
+        ("stopped", "i8"),  # nothing in the queue may start before something changes
+        ("smallest", "i8"),  # no queued job is smaller than this
+        ("step_first", "i8"),  # steps of the availability profile in use: [first, last)
+        ("step_last", "i8"),
+        ("planned", "i8"),  # queue entries that have a place in the profile
+        ("replan", "i8"),  # units came back early: reservations may move
+        ("windows", "i8"),  # reservation windows that have not ended
+        ("overrun", "i8"),  # 1: jobs run on past their requested time
+    ]
+)
+
+JOB = np.dtype(
+    [
+        ("submit_s", "f8"),
+        ("run_s", "f8"),  # at full speed
+        ("requested_s", "f8"),
+        ("watts", "f8"),  # the whole job at full speed
+        ("units", "i8"),  # units
+        ("user", "i8"),
+        ("group", "i8"),
+        ("after", "i8"),  # row of the job it depends on, or -1
+        ("next_dependent", "i8"),  # chain of jobs that depend on the same job
+        ("first_dependent", "i8"),
+        ("config_first", "i8"),
+        ("config_count", "i8"),
+        ("kind", "i8"),  # application or job type, for policies that know it
+        ("think_s", "f8"),
+        ("share", "f8"),  # the user's share, for orders that weigh it
+    ]
+)
+
+LIVE = np.dtype(
+    [
+        ("state", "i8"),
+        ("config", "i8"),
+        ("units", "i8"),  # in the configuration chosen
+        ("requested_s", "f8"),  # time asked for, at the current speed when running
+        ("work_s", "f8"),  # seconds at full speed that are left
+        ("watts", "f8"),  # at full speed, in the configuration chosen
+        ("power_w", "f8"),  # now
+        ("idle_w", "f8"),  # what its units would draw if they were idle
+        ("rate", "f8"),  # progress a second
+        ("start_s", "f8"),
+        ("end_s", "f8"),  # of the run as it stands
+        ("expected_s", "f8"),  # end by the requested time
+        ("updated_s", "f8"),  # up to when work_s and energy_j are counted
+        ("energy_j", "f8"),
+        ("aside_s", "f8"),  # since when it is set aside
+        ("heap", "i8"),  # place in the heap of ends
+        ("first_node", "i8"),  # head and tail of the chain of its runs of nodes
+        ("last_run", "i8"),
+        ("own_watts", "i8"),  # the log says what it draws; its nodes do not
+        ("stretch", "f8"),  # product of slowdowns imposed from outside (congestion); 1 = none
+        ("slack", "f8"),  # free for the policy's own use
+    ]
+)
+
+ENTRY = np.dtype([("job", "i8"), ("units", "i8"), ("requested_s", "f8"), ("key", "f8")])
+RELEASE = np.dtype([("expected_s", "f8"), ("job", "i8"), ("units", "i8")])
+BLOCKS = np.dtype([("count", "i8"), ("order", "i8"), ("total", "i8"), ("next_spare", "i8")])
+HEAP = np.dtype([("time_s", "f8"), ("job", "i8")])
+TIMER = np.dtype([("time_s", "f8"), ("kind", "i8"), ("arg", "i8")])
+ACTION = np.dtype([("kind", "i8"), ("job", "i8"), ("value", "f8"), ("power_w", "f8")])
+STEP = np.dtype([("time_s", "f8"), ("free", "i8")])
+CONFIG = np.dtype(
+    [("units", "i8"), ("requested_s", "f8"), ("run_s", "f8"), ("watts", "f8")]
+)
+# A job's nodes are a chain of runs of neighbours; a run is noted at its first node.
+NODE = np.dtype([("next", "i8"), ("length", "i8"), ("kind", "i8")])
+KIND = np.dtype([("idle_w", "f8"), ("active_w", "f8"), ("speed", "f8"), ("count", "i8")])
+WINDOW = np.dtype([("start_s", "f8"), ("end_s", "f8"), ("units", "i8")])
+
+
+class State(Books):
+    """All arrays of one simulation or one snapshot.
+
+    `clock` has one record; `numbers` is room for figures that a policy keeps between decisions.
+    """
+
+    FIELDS = (
+        "clock",
+        "jobs",
+        "live",
+        "queue",
+        "aside",
+        "releases",
+        "blocks",
+        "scratch",
+        "heap",
+        "timers",
+        "actions",
+        "profile",
+        "configs",
+        "nodes",
+        "node_free",
+        "free_in_block",
+        "kinds",
+        "windows",
+        "numbers",
+    )
+    clock: Any
+    jobs: Any
+    live: Any
+    queue: Any
+    aside: Any
+    releases: Any
+    blocks: Any
+    scratch: Any
+    heap: Any
+    timers: Any
+    actions: Any
+    profile: Any
+    configs: Any
+    nodes: Any
+    node_free: Any
+    free_in_block: Any
+    kinds: Any
+    windows: Any
+    numbers: Any
+
+
+def make_state(
+    jobs: JobTable,
+    size: Any,
+    watts: Any,
+    *,
+    units: int,
+    idle_w: float,
+    off_w: float = 0.0,
+    cap_w: float = np.inf,
+    nodes: int = 0,
+    numbers: int = 0,
+    overrun_extends: bool = True,
+    windows: Any = None,
+    kinds: Any = None,
+    node_kind: Any = None,
+) -> State:
+    """Arrays for these jobs on an empty machine; `nodes` > 0 makes room for chosen nodes."""
+    count = len(jobs)
+    held = _records(0, WINDOW) if windows is None else windows
+    slots = min(count, units) + 1
+    blocks = 4 * slots // BLOCK + 8
+    state = State(
+        clock=_records(1, CLOCK),
+        jobs=_records(count, JOB),
+        live=_records(count, LIVE),
+        queue=_records(count + 2, ENTRY),
+        aside=_records(count + 1, ENTRY),
+        releases=_records(blocks * BLOCK, RELEASE),
+        blocks=_records(blocks, BLOCKS),
+        scratch=_records(slots, RELEASE),
+        heap=_records(slots + 1, HEAP),
+        timers=_records(int(np.sum(jobs.after_job >= 0)) + 256, TIMER),
+        actions=_records(count + 2 * slots + 64, ACTION),
+        profile=_records(6 * count + 8 * len(held) + 64, STEP),
+        configs=_records(1, CONFIG),
+        nodes=_records(nodes, NODE),
+        node_free=np.ones(nodes, dtype=np.int8),
+        free_in_block=np.zeros((nodes + NODE_BLOCK - 1) // NODE_BLOCK, dtype=np.int64),
+        kinds=_records(1, KIND) if kinds is None else kinds,
+        windows=held,
+        numbers=np.zeros(numbers, dtype=np.float64),
+    )
+    _fill_jobs(state, jobs, size, watts)
+    _fill_clock(state, units, idle_w, off_w, cap_w, overrun_extends)
+    _fill_nodes(state, node_kind)
+    return state
+
+
+def _records(count: int, dtype: np.dtype[Any]) -> Any:
+    return np.zeros(count, dtype=dtype).view(np.recarray)
+
+
+def _fill_jobs(state: State, table: JobTable, units: Any, watts: Any) -> None:
+    jobs, live = state.jobs, state.live
+    jobs.submit_s = table.submit_s
+    jobs.run_s = table.run_s
+    jobs.requested_s = table.requested_s
+    jobs.think_s = table.think_s
+    jobs.units = units
+    jobs.watts = watts
+    jobs.user = table.user
+    jobs.group = table.group
+    jobs.kind = table.application
+    jobs.after = table.after_job
+    jobs.first_dependent = -1
+    jobs.next_dependent = -1
+    for job in np.flatnonzero(table.after_job >= 0)[::-1]:
+        before = table.after_job[job]
+        jobs.next_dependent[job] = jobs.first_dependent[before]
+        jobs.first_dependent[before] = job
+    live.units = units
+    live.requested_s = table.requested_s
+    live.work_s = table.run_s
+    live.watts = watts
+    live.stretch = 1.0
+    live.start_s = np.nan
+    live.end_s = np.nan
+    live.heap = -1
+    live.first_node = -1
+
+
+def _fill_clock(
+    state: State, units: int, idle_w: float, off_w: float, cap_w: float, overrun_extends: bool
+) -> None:
+    clock = state.clock[0]
+    clock.units = units
+    clock.free = units
+    clock.idle_w = idle_w
+    clock.off_w = off_w
+    if len(state.kinds) > 1:
+        clock.power_w = float(np.sum(state.kinds.idle_w * state.kinds.count))
+    else:
+        clock.power_w = units * idle_w
+    clock.cap_w = cap_w
+    clock.speed = 1.0
+    clock.power_factor = 1.0
+    clock.shadow_s = np.inf
+    clock.smallest = units + 1
+    clock.overrun = int(overrun_extends)
+    clock.windows = len(state.windows)
+    clock.step_last = 1
+    state.profile[0].time_s = -np.inf
+    state.profile[0].free = units
+    state.blocks.next_spare = np.arange(1, state.blocks.size + 1)
+
+
+def _fill_nodes(state: State, node_kind: Any) -> None:
+    if state.nodes.size == 0:
+        return
+    state.nodes.next = -1
+    state.nodes.kind = 0 if node_kind is None else node_kind
+    state.free_in_block[:] = NODE_BLOCK
+    if state.nodes.size % NODE_BLOCK:
+        state.free_in_block[-1] = state.nodes.size % NODE_BLOCK
