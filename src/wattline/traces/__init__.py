@@ -1,0 +1,7 @@
+"""Job logs in and out: SWF, sacct, columnar tables, synthetic workloads."""
+
+from wattline.traces.generators import MODELS, generate
+from wattline.traces.reader import read
+from wattline.traces.trace import CleaningReport, RuleCount, Trace
+
+__all__ = ["MODELS", "CleaningReport", "RuleCount", "Trace", "generate", "read"]
