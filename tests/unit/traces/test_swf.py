@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from tests.shared_data import shared
+
 from wattline.model.errors import InputError
 from wattline.traces import read, swf
 
