@@ -37,6 +37,7 @@ COMMANDS: Mapping[str, Entry] = {
     "trace": Entry("plan", "Look at job logs, convert them, generate them."),
     "policies": Entry("plan", "List the policies along each axis."),
     "bench": Entry("plan", "Measure the speed of this installation."),
+    "study": Entry("plan", "Reproduce a published evaluation beside its figures."),
 }
 
 
