@@ -285,8 +285,8 @@ def _idle_w_per_unit(run: Run) -> float | None:
 
 
 def _differ(first: FloatArray, second: FloatArray) -> npt.NDArray[np.bool_]:
-    equal = (first == second) | (np.isnan(first) & np.isnan(second))
-    return np.logical_not(equal)
+    differ: npt.NDArray[np.bool_] = ~((first == second) | (np.isnan(first) & np.isnan(second)))
+    return differ
 
 
 def _equal(what: str, value: float, other: str, expected: float,
