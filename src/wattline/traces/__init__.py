@@ -3,5 +3,6 @@
 from wattline.traces.generators import MODELS, generate
 from wattline.traces.reader import read
 from wattline.traces.trace import CleaningReport, RuleCount, Trace
+from wattline.traces.writer import write
 
-__all__ = ["MODELS", "CleaningReport", "RuleCount", "Trace", "generate", "read"]
+__all__ = ["MODELS", "CleaningReport", "RuleCount", "Trace", "generate", "read", "write"]

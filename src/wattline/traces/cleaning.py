@@ -10,7 +10,7 @@ import numpy.typing as npt
 from wattline.model.errors import InputError
 from wattline.model.jobs import NO_JOB, IntArray, JobTable
 from wattline.model.signal import FloatArray
-from wattline.traces.raw import CANCELLED, RawJobs, known
+from wattline.traces.raw import CANCELLED, UNFINISHED, RawJobs, known
 from wattline.traces.trace import CleaningReport, RuleCount, Trace
 
 Mask = npt.NDArray[np.bool_]
@@ -22,6 +22,8 @@ RULES: dict[str, tuple[bool, str]] = {
     "duplicate_id": (False, "A job whose id was used before gets a new id above the highest one."),
     "no_submit": (True, "A job without a submission time, or with a negative one, is dropped."),
     "cancelled": (True, "A job cancelled before it started is dropped."),
+    "unfinished": (True, "A job still waiting or running when the log was written is dropped: its "
+                         "run time is not known."),
     "no_runtime": (True, "A job with no run time (missing, zero or negative) is dropped: it never "
                          "ran."),
     "no_size": (True, "A job with neither a requested nor an allocated size is dropped."),
@@ -84,6 +86,7 @@ def clean(
     tally.touch("no_submit", ~(raw.submit_s >= 0))
     never_ran = ~known(raw.run_s)
     tally.touch("cancelled", (raw.codes["status"] == CANCELLED) & never_ran)
+    tally.touch("unfinished", raw.codes["status"] == UNFINISHED)
     tally.touch("no_runtime", never_ran)
     procs = _size(raw, tally, size, machine_procs)
     requested_s = _request(raw, tally)

@@ -16,6 +16,8 @@ CODES = ("user", "group", "queue", "partition", "application", "status")
 
 CANCELLED = 5
 """Status of a job that was cancelled, in the coding of SWF."""
+UNFINISHED = -2
+"""Status of a job that was pending or running when the log was written."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from wattline.traces import swf
+from wattline.model.errors import InputError
+from wattline.traces import columnar, slurm, swf
 from wattline.traces.cleaning import Size, clean
-from wattline.traces.files import read_bytes
+from wattline.traces.column_map import load_map
+from wattline.traces.files import inner_name, read_bytes
+from wattline.traces.raw import RawJobs
 from wattline.traces.trace import Trace
+
+FORMATS = ("swf", "sacct", "sacct-json", "csv", "parquet")
+
+_SUFFIXES = {".swf": "swf", ".parquet": "parquet", ".pq": "parquet", ".json": "sacct-json",
+             ".csv": "csv"}
 
 
 def read(
@@ -17,10 +25,54 @@ def read(
     column_map: str | Path | None = None,
     strict: bool = False,
     size: Size = "requested",
+    unit: slurm.Unit = "nodes",
     machine_procs: int | None = None,
 ) -> Trace:
-    """Read a job log; the format is found by the file's name and content unless it is given."""
+    """Read a job log; the format is found by the file's name and content unless it is given.
+
+    `size` says which size counts where the log has two, `unit` what a Slurm log's sizes are,
+    `machine_procs` how large the machine is, so that larger jobs are dropped.
+    """
     path = Path(path)
+    if format is not None and format not in FORMATS:
+        raise InputError(f"there is no format '{format}'; there are {', '.join(FORMATS)}")
+    if size not in ("requested", "allocated"):
+        raise InputError(f"size is '{size}', must be 'requested' or 'allocated'")
+    if unit not in ("nodes", "cores"):
+        raise InputError(f"unit is '{unit}', must be 'nodes' or 'cores'")
     data = read_bytes(path)
-    raw = swf.parse(data, str(path))
+    raw = _parse(data, path, format or sniff(data, path, column_map is not None), column_map, unit)
     return clean(raw, str(path), strict=strict, size=size, machine_procs=machine_procs)
+
+
+def sniff(data: bytes, path: Path, mapped: bool = False) -> str:
+    """The format of a file, by its content where that is telling, else by its name."""
+    if data.startswith(b"PAR1"):
+        return "parquet"
+    first = data[:65536].lstrip().split(b"\n", 1)[0]
+    if first.startswith(b"{"):
+        return "sacct-json"
+    if mapped:
+        return "csv"
+    if first.count(b"|") >= 2 and not first.startswith(b";"):
+        return "sacct"
+    otherwise = "csv" if b"," in first and not first.startswith(b";") else "swf"
+    return _SUFFIXES.get(Path(inner_name(path)).suffix, otherwise)
+
+
+def _parse(
+    data: bytes, path: Path, format: str, column_map: str | Path | None, unit: slurm.Unit
+) -> RawJobs:
+    source = str(path)
+    if format != "parquet" and b"\0" in data:
+        raise InputError(f"{source}: is binary data, not a job log")
+    if format in ("csv", "parquet"):
+        chosen = None if column_map is None else load_map(column_map)
+        return columnar.parse(data, source, chosen, parquet=format == "parquet")
+    if column_map is not None:
+        raise InputError(f"{source}: a column map is for CSV and Parquet tables, not for {format}")
+    if format == "sacct":
+        return slurm.parse_text(data, source, unit)
+    if format == "sacct-json":
+        return slurm.parse_json(data, source, unit)
+    return swf.parse(data, source)

@@ -54,8 +54,6 @@ class Lines:
 
 def parse(data: bytes, source: str, *, compiled: bool | None = None) -> RawJobs:
     """Read SWF text; `compiled` forces one of the two paths, which give the same."""
-    if b"\0" in data:
-        raise InputError(f"{source}: is binary data, not a text file in SWF")
     header = parse_header(data)
     width = FIELDS + len(header.extra)
     if compiled is None:
