@@ -17,12 +17,13 @@ from wattline.analysis.describe import sentences
 from wattline.analysis.metrics import metrics
 from wattline.analysis.report import report
 from wattline.analysis.summary import compare_table, comparison, number_text, time_text
-from wattline.cli.report import command
+from wattline.cli.report import _named, command
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.run import Run
 from wattline.model.signal import Signal
 
+HOSTILE = "<script>alert(1)</script>"
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -60,8 +61,17 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_one_run(plain: Run, tmp_path: Path) -> None:
-    page = report({"plain": plain}, tmp_path / "report")
+@pytest.fixture(scope="module")
+def told() -> list[float]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def page(plain: Run, told: list[float], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return report({HOSTILE: plain}, tmp_path_factory.mktemp("page") / "report", told.append)
+
+
+def test_one_run(page: Path) -> None:
     text = page.read_text()
     parsed = Page(text)
     assert parsed.fetched == []
@@ -74,8 +84,8 @@ def test_one_run(plain: Run, tmp_path: Path) -> None:
     assert all((page.parent / name).read_bytes().startswith(PNG) for name in pictures)
 
 
-def test_the_page_shows_the_figures(plain: Run, tmp_path: Path) -> None:
-    text = report({"plain": plain}, tmp_path).read_text()
+def test_the_page_shows_the_figures(page: Path, plain: Run) -> None:
+    text = page.read_text()
     rows = {row.key: row for row in compare_table({"plain": plain})}
     for key in ("wait_s.mean", "energy_j", "power_w.peak", "utilisation"):
         assert f"<td>{rows[key].texts[0]}</td>" in text
@@ -83,6 +93,20 @@ def test_the_page_shows_the_figures(plain: Run, tmp_path: Path) -> None:
     assert "1996" in text  # the scenario dates the log
     assert "There is no power cap." in text
     assert "policy.backfill" in text
+
+
+def test_names_cannot_break_the_page(page: Path) -> None:
+    assert "<script>" not in page.read_text()
+
+
+def test_progress_is_told(page: Path, told: list[float]) -> None:
+    assert page.is_file()
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+
+
+def test_equal_runs_give_equal_files(page: Path, plain: Run, tmp_path: Path) -> None:
+    assert report({HOSTILE: plain}, tmp_path).read_bytes() == page.read_bytes()
 
 
 def test_two_runs_are_compared(plain: Run, capped: Run, tmp_path: Path) -> None:
@@ -97,31 +121,13 @@ def test_two_runs_are_compared(plain: Run, capped: Run, tmp_path: Path) -> None:
 
 
 def test_many_runs(plain: Run, tmp_path: Path) -> None:
-    page = report({f"run {number}": plain for number in range(6)}, tmp_path)
-    assert Page(page.read_text()).images == 5 + 6
-
-
-def test_names_cannot_break_the_page(plain: Run, tmp_path: Path) -> None:
-    page = report({"<script>alert(1)</script>": plain}, tmp_path)
-    assert "<script>" not in page.read_text()
-
-
-def test_equal_runs_give_equal_files(plain: Run, tmp_path: Path) -> None:
-    first = report({"plain": plain}, tmp_path / "a")
-    second = report({"plain": plain}, tmp_path / "b")
-    assert first.read_bytes() == second.read_bytes()
+    page = report({f"run {number}": plain for number in range(5)}, tmp_path)
+    assert Page(page.read_text()).images == 5 + 5
 
 
 def test_a_run_in_which_nothing_ran(tmp_path: Path) -> None:
     run = fcfs_run(JobTable.build(submit_s=[5], run_s=[10], procs=[99]))
     assert "1 never did" in report({"none": run}, tmp_path).read_text()
-
-
-def test_progress_is_told(plain: Run, tmp_path: Path) -> None:
-    told: list[float] = []
-    report({"plain": plain}, tmp_path, told.append)
-    assert told == sorted(told)
-    assert told[-1] == 1.0
 
 
 def test_ratios_are_to_the_first(plain: Run, capped: Run) -> None:
@@ -170,11 +176,9 @@ def test_command(plain: Run, capped: Run, tmp_path: Path) -> None:
     assert by_name["energy_j"]["values"] == [plain.energy_j, capped.energy_j]
 
 
-def test_command_tells_runs_of_one_name_apart(plain: Run, tmp_path: Path) -> None:
-    folders = [rundir.write(plain, tmp_path / part / "run") for part in ("a", "b")]
-    argv = [*map(str, folders), "-o", str(tmp_path / "both"), "--json"]
-    found = json.loads(CliRunner().invoke(command, argv, catch_exceptions=False).output)
-    assert found["runs"] == ["a/run", "b/run"]
+def test_command_tells_runs_of_one_name_apart(tmp_path: Path) -> None:
+    folders = (tmp_path / "a" / "run", tmp_path / "b" / "run")
+    assert _named(folders) == [("a/run", folders[0]), ("b/run", folders[1])]
 
 
 def test_command_on_what_is_no_run(tmp_path: Path) -> None:
