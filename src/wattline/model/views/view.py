@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from wattline.model.errors import InputError, WattlineError
+from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.model.views import update
@@ -27,7 +27,7 @@ class Bound:
     limit: str
 
 
-class BoundExceeded(WattlineError):
+class BoundExceeded(InputError):
     """A change would have passed a limit somewhere on the way to the root; it was undone."""
 
     def __init__(self, message: str, entity: str, used: float, limit: float) -> None:

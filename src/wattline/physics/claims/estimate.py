@@ -64,15 +64,14 @@ def from_similar(
     places = dict.fromkeys(c.setting for c in claims
                            if c.node_class == node_class and c.setting.nodes == nodes)
     own = {(c.node_class, c.setting): c for c in claims if c.application == application}
-    # Of what never ran, no setting is known better than the applications of its class differ.
-    here = [math.log(c.time_s) for c in claims if c.node_class == node_class]
-    least = 0.0 if own else float(np.std(here or [0.0]))
     found = []
     for setting in places:
         there = {c.application: c for c in claims
                  if (c.node_class, c.setting) == (node_class, setting)}
-        votes = _votes(claims, own, there) if own else _anyone(there)
+        votes = _votes(claims, own, there) if own else _anyone(claims, there)
         if votes:
+            # Of what never ran, nothing is known better than applications differ in size.
+            least = 0.0 if own else _spread_of_sizes(claims)
             found.append(_from_votes(application, node_class, setting, votes, least))
     return found
 
@@ -104,8 +103,35 @@ def _votes(
     return sorted(votes, key=lambda vote: vote.distance)[:NEIGHBOURS]
 
 
-def _anyone(there: dict[str, Claim]) -> list[_Vote]:
-    return [_Vote(math.log(c.time_s), math.log(c.energy_j), 1.0) for c in there.values()]
+def _anyone(claims: Sequence[Claim], there: dict[str, Claim]) -> list[_Vote]:
+    """An application of middling size: what this place does to each other one, on that size.
+
+    Sizes are taken out first, or a setting that only small programs were run in would look fast.
+    """
+    sizes = _sizes(claims)
+    time, energy = np.mean(list(sizes.values()), axis=0)
+    return [
+        _Vote(
+            float(time + math.log(c.time_s) - sizes[name][0]),
+            float(energy + math.log(c.energy_j) - sizes[name][1]),
+            1.0,
+        )
+        for name, c in there.items()
+    ]
+
+
+def _sizes(claims: Sequence[Claim]) -> dict[str, tuple[float, float]]:
+    """The mean logarithms of time and energy of each application over all its places."""
+    found = {}
+    for name in dict.fromkeys(c.application for c in claims):
+        own = [(math.log(c.time_s), math.log(c.energy_j)) for c in claims if c.application == name]
+        time, energy = np.mean(own, axis=0)
+        found[name] = (float(time), float(energy))
+    return found
+
+
+def _spread_of_sizes(claims: Sequence[Claim]) -> float:
+    return float(np.std([time for time, _ in _sizes(claims).values()]))
 
 
 def _from_votes(
