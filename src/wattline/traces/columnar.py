@@ -208,9 +208,9 @@ def _whole_numbers(cells: Sequence[Cell], missing: int | None = -1) -> IntArray 
 
 def _names_of(codes: IntArray, texts: Sequence[Cell]) -> tuple[str, ...]:
     """The names that stand beside the codes, as a table by code."""
-    named = {int(c): str(t) for c, t in zip(codes, texts, strict=False) if t is not None}
+    named = {int(c): str(t) for c, t in zip(codes, texts, strict=False) if c >= 0 and t is not None}
     top = max(named, default=-1)
-    if not 0 <= top <= 1_000_000 or min(named) < 0:
+    if top > 1_000_000:
         return ()
     return tuple(named.get(code, str(code)) for code in range(top + 1))
 
