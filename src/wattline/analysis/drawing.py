@@ -93,6 +93,14 @@ def write_time(axes: Axes, runs: Mapping[str, Run]) -> None:
         ))
 
 
+def thousands(axes: Axes) -> None:
+    """Counts on the upright axis, thousands apart."""
+    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+
+
 def legend_above(axes: Axes) -> None:
     axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, frameon=False,
                 borderaxespad=0.2)

@@ -22,6 +22,7 @@ from wattline.analysis.drawing import (
     legend_above,
     sheet,
     span_of,
+    thousands,
     write_time,
 )
 from wattline.analysis.summary import POWER, Scale, scale_for
@@ -45,7 +46,7 @@ _WAITS = ((1, "≤ 1 s"), (10, "10 s"), (60, "1 min"), (600, "10 min"), (3600, "
 def span_s(runs: Mapping[str, Run], overlaid: bool) -> float:
     """How long the spans are of which the pictures over time draw the mean."""
     start_s, end_s = span_of(runs)
-    return (end_s - start_s) / (_SPANS_TOGETHER if overlaid else _SPANS_ALONE)
+    return series.round_span_s(end_s - start_s, _SPANS_TOGETHER if overlaid else _SPANS_ALONE)
 
 
 def power(runs: Mapping[str, Run]) -> Figure:
@@ -56,7 +57,7 @@ def power(runs: Mapping[str, Run]) -> Figure:
     scale = scale_for(POWER, [peak_w])
     figure, panels = sheet(len(runs), HEIGHT if len(runs) == 1 else 2.3 * len(runs) + 0.5)
     for number, (axes, (name, run)) in enumerate(zip(panels, runs.items(), strict=True)):
-        found = series.band(series.power_steps(run), _SPANS_ALONE)
+        found = series.band(series.power_steps(run), span_s(runs, overlaid=False))
         _draw_band(axes, found, scale, runs, number)
         axes.set_ylabel(f"power ({scale.sign})", color=INK)
         if len(runs) > 1:
@@ -82,6 +83,7 @@ def queue(runs: Mapping[str, Run]) -> Figure:
     """Jobs waiting over time."""
     figure, axes = _over_time(runs, series.queue_steps, Scale(0.0, 1.0, ""))
     axes.set_ylabel("jobs waiting", color=INK)
+    thousands(axes)
     axes.set_ylim(bottom=0)
     return figure
 
@@ -143,6 +145,7 @@ def job_map(run: Run, users: Sequence[int]) -> Figure | None:
     figure, (axes,) = sheet(height=4.4)
     axes.grid(False)
     axes.set_ylabel(_unit_word(run), color=INK)
+    thousands(axes)
     palette = ["#ffffff", *_OTHERS, *COLOURS[:TOP_USERS]]
     axes.imshow(_map_colours(run, found.job, users), cmap=ListedColormap(palette), vmin=0,
                 vmax=len(palette) - 1, origin="lower", aspect="auto", interpolation="nearest",
@@ -174,6 +177,7 @@ def use_by_size(run: Run) -> Figure:
     axes.axhline(run.units, color=INK, linewidth=0.8)
     axes.set_ylim(0, run.units * 1.04)
     axes.set_ylabel(f"{_unit_word(run)}s in use", color=INK)
+    thousands(axes)
     write_time(axes, {"": run})
     if layers:
         axes.legend(title=f"{_unit_word(run)}s of the job", loc="upper left", frameon=False,
@@ -206,9 +210,8 @@ def _over_time(runs: Mapping[str, Run], steps_of: Any, scale: Scale) -> tuple[Fi
     """One run as a band; several as the means of longer spans, one over the other."""
     figure, (axes,) = sheet()
     for number, (name, run) in enumerate(runs.items()):
-        alone = len(runs) == 1
-        found = series.band(steps_of(run), _SPANS_ALONE if alone else _SPANS_TOGETHER)
-        if alone:
+        found = series.band(steps_of(run), span_s(runs, overlaid=len(runs) > 1))
+        if len(runs) == 1:
             _draw_band(axes, found, scale, runs, number)
         else:
             x, y = _stair(found, scale, runs)

@@ -88,12 +88,11 @@ def report(runs: Mapping[str, Run], folder: Path | str, advance: Advance | None 
 
 
 def _common_pictures(runs: Mapping[str, Run]) -> list[tuple[str, str, str, Callable[[], Figure]]]:
-    panels = len(runs) <= plots.MOST_PANELS
     means = f"The line is the mean of spans of {time_text(plots.span_s(runs, True))}. "
     band = (f"The line is the mean of spans of {time_text(plots.span_s(runs, False))}; the shade "
             "reaches from the lowest to the highest value within each, so no peak is lost. ")
-    in_power = band if panels else means
-    in_others = band if len(runs) == 1 else means
+    in_power = band if len(runs) <= plots.MOST_PANELS else means
+    in_others = "Line and shade as above. " if len(runs) == 1 else means
     cap = "The dashed line is the cap. " if any(run.cap_w for run in runs.values()) else ""
     return [
         ("power.png", "Power over time",

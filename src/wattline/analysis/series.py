@@ -15,6 +15,8 @@ from wattline.model.signal import FloatArray, Signal
 
 SIZE_SHARES = (0.01, 0.1, 0.25, 0.5, 1.0)
 """Upper ends of the job sizes that are told apart, as shares of the machine."""
+ROUND_SPANS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 14400, 21600,
+                 28800, 43200, 86400, 172800, 604800)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,15 +73,26 @@ def queue_steps(run: Run) -> Steps:
     return _settled(run, run.events.queued)
 
 
-def band(steps: Steps, most: int = 1000) -> Band:
-    """At most so many steps, evenly spaced, that keep every peak and the exact mean."""
-    if steps.value.size <= most:
+def round_span_s(total_s: float, most: int) -> float:
+    """The shortest span that people would choose (1 h, 2 h, 1 d, ...) with at most so many."""
+    return next((float(span_s) for span_s in ROUND_SPANS_S if span_s * most >= total_s),
+                ROUND_SPANS_S[-1] * np.ceil(total_s / most / ROUND_SPANS_S[-1]))
+
+
+def band(steps: Steps, span_s: float) -> Band:
+    """Means, lows and highs of spans of this length; a series with fewer steps stays as it is.
+
+    Every peak is kept, and the mean is exact. The last span ends with the series.
+    """
+    start_s, end_s = float(steps.edge_s[0]), float(steps.edge_s[-1])
+    spans = max(1, int(np.ceil((end_s - start_s) / span_s)))
+    if steps.value.size <= spans:
         return Band(steps.edge_s, steps.value, steps.value, steps.value)
-    edge_s = np.linspace(steps.edge_s[0], steps.edge_s[-1], most + 1)
+    edge_s = np.append(start_s + span_s * np.arange(spans), end_s)
     cuts_s = np.concatenate((steps.edge_s[:-1], edge_s[:-1]))
     cuts_s.sort()
     value = steps.value[np.searchsorted(steps.edge_s[:-1], cuts_s, "right") - 1]
-    held = value * np.diff(cuts_s, append=edge_s[-1])
+    held = value * np.diff(cuts_s, append=end_s)
     first = np.searchsorted(cuts_s, edge_s[:-1], "left")
     return Band(
         edge_s=edge_s,
@@ -122,7 +135,7 @@ def above(steps: Steps, limit: Signal) -> tuple[float, float]:
     return float(length_s[over_w > 0].sum()), float(np.dot(over_w, length_s))
 
 
-def use_by_size(run: Run, most: int = 600) -> tuple[FloatArray, list[tuple[str, FloatArray]]]:
+def use_by_size(run: Run, most: int = 300) -> tuple[FloatArray, list[tuple[str, FloatArray]]]:
     """Mean units in use over time, told apart by job size; edges, and (label, units) each."""
     jobs = job_figures(run)
     start_s, end_s = run.schedule.start_s[jobs.row], run.schedule.end_s[jobs.row]

@@ -31,22 +31,30 @@ def test_means_agree_with_the_metrics() -> None:
     assert series.power_steps(run).value.max() == found["power_w"]["peak"]
 
 
-@pytest.mark.parametrize("most", [1, 7, 100])
-def test_a_band_keeps_the_peaks_and_the_mean(most: int) -> None:
-    rng = np.random.default_rng(most)
+@pytest.mark.parametrize("span_s", [3.0, 100.0, 5000.0])
+def test_a_band_keeps_the_peaks_and_the_mean(span_s: float) -> None:
+    rng = np.random.default_rng(1)
     steps = Steps(np.cumsum(rng.exponential(1.0, 1001)), rng.uniform(0, 9, 1000))
-    found = series.band(steps, most)
+    found = series.band(steps, span_s)
     assert found.high.max() == steps.value.max()
     assert found.low.min() == steps.value.min()
     assert np.dot(found.mean, np.diff(found.edge_s)) == pytest.approx(
         np.dot(steps.value, steps.length_s))
     assert np.all((found.low <= found.mean + 1e-9) & (found.mean <= found.high + 1e-9))
-    assert found.mean.size == most
+    assert np.diff(found.edge_s)[:-1] == pytest.approx(span_s)
+    assert found.edge_s[-1] == steps.edge_s[-1]
 
 
 def test_a_short_series_stays_as_it_is() -> None:
     steps = Steps(np.array([0.0, 1.0, 3.0]), np.array([5.0, 6.0]))
-    assert series.band(steps).mean.tolist() == [5, 6]
+    assert series.band(steps, 1.0).mean.tolist() == [5, 6]
+
+
+def test_spans_are_round() -> None:
+    assert series.round_span_s(86400.0, 300) == 300
+    assert series.round_span_s(120 * 86400.0, 300) == 43200
+    assert series.round_span_s(0.5, 300) == 1
+    assert series.round_span_s(300 * 7 * 86400.0 * 3.5, 300) == 4 * 7 * 86400
 
 
 def test_wait_cdf() -> None:
