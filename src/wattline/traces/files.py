@@ -30,7 +30,7 @@ def read_bytes(path: Path) -> bytes:
     if not data:
         raise InputError(f"{path}: the file is empty")
     content = _decompress(data, path)
-    if not content.strip():
+    if not content or content.isspace():
         raise InputError(f"{path}: the file is empty")
     return content
 

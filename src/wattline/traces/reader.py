@@ -41,7 +41,9 @@ def read(
     if unit not in ("nodes", "cores"):
         raise InputError(f"unit is '{unit}', must be 'nodes' or 'cores'")
     data = read_bytes(path)
-    raw = _parse(data, path, format or sniff(data, path, column_map is not None), column_map, unit)
+    format = format or sniff(data, path, column_map is not None)
+    raw = _parse(data, path, format, column_map, unit)
+    del data  # A large log is held only once at a time.
     return clean(raw, str(path), strict=strict, size=size, machine_procs=machine_procs)
 
 

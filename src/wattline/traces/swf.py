@@ -32,6 +32,8 @@ MAX_CODE = 1_000_000
 _WHOLE = [0, 4, 7, 10, 11, 12, 13, 14, 15, 16]
 """Fields that are whole numbers: ids, sizes, codes."""
 _TOO_LARGE = float(2**53)
+_LOGGED = {"wait_s": 3, "allocated_procs": 5, "cpu_s": 6, "memory_kb": 7, "requested_memory_kb": 10}
+"""Fields that a simulation does not need and a conversion keeps."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ def _fast(data: bytes, width: int) -> Lines:
     from wattline.traces.swf_kernel import parse_lines
 
     text = np.frombuffer(data, dtype=np.uint8)
-    room = int(np.count_nonzero(text == 10)) + 1
+    room = data.count(b"\n") + 1
     values = np.empty((width, room))
     line, offset = np.zeros((2, room), dtype=np.int64)
     good = np.zeros(room, dtype=np.bool_)
@@ -223,7 +225,7 @@ def _raw(lines: Lines, header: Header) -> RawJobs:
         think_s=optional(18),
         names=header.names,
         header=header.values,
-        logged={"wait_s": optional(3), "allocated_procs": optional(5), "cpu_s": optional(6),
-                "memory_kb": optional(7), "requested_memory_kb": optional(10)},
+        logged={name: optional(field) for name, field in _LOGGED.items()
+                if (values[field - 1] >= 0).any()},
         unreadable=lines.unreadable,
     )
