@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 TOP_USERS = 6
 MOST_PANELS = 4
-_SPANS_ALONE, _SPANS_TOGETHER = 300, 150
+_SPANS_ALONE, _SPANS_TOGETHER = 366, 183
 _OTHERS = ("#b5b5b5", "#9a9a9a")
 _WAITS = ((1, "≤ 1 s"), (10, "10 s"), (60, "1 min"), (600, "10 min"), (3600, "1 h"),
           (6 * 3600, "6 h"), (86400, "1 d"), (7 * 86400, "1 week"), (30 * 86400, "30 d"),

@@ -177,3 +177,9 @@ def test_uneven_idle_power_leaves_out_what_cannot_be_said(good: Run) -> None:
 def test_many_violations_are_summed_up(good: Run) -> None:
     late = changed(good, "schedule", start_s=good.schedule.start_s + 1)
     assert any("and 297 more" in sentence for sentence in check(late))
+
+
+def test_the_run_of_the_benchmark_is_a_good_one() -> None:
+    from wattline.cli.benchmarks.analysis import made_up_run
+
+    assert check(made_up_run(500)) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import os
 import subprocess
@@ -10,6 +12,8 @@ from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from run_maker import fcfs_run, some_jobs
 
@@ -78,8 +82,6 @@ def test_round_trip_of_a_mixed_machine(run: Run, tmp_path: Path) -> None:
 
 
 def test_what_lies_in_the_folder(run: Run, tmp_path: Path) -> None:
-    import pyarrow.parquet as pq
-
     folder = rundir.write(run, tmp_path / "one")
     assert {path.name for path in folder.iterdir()} == {
         "scenario.toml", "jobs.parquet", "events.parquet", "placement.parquet", "cap.parquet",
@@ -172,6 +174,47 @@ def test_a_manifest_that_lies(run: Run, tmp_path: Path) -> None:
         (folder / "manifest.json").write_text(json.dumps(broken))
         with pytest.raises(InputError, match="damaged"):
             rundir.read(folder)
+
+
+def _forge(folder: Path, name: str, content: bytes) -> None:
+    """Replace a file and put the digest right, as a hand that knows the format would."""
+    (folder / name).write_bytes(content)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["files"][name] = hashlib.sha256(content).hexdigest()
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def _table_bytes(table: pa.Table) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(table, sink)
+    return sink.getvalue()
+
+
+def _forgeries() -> dict[str, tuple[str, bytes]]:
+    short = pa.table({"job_id": [1, 2], "submit_s": [0.0, 1.0]})
+    words = pa.table({"time_s": ["a"], "kind": ["end"], "job": [0], "power_w": [1.0],
+                      "busy": [0], "queued": [0]})
+    unknown = pa.table({"time_s": [0.0], "kind": ["party"], "job": [0], "power_w": [1.0],
+                        "busy": [0], "queued": [0]})
+    gaps = pa.table({"time_s": [0.0, None], "value": [1.0, 2.0]})
+    return {
+        "garbage": ("jobs.parquet", b"PAR1" + bytes(range(200)) + b"PAR1"),
+        "empty": ("events.parquet", b""),
+        "missing columns": ("jobs.parquet", _table_bytes(short)),
+        "words for numbers": ("events.parquet", _table_bytes(words)),
+        "an unknown kind": ("events.parquet", _table_bytes(unknown)),
+        "gaps": ("cap.parquet", _table_bytes(gaps)),
+        "not TOML": ("scenario.toml", b"[[[ nothing"),
+        "not text": ("scenario.toml", b"\xff\xfe\x00"),
+    }
+
+
+@pytest.mark.parametrize("name", _forgeries())
+def test_content_that_cannot_be(run: Run, tmp_path: Path, name: str) -> None:
+    folder = rundir.write(run, tmp_path / "one")
+    _forge(folder, *_forgeries()[name])
+    with pytest.raises(InputError, match=r"run folder .* is damaged"):
+        rundir.read(folder)
 
 
 def test_writing_and_reading_do_not_import_pandas(run: Run, tmp_path: Path) -> None:
