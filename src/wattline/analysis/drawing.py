@@ -23,6 +23,7 @@ DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)
 CAP_COLOUR = "#8B0000"
 INK, SOFT, GRID = "#222222", "#888888", "#dddddd"
 WIDTH, HEIGHT, DPI = 10.0, 3.3, 130
+_LEGEND_LETTERS, _LEGEND_SIGN_LETTERS, _LONGEST_NAME = 120, 7, 44
 
 
 class Clock(NamedTuple):
@@ -97,13 +98,21 @@ def thousands(axes: Axes) -> None:
     """Counts on the upright axis, thousands apart."""
     from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10], integer=True))
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
 
 
 def legend_above(axes: Axes) -> None:
-    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, frameon=False,
-                borderaxespad=0.2)
+    """A legend over the picture, in as many columns as its words leave room for."""
+    handles, labels = axes.get_legend_handles_labels()
+    labels = [_shortened(label) for label in labels]
+    columns = max(1, int(_LEGEND_LETTERS / (max(map(len, labels)) + _LEGEND_SIGN_LETTERS)))
+    axes.figure.legend(handles, labels, loc="outside upper left", ncols=columns, frameon=False,
+                       columnspacing=1.4)
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[:22]} ... {name[-14:]}"
 
 
 def png(figure: Figure) -> bytes:

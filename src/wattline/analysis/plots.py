@@ -76,6 +76,8 @@ def utilisation(runs: Mapping[str, Run]) -> Figure:
     figure, axes = _over_time(runs, series.utilisation_steps, Scale(0.0, 0.01, "%"))
     axes.set_ylabel("units in use (%)", color=INK)
     axes.set_ylim(0, 103)
+    if len(runs) > 1:
+        legend_above(axes)
     return figure
 
 
@@ -85,6 +87,8 @@ def queue(runs: Mapping[str, Run]) -> Figure:
     axes.set_ylabel("jobs waiting", color=INK)
     thousands(axes)
     axes.set_ylim(bottom=0)
+    if len(runs) > 1:
+        legend_above(axes)
     return figure
 
 
@@ -98,7 +102,7 @@ def waits(runs: Mapping[str, Run]) -> Figure:
             longest_s = max(longest_s, float(wait_s[-1]))
             x = np.concatenate(([1.0], np.maximum(wait_s, 1.0), [1e12]))
             y = 100 * np.concatenate(([0.0], share, [1.0]))
-            axes.step(x, y, where="post", label=name, **_line(number))
+            axes.step(x, y, where="post", label=name, **_line(number, runs))
     axes.set_xscale("log")
     axes.set_xlim(0.9, longest_s * 1.5)
     ticks = [(time_s, text) for time_s, text in _WAITS if time_s <= longest_s * 1.5]
@@ -119,7 +123,7 @@ def durations(runs: Mapping[str, Run]) -> Figure:
     scale = scale_for(POWER, [peak_w])
     figure, (axes,) = sheet()
     for number, (name, (share, value)) in enumerate(curves.items()):
-        axes.plot(100 * share, value / scale.size, label=name, **_line(number))
+        axes.plot(100 * share, value / scale.size, label=name, **_line(number, runs))
     for name, run in runs.items():
         if run.cap_w is not None and np.unique(run.cap_w.value).size == 1:
             axes.axhline(run.cap_w.value[0] / scale.size, color=CAP_COLOUR, linestyle=(0, (4, 3)),
@@ -216,10 +220,8 @@ def _over_time(runs: Mapping[str, Run], steps_of: Any, scale: Scale) -> tuple[Fi
         else:
             x, y = _stair(found, scale, runs)
             axes.step(x, y, where="post", label=name, color=COLOURS[number % len(COLOURS)],
-                      linewidth=1.3)
+                      linewidth=_width(number))
     write_time(axes, runs)
-    if len(runs) > 1:
-        legend_above(axes)
     return figure, axes
 
 
@@ -284,7 +286,12 @@ def _unit_word(run: Run) -> str:
     return "node" if run.units == run.machine.node_count else "core"
 
 
-def _line(number: int) -> dict[str, Any]:
+def _line(number: int, runs: Mapping[str, Run]) -> dict[str, Any]:
     """Lines differ in their dashes too, so that a page printed in grey can be read."""
     return {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[number % len(DASHES)],
-            "linewidth": 1.5}
+            "linewidth": 1.6 if len(runs) == 1 else _width(number)}
+
+
+def _width(number: int) -> float:
+    """The first lines are wider, so that they are seen behind later ones that coincide."""
+    return max(1.2, 2.6 - 0.7 * number)
