@@ -40,6 +40,7 @@ COMMANDS: Mapping[str, Entry] = {
     "view": Entry("plan", "Show the machine as trees: power, racks, network."),
     "claims": Entry("account", "What applications are known to need; choose, verify."),
     "account": Entry("account", "Who used which joules, printed like sacct."),
+    "fairshare": Entry("account", "Who used how much of its share of the joules."),
     "study": Entry("plan", "Reproduce a published evaluation beside its figures."),
 }
 

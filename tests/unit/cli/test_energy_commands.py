@@ -128,3 +128,16 @@ def test_help_lists_them():
     out = CliRunner().invoke(cli_main.cli, ["--help"]).output
     assert "account" in out
     assert "claims" in out
+
+
+def test_fairshare_of_a_run(run_dir, tmp_path, capsys):
+    found = json.loads(ok("fairshare", run_dir, "--json", capsys=capsys))
+    assert {a["name"] for a in found["accounts"]} <= {"ada", "bob", "chi", "dan", "eve"}
+    assert sum(a["usage"] for a in found["accounts"]) == pytest.approx(1)
+    shares = tmp_path / "shares.toml"
+    shares.write_text('[[account]]\nname = "ada"\nshare = 0.3\n')
+    assert "do not add up: 0.3" in refused("fairshare", run_dir, "--shares", shares, capsys=capsys)
+    shares.write_text('[[account]]\nname = "zoe"\nshare = 1\n')
+    assert "in no account" in refused("fairshare", run_dir, "--shares", shares, capsys=capsys)
+    refused("fairshare", run_dir, "--half-life", "0", capsys=capsys)
+    refused("fairshare", capsys=capsys)
