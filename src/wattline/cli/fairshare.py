@@ -19,7 +19,7 @@ from wattline.model.errors import InputError
               help="Account tree with shares (TOML); equal shares for all users otherwise.")
 @click.option("--half-life", default="7d", show_default=True, metavar="TIME",
               help="After this time half of a usage is forgotten.")
-@click.option("--at", default="", metavar="TIME", help="Time of the run's clock; its end otherwise.")
+@click.option("--at", default="", metavar="TIME", help="Time of the run; its end otherwise.")
 @json_option
 def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) -> None:
     """Show shares, faded joules and the fair-share factor of every account and user."""
