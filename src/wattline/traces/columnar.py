@@ -2,43 +2,36 @@
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
-import numpy.typing as npt
 
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.traces.column_map import TARGETS, ColumnMap, Entry, load_map
-from wattline.traces.convert import Cell, Converter, is_missing, slurm_state
+from wattline.traces.convert import LARGEST, Cell, Converter, is_missing, slurm_state
 from wattline.traces.raw import CODES, RawJobs, encode, known, no_code, unknown
+from wattline.traces.tables import (
+    Cells,
+    Table,
+    csv_names,
+    parquet_names,
+    read_csv,
+    read_parquet,
+)
 
 OWN_COLUMNS = {"submit_s", "run_s", "procs"}
 """A table with these columns is one that we wrote; it needs no map."""
-METADATA = b"wattline"
-
-
-@dataclass(frozen=True)
-class Table:
-    """Named columns of cells, and the row of the file that each came from."""
-
-    columns: Mapping[str, Sequence[Cell]]
-    line: IntArray
-    unreadable: tuple[int, ...] = ()
-    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    header: Mapping[str, str] = field(default_factory=dict)
 
 
 def parse(data: bytes, source: str, column_map: ColumnMap | None, *, parquet: bool) -> RawJobs:
     """Read a table; without a map it has to be one that we wrote."""
-    columns = _parquet_names(data, source) if parquet else _csv_names(data, column_map, source)
+    columns = parquet_names(data, source) if parquet else csv_names(data, column_map, source)
     if column_map is None:
         if not set(columns) >= OWN_COLUMNS:
             raise InputError(f"{source}: a table needs a column map (--map): one that comes with "
@@ -48,9 +41,9 @@ def parse(data: bytes, source: str, column_map: ColumnMap | None, *, parquet: bo
         column_map = ColumnMap("wattline", present)
     wanted = _wanted(column_map, columns, source)
     if parquet:
-        table = _read_parquet(data, wanted, source)
+        table = read_parquet(data, wanted, source)
     else:
-        table = _read_csv(data, wanted, column_map, source)
+        table = read_csv(data, wanted, column_map, source)
     return to_raw(table, column_map)
 
 
@@ -138,8 +131,8 @@ class _Reader:
         """The id of each job, and of the job before it."""
         numbered = np.arange(1, self.rows + 1, dtype=np.int64)
         entry, before = self.entries.get("job_id"), self.entries.get("after_job")
-        cells = numbered.tolist() if entry is None else self._cells(entry)
-        asked: Sequence[Cell] = [None] * self.rows if before is None else self._cells(before)
+        cells: Cells = numbered.tolist() if entry is None else self._cells(entry)
+        asked: Cells = [None] * self.rows if before is None else self._cells(before)
         whole = _whole_numbers(cells, missing=None)
         if whole is not None and (whole >= 0).all():
             named = _whole_numbers(asked)
@@ -152,13 +145,15 @@ class _Reader:
                          dtype=np.int64)
         return numbered, named
 
-    def _cells(self, entry: Entry) -> Sequence[Cell]:
+    def _cells(self, entry: Entry) -> Cells:
         if entry.column is None:
             return [entry.constant] * self.rows
         return self.table.columns[entry.column]
 
     def _convert(self, entry: Entry) -> FloatArray:
         cells = self._cells(entry)
+        if isinstance(cells, np.ndarray):
+            return self.convert.array(cells, entry.factor)
         if entry.reduce is not None:
             return self.convert.each(cells, lambda cell: _reduced(cell, entry))
         if entry.format == "timestamp":
@@ -187,8 +182,15 @@ def _reduced(cell: Any, entry: Entry) -> float:
     return total if entry.reduce == "sum" else total / numbers.size
 
 
-def _whole_numbers(cells: Sequence[Cell], missing: int | None = -1) -> IntArray | None:
+def _whole_numbers(cells: Cells, missing: int | None = -1) -> IntArray | None:
     """The cells as whole numbers, or None where one of them is something else."""
+    if isinstance(cells, np.ndarray):
+        empty = np.isnan(cells)
+        filled = np.where(empty, -1 if missing is None else missing, cells)
+        fine = (filled == np.floor(filled)) & (np.abs(filled) < LARGEST)
+        if not fine.all() or (missing is None and empty.any()):
+            return None
+        return filled.astype(np.int64)
     found = []
     for cell in cells:
         if is_missing(cell):
@@ -206,7 +208,7 @@ def _whole_numbers(cells: Sequence[Cell], missing: int | None = -1) -> IntArray 
     return np.array(found, dtype=np.int64)
 
 
-def _names_of(codes: IntArray, texts: Sequence[Cell]) -> tuple[str, ...]:
+def _names_of(codes: IntArray, texts: Cells) -> tuple[str, ...]:
     """The names that stand beside the codes, as a table by code."""
     named = {int(c): str(t) for c, t in zip(codes, texts, strict=False) if c >= 0 and t is not None}
     top = max(named, default=-1)
@@ -229,118 +231,3 @@ def _wanted(column_map: ColumnMap, columns: Sequence[str], source: str) -> list[
                                  f"'{column_map.name}' takes for {target}; it has "
                                  f"{', '.join(list(columns)[:30])}")
     return wanted
-
-
-def _csv_names(data: bytes, column_map: ColumnMap | None, source: str) -> list[str]:
-    if column_map is not None and column_map.columns:
-        return list(column_map.columns)
-    import csv
-
-    first = _text(data[: data.find(b"\n") + 1 or len(data)]).decode()
-    delimiter = column_map.delimiter if column_map is not None else ","
-    try:
-        names = next(csv.reader([first.strip("\r\n")], delimiter=delimiter), [])
-    except csv.Error as error:
-        raise InputError(f"{source}:1: is not a table: {error}") from None
-    if len(set(names)) != len(names):
-        raise InputError(f"{source}:1: has two columns of the same name")
-    return names
-
-
-def _text(data: bytes) -> bytes:
-    """UTF-8, whatever it was."""
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return data.decode("latin-1").encode("utf-8")
-    return data.removeprefix(b"\xef\xbb\xbf")
-
-
-def _read_csv(data: bytes, wanted: list[str], column_map: ColumnMap, source: str) -> Table:
-    import pyarrow as pa
-    from pyarrow import csv
-
-    headless = bool(column_map.columns)
-    bad_rows: list[int] = []
-
-    def skip(row: Any) -> str:
-        bad_rows.append(int(row.number))
-        return "skip"
-
-    try:
-        table = csv.read_csv(
-            io.BytesIO(_text(data)),
-            csv.ReadOptions(use_threads=False,
-                            column_names=list(column_map.columns) if headless else None),
-            csv.ParseOptions(delimiter=column_map.delimiter, newlines_in_values=True,
-                             invalid_row_handler=skip),
-            csv.ConvertOptions(column_types=dict.fromkeys(wanted, pa.string()),
-                               include_columns=wanted, strings_can_be_null=False),
-        )
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{source}: is not a table: {str(error).splitlines()[0]}") from None
-    columns = {name: table.column(name).to_pylist() for name in wanted}
-    rows = np.arange(1 if headless else 2, table.num_rows + len(bad_rows) + 2)
-    kept = rows[~np.isin(rows, bad_rows)][: table.num_rows]
-    _cut_off(data, bad_rows, table.num_rows, source)
-    return Table(columns, kept.astype(np.int64), tuple(bad_rows))
-
-
-def _cut_off(data: bytes, bad_rows: list[int], rows: int, source: str) -> None:
-    if bad_rows and not data.endswith(b"\n") and bad_rows[-1] > rows + len(bad_rows) - 1:
-        raise InputError(f"{source}:{bad_rows[-1]}: the file is cut off: its last row lacks cells")
-    if len(bad_rows) > rows:
-        raise InputError(f"{source}:{bad_rows[0]}: is not a table: most rows have another number "
-                         "of cells than the header")
-    if not rows:
-        raise InputError(f"{source}: the table has no rows")
-
-
-def _parquet_names(data: bytes, source: str) -> list[str]:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        return [str(name) for name in parquet.read_schema(pa.BufferReader(data)).names]
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{source}: is not a Parquet file, or is cut off "
-                         f"({str(error).splitlines()[0]})") from None
-
-
-def _read_parquet(data: bytes, wanted: list[str], source: str) -> Table:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        table = parquet.read_table(pa.BufferReader(data), columns=wanted)
-        columns = {name: _cells(table.column(name)) for name in wanted}
-    except (pa.ArrowException, OSError, ValueError, TypeError, OverflowError) as error:
-        raise InputError(f"{source}: cannot be read as Parquet ({str(error).splitlines()[0]})"
-                         ) from None
-    if not table.num_rows:
-        raise InputError(f"{source}: the table has no rows")
-    line: npt.NDArray[np.int64] = np.arange(1, table.num_rows + 1, dtype=np.int64)
-    own = _own_metadata((table.schema.metadata or {}).get(METADATA, b""))
-    return Table(columns, line, (), own[0], own[1])
-
-
-def _cells(column: Any) -> list[Any]:
-    import pyarrow as pa
-
-    kind = column.type
-    if pa.types.is_timestamp(kind):
-        # Straight to seconds: Python's datetimes know no nanoseconds.
-        ticks = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit]
-        return [None if v is None else v / ticks for v in column.cast(pa.int64()).to_pylist()]
-    cells: list[Any] = column.to_pylist()
-    return cells
-
-
-def _own_metadata(text: bytes) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
-    """Names and header as our own writer put them beside the table."""
-    try:
-        content = json.loads(text)
-        names = {str(k): tuple(str(v) for v in vs) for k, vs in content["names"].items()}
-        return names, {str(k): str(v) for k, v in content["header"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return {}, {}

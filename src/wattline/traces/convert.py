@@ -53,6 +53,12 @@ class Converter:
     def __init__(self, rows: int) -> None:
         self.bad: npt.NDArray[np.bool_] = np.zeros(rows, dtype=np.bool_)
 
+    def array(self, values: FloatArray, factor: float = 1.0) -> FloatArray:
+        """Numbers that are numbers already."""
+        scaled = values * factor
+        self.bad |= np.abs(scaled) >= LARGEST
+        return scaled
+
     def each(self, cells: Sequence[Cell], convert: Callable[[Cell], float]) -> FloatArray:
         """One number a cell; NaN where the cell says nothing or cannot be converted."""
         values = np.full(len(cells), np.nan)
@@ -107,10 +113,9 @@ def _clock(cell: Cell, hours_first: bool) -> float:
 
 def _timestamp(cell: Cell, zone: tzinfo, factor: float) -> float:
     if isinstance(cell, str):
-        try:
+        if "-" not in cell[1:]:
             return _number(cell) * factor
-        except ValueError:
-            cell = datetime.fromisoformat(cell.strip())
+        cell = datetime.fromisoformat(cell.strip())
     if isinstance(cell, datetime):
         return (cell if cell.tzinfo else cell.replace(tzinfo=zone)).timestamp()
     return _number(cell) * factor

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from collections.abc import Iterable, Mapping
@@ -17,10 +18,10 @@ from wattline.model.signal import FloatArray
 from wattline.traces.files import compress, inner_name, replacing
 from wattline.traces.raw import CODES
 from wattline.traces.swf import EXTRA_FIELDS, NAME_DIRECTIVES
+from wattline.traces.tables import METADATA
 from wattline.traces.trace import Trace
 
 SUFFIXES = (".swf", ".csv", ".parquet")
-METADATA = b"wattline"
 
 
 def write(workload: Trace | JobTable, path: str | Path) -> None:
@@ -66,8 +67,6 @@ def swf_text(trace: Trace) -> bytes:
 
 def csv_text(trace: Trace) -> bytes:
     """One column for each column of the job table, and one for the names behind codes."""
-    import csv
-
     columns = _own_columns(trace)
     texts: dict[str, list[str]] = {}
     for name, values in columns.items():
