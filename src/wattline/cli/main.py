@@ -41,6 +41,10 @@ COMMANDS: Mapping[str, Entry] = {
     "claims": Entry("account", "What applications are known to need; choose, verify."),
     "account": Entry("account", "Who used which joules, printed like sacct."),
     "fairshare": Entry("account", "Who used how much of its share of the joules."),
+    "configure": Entry("models", "Find the best configuration of an application under a bound."),
+    "fit": Entry("models", "Learn time and power of applications from measurements."),
+    "predict": Entry("models", "Predict time and power of one configuration."),
+    "procure": Entry("models", "Compare few new nodes with more older ones."),
     "study": Entry("plan", "Reproduce a published evaluation beside its figures."),
 }
 
