@@ -4,8 +4,8 @@ import json
 
 import pytest
 from click.testing import CliRunner
-
 from tests.shared_data import shared
+
 from wattline.cli.main import cli, main
 
 PROCURE = ["procure", "--budget-power", "7kW", "--node-power-max", "380", "--node-power-min",

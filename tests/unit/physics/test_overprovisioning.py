@@ -4,8 +4,8 @@ import lzma
 
 import numpy as np
 import pytest
-
 from tests.shared_data import shared
+
 from wattline.model.errors import InputError
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.measurements import find_application, read_measurements

@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
-
 from tests.shared_data import shared
+
 from wattline.model.errors import InputError
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.measurements import read_measurements
