@@ -46,6 +46,7 @@ COMMANDS: Mapping[str, Entry] = {
     "predict": Entry("models", "Predict time and power of one configuration."),
     "procure": Entry("models", "Compare few new nodes with more older ones."),
     "study": Entry("plan", "Reproduce a published evaluation beside its figures."),
+    "petri": Entry("models", "Petri nets: draw, run and walk through the specification."),
 }
 
 
