@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Iterable, Mapping
@@ -62,7 +61,7 @@ def swf_text(trace: Trace) -> bytes:
         fields.append(jobs.power_w)
         header[EXTRA_FIELDS] = "power_w"
     lines = map(" ".join, zip(*(_words(column) for column in fields), strict=True))
-    return "\n".join([*_swf_header(header, jobs.names), *lines, ""]).encode()
+    return "\n".join([*_swf_header(header, jobs.names), *lines, ""]).encode("utf-8", "replace")
 
 
 def csv_text(trace: Trace) -> bytes:
@@ -73,12 +72,11 @@ def csv_text(trace: Trace) -> bytes:
         texts[name] = _words(values, missing="")
         if name in CODES and name in trace.jobs.names:
             names = trace.jobs.names[name]
-            texts[f"{name}_name"] = [names[c] if 0 <= c < len(names) else "" for c in values]
-    out = io.StringIO()
-    table = csv.writer(out, lineterminator="\n")
-    table.writerow(texts)
-    table.writerows(zip(*texts.values(), strict=True))
-    return out.getvalue().encode()
+            # Always in quotes: a name may hold anything, line ends included.
+            quoted = ['"' + text.replace('"', '""') + '"' for text in names]
+            texts[f"{name}_name"] = [quoted[c] if 0 <= c < len(names) else "" for c in values]
+    rows = map(",".join, zip(*texts.values(), strict=True))
+    return "\n".join([",".join(texts), *rows, ""]).encode("utf-8", "replace")
 
 
 def parquet_bytes(trace: Trace) -> bytes:

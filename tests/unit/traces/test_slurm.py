@@ -10,7 +10,7 @@ import pytest
 from tests.shared_data import shared
 
 from wattline.model.errors import InputError
-from wattline.traces import read
+from wattline.traces import read, write
 
 COLUMNS = ("JobID|JobIDRaw|JobName|User|Account|Partition|QOS|State|Submit|Start|End|ElapsedRaw|"
            "Timelimit|ReqNodes|NNodes|ReqCPUS|NCPUS|ConsumedEnergyRaw|Dependency|ReqCPUFreqMin")
@@ -114,6 +114,14 @@ def test_json_of_several_versions(tmp_path: Path) -> None:
     assert trace.cleaning.count("unreadable") == 1
     assert trace.cleaning.count("unfinished") == 1
     assert read(path, unit="cores").jobs.procs.tolist() == [64]
+
+
+def test_half_a_character_in_a_name_can_still_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "jobs.json"
+    path.write_text(json.dumps({"jobs": [record(1, user="\ud800x")]}))
+    for suffix in (".swf", ".csv", ".parquet"):
+        write(read(path), tmp_path / f"out{suffix}")
+        assert len(read(tmp_path / f"out{suffix}")) == 1
 
 
 @pytest.mark.parametrize("text", ["{", '{"jobs": 3}', '{"jobs": []}', "{}", '{"jobs": [1]}'])
