@@ -38,7 +38,7 @@ def read_measurements(path: str | Path, application: str = "") -> dict[str, Conf
     A file without an application column is the table of `application`, or of the file's name.
     """
     path = Path(path)
-    reader = csv.reader(io.StringIO(_text(path)))
+    reader = csv.reader(io.StringIO(read_text(path)))
     header = [cell.strip() for cell in next(reader, [])]
     columns = _columns(path, header)
     alone = application or path.name.split(".")[0]
@@ -84,7 +84,8 @@ def find_application(
     return tables[near[0]], remark
 
 
-def _text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """The text of a file, unpacked if it is compressed."""
     try:
         data = path.read_bytes()
         for magic, decompress in _MAGIC:
