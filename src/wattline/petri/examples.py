@@ -50,15 +50,15 @@ def small_cluster() -> Net:
     jobs = Colour("JOB", int)
     running = Transition("Start", (
         take("Jobs", "n"), take("Nodes", weight="size(n)"), put("Running", "n", delay_s="time(n)"),
-    ), at=(260, 120))
+    ), at=(250, 120))
     done = Transition("Finish", (
         take("Running", "n"), put("Nodes", weight="size(n)"), put("Done", "n"),
-    ), at=(620, 120))
+    ), at=(690, 120))
     page = Page("Cluster", places=(
         Place("Jobs", jobs, (1, 2, 3), at=(90, 120)),
-        Place("Nodes", UNIT, (6,), at=(440, 260)),
-        Place("Running", jobs, at=(440, 120)),
-        Place("Done", jobs, at=(800, 120)),
+        Place("Nodes", UNIT, (6,), at=(480, 260)),
+        Place("Running", jobs, at=(480, 120)),
+        Place("Done", jobs, at=(870, 120)),
     ), transitions=(running, done))
     size = {1: 2, 2: 3, 3: 4}
     time_s = {1: 30.0, 2: 20.0, 3: 10.0}
