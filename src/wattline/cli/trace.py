@@ -44,7 +44,7 @@ def command() -> None:
 @reading_options
 @json_option
 def info(log: Path, as_json: bool, **options: Any) -> None:
-    """Say what LOG holds: jobs, sizes, times, load, and what cleaning did."""
+    """Say what a log holds and what cleaning did to it."""
     from wattline.traces.summary import summarise
 
     trace = _read(log, options)
@@ -62,7 +62,10 @@ def info(log: Path, as_json: bool, **options: Any) -> None:
 @reading_options
 @json_option
 def convert(source: Path, target: Path, as_json: bool, **options: Any) -> None:
-    """Write the log IN as OUT: .swf, .csv or .parquet, with .gz, .xz or .bz2 if wanted."""
+    """Write the log IN in the format of OUT.
+
+    OUT ends in .swf, .csv or .parquet, with .gz, .xz or .bz2 behind it if wanted.
+    """
     from wattline.traces import write
     from wattline.traces.summary import cleaning
 

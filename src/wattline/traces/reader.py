@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from wattline.model.errors import InputError
-from wattline.traces import columnar, slurm, swf
+from wattline.traces import swf
 from wattline.traces.cleaning import Size, clean
-from wattline.traces.column_map import load_map
 from wattline.traces.files import inner_name, read_bytes
 from wattline.traces.raw import RawJobs
 from wattline.traces.trace import Trace
 
+Unit = Literal["nodes", "cores"]
 FORMATS = ("swf", "sacct", "sacct-json", "csv", "parquet")
 
 _SUFFIXES = {".swf": "swf", ".parquet": "parquet", ".pq": "parquet", ".json": "sacct-json",
@@ -25,7 +26,7 @@ def read(
     column_map: str | Path | None = None,
     strict: bool = False,
     size: Size = "requested",
-    unit: slurm.Unit = "nodes",
+    unit: Unit = "nodes",
     machine_procs: int | None = None,
 ) -> Trace:
     """Read a job log; the format is found by the file's name and content unless it is given.
@@ -63,18 +64,24 @@ def sniff(data: bytes, path: Path, mapped: bool = False) -> str:
 
 
 def _parse(
-    data: bytes, path: Path, format: str, column_map: str | Path | None, unit: slurm.Unit
+    data: bytes, path: Path, format: str, column_map: str | Path | None, unit: Unit
 ) -> RawJobs:
     source = str(path)
     if format != "parquet" and b"\0" in data:
         raise InputError(f"{source}: is binary data, not a job log")
+    # Only the reader that is needed is loaded: a simulation of an SWF log is to start at once.
     if format in ("csv", "parquet"):
+        from wattline.traces import columnar
+        from wattline.traces.column_map import load_map
+
         chosen = None if column_map is None else load_map(column_map)
         return columnar.parse(data, source, chosen, parquet=format == "parquet")
     if column_map is not None:
         raise InputError(f"{source}: a column map is for CSV and Parquet tables, not for {format}")
+    if format == "swf":
+        return swf.parse(data, source)
+    from wattline.traces import slurm
+
     if format == "sacct":
         return slurm.parse_text(data, source, unit)
-    if format == "sacct-json":
-        return slurm.parse_json(data, source, unit)
-    return swf.parse(data, source)
+    return slurm.parse_json(data, source, unit)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.traces.convert import Cell, Converter, is_missing, slurm_state
 from wattline.traces.raw import RawJobs, encode, known, unknown
-
-Unit = Literal["nodes", "cores"]
 
 _NEEDED = {"JobID", "Submit", "State"}
 _FREE_TEXT = ("JobName", "Constraints", "Comment", "AdminComment", "SystemComment", "WorkDir")
@@ -34,7 +32,7 @@ class _Records:
     """Where Slurm counts energy by step: the sum over the steps of each job."""
 
 
-def parse_text(data: bytes, source: str, unit: Unit = "nodes") -> RawJobs:
+def parse_text(data: bytes, source: str, unit: str = "nodes") -> RawJobs:
     """The output of `sacct --parsable2` (or -p), with its line of column names."""
     text = data.decode("utf-8", "replace")
     lines = text.split("\n")
@@ -98,7 +96,7 @@ def _makes_sense(row: Mapping[str, str]) -> bool:
     )
 
 
-def parse_json(data: bytes, source: str, unit: Unit = "nodes") -> RawJobs:
+def parse_json(data: bytes, source: str, unit: str = "nodes") -> RawJobs:
     """The output of `sacct --json`; a job's number in the list stands for its line."""
     try:
         content = json.loads(data)
@@ -175,7 +173,7 @@ def _plain(value: Any) -> Cell:
     return value
 
 
-def _to_raw(records: _Records, source: str, unit: Unit, unreadable: Sequence[int]) -> RawJobs:
+def _to_raw(records: _Records, source: str, unit: str, unreadable: Sequence[int]) -> RawJobs:
     count = len(records.line)
     if not count and not unreadable:
         raise InputError(f"{source}: has no jobs")
@@ -215,7 +213,7 @@ def _to_raw(records: _Records, source: str, unit: Unit, unreadable: Sequence[int
     )
 
 
-def _size_columns(unit: Unit) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _size_columns(unit: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Where the allocated and the requested size stand."""
     if unit == "nodes":
         return ("AllocNodes", "NNodes"), ("ReqNodes",)

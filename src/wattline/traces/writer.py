@@ -17,7 +17,6 @@ from wattline.model.signal import FloatArray
 from wattline.traces.files import compress, inner_name, replacing
 from wattline.traces.raw import CODES
 from wattline.traces.swf import EXTRA_FIELDS, NAME_DIRECTIVES
-from wattline.traces.tables import METADATA
 from wattline.traces.trace import Trace
 
 SUFFIXES = (".swf", ".csv", ".parquet")
@@ -83,6 +82,8 @@ def parquet_bytes(trace: Trace) -> bytes:
     """The same columns; names and header travel in the file's metadata."""
     import pyarrow as pa
     from pyarrow import parquet
+
+    from wattline.traces.tables import METADATA
 
     about = {"names": trace.jobs.names, "header": dict(trace.header)}
     columns = {}
