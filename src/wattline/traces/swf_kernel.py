@@ -34,7 +34,7 @@ def _parse_number(data: Any, at: int) -> tuple[float, int, bool]:
     while at < size and digits <= MAX_DIGITS:
         char = data[at]
         if 48 <= char <= 57:
-            number = number * 10 + (char - 48)
+            number = number * 10 + (int(char) - 48)
             digits += 1
             decimals += point
         elif char == _POINT and not point:
