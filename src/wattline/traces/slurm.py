@@ -142,7 +142,7 @@ def _json_cells(job: Mapping[str, Any]) -> dict[str, Cell]:
         "ReqNodes": requested.get("node"),
         "AllocCPUS": allocated.get("cpu"),
         "ReqCPUS": requested.get("cpu") or _plain((required or {}).get("CPUs")),
-        "ConsumedEnergyRaw": allocated.get("energy"),
+        "ConsumedEnergyRaw": allocated.get("energy") or _json_step_energy(job.get("steps")),
         "User": _plain(job.get("user")),
         "Account": _plain(job.get("account")),
         "Partition": _plain(job.get("partition")),
@@ -151,6 +151,19 @@ def _json_cells(job: Mapping[str, Any]) -> dict[str, Cell]:
         "State": _plain(current[0] if isinstance(current, list) and current else current),
         "Dependency": _plain(job.get("dependency")),
     }
+
+
+def _json_step_energy(steps: Any) -> float | None:
+    """The joules of the steps together, where Slurm counts them there."""
+    found = []
+    for step in steps if isinstance(steps, list) else []:
+        value = step
+        for key in ("statistics", "energy", "consumed"):
+            value = value.get(key) if isinstance(value, dict) else None
+        joules = _plain(value)
+        if isinstance(joules, (int, float)) and 0 <= joules < 2**53:
+            found.append(float(joules))
+    return sum(found) if found else None
 
 
 def _tres(tres: Any, key: str) -> dict[str, Cell]:

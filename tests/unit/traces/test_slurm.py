@@ -102,18 +102,21 @@ def test_json_of_several_versions(tmp_path: Path) -> None:
     jobs = [record(1), record(2, state={"current": "RUNNING"}), "rubbish",
             record(3, time={"submission": {"set": True, "number": 2000}, "start": 2000,
                             "elapsed": 5, "limit": {"set": False, "number": 0}},
-                   tres=unknown_energy)]
+                   tres=unknown_energy),
+            record(4, tres={}, required={"CPUs": 8}, steps=[
+                {"statistics": {"energy": {"consumed": {"set": True, "number": 5000}}}},
+                {"statistics": {"energy": {"consumed": 1000}}}, {"statistics": None}])]
     path = tmp_path / "jobs.json"
     path.write_text(json.dumps({"meta": {}, "jobs": jobs}))
     trace = read(path)
-    assert trace.jobs.job_id.tolist() == [1, 3]
-    assert trace.jobs.procs.tolist() == [3, 2]
-    assert trace.jobs.requested_s.tolist() == [1800, 5]
-    assert trace.jobs.power_w[0] == 100
-    assert np.isnan(trace.jobs.power_w[1])
+    assert trace.jobs.job_id.tolist() == [1, 4, 3]
+    assert trace.jobs.procs.tolist() == [3, 2, 2]
+    assert trace.jobs.requested_s.tolist() == [1800, 1800, 5]
+    assert trace.jobs.power_w[:2].tolist() == [100, 10]  # of the job, and of its steps
+    assert np.isnan(trace.jobs.power_w[2])
     assert trace.cleaning.count("unreadable") == 1
     assert trace.cleaning.count("unfinished") == 1
-    assert read(path, unit="cores").jobs.procs.tolist() == [64]
+    assert read(path, unit="cores").jobs.procs.tolist() == [64, 8]
 
 
 def test_half_a_character_in_a_name_can_still_be_written(tmp_path: Path) -> None:
