@@ -2,7 +2,10 @@
 
 import pytest
 from sqlalchemy import Column, Integer, MetaData, Table, select
+from sqlalchemy.dialects import mysql, postgresql, sqlite
+from sqlalchemy.schema import CreateIndex, CreateTable
 
+from wattline.account import claim_table, ledger
 from wattline.account.store import Store, shown_url, store_url
 from wattline.model.errors import InputError
 
@@ -57,3 +60,15 @@ def test_a_bad_url_is_named_with_a_right_one(url):
 def test_an_unreachable_file_is_named(tmp_path):
     with pytest.raises(InputError, match="cannot open the store"):
         Store(tmp_path / "no" / "such" / "folder.db")
+
+
+@pytest.mark.parametrize("dialect", [mysql.dialect(), postgresql.dialect(), sqlite.dialect()])
+def test_all_tables_can_be_made_by_each_database(dialect):
+    assert ledger.metadata is claim_table.metadata
+    tables = [*ledger.metadata.tables.values()]
+    assert {"claim", "ledger_job", "ledger_power"} <= {table.name for table in tables}
+    for table in tables:
+        statement = str(CreateTable(table).compile(dialect=dialect))
+        assert statement.lstrip().startswith("CREATE TABLE")
+        for index in table.indexes:
+            CreateIndex(index).compile(dialect=dialect)

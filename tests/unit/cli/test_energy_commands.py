@@ -141,3 +141,17 @@ def test_fairshare_of_a_run(run_dir, tmp_path, capsys):
     assert "in no account" in refused("fairshare", run_dir, "--shares", shares, capsys=capsys)
     refused("fairshare", run_dir, "--half-life", "0", capsys=capsys)
     refused("fairshare", capsys=capsys)
+
+
+def test_energy_plan(tmp_path, capsys):
+    prices = tmp_path / "p.csv"
+    prices.write_text("time_s,price/kWh\n0,3\n3600,1\n7200,2\n")
+    machine = ("--nodes", 10, "--node-idle-w", 100, "--node-active-w", 200, "--period", "3h")
+    found = json.loads(ok("energy", "plan", "--energy", "4.5kWh", "--price", prices, *machine,
+                          "--json", capsys=capsys))
+    assert [slot["power_w"] for slot in found["slots"]] == [1000, 2000, 1500]
+    assert found["cost"] == pytest.approx(3 + 2 + 3)
+    assert found["cost_flat"] == pytest.approx(1.5 * 6)
+    assert "draws idle" in refused("energy", "plan", "--energy", "1kWh", *machine, capsys=capsys)
+    assert "no --carbon" in refused("energy", "plan", "--energy", "4kWh", "--price", prices,
+                                    "--carbon-weight", "0.5", *machine, capsys=capsys)
