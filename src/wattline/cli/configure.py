@@ -35,8 +35,8 @@ def command(
     from wattline.physics.overprovisioning import choose
 
     bound_w = parse_power(bound)
-    if not bound_w > 0:
-        raise InputError(f"--power is {bound}, must be above 0")
+    if not 0 < bound_w < float("inf"):
+        raise InputError(f"--power is {bound}, must be above 0 and finite")
     if nodes is not None and nodes < 1:
         raise InputError(f"--nodes is {nodes}, must be at least 1")
     found = one_table(read_source(table, model, store, margin), application)
@@ -68,7 +68,8 @@ def command(
         ["configuration", "nodes", "cores", "cap W", "time s", "power W", "best is faster by"],
         [[name.replace("_", "-"),
           *((one.nodes, one.cores, one.cap_w, one.time_s, one.power_w,
-             f"{choice.gain_over(one):.1%}") if one else (None,) * 5 + ("does not fit",))]
+             "-" if one == choice.best else f"{choice.gain_over(one):.1%}")
+            if one else (None,) * 5 + ("does not fit",))]
          for name, one in named.items()],
         title=f"{choice.application} under {format_power(bound_w)}, {found.source}",
     )

@@ -49,6 +49,8 @@ def command(
     is written with -o is fitted to every point. With --suggest no errors are printed: it says
     what to measure next, or first when there is no TABLE yet.
     """
+    if seed < 0:
+        raise InputError(f"--seed is {seed}, must not be negative")
     if sockets < 1:
         raise InputError(f"--sockets is {sockets}, must be at least 1")
     axes = (nodes, cores, caps)

@@ -100,6 +100,8 @@ def _rack(text: str) -> Rack:
     from wattline.physics.procurement import Rack
 
     values = _numbers(text, 4, "--rack", "16,12000,3300,1700")
+    if values[0] != int(values[0]):
+        raise InputError(f"--rack is '{text}'; the nodes of a rack must be a whole number")
     return Rack(int(values[0]), values[1], values[2], values[3])
 
 

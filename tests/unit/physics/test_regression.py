@@ -73,7 +73,7 @@ def test_training_never_exceeds_its_share_and_follows_the_seed():
 
 
 def test_too_little_to_train_on_is_refused_with_what_would_do():
-    with pytest.raises(InputError, match=r"are 1; at least 4 are needed, so give --train 0\.06"):
+    with pytest.raises(InputError, match="are 1; at least 4 are needed, so train on 7% or more"):
         fit_and_check(machine_like_table(), share=0.02)
     with pytest.raises(InputError, match="the part to train on is 1"):
         fit_and_check(machine_like_table(), share=1.0)

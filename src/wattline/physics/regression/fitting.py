@@ -53,12 +53,15 @@ def choose_training(
         raise InputError(f"the part to train on is {share:g}; write it like 0.1 or 10%")
     if sample not in SAMPLES:
         raise InputError(f"there is no sample '{sample}'; known are: {', '.join(SAMPLES)}")
+    if len(table) <= FEWEST:
+        raise InputError(f"'{table.application}' has {len(table)} configurations; more than "
+                         f"{FEWEST} are needed to learn from some and to check on others")
     count = int(share * len(table) + 1e-9)
     if count < FEWEST:
         raise InputError(
             f"{share:.0%} of the {len(table)} configurations of '{table.application}' are "
-            f"{count}; at least {FEWEST} are needed, so give --train {FEWEST / len(table):.2f} "
-            "or more"
+            f"{count}; at least {FEWEST} are needed, so train on "
+            f"{-(-100 * FEWEST // len(table))}% or more"
         )
     if sample == "random":
         return np.sort(np.random.default_rng(seed).permutation(len(table))[:count])
