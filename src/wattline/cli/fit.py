@@ -23,14 +23,16 @@ _QUARTILES = ("mean", "p25", "median", "p75", "max")
 @click.option("--app", metavar="NAME", help="Only this application of the table.")
 @click.option("--train", default="10%", show_default=True, metavar="PART",
               help="Part of the configurations to train on; the errors are those of the rest.")
-@click.option("--seed", default=1, show_default=True, help="Seed of the choice of that part.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(min=0),
+              help="Seed of the choice of that part.")
 @click.option("--sample", default="designed", show_default=True,
               type=click.Choice(["designed", "random"]),
               help="Train on the most informative configurations, or on random ones.")
 @click.option("--kind", default="capping", show_default=True,
               type=click.Choice(["capping", "quadratic"]),
               help="The model; quadratic is the published one.")
-@click.option("--sockets", default=2, show_default=True, help="Sockets of a node.")
+@click.option("--sockets", default=2, show_default=True, type=click.IntRange(min=1),
+              help="Sockets of a node.")
 @click.option("--suggest", type=int, metavar="N",
               help="Propose the N configurations whose measurement would teach most.")
 @click.option("--nodes", metavar="LIST", help="With --suggest: allowed node counts, like 8-32:2.")
@@ -49,10 +51,6 @@ def command(
     is written with -o is fitted to every point. With --suggest no errors are printed: it says
     what to measure next, or first when there is no TABLE yet.
     """
-    if seed < 0:
-        raise InputError(f"--seed is {seed}, must not be negative")
-    if sockets < 1:
-        raise InputError(f"--sockets is {sockets}, must be at least 1")
     axes = (nodes, cores, caps)
     if suggest is not None:
         _suggest(table, app, suggest, axes, sockets, as_json)

@@ -77,7 +77,7 @@ def test_configure_keeps_tables_in_a_store(tmp_path):
         (["configure", "BT-MZ", "--power", "3kW", "--plot", "/nowhere/p.png"], "cannot be drawn"),
         (["configure", "BT-MZ", "--power", "1e999W"], "must be above 0 and finite"),
         (["fit"], "give a TABLE"),
-        (["fit", "x.csv", "--seed", "-1"], "--seed is -1"),
+        (["fit", "x.csv", "--seed", "-1"], "-1 is not in the range"),
         (["fit", "nowhere.csv"], "no file nowhere.csv"),
         (["fit", "--suggest", "3"], "needs --nodes, --cores and --caps"),
         (["fit", "--suggest", "3", "--nodes", "x", "--cores", "4", "--caps", "5"],
