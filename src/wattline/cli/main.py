@@ -37,6 +37,17 @@ COMMANDS: Mapping[str, Entry] = {
     "trace": Entry("plan", "Look at job logs, convert them, generate them."),
     "policies": Entry("plan", "List the policies along each axis."),
     "bench": Entry("plan", "Measure the speed of this installation."),
+    "energy": Entry("grid", "Energy budgets planned by price and carbon."),
+    "view": Entry("plan", "Show the machine as trees: power, racks, network."),
+    "claims": Entry("account", "What applications are known to need; choose, verify."),
+    "account": Entry("account", "Who used which joules, printed like sacct."),
+    "fairshare": Entry("account", "Who used how much of its share of the joules."),
+    "configure": Entry("models", "Find the best configuration of an application under a bound."),
+    "fit": Entry("models", "Learn time and power of applications from measurements."),
+    "predict": Entry("models", "Predict time and power of one configuration."),
+    "procure": Entry("models", "Compare few new nodes with more older ones."),
+    "study": Entry("plan", "Reproduce a published evaluation beside its figures."),
+    "petri": Entry("models", "Petri nets: draw, run and walk through the specification."),
 }
 
 

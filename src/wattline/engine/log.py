@@ -27,12 +27,13 @@ def log_event(st: State, world: World, kind: int, job: int, value: float) -> Non
     meter = world.meter[0]
     row = world.log[meter.rows]
     row.time_s = clock.now_s
-    row.power_w = clock.power_w
+    row.power_w = clock.power_w - meter.pending_w
     row.value = value
     row.kind = kind
     row.job = job
-    row.busy = clock.units - clock.free - clock.off - clock.changing - clock.reserved
-    row.queued = clock.queue_last - clock.queue_first + clock.aside
+    idle = clock.free + clock.off + clock.changing + clock.reserved + meter.pending_units
+    row.busy = clock.units - idle
+    row.queued = clock.queue_last - clock.queue_first + clock.aside + meter.pending_jobs
     meter.rows += 1
     if kind not in (SUBMIT, START, END, CAP_STEP):
         meter.spare_rows -= 1

@@ -54,6 +54,7 @@ def integrate(st: State, world: World, until_s: float) -> None:
 def apply_actions(st: State, world: World, policy: Composition) -> None:
     """Carry out what the decision asked for."""
     clock = st.clock[0]
+    _count_pending(st, world)
     for index in range(clock.actions):
         action = st.actions[index]
         kind = action.kind
@@ -73,6 +74,17 @@ def apply_actions(st: State, world: World, policy: Composition) -> None:
             push_timer(st, world.meter[0].timers, action.value, WAKE, action.job)
             world.meter[0].timers += 1
     clock.actions = 0
+
+
+@kernel
+def _count_pending(st: State, world: World) -> None:
+    meter = world.meter[0]
+    for index in range(st.clock[0].actions):
+        action = st.actions[index]
+        if action.kind in (ACT_START, ACT_RESUME):
+            meter.pending_w += action.power_w - st.live[action.job].idle_w
+            meter.pending_units += st.live[action.job].units
+            meter.pending_jobs += 1
 
 
 @kernel
@@ -137,7 +149,13 @@ def _begin(st: State, world: World, job: int, resumed: bool) -> None:
     live.updated_s = clock.now_s
     live.end_s = _end_of(st, job)
     push_end(st, world.meter[0].heap, live.end_s, job)
-    world.meter[0].heap += 1
+    meter = world.meter[0]
+    meter.heap += 1
+    meter.pending_jobs -= 1
+    meter.pending_units -= live.units
+    meter.pending_w -= live.power_w - live.idle_w
+    if meter.pending_jobs == 0:
+        meter.pending_w = 0.0
     log_event(st, world, RESUME if resumed else START, job, live.power_w)
     run = live.first_node
     while run >= 0:

@@ -31,25 +31,16 @@ INSTANTS_A_CALL = 200_000
 def simulate(
     jobs: JobTable,
     machine: Machine,
-    policy: Composition | Any,
+    policy: Composition,
     rules: Rules | None = None,
     *,
     progress: Callable[[float], None] | None = None,
 ) -> Run:
-    """Run the jobs to their end.
-
-    `policy` is a composition of built-in policies, or any object with `decide(view)` that returns
-    actions (see `wattline.policies.view`).
-    """
+    """Run the jobs to their end."""
     rules = rules or Rules()
     state, world = prepare(jobs, machine, rules)
     started = time.perf_counter()
-    if isinstance(policy, Composition):
-        state, world = run_compiled(state, world, policy, progress)
-    else:
-        from wattline.engine.driver import run_python
-
-        state, world = run_python(state, world, policy, rules, progress)
+    state, world = run_compiled(state, world, policy, progress)
     engine_s = time.perf_counter() - started
     return collect(jobs, machine, rules, state, world, engine_s)
 

@@ -21,6 +21,10 @@ METER = np.dtype(
         ("heap", "i8"),  # jobs in the heap of ends
         ("timers", "i8"),
         ("caps", "i8"),  # steps of the cap that have been taken
+        # Booked by the decision and not carried out yet: a row of the log must not count them.
+        ("pending_w", "f8"),
+        ("pending_units", "i8"),
+        ("pending_jobs", "i8"),
         ("rows", "i8"),  # of the event log
         ("spare_rows", "i8"),  # rows beyond the three that every job is sure to need
         ("spans", "i8"),

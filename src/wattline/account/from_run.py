@@ -1,0 +1,130 @@
+"""A run's jobs as records of the ledger, each with its power over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from wattline.account.records import JobRecord, StepRecord
+from wattline.model.machine import Machine
+from wattline.model.run import EventKind, Outcome, Run
+from wattline.model.signal import FloatArray, Signal
+
+_BEGIN = (EventKind.START, EventKind.RESUME)
+_STOP = (EventKind.PAUSE, EventKind.END)
+_STATES = {Outcome.COMPLETED: "COMPLETED", Outcome.KILLED: "TIMEOUT"}
+CLOSE = 1e-6
+
+
+def records_of(run: Run) -> Iterator[JobRecord]:
+    """The jobs of a run that ran, in the order of the job table.
+
+    A job's power over time is read off the event log: each of its events changes the machine's
+    power by what the job then draws more or less. Where that does not add up to the job's energy
+    (nodes that boot, or are slowed together) its mean power stands for it, and the record says so.
+    """
+    jobs, schedule = run.jobs, run.schedule
+    first_node = _first_nodes(run)
+    changes = _power_changes(run)
+    cores = _cores_per_unit(run)
+    for row in np.flatnonzero(run.ran):
+        nodes = int(schedule.nodes[row])
+        start, end = float(schedule.start_s[row]), float(schedule.end_s[row])
+        energy = float(schedule.energy_j[row])
+        node_class = run.machine.class_of(max(0, int(first_node[row])) if cores else 0)
+        steps, measured = _steps(changes.get(int(row), []), nodes, node_class.power_w_idle,
+                                 (start, end, energy))
+        yield JobRecord(
+            job_id=int(jobs.job_id[row]),
+            user=jobs.name_of("user", int(jobs.user[row])),
+            account=jobs.name_of("group", int(jobs.group[row])),
+            partition=jobs.name_of("partition", int(jobs.partition[row])),
+            application=jobs.name_of("application", int(jobs.application[row])),
+            node_class=node_class.name,
+            nodes=nodes,
+            cores=nodes * max(1, cores) if cores else nodes,
+            submit_s=float(jobs.submit_s[row]), start_s=start, end_s=end,
+            limit_s=float(jobs.requested_s[row]),
+            state=_STATES.get(Outcome(int(schedule.outcome[row])), "COMPLETED"),
+            energy_j=energy,
+            first_node=int(first_node[row]),
+            quality="simulated" if measured else "simulated, mean power",
+            steps=steps,
+        )
+
+
+def _power_changes(run: Run) -> dict[int, list[tuple[float, int, float]]]:
+    """By job: time, kind and change of the machine's power of each of its events."""
+    log = run.events
+    if not len(log):
+        return {}
+    change = np.diff(log.power_w, prepend=log.power_w[0])
+    kinds = np.isin(log.kind, [*_BEGIN, *_STOP, EventKind.RATE])
+    found: dict[int, list[tuple[float, int, float]]] = {}
+    for at in np.flatnonzero(kinds & (log.job >= 0)):
+        found.setdefault(int(log.job[at]), []).append(
+            (float(log.time_s[at]), int(log.kind[at]), float(change[at]))
+        )
+    return found
+
+
+def _steps(
+    changes: list[tuple[float, int, float]], nodes: int, idle_w: float,
+    whole: tuple[float, float, float],
+) -> tuple[tuple[StepRecord, ...], bool]:
+    """The stretches of a job; and whether its power over time accounts for its energy."""
+    start_s, end_s, energy_j = whole
+    steps = list(_stretches(changes, nodes * idle_w, end_s))
+    total = sum(step.energy_j for step in steps)
+    if steps and abs(total - energy_j) <= CLOSE * max(1.0, energy_j):
+        return tuple(steps), True
+    power_w = energy_j / (end_s - start_s) if end_s > start_s else 0.0
+    mean = Signal(np.array([start_s]), np.array([power_w]), "W")
+    return (StepRecord(0, start_s, end_s, energy_j, mean),), False
+
+
+def _stretches(
+    changes: list[tuple[float, int, float]], idle_w: float, end_s: float
+) -> Iterator[StepRecord]:
+    points: list[tuple[float, float]] = []
+    step = 0
+    power_w = 0.0
+    for time_s, kind, change_w in changes:
+        if kind in _BEGIN:
+            power_w = idle_w + change_w
+            points = [(time_s, power_w)]
+        elif kind in _STOP:
+            if points and time_s > points[0][0]:
+                yield _step(step, points, time_s)
+                step += 1
+            points = []
+        elif points:
+            power_w += change_w
+            points.append((time_s, power_w))
+    if points and end_s > points[0][0]:
+        yield _step(step, points, end_s)
+
+
+def _step(step: int, points: list[tuple[float, float]], end_s: float) -> StepRecord:
+    signal = Signal.from_steps(points, "W")
+    start_s = points[0][0]
+    return StepRecord(step, start_s, end_s, signal.integral(start_s, end_s), signal)
+
+
+def _first_nodes(run: Run) -> FloatArray:
+    first = np.full(len(run.jobs), -1.0)
+    if run.placement is not None:
+        # The first run of neighbouring units that is listed for a job; later ones do not count.
+        order = np.arange(len(run.placement.job))[::-1]
+        first[run.placement.job[order]] = run.placement.first[order]
+        if not _cores_per_unit(run):
+            per_node = max(1, run.units // run.machine.node_count)
+            first = np.where(first >= 0, first // per_node, first)
+    return first
+
+
+def _cores_per_unit(run: Run) -> int:
+    """Cores of a node where units are nodes; 0 where units are cores."""
+    machine: Machine = run.machine
+    return machine.class_of(0).cores if run.units == machine.node_count else 0

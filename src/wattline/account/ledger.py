@@ -1,0 +1,228 @@
+"""The energy ledger: joules per job, step, user, account, application and node class, in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    Select,
+    String,
+    Table,
+    UniqueConstraint,
+    delete,
+    func,
+    select,
+)
+
+from wattline.account.records import JobRecord
+from wattline.account.store import Store, metadata
+from wattline.model.errors import InputError
+
+NAME = String(255)
+
+runs = Table(
+    "ledger_run", metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", NAME, nullable=False, unique=True),
+    Column("machine", NAME, nullable=False),
+    Column("epoch_s", Float(53), nullable=False),
+    Column("energy_j", Float(53), nullable=False),
+)
+jobs = Table(
+    "ledger_job", metadata,
+    Column("id", Integer, primary_key=True),
+    Column("run_id", ForeignKey("ledger_run.id", ondelete="CASCADE"), nullable=False),
+    Column("job_id", Integer, nullable=False),
+    *(Column(name, NAME, nullable=False)
+      for name in ("user", "account", "partition", "application", "node_class", "state",
+                   "quality")),
+    *(Column(name, Integer, nullable=False) for name in ("nodes", "cores", "first_node")),
+    *(Column(name, Float(53), nullable=False)
+      for name in ("submit_s", "start_s", "end_s", "limit_s", "energy_j")),
+    Column("frequency_hz", Float(53)),
+    UniqueConstraint("run_id", "job_id"),
+    Index("ix_ledger_job_user", "run_id", "user"),
+)
+steps = Table(
+    "ledger_step", metadata,
+    Column("id", Integer, primary_key=True),
+    Column("run_id", ForeignKey("ledger_run.id", ondelete="CASCADE"), nullable=False),
+    Column("job_id", Integer, nullable=False),
+    Column("step_id", Integer, nullable=False),
+    *(Column(name, Float(53), nullable=False) for name in ("start_s", "end_s", "energy_j")),
+    UniqueConstraint("run_id", "job_id", "step_id"),
+)
+power = Table(
+    "ledger_power", metadata,
+    Column("id", Integer, primary_key=True),
+    Column("run_id", ForeignKey("ledger_run.id", ondelete="CASCADE"), nullable=False),
+    Column("job_id", Integer, nullable=False),
+    Column("step_id", Integer, nullable=False),
+    Column("time_s", Float(53), nullable=False),
+    Column("power_w", Float(53), nullable=False),
+    Index("ix_ledger_power_job", "run_id", "job_id"),
+)
+
+GROUPS = ("user", "account", "partition", "application", "node_class")
+BATCH = 20_000
+
+
+@dataclass(frozen=True)
+class Total:
+    """Joules of one user, account, application or class."""
+
+    name: str
+    jobs: int
+    node_s: float
+    energy_j: float
+
+
+class Ledger:
+    """Runs and their jobs in a store."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        store.create(runs, jobs, steps, power)
+
+    def add(self, name: str, records: Iterable[JobRecord], *, machine: str = "",
+            energy_j: float = 0.0, epoch_s: float = 0.0) -> int:
+        """Enter a run, replacing one of the same name; all of it or nothing."""
+        if not name:
+            raise InputError("a run in the ledger needs a name")
+        with self.store.session() as session:
+            self._remove(session.connection(), name)
+            row = runs.insert().values(name=name, machine=machine, energy_j=energy_j,
+                                       epoch_s=epoch_s)
+            key = session.connection().execute(row).inserted_primary_key
+            assert key is not None
+            count = 0
+            batch: list[JobRecord] = []
+            for record in records:
+                batch.append(record)
+                count += 1
+                if len(batch) == BATCH:
+                    _insert(session.connection(), int(key[0]), batch)
+                    batch.clear()
+            _insert(session.connection(), int(key[0]), batch)
+        return count
+
+    def remove(self, name: str) -> None:
+        with self.store.session() as session:
+            self._remove(session.connection(), name)
+
+    def run_names(self) -> list[str]:
+        with self.store.session() as session:
+            return list(session.scalars(select(runs.c.name).order_by(runs.c.id)))
+
+    def run_of(self, name: str = "") -> dict[str, Any]:
+        """The row of a run; without a name, of the one that was entered last."""
+        query = select(runs).order_by(runs.c.id.desc())
+        if name:
+            query = query.where(runs.c.name == name)
+        with self.store.session() as session:
+            row = session.execute(query).first()
+        if row is None:
+            known = ", ".join(self.run_names()) or "none yet"
+            raise InputError(f"the ledger has no run '{name}'; it has {known}" if name
+                             else "the ledger is empty; enter a run folder first")
+        return dict(row._mapping)
+
+    def jobs_of(self, run_id: int, *, job_ids: Sequence[int] = (), users: Sequence[str] = (),
+                accounts: Sequence[str] = (), start_s: float | None = None,
+                end_s: float | None = None) -> list[dict[str, Any]]:
+        """Jobs that match all given conditions, in order of their numbers.
+
+        Of a period, all jobs that were in the system at some time of it, as `sacct` does.
+        """
+        query: Select[Any] = select(jobs).where(jobs.c.run_id == run_id)
+        if job_ids:
+            query = query.where(jobs.c.job_id.in_(list(job_ids)))
+        if users:
+            query = query.where(jobs.c.user.in_(list(users)))
+        if accounts:
+            query = query.where(jobs.c.account.in_(list(accounts)))
+        if start_s is not None:
+            query = query.where(jobs.c.end_s >= start_s)
+        if end_s is not None:
+            query = query.where(jobs.c.submit_s <= end_s)
+        with self.store.session() as session:
+            return [dict(r._mapping) for r in session.execute(query.order_by(jobs.c.job_id))]
+
+    def steps_of(self, run_id: int) -> dict[int, list[dict[str, Any]]]:
+        query = select(steps).where(steps.c.run_id == run_id).order_by(
+            steps.c.job_id, steps.c.step_id)
+        found: dict[int, list[dict[str, Any]]] = {}
+        with self.store.session() as session:
+            for row in session.execute(query):
+                found.setdefault(int(row.job_id), []).append(dict(row._mapping))
+        return found
+
+    def power_of(self, run_id: int, job_id: int) -> list[tuple[int, float, float]]:
+        """The power of a job over time as (step, time, watts)."""
+        query = select(power.c.step_id, power.c.time_s, power.c.power_w).where(
+            power.c.run_id == run_id, power.c.job_id == job_id
+        ).order_by(power.c.step_id, power.c.time_s)
+        with self.store.session() as session:
+            return [(int(s), float(t), float(w)) for s, t, w in session.execute(query)]
+
+    def totals(self, run_id: int, by: str) -> list[Total]:
+        """Joules by user, account, partition, application or node class, most first."""
+        if by not in GROUPS:
+            raise InputError(f"cannot add up by '{by}'; choose {', '.join(GROUPS)}")
+        node_s = func.sum(jobs.c.nodes * (jobs.c.end_s - jobs.c.start_s))
+        energy = func.sum(jobs.c.energy_j)
+        query = select(jobs.c[by], func.count(), node_s, energy).where(
+            jobs.c.run_id == run_id).group_by(jobs.c[by]).order_by(energy.desc(), jobs.c[by])
+        with self.store.session() as session:
+            return [Total(str(n), int(c), float(s), float(e))
+                    for n, c, s, e in session.execute(query)]
+
+    def _remove(self, connection: Any, name: str) -> None:
+        found = connection.execute(select(runs.c.id).where(runs.c.name == name)).scalar()
+        if found is None:
+            return
+        # Said for each table, because not every database is set to cascade.
+        for table in (power, steps, jobs):
+            connection.execute(delete(table).where(table.c.run_id == found))
+        connection.execute(delete(runs).where(runs.c.id == found))
+
+
+def _insert(connection: Any, run_id: int, records: Sequence[JobRecord]) -> None:
+    if not records:
+        return
+    connection.execute(jobs.insert(), [_job_row(run_id, record) for record in records])
+    step_rows: list[dict[str, Any]] = []
+    power_rows: list[dict[str, Any]] = []
+    for record in records:
+        for step in record.steps:
+            key = {"run_id": run_id, "job_id": record.job_id, "step_id": step.step_id}
+            step_rows.append({**key, "start_s": step.start_s, "end_s": step.end_s,
+                              "energy_j": step.energy_j})
+            power_rows.extend(
+                {**key, "time_s": float(t), "power_w": float(w)}
+                for t, w in zip(step.power_w.time_s, step.power_w.value, strict=True)
+            )
+    if step_rows:
+        connection.execute(steps.insert(), step_rows)
+    if power_rows:
+        connection.execute(power.insert(), power_rows)
+
+
+def _job_row(run_id: int, record: JobRecord) -> dict[str, Any]:
+    known = record.frequency_hz == record.frequency_hz  # not NaN, which SQL does not know
+    return {
+        "run_id": run_id, "job_id": record.job_id, "user": record.user,
+        "account": record.account, "partition": record.partition,
+        "application": record.application, "node_class": record.node_class,
+        "state": record.state, "quality": record.quality, "nodes": record.nodes,
+        "cores": record.cores, "first_node": record.first_node, "submit_s": record.submit_s,
+        "start_s": record.start_s, "end_s": record.end_s, "limit_s": record.limit_s,
+        "energy_j": record.energy_j, "frequency_hz": record.frequency_hz if known else None,
+    }

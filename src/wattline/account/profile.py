@@ -1,0 +1,131 @@
+"""Power profiles as HDF5 files, laid out as Slurm's acct_gather_profile/hdf5 lays them out.
+
+One file a job, as `sh5util` leaves it after merging:
+
+    /                                   attribute "Number of Steps"
+    /Steps/<step>                       attribute "Number of Nodes"
+    /Steps/<step>/Nodes/<node>          attributes "Node Index", "Node Name", "Number of Tasks",
+                                        "CPUs per Task", "Start Time"
+    /Steps/<step>/Nodes/<node>/Energy   packet table: ElapsedTime, EpochTime, Power (all uint64)
+
+So `sh5util -j JOB --extract --series=Energy` and the scripts that read its files read ours.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wattline.account.records import JobRecord, StepRecord
+from wattline.model.errors import InputError
+from wattline.model.signal import FloatArray, Signal
+
+ENERGY_TYPE = np.dtype([("ElapsedTime", "<u8"), ("EpochTime", "<u8"), ("Power", "<u8")])
+CHUNK = 10
+"""Rows of a chunk in Slurm's own files."""
+MOST_NODES = 64
+"""Nodes of a large job differ in nothing here; so many are written, and the file says so."""
+
+
+def profile_path(folder: Path, user: str, job_id: int) -> Path:
+    """Where Slurm keeps the merged profile of a job."""
+    return folder / user / f"job_{job_id}.h5"
+
+
+def write_profile(
+    record: JobRecord, folder: Path, *, epoch_s: float = 0.0, interval_s: float = 30.0,
+    nodes: Sequence[str] = (), most_nodes: int = MOST_NODES,
+) -> Path:
+    """Write the profile of one job, sampled at an interval and at its end.
+
+    A sample holds the mean power of a node since the sample before, as Slurm's plug-ins report
+    energy counters; so the joules of the profile are those of the job.
+    """
+    import h5py
+
+    if not interval_s > 0:
+        raise InputError(f"the sampling interval is {interval_s} s, must be above 0")
+    names = list(nodes) or _node_names(record)
+    path = profile_path(folder, record.user, record.job_id)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(f".{os.getpid()}.part")
+    try:
+        with h5py.File(part, "w") as file:
+            file.attrs["Number of Steps"] = np.int32(len(record.steps))
+            for step in record.steps:
+                group = file.create_group(f"Steps/{step.step_id}")
+                group.attrs["Number of Nodes"] = np.int32(record.nodes)
+                table = _energy_table(step, record.nodes, epoch_s, interval_s)
+                for index, name in enumerate(names[:most_nodes]):
+                    node = group.create_group(f"Nodes/{name}")
+                    node.attrs.update(_attributes(record, index, name, epoch_s + step.start_s))
+                    node.create_dataset("Energy", data=table, chunks=(CHUNK,), maxshape=(None,))
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return path
+
+
+def read_profile(path: Path) -> dict[tuple[str, str], np.ndarray[tuple[int], np.dtype[np.void]]]:
+    """The energy series of a profile, ours or Slurm's, by (step, node)."""
+    import h5py
+
+    try:
+        file = h5py.File(path, "r")
+    except OSError as error:
+        raise InputError(f"{path} is not a readable HDF5 file: {error}") from None
+    with file:
+        found = {}
+        for step, group in file.get("Steps", {}).items():
+            for node, series in group["Nodes"].items():
+                if "Energy" in series:
+                    found[(step, node)] = series["Energy"][:]
+    if not found:
+        raise InputError(f"{path} has no /Steps/*/Nodes/*/Energy series")
+    return found
+
+
+def samples(
+    power_w: Signal, start_s: float, end_s: float, interval_s: float
+) -> tuple[FloatArray, FloatArray]:
+    """Times from the start and the mean power since the time before, the last at the end."""
+    count = max(1, int(np.ceil((end_s - start_s) / interval_s - 1e-9)))
+    edges = np.minimum(start_s + interval_s * np.arange(count + 1), end_s)
+    means = np.array([
+        power_w.integral(a, b) / (b - a) if b > a else power_w.at(a)
+        for a, b in itertools.pairwise(edges)
+    ])
+    return edges[1:] - start_s, means
+
+
+def _energy_table(
+    step: StepRecord, nodes: int, epoch_s: float, interval_s: float
+) -> np.ndarray[tuple[int], np.dtype[np.void]]:
+    elapsed, power_w = samples(step.power_w, step.start_s, step.end_s, interval_s)
+    table = np.empty(elapsed.size, dtype=ENERGY_TYPE)
+    table["ElapsedTime"] = np.round(elapsed)
+    table["EpochTime"] = np.round(epoch_s + step.start_s + elapsed)
+    table["Power"] = np.round(power_w / nodes)
+    return table
+
+
+def _attributes(record: JobRecord, index: int, name: str, start_s: float) -> dict[str, Any]:
+    started = datetime.fromtimestamp(int(start_s), UTC)
+    return {
+        "Node Index": np.int32(index),
+        "Node Name": np.bytes_(name),
+        "Number of Tasks": np.int32(max(1, record.cores // record.nodes)),
+        "CPUs per Task": np.int32(1),
+        "Start Time": np.bytes_(started.strftime("%a %b %e %H:%M:%S %Y")),
+    }
+
+
+def _node_names(record: JobRecord) -> list[str]:
+    first = max(0, record.first_node)
+    return [f"n{first + offset}" for offset in range(record.nodes)]

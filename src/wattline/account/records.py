@@ -1,0 +1,58 @@
+"""What the ledger keeps of a job: its times, its joules, and its power over time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from wattline.model.errors import InputError
+from wattline.model.signal import Signal
+
+
+@dataclass(frozen=True, eq=False)
+class StepRecord:
+    """A stretch in which a job ran without interruption."""
+
+    step_id: int
+    start_s: float
+    end_s: float
+    energy_j: float
+    power_w: Signal
+    """Power of the step, all its nodes together, from `start_s` on."""
+
+
+@dataclass(frozen=True, eq=False)
+class JobRecord:
+    """One job of a run."""
+
+    job_id: int
+    user: str
+    account: str
+    partition: str
+    application: str
+    node_class: str
+    nodes: int
+    cores: int
+    submit_s: float
+    start_s: float
+    end_s: float
+    limit_s: float
+    state: str
+    energy_j: float
+    first_node: int = -1
+    """Number of its first node where placement is known; -1 where it is not."""
+    frequency_hz: float = float("nan")
+    quality: str = "simulated"
+    """How the joules were obtained."""
+    steps: tuple[StepRecord, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if self.start_s > self.end_s or self.submit_s > self.start_s:
+            raise InputError(f"job {self.job_id}: submit, start and end are out of order")
+        if not (np.isfinite(self.energy_j) and self.energy_j >= 0):
+            raise InputError(f"job {self.job_id}: energy_j is {self.energy_j}, must be >= 0")
+
+    @property
+    def elapsed_s(self) -> float:
+        return self.end_s - self.start_s

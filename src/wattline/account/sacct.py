@@ -1,0 +1,205 @@
+"""Printing in the manner of `sacct`: fields by name, widths, parsable lines, its JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from wattline.model.errors import InputError
+
+DEFAULT_FORMAT = "JobID,JobName,Partition,Account,AllocCPUS,State,Elapsed,ConsumedEnergy"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A job, or one of its steps, with the time at which the run's clock stood at 0."""
+
+    job: Mapping[str, Any]
+    epoch_s: float
+    step: Mapping[str, Any] | None = None
+
+    def value(self, name: str) -> Any:
+        """From the step where it has one of its own, else from the job."""
+        if self.step is not None and name in self.step:
+            return self.step[name]
+        return self.job[name]
+
+    @property
+    def elapsed_s(self) -> float:
+        return float(self.value("end_s")) - float(self.value("start_s"))
+
+    @property
+    def job_id(self) -> str:
+        job = str(self.job["job_id"])
+        return job if self.step is None else f"{job}.{self.step['step_id']}"
+
+
+def clock(seconds: float) -> str:
+    """`[days-]hh:mm:ss` as Slurm writes it."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    return (f"{days}-" if days else "") + f"{hours:02d}:{minutes:02d}:{rest:02d}"
+
+
+def stamp(seconds: float) -> str:
+    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def short_energy(energy_j: float) -> str:
+    """`490.60K`: two digits and a prefix above a thousand, as `sacct` prints joules."""
+    value = float(round(energy_j))
+    for prefix in ("", "K", "M", "G", "T"):
+        if value < 1000 or prefix == "T":
+            return f"{value:.0f}" if not prefix else f"{value:.2f}{prefix}"
+        value /= 1000
+    raise AssertionError
+
+
+def _frequency(line: Line) -> str:
+    found = line.job["frequency_hz"]
+    return "" if found is None else f"{found / 1e9:.2f}G"
+
+
+def _mean_power(line: Line) -> str:
+    if line.elapsed_s <= 0:
+        return ""
+    return f"{float(line.value('energy_j')) / line.elapsed_s:.1f}"
+
+
+FIELDS: Mapping[str, tuple[int, Callable[[Line], str]]] = {
+    # name as sacct spells it: (width, text)
+    "JobID": (12, lambda r: r.job_id),
+    "JobIDRaw": (12, lambda r: r.job_id),
+    "JobName": (10, lambda r: str(r.job["application"])),
+    "User": (9, lambda r: "" if r.step else str(r.job["user"])),
+    "Account": (10, lambda r: str(r.job["account"])),
+    "Partition": (10, lambda r: "" if r.step else str(r.job["partition"])),
+    "AllocCPUS": (10, lambda r: str(r.job["cores"])),
+    "NCPUS": (10, lambda r: str(r.job["cores"])),
+    "AllocNodes": (10, lambda r: str(r.job["nodes"])),
+    "NNodes": (8, lambda r: str(r.job["nodes"])),
+    "NodeList": (15, lambda r: node_list(r.job)),
+    "State": (10, lambda r: str(r.job["state"])),
+    "ExitCode": (8, lambda r: "0:0" if r.job["state"] == "COMPLETED" else "0:15"),
+    "Submit": (19, lambda r: stamp(r.epoch_s + float(r.job["submit_s"]))),
+    "Start": (19, lambda r: stamp(r.epoch_s + float(r.value("start_s")))),
+    "End": (19, lambda r: stamp(r.epoch_s + float(r.value("end_s")))),
+    "Elapsed": (10, lambda r: clock(r.elapsed_s)),
+    "ElapsedRaw": (10, lambda r: str(int(r.elapsed_s))),
+    "Timelimit": (10, lambda r: "" if r.step else clock(float(r.job["limit_s"]))),
+    "CPUTimeRAW": (10, lambda r: str(int(r.elapsed_s * int(r.job["cores"])))),
+    "AveCPUFreq": (10, _frequency),
+    "ConsumedEnergy": (14, lambda r: short_energy(float(r.value("energy_j")))),
+    "ConsumedEnergyRaw": (17, lambda r: str(round(float(r.value("energy_j"))))),
+    # Ours: what sacct has no column for.
+    "NodeClass": (10, lambda r: str(r.job["node_class"])),
+    "AveWatts": (10, _mean_power),
+    "EnergyQuality": (13, lambda r: str(r.job["quality"])),
+}
+_BY_LOWER = {name.lower(): name for name in FIELDS}
+
+
+@dataclass(frozen=True)
+class Field:
+    name: str
+    width: int
+    left: bool = False
+
+
+def parse_format(text: str) -> list[Field]:
+    """`JobID%5,Elapsed,ConsumedEnergy%-9` as `sacct -o` takes it."""
+    found = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*([A-Za-z]+)(?:%(-?)(\d+))?\s*", part)
+        name = _BY_LOWER.get(match[1].lower()) if match else None
+        if match is None or name is None:
+            raise InputError(f"-o: '{part.strip()}' is no field; known are {', '.join(FIELDS)}")
+        width = int(match[3]) if match[3] else FIELDS[name][0]
+        found.append(Field(name, width, bool(match[2])))
+    return found
+
+
+def text_lines(
+    lines: Iterable[Line], fields: Sequence[Field], *, parsable: bool = False,
+    trailing: bool = False, header: bool = True,
+) -> list[str]:
+    """What `sacct` would print: aligned, or separated by `|`."""
+    rows = [[FIELDS[field.name][1](line) for field in fields] for line in lines]
+    if parsable:
+        end = "|" if trailing else ""
+        names = [[field.name for field in fields]] if header else []
+        return ["|".join(row) + end for row in [*names, *rows]]
+    heads = [[field.name for field in fields], ["-" * field.width for field in fields]]
+    return [" ".join(_cell(text, field) for text, field in zip(row, fields, strict=True)).rstrip()
+            for row in [*(heads if header else []), *rows]]
+
+
+def _cell(text: str, field: Field) -> str:
+    # sacct marks what does not fit with a plus.
+    shown = text if len(text) <= field.width else text[: max(0, field.width - 1)] + "+"
+    return shown.ljust(field.width) if field.left else shown.rjust(field.width)
+
+
+def json_jobs(
+    jobs: Iterable[Mapping[str, Any]], steps: Mapping[int, Sequence[Mapping[str, Any]]],
+    epoch_s: float,
+) -> dict[str, Any]:
+    """The part of `sacct --json` that tells times, sizes and joules."""
+    return {"jobs": [_json_job(job, steps.get(int(job["job_id"]), ()), epoch_s) for job in jobs]}
+
+
+def _json_job(
+    job: Mapping[str, Any], steps: Sequence[Mapping[str, Any]], epoch_s: float
+) -> dict[str, Any]:
+    energy = {"type": "energy", "name": "", "id": 3, "count": round(float(job["energy_j"]))}
+    return {
+        "job_id": job["job_id"],
+        "name": job["application"],
+        "user": job["user"],
+        "account": job["account"],
+        "partition": job["partition"],
+        "nodes": node_list(job),
+        "allocation_nodes": job["nodes"],
+        "required": {"CPUs": job["cores"]},
+        "state": {"current": job["state"], "reason": "None"},
+        "time": {
+            "submission": int(epoch_s + float(job["submit_s"])),
+            "start": int(epoch_s + float(job["start_s"])),
+            "end": int(epoch_s + float(job["end_s"])),
+            "elapsed": int(float(job["end_s"]) - float(job["start_s"])),
+            "limit": {"set": True, "infinite": False, "number": int(float(job["limit_s"]) // 60)},
+        },
+        "tres": {"allocated": [
+            {"type": "cpu", "name": "", "id": 1, "count": job["cores"]},
+            {"type": "node", "name": "", "id": 4, "count": job["nodes"]},
+            energy,
+        ]},
+        "wattline": {
+            "energy_j": float(job["energy_j"]), "node_class": job["node_class"],
+            "quality": job["quality"],
+        },
+        "steps": [
+            {
+                "step": {"id": f"{job['job_id']}.{step['step_id']}"},
+                "time": {
+                    "start": int(epoch_s + float(step["start_s"])),
+                    "end": int(epoch_s + float(step["end_s"])),
+                    "elapsed": int(float(step["end_s"]) - float(step["start_s"])),
+                },
+                "statistics": {"energy": {"consumed": round(float(step["energy_j"]))}},
+            }
+            for step in steps
+        ],
+    }
+
+
+def node_list(job: Mapping[str, Any]) -> str:
+    """Names of the nodes where placement is known, else `None assigned` as Slurm has it."""
+    first, count = int(job["first_node"]), int(job["nodes"])
+    if first < 0:
+        return "None assigned"
+    return f"n{first}" if count == 1 else f"n[{first}-{first + count - 1}]"

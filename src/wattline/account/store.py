@@ -1,0 +1,135 @@
+"""The SQL store: one URL, one engine, one metadata that every table of the package joins.
+
+SQLite is the default; MariaDB (`mariadb+pymysql://...`) and PostgreSQL (`postgresql+psycopg://...`)
+work by changing the URL and installing that driver. A module that keeps something declares its
+table on `metadata` when it is imported, and `Store` creates the tables that are missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from sqlalchemy import Engine, MetaData, Table, create_engine, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+from sqlalchemy.orm import Session, sessionmaker
+
+from wattline.model.errors import InputError, WattlineError
+
+DEFAULT_URL = "sqlite:///wattline.db"
+
+# Constraints have names, because MariaDB and PostgreSQL can alter only what has one.
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+class Store:
+    """A database and its sessions; use it as a context manager, or call `close`.
+
+    >>> with Store("sqlite://") as store, store.session() as session:
+    ...     session.connection().exec_driver_sql("SELECT 1").scalar()
+    1
+    """
+
+    def __init__(self, url: str | Path = DEFAULT_URL, *, create: bool = True) -> None:
+        self.url = store_url(url)
+        self.metadata = metadata
+        self.engine = _engine(self.url)
+        self._sessions = sessionmaker(self.engine, expire_on_commit=False)
+        if create:
+            self.create()
+
+    def create(self, *tables: Table) -> None:
+        """Create what is missing: these tables, or all that are declared by now."""
+        try:
+            metadata.create_all(self.engine, tables=list(tables) or None)
+        except OperationalError as error:
+            raise InputError(
+                f"cannot open the store {shown_url(self.url)}: {_reason(error)}"
+            ) from error
+        except DBAPIError as error:
+            raise WattlineError(
+                f"the store {shown_url(self.url)} refused: {_reason(error)}"
+            ) from error
+
+    @contextmanager
+    def session(self) -> Iterator[Session]:
+        """One transaction: kept when the block ends, undone as a whole when it raises."""
+        with self._sessions() as session, session.begin():
+            yield session
+
+    def insert(self, table: Table, rows: list[dict[str, Any]]) -> None:
+        """Add many rows in one transaction."""
+        if rows:
+            with self.engine.begin() as connection:
+                connection.execute(table.insert(), rows)
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def store_url(url: str | Path) -> str:
+    """A URL from a URL or from the path of an SQLite file."""
+    text = str(url).strip()
+    if not text:
+        raise InputError(f"the store needs a URL or a file name, for example {DEFAULT_URL}")
+    return text if "://" in text else f"sqlite:///{text}"
+
+
+def shown_url(url: str) -> str:
+    """The URL without its password, for messages and logs."""
+    return make_url(url).render_as_string(hide_password=True)
+
+
+def _engine(url: str) -> Engine:
+    try:
+        parsed = make_url(url)
+        # A server closes idle connections; a ping before use costs nothing beside a failed run.
+        engine = create_engine(parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite")
+    except (ArgumentError, NoSuchModuleError) as error:
+        raise InputError(
+            f"'{url}' is no database URL; right are {DEFAULT_URL}, "
+            "mariadb+pymysql://user@host/wattline or postgresql+psycopg://user@host/wattline"
+        ) from error
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"the store {shown_url(url)} needs the Python package '{error.name}'; install it"
+        ) from error
+    if parsed.get_backend_name() == "sqlite":
+        event.listen(engine, "connect", _set_up_sqlite)
+    return engine
+
+
+def _set_up_sqlite(connection: Any, _record: object) -> None:
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA foreign_keys=ON")
+    # Readers must not wait for the writer: the live controller writes while people read.
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=NORMAL")
+    cursor.close()
+
+
+def _reason(error: DBAPIError) -> str:
+    return " ".join(str(error.orig).split())

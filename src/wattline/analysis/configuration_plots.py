@@ -1,0 +1,119 @@
+"""Pictures of configuration spaces and of procurement; what is drawn is computed elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wattline.model.errors import InputError
+from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.overprovisioning import Choice
+
+if TYPE_CHECKING:
+    from wattline.physics.procurement import Sweep
+
+_MARKS = {
+    "best": ("*", "#c1121f", 260), "packed_max": ("s", "#1d3557", 70),
+    "packed_min": ("D", "#457b9d", 60), "spread_max": ("^", "#2a9d8f", 75),
+    "spread_min": ("v", "#8ab17d", 75), "worst_case": ("X", "#6a040f", 90),
+}
+_LABELS = {
+    "cost_ratio": "effective cost ratio", "power_w": "power budget (W)",
+    "speed_ratio": "time saved by the newer node",
+}
+
+
+def draw_choice(table: ConfigurationTable, choice: Choice, path: str | Path) -> None:
+    """The configuration space with what was chosen, and the best time of each node count."""
+    figure = _figure(11.0, 4.8)
+    space, degree = figure.subplots(1, 2, width_ratios=(3, 2))
+    _draw_space(space, table, choice)
+    _draw_degree(degree, choice)
+    figure.suptitle(f"{choice.application} under {choice.bound_w:g} W ({table.source})")
+    save(figure, path)
+
+
+def draw_sweeps(sweeps: Sequence[Sweep], path: str | Path) -> None:
+    """The gain over each parameter, with the break-even line."""
+    figure = _figure(4.0 * len(sweeps), 3.8)
+    panels = figure.subplots(1, len(sweeps), squeeze=False)[0]
+    for panel, found in zip(panels, sweeps, strict=True):
+        panel.plot(found.values, found.s_ovp, color="#1d3557")
+        panel.axhline(1.0, color="#c1121f", linewidth=1.0)
+        panel.axvline(found.here, color="#888888", linestyle=":", linewidth=1.0)
+        if found.break_even is not None:
+            panel.plot([found.break_even], [1.0], "o", color="#c1121f", markersize=6)
+            panel.annotate(f"{found.break_even:,.4g}", (found.break_even, 1.0),
+                           textcoords="offset points", xytext=(6, -14))
+        panel.set_xlabel(_LABELS.get(found.parameter, found.parameter))
+        panel.grid(alpha=0.25)
+    panels[0].set_ylabel("speedup of the overprovisioned machine")
+    figure.suptitle("Above the red line more, older nodes are faster (dotted: the case asked)")
+    save(figure, path)
+
+
+def save(figure: Any, path: str | Path) -> None:
+    try:
+        figure.savefig(path, dpi=130)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be drawn: {error}") from None
+
+
+def _draw_space(panel: Any, table: ConfigurationTable, choice: Choice) -> None:
+    caps = np.unique(table.cap_w)
+    colour = np.searchsorted(caps, table.cap_w) / max(1, len(caps) - 1)
+    points = panel.scatter(table.power_w, table.time_s, c=colour, cmap="viridis",
+                           s=2.0 + 22.0 * (table.cores / table.cores.max()) ** 2, alpha=0.55,
+                           linewidths=0)
+    panel.axvline(choice.bound_w, color="black", linestyle="--", linewidth=1.0)
+    for name, one in choice.named.items():
+        if one is not None:
+            mark, tint, size = _MARKS[name]
+            panel.scatter([one.power_w], [one.time_s], marker=mark, c=tint, s=size,
+                          edgecolors="white", linewidths=0.8, zorder=3,
+                          label=f"{name.replace('_', '-')} {one.label}")
+    panel.set_yscale("log")
+    _plain_ticks(panel.yaxis)
+    panel.set_xlabel("power of the job (W); larger points use more cores")
+    panel.set_ylabel("time (s)")
+    panel.legend(fontsize=7.5, loc="upper right")
+    shown = caps if len(caps) <= 8 else caps[np.linspace(0, len(caps) - 1, 6).astype(int)]
+    bar = panel.figure.colorbar(points, ax=panel, pad=0.01,
+                                ticks=np.searchsorted(caps, shown) / max(1, len(caps) - 1))
+    bar.ax.set_yticklabels([f"{cap:g} W" for cap in shown])
+    bar.set_label("cap of a socket")
+
+
+def _draw_degree(panel: Any, choice: Choice) -> None:
+    counts = [one.nodes for one in choice.by_nodes]
+    panel.plot(counts, [one.time_s for one in choice.by_nodes], "^-", color="#1d3557",
+               markerfacecolor="white", label="best of each node count")
+    for name in ("best", "packed_max", "worst_case"):
+        one = choice.named[name]
+        if one is not None:
+            mark, tint, size = _MARKS[name]
+            panel.scatter([one.nodes], [one.time_s], marker=mark, c=tint, s=size, zorder=3,
+                          label=name.replace("_", "-"))
+    panel.set_xlabel("nodes in use")
+    panel.set_ylabel("time (s)")
+    panel.set_title("degree of overprovisioning", fontsize=10)
+    panel.grid(alpha=0.25)
+    panel.legend(fontsize=8)
+
+
+def _plain_ticks(axis: Any) -> None:
+    """Numbers, not powers of ten, on a logarithmic axis of one or two decades."""
+    from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
+
+    axis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 3.0, 5.0)))
+    axis.set_major_formatter(ScalarFormatter())
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _figure(width: float, height: float) -> Any:
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")

@@ -1,0 +1,115 @@
+"""A run in words, for someone who was not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from wattline.analysis.summary import energy_text, lookup, number_text, power_text, time_text
+from wattline.model.run import Run
+from wattline.model.signal import Signal
+
+
+def unix_start_s(run: Run) -> float | None:
+    """The Unix time of the log's second 0, where the log has a date."""
+    trace = run.scenario.get("trace")
+    value = trace.get("unix_start_s") if isinstance(trace, Mapping) else None
+    return float(value) if isinstance(value, (int, float)) and value > 0 else None
+
+
+def date_text(unix_s: float) -> str:
+    return datetime.fromtimestamp(unix_s, UTC).strftime("%Y-%m-%d")
+
+
+def sentences(run: Run, figures: Mapping[str, Any]) -> list[str]:
+    """The workload, the machine, the rules and what came of it."""
+    return [_workload(run), *_machine(run), *_policy(run), _cap(run), *_result(run, figures)]
+
+
+def fields(scenario: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
+    """Every field of a scenario with its place in the file, for the full list."""
+    for key, value in scenario.items():
+        if isinstance(value, Mapping):
+            yield from fields(value, f"{path}{key}.")
+        elif isinstance(value, (list, tuple)) and value and isinstance(value[0], Mapping):
+            for number, item in enumerate(value):
+                yield from fields(item, f"{path}{key}[{number}].")
+        else:
+            yield path + key, str(value)
+
+
+def _workload(run: Run) -> str:
+    count = len(run.jobs)
+    if not count:
+        return "The log has no jobs."
+    first_s, last_s = float(run.jobs.submit_s[0]), float(run.jobs.submit_s[-1])
+    text = f"{count:,} jobs, submitted over {time_text(last_s - first_s)}"
+    origin_s = unix_start_s(run)
+    if origin_s is not None:
+        text += f" ({date_text(origin_s + first_s)} to {date_text(origin_s + last_s)})"
+    users = np.unique(run.jobs.user[run.jobs.user >= 0]).size
+    return text + (f" by {users:,} users." if users else ".")
+
+
+def _machine(run: Run) -> Iterator[str]:
+    groups = [
+        f"{group.count:,} {group.node_class.name if group.node_class.name != 'node' else ''} nodes "
+        f"of {power_text(group.node_class.power_w_idle)} idle and "
+        f"{power_text(group.node_class.power_w_active)} active each"
+        for group in run.machine.groups
+    ]
+    by_core = run.units != run.machine.node_count
+    counted = f", shared out by the core ({run.units:,} cores)" if by_core else ""
+    text = " ".join(" and ".join(groups).split())
+    yield (f"The machine has {text}{counted}: {power_text(run.machine.power_w_idle)} when idle, "
+           f"{power_text(run.machine.power_w_max)} when all of it is active.")
+
+
+def _policy(run: Run) -> Iterator[str]:
+    policy = run.scenario.get("policy")
+    if isinstance(policy, Mapping) and policy:
+        parts = [f"{path.replace('_', ' ')} {value}" for path, value in fields(policy)]
+        yield f"The rules: {', '.join(parts)}."
+
+
+def _cap(run: Run) -> str:
+    if run.cap_w is None:
+        return "There is no power cap."
+    inside = _during(run.cap_w, run.start_s, run.end_s)
+    low, high = float(inside.min()), float(inside.max())
+    if low == high:
+        return f"The power cap is {power_text(low)} all the time."
+    top = power_text(high) if np.isfinite(high) else "no limit"
+    return (f"The power cap changes {inside.size - 1:,} times, between {power_text(low)} "
+            f"and {top}.")
+
+
+def _during(cap_w: Signal, start_s: float, end_s: float) -> Any:
+    inner = (cap_w.time_s > start_s) & (cap_w.time_s < end_s)
+    return np.concatenate(([cap_w.at(start_s)], cap_w.value[inner]))
+
+
+def _result(run: Run, figures: Mapping[str, Any]) -> Iterator[str]:
+    counts = figures["jobs"]
+    ran = counts["total"] - counts["not_run"]
+    text = "All jobs ran" if not counts["not_run"] else (
+        f"{ran:,} jobs ran, {counts['not_run']:,} never did")
+    if counts["killed"]:
+        text += f"; {counts['killed']:,} were killed at their requested time"
+    if ran:
+        text += (f". Half of them waited {time_text(lookup(figures, 'wait_s.p50'))} or less, "
+                 f"and on average {time_text(lookup(figures, 'wait_s.mean'))}")
+    yield text + "."
+    share = lookup(figures, "utilisation")
+    if ran:
+        yield (f"{number_text(round(100 * share, 1))} % of the machine was in use over "
+               f"{time_text(figures['makespan_s'])}; it took {energy_text(run.energy_j)}, "
+               f"{power_text(lookup(figures, 'power_w.mean'))} on average and "
+               f"{power_text(run.power_w_peak)} at its peak.")
+    if run.cap_w is not None:
+        yield (f"Power was above the cap for {time_text(run.time_above_cap_s)} "
+               f"({energy_text(run.energy_above_cap_j)} in excess of it)."
+               if run.time_above_cap_s else "Power never rose above the cap.")

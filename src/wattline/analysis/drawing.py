@@ -1,0 +1,125 @@
+"""What all pictures share: the sheet, the colours, the clock on the axis, the file.
+
+Colours are those of Okabe and Ito, which people with any kind of colour vision can tell apart.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from wattline.analysis.describe import date_text, unix_start_s
+from wattline.model.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (8, 2)), (0, (1, 1)))
+CAP_COLOUR = "#8B0000"
+INK, SOFT, GRID = "#222222", "#888888", "#dddddd"
+WIDTH, HEIGHT, DPI = 10.0, 3.3, 130
+_LEGEND_LETTERS, _LEGEND_SIGN_LETTERS, _LONGEST_NAME = 120, 7, 44
+
+
+class Clock(NamedTuple):
+    """How times are written on an axis: as dates where the log has them."""
+
+    origin_s: float
+    unit_s: float
+    label: str
+    dated: bool
+
+    def x(self, time_s: Any) -> Any:
+        return (np.asarray(time_s) - self.origin_s) / self.unit_s
+
+
+def clock_of(runs: Mapping[str, Run]) -> Clock:
+    """The clock of the first run: runs that are drawn together replay the same log."""
+    run = next(iter(runs.values()))
+    start_s, end_s = span_of(runs)
+    unix_s = unix_start_s(run)
+    if unix_s is not None:  # matplotlib counts days since 1970
+        label = f"{date_text(unix_s + start_s)} to {date_text(unix_s + end_s)} (UTC)"
+        return Clock(-unix_s, 86400.0, label, True)
+    for least_s, unit_s, word in ((3 * 86400, 86400.0, "days"), (3 * 3600, 3600.0, "hours"),
+                                  (300, 60.0, "minutes")):
+        if end_s - start_s >= least_s:
+            return Clock(start_s, unit_s, f"{word} since the first submission", False)
+    return Clock(start_s, 1.0, "seconds since the first submission", False)
+
+
+def span_of(runs: Mapping[str, Run]) -> tuple[float, float]:
+    start_s = min(run.start_s for run in runs.values())
+    return start_s, max(*(run.end_s for run in runs.values()), start_s + 1.0)
+
+
+def sheet(panels: int = 1, height: float = HEIGHT) -> tuple[Figure, list[Axes]]:
+    """Panels one above the other that share their axes."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    rows = figure.subplots(panels, 1, sharex=True, sharey=True, squeeze=False)
+    panes = [row[0] for row in rows]
+    for axes in panes:
+        for side in ("top", "right"):
+            axes.spines[side].set_visible(False)
+        for side in ("left", "bottom"):
+            axes.spines[side].set_color(SOFT)
+        axes.tick_params(colors=INK, color=SOFT)
+        axes.grid(True, color=GRID, linewidth=0.7)
+        axes.set_axisbelow(True)
+    return figure, panes
+
+
+def write_time(axes: Axes, runs: Mapping[str, Run]) -> None:
+    """Limits, ticks and label of a time axis."""
+    clock = clock_of(runs)
+    start_s, end_s = span_of(runs)
+    axes.set_xlim(clock.x(start_s), clock.x(end_s))
+    axes.set_xlabel(clock.label, color=INK)
+    if clock.dated:
+        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+        locator = AutoDateLocator(minticks=4, maxticks=10)
+        axes.xaxis.set_major_locator(locator)
+        axes.xaxis.set_major_formatter(ConciseDateFormatter(
+            locator, show_offset=False,
+            formats=["%Y", "%b", "%d %b", "%H:%M", "%H:%M", "%S"],
+            zero_formats=["", "%b %Y", "%d %b", "%d %b", "%H:%M", "%H:%M"],
+        ))
+
+
+def thousands(axes: Axes) -> None:
+    """Counts on the upright axis, thousands apart."""
+    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10], integer=True))
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+
+
+def legend_above(axes: Axes) -> None:
+    """A legend over the picture, in as many columns as its words leave room for."""
+    handles, labels = axes.get_legend_handles_labels()
+    labels = [_shortened(label) for label in labels]
+    columns = max(1, int(_LEGEND_LETTERS / (max(map(len, labels)) + _LEGEND_SIGN_LETTERS)))
+    axes.figure.legend(handles, labels, loc="outside upper left", ncols=columns, frameon=False,
+                       columnspacing=1.4)
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[:22]} ... {name[-14:]}"
+
+
+def png(figure: Figure) -> bytes:
+    """The picture as a file's content; without a date, so that equal runs give equal files."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    FigureCanvasAgg(figure)
+    content = io.BytesIO()
+    figure.savefig(content, format="png", dpi=DPI, metadata={"Software": None})
+    return content.getvalue()

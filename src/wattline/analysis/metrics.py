@@ -1,0 +1,242 @@
+"""The figures of a run, as a pure function of it. docs/metrics.md defines each one.
+
+Only numpy is used here: a command that prints these figures must not pay for pandas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from wattline.model.jobs import IntArray
+from wattline.model.run import Outcome, Run
+from wattline.model.signal import FloatArray
+
+SLOWDOWN_BOUND_S = 10.0
+"""Jobs shorter than this count as this long in the bounded slowdown."""
+TOP_USERS = 20
+_QUANTILES = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
+
+Rows = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class JobFigures:
+    """The figures of the jobs that ran, one row each; `row` leads back to the job table."""
+
+    row: npt.NDArray[np.intp]
+    wait_s: FloatArray
+    turnaround_s: FloatArray
+    bounded_slowdown: FloatArray
+    nodes: IntArray
+    unit_s: FloatArray
+    energy_j: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+def job_figures(run: Run) -> JobFigures:
+    """Wait, turnaround, slowdown and use of each job that ran."""
+    row = np.flatnonzero(run.ran)
+    submit_s = run.jobs.submit_s[row]
+    start_s, end_s = run.schedule.start_s[row], run.schedule.end_s[row]
+    held_s = end_s - start_s
+    turnaround_s = end_s - submit_s
+    nodes = run.schedule.nodes[row]
+    return JobFigures(
+        row=row,
+        wait_s=start_s - submit_s,
+        turnaround_s=turnaround_s,
+        bounded_slowdown=np.maximum(turnaround_s / np.maximum(held_s, SLOWDOWN_BOUND_S), 1.0),
+        nodes=nodes,
+        unit_s=nodes * held_s,
+        energy_j=run.schedule.energy_j[row],
+    )
+
+
+def metrics(run: Run) -> dict[str, Any]:
+    """All metrics of a run. A figure that does not exist (no job ran) is NaN."""
+    jobs = job_figures(run)
+    makespan_s = _makespan_s(run, jobs)
+    span_s = run.end_s - run.start_s
+    used_unit_s = busy_unit_s(run)
+    return {
+        "jobs": _counts(run),
+        "wait_s": spread(jobs.wait_s),
+        "turnaround_s": spread(jobs.turnaround_s),
+        "bounded_slowdown": spread(jobs.bounded_slowdown),
+        "utilisation": _ratio(used_unit_s, run.units * makespan_s),
+        "makespan_s": makespan_s,
+        "energy_j": run.energy_j,
+        "job_energy_j": float(jobs.energy_j.sum()),
+        "edp_js": run.energy_j * makespan_s,
+        "power_w": {"mean": _ratio(run.energy_j, span_s), "peak": run.power_w_peak},
+        "time_above_cap_s": run.time_above_cap_s,
+        "energy_above_cap_j": run.energy_above_cap_j,
+        "fairness": _fairness(run, jobs),
+        "by_size": _by_size(jobs),
+        "by_user": _by_user(run, jobs),
+        "by_class": _by_class(run, used_unit_s),
+        "notes": dict(run.notes),
+    }
+
+
+def spread(values: FloatArray) -> dict[str, float]:
+    """Mean, percentiles (linear between ranks) and maximum."""
+    if not values.size:
+        return dict.fromkeys(("mean", *_QUANTILES, "max"), float("nan"))
+    points = np.quantile(values, list(_QUANTILES.values()))
+    return {
+        "mean": float(values.mean()),
+        **{name: float(point) for name, point in zip(_QUANTILES, points, strict=True)},
+        "max": float(values.max()),
+    }
+
+
+def busy_unit_s(run: Run) -> float:
+    """Unit-seconds in use: the integral of the busy units over the event log."""
+    log = run.events
+    if not len(log):
+        return float(job_figures(run).unit_s.sum())
+    held_s = np.diff(log.time_s, append=max(run.end_s, log.time_s[-1]))
+    return float(np.dot(log.busy, held_s))
+
+
+def size_class(nodes: IntArray) -> IntArray:
+    """Sizes in powers of two: 0 for 1, 1 for 2, 2 for 3-4, 3 for 5-8, and so on."""
+    return np.ceil(np.log2(np.maximum(nodes, 1))).astype(np.int64)
+
+
+def size_label(code: int) -> str:
+    low, high = (2 ** (code - 1) + 1 if code else 1), 2**code
+    return str(high) if low >= high else f"{low}-{high}"
+
+
+def _counts(run: Run) -> dict[str, int]:
+    by_outcome = np.bincount(run.schedule.outcome, minlength=len(Outcome))
+    counts = {outcome.name.lower(): int(by_outcome[outcome]) for outcome in Outcome}
+    return {"total": len(run.jobs), **counts}
+
+
+def _makespan_s(run: Run, jobs: JobFigures) -> float:
+    if not len(jobs):
+        return float("nan")
+    return float(run.schedule.end_s[jobs.row].max() - run.jobs.submit_s[0])
+
+
+def _fairness(run: Run, jobs: JobFigures) -> dict[str, float]:
+    """How evenly the users were served: Jain's index and worst over mean, of mean slowdowns."""
+    users, rows = _grouped(run.jobs.user[jobs.row])
+    means = np.array([
+        jobs.bounded_slowdown[mine].mean()
+        for who, mine in zip(users, rows, strict=True) if who >= 0
+    ])
+    if not means.size:
+        return {"users": 0, "jain": float("nan"), "max_over_mean": float("nan")}
+    return {
+        "users": int(means.size),
+        "jain": float(means.sum() ** 2 / (means.size * np.dot(means, means))),
+        "max_over_mean": float(means.max() / means.mean()),
+    }
+
+
+def _by_size(jobs: JobFigures) -> list[dict[str, Any]]:
+    sizes, rows = _grouped(size_class(jobs.nodes))
+    total = float(jobs.unit_s.sum())
+    return [
+        {"nodes": size_label(int(size)), **_group(jobs, mine, total)}
+        for size, mine in zip(sizes, rows, strict=True)
+    ]
+
+
+def _by_user(run: Run, jobs: JobFigures) -> list[dict[str, Any]]:
+    """The users who used most, largest first."""
+    users, rows = _grouped(run.jobs.user[jobs.row])
+    total = float(jobs.unit_s.sum())
+    used_unit_s = np.array([jobs.unit_s[mine].sum() for mine in rows])
+    top = np.argsort(-used_unit_s, kind="stable")[:TOP_USERS]
+    return [
+        {
+            "user": run.jobs.name_of("user", int(users[rank])) if users[rank] >= 0 else "unknown",
+            **_group(jobs, rows[rank], total),
+        }
+        for rank in top.tolist()
+    ]
+
+
+def _grouped(code: IntArray) -> tuple[IntArray, list[Rows]]:
+    """The distinct codes, and the rows of each: one sort instead of a mask for every code."""
+    if not code.size:
+        return code, []
+    low, high = int(code.min()), int(code.max())
+    narrow = (code - low).astype(np.uint16) if high - low < 2**16 else code  # sorts in linear time
+    order = np.argsort(narrow, kind="stable")
+    codes = code[order]
+    first = np.flatnonzero(np.diff(codes, prepend=codes[0] - 1))
+    return codes[first], np.split(order, first[1:])
+
+
+def _group(jobs: JobFigures, rows: Rows, total_unit_s: float) -> dict[str, Any]:
+    used_unit_s = float(jobs.unit_s[rows].sum())
+    return {
+        "jobs": len(rows),
+        "unit_s": used_unit_s,
+        "share": _ratio(used_unit_s, total_unit_s),
+        "energy_j": float(jobs.energy_j[rows].sum()),
+        "wait_s": spread(jobs.wait_s[rows]),
+        "turnaround_s": spread(jobs.turnaround_s[rows]),
+        "bounded_slowdown": spread(jobs.bounded_slowdown[rows]),
+    }
+
+
+def _by_class(run: Run, used_unit_s: float) -> list[dict[str, Any]]:
+    nodes: dict[str, int] = {}
+    units: dict[str, int] = {}
+    by_core = run.units != run.machine.node_count
+    for group in run.machine.groups:
+        name = group.node_class.name
+        nodes[name] = nodes.get(name, 0) + group.count
+        per_node = group.node_class.cores if by_core else 1
+        units[name] = units.get(name, 0) + group.count * per_node
+    used = _class_unit_s(run, used_unit_s)
+    span_s = run.end_s - run.start_s
+    return [
+        {
+            "class": name,
+            "nodes": count,
+            "energy_j": run.class_energy_j.get(name, float("nan")),
+            "busy": _ratio(used.get(name, float("nan")), units[name] * span_s),
+        }
+        for name, count in nodes.items()
+    ]
+
+
+def _class_unit_s(run: Run, used_unit_s: float) -> Mapping[str, float]:
+    """Unit-seconds used on each class: known with one class, or from the placement of jobs."""
+    names = {group.node_class.name for group in run.machine.groups}
+    if len(names) == 1:
+        return {names.pop(): used_unit_s}
+    if run.placement is None or run.units != run.machine.node_count:
+        return {}
+    place = run.placement
+    held_s = (run.schedule.end_s - run.schedule.start_s)[place.job]
+    used: dict[str, float] = {}
+    first = 0
+    for group in run.machine.groups:
+        inside = np.clip(
+            np.minimum(place.first + place.count, first + group.count)
+            - np.maximum(place.first, first), 0, None
+        )
+        name = group.node_class.name
+        used[name] = used.get(name, 0.0) + float(np.dot(inside, held_s))
+        first += group.count
+    return used
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else float("nan")

@@ -1,0 +1,277 @@
+"""A run as a folder: written whole or not at all, read back exactly.
+
+    scenario.toml      the scenario as resolved
+    jobs.parquet       one row a job
+    events.parquet     one row an event
+    placement.parquet  which units each job held, where units have identities
+    cap.parquet        the power cap as a step function, where there is one
+    metrics.json       the metrics, for people and programs that want nothing else
+    manifest.json      versions, seeds, totals, the machine, and a digest of every other file
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import math
+import os
+import platform
+import shutil
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wattline.analysis import tables
+from wattline.analysis.metrics import metrics
+from wattline.model.errors import InputError
+from wattline.model.machine import Machine, NodeClass, NodeGroup
+from wattline.model.run import Run
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMAT = "wattline-run"
+FORMAT_VERSION = 1
+MANIFEST = "manifest.json"
+_TOTALS = ("start_s", "end_s", "energy_j", "time_above_cap_s", "energy_above_cap_j",
+           "power_w_peak", "engine_s")
+
+
+def write(run: Run, folder: Path | str, figures: Mapping[str, Any] | None = None) -> Path:
+    """Write a run folder, replacing an older run of that name; `figures` spares recomputing.
+
+    Everything goes into a hidden folder beside it, which is renamed at the end: whoever looks
+    sees the old run, no run, or the whole new one.
+    """
+    target = Path(folder)
+    _refuse_other_folder(target)
+    fresh = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.mkdir()
+        _write_files(run, fresh, metrics(run) if figures is None else figures)
+        _put_in_place(fresh, target)
+    except OSError as error:
+        raise InputError(f"cannot write the run folder {target}: {error.strerror}") from error
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    return target
+
+
+def read(folder: Path | str) -> Run:
+    """Read a run folder back. One that is damaged or is none gives one clear InputError."""
+    source = Path(folder)
+    manifest = _read_manifest(source)
+    try:
+        return _read_run(source, manifest)
+    except InputError as error:
+        raise InputError(f"run folder {source} is damaged: {error}") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise InputError(f"run folder {source} is damaged ({what}); make the run again") from error
+
+
+def is_run(folder: Path | str) -> bool:
+    """Whether a folder holds a run."""
+    try:
+        found = json.loads((Path(folder) / MANIFEST).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and found.get("format") == FORMAT
+
+
+def _write_files(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
+    import tomli_w
+
+    scenario = _toml_value(run.scenario)
+    (folder / "scenario.toml").write_text(tomli_w.dumps(scenario), encoding="utf-8")
+    _write_table(tables.job_table(run), folder / "jobs.parquet")
+    _write_table(tables.event_table(run), folder / "events.parquet")
+    if run.placement is not None:
+        _write_table(tables.placement_table(run.placement), folder / "placement.parquet")
+    if run.cap_w is not None:
+        _write_table(tables.signal_table(run.cap_w), folder / "cap.parquet")
+    _write_json(figures, folder / "metrics.json")
+    digests = {path.name: _digest(path) for path in sorted(folder.iterdir())}
+    _write_json(_manifest(run, digests), folder / MANIFEST)
+
+
+def _manifest(run: Run, digests: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {
+            "wattline": _version("wattline"),
+            "python": platform.python_version(),
+            **{name: _version(name) for name in ("numpy", "numba", "pyarrow")},
+        },
+        "seeds": dict(_seeds(run.scenario)),
+        "jobs": len(run.jobs),
+        "units": int(run.units),
+        "totals": {name: float(getattr(run, name)) for name in _TOTALS},
+        "class_energy_j": {name: float(value) for name, value in run.class_energy_j.items()},
+        "notes": {name: float(value) for name, value in run.notes.items()},
+        "machine": _machine_to_plain(run.machine),
+        "files": dict(digests),
+    }
+
+
+def _read_manifest(folder: Path) -> Mapping[str, Any]:
+    if not folder.is_dir():
+        raise InputError(f"there is no run folder {folder}")
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise InputError(f"{folder} is not a run folder: it has no {MANIFEST}")
+    try:
+        manifest = json.loads(path.read_bytes())
+        kind, version = manifest["format"], manifest["format_version"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path} is damaged; make the run again") from error
+    if kind != FORMAT or version > FORMAT_VERSION:
+        raise InputError(
+            f"{path} says format '{kind}' version {version}; "
+            f"this wattline reads '{FORMAT}' up to version {FORMAT_VERSION}"
+        )
+    assert isinstance(manifest, dict)
+    return manifest
+
+
+def _read_run(folder: Path, manifest: Mapping[str, Any]) -> Run:
+    files = manifest["files"]
+    for name, digest in files.items():
+        if not (folder / name).is_file():
+            raise InputError(f"{name} is missing; make the run again")
+        if _digest(folder / name) != digest:
+            raise InputError(f"{name} is not what was written; make the run again")
+    jobs, schedule = tables.jobs_from(_read_table(folder / "jobs.parquet"))
+    cap, placement = folder / "cap.parquet", folder / "placement.parquet"
+    return Run(
+        jobs=jobs,
+        schedule=schedule,
+        events=tables.events_from(_read_table(folder / "events.parquet")),
+        machine=_machine_from_plain(manifest["machine"]),
+        units=manifest["units"],
+        class_energy_j=manifest["class_energy_j"],
+        cap_w=tables.signal_from(_read_table(cap)) if cap.name in files else None,
+        placement=(tables.placement_from(_read_table(placement))
+                   if placement.name in files else None),
+        scenario=tomllib.loads((folder / "scenario.toml").read_text(encoding="utf-8")),
+        notes={name: math.nan if value is None else value
+               for name, value in manifest["notes"].items()},
+        **manifest["totals"],
+    )
+
+
+def _write_table(table: pa.Table, path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    repeating = [name for name in table.column_names
+                 if table.schema.field(name).type.id == _dictionary_type()]
+    pq.write_table(table, path, compression="zstd", compression_level=1,
+                   use_dictionary=repeating or False, write_statistics=False)
+
+
+def _dictionary_type() -> int:
+    import pyarrow as pa
+
+    return int(pa.lib.Type_DICTIONARY)
+
+
+def _read_table(path: Path) -> pa.Table:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:  # read_table() would import pandas
+        return file.read()
+
+
+def _write_json(value: Any, path: Path) -> None:
+    path.write_text(json.dumps(_json_value(value), indent=2) + "\n", encoding="utf-8")
+
+
+def _json_value(value: Any) -> Any:
+    """Plain JSON: numbers of numpy become Python's, and what is no number becomes null."""
+    if isinstance(value, Mapping):
+        return {str(key): _json_value(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json_value(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _json_value(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _toml_value(value: Any) -> Any:
+    """TOML has no null: a field without a value is left out."""
+    if isinstance(value, Mapping):
+        return {str(key): _toml_value(item) for key, item in value.items() if item is not None}
+    if isinstance(value, (list, tuple)):
+        return [_toml_value(item) for item in value]
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _machine_to_plain(machine: Machine) -> dict[str, Any]:
+    plain = asdict(machine)
+    del plain["_racks"]  # laid out again from the groups
+    return plain
+
+
+def _machine_from_plain(plain: Mapping[str, Any]) -> Machine:
+    groups = tuple(
+        NodeGroup(**{**group, "node_class": NodeClass(**group["node_class"])})
+        for group in plain["groups"]
+    )
+    return Machine(**{**plain, "groups": groups})
+
+
+def _seeds(scenario: Mapping[str, Any], path: str = "") -> list[tuple[str, Any]]:
+    """Every field called seed, with its place in the scenario."""
+    found: list[tuple[str, Any]] = []
+    for key, value in scenario.items():
+        if isinstance(value, Mapping):
+            found.extend(_seeds(value, f"{path}{key}."))
+        elif key == "seed" and value is not None:
+            found.append((path + key, value))
+    return found
+
+
+def _version(package: str) -> str:
+    loaded = sys.modules.get(package)
+    version = getattr(loaded, "__version__", None)
+    if isinstance(version, str):
+        return version
+    from importlib.metadata import version as installed
+
+    return installed(package)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _refuse_other_folder(target: Path) -> None:
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise InputError(f"{target} is a file; a run needs a folder")
+    if any(target.iterdir()) and not is_run(target):
+        raise InputError(f"{target} holds other things than a run; choose another folder")
+
+
+def _put_in_place(fresh: Path, target: Path) -> None:
+    old = target.with_name(f".{target.name}.{os.getpid()}.old")
+    if target.exists():
+        target.rename(old)
+    try:
+        fresh.rename(target)
+    except OSError:
+        with contextlib.suppress(OSError):
+            old.rename(target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)

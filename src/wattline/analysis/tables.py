@@ -1,0 +1,183 @@
+"""A run as Arrow tables, and back.
+
+Arrays cross the border through their buffers: nothing is copied, and pyarrow does not import
+pandas, which its own `pa.array` and `to_numpy` do and which costs more than a short simulation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from wattline.model.jobs import COLUMNS, IntArray, JobTable
+from wattline.model.run import EventKind, EventLog, Outcome, Placement, Run, Schedule
+from wattline.model.signal import Signal
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_NAMES_KEY = b"wattline.names"
+_UNIT_KEY = b"wattline.unit"
+_KINDS = tuple(kind.name.lower() for kind in EventKind)
+_OUTCOMES = tuple(outcome.name.lower() for outcome in Outcome)
+_LEADING = ("job_id", "submit_s", "start_s", "end_s", "nodes", "energy_j", "outcome", "wait_s",
+            "requested_s", "run_s")
+
+
+def job_table(run: Run) -> pa.Table:
+    """One row a job: what the log said and what happened to it.
+
+    Codes stay in their columns (`user`); where the log has names they follow as `user_name`.
+    """
+    jobs, schedule = run.jobs, run.schedule
+    columns: dict[str, Any] = {name: _column(getattr(jobs, name)) for name in COLUMNS}
+    columns |= {
+        "start_s": _column(schedule.start_s),
+        "end_s": _column(schedule.end_s),
+        "wait_s": _column(schedule.start_s - jobs.submit_s),
+        "nodes": _column(schedule.nodes),
+        "energy_j": _column(schedule.energy_j),
+        "outcome": _coded(schedule.outcome, _OUTCOMES),
+        "configuration": _column(schedule.configuration),
+    }
+    for name, words in jobs.names.items():
+        if name in COLUMNS and words:
+            columns[f"{name}_name"] = _coded(getattr(jobs, name), words)
+    order = [*_LEADING, *(name for name in columns if name not in _LEADING)]
+    return _table({name: columns[name] for name in order}, {_NAMES_KEY: json.dumps(jobs.names)})
+
+
+def event_table(run: Run) -> pa.Table:
+    """One row an event, in the order in which they happened."""
+    log = run.events
+    return _table({
+        "time_s": _column(log.time_s),
+        "kind": _coded(log.kind, _KINDS),
+        "job": _column(log.job),
+        "power_w": _column(log.power_w),
+        "busy": _column(log.busy),
+        "queued": _column(log.queued),
+        "value": _column(log.value),
+    })
+
+
+def placement_table(placement: Placement) -> pa.Table:
+    """Which units each job held: `count` units from `first` on."""
+    return _table({
+        "job": _column(placement.job),
+        "first": _column(placement.first),
+        "count": _column(placement.count),
+    })
+
+
+def signal_table(signal: Signal) -> pa.Table:
+    """A step function: each value holds from its time on."""
+    columns = {"time_s": _column(signal.time_s), "value": _column(signal.value)}
+    return _table(columns, {_UNIT_KEY: signal.unit})
+
+
+def jobs_from(table: pa.Table) -> tuple[JobTable, Schedule]:
+    names = json.loads((table.schema.metadata or {}).get(_NAMES_KEY, b"{}"))
+    columns = {name: _values(table, name, dtype) for name, (dtype, _) in COLUMNS.items()}
+    jobs = JobTable(**columns, names={key: tuple(words) for key, words in names.items()})
+    schedule = Schedule(
+        start_s=_values(table, "start_s", np.float64),
+        end_s=_values(table, "end_s", np.float64),
+        nodes=_values(table, "nodes", np.int64),
+        energy_j=_values(table, "energy_j", np.float64),
+        outcome=_codes(table, "outcome", _OUTCOMES),
+        configuration=_values(table, "configuration", np.int64),
+    )
+    return jobs, schedule
+
+
+def events_from(table: pa.Table) -> EventLog:
+    return EventLog(
+        time_s=_values(table, "time_s", np.float64),
+        kind=_codes(table, "kind", _KINDS),
+        job=_values(table, "job", np.int64),
+        power_w=_values(table, "power_w", np.float64),
+        busy=_values(table, "busy", np.int64),
+        queued=_values(table, "queued", np.int64),
+        value=_values(table, "value", np.float64),
+    )
+
+
+def placement_from(table: pa.Table) -> Placement:
+    return Placement(
+        job=_values(table, "job", np.int64),
+        first=_values(table, "first", np.int64),
+        count=_values(table, "count", np.int64),
+    )
+
+
+def signal_from(table: pa.Table) -> Signal:
+    unit = (table.schema.metadata or {}).get(_UNIT_KEY, b"").decode()
+    return Signal(_values(table, "time_s", np.float64), _values(table, "value", np.float64), unit)
+
+
+def _table(columns: Mapping[str, Any], metadata: Mapping[bytes, str] | None = None) -> pa.Table:
+    import pyarrow as pa
+
+    table = pa.Table.from_arrays(list(columns.values()), names=list(columns))
+    return table.replace_schema_metadata(dict(metadata)) if metadata else table
+
+
+def _column(values: npt.NDArray[Any]) -> pa.Array:
+    import pyarrow as pa
+
+    kind = pa.float64() if values.dtype.kind == "f" else pa.int64()
+    wanted = np.float64 if values.dtype.kind == "f" else np.int64
+    buffer = pa.py_buffer(np.ascontiguousarray(values, dtype=wanted))
+    return pa.Array.from_buffers(kind, len(values), [None, buffer])
+
+
+def _coded(codes: IntArray, words: Sequence[str]) -> pa.Array:
+    """Words by code, null where a code has no word."""
+    import pyarrow as pa
+
+    valid = (codes >= 0) & (codes < len(words))
+    small = np.where(valid, codes, 0).astype(np.int32)
+    bits = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
+    indices = pa.Array.from_buffers(pa.int32(), len(small), [bits, pa.py_buffer(small)])
+    return pa.DictionaryArray.from_arrays(indices, _strings(words))
+
+
+def _strings(words: Sequence[str]) -> pa.Array:
+    import pyarrow as pa
+
+    encoded = [word.encode() for word in words]
+    offsets = np.zeros(len(encoded) + 1, dtype=np.int32)
+    np.cumsum([len(word) for word in encoded], out=offsets[1:])
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.string(), len(encoded), buffers)
+
+
+def _values(table: pa.Table, name: str, dtype: type) -> npt.NDArray[Any]:
+    import pyarrow as pa
+
+    column = table.column(name).combine_chunks()
+    expected = pa.float64() if dtype is np.float64 else pa.int64()
+    if column.type != expected or column.null_count:
+        raise ValueError(f"column '{name}' is {column.type}, expected {expected} without nulls")
+    return _numpy(column, dtype)
+
+
+def _codes(table: pa.Table, name: str, words: Sequence[str]) -> IntArray:
+    column = table.column(name).combine_chunks()
+    if column.null_count:
+        raise ValueError(f"column '{name}' has gaps")
+    column = column.dictionary_encode()  # does nothing where it already is
+    code_of = np.array([words.index(word) for word in column.dictionary.to_pylist()], np.int64)
+    return code_of[_numpy(column.indices, np.int32)] if len(column) else np.zeros(0, np.int64)
+
+
+def _numpy(column: pa.Array, dtype: type) -> npt.NDArray[Any]:
+    if not len(column):
+        return np.zeros(0, dtype)
+    whole: npt.NDArray[Any] = np.frombuffer(column.buffers()[1], dtype=dtype)
+    return whole[column.offset : column.offset + len(column)]

@@ -1,0 +1,143 @@
+"""`wattline account`: who used which joules, printed like `sacct`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.model.errors import InputError
+
+if TYPE_CHECKING:
+    from wattline.account.ledger import Ledger
+
+BY = ("user", "account", "partition", "application", "node_class")
+
+
+@click.command("account")
+@click.argument("run_folder", metavar="[RUN]", type=click.Path(path_type=Path), required=False)
+@click.option("--store", default="", metavar="URL|FILE",
+              help="SQL store that keeps the ledger; without it a RUN is only printed.")
+@click.option("--run-name", default="", help="Which run of the store; the last one otherwise.")
+@click.option("-o", "--format", "fields", default="", metavar="FIELD[%WIDTH],...",
+              help="Fields by their sacct names; --helpformat lists them.")
+@click.option("-P", "--parsable2", is_flag=True, help="Separate by |.")
+@click.option("-p", "--parsable", is_flag=True, help="Separate by |, one at the end too.")
+@click.option("-n", "--noheader", is_flag=True, help="No header lines.")
+@click.option("-e", "--helpformat", is_flag=True, help="List the fields that -o knows.")
+@click.option("-j", "--jobs", default="", metavar="ID,...", help="Only these jobs.")
+@click.option("-u", "--user", "users", default="", metavar="NAME,...", help="Only these users.")
+@click.option("-A", "--accounts", default="", metavar="NAME,...", help="Only these accounts.")
+@click.option("-S", "--starttime", default="", metavar="TIME",
+              help="Only jobs that ended after this time of the run's clock.")
+@click.option("-E", "--endtime", default="", metavar="TIME",
+              help="Only jobs that were submitted before it.")
+@click.option("-X", "--allocations", is_flag=True, help="Jobs without their steps.")
+@click.option("--by", type=click.Choice(BY), help="Totals instead of jobs.")
+@click.option("--epoch", type=float, default=0.0, metavar="SECONDS",
+              help="Unix time at which the run's clock stands at 0.")
+@click.option("--profile", type=click.Path(path_type=Path), metavar="FOLDER",
+              help="Write the power profiles of the jobs as Slurm's HDF5 files.")
+@click.option("--profile-interval", type=float, default=30.0, show_default=True, metavar="SECONDS")
+@json_option
+def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) -> None:
+    """Print the jobs of RUN, or of a run in the store, with the joules that they used.
+
+    With RUN and --store the run is entered in the ledger first, under the name of its folder.
+    """
+    from wattline.account import sacct
+
+    if options["helpformat"]:
+        click.echo("\n".join(sacct.FIELDS))
+        return
+    fields = sacct.parse_format(options["fields"] or sacct.DEFAULT_FORMAT)
+    if run_folder is None and not store:
+        raise InputError("name a run folder, or a store with --store")
+    from wattline.account.store import Store
+
+    with Store(store or "sqlite://") as opened:
+        from wattline.account.ledger import Ledger
+
+        ledger = Ledger(opened)
+        name = options["run_name"]
+        if run_folder is not None:
+            name = name or run_folder.resolve().name
+            _enter(ledger, run_folder, name, options)
+        run = ledger.run_of(name)
+        if options["by"]:
+            _print_totals(ledger, run, options["by"], as_json)
+            return
+        jobs = ledger.jobs_of(run["id"], **_conditions(options))
+        steps = {} if options["allocations"] else ledger.steps_of(run["id"])
+        if as_json:
+            print_json({"run": run["name"], **sacct.json_jobs(jobs, steps, run["epoch_s"])})
+            return
+        lines = []
+        for job in jobs:
+            lines.append(sacct.Line(job, run["epoch_s"]))
+            lines += [sacct.Line(job, run["epoch_s"], step)
+                      for step in steps.get(job["job_id"], ())]
+        parsable = options["parsable2"] or options["parsable"]
+        for line in sacct.text_lines(lines, fields, parsable=parsable,
+                                     trailing=options["parsable"] and not options["parsable2"],
+                                     header=not options["noheader"]):
+            click.echo(line)
+
+
+def _enter(ledger: Ledger, folder: Path, name: str, options: dict[str, Any]) -> None:
+    from wattline.account.from_run import records_of
+    from wattline.analysis import rundir
+
+    run = rundir.read(folder)
+    records = list(records_of(run))
+    ledger.add(name, records, machine=run.machine.name, energy_j=run.energy_j,
+               epoch_s=options["epoch"])
+    if options["profile"] is not None:
+        from wattline.account.profile import write_profile
+
+        wanted = set(_numbers(options["jobs"])) if options["jobs"] else None
+        chosen = [r for r in records if wanted is None or r.job_id in wanted]
+        with progress("profiles") as advance:
+            for at, record in enumerate(chosen):
+                write_profile(record, options["profile"], epoch_s=options["epoch"],
+                              interval_s=options["profile_interval"])
+                advance((at + 1) / len(chosen))
+
+
+def _conditions(options: dict[str, Any]) -> dict[str, Any]:
+    from wattline.model.units import parse_duration
+
+    found: dict[str, Any] = {
+        "job_ids": _numbers(options["jobs"]),
+        "users": [name for name in options["users"].split(",") if name],
+        "accounts": [name for name in options["accounts"].split(",") if name],
+    }
+    for option, key in (("starttime", "start_s"), ("endtime", "end_s")):
+        if options[option]:
+            found[key] = parse_duration(options[option])
+    return found
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",") if part]
+    except ValueError:
+        raise InputError(f"-j: '{text}' is not a list of job numbers like 12,15") from None
+
+
+def _print_totals(ledger: Ledger, run: dict[str, Any], by: str, as_json: bool) -> None:
+    totals = ledger.totals(run["id"], by)
+    if as_json:
+        print_json({"run": run["name"], "by": by, "energy_j": run["energy_j"],
+                    "totals": [vars(total) for total in totals]})
+        return
+    from wattline.model.units import format_energy
+
+    everything = sum(total.energy_j for total in totals) or 1.0
+    print_table(
+        [by, "jobs", "node hours", "energy", "share"],
+        [[t.name, t.jobs, t.node_s / 3600.0, format_energy(t.energy_j),
+          f"{100 * t.energy_j / everything:.1f} %"] for t in totals],
+    )

@@ -1,0 +1,54 @@
+"""How fast job logs are read and written, warm, on one core."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from wattline.cli.output import Advance
+
+LOGS = {
+    "curie": "swf/CEA-Curie-2011-2.1-cln.swf.gz",
+    "atlas": "swf/LLNL-Atlas-2006-2.1-cln.swf.xz",
+    "kth": "swf/KTH-SP2-1996-2.1-cln.swf.xz",
+    "mira": "swf/mira_walltime.swf.xz",
+    "theta": "swf/theta_walltime.swf.xz",
+}
+"""Public logs, where the folder that WATTLINE_DATA names has them."""
+REPEATS = 5
+GENERATED_JOBS = 312_826
+"""As many as the log of Curie has, so that there is a figure where the log is not."""
+
+
+def measure(progress: Advance) -> dict[str, Any]:
+    """Seconds for each log: the best of some readings after one that is not counted."""
+    from wattline.traces import generate, read, write
+
+    folder = Path(os.environ.get("WATTLINE_DATA", "../shared/data"))
+    found = {name: folder / file for name, file in LOGS.items() if (folder / file).exists()}
+    figures: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        made = Path(scratch) / "generated.swf.gz"
+        trace = generate("lublin", seed=1, jobs=GENERATED_JOBS)
+        write_s = _best(lambda: write(trace, made), 1)
+        for number, (name, path) in enumerate([*found.items(), ("generated", made)]):
+            progress(number / (len(found) + 1))
+            report = read(path).cleaning
+            best_s = _best(lambda path=path: read(path), REPEATS)  # type: ignore[misc]
+            figures[name] = {"jobs": report.read, "read_s": best_s,
+                             "jobs_per_s": report.read / best_s}
+    figures["generated"]["write_s"] = write_s
+    return figures
+
+
+def _best(work: Callable[[], object], repeats: int) -> float:
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)

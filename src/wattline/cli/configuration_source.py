@@ -1,0 +1,77 @@
+"""Where a command finds configurations: a table, a model file, the store, or the package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import click
+
+from wattline.model.errors import InputError
+from wattline.model.units import parse_fraction
+from wattline.physics.configurations import ConfigurationTable
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Source(NamedTuple):
+    """What the user said about where configurations are found."""
+
+    table: str | None
+    model: str | None
+    store: str | None
+    margin: float
+
+
+def source_options(command: F) -> F:
+    """The options `--table`, `--model`, `--store` and `--margin`."""
+    for option in (
+        click.option("--margin", default="0%", show_default=True, metavar="PART",
+                     help="Safety margin added to predicted power; 15% is a careful choice."),
+        click.option("--store", metavar="URL", help="Use the configurations kept in this store."),
+        click.option("--model", metavar="FILE", help="Predict with the models of this file."),
+        click.option("--table", metavar="CSV",
+                     help="Measured configurations: nodes, cores, cap_w, time_s, power_w and, "
+                          "for several applications, application. May be compressed."),
+    ):
+        command = option(command)
+    return command
+
+
+def read_source(
+    table: str | None, model: str | None, store: str | None, margin: str = "0%"
+) -> Source:
+    if sum(given is not None for given in (table, model, store)) > 1:
+        raise InputError("give one of --table, --model and --store")
+    return Source(table, model, store, parse_fraction(margin))
+
+
+def all_tables(source: Source, application: str = "") -> dict[str, ConfigurationTable]:
+    """Every table of the source, by application; without a source, those of the package."""
+    if source.margin and (source.table or source.store):
+        raise InputError("--margin is for predicted power; a table has measured power")
+    if source.table:
+        from wattline.physics.measurements import read_measurements
+
+        return read_measurements(source.table, application)
+    if source.store:
+        from wattline.account.configurations import ConfigurationStore
+        from wattline.account.store import Store
+
+        with Store(source.store) as opened:
+            kept = ConfigurationStore(opened)
+            return {name: kept.table(name) for name in kept.applications()}
+    from wattline.physics.regression import load_models, shipped_models
+
+    models = load_models(source.model) if source.model else shipped_models()
+    return {name: model.table(source.margin) for name, model in models.items()}
+
+
+def one_table(source: Source, application: str) -> ConfigurationTable:
+    """The table of one application; how its name was understood is said on stderr."""
+    from wattline.physics.measurements import find_application
+
+    table, remark = find_application(all_tables(source, application), application)
+    if remark:
+        click.echo(f"wattline: {remark}", err=True)
+    return table

@@ -1,0 +1,121 @@
+"""`wattline energy`: joules for a period, planned by price and carbon, and what they cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wattline.cli.output import json_option, print_json, print_table
+from wattline.cli.view import machine_of, machine_options
+from wattline.model.errors import InputError
+
+if TYPE_CHECKING:
+    from wattline.model.signal import Signal
+    from wattline.physics.budget import EnergyBudget
+
+
+@click.group("energy")
+def command() -> None:
+    """Energy budgets: spend joules where they cost least."""
+
+
+def budget_options(function: Any) -> Any:
+    """What describes a budget."""
+    options = (
+        click.option("--energy", required=True, metavar="JOULES|kWh",
+                     help="The budget of the period, as in 900MWh or 3.2e12."),
+        click.option("--period", default="7d", show_default=True, metavar="TIME"),
+        click.option("--price", type=click.Path(path_type=Path), metavar="FILE",
+                     help="Table of prices (CSV, also compressed)."),
+        click.option("--carbon", type=click.Path(path_type=Path), metavar="FILE",
+                     help="Table of carbon intensities."),
+        click.option("--start", default="", metavar="DATE",
+                     help="Date in the tables at which the period begins; their first otherwise."),
+        click.option("--carbon-weight", type=click.FloatRange(0, 1), default=0.0,
+                     show_default=True, help="0 follows the price alone, 1 carbon alone."),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def budget_of(options: dict[str, Any]) -> tuple[EnergyBudget, Signal | None, Signal | None]:
+    """The budget that the options describe, with its price and its carbon intensity."""
+    from wattline.model.signal import Signal
+    from wattline.model.units import parse_duration, parse_energy
+    from wattline.physics.budget import EnergyBudget, blended
+    from wattline.traces.tariffs import read_tariff
+
+    price = read_tariff(options["price"], start=options["start"]) if options["price"] else None
+    carbon = read_tariff(options["carbon"], start=options["start"]) if options["carbon"] else None
+    weight = options["carbon_weight"] if price is not None else 1.0
+    if weight > 0 and carbon is None and price is not None:
+        raise InputError("--carbon-weight is above 0, but there is no --carbon table")
+    if price is not None and carbon is not None:
+        cost = blended(price, carbon, weight)
+    else:
+        cost = price or carbon or Signal.constant(1.0)
+    period_s = parse_duration(options["period"])
+    return EnergyBudget(parse_energy(options["energy"]), 0.0, period_s, cost), price, carbon
+
+
+@command.command()
+@budget_options
+@machine_options
+@click.option("--rows", type=click.IntRange(min=1), default=24, show_default=True,
+              help="Slots that are printed.")
+@json_option
+def plan(as_json: bool, rows: int, **options: Any) -> None:
+    """Plan the power of each slot so that the budget is spent where it costs least."""
+    from wattline.model.units import format_duration, format_energy, format_power
+    from wattline.physics.budget import plan as plan_of
+
+    machine = machine_of(options)
+    budget, price, carbon = budget_of(options)
+    found = plan_of(budget, machine.power_w_idle, machine.power_w_max)
+    end = [*found.time_s[1:].tolist(), budget.end_s]
+    planned_j = found.integral(budget.start_s, budget.end_s)
+    flat_w = budget.mean_w
+    totals: dict[str, Any] = {
+        "budget_j": budget.energy_j,
+        "planned_j": planned_j,
+        "cost": _cost(found, price, budget),
+        "cost_flat": _flat(flat_w, price, budget),
+        "carbon_g": _cost(found, carbon, budget),
+        "carbon_g_flat": _flat(flat_w, carbon, budget),
+    }
+    if as_json:
+        print_json({**totals, "slots": [
+            {"start_s": float(t), "end_s": float(e), "power_w": float(p)}
+            for t, e, p in zip(found.time_s, end, found.value, strict=True)]})
+        return
+    click.echo(f"budget {format_energy(budget.energy_j)}, flat {format_power(flat_w)}; planned "
+               f"{format_energy(planned_j)}")
+    if price is not None:
+        click.echo(f"cost {totals['cost']:,.2f} planned, {totals['cost_flat']:,.2f} flat")
+    if carbon is not None:
+        click.echo(f"carbon {totals['carbon_g'] / 1e6:,.3f} t planned, "
+                   f"{totals['carbon_g_flat'] / 1e6:,.3f} t flat")
+    print_table(["from", "until", "power"], [
+        [format_duration(t), format_duration(e), format_power(p)]
+        for t, e, p in list(zip(found.time_s, end, found.value, strict=True))[:rows]])
+
+
+def _cost(plan: Signal, tariff: Signal | None, budget: EnergyBudget) -> float | None:
+    """What a plan costs: the integral of power times tariff, exact for two step functions."""
+    if tariff is None:
+        return None
+    import numpy as np
+
+    inner = np.concatenate((plan.time_s, tariff.time_s))
+    inner = inner[(inner > budget.start_s) & (inner < budget.end_s)]
+    edges = np.unique(np.concatenate(([budget.start_s], inner, [budget.end_s])))
+    return float(np.sum(plan.sample(edges[:-1]) * tariff.sample(edges[:-1]) * np.diff(edges)))
+
+
+def _flat(power_w: float, tariff: Signal | None, budget: EnergyBudget) -> float | None:
+    if tariff is None:
+        return None
+    return power_w * tariff.integral(budget.start_s, budget.end_s)

@@ -1,0 +1,139 @@
+"""`wattline procure`: fewer new nodes or more older ones, for the same money and watts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from wattline.cli.output import json_option, print_json, print_table
+from wattline.model.errors import InputError
+from wattline.model.units import parse_fraction, parse_power
+
+if TYPE_CHECKING:
+    from wattline.physics.procurement import Rack, Scaling
+
+
+@click.command()
+@click.option("--budget-power", required=True, metavar="WATTS", help="Power for computing nodes.")
+@click.option("--node-power-max", required=True, metavar="WATTS",
+              help="Rated maximum of a high-end node.")
+@click.option("--node-power-min", required=True, metavar="WATTS", help="Idle power of an older "
+              "node.")
+@click.option("--cost-ratio", type=float, metavar="R",
+              help="Effective price of a high-end node over that of an older one.")
+@click.option("--rack", metavar="N,RACK,NEW,OLD",
+              help="Instead of --cost-ratio: nodes in a rack, price of an empty rack, of a new and "
+                   "of an old node, like 16,12000,3300,1700.")
+@click.option("--rack-nodes", type=int, metavar="N",
+              help="With --rack: a machine of this many new nodes, its last rack maybe not full.")
+@click.option("--speed-ratio", required=True, metavar="PART",
+              help="Part of the time that the high-end node saves, like 27%.")
+@click.option("--scaling", metavar="M,B",
+              help="Time in s over nodes as a line: slope, intercept; or one of the published "
+                   "lines: SPhot, SP-MZ, BT-MZ, LU-MZ.")
+@click.option("--app", metavar="NAME",
+              help="Instead of --scaling: the line through the best configurations of this "
+                   "application under the budget.")
+@click.option("--table", metavar="CSV", help="With --app: its measured configurations.")
+@click.option("--nodes-valid", default=48, show_default=True,
+              help="Up to how many nodes the line holds.")
+@click.option("--plot", metavar="FILE", help="Draw the gain over each parameter.")
+@json_option
+def command(
+    budget_power: str, node_power_max: str, node_power_min: str, cost_ratio: float | None,
+    rack: str | None, rack_nodes: int | None, speed_ratio: str, scaling: str | None,
+    app: str | None, table: str | None, nodes_valid: int, plot: str | None, as_json: bool,
+) -> None:
+    """Compare a machine of fewer high-end nodes with one of more older nodes.
+
+    Both cost the same and stay under the same power budget. Above a speedup of 1 the
+    overprovisioned machine (more older nodes) is the faster one.
+    """
+    from wattline.physics.procurement import PARAMETERS, Budget, compare, sweep
+
+    budget_w = parse_power(budget_power)
+    ratio = _cost_ratio(cost_ratio, rack, rack_nodes)
+    line = _scaling(scaling, app, table, budget_w, nodes_valid)
+    budget = Budget(budget_w, parse_power(node_power_max), parse_power(node_power_min), ratio,
+                    parse_fraction(speed_ratio))
+    result = compare(budget, line)
+    sweeps = [sweep(budget, line, parameter) for parameter in PARAMETERS]
+    if plot:
+        from wattline.analysis.configuration_plots import draw_sweeps
+
+        draw_sweeps(sweeps, plot)
+    break_even = {found.parameter: found.break_even for found in sweeps}
+    if as_json:
+        print_json({**result.as_dict(), "cost_ratio": ratio,
+                    "scaling": {"slope_s": line.slope_s, "intercept_s": line.intercept_s},
+                    "break_even": break_even})
+        return
+    print_table(
+        ["machine", "nodes", "cost (older node = 1)", "time s"],
+        [["worst case, high-end nodes", result.n_wc, result.c_wc, result.t_wc_s],
+         ["overprovisioned, older nodes", result.n_ovp, float(result.n_ovp), result.t_ovp_s]],
+    )
+    verdict = "overprovisioned" if result.s_ovp > 1 else "worst-case"
+    click.echo(f"\nspeedup of the overprovisioned machine: {result.s_ovp:.2f}; the {verdict} "
+               f"machine is faster. The budget can keep {result.n_lim} older nodes idle.")
+    for name, value in break_even.items():
+        shown = "no break-even in its range" if value is None else f"breaks even at {value:.4g}"
+        click.echo(f"  {name}: {shown}")
+
+
+def _cost_ratio(given: float | None, rack: str | None, rack_nodes: int | None) -> float:
+    if (given is None) == (rack is None):
+        raise InputError("give either --cost-ratio or --rack")
+    if rack is None:
+        if rack_nodes is not None:
+            raise InputError("--rack-nodes goes with --rack")
+        assert given is not None
+        return given
+    if rack_nodes is not None and rack_nodes < 1:
+        raise InputError(f"--rack-nodes is {rack_nodes}, must be at least 1")
+    return _rack(rack).ratio(rack_nodes)
+
+
+def _rack(text: str) -> Rack:
+    from wattline.physics.procurement import Rack
+
+    values = _numbers(text, 4, "--rack", "16,12000,3300,1700")
+    if values[0] != int(values[0]):
+        raise InputError(f"--rack is '{text}'; the nodes of a rack must be a whole number")
+    return Rack(int(values[0]), values[1], values[2], values[3])
+
+
+def _scaling(
+    text: str | None, app: str | None, table: str | None, budget_w: float, nodes_valid: int
+) -> Scaling:
+    from wattline.physics.procurement import PUBLISHED, Scaling, fit_scaling
+
+    if (text is None) == (app is None):
+        raise InputError("give either --scaling M,B or --app NAME")
+    if text is not None:
+        if table is not None:
+            raise InputError("--table goes with --app")
+        for name, line in PUBLISHED.items():
+            if name.casefold() == text.strip().casefold():
+                return replace(line, nodes_max=nodes_valid)
+        slope, intercept = _numbers(text, 2, "--scaling", "-1.114,73.07")
+        return Scaling(slope, intercept, nodes_valid)
+    from wattline.cli.configuration_source import Source, one_table
+    from wattline.physics.overprovisioning import best_by_nodes
+
+    found = one_table(Source(table, None, None, 0.0), app or "")
+    return fit_scaling(best_by_nodes(found, budget_w), nodes_valid)
+
+
+def _numbers(text: str, count: int, option: str, example: str) -> list[float]:
+    import math
+
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        values = []
+    if len(values) != count or not all(math.isfinite(value) for value in values):
+        raise InputError(f"{option} is '{text}'; write {count} numbers like {example}")
+    return values

@@ -1,0 +1,60 @@
+"""`wattline report RUN...`: the HTML report of one or more run folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.model.errors import InputError
+from wattline.model.run import Run
+
+
+@click.command("report", short_help="Make the HTML report of one or more run folders.")
+@click.argument("folders", metavar="RUN...", nargs=-1, required=True,
+                type=click.Path(path_type=Path))
+@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FOLDER",
+              help="Where the report goes. [default: RUN/report, or ./report for several runs]")
+@json_option
+def command(folders: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
+    """Make a self-contained HTML page, and PNG files, from run folders.
+
+    With several runs the page compares them; ratios are to the first.
+    """
+    from wattline.analysis.report import report
+    from wattline.analysis.rundir import read
+    from wattline.analysis.summary import compare_table, comparison
+
+    runs: dict[str, Run] = {}
+    with progress("reading runs") as advance:
+        for number, (name, folder) in enumerate(_named(folders)):
+            runs[name] = read(folder)
+            advance((number + 1) / len(folders))
+    target = out or (folders[0] / "report" if len(folders) == 1 else Path("report"))
+    with progress("drawing") as advance:
+        page = report(runs, target, advance)
+    rows = compare_table(runs)
+    if as_json:
+        print_json({
+            "report": str(page),
+            "runs": list(runs),
+            "figures": [
+                {"name": row.key, "values": row.values, "ratios": row.ratios} for row in rows
+            ],
+        })
+        return
+    print_table(*comparison(list(runs), rows))
+    click.echo(f"\nreport: {page}")
+
+
+def _named(folders: tuple[Path, ...]) -> list[tuple[str, Path]]:
+    """Runs by the shortest end of their path that tells them apart."""
+    paths = [folder.resolve() for folder in folders]
+    if len(set(paths)) < len(paths):
+        raise InputError("a run folder is named twice; name each run once")
+    for depth in range(1, max(len(path.parts) for path in paths) + 1):
+        names = ["/".join(path.parts[-depth:]) for path in paths]
+        if len(set(names)) == len(names):
+            return list(zip(names, folders, strict=True))
+    raise InputError("the run folders cannot be told apart by name")

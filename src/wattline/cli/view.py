@@ -1,0 +1,123 @@
+"""`wattline view`: the machine seen as trees: power, racks, network, or a site's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wattline.cli.output import json_option, print_json, print_table
+from wattline.model.errors import InputError
+
+if TYPE_CHECKING:
+    from wattline.model.machine import Machine
+    from wattline.model.views import View
+
+
+def machine_options(function: Any) -> Any:
+    """A machine by a few figures; the defaults are those of docs/energy.md."""
+    options = (
+        click.option("--nodes", type=click.IntRange(min=1), default=5040, show_default=True),
+        click.option("--cores", type=click.IntRange(min=1), default=16, show_default=True,
+                     help="Cores of a node."),
+        click.option("--node-idle-w", type=float, default=112.0, show_default=True),
+        click.option("--node-active-w", type=float, default=352.0, show_default=True),
+        click.option("--node-off-w", type=float, default=14.0, show_default=True),
+        click.option("--nodes-per-rack", type=click.IntRange(min=0), default=72,
+                     show_default=True),
+    )
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def machine_of(options: dict[str, Any]) -> Machine:
+    """The machine that the options describe."""
+    from wattline.model.machine import Machine, NodeClass
+
+    node = NodeClass("node", cores=options["cores"], power_w_idle=options["node_idle_w"],
+                     power_w_active=options["node_active_w"], power_w_off=options["node_off_w"])
+    return Machine.uniform(options["nodes"], node, nodes_per_rack=options["nodes_per_rack"])
+
+
+@click.group("view")
+def command() -> None:
+    """Show the machine's views: trees over its parts with what they draw, hold and may use."""
+
+
+@command.command()
+@click.argument("name", metavar="power|rack|network|NAME")
+@click.option("--file", "views_file", type=click.Path(path_type=Path), metavar="FILE",
+              help="Take the view from this views file.")
+@click.option("--depth", type=click.IntRange(min=0), default=2, show_default=True,
+              help="Levels below the top that are shown.")
+@click.option("--under", default="", metavar="ENTITY", help="Only what lies below this entity.")
+@click.option("--with-cores", is_flag=True, help="Cores as a level of their own (power).")
+@click.option("--limit", "limits", multiple=True, metavar="ENTITY=WATTS",
+              help="A bound of the power view at any level; enforced.")
+@machine_options
+@json_option
+def show(name: str, views_file: Path | None, as_json: bool, **options: Any) -> None:
+    """Show a view as a table of its entities."""
+    view = _view(name, views_file, options)
+    rows = view.rows(options["depth"], options["under"])
+    if as_json:
+        print_json({
+            "view": view.name, "entities": len(view.tree),
+            "keys": [{"name": key.name, "type": str(key.type), "unit": key.unit,
+                      "read_only": key.read_only, "inherit": key.inherit.name.lower(),
+                      "source": key.source_name} for key in view.keys.values()],
+            "rows": rows,
+        })
+        return
+    columns = [c for c in rows[0] if c not in ("entity", "level")]
+    print_table(
+        ["entity", *columns],
+        [["  " * int(row["level"] or 0) + str(row["entity"]), *(row[c] for c in columns)]
+         for row in rows],
+    )
+
+
+@command.command()
+@click.argument("views_file", metavar="FILE", type=click.Path(path_type=Path))
+@json_option
+def check(views_file: Path, as_json: bool) -> None:
+    """Read a views file and say what it holds, or what is wrong with it."""
+    from wattline.model.views.build import read_views
+
+    found = [{"view": view.name, "entities": len(view.tree), "keys": len(view.keys),
+              "bounds": len(view.bounds)} for view in read_views(views_file).values()]
+    if as_json:
+        print_json({"views": found})
+        return
+    print_table(["view", "entities", "keys", "bounds"], [list(row.values()) for row in found])
+
+
+def _view(name: str, views_file: Path | None, options: dict[str, Any]) -> View:
+    from wattline.model.views.build import BUILDERS, power_view, read_views
+
+    if views_file is not None:
+        views = read_views(views_file)
+        if name not in views:
+            raise InputError(f"{views_file} has no view '{name}'; it has {', '.join(views)}")
+        return views[name]
+    if name not in BUILDERS:
+        raise InputError(f"there is no view '{name}'; there are {', '.join(BUILDERS)}, and those "
+                         "of a views file given with --file")
+    machine = machine_of(options)
+    if name == "power":
+        return power_view(machine, cores=options["with_cores"], limits_w=_limits(options["limits"]))
+    return BUILDERS[name](machine)
+
+
+def _limits(given: tuple[str, ...]) -> dict[str, float]:
+    from wattline.model.units import parse_power
+
+    found = {}
+    for text in given:
+        entity, equals, power = text.partition("=")
+        if not equals:
+            raise InputError(f"--limit: '{text}' is not like rack3=20kW")
+        found[entity.strip()] = parse_power(power)
+    return found

@@ -1,0 +1,1 @@
+"""Demand response: what a regulation contract asks, pays and allows, and how to choose a bid."""

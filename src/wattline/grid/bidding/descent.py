@@ -1,0 +1,185 @@
+"""AQA's bid: gradient descent on cost plus a soft penalty for broken QoS constraints.
+
+Each round simulates the present bid, refits the coefficient alpha of every type's delay bound to
+what was seen, and steps against the analytic gradient; weights are projected back to the simplex,
+average and reserve to what the machine can reach. The answer is the cheapest bid visited that met
+all constraints in simulation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from wattline.grid.bidding import theory
+from wattline.grid.bidding.problem import Decision, Outcome, Problem, Simulate, best_of
+from wattline.grid.market import Bid, Range
+from wattline.model.signal import FloatArray
+
+_EXPONENT_MAX = 30.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to descend."""
+
+    rounds: int = 200
+    step: float = 0.02
+    """First step, as a share of the machine's range and of the weights."""
+    decay_rounds: float = 60.0
+    """After this many rounds the step has halved."""
+    penalty: float = 1.0
+    """Weight of the soft penalty, in costs of the mean power (beta)."""
+    steepness: float = 20.0
+    """How sharply the penalty sets in (rho)."""
+    weight_min: float = 0.005
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """The soft cost at a bid with its gradient."""
+
+    cost: float
+    by_average: float
+    by_reserve: float
+    by_weights: FloatArray
+    probabilities: FloatArray
+
+
+def soft_cost(
+    problem: Problem, bid: Bid, log_alpha: FloatArray, beta: float, rho: float
+) -> Point:
+    """Cost of an hour with the penalty, and its derivatives by average, reserve and weights."""
+    workload = problem.workload
+    weights = np.array(bid.weights)
+    at = theory.service(problem, bid.average_w, bid.reserve_w, weights)
+    rates = theory.rates_at(problem, bid)
+    work = workload.column("servers") * workload.column("time_s_min")
+    busy_w = float((workload.arrivals_per_s * work)
+                   @ (workload.column("power_w_max") - workload.power_w_idle))  # fmt: skip
+    idle_w = workload.servers * workload.power_w_idle
+    kw = 1e-3
+    money = kw * (
+        problem.energy_price * bid.average_w
+        - problem.reserve_price * bid.reserve_w
+        + problem.error_price * (bid.average_w - idle_w - busy_w)
+    )
+    by_average = kw * (problem.energy_price + problem.error_price)
+    by_reserve = -kw * problem.reserve_price
+    by_weights = np.zeros(weights.size)
+    power = workload.column("power_w_max")
+    mean_by_reserve = problem.signal_mean / at.extra_w
+    probabilities = np.zeros(weights.size)
+    for j, rate in enumerate(rates):
+        exponent = log_alpha[j] - problem.delay_s_max[j] * rate.value
+        probability = math.exp(min(exponent, _EXPONENT_MAX))
+        probabilities[j] = probability
+        x = rho * (probability - problem.violation_limit)
+        money += beta * (x if x > _EXPONENT_MAX else math.log1p(math.exp(x)))
+        if exponent >= _EXPONENT_MAX:
+            continue  # the penalty is cut off here, and flat
+        logistic = 1.0 if x > _EXPONENT_MAX else 1 / (1 + math.exp(-x))
+        pull = beta * logistic * rho * probability * -problem.delay_s_max[j]
+        by_average += pull * rate.by_mean / at.extra_w
+        by_reserve += pull * (
+            rate.by_mean * mean_by_reserve + rate.by_std * problem.signal_std / at.extra_w
+        )
+        # Every weight moves the extra power of a server, and with it mean and deviation.
+        by_weights -= (
+            pull * (rate.by_mean * at.mean + rate.by_std * at.std) * power / at.extra_w
+        )
+        by_weights[j] += pull * rate.by_weight
+    return Point(money, by_average, by_reserve, by_weights, probabilities)
+
+
+def project_weights(weights: FloatArray, least: float) -> FloatArray:
+    """The nearest weights that sum to one with none below `least`."""
+    free = 1.0 - least * weights.size
+    shifted = np.sort(weights - least)[::-1]
+    running = (np.cumsum(shifted) - free) / np.arange(1, weights.size + 1)
+    level = running[np.flatnonzero(shifted > running)[-1]]
+    projected: FloatArray = np.maximum(weights - least - level, 0.0) + least
+    return projected
+
+
+def project_power(reach: Range, average_w: float, reserve_w: float) -> tuple[float, float]:
+    """The nearest average and reserve that the machine can reach (a triangle)."""
+    low, high = reach.power_w_min, reach.power_w_max
+    least = 1e-3 * (high - low)
+    average_w = min(max(average_w, low + least), high - least)
+    reserve_w = max(reserve_w, least)
+    over = reserve_w - (average_w - low)
+    if over > 0:  # to the edge P - R = low along its normal
+        average_w, reserve_w = average_w + over / 2, reserve_w - over / 2
+    over = reserve_w - (high - average_w)
+    if over > 0:
+        average_w, reserve_w = average_w - over / 2, reserve_w - over / 2
+    most = reach.largest_reserve_w(average_w)
+    return average_w, min(max(reserve_w, min(least, most)), most)
+
+
+def start_bid(problem: Problem) -> Bid:
+    """Equal weights, the mean power with a tenth to spare, half of the possible reserve."""
+    workload = problem.workload
+    types = len(workload.types)
+    idle_w = workload.range.power_w_min
+    average_w = idle_w + 1.1 * (workload.power_w_mean - idle_w)
+    average_w, reserve_w = project_power(
+        workload.range, average_w, 0.5 * workload.range.largest_reserve_w(average_w)
+    )
+    return Bid(average_w, reserve_w, (1.0 / types,) * types)
+
+
+def descend(
+    problem: Problem,
+    simulate: Simulate,
+    *,
+    start: Bid | None = None,
+    settings: Settings | None = None,
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> Decision:
+    """Descend from `start` and return the cheapest bid visited that met all constraints."""
+    chosen = settings or Settings()
+    bid = start or start_bid(problem)
+    money = problem.energy_price * problem.workload.power_w_mean / 1000.0
+    beta = chosen.penalty * money
+    tried: list[tuple[Bid, Outcome]] = []
+    history: list[tuple[float, ...]] = []
+    for number in range(chosen.rounds):
+        outcome = simulate(bid)
+        tried.append((bid, outcome))
+        history.append(bid.weights)
+        rates = np.array([rate.value for rate in theory.rates_at(problem, bid)])
+        log_alpha = theory.fit_log_alpha(outcome.delays_s, rates, problem.violation_limit)
+        point = soft_cost(problem, bid, log_alpha, beta, chosen.steepness)
+        size = chosen.step / (1 + number / chosen.decay_rounds)
+        bid = _step(problem, bid, point, size=size, least=chosen.weight_min)
+        progress((number + 1) / chosen.rounds)
+    return best_of(
+        problem, tried, f"the cheapest of {len(tried)} rounds of the descent",
+        weights_by_round=history,
+    )  # fmt: skip
+
+
+def _step(
+    problem: Problem, bid: Bid, point: Point, *, size: float, least: float
+) -> Bid:
+    """One step of a stated size, powers and weights each in their own scale."""
+    scale_w = problem.workload.range.power_w_max - problem.workload.range.power_w_min
+    power = np.array([point.by_average, point.by_reserve]) * scale_w
+    length = float(np.hypot(*power))
+    move = -size * power / length if length > 0 else np.zeros(2)
+    average_w, reserve_w = project_power(
+        problem.workload.range, bid.average_w + move[0] * scale_w, bid.reserve_w + move[1] * scale_w
+    )
+    weights = np.array(bid.weights)
+    inward = point.by_weights - point.by_weights.mean()
+    length = float(np.linalg.norm(inward))
+    # Weights rest where no type's penalty pulls: a unit step would only shake them.
+    pull = min(1.0, length / (1e-3 + abs(point.cost)))
+    if length > 0:
+        weights = weights - size * pull * inward / length
+    return Bid(average_w, reserve_w).with_weights(project_weights(weights, least))

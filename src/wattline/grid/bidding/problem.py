@@ -1,0 +1,160 @@
+"""What a bidder is given, what a simulation answers, and what a bidder returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from wattline.grid.market import EXCEED_LIMIT, Bid, Tracking
+from wattline.grid.qos import VIOLATION_LIMIT, TypeQuality
+from wattline.grid.workloads import Workload
+from wattline.model.errors import InputError
+from wattline.model.signal import FloatArray
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The workload, the mean prices in money a kWh, and the statistics of the signal."""
+
+    workload: Workload
+    energy_price: float = 0.1
+    reserve_price: float = 0.1
+    error_price: float = 0.1
+    signal_std: float = 0.40
+    signal_mean: float = 0.0
+    violation_limit: float = VIOLATION_LIMIT
+
+    def __post_init__(self) -> None:
+        if self.signal_std < 0:
+            raise InputError(f"signal_std is {self.signal_std}, must not be negative")
+
+    @property
+    def delay_s_max(self) -> FloatArray:
+        """The delay at which a job of each type reaches its threshold."""
+        return self.workload.column("threshold") * self.workload.column("time_s_min")
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one simulation of a bid gave."""
+
+    cost: float
+    saving: float
+    tracking: Tracking
+    quality: tuple[TypeQuality, ...]
+    delays_s: tuple[FloatArray, ...] = field(default=(), repr=False)
+    """For each type, how much longer its jobs stayed than their shortest time."""
+
+    @property
+    def met(self) -> bool:
+        return self.tracking.met and all(q.met for q in self.quality)
+
+    @property
+    def violations(self) -> tuple[str, ...]:
+        """Each constraint that fails, and by how much."""
+        found = []
+        if not self.tracking.met:
+            share = self.tracking.exceed_share
+            found.append(
+                f"tracking: the error is large for {share:.1%} of the time, "
+                f"{share - EXCEED_LIMIT:.1%} above the limit"
+            )
+        for q in self.quality:
+            if not q.met:
+                found.append(
+                    f"QoS of {q.name}: {q.violation_share:.1%} of the jobs reach the threshold "
+                    f"{q.threshold:g}, {q.violation_share - q.limit:.1%} above the limit"
+                )
+        return tuple(found)
+
+    @property
+    def excess(self) -> float:
+        """The sum by which constraints fail: what to make small where none is met."""
+        over = max(0.0, self.tracking.exceed_share - EXCEED_LIMIT)
+        return over + sum(max(0.0, q.violation_share - q.limit) for q in self.quality)
+
+
+Simulate = Callable[[Bid], Outcome]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One point of the cost surface."""
+
+    average_w: float
+    reserve_w: float
+    cost: float
+    feasible: bool
+    why: str = ""
+    """The first constraint that fails."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """The bid, or none: then it is better, or only possible, not to participate."""
+
+    bid: Bid | None
+    reason: str
+    outcome: Outcome | None = None
+    trials: tuple[Trial, ...] = ()
+    nearest: Bid | None = None
+    """Where nothing is feasible, the bid that fails least."""
+    notes: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def participates(self) -> bool:
+        return self.bid is not None
+
+
+def trial_of(bid: Bid, outcome: Outcome) -> Trial:
+    return Trial(
+        bid.average_w, bid.reserve_w, outcome.cost, outcome.met,
+        outcome.violations[0] if outcome.violations else "",
+    )  # fmt: skip
+
+
+def best_of(
+    problem: Problem, tried: list[tuple[Bid, Outcome]], how: str, **notes: object
+) -> Decision:
+    """The cheapest bid that meets all constraints, if it is cheaper than staying out."""
+    trials = tuple(trial_of(bid, outcome) for bid, outcome in tried)
+    feasible = [(b, o) for b, o in tried if o.met]
+    if not feasible:
+        bid, outcome = min(tried, key=lambda pair: (pair[1].excess, pair[1].cost))
+        return Decision(
+            None,
+            f"do not participate: none of the {len(tried)} bids tried meets all constraints; "
+            f"the nearest fails by: {'; '.join(outcome.violations)}",
+            outcome, trials, nearest=bid, notes=notes,
+        )  # fmt: skip
+    bid, outcome = min(feasible, key=lambda pair: pair[1].cost)
+    alone = problem.energy_price * problem.workload.power_w_mean / 1000.0
+    notes["cost_uncontrolled_per_h"] = alone
+    if not outcome.saving > 0:
+        return Decision(
+            None, "do not participate: the best bid that meets all constraints costs "
+            f"{outcome.cost:.4g}, no less than the energy alone",
+            outcome, trials, nearest=bid, notes=notes,
+        )  # fmt: skip
+    return Decision(bid, f"{how}; {_binding(bid, tried)}", outcome, trials, notes=notes)
+
+
+def _binding(bid: Bid, tried: list[tuple[Bid, Outcome]]) -> str:
+    """What stops the bid from going further, from its cheaper neighbours that fail."""
+    chosen = next(o for b, o in tried if b is bid)
+    failing = [(b, o) for b, o in tried if not o.met and o.cost < chosen.cost]
+    if not failing:
+        return "no cheaper bid was tried"
+    scale = max(bid.average_w, 1.0)
+    near, outcome = min(
+        failing,
+        key=lambda pair: np.hypot(
+            pair[0].average_w - bid.average_w, pair[0].reserve_w - bid.reserve_w
+        ) / scale,
+    )  # fmt: skip
+    return (
+        f"it stops there because the nearest cheaper bid tried (P {near.average_w:.0f} W, "
+        f"R {near.reserve_w:.0f} W) fails: {outcome.violations[0]}"
+    )

@@ -1,0 +1,215 @@
+"""A regulation contract: its target, its tracking error, its cost and its constraint.
+
+A consumer offers an average power P and a reserve R for an hour. The grid operator sends a signal
+y(t) in [-1, 1]; the consumer is to draw P + y(t) R. The bill is P's energy, less a payment for
+the reserve, plus a charge for the mean tracking error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from wattline.model.errors import InputError
+from wattline.model.signal import FloatArray, Signal
+
+ERROR_LIMIT = 0.3
+"""A tracking error above this share of the reserve counts as a large one."""
+EXCEED_LIMIT = 0.10
+"""The share of the time for which the error may be large."""
+WS_PER_KWH = 3.6e6
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """Prices as step functions, in money a kWh: of energy, of reserve, of tracking error."""
+
+    energy: Signal
+    reserve: Signal
+    error: Signal
+
+    def __post_init__(self) -> None:
+        for name in ("reserve", "error"):
+            if np.any(getattr(self, name).value < 0):
+                raise InputError(f"the {name} price is negative; a payment is a positive number")
+
+    @classmethod
+    def flat(cls, energy: float = 0.1, reserve: float = 0.1, error: float = 0.1) -> Prices:
+        return cls(Signal.constant(energy), Signal.constant(reserve), Signal.constant(error))
+
+    def mean(self, start_s: float, end_s: float) -> tuple[float, float, float]:
+        """The time-weighted mean of each price, in the order energy, reserve, error."""
+        span = end_s - start_s
+        return (
+            self.energy.integral(start_s, end_s) / span,
+            self.reserve.integral(start_s, end_s) / span,
+            self.error.integral(start_s, end_s) / span,
+        )
+
+
+@dataclass(frozen=True)
+class Bid:
+    """What is offered: average power, reserve, and for sharing policies a weight for each type."""
+
+    average_w: float
+    reserve_w: float
+    weights: tuple[float, ...] = ()
+
+    def with_weights(self, weights: FloatArray) -> Bid:
+        return replace(self, weights=tuple(float(w) for w in weights))
+
+
+@dataclass(frozen=True)
+class Range:
+    """The powers that a machine can reach: all servers idle, and all at the highest power."""
+
+    power_w_min: float
+    power_w_max: float
+
+    def largest_reserve_w(self, average_w: float) -> float:
+        """The reserve beyond which the target would leave the range."""
+        return min(average_w - self.power_w_min, self.power_w_max - average_w)
+
+    def check(self, bid: Bid, *, job_types: int | None = None) -> None:
+        """Refuse a bid that cannot be kept, saying which constraint fails and by how much."""
+        low, high = bid.average_w - bid.reserve_w, bid.average_w + bid.reserve_w
+        slack = 1e-9 * max(1.0, self.power_w_max)
+        if not (np.isfinite(low) and np.isfinite(high)):
+            raise InputError("the bid must be two finite powers, average and reserve")
+        if bid.reserve_w <= 0:
+            raise InputError(f"the reserve is {bid.reserve_w:.6g} W, it must be above 0 W")
+        if low < self.power_w_min - slack:
+            raise InputError(
+                f"P - R is {low:.6g} W, {self.power_w_min - low:.6g} W below the idle machine "
+                f"({self.power_w_min:.6g} W); raise the average or lower the reserve"
+            )
+        if high > self.power_w_max + slack:
+            raise InputError(
+                f"P + R is {high:.6g} W, {high - self.power_w_max:.6g} W above the machine at "
+                f"full power ({self.power_w_max:.6g} W); lower the average or the reserve"
+            )
+        check_weights(bid.weights, job_types)
+
+
+def check_weights(weights: tuple[float, ...], job_types: int | None = None) -> None:
+    """Refuse weights that are negative, of the wrong number or that do not sum to one."""
+    if not weights:
+        return
+    if job_types is not None and len(weights) != job_types:
+        raise InputError(f"{len(weights)} weights are given for {job_types} job types")
+    if min(weights) < 0:
+        raise InputError(f"a weight is {min(weights):.6g}; weights must not be negative")
+    total = sum(weights)
+    if abs(total - 1.0) > 1e-6:
+        raise InputError(
+            f"the weights sum to {total:.6g}, {abs(total - 1):.6g} "
+            f"{'above' if total > 1 else 'below'} one"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Contract:
+    """A bid through time: average and reserve as step functions."""
+
+    average_w: Signal
+    reserve_w: Signal
+
+    @classmethod
+    def fixed(cls, bid: Bid) -> Contract:
+        return cls(Signal.constant(bid.average_w, "W"), Signal.constant(bid.reserve_w, "W"))
+
+    def target_w(self, signal: Signal, start_s: float, end_s: float) -> Signal:
+        """P + y(t) R as a step function over [start_s, end_s]."""
+        edges, (average, reserve, level) = overlay(
+            (self.average_w, self.reserve_w, signal), start_s, end_s
+        )
+        return Signal(edges[:-1], average + level * reserve, "W")
+
+
+@dataclass(frozen=True)
+class Tracking:
+    """How well the target was followed."""
+
+    mean: float
+    exceed_share: float
+
+    @property
+    def met(self) -> bool:
+        return self.exceed_share < EXCEED_LIMIT
+
+
+@dataclass(frozen=True)
+class Settlement:
+    """The bill of a contract."""
+
+    cost: float
+    cost_without: float
+    """What the average power that was bid costs without a contract: energy price times P."""
+    energy_kwh: float
+    tracking: Tracking
+
+    @property
+    def saving(self) -> float:
+        """The saved share of `cost_without`."""
+        return 1.0 - self.cost / self.cost_without if self.cost_without > 0 else float("nan")
+
+
+def settle(
+    actual_w: Signal,
+    contract: Contract,
+    signal: Signal,
+    prices: Prices,
+    *,
+    start_s: float,
+    end_s: float,
+) -> Settlement:
+    """The exact bill over [start_s, end_s]: all quantities are step functions."""
+    if end_s <= start_s:
+        raise InputError("a contract must end after it starts")
+    edges, values = overlay(
+        (actual_w, contract.average_w, contract.reserve_w, signal,
+         prices.energy, prices.reserve, prices.error),
+        start_s, end_s,
+    )  # fmt: skip
+    actual, average, reserve, level, energy_price, reserve_price, error_price = values
+    duration_s = np.diff(edges)
+    gap_w = np.abs(actual - average - level * reserve)
+    money = energy_price * average - reserve_price * reserve + error_price * gap_w
+    return Settlement(
+        cost=float(money @ duration_s) / WS_PER_KWH,
+        cost_without=float((energy_price * average) @ duration_s) / WS_PER_KWH,
+        energy_kwh=float(actual @ duration_s) / WS_PER_KWH,
+        tracking=_tracking(gap_w, reserve, duration_s),
+    )
+
+
+def _tracking(gap_w: FloatArray, reserve_w: FloatArray, duration_s: FloatArray) -> Tracking:
+    offered = reserve_w > 0
+    # Where nothing is offered (the hour was not bid for) there is nothing to follow.
+    if not np.any(offered):
+        return Tracking(0.0, 0.0)
+    error = gap_w[offered] / reserve_w[offered]
+    weight = duration_s[offered] / duration_s[offered].sum()
+    return Tracking(float(error @ weight), float(weight @ (error > ERROR_LIMIT)))
+
+
+def tracking_errors(
+    actual_w: Signal, contract: Contract, signal: Signal, start_s: float, end_s: float
+) -> tuple[FloatArray, FloatArray]:
+    """Every error with the seconds for which it held: what a CDF is drawn from."""
+    edges, (actual, average, reserve, level) = overlay(
+        (actual_w, contract.average_w, contract.reserve_w, signal), start_s, end_s
+    )
+    offered = reserve > 0
+    gap_w = np.abs(actual - average - level * reserve)[offered]
+    return gap_w / reserve[offered], np.diff(edges)[offered]
+
+
+def overlay(
+    signals: tuple[Signal, ...], start_s: float, end_s: float
+) -> tuple[FloatArray, list[FloatArray]]:
+    """Cut [start_s, end_s] wherever one of the signals steps; the values on each piece."""
+    inner = [s.time_s[(s.time_s > start_s) & (s.time_s < end_s)] for s in signals]
+    edges = np.unique(np.concatenate(([start_s, end_s], *inner)))
+    return edges, [signal.sample(edges[:-1]) for signal in signals]

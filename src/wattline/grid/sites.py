@@ -1,0 +1,109 @@
+"""Several sites that bid together: one contract, each site with its part of the reserve.
+
+A market sets a least reserve that one site may not reach alone; and the errors of sites that
+follow the same signal partly cancel, because the contract sees only their sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from wattline.grid.bidding.problem import Trial
+from wattline.grid.market import Bid, Contract, Prices, Settlement, overlay, settle
+from wattline.model.errors import InputError
+from wattline.model.signal import Signal
+
+
+@dataclass(frozen=True)
+class Option:
+    """What one site can do: a bid with its hourly cost, or nothing (reserve 0)."""
+
+    average_w: float
+    reserve_w: float
+    cost: float
+
+
+@dataclass(frozen=True)
+class JointBid:
+    """The part of every site, and the sum that is offered."""
+
+    parts: Mapping[str, Option]
+    average_w: float
+    reserve_w: float
+    cost: float
+    reason: str
+
+
+def options_of(trials: Sequence[Trial], power_w_mean: float, energy_price: float) -> list[Option]:
+    """The bids of a site that meet all constraints, and staying out."""
+    stay = Option(power_w_mean, 0.0, energy_price * power_w_mean / 1000.0)
+    return [stay, *(Option(t.average_w, t.reserve_w, t.cost) for t in trials if t.feasible)]
+
+
+def join(sites: Mapping[str, Sequence[Option]], reserve_w_least: float = 0.0) -> JointBid:
+    """The cheapest choice of one option a site whose reserves reach the market's least.
+
+    Exact: the options of the sites are added up one site at a time, keeping only sums that no
+    other sum beats in both reserve and cost.
+    """
+    if not sites:
+        raise InputError("a joint bid needs at least one site")
+    sums: list[tuple[float, float, tuple[Option, ...]]] = [(0.0, 0.0, ())]
+    for name, options in sites.items():
+        if not options:
+            raise InputError(f"site '{name}' has no options, not even to stay out")
+        sums = _undominated(
+            [(r + o.reserve_w, c + o.cost, (*parts, o)) for r, c, parts in sums for o in options]
+        )
+    reached = [s for s in sums if s[0] >= reserve_w_least]
+    out = min((s for s in sums if s[0] == 0.0), key=lambda s: s[1], default=None)
+    if not reached:
+        most_w = max(s[0] for s in sums)
+        reason = (
+            f"do not participate: together the sites offer at most {most_w:.6g} W, "
+            f"{reserve_w_least - most_w:.6g} W below the least reserve"
+        )
+        chosen = out or min(sums, key=lambda s: s[1])
+    else:
+        chosen = min(reached, key=lambda s: s[1])
+        reason = f"the cheapest of {len(reached)} undominated sums that reach the least reserve"
+        if out is not None and out[1] <= chosen[1]:
+            chosen, reason = out, "do not participate: staying out is cheaper"
+    parts = dict(zip(sites, chosen[2], strict=True))
+    average_w = sum(o.average_w for o in chosen[2])
+    return JointBid(parts, average_w, chosen[0], chosen[1], reason)
+
+
+def _undominated(
+    sums: list[tuple[float, float, tuple[Option, ...]]],
+) -> list[tuple[float, float, tuple[Option, ...]]]:
+    """Those with more reserve or less cost than every other, by falling reserve; and the 0 sum."""
+    kept = []
+    cheapest = float("inf")
+    for entry in sorted(sums, key=lambda s: (-s[0], s[1])):
+        if entry[1] < cheapest:
+            kept.append(entry)
+            cheapest = entry[1]
+    none = min((s for s in sums if s[0] == 0.0), key=lambda s: s[1], default=None)
+    if none is not None and none not in kept:
+        kept.append(none)
+    return kept
+
+
+def settle_together(
+    actual_w: Sequence[Signal],
+    bids: Sequence[Bid],
+    signal: Signal,
+    prices: Prices,
+    *,
+    start_s: float,
+    end_s: float,
+) -> Settlement:
+    """The bill of the sum: over- and undershoot of different sites cancel."""
+    edges, values = overlay(tuple(actual_w), start_s, end_s)
+    total = Signal(edges[:-1], np.sum(values, axis=0), "W")
+    joint = Bid(sum(b.average_w for b in bids), sum(b.reserve_w for b in bids))
+    return settle(total, Contract.fixed(joint), signal, prices, start_s=start_s, end_s=end_s)

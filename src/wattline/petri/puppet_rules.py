@@ -1,0 +1,318 @@
+"""The functions in the inscriptions of the PuPPET net: what a job is, who may start, at what watts.
+
+They are the specification: short, slow, and written to be read. Times are seconds, powers watts.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from wattline.model.errors import InputError
+from wattline.petri.inscriptions import EMPTY, Several, Timed, each
+
+TOLERANCE = 1e-9
+"""Relative tolerance of every comparison with the cap."""
+
+
+class Job(NamedTuple):
+    """A job as it is submitted. The short names are those of the published model."""
+
+    n: int
+    js: int
+    """size in nodes"""
+    rt: float
+    """run time at full frequency"""
+    rq: float
+    """requested time"""
+    jp: float
+    """power of the whole job at full frequency"""
+    st: float
+    """arrival"""
+
+    @property
+    def shown(self) -> str:
+        return f"job {self.n} ({self.js}n {self.jp:g}W {self.rt:g}s)"
+
+
+class Waiting(NamedTuple):
+    """A job in the wait queue and when it came there."""
+
+    job: Job
+    et: float
+
+    @property
+    def shown(self) -> str:
+        return f"job {self.job.n} since {self.et:g}"
+
+
+class Active(NamedTuple):
+    """A job on its nodes: the seconds of work left at full frequency, counted at time `et`."""
+
+    job: Job
+    start: float
+    left: float
+    et: float
+    pf: float
+    """relative frequency"""
+
+    @property
+    def shown(self) -> str:
+        return f"job {self.job.n} at f {self.pf:g}"
+
+
+class Held(NamedTuple):
+    """What the scheduler knows of a running job: its nodes and requested seconds left at `et`."""
+
+    n: int
+    js: int
+    left: float
+    et: float
+    pf: float
+
+
+class Info(NamedTuple):
+    """Resources as the scheduler sees them."""
+
+    free: int
+    running: tuple[Held, ...]
+
+    @property
+    def shown(self) -> str:
+        jobs = " ".join(str(held.n) for held in self.running)
+        return f"{self.free} free, jobs {jobs or 'none'}"
+
+
+class Power(NamedTuple):
+    """The machine's power: idle nodes, running jobs at full frequency, the frequency that holds."""
+
+    idle: float
+    full: float
+    f: float
+
+    @property
+    def shown(self) -> str:
+        return f"idle {self.idle:g} W, jobs {self.full:g} W, f {self.f:g}"
+
+
+class At(NamedTuple):
+    """How far a pass has come: `k` jobs at the front are behind it, the head's reservation."""
+
+    k: int = 0
+    shadow: float = float("inf")
+    extra: int = 0
+    use: int = 0
+    """Of the extra nodes, what the job that is being tried would take."""
+
+    def spent(self) -> At:
+        """After the job has started."""
+        return At(self.k, self.shadow, self.extra - self.use)
+
+    def kept(self) -> At:
+        """After the job has not."""
+        return At(self.k, self.shadow, self.extra)
+
+    @property
+    def shown(self) -> str:
+        held = f", reserved at {self.shadow:g}, {self.extra} extra" if self.k else ""
+        return f"from {self.k}{held}"
+
+
+class Pass(NamedTuple):
+    """A scheduling pass under way.
+
+    `stage` is "wait" (the wait queue is tried), "take" (its head starts), "scan" (EASY looks for
+    a job), "try" (the head of the queue is to be checked), "fits" or "over" (what the check said).
+    """
+
+    stage: str
+    at: At = At()
+
+    @property
+    def shown(self) -> str:
+        return f"{self.stage} {self.at.shown}"
+
+
+class Done(NamedTuple):
+    """A finished job."""
+
+    n: int
+    start: float
+    end: float
+
+    @property
+    def shown(self) -> str:
+        return f"job {self.n}: {self.start:g} to {self.end:g}"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The parameters of the net, and the functions that need them."""
+
+    nodes: int
+    idle_w: float
+    """of one node"""
+    levels: tuple[float, ...] = (1.0,)
+    wait_time_s: float = 30_000.0
+    wait_slots: int = 0
+    alpha: float = 2.0
+    beta: float = 0.5
+    core_share: float = 0.65
+
+    def __post_init__(self) -> None:
+        if self.nodes < 1:
+            raise InputError(f"nodes is {self.nodes}, must be at least 1")
+        if not 0 <= self.idle_w < float("inf"):
+            raise InputError(f"idle_w is {self.idle_w}, must be >= 0")
+        rising = all(a < b for a, b in zip(self.levels, self.levels[1:], strict=False))
+        if not self.levels or not rising or not self.levels[0] > 0 or self.levels[-1] > 1:
+            raise InputError(f"levels is {list(self.levels)}, must be increasing, in (0, 1]")
+        if self.wait_time_s < 0 or self.wait_slots < 0:
+            raise InputError("wait_time_s and wait_slots must be >= 0")
+        if not 0 <= self.core_share <= 1:
+            raise InputError(f"core_share is {self.core_share}, must be in [0, 1]")
+        if not 0 <= self.alpha <= 10 or not 0 <= self.beta <= 10:
+            raise InputError(f"alpha and beta are {self.alpha}, {self.beta}, must be in [0, 10]")
+
+    # Power
+
+    def share(self, f: float) -> float:
+        """Power of a job at frequency f, relative to full frequency."""
+        return self.core_share * math.pow(f, self.alpha) + 1.0 - self.core_share
+
+    def rate(self, f: float) -> float:
+        """Work done a second at frequency f."""
+        return math.pow(f, self.beta)
+
+    def watts(self, p: Power, f: float | None = None) -> float:
+        return p.idle + p.full * self.share(p.f if f is None else f)
+
+    def with_job(self, p: Power, job: Job) -> Power:
+        return Power(p.idle - job.js * self.idle_w, p.full + job.jp, p.f)
+
+    def without_job(self, p: Power, job: Job) -> Power:
+        return Power(p.idle + job.js * self.idle_w, p.full - job.jp, p.f)
+
+    def fits(self, p: Power, job: Job, cap: float) -> bool:
+        """Whether the machine could stay within the cap with this job, at the lowest level."""
+        return self.within(self.watts(self.with_job(p, job), self.levels[0]), cap)
+
+    def judge(self, p: Power, job: Job, cap: float) -> str:
+        return "fits" if self.fits(p, job, cap) else "over"
+
+    @staticmethod
+    def within(watts: float, cap: float) -> bool:
+        return watts <= cap * (1.0 + TOLERANCE)
+
+    def level(self, p: Power, cap: float) -> float:
+        """The highest level within the cap, or the lowest of all."""
+        for f in reversed(self.levels):
+            if self.within(self.watts(p, f), cap):
+                return f
+        return self.levels[0]
+
+    # Who is next
+
+    @staticmethod
+    def fcfs(jobs: tuple[Job, ...]) -> tuple[Job, ...]:
+        return tuple(sorted(jobs, key=lambda job: job.n))
+
+    @staticmethod
+    def wfp(jobs: tuple[Job, ...], now: float) -> tuple[Job, ...]:
+        return tuple(sorted(jobs, key=lambda job: (-job.js * ((now - job.st) / job.rq) ** 3,
+                                                   job.n)))
+
+    def backfill(self, jobs: tuple[Job, ...], at: At, info: Info,
+                 now: float) -> tuple[tuple[Job, ...], Pass | Several]:
+        """EASY: bring the next job that may start by nodes and time to the head of the queue.
+
+        Without one the queue stays as it is and the pass is over (no token).
+        """
+        if at.k == 0 and jobs:
+            if jobs[0].js <= info.free:
+                return jobs, Pass("try", at)
+            at = At(1, *self.reservation(jobs[0], info, now))
+        for k in range(at.k, len(jobs)):
+            job = jobs[k]
+            if job.js > info.free:
+                continue
+            in_time = now + job.rq <= at.shadow
+            if in_time or job.js <= at.extra:
+                queue = (job, *jobs[:k], *jobs[k + 1 :])
+                return queue, Pass("try", at._replace(k=k, use=0 if in_time else job.js))
+        return jobs, EMPTY
+
+    def reservation(self, head: Job, info: Info, now: float) -> tuple[float, int]:
+        """When, by the requested times, enough nodes are free for the head; how many more then."""
+        free = info.free
+        ends = sorted((self.expected_end(held, now), held.js) for held in info.running)
+        for end, js in ends:
+            free += js
+            if free >= head.js:
+                # Those that end at the same time leave their nodes, too.
+                free = info.free + sum(size for time, size in ends if time <= end)
+                return end, free - head.js
+        raise InputError(f"job {head.n} needs {head.js} nodes, more than the machine has")
+
+    def expected_end(self, held: Held, now: float) -> float:
+        return max(now, held.et + held.left / self.rate(held.pf))
+
+    def pow_allocate(self, ws: tuple[Waiting, ...], at: At, room: tuple[Power, float, Info],
+                     now: float) -> tuple[tuple[Waiting, ...], Pass | Several]:
+        """Bring the next job of the wait queue that fits to its head.
+
+        Without one the pass goes on to the queue, or is over if a job has waited too long.
+        """
+        p, cap, info = room
+        for i in range(at.k, len(ws)):
+            job = ws[i].job
+            if job.js <= info.free and self.fits(p, job, cap):
+                return (ws[i], *ws[:i], *ws[i + 1 :]), Pass("take", At(i))
+        if any(self.overdue(w, now) for w in ws):
+            return ws, EMPTY
+        return ws, Pass("scan")
+
+    def overdue(self, w: Waiting, now: float) -> bool:
+        return now >= w.et + self.wait_time_s
+
+    # Running
+
+    def begin(self, job: Job, p: Power, now: float) -> Timed:
+        """The job on its nodes; the token is ready when the job ends."""
+        return Timed(Active(job, now, job.rt, now, p.f), now + job.rt / self.rate(p.f))
+
+    def know(self, info: Info, job: Job, p: Power, now: float) -> Info:
+        held = Held(job.n, job.js, job.rq, now, p.f)
+        return Info(info.free - job.js, (*info.running, held))
+
+    @staticmethod
+    def forget(info: Info, job: Job) -> Info:
+        return Info(info.free + job.js, tuple(h for h in info.running if h.n != job.n))
+
+    def update(self, jobs: tuple[Active, ...], f: float, now: float) -> Several:
+        """All running jobs at another frequency from now on: new work left, new ends."""
+        return each(self._rescaled(job, f, now) for job in jobs)
+
+    def _rescaled(self, run: Active, f: float, now: float) -> Timed:
+        left = max(0.0, run.left - (now - run.et) * self.rate(run.pf))
+        return Timed(run._replace(left=left, et=now, pf=f), now + left / self.rate(f))
+
+    def update_info(self, info: Info, f: float, now: float) -> Info:
+        return info._replace(running=tuple(
+            held._replace(left=max(0.0, held.left - (now - held.et) * self.rate(held.pf)),
+                          et=now, pf=f)
+            for held in info.running))
+
+
+def declarations(rules: Rules, order: str) -> dict[str, Any]:
+    """The names that the inscriptions use."""
+    return {
+        "WFP": rules.wfp, "FCFS": rules.fcfs, "Backfill": rules.backfill,
+        "PowAllocate": rules.pow_allocate, "Update": rules.update, "UpdateInfo": rules.update_info,
+        "Judge": rules.judge, "Level": rules.level, "Join": rules.with_job,
+        "Leave": rules.without_job, "Begin": rules.begin, "Know": rules.know,
+        "Forget": rules.forget, "Pass": Pass, "Waiting": Waiting, "Done": Done,
+        "Waits": lambda n, ws: any(w.job.n == n for w in ws),
+        "order": order, "w": rules.wait_time_s, "l": rules.wait_slots,
+    }

@@ -1,0 +1,52 @@
+"""The arithmetic of power-adaptive scheduling: at which frequency may a job start, if at all.
+
+The rule is that of the power-adaptive scheduling of Slurm 15.08: at its highest frequency if the
+machine then stays under the cap; else at the *optimal* one, the highest at which all idle nodes
+could be given to jobs; else at the lowest that the job allows; else it waits.
+"""
+
+from __future__ import annotations
+
+from wattline.model.kernel import kernel
+from wattline.model.signal import FloatArray
+
+WAIT = -1
+SLACK = 1e-9
+"""Relative: sums of many equal watts are not compared to the last bit."""
+
+
+@kernel
+def fits(power_w: float, cap_w: float) -> bool:
+    """Whether a power is within a cap."""
+    return power_w <= cap_w * (1.0 + SLACK)
+
+
+@kernel
+def optimal_level(
+    room_w: float, idle_nodes: int, rise_w: FloatArray, low: int, high: int
+) -> int:
+    """The highest level at which all idle nodes would fit into the room, or WAIT.
+
+    `rise_w[level]` is what a node draws at a level above its idle power, `room_w` what is left
+    under the cap.
+    """
+    for level in range(high, low - 1, -1):
+        if fits(idle_nodes * rise_w[level], room_w):
+            return level
+    return WAIT
+
+
+@kernel
+def choose_level(
+    room_w: float, nodes: int, idle_nodes: int, rise_w: FloatArray, low: int, high: int
+) -> int:
+    """The level at which a job of so many nodes starts now, or WAIT."""
+    if fits(nodes * rise_w[high], room_w):
+        return high
+    best = optimal_level(room_w, idle_nodes, rise_w, low, high)
+    if best != WAIT:
+        # All idle nodes fit at this level, so this job, which takes some of them, does too.
+        return best
+    if fits(nodes * rise_w[low], room_w):
+        return low
+    return WAIT

@@ -1,0 +1,12 @@
+"""Claims: what an application is known to need, by class of node and setting.
+
+See docs/claims.md.
+"""
+
+from wattline.physics.claims.book import ClaimBook, Measured, Verification
+from wattline.physics.claims.claim import Claim, Setting
+from wattline.physics.claims.files import npb_claims, read_claims, write_claims
+from wattline.physics.claims.objective import Choice, Objective
+
+__all__ = ["Choice", "Claim", "ClaimBook", "Measured", "Objective", "Setting", "Verification",
+           "npb_claims", "read_claims", "write_claims"]

@@ -1,0 +1,92 @@
+"""One claim, and what makes it impossible."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from wattline.model.errors import InputError
+
+POWER_W_MOST = 100e3
+"""No node draws more; an energy and a time that say so are in wrong units."""
+
+
+@dataclass(frozen=True, order=True)
+class Setting:
+    """How an application runs on a node: threads (outer x inner), package cap, nodes together."""
+
+    threads: str = ""
+    """`8`, `4x2`, or empty where nothing is set."""
+    cap_w: float = math.inf
+    """Power cap of a node's processors; infinite for none."""
+    nodes: int = 1
+
+    def __post_init__(self) -> None:
+        if self.threads and not re.fullmatch(r"[1-9]\d*(x[1-9]\d*)*", self.threads):
+            raise InputError(f"threads '{self.threads}': write them like 8 or 4x2")
+        if not self.cap_w > 0:
+            raise InputError(f"cap_w is {self.cap_w}; a cap is above 0 W, or left out")
+        if self.nodes < 1:
+            raise InputError(f"nodes is {self.nodes}; a job runs on 1 at least")
+
+    def __str__(self) -> str:
+        parts = [f"{self.threads} threads" if self.threads else "as is"]
+        if math.isfinite(self.cap_w):
+            parts.append(f"cap {self.cap_w:g} W")
+        if self.nodes > 1:
+            parts.append(f"{self.nodes} nodes")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What an application needs on a class of node in a setting.
+
+    `energy_j` is that of all nodes of the job. The errors are relative (0.1 = 10 %): for a claim
+    that was verified the root mean square of how far its predictions were off, for an estimate
+    the spread of what it was estimated from. `runs` is 0 for an estimate.
+    """
+
+    application: str
+    node_class: str
+    setting: Setting
+    time_s: float
+    energy_j: float
+    runs: int = 1
+    time_error: float = math.nan
+    energy_error: float = math.nan
+    predictions: int = 0
+    """How often it was used to predict a run that was measured afterwards."""
+
+    def __post_init__(self) -> None:
+        where = f"claim of '{self.application}' on '{self.node_class}'"
+        if not self.application or not self.node_class:
+            raise InputError("a claim needs an application and a node class")
+        for name in ("time_s", "energy_j"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0):
+                raise InputError(f"{where}: {name} is {value}, must be above 0")
+        if self.power_w > POWER_W_MOST * self.setting.nodes:
+            raise InputError(
+                f"{where}: {self.energy_j:g} J in {self.time_s:g} s is {self.power_w:,.0f} W; "
+                "no node draws that, check the units"
+            )
+        if self.runs < 0 or self.predictions < 0:
+            raise InputError(f"{where}: runs is {self.runs}, must not be negative")
+        for name in ("time_error", "energy_error"):
+            if getattr(self, name) < 0:
+                raise InputError(f"{where}: {name} is {getattr(self, name)}, must be >= 0")
+
+    @property
+    def key(self) -> tuple[str, str, Setting]:
+        return self.application, self.node_class, self.setting
+
+    @property
+    def power_w(self) -> float:
+        """Mean power of the job."""
+        return self.energy_j / self.time_s
+
+    @property
+    def estimated(self) -> bool:
+        return self.runs == 0

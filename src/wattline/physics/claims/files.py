@@ -1,0 +1,103 @@
+"""Claims in and out of CSV files, and the claims that come with the package."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable
+from importlib import resources
+from pathlib import Path
+
+from wattline.model.errors import InputError
+from wattline.physics.claims.book import ClaimBook
+from wattline.physics.claims.claim import Claim, Setting
+
+COLUMNS = ("application", "node_class", "threads", "cap_w", "nodes", "time_s", "energy_j", "runs",
+           "time_error", "energy_error", "predictions")
+REQUIRED = ("application", "node_class", "time_s", "energy_j")
+
+
+def npb_claims() -> ClaimBook:
+    """The measured NAS benchmarks that ship with the package."""
+    text = (resources.files("wattline.physics") / "data" / "npb_claims.csv").read_text("utf-8")
+    return ClaimBook(parse_claims(text, "npb_claims.csv"))
+
+
+def read_claims(path: Path) -> ClaimBook:
+    """Claims from a CSV file; the first impossible one is named with its line."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"there is no claims file {path}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read the claims file {path}: {error}") from None
+    return ClaimBook(parse_claims(text, str(path)))
+
+
+def parse_claims(text: str, where: str) -> list[Claim]:
+    lines = [(n, line) for n, line in enumerate(text.splitlines(), 1)
+             if line.strip() and not line.startswith("#")]
+    if not lines:
+        raise InputError(f"{where}: empty; expected a header line with {', '.join(REQUIRED)}")
+    reader = csv.DictReader([line for _, line in lines])
+    missing = [name for name in REQUIRED if name not in (reader.fieldnames or ())]
+    if missing:
+        raise InputError(f"{where}: line {lines[0][0]}: no column '{missing[0]}'; expected "
+                         + ",".join(COLUMNS))
+    claims: list[Claim] = []
+    seen: dict[tuple[str, str, Setting], int] = {}
+    for (number, _), row in zip(lines[1:], reader, strict=False):
+        try:
+            claim = _claim(row)
+        except (InputError, ValueError, TypeError) as error:
+            raise InputError(f"{where}: line {number}: {error}") from None
+        if claim.key in seen:
+            raise InputError(f"{where}: line {number}: the claim of line {seen[claim.key]} again")
+        seen[claim.key] = number
+        claims.append(claim)
+    return claims
+
+
+def write_claims(claims: Iterable[Claim]) -> str:
+    """Claims as CSV text that `read_claims` reads back."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for claim in claims:
+        setting = claim.setting
+        writer.writerow([
+            claim.application, claim.node_class, setting.threads,
+            "" if math.isinf(setting.cap_w) else repr(setting.cap_w), setting.nodes,
+            repr(claim.time_s), repr(claim.energy_j), claim.runs,
+            _blank(claim.time_error), _blank(claim.energy_error), claim.predictions,
+        ])
+    return out.getvalue()
+
+
+def _claim(row: dict[str, str]) -> Claim:
+    setting = Setting(
+        (row.get("threads") or "").strip(),
+        _number(row, "cap_w", math.inf),
+        int(_number(row, "nodes", 1)),
+    )
+    return Claim(
+        row["application"].strip(), row["node_class"].strip(), setting,
+        _number(row, "time_s"), _number(row, "energy_j"), int(_number(row, "runs", 1)),
+        _number(row, "time_error", math.nan), _number(row, "energy_error", math.nan),
+        int(_number(row, "predictions", 0)),
+    )
+
+
+def _number(row: dict[str, str], name: str, default: float | None = None) -> float:
+    text = (row.get(name) or "").strip()
+    if not text and default is not None:
+        return default
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"{name} is '{text}', expected a number") from None
+
+
+def _blank(value: float) -> str:
+    return "" if math.isnan(value) else repr(value)

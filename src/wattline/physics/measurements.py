@@ -1,0 +1,171 @@
+"""Reading tables of measured configurations: CSV, plain or compressed, one row a run.
+
+Every mistake in a file is reported with its line and column; no cell is ever guessed.
+"""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import lzma
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+from wattline.model.errors import InputError
+from wattline.physics.configurations import ConfigurationTable
+
+# What a column may be called; the first name that the file has is used.
+COLUMN_NAMES: Mapping[str, tuple[str, ...]] = {
+    "application": ("application", "app", "table"),
+    "nodes": ("nodes",),
+    "cores": ("cores", "threads_per_node"),
+    "cap_w": ("cap_w", "pkg_cap_w_per_socket", "pkg_cap"),
+    "time_s": ("time_s", "exec_time"),
+    "power_w": ("power_w", "pkg_dram_w_all_nodes", "tot_pkg"),
+    "ranks": ("mpi_ranks_total",),
+}
+_OPTIONAL = ("application", "ranks")
+_MAGIC = ((b"\xfd7zXZ\x00", lzma.decompress), (b"\x1f\x8b", gzip.decompress),
+          (b"BZh", bz2.decompress))
+
+
+def read_measurements(path: str | Path, application: str = "") -> dict[str, ConfigurationTable]:
+    """The tables of a file, one for each application, repeated runs reduced to their medians.
+
+    A file without an application column is the table of `application`, or of the file's name.
+    """
+    path = Path(path)
+    reader = csv.reader(io.StringIO(read_text(path)))
+    header = [cell.strip() for cell in next(reader, [])]
+    columns = _columns(path, header)
+    alone = application or path.name.split(".")[0]
+    rows: dict[str, list[tuple[float, ...]]] = {}
+    for cells in reader:
+        if not any(cell.strip() for cell in cells):
+            continue
+        name, values = _row(path, reader.line_num, header, columns, cells, alone)
+        rows.setdefault(name, []).append(values)
+    if not rows:
+        raise InputError(f"{path}: the table has a header and no rows")
+    tables = {}
+    for name, runs in rows.items():
+        nodes, cores, cap_w, time_s, power_w = zip(*runs, strict=True)
+        tables[name] = ConfigurationTable.build(name, nodes, cores, cap_w, time_s, power_w)
+    return tables
+
+
+def find_application(
+    tables: Mapping[str, ConfigurationTable], wanted: str
+) -> tuple[ConfigurationTable, str]:
+    """The table of an application, and a remark where the name was not taken literally.
+
+    Case does not matter, and a name may be cut at an underscore: `BT-MZ` finds
+    `bt-mz_8-32nodes_5caps`. Where that fits several tables, the one with most configurations is
+    taken and the remark names the others.
+    """
+    if wanted in tables:
+        return tables[wanted], ""
+    key = wanted.strip().casefold()
+    near = [name for name in tables
+            if name.casefold() == key or name.casefold().startswith(key + "_")]
+    if not key or not near:
+        known = ", ".join(sorted(tables))
+        raise InputError(f"there is no application '{wanted}'; known are: {known}")
+    near.sort(key=lambda name: (-len(tables[name]), name))
+    remark = ""
+    if near[0].casefold() != key:
+        remark = (f"'{wanted}' stands for '{near[0]}' "
+                  f"({len(tables[near[0]])} configurations)")
+        if len(near) > 1:
+            remark += f"; also there: {', '.join(near[1:])}"
+    return tables[near[0]], remark
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, unpacked if it is compressed."""
+    try:
+        data = path.read_bytes()
+        for magic, decompress in _MAGIC:
+            if data.startswith(magic):
+                data = decompress(data)
+        return data.decode("utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}") from None
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from None
+    except UnicodeDecodeError:
+        raise InputError(
+            f"{path} is not a text table; give a CSV file, plain or as .gz, .bz2 or .xz"
+        ) from None
+
+
+def _columns(path: Path, header: list[str]) -> dict[str, int]:
+    found = {}
+    for column, names in COLUMN_NAMES.items():
+        for name in names:
+            if header.count(name) > 1:
+                raise InputError(f"{path}: the column '{name}' appears {header.count(name)} times")
+            if name in header:
+                found[column] = header.index(name)
+                break
+    if "cores" not in found and "ranks" in found:
+        found["cores"] = -1
+    missing = [column for column in COLUMN_NAMES if column not in found
+               and column not in _OPTIONAL]
+    if missing:
+        wanted = "; ".join(f"{column} (or {', '.join(COLUMN_NAMES[column][1:])})"
+                           if len(COLUMN_NAMES[column]) > 1 else column for column in missing)
+        raise InputError(f"{path}: the table lacks the columns {wanted}")
+    return found
+
+
+def _row(
+    path: Path, line: int, header: list[str], columns: Mapping[str, int], cells: list[str],
+    alone: str,
+) -> tuple[str, tuple[float, ...]]:
+    where = f"{path}, line {line}"
+    if len(cells) != len(header):
+        raise InputError(f"{where}: {len(cells)} cells, the header has {len(header)}")
+    name = cells[columns["application"]].strip() if "application" in columns else alone
+    if not name:
+        raise InputError(f"{where}: the cell '{header[columns['application']]}' is empty")
+    values = [_number(where, header, columns["nodes"], cells, whole=True)]
+    values.append(_cores(where, header, columns, cells, values[0]))
+    for column in ("cap_w", "time_s", "power_w"):
+        values.append(_number(where, header, columns[column], cells))
+    return name, tuple(values)
+
+
+def _cores(
+    where: str, header: list[str], columns: Mapping[str, int], cells: list[str], nodes: float
+) -> float:
+    """Cores on a node, or what the ranks of all nodes make on each of them."""
+    at = columns["cores"]
+    ranks = columns.get("ranks")
+    if ranks is not None and (at < 0 or not cells[at].strip()) and cells[ranks].strip():
+        total = _number(where, header, ranks, cells, whole=True)
+        if total % nodes:
+            raise InputError(f"{where}: {header[ranks]} is {total:g}, "
+                             f"not a multiple of {nodes:g} nodes")
+        return total / nodes
+    return _number(where, header, at if at >= 0 else columns["ranks"], cells, whole=True)
+
+
+def _number(
+    where: str, header: list[str], at: int, cells: list[str], whole: bool = False
+) -> float:
+    text = cells[at].strip()
+    if not text:
+        raise InputError(f"{where}: the cell '{header[at]}' is empty; it must be a number above 0")
+    try:
+        value = float(text)
+    except ValueError:
+        raise InputError(f"{where}: {header[at]} is '{text}', must be a number above 0") from None
+    if not math.isfinite(value) or value <= 0:
+        raise InputError(f"{where}: {header[at]} is {text}, must be greater than 0")
+    if whole and value != int(value):
+        raise InputError(f"{where}: {header[at]} is {text}, must be a whole number")
+    return value

@@ -1,0 +1,91 @@
+"""Model files: JSON with the coefficients of one or more applications."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from wattline.model.errors import InputError
+from wattline.physics.regression.base import Grid, Model
+from wattline.physics.regression.capping import CappingModel
+from wattline.physics.regression.quadratic import QuadraticModel
+
+FORMAT = "wattline-model"
+VERSION = 1
+_READERS = {"capping": CappingModel.from_dict, "quadratic": QuadraticModel.from_dict}
+
+
+def save_models(models: Mapping[str, Model], path: str | Path) -> None:
+    """Write models to a file, whole or not at all."""
+    path = Path(path)
+    content = {
+        "format": FORMAT, "version": VERSION,
+        "applications": {name: model.as_dict() for name, model in models.items()},
+    }
+    draft = path.with_name(path.name + ".part")
+    try:
+        draft.write_text(json.dumps(_rounded(content), indent=1) + "\n")
+        draft.replace(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def load_models(path: str | Path) -> dict[str, Model]:
+    """The models of a file, by application."""
+    try:
+        text = Path(path).read_text()
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}") from None
+    return _parse(text, str(path))
+
+
+def _rounded(value: Any) -> Any:
+    """Nine digits: far below the noise of any measurement, and files stay readable."""
+    if isinstance(value, float):
+        return float(f"{value:.9g}")
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    return [_rounded(item) for item in value] if isinstance(value, list) else value
+
+
+def find_model(models: Mapping[str, Model], wanted: str) -> Model:
+    """The model of an application; case does not matter."""
+    for name, model in models.items():
+        if name.casefold() == wanted.strip().casefold():
+            return model
+    raise InputError(f"there is no application '{wanted}'; known are: {', '.join(sorted(models))}")
+
+
+@cache
+def shipped_models() -> Mapping[str, Model]:
+    """The models that come with the package."""
+    folder = resources.files("wattline.physics.regression")
+    return _parse((folder / "shipped.json").read_text(), "the shipped models")
+
+
+def _parse(text: str, where: str) -> dict[str, Model]:
+    try:
+        content: Any = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{where}, line {error.lineno}: not JSON ({error.msg})") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InputError(f"{where} is not a model file; `wattline fit TABLE -o FILE` makes one")
+    if content.get("version") != VERSION:
+        raise InputError(f"{where} has version {content.get('version')}, this program reads "
+                         f"{VERSION}; fit the table again")
+    models: dict[str, Model] = {}
+    for name, stored in content.get("applications", {}).items():
+        try:
+            grid = Grid(*(tuple(stored["grid"][axis]) for axis in ("nodes", "cores", "cap_w")))
+            models[name] = _READERS[stored["kind"]](name, grid, stored)
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{where}: the model of '{name}' is damaged ({error})") from None
+    if not models:
+        raise InputError(f"{where} holds no application")
+    return models

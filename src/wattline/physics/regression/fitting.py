@@ -1,0 +1,94 @@
+"""Fitting a model to part of a table and measuring its errors on the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from wattline.model.errors import InputError
+from wattline.model.jobs import IntArray
+from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.regression.base import Grid, Model, error_summary, points_of
+from wattline.physics.regression.capping import fit_capping
+from wattline.physics.regression.design import suggest
+from wattline.physics.regression.quadratic import fit_quadratic
+
+KINDS: Mapping[str, Callable[[ConfigurationTable, Grid, int], Model]] = {
+    "capping": fit_capping,
+    "quadratic": fit_quadratic,
+}
+SAMPLES = ("designed", "random")
+FEWEST = 4
+"""Below this many training points nothing can be said about three axes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A model, what it was trained on, and how well it predicts the rest."""
+
+    model: Model
+    trained: IntArray
+    """Rows of the table."""
+    time_error: Mapping[str, float]
+    power_error: Mapping[str, float]
+    covered: float
+    """Share of the held-out powers and times inside their 90 % interval."""
+
+
+def fit(table: ConfigurationTable, kind: str = "capping", *, grid: Grid | None = None,
+        sockets: int = 2) -> Model:
+    """Fit a model to all rows of a table."""
+    if kind not in KINDS:
+        raise InputError(f"there is no model '{kind}'; known are: {', '.join(KINDS)}")
+    return KINDS[kind](table, grid or Grid.of(table), sockets)
+
+
+def choose_training(
+    table: ConfigurationTable, share: float, seed: int, sample: str = "designed", sockets: int = 2
+) -> IntArray:
+    """Rows to train on: never more than the share that was asked for."""
+    if not 0 < share < 1:
+        raise InputError(f"the part to train on is {share:g}; write it like 0.1 or 10%")
+    if sample not in SAMPLES:
+        raise InputError(f"there is no sample '{sample}'; known are: {', '.join(SAMPLES)}")
+    if len(table) <= FEWEST:
+        raise InputError(f"'{table.application}' has {len(table)} configurations; more than "
+                         f"{FEWEST} are needed to learn from some and to check on others")
+    count = int(share * len(table) + 1e-9)
+    if count < FEWEST:
+        raise InputError(
+            f"{share:.0%} of the {len(table)} configurations of '{table.application}' are "
+            f"{count}; at least {FEWEST} are needed, so train on "
+            f"{-(-100 * FEWEST // len(table))}% or more"
+        )
+    if sample == "random":
+        return np.sort(np.random.default_rng(seed).permutation(len(table))[:count])
+    return np.sort(np.array(suggest(points_of(table), count, sockets=sockets, seed=seed)))
+
+
+def fit_and_check(
+    table: ConfigurationTable, *, share: float = 0.1, seed: int = 1, kind: str = "capping",
+    sample: str = "designed", sockets: int = 2,
+) -> Fit:
+    """Train on a share of the table, predict the rest, and summarise the errors."""
+    trained = choose_training(table, share, seed, sample, sockets)
+    held_out = np.ones(len(table), dtype=bool)
+    held_out[trained] = False
+    model = fit(table.take(trained), kind, grid=Grid.of(table), sockets=sockets)
+    rest = table.take(held_out)
+    predicted = model.predict_points(points_of(rest))
+    inside = [
+        np.abs(np.log(guess / truth)) <= 1.645 * deviation
+        for guess, truth, deviation in (
+            (predicted.time_s, rest.time_s, predicted.time_sd),
+            (predicted.power_w, rest.power_w, predicted.power_sd),
+        )
+    ]
+    return Fit(
+        model, trained,
+        error_summary(predicted.time_s, rest.time_s),
+        error_summary(predicted.power_w, rest.power_w),
+        float(np.mean(inside)),
+    )

@@ -1,0 +1,132 @@
+"""The terms of the capping model: smooth trends, the two special cases, and small corrections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from wattline.model.signal import FloatArray
+from wattline.physics.regression.base import Grid
+
+SMOOTH = 0.03
+"""Over which ratio (3 %) a cap goes from not felt to binding; sharper cannot be measured."""
+
+
+class Prior(NamedTuple):
+    """What we believe of a coefficient before any measurement."""
+
+    name: str
+    mean: float
+    sd: float
+    group: str = ""
+    """`bend`: curvature, which some applications lack; `top`: the uncapped mode."""
+
+
+# The logarithm of the power that one socket would draw if it were not capped (its demand), around
+# all cores of the middle node count; and the limit that a cap sets.
+POWER_PRIORS: tuple[Prior, ...] = (
+    Prior("level", 0.0, 0.5),
+    Prior("cores", 0.5, 0.25),
+    Prior("nodes", -0.05, 0.15, "bend"),
+    Prior("cores_cores", 0.0, 0.12, "bend"),
+    Prior("cores_nodes", 0.0, 0.12, "bend"),
+    Prior("nodes_nodes", 0.0, 0.10, "bend"),
+    Prior("top", 0.26, 0.06, "top"),
+    Prior("top_cores", 0.0, 0.06, "top"),
+    Prior("top_nodes", 0.0, 0.06, "top"),
+    Prior("full", 0.0, 0.04, "bend"),
+    Prior("limit", 0.09, 0.05),
+)
+LIMIT = 10
+"""Place of the limit's coefficient: by which ratio measured power may exceed the cap (memory)."""
+LEVEL_OF_TOP_CAP = 0.65
+"""A socket with all cores busy and no turbo draws about this part of its highest cap."""
+
+TIME_PRIORS: tuple[Prior, ...] = (
+    Prior("level", 0.0, 2.0),
+    Prior("cores", -0.7, 0.4),
+    Prior("nodes", -0.8, 0.5),
+    Prior("cores_cores", 0.1, 0.2, "bend"),
+    Prior("cores_nodes", 0.0, 0.15, "bend"),
+    Prior("nodes_nodes", 0.0, 0.15, "bend"),
+    Prior("top", -0.17, 0.08, "top"),
+    Prior("top_cores", 0.0, 0.1, "top"),
+    Prior("top_nodes", 0.0, 0.1, "top"),
+    Prior("full", 0.0, 0.1, "bend"),
+    Prior("throttle", 0.9, 0.3),
+    Prior("throttle_full", 0.0, 0.3, "bend"),
+)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Where the coordinates of an application have their origin."""
+
+    grid: Grid
+    sockets: int
+
+    def trends(self, points: FloatArray) -> FloatArray:
+        """The ten columns that time and demand share."""
+        nodes = np.log(points[:, 0]) - float(np.mean(np.log(self.grid.nodes)))
+        cores = np.log(points[:, 1]) - np.log(self.grid.cores[-1])
+        # The highest cap of a table means "not capped", where processors also raise their clock.
+        top = (points[:, 2] >= self.grid.cap_w[-1]).astype(np.float64)
+        # A node without a spare core has none for the system's own work: 16 is not like 14.
+        full = (points[:, 1] >= self.grid.cores[-1]).astype(np.float64)
+        one = np.ones(len(points))
+        return np.stack([one, cores, nodes, cores * cores, cores * nodes, nodes * nodes,
+                         top, top * cores, top * nodes, full], axis=1)
+
+    def demand(self, points: FloatArray, power: FloatArray) -> FloatArray:
+        """Log of the power of a socket if it were not capped."""
+        trend: FloatArray = self.trends(points) @ power[:LIMIT]
+        demand: FloatArray = trend + np.log(LEVEL_OF_TOP_CAP * self.grid.cap_w[-1])
+        return demand
+
+    def socket_power(self, points: FloatArray, power: FloatArray) -> FloatArray:
+        """Log of the power of a socket: its demand, or the limit where that is lower."""
+        demand = self.demand(points, power)
+        limit = np.log(points[:, 2]) + power[LIMIT]
+        lower: FloatArray = limit - soft_positive(limit - demand)
+        return lower
+
+    def slope(self, points: FloatArray, power: FloatArray) -> FloatArray:
+        """How `socket_power` changes with each coefficient."""
+        limit = np.log(points[:, 2]) + power[LIMIT]
+        free = 1.0 / (1.0 + np.exp(-(limit - self.demand(points, power)) / SMOOTH))
+        slope: FloatArray = np.column_stack([self.trends(points) * free[:, None], 1.0 - free])
+        return slope
+
+    def time_terms(self, points: FloatArray, power: FloatArray) -> FloatArray:
+        """The trends, and how far the demand exceeds the limit, which is what slows a job."""
+        trends = self.trends(points)
+        limit = np.log(points[:, 2]) + power[LIMIT]
+        over = soft_positive(self.demand(points, power) - limit)
+        terms: FloatArray = np.column_stack([trends, over, over * trends[:, 9]])
+        return terms
+
+    def corrections(self, points: FloatArray) -> FloatArray:
+        """A small free offset for each level of each axis and each pair, linear in between."""
+        axes = [_hats(np.log(points[:, i]), np.log(levels)) for i, levels in
+                enumerate((self.grid.nodes, self.grid.cores, self.grid.cap_w))]
+        pairs = [_outer(axes[i], axes[j]) * np.sqrt(0.5) for i, j in ((0, 1), (0, 2), (1, 2))]
+        return np.hstack([*axes, *pairs])
+
+
+def soft_positive(excess: FloatArray) -> FloatArray:
+    """max(0, excess), rounded at the corner."""
+    rounded: FloatArray = SMOOTH * np.logaddexp(0.0, excess / SMOOTH)
+    return rounded
+
+
+def _hats(values: FloatArray, levels: FloatArray) -> FloatArray:
+    if len(levels) < 2:
+        return np.zeros((len(values), 0))
+    identity = np.eye(len(levels))
+    return np.stack([np.interp(values, levels, row) for row in identity], axis=1)
+
+
+def _outer(first: FloatArray, second: FloatArray) -> FloatArray:
+    return (first[:, :, None] * second[:, None, :]).reshape(len(first), -1)

@@ -1,0 +1,87 @@
+"""The mixed cluster of the energy-claims work: three nodes, two loads, and what was published."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from wattline.model.machine import Machine, NodeClass, NodeGroup
+from wattline.physics.claims import Claim, ClaimBook
+
+CLASSES = ("xeon", "odroid-c1", "odroid-c2")
+"""In the order in which the unmodified resource manager takes them."""
+
+LOADS: dict[str, tuple[tuple[str, ...], ...]] = {
+    # Three submitting threads each; a thread submits its next job when the one before has ended.
+    "sz-load": (("EP.A",), ("MG.A",), ("CG.A",) * 16),
+    "mz-load": (("BT-MZ.W",) * 2, ("LU-MZ.A",) * 2, ("BT-MZ.W",)),
+}
+
+
+@dataclass(frozen=True)
+class Published:
+    """What the document reports for a load under a manager."""
+
+    time_s: float
+    energy_j: float
+    nodes: tuple[tuple[str, ...], ...]
+    """Class of node of each job, by thread."""
+
+
+PUBLISHED: dict[tuple[str, str], Published] = {
+    ("sz-load", "default"): Published(
+        20.68, 797.04, (("xeon",), ("odroid-c1",), ("odroid-c2", *("xeon",) * 15))),
+    ("sz-load", "energy"): Published(
+        15.28, 544.72, (("odroid-c2",), ("odroid-c1",), ("xeon",) * 16)),
+    ("mz-load", "default"): Published(
+        260.3, 4912.99, (("xeon",) * 2, ("odroid-c1", "xeon"), ("odroid-c2",))),
+    ("mz-load", "energy"): Published(
+        19.2, 771.35, (("odroid-c2",) * 2, ("xeon",) * 2, ("odroid-c1",))),
+}
+
+BOARD_IDLE_W = 2.0
+"""Assumed for both boards. The document prints no idle power; its lowest mean power under load is
+2.35 W (C1+) and 4.41 W (C2), so idle lies below that, and the totals hardly depend on it."""
+
+
+def claim_of(book: ClaimBook, application: str, node_class: str, *, capped: bool) -> Claim:
+    """The claim with the wanted cap, or the only one where a class has no capped setting."""
+    found = [c for c in book.of(application) if c.node_class == node_class]
+    return next(c for c in found if np.isfinite(c.setting.cap_w) == capped or len(found) == 1)
+
+
+def inferred_xeon_idle_w(book: ClaimBook) -> float:
+    """Idle power of the Xeon node that explains the four published totals best.
+
+    Each total is the energy of the jobs plus idle power times the time that each node waited, by
+    the published node of each job and the published time of the whole. Least squares of the
+    relative errors; the boards' idle power is assumed.
+    """
+    rows = []
+    for (load, manager), seen in PUBLISHED.items():
+        idle_s = dict.fromkeys(CLASSES, seen.time_s)
+        active_j = 0.0
+        for jobs, nodes in zip(LOADS[load], seen.nodes, strict=True):
+            for application, node in zip(jobs, nodes, strict=True):
+                claim = claim_of(book, application, node, capped=manager == "energy")
+                idle_s[node] -= claim.time_s
+                active_j += claim.energy_j
+        boards_j = BOARD_IDLE_W * (idle_s["odroid-c1"] + idle_s["odroid-c2"])
+        rows.append((idle_s["xeon"], seen.energy_j - active_j - boards_j, seen.energy_j))
+    seconds, joules, total = np.array(rows).T
+    return float(np.sum(seconds * joules / total**2) / np.sum((seconds / total) ** 2))
+
+
+def machine(xeon_idle_w: float) -> Machine:
+    """The three compute nodes; the most that a node draws is the highest mean power measured."""
+    return Machine(
+        (
+            NodeGroup(NodeClass("xeon", cores=8, power_w_idle=xeon_idle_w, power_w_active=80.0), 1),
+            NodeGroup(NodeClass("odroid-c1", cores=4, power_w_idle=BOARD_IDLE_W,
+                                power_w_active=4.5), 1),
+            NodeGroup(NodeClass("odroid-c2", cores=4, power_w_idle=BOARD_IDLE_W,
+                                power_w_active=6.0), 1),
+        ),
+        name="mixed",
+    )

@@ -1,0 +1,233 @@
+"""CSV and Parquet tables, read through a column map."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from wattline.model.errors import InputError
+from wattline.model.jobs import IntArray
+from wattline.model.signal import FloatArray
+from wattline.traces.column_map import TARGETS, ColumnMap, Entry, load_map
+from wattline.traces.convert import LARGEST, Cell, Converter, is_missing, slurm_state
+from wattline.traces.raw import CODES, RawJobs, encode, known, no_code, unknown
+from wattline.traces.tables import (
+    Cells,
+    Table,
+    csv_names,
+    parquet_names,
+    read_csv,
+    read_parquet,
+)
+
+OWN_COLUMNS = {"submit_s", "run_s", "procs"}
+"""A table with these columns is one that we wrote; it needs no map."""
+
+
+def parse(data: bytes, source: str, column_map: ColumnMap | None, *, parquet: bool) -> RawJobs:
+    """Read a table; without a map it has to be one that we wrote."""
+    columns = parquet_names(data, source) if parquet else csv_names(data, column_map, source)
+    if column_map is None:
+        if not set(columns) >= OWN_COLUMNS:
+            raise InputError(f"{source}: a table needs a column map (--map): one that comes with "
+                             "the package or a TOML file that says which column is what")
+        column_map = load_map("wattline")
+        present = {t: e for t, e in column_map.entries.items() if e.column in columns}
+        column_map = ColumnMap("wattline", present)
+    wanted = _wanted(column_map, columns, source)
+    if parquet:
+        table = read_parquet(data, wanted, source)
+    else:
+        table = read_csv(data, wanted, column_map, source)
+    return to_raw(table, column_map)
+
+
+def to_raw(table: Table, column_map: ColumnMap) -> RawJobs:
+    """Convert the mapped columns; rows with a cell that cannot be read are left out."""
+    reader = _Reader(table, column_map)
+    count = table.line.size
+    submit_s, start_s, end_s = (reader.numbers(f"{name}_s") for name in ("submit", "start", "end"))
+    run_s = reader.numbers("run_s")
+    run_s = np.where(np.isnan(run_s), end_s - start_s, run_s)
+    wait_s = reader.numbers("wait_s")
+    wait_s = np.where(np.isnan(wait_s), start_s - submit_s, wait_s)
+    requested_procs = reader.numbers("requested_procs")
+    allocated_procs = reader.numbers("allocated_procs")
+    size = np.where(known(allocated_procs), allocated_procs, requested_procs)
+    energy_j = reader.sized("energy_j", size)
+    power_w = reader.sized("power_w", size)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        from_energy = np.where(known(run_s), energy_j / run_s, np.nan)
+    power_w = np.where(known(power_w), power_w, from_energy)
+    names: dict[str, tuple[str, ...]] = dict(table.names)
+    codes = {name: reader.codes(name, names) for name in CODES}
+    job_id, preceding = reader.ids()
+    for sizes in (requested_procs, allocated_procs):
+        reader.convert.bad |= ~np.isnan(sizes) & (sizes != np.floor(sizes))
+    good = ~reader.convert.bad
+    raw = RawJobs(
+        line=table.line[good], job_id=job_id[good], submit_s=submit_s[good], run_s=run_s[good],
+        requested_s=reader.numbers("requested_s")[good], requested_procs=requested_procs[good],
+        allocated_procs=allocated_procs[good], power_w=power_w[good],
+        codes={name: values[good] for name, values in codes.items()},
+        preceding=preceding[good], think_s=reader.numbers("think_s")[good], names=names,
+        header={**column_map.header, **table.header},
+        logged={"wait_s": wait_s[good], "allocated_procs": allocated_procs[good]},
+        unreadable=tuple(sorted([*table.unreadable, *table.line[~good].tolist()])),
+    )
+    if count and not good.any():
+        raise InputError(f"no row of the table could be read through the map '{column_map.name}'; "
+                         "check its units and formats")
+    return raw
+
+
+class _Reader:
+    """Converts the columns of one table as its map says."""
+
+    def __init__(self, table: Table, column_map: ColumnMap) -> None:
+        self.table = table
+        self.entries = column_map.entries
+        self.rows = int(table.line.size)
+        self.zone = ZoneInfo(column_map.timezone)
+        self.convert = Converter(self.rows)
+        self.done: dict[str, FloatArray] = {}
+
+    def numbers(self, target: str) -> FloatArray:
+        if target not in self.done:
+            entry = self.entries.get(target)
+            self.done[target] = unknown(self.rows) if entry is None else self._convert(entry)
+        return self.done[target]
+
+    def sized(self, target: str, size: FloatArray) -> FloatArray:
+        """A power or energy of the whole job."""
+        values = self.numbers(target)
+        entry = self.entries.get(target)
+        return values * size if entry is not None and entry.per_node else values
+
+    def codes(self, target: str, names: dict[str, tuple[str, ...]]) -> IntArray:
+        entry = self.entries.get(target)
+        if entry is None:
+            return no_code(self.rows)
+        cells = self._cells(entry)
+        whole = _whole_numbers(cells)
+        if target == "status" and whole is None:
+            known_codes = {text.upper(): code for text, code in entry.codes.items()}
+            found = [known_codes.get(str(cell).upper(), slurm_state(cell)) for cell in cells]
+            return np.array(found, dtype=np.int64)
+        if whole is None:
+            whole, names[target] = encode(["" if is_missing(c) else str(c) for c in cells])
+        elif entry.name_column is not None and target not in names:
+            names[target] = _names_of(whole, self.table.columns.get(entry.name_column, ()))
+        if not names.get(target, ("",)):
+            del names[target]
+        return whole
+
+    def ids(self) -> tuple[IntArray, IntArray]:
+        """The id of each job, and of the job before it."""
+        numbered = np.arange(1, self.rows + 1, dtype=np.int64)
+        entry, before = self.entries.get("job_id"), self.entries.get("after_job")
+        cells: Cells = numbered.tolist() if entry is None else self._cells(entry)
+        asked: Cells = [None] * self.rows if before is None else self._cells(before)
+        whole = _whole_numbers(cells, missing=None)
+        if whole is not None and (whole >= 0).all():
+            named = _whole_numbers(asked)
+            return whole, no_code(self.rows) if named is None else named
+        # Ids that are not numbers: the jobs are numbered as they come.
+        row_of: dict[str, int] = {}
+        for row, cell in enumerate(cells):
+            row_of.setdefault(str(cell), row + 1)
+        named = np.array([-1 if is_missing(c) else row_of.get(str(c), -1) for c in asked],
+                         dtype=np.int64)
+        return numbered, named
+
+    def _cells(self, entry: Entry) -> Cells:
+        if entry.column is None:
+            return [entry.constant] * self.rows
+        return self.table.columns[entry.column]
+
+    def _convert(self, entry: Entry) -> FloatArray:
+        cells = self._cells(entry)
+        if isinstance(cells, np.ndarray):
+            return self.convert.array(cells, entry.factor)
+        if entry.reduce is not None:
+            return self.convert.each(cells, lambda cell: _reduced(cell, entry))
+        if entry.format == "timestamp":
+            return self.convert.timestamp(cells, self.zone, entry.factor)
+        if entry.format in ("clock", "hh:mm"):
+            return self.convert.clock(cells, hours_first=entry.format == "hh:mm")
+        return self.convert.each(cells, lambda cell: _plain_number(cell) * entry.factor)
+
+
+def _plain_number(cell: Cell) -> float:
+    if isinstance(cell, timedelta):
+        return cell.total_seconds()
+    if isinstance(cell, datetime) or (isinstance(cell, str) and "_" in cell):
+        raise ValueError(cell)
+    return float(cell)  # type: ignore[arg-type]
+
+
+def _reduced(cell: Any, entry: Entry) -> float:
+    values = json.loads(cell) if isinstance(cell, str) else cell
+    numbers = np.array([v for v in values if v is not None], dtype=np.float64)
+    if not numbers.size:
+        return float("nan")
+    if entry.reduce == "max":
+        return float(numbers.max()) * entry.factor
+    total = float(numbers.sum()) * entry.factor
+    return total if entry.reduce == "sum" else total / numbers.size
+
+
+def _whole_numbers(cells: Cells, missing: int | None = -1) -> IntArray | None:
+    """The cells as whole numbers, or None where one of them is something else."""
+    if isinstance(cells, np.ndarray):
+        empty = np.isnan(cells)
+        filled = np.where(empty, -1 if missing is None else missing, cells)
+        fine = (filled == np.floor(filled)) & (np.abs(filled) < LARGEST)
+        if not fine.all() or (missing is None and empty.any()):
+            return None
+        return filled.astype(np.int64)
+    found = []
+    for cell in cells:
+        if is_missing(cell):
+            if missing is None:
+                return None
+            found.append(missing)
+            continue
+        try:
+            number = _plain_number(cell)
+        except (ValueError, TypeError, OverflowError):
+            return None
+        if number != np.floor(number) or abs(number) >= 2**53:
+            return None
+        found.append(int(number))
+    return np.array(found, dtype=np.int64)
+
+
+def _names_of(codes: IntArray, texts: Cells) -> tuple[str, ...]:
+    """The names that stand beside the codes, as a table by code."""
+    named = {int(c): str(t) for c, t in zip(codes, texts, strict=False) if c >= 0 and t is not None}
+    top = max(named, default=-1)
+    if top > 1_000_000:
+        return ()
+    return tuple(named.get(code, str(code)) for code in range(top + 1))
+
+
+def _wanted(column_map: ColumnMap, columns: Sequence[str], source: str) -> list[str]:
+    wanted = []
+    for target in TARGETS:
+        entry = column_map.entries.get(target)
+        for column in (entry.column, entry.name_column) if entry is not None else ():
+            if column is None or column in wanted:
+                continue
+            if column in columns:
+                wanted.append(column)
+            elif entry is not None and column != entry.name_column:
+                raise InputError(f"{source}: has no column '{column}', which the map "
+                                 f"'{column_map.name}' takes for {target}; it has "
+                                 f"{', '.join(list(columns)[:30])}")
+    return wanted

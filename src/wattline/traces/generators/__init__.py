@@ -1,0 +1,46 @@
+"""Synthetic workloads: one model a file; the same seed gives the same trace, bit for bit."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from wattline.model.errors import InputError
+from wattline.traces.trace import Trace
+
+MODELS: Mapping[str, str] = {
+    "leadership": "four months on a 49,152-node machine: two quiet, two busy",
+    "lublin": "the Lublin-Feitelson model: sizes, run times and a daily cycle of arrivals",
+    "poisson": "a mix of job types that arrive as a Poisson process",
+    "esp2": "the Effective System Performance benchmark, version 2: 230 jobs of 14 types",
+}
+"""Name of each model and what it makes."""
+
+
+def generate(
+    name: str,
+    *,
+    seed: int = 0,
+    jobs: int | None = None,
+    nodes: int | None = None,
+    **options: Any,
+) -> Trace:
+    """Make a trace with the model of this name; `None` takes the model's own default."""
+    if name not in MODELS:
+        raise InputError(f"there is no generator '{name}'; there are {', '.join(MODELS)}")
+    for what, value in (("jobs", jobs), ("nodes", nodes)):
+        if value is not None and value < 1:
+            raise InputError(f"{what} is {value}, must be at least 1")
+    if seed < 0:
+        raise InputError(f"seed is {seed}, must not be negative")
+    module = importlib.import_module(f"wattline.traces.generators.{name}")
+    model: Callable[..., Trace] = module.generate
+    chosen = {"jobs": jobs, "nodes": nodes, **options}
+    try:
+        return model(seed=seed, **{key: v for key, v in chosen.items() if v is not None})
+    except TypeError as error:
+        if "unexpected keyword argument" not in str(error):
+            raise
+        option = str(error).rsplit(" ", 1)[-1]
+        raise InputError(f"the generator '{name}' has no option {option}") from None

@@ -1,0 +1,68 @@
+"""What the generators share: random streams, requests as users write them, the finished trace."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from wattline.model.jobs import JobTable
+from wattline.model.signal import FloatArray
+from wattline.traces.trace import CleaningReport, Trace
+
+COMPLETED = 1
+DAY_S = 86400.0
+
+POPULAR_S = 60.0 * np.array(
+    [5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 360, 480, 600, 720, 960, 1080, 1440, 2160,
+     2880, 4320, 7200, 10080]
+)
+"""The round values that users ask for."""
+
+
+def streams(seed: int, count: int) -> list[np.random.Generator]:
+    """Independent streams, so that more draws of one quantity do not change another."""
+    return [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(count)]
+
+
+def popular_request(run_s: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Requests of which jobs use a uniform fraction, rounded up to a value that users like."""
+    wanted = run_s / np.maximum(rng.random(run_s.size), 0.01)
+    wanted = np.minimum(wanted, np.maximum(run_s, POPULAR_S[-1]))
+    index = np.searchsorted(POPULAR_S, wanted)
+    round_s: FloatArray = POPULAR_S[np.minimum(index, POPULAR_S.size - 1)]
+    return np.where(index < POPULAR_S.size, round_s, np.ceil(wanted / 3600.0) * 3600.0)
+
+
+def gamma_cdf(x: float, shape: float, scale: float) -> float:
+    """Distribution function of the gamma distribution, by its power series."""
+    z = x / scale
+    if z <= 0:
+        return 0.0
+    term = total = 1.0 / shape
+    n = shape
+    while term > total * 1e-17:
+        n += 1.0
+        term *= z / n
+        total += term
+    return total * math.exp(-z + shape * math.log(z) - math.lgamma(shape))
+
+
+def finish(
+    source: str,
+    *,
+    nodes: int,
+    header: Mapping[str, str],
+    names: Mapping[str, tuple[str, ...]] | None = None,
+    **columns: npt.ArrayLike,
+) -> Trace:
+    """Sort by submission and number the jobs."""
+    order = np.argsort(np.asarray(columns["submit_s"]), kind="stable")
+    ordered = {name: np.asarray(values)[order] for name, values in columns.items()}
+    ordered.setdefault("status", np.full(order.size, COMPLETED))
+    table = JobTable.build(names=names, **ordered)
+    full = {"Version": "2.2", "MaxJobs": str(len(table)), "MaxNodes": str(nodes),
+            "MaxProcs": str(nodes), **header}
+    return Trace(table, full, CleaningReport(read=len(table), kept=len(table)), source)

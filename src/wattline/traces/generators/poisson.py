@@ -1,0 +1,181 @@
+"""Poisson mixes: job types with weights, arriving independently of each other."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wattline.model.errors import InputError
+from wattline.model.signal import FloatArray
+from wattline.traces.generators.common import finish, streams
+from wattline.traces.trace import Trace
+
+DISTRIBUTIONS = ("constant", "exponential", "lognormal", "uniform")
+
+
+@dataclass(frozen=True)
+class JobType:
+    """One kind of job of a mix."""
+
+    name: str
+    procs: int | tuple[int, ...]
+    """One size, or several of which each is as likely as the others."""
+    run_s: float
+    """Mean run time."""
+    weight: float = 1.0
+    """Share of the jobs, relative to the weights of the other types."""
+    run: str = "exponential"
+    """How run times spread: constant, exponential, lognormal or uniform (from 0 to twice)."""
+    sigma: float = 1.0
+    """Spread of the logarithm, for lognormal."""
+    request_factor: float = 1.0
+    """The requested time as a multiple of the run time; at least 1."""
+    power_w_per_node: float = float("nan")
+
+    def __post_init__(self) -> None:
+        where = f"job type '{self.name}'"
+        sizes = self.sizes
+        if not sizes or min(sizes) < 1:
+            raise InputError(f"{where}: procs must be at least 1")
+        if self.run not in DISTRIBUTIONS:
+            raise InputError(f"{where}: run is '{self.run}', must be one of "
+                             f"{', '.join(DISTRIBUTIONS)}")
+        for name, low in (("run_s", 0.0), ("weight", 0.0), ("sigma", 0.0)):
+            if not getattr(self, name) > low:
+                raise InputError(f"{where}: {name} must be above {low:g}")
+        if not self.request_factor >= 1:
+            raise InputError(f"{where}: request_factor must be at least 1")
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return (self.procs,) if isinstance(self.procs, int) else tuple(self.procs)
+
+
+DEFAULT = (
+    JobType("small", (1, 2, 4), 1800.0, 6.0, request_factor=2.0),
+    JobType("medium", (8, 16), 7200.0, 3.0, "lognormal", request_factor=1.5),
+    JobType("large", (32, 64), 14400.0, 1.0, "lognormal", request_factor=1.25),
+)
+
+
+def generate(
+    *,
+    seed: int,
+    jobs: int = 1000,
+    nodes: int = 128,
+    types: Sequence[JobType] | str | Path = DEFAULT,
+    rate_per_hour: float | None = None,
+    load: float = 0.8,
+) -> Trace:
+    """Draw jobs; without a rate, the rate is such that the offered load is `load`.
+
+    `types` is a sequence of job types or a TOML file with a table [[type]] for each, which may
+    also set `rate_per_hour` or `load`.
+    """
+    if isinstance(types, (str, Path)):
+        types, options = read_mix(Path(types))
+        rate_per_hour = options.get("rate_per_hour", rate_per_hour)
+        load = options.get("load", load)
+    _check(types, nodes, rate_per_hour, load)
+    arrive, pick, size, run = streams(seed, 4)
+    weights = np.array([kind.weight for kind in types])
+    chosen = pick.choice(len(types), size=jobs, p=weights / weights.sum())
+    procs, run_s, requested_s, power_w = (np.empty(jobs) for _ in range(4))
+    for number, kind in enumerate(types):
+        rows = np.flatnonzero(chosen == number)
+        procs[rows] = size.choice(np.array(kind.sizes), size=rows.size)
+        run_s[rows] = _run_times(kind, rows.size, run)
+        requested_s[rows] = np.ceil(run_s[rows] * kind.request_factor)
+        power_w[rows] = procs[rows] * kind.power_w_per_node
+    rate_per_s = rate_per_hour / 3600.0 if rate_per_hour is not None else _rate(types, nodes, load)
+    submit_s = np.floor(np.cumsum(arrive.exponential(1.0 / rate_per_s, jobs)))
+    return finish(
+        f"poisson seed {seed}", nodes=nodes,
+        header={"Note": "Generated: a Poisson mix of job types", "Seed": str(seed)},
+        names={"application": tuple(kind.name for kind in types)},
+        submit_s=submit_s, run_s=run_s, requested_s=requested_s, procs=procs, power_w=power_w,
+        application=chosen,
+    )
+
+
+def read_mix(path: Path) -> tuple[tuple[JobType, ...], dict[str, float]]:
+    """A mix from a TOML file."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path}: is not a readable TOML file ({error})") from None
+    for key in content:
+        if key not in ("type", "rate_per_hour", "load"):
+            raise InputError(f"{path}: unknown key '{key}'; known are type, rate_per_hour, load")
+    tables = content.get("type")
+    if not isinstance(tables, list) or not tables:
+        raise InputError(f"{path}: needs at least one table [[type]]")
+    options = {}
+    for key in ("rate_per_hour", "load"):
+        if key in content:
+            options[key] = _number(content[key], f"{path}: {key}")
+    return tuple(_job_type(table, path) for table in tables), options
+
+
+def _job_type(table: Any, path: Path) -> JobType:
+    if not isinstance(table, Mapping):
+        raise InputError(f"{path}: type must be a table")
+    known = {field.name for field in fields(JobType)}
+    for key in table:
+        if key not in known:
+            raise InputError(f"{path}: [[type]] has no '{key}'; it has {', '.join(sorted(known))}")
+    missing = {"name", "procs", "run_s"} - set(table)
+    if missing:
+        raise InputError(f"{path}: [[type]] lacks {', '.join(sorted(missing))}")
+    values = dict(table)
+    procs = values["procs"]
+    sizes = procs if isinstance(procs, list) else [procs]
+    if not all(type(size) is int for size in sizes):
+        raise InputError(f"{path}: [[type]] procs must be a whole number or a list of them")
+    values["procs"] = tuple(sizes)
+    for key in set(values) - {"name", "procs", "run"}:
+        values[key] = _number(values[key], f"{path}: [[type]] {key}")
+    return JobType(**values)
+
+
+def _number(value: Any, where: str) -> float:
+    if type(value) not in (int, float):
+        raise InputError(f"{where} must be a number")
+    return float(value)
+
+
+def _check(
+    types: Sequence[JobType], nodes: int, rate_per_hour: float | None, load: float
+) -> None:
+    largest = max(max(kind.sizes) for kind in types)
+    if largest > nodes:
+        raise InputError(f"a job type has {largest} procs, more than the {nodes} nodes")
+    if rate_per_hour is not None and not rate_per_hour > 0:
+        raise InputError(f"rate_per_hour is {rate_per_hour}, must be above 0")
+    if not load > 0:
+        raise InputError(f"load is {load}, must be above 0")
+
+
+def _rate(types: Sequence[JobType], nodes: int, load: float) -> float:
+    """Jobs a second that ask for this share of the machine, by the means of the types."""
+    weights = np.array([kind.weight for kind in types])
+    work = np.array([float(np.mean(kind.sizes)) * kind.run_s for kind in types])
+    return float(load * nodes / np.dot(work, weights / weights.sum()))
+
+
+def _run_times(kind: JobType, count: int, rng: np.random.Generator) -> FloatArray:
+    mean = kind.run_s
+    if kind.run == "constant":
+        drawn: FloatArray = np.full(count, mean)
+    elif kind.run == "exponential":
+        drawn = rng.exponential(mean, count)
+    elif kind.run == "uniform":
+        drawn = rng.uniform(0.0, 2.0 * mean, count)
+    else:
+        drawn = rng.lognormal(np.log(mean) - kind.sigma**2 / 2, kind.sigma, count)
+    return np.maximum(1.0, np.rint(drawn))

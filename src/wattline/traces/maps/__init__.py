@@ -1,0 +1,1 @@
+"""Column maps of public job tables, as TOML files."""

@@ -1,0 +1,87 @@
+"""One door for all formats: `read` finds out what a file is and cleans what it holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from wattline.model.errors import InputError
+from wattline.traces import swf
+from wattline.traces.cleaning import Size, clean
+from wattline.traces.files import inner_name, read_bytes
+from wattline.traces.raw import RawJobs
+from wattline.traces.trace import Trace
+
+Unit = Literal["nodes", "cores"]
+FORMATS = ("swf", "sacct", "sacct-json", "csv", "parquet")
+
+_SUFFIXES = {".swf": "swf", ".parquet": "parquet", ".pq": "parquet", ".json": "sacct-json",
+             ".csv": "csv"}
+
+
+def read(
+    path: str | Path,
+    *,
+    format: str | None = None,
+    column_map: str | Path | None = None,
+    strict: bool = False,
+    size: Size = "requested",
+    unit: Unit = "nodes",
+    machine_procs: int | None = None,
+) -> Trace:
+    """Read a job log; the format is found by the file's name and content unless it is given.
+
+    `size` says which size counts where the log has two, `unit` what a Slurm log's sizes are,
+    `machine_procs` how large the machine is, so that larger jobs are dropped.
+    """
+    path = Path(path)
+    if format is not None and format not in FORMATS:
+        raise InputError(f"there is no format '{format}'; there are {', '.join(FORMATS)}")
+    if size not in ("requested", "allocated"):
+        raise InputError(f"size is '{size}', must be 'requested' or 'allocated'")
+    if unit not in ("nodes", "cores"):
+        raise InputError(f"unit is '{unit}', must be 'nodes' or 'cores'")
+    data = read_bytes(path)
+    format = format or sniff(data, path, column_map is not None)
+    raw = _parse(data, path, format, column_map, unit)
+    del data  # A large log is held only once at a time.
+    return clean(raw, str(path), strict=strict, size=size, machine_procs=machine_procs)
+
+
+def sniff(data: bytes, path: Path, mapped: bool = False) -> str:
+    """The format of a file, by its content where that is telling, else by its name."""
+    if data.startswith(b"PAR1"):
+        return "parquet"
+    first = data[:65536].lstrip().split(b"\n", 1)[0]
+    if first.startswith(b"{"):
+        return "sacct-json"
+    if mapped:
+        return "csv"
+    if first.count(b"|") >= 2 and not first.startswith(b";"):
+        return "sacct"
+    otherwise = "csv" if b"," in first and not first.startswith(b";") else "swf"
+    return _SUFFIXES.get(Path(inner_name(path)).suffix, otherwise)
+
+
+def _parse(
+    data: bytes, path: Path, format: str, column_map: str | Path | None, unit: Unit
+) -> RawJobs:
+    source = str(path)
+    if format != "parquet" and b"\0" in data:
+        raise InputError(f"{source}: is binary data, not a job log")
+    # Only the reader that is needed is loaded: a simulation of an SWF log is to start at once.
+    if format in ("csv", "parquet"):
+        from wattline.traces import columnar
+        from wattline.traces.column_map import load_map
+
+        chosen = None if column_map is None else load_map(column_map)
+        return columnar.parse(data, source, chosen, parquet=format == "parquet")
+    if column_map is not None:
+        raise InputError(f"{source}: a column map is for CSV and Parquet tables, not for {format}")
+    if format == "swf":
+        return swf.parse(data, source)
+    from wattline.traces import slurm
+
+    if format == "sacct":
+        return slurm.parse_text(data, source, unit)
+    return slurm.parse_json(data, source, unit)

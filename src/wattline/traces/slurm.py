@@ -1,0 +1,279 @@
+"""Job records of Slurm, from `sacct --parsable2` and from `sacct --json`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+
+from wattline.model.errors import InputError
+from wattline.model.jobs import IntArray
+from wattline.model.signal import FloatArray
+from wattline.traces.convert import Cell, Converter, is_missing, slurm_state
+from wattline.traces.raw import RawJobs, encode, known, unknown
+
+_NEEDED = {"JobID", "Submit", "State"}
+_FREE_TEXT = ("JobName", "Constraints", "Comment", "AdminComment", "SystemComment", "WorkDir")
+_EXTRA_BARS = 6
+
+
+@dataclass
+class _Records:
+    """The columns of the job rows, in the words of sacct."""
+
+    line: list[int] = field(default_factory=list)
+    cells: dict[str, list[Cell]] = field(default_factory=dict)
+    step_energy_j: dict[str, float] = field(default_factory=dict)
+    """Where Slurm counts energy by step: the sum over the steps of each job."""
+
+
+def parse_text(data: bytes, source: str, unit: str = "nodes") -> RawJobs:
+    """The output of `sacct --parsable2` (or -p), with its line of column names."""
+    text = data.decode("utf-8", "replace")
+    lines = text.split("\n")
+    columns = lines[0].rstrip("\r").split("|")
+    missing = _NEEDED - set(columns)
+    if missing:
+        raise InputError(f"{source}:1: lacks the column {', '.join(sorted(missing))}; run sacct "
+                         "--parsable2 with these columns and without --noheader")
+    records = _Records(cells={column: [] for column in columns})
+    unreadable = []
+    for number, line in enumerate(lines[1:], start=2):
+        cells = line.rstrip("\r").split("|")
+        if cells == [""]:
+            continue
+        row = _row(columns, cells)
+        if row is None:
+            unreadable.append(number)
+            continue
+        if "." in row["JobID"]:
+            _add_step(records, row)
+        else:
+            records.line.append(number)
+            for column, cell in row.items():
+                records.cells[column].append(cell)
+    if unreadable and unreadable[-1] == len(lines) and not text.endswith("\n"):
+        raise InputError(f"{source}:{len(lines)}: the file is cut off: its last line has "
+                         f"{lines[-1].count('|') + 1} of {len(columns)} cells")
+    if len(unreadable) > len(records.line):
+        raise InputError(f"{source}:{unreadable[0]}: most lines do not have the {len(columns)} "
+                         "cells of the first line")
+    return _to_raw(records, source, unit, unreadable)
+
+
+def _row(columns: Sequence[str], cells: Sequence[str]) -> dict[str, str] | None:
+    """The cells by column. A user may put the separator into a job's name; such a line is put
+    together again in the one way in which its id, times and state make sense."""
+    extra = len(cells) - len(columns)
+    if extra == 0:
+        return dict(zip(columns, cells, strict=True))
+    free = [columns.index(name) for name in _FREE_TEXT if name in columns]
+    if not 0 < extra <= _EXTRA_BARS or not free:
+        return None
+    for chosen in combinations_with_replacement(free, extra):
+        merged, at = [], 0
+        for column in range(len(columns)):
+            width = 1 + chosen.count(column)
+            merged.append("|".join(cells[at : at + width]))
+            at += width
+        row = dict(zip(columns, merged, strict=True))
+        if _makes_sense(row):
+            return row
+    return None
+
+
+def _makes_sense(row: Mapping[str, str]) -> bool:
+    patterns = {"JobID": r"\d+([_+.].*)?", "JobIDRaw": r"\d+(\..*)?", "ElapsedRaw": r"\d*",
+                "Submit": r"\d{4}-\d\d-\d\dT.*", "UID": r"\d*", "NNodes": r"\d*",
+                "Elapsed": r"[\d:.-]*"}
+    return slurm_state(row["State"]) != -1 and all(
+        re.fullmatch(pattern, row[column]) for column, pattern in patterns.items() if column in row
+    )
+
+
+def parse_json(data: bytes, source: str, unit: str = "nodes") -> RawJobs:
+    """The output of `sacct --json`; a job's number in the list stands for its line."""
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{source}: is not JSON, or is cut off ({error})") from None
+    jobs = content.get("jobs") if isinstance(content, dict) else None
+    if not isinstance(jobs, list):
+        raise InputError(f"{source}: has no list 'jobs', which the output of sacct --json has")
+    records = _Records()
+    unreadable = []
+    for number, job in enumerate(jobs, start=1):
+        if not isinstance(job, dict) or not isinstance(job.get("time"), dict):
+            unreadable.append(number)
+            continue
+        records.line.append(number)
+        for column, cell in _json_cells(job).items():
+            records.cells.setdefault(column, []).append(cell)
+    return _to_raw(records, source, unit, unreadable)
+
+
+def _add_step(records: _Records, row: Mapping[str, str]) -> None:
+    energy = row.get("ConsumedEnergyRaw", "")
+    if energy.isascii() and energy.isdigit():
+        job = row["JobID"].partition(".")[0]
+        records.step_energy_j[job] = records.step_energy_j.get(job, 0.0) + float(energy)
+
+
+def _json_cells(job: Mapping[str, Any]) -> dict[str, Cell]:
+    times = job["time"]
+    required = job.get("required") if isinstance(job.get("required"), dict) else {}
+    tres = job.get("tres") if isinstance(job.get("tres"), dict) else {}
+    allocated, requested = _tres(tres, "allocated"), _tres(tres, "requested")
+    state = job.get("state")
+    current = state.get("current") if isinstance(state, dict) else state
+    return {
+        "JobID": _plain(job.get("job_id")),
+        "Submit": _plain(times.get("submission")),
+        "Start": _plain(times.get("start")),
+        "End": _plain(times.get("end")) or None,
+        "ElapsedRaw": _plain(times.get("elapsed")),
+        "TimelimitRaw": _plain(times.get("limit")),
+        "AllocNodes": _plain(job.get("allocation_nodes")) or allocated.get("node"),
+        "ReqNodes": requested.get("node"),
+        "AllocCPUS": allocated.get("cpu"),
+        "ReqCPUS": requested.get("cpu") or _plain((required or {}).get("CPUs")),
+        "ConsumedEnergyRaw": allocated.get("energy") or _json_step_energy(job.get("steps")),
+        "User": _plain(job.get("user")),
+        "Account": _plain(job.get("account")),
+        "Partition": _plain(job.get("partition")),
+        "QOS": _plain(job.get("qos")),
+        "JobName": _plain(job.get("name")),
+        "State": _plain(current[0] if isinstance(current, list) and current else current),
+        "Dependency": _plain(job.get("dependency")),
+    }
+
+
+def _json_step_energy(steps: Any) -> float | None:
+    """The joules of the steps together, where Slurm counts them there."""
+    found = []
+    for step in steps if isinstance(steps, list) else []:
+        value = step
+        for key in ("statistics", "energy", "consumed"):
+            value = value.get(key) if isinstance(value, dict) else None
+        joules = _plain(value)
+        if isinstance(joules, (int, float)) and 0 <= joules < 2**53:
+            found.append(float(joules))
+    return sum(found) if found else None
+
+
+def _tres(tres: Any, key: str) -> dict[str, Cell]:
+    items = tres.get(key)
+    if not isinstance(items, list):
+        return {}
+    # Slurm writes 2^64 - 2 for a count that it does not know.
+    return {str(item.get("type")): count for item in items if isinstance(item, dict)
+            and isinstance(count := _plain(item.get("count")), int) and 0 <= count < 2**53}
+
+
+def _plain(value: Any) -> Cell:
+    """A number or text; newer versions wrap numbers as {set, infinite, number}."""
+    if isinstance(value, dict):
+        if value.get("infinite") or value.get("set") is False:
+            return None
+        value = value.get("number")
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    return value
+
+
+def _to_raw(records: _Records, source: str, unit: str, unreadable: Sequence[int]) -> RawJobs:
+    count = len(records.line)
+    if not count and not unreadable:
+        raise InputError(f"{source}: has no jobs")
+    convert = Converter(count)
+    cells = records.cells
+
+    def first(conversion: Callable[[Sequence[Cell]], FloatArray], *columns: str) -> FloatArray:
+        """The first of these columns that says something, row by row."""
+        values = unknown(count)
+        for column in columns:
+            if column in cells:
+                values = np.where(np.isnan(values), conversion(cells[column]), values)
+        return values
+
+    submit_s = first(convert.timestamp, "Submit")
+    start_s = first(convert.timestamp, "Start")
+    run_s = first(convert.number, "ElapsedRaw")
+    run_s = np.where(np.isnan(run_s), first(convert.clock, "Elapsed"), run_s)
+    run_s = np.where(np.isnan(run_s), first(convert.timestamp, "End") - start_s, run_s)
+    limit_s = first(lambda column: convert.number(column, 60.0), "TimelimitRaw")
+    limit_s = np.where(np.isnan(limit_s), first(convert.clock, "Timelimit"), limit_s)
+    allocated, requested = (first(convert.number, *columns) for columns in _size_columns(unit))
+    energy_j = _energy(records, first(convert.number, "ConsumedEnergyRaw"))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        power_w = np.where(known(run_s) & known(energy_j), energy_j / run_s, np.nan)
+    job_id, preceding = _ids(cells, count)
+    codes, names = _codes(cells, count)
+    good = ~convert.bad
+    return RawJobs(
+        line=np.array(records.line, dtype=np.int64)[good], job_id=job_id[good],
+        submit_s=submit_s[good], run_s=run_s[good], requested_s=limit_s[good],
+        requested_procs=requested[good], allocated_procs=allocated[good], power_w=power_w[good],
+        codes={name: values[good] for name, values in codes.items()}, preceding=preceding[good],
+        think_s=np.zeros(count)[good], names=names, header={"Note": "Read from sacct"},
+        logged={"wait_s": (start_s - submit_s)[good], "allocated_procs": allocated[good]},
+        unreadable=tuple(sorted([*unreadable, *np.array(records.line)[~good].tolist()])),
+    )
+
+
+def _size_columns(unit: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Where the allocated and the requested size stand."""
+    if unit == "nodes":
+        return ("AllocNodes", "NNodes"), ("ReqNodes",)
+    return ("AllocCPUS", "NCPUS"), ("ReqCPUS",)
+
+
+def _energy(records: _Records, energy_j: FloatArray) -> FloatArray:
+    """What the job's own row says, else the sum of its steps."""
+    jobs = [str(cell) for cell in records.cells.get("JobID", [])]
+    steps = np.array([records.step_energy_j.get(job, np.nan) for job in jobs], dtype=np.float64)
+    return np.where(known(energy_j), energy_j, steps)
+
+
+def _ids(cells: Mapping[str, Sequence[Cell]], count: int) -> tuple[IntArray, IntArray]:
+    raw = cells.get("JobIDRaw", cells.get("JobID", [None] * count))
+    shown = cells.get("JobID", raw)
+    ids = []
+    by_name: dict[str, int] = {}
+    for row, (cell, name) in enumerate(zip(raw, shown, strict=True)):
+        digits = re.match(r"\d{1,15}", str(cell))
+        ids.append(int(digits[0]) if digits else row + 1)
+        by_name.setdefault(str(name), ids[-1])
+    before = cells.get("Dependency", [None] * count)
+    preceding = [_predecessor(str(cell), by_name) if cell else -1 for cell in before]
+    return np.array(ids, dtype=np.int64), np.array(preceding, dtype=np.int64)
+
+
+def _predecessor(text: str, by_name: Mapping[str, int]) -> int:
+    """Of several jobs to wait for, the one with the highest id: it was submitted last."""
+    found = re.findall(r"(?<=[:+])(\d{1,15}(?:_\d+)?)", text)
+    return max((by_name.get(name, int(name.partition("_")[0])) for name in found), default=-1)
+
+
+def _codes(
+    cells: Mapping[str, Sequence[Cell]], count: int
+) -> tuple[dict[str, IntArray], dict[str, tuple[str, ...]]]:
+    sources = {"user": ("User", "UID"), "group": ("Account", "Group"), "queue": ("QOS",),
+               "partition": ("Partition",), "application": ("JobName",)}
+    nothing: list[Cell] = [None] * count
+    codes: dict[str, IntArray] = {}
+    names: dict[str, tuple[str, ...]] = {}
+    for target, columns in sources.items():
+        column = next((cells[name] for name in columns if name in cells), nothing)
+        texts = ["" if is_missing(cell) else str(cell) for cell in column]
+        codes[target], found = encode(texts)
+        if found:
+            names[target] = found
+    states = [slurm_state(cell) for cell in cells.get("State", nothing)]
+    codes["status"] = np.array(states, dtype=np.int64)
+    return codes, names

@@ -1,0 +1,72 @@
+"""What `wattline trace info` says of a workload: plain figures, computed from the trace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wattline.model.jobs import NO_JOB, JobTable
+from wattline.model.signal import FloatArray
+from wattline.traces.trace import Trace
+
+QUANTILES = (0, 25, 50, 75, 95, 100)
+
+
+def summarise(trace: Trace, machine_procs: int | None = None) -> dict[str, Any]:
+    """Figures of the trace; `machine_procs` stands in for what the header says."""
+    jobs = trace.jobs
+    procs = machine_procs or trace.machine_procs() or int(jobs.procs.max())
+    span_s = float(jobs.submit_s[-1] - jobs.submit_s[0])
+    work = jobs.procs * jobs.run_s
+    return {
+        "source": trace.source,
+        "jobs": len(jobs),
+        "first_submit_s": float(jobs.submit_s[0]),
+        "last_submit_s": float(jobs.submit_s[-1]),
+        "span_s": span_s,
+        "machine_procs": procs,
+        "proc_s": float(work.sum()),
+        "offered_load": float(work.sum()) / (procs * span_s) if span_s > 0 else None,
+        "users": _distinct(jobs, "user"),
+        "groups": _distinct(jobs, "group"),
+        "queues": _distinct(jobs, "queue"),
+        "dependencies": int(np.count_nonzero(jobs.after_job != NO_JOB)),
+        "with_power": int(np.count_nonzero(np.isfinite(jobs.power_w))),
+        "quantiles": {
+            "procs": quantiles(jobs.procs.astype(np.float64)),
+            "run_s": quantiles(jobs.run_s),
+            "requested_s": quantiles(jobs.requested_s),
+            "used_of_request": quantiles(jobs.run_s / jobs.requested_s),
+            "gap_s": quantiles(np.diff(jobs.submit_s)),
+            "power_w_per_proc": quantiles(jobs.power_w / jobs.procs),
+        },
+        "header": dict(trace.header),
+        "cleaning": cleaning(trace),
+    }
+
+
+def quantiles(values: FloatArray) -> dict[str, float | None]:
+    """Mean and percentiles of what is known."""
+    finite = values[np.isfinite(values)]
+    if not finite.size:
+        return {"mean": None, **{f"p{q}": None for q in QUANTILES}}
+    found = np.percentile(finite, QUANTILES)
+    return {"mean": float(finite.mean()),
+            **{f"p{q}": float(v) for q, v in zip(QUANTILES, found, strict=True)}}
+
+
+def cleaning(trace: Trace) -> dict[str, Any]:
+    """The cleaning report as plain data."""
+    report = trace.cleaning
+    return {
+        "read": report.read,
+        "kept": report.kept,
+        "rules": [{"name": rule.name, "jobs": rule.jobs, "first_line": rule.first_line,
+                   "drops": rule.drops, "statement": rule.statement} for rule in report.rules],
+    }
+
+
+def _distinct(jobs: JobTable, column: str) -> int:
+    codes = getattr(jobs, column)
+    return int(np.unique(codes[codes >= 0]).size)

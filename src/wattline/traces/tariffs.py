@@ -1,0 +1,95 @@
+"""Electricity prices and carbon intensities: tables of dated values, read as step functions.
+
+Understood are CSV files (also compressed) with a column of times (`Datetime (UTC)`, ISO 8601, or
+`time_s`) and a column of values: a price per MWh or kWh, or an intensity in g/kWh. Values come
+back per joule, and time 0 is the first row, or a date that is asked for.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from datetime import UTC, datetime
+from pathlib import Path
+
+from wattline.model.errors import InputError
+from wattline.model.signal import Signal
+from wattline.traces.files import read_bytes
+
+J_PER_KWH = 3.6e6
+_TIMES = ("time_s", "datetime", "time")
+_SCALES = {"/mwh": 1 / (1000 * J_PER_KWH), "/kwh": 1 / J_PER_KWH, "/j": 1.0}
+
+
+def read_tariff(path: Path, *, column: str = "", start: str = "") -> Signal:
+    """A step function of cost or grams per joule from a table; `column` is part of its name."""
+    rows = list(csv.reader(read_bytes(path).decode("utf-8", "replace").splitlines()))
+    if len(rows) < 2:
+        raise InputError(f"{path}: expected a header line and at least one row of values")
+    header = [name.strip() for name in rows[0]]
+    time_at = _find_time(header, path)
+    value_at = _find_value(header, column, path)
+    scale, unit = _scale(header[value_at], path)
+    origin = _moment(start, path, 0) if start else None
+    steps: list[tuple[float, float]] = []
+    for number, row in enumerate(rows[1:], 2):
+        if not row:
+            continue
+        if len(row) <= max(time_at, value_at):
+            raise InputError(f"{path}: line {number}: only {len(row)} columns")
+        moment = _moment(row[time_at], path, number)
+        origin = moment if origin is None else origin
+        steps.append((moment - origin, scale * _number(row[value_at], path, number)))
+    if start and (steps[-1][0] < 0 or steps[0][0] > 0):
+        raise InputError(f"{path}: {start} lies outside of its times")
+    return Signal.from_steps(steps, unit)
+
+
+def _find_time(header: list[str], path: Path) -> int:
+    for at, name in enumerate(header):
+        if name.lower().startswith("datetime (utc") or name.lower() in _TIMES:
+            return at
+    raise InputError(f"{path}: no column of times; expected 'Datetime (UTC)' or 'time_s'")
+
+
+def _find_value(header: list[str], column: str, path: Path) -> int:
+    wanted = [column.lower()] if column else ["price", "intensity"]
+    for word in wanted:
+        for at, name in enumerate(header):
+            if word in name.lower():
+                return at
+    raise InputError(f"{path}: no column like '{wanted[0]}'; it has {', '.join(header)}")
+
+
+def _scale(name: str, path: Path) -> tuple[float, str]:
+    lower = name.lower().replace("₂", "2")
+    for unit, scale in _SCALES.items():
+        if unit in lower:
+            return scale, "g/J" if "co2" in lower or "intensity" in lower else "cost/J"
+    raise InputError(f"{path}: column '{name}' does not say per what; expected /MWh, /kWh or /J")
+
+
+def _moment(text: str, path: Path, line: int) -> float:
+    cleaned = text.strip()
+    try:
+        return float(cleaned)
+    except ValueError:
+        pass
+    try:
+        moment = datetime.fromisoformat(cleaned)
+    except ValueError:
+        where = f"{path}: line {line}: " if line else ""
+        raise InputError(f"{where}'{text}' is no time; write 2023-01-31T05:00:00") from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return moment.timestamp()
+
+
+def _number(text: str, path: Path, line: int) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise InputError(f"{path}: line {line}: '{text}' is not a number") from None
+    if not math.isfinite(value):
+        raise InputError(f"{path}: line {line}: the value is {value}; the table has a gap")
+    return value

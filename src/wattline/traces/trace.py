@@ -1,0 +1,72 @@
+"""What a reader or a generator gives: jobs, what the log says of itself, what was cleaned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from wattline.model.jobs import JobTable
+from wattline.model.signal import FloatArray
+
+
+@dataclass(frozen=True)
+class RuleCount:
+    """How often one cleaning rule applied."""
+
+    name: str
+    statement: str
+    """The rule in one sentence."""
+    jobs: int
+    """Number of jobs (or lines) that it touched."""
+    first_line: int | None
+    """Where it applied first: a line of a text file, a row of a table."""
+    drops: bool
+    """Whether a touched job is left out."""
+
+
+@dataclass(frozen=True)
+class CleaningReport:
+    """What the reader did to a dirty log, rule by rule in the order of their application."""
+
+    rules: tuple[RuleCount, ...] = ()
+    read: int = 0
+    """Job lines in the file, unreadable ones included."""
+    kept: int = 0
+
+    @property
+    def touched(self) -> tuple[RuleCount, ...]:
+        """The rules that applied at least once."""
+        return tuple(rule for rule in self.rules if rule.jobs)
+
+    @property
+    def dropped(self) -> int:
+        return self.read - self.kept
+
+    def count(self, name: str) -> int:
+        """How many jobs the rule of this name touched."""
+        return {rule.name: rule.jobs for rule in self.rules}[name]
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """A workload: read from a file or generated."""
+
+    jobs: JobTable
+    header: Mapping[str, str] = field(default_factory=dict)
+    """What the log says of itself, such as MaxNodes or UnixStartTime in SWF."""
+    cleaning: CleaningReport = field(default_factory=CleaningReport)
+    source: str = ""
+    logged: Mapping[str, FloatArray] = field(default_factory=dict)
+    """Columns of the log that a simulation does not need, one value a job; NaN is unknown and a
+    column that says nothing is left out."""
+
+    def __len__(self) -> int:
+        return len(self.jobs)
+
+    def machine_procs(self) -> int | None:
+        """The size of the logged machine by its header: MaxProcs, else MaxNodes."""
+        for key in ("MaxProcs", "MaxNodes"):
+            digits = self.header.get(key, "").split()
+            if digits and digits[0].isascii() and digits[0].isdigit() and int(digits[0]) > 0:
+                return int(digits[0])
+        return None

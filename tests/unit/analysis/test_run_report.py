@@ -1,0 +1,188 @@
+"""The report: a page that stands alone, pictures beside it, figures that people read."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from run_maker import fcfs_run, some_jobs
+
+from wattline.analysis import rundir
+from wattline.analysis.describe import sentences
+from wattline.analysis.metrics import metrics
+from wattline.analysis.report import report
+from wattline.analysis.summary import compare_table, comparison, number_text, time_text
+from wattline.cli.report import _named, command
+from wattline.model.errors import InputError
+from wattline.model.jobs import JobTable
+from wattline.model.run import Run
+from wattline.model.signal import Signal
+
+HOSTILE = "<script>alert(1)</script>"
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture(scope="module")
+def plain() -> Run:
+    return fcfs_run(some_jobs(120))
+
+
+@pytest.fixture(scope="module")
+def capped() -> Run:
+    return fcfs_run(some_jobs(120, power_w=some_jobs(120).procs * 200.0),
+                    cap_w=Signal.constant(2500.0, "W"), placed=False)
+
+
+class Page(HTMLParser):
+    """Collects what a page would fetch, and checks that its tags close."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+        self.images = 0
+        self.open: list[str] = []
+        self.feed(text)
+        assert self.open == [], self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ("meta", "img", "br"):
+            self.open.append(tag)
+        for name, value in attrs:
+            if name in ("src", "href"):
+                self.images += str(value).startswith("data:image/png;base64,")
+                self.fetched += [] if str(value).startswith("data:") else [str(value)]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def told() -> list[float]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def page(plain: Run, told: list[float], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return report({HOSTILE: plain}, tmp_path_factory.mktemp("page") / "report", told.append)
+
+
+def test_one_run(page: Path) -> None:
+    text = page.read_text()
+    parsed = Page(text)
+    assert parsed.fetched == []
+    assert parsed.images == 6
+    assert "url(" not in text
+    assert "http" not in re.sub(r"base64,[^\"]*", "", text)
+    pictures = {path.name for path in page.parent.iterdir()} - {"index.html"}
+    assert pictures == {"power.png", "power-duration.png", "utilisation.png", "queue.png",
+                        "waits.png", "job-map.png"}
+    assert all((page.parent / name).read_bytes().startswith(PNG) for name in pictures)
+
+
+def test_the_page_shows_the_figures(page: Path, plain: Run) -> None:
+    text = page.read_text()
+    rows = {row.key: row for row in compare_table({"plain": plain})}
+    for key in ("wait_s.mean", "energy_j", "power_w.peak", "utilisation"):
+        assert f"<td>{rows[key].texts[0]}</td>" in text
+    assert "120 jobs" in text
+    assert "1996" in text  # the scenario dates the log
+    assert "There is no power cap." in text
+    assert "policy.backfill" in text
+
+
+def test_names_cannot_break_the_page(page: Path) -> None:
+    assert "<script>" not in page.read_text()
+
+
+def test_progress_is_told(page: Path, told: list[float]) -> None:
+    assert page.is_file()
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+
+
+def test_equal_runs_give_equal_files(page: Path, plain: Run, tmp_path: Path) -> None:
+    assert report({HOSTILE: plain}, tmp_path).read_bytes() == page.read_bytes()
+
+
+def test_two_runs_are_compared(plain: Run, capped: Run, tmp_path: Path) -> None:
+    page = report({"plain": plain, "with a cap": capped}, tmp_path)
+    text = page.read_text()
+    assert "2 runs compared" in text
+    assert 'class="ratio better"' in text
+    assert "measured against the cap of with a cap" in text
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {"job-map-1-plain.png", "use-by-size-2-with-a-cap.png"} <= names
+    assert "did not record which units each job held" in " ".join(text.split())
+
+
+def test_many_runs(plain: Run, tmp_path: Path) -> None:
+    page = report({f"run {number}": plain for number in range(5)}, tmp_path)
+    assert Page(page.read_text()).images == 5 + 5
+
+
+def test_a_run_in_which_nothing_ran(tmp_path: Path) -> None:
+    run = fcfs_run(JobTable.build(submit_s=[5], run_s=[10], procs=[99]))
+    assert "1 never did" in report({"none": run}, tmp_path).read_text()
+
+
+def test_ratios_are_to_the_first(plain: Run, capped: Run) -> None:
+    rows = {row.key: row for row in compare_table({"plain": plain, "capped": capped})}
+    energy = rows["energy_j"]
+    assert energy.values == (plain.energy_j, capped.energy_j)
+    assert energy.ratios == (1.0, capped.energy_j / plain.energy_j)
+    assert energy.better == "lower"
+    above = rows["time_above_cap_s"]
+    assert above.values[0] > above.values[1] == capped.time_above_cap_s
+    headers, lines = comparison(["plain", "capped"], list(rows.values()))
+    assert headers == ["figure", "unit", "plain", "capped", "ratio"]
+    assert all(len(line) == 5 for line in lines)
+
+
+def test_no_rows_about_a_cap_that_is_not_there(plain: Run) -> None:
+    assert not any("cap" in row.key for row in compare_table({"plain": plain}))
+
+
+def test_units_for_people() -> None:
+    assert [time_text(value) for value in (5, 600, 7200, 3 * 86400, float("nan"))] == [
+        "5 s", "10 min", "2 h", "3 d", "-"]
+    assert [number_text(value) for value in (0.1234, 12.345, 123.45, 12345.6, 7.0, 3e15)] == [
+        "0.123", "12.3", "123.5", "12,346", "7", "3.000e+15"]
+
+
+def test_a_cap_that_changes_in_words(plain: Run) -> None:
+    steps = Signal.from_steps([(0.0, float("inf")), (3000.0, 2e3), (9000.0, 3e3)], "W")
+    words = " ".join(sentences(replace(plain, cap_w=steps), metrics(plain)))
+    assert "changes 2 times, between 2 kW and no limit" in words
+    assert "never rose above the cap" in words
+
+
+def test_command(plain: Run, capped: Run, tmp_path: Path) -> None:
+    one = rundir.write(plain, tmp_path / "one")
+    two = rundir.write(capped, tmp_path / "two")
+    result = CliRunner().invoke(command, [str(one)], catch_exceptions=False)
+    assert "Mean wait" in result.output
+    assert (one / "report" / "index.html").is_file()
+    assert len(rundir.read(one).jobs) == 120  # a report in the folder does not spoil the run
+    argv = [str(one), str(two), "-o", str(tmp_path / "both"), "--json"]
+    found = json.loads(CliRunner().invoke(command, argv, catch_exceptions=False).output)
+    assert found["report"] == str(tmp_path / "both" / "index.html")
+    assert found["runs"] == ["one", "two"]
+    by_name = {row["name"]: row for row in found["figures"]}
+    assert by_name["energy_j"]["values"] == [plain.energy_j, capped.energy_j]
+
+
+def test_command_tells_runs_of_one_name_apart(tmp_path: Path) -> None:
+    folders = (tmp_path / "a" / "run", tmp_path / "b" / "run")
+    assert _named(folders) == [("a/run", folders[0]), ("b/run", folders[1])]
+
+
+def test_command_on_what_is_no_run(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no run folder"):
+        CliRunner().invoke(command, [str(tmp_path / "x")], catch_exceptions=False)
+    with pytest.raises(InputError, match="named twice"):
+        CliRunner().invoke(command, [str(tmp_path), str(tmp_path)], catch_exceptions=False)

@@ -1,0 +1,157 @@
+"""The commands for views, claims and accounts: what they print and what they refuse."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from tests.unit.analysis.run_maker import fcfs_run, some_jobs
+
+from wattline.analysis import rundir
+from wattline.cli import main as cli_main
+
+
+@pytest.fixture
+def run_dir(tmp_path):
+    return rundir.write(fcfs_run(some_jobs(20)), tmp_path / "run")
+
+
+def call(*argv, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        cli_main.main([str(word) for word in argv])
+    captured = capsys.readouterr()
+    return stopped.value.code, captured.out, captured.err
+
+
+def ok(*argv, capsys):
+    status, out, err = call(*argv, capsys=capsys)
+    assert status == 0, err
+    return out
+
+
+def refused(*argv, capsys):
+    status, _, err = call(*argv, capsys=capsys)
+    assert status == 2
+    assert err.count("\n") == 1
+    return err
+
+
+def test_view_show(capsys):
+    out = ok("view", "show", "power", "--nodes", 20, "--nodes-per-rack", 8, capsys=capsys)
+    assert out.splitlines()[2].split() == ["site", "site", "2,240", "2,240", "7,040", "-", "-"]
+    found = json.loads(ok("view", "show", "rack", "--nodes", 4, "--json", capsys=capsys))
+    assert found["rows"][0]["cores"] == 64
+
+
+def test_view_refusals(tmp_path, capsys):
+    assert "there is no view 'heat'" in refused("view", "show", "heat", capsys=capsys)
+    err = refused("view", "show", "power", "--nodes", 2, "--limit", "rack0", capsys=capsys)
+    assert "rack3=20kW" in err
+    path = tmp_path / "v.toml"
+    path.write_text('[views.x]\nkeys=[{name="w"}]\nentities=[{name="a",parent="b"},'
+                    '{name="b",parent="a"}]\n')
+    assert "cyclic: a in b in a" in refused("view", "check", path, capsys=capsys)
+
+
+def test_a_view_over_its_limit_is_refused(capsys):
+    status, _, err = call("view", "show", "power", "--nodes", 2, "--limit", "rack0=100W",
+                          capsys=capsys)
+    assert status != 0
+    assert "above its limit_w of 100" in err
+
+
+def test_claims_there_and_back(tmp_path, capsys):
+    store = tmp_path / "s.db"
+    assert "44 claims of 11" in ok("claims", "import", "npb", "--store", store, capsys=capsys)
+    found = json.loads(ok("claims", "list", "--store", store, "--class", "xeon", "--json",
+                          capsys=capsys))
+    assert len(found["claims"]) == 22
+    csv = tmp_path / "runs.csv"
+    csv.write_text("application,node_class,threads,time_s,energy_j\nEP.A,odroid-c2,4,13.0,60\n")
+    out = json.loads(ok("claims", "verify", csv, "--store", store, "--json", capsys=capsys))
+    assert out["verified"][0]["time_error"] == pytest.approx(13.0 / 12.58 - 1)
+    assert out["verified"][0]["corrected"]["runs"] == 6
+    chosen = json.loads(ok("claims", "choose", "EP.A", "--store", store, "--json", capsys=capsys))
+    assert chosen["chosen"]["node_class"] == "odroid-c2"
+
+
+def test_an_impossible_claim_leaves_the_store_unchanged(tmp_path, capsys):
+    store = tmp_path / "s.db"
+    ok("claims", "import", "npb", "--store", store, capsys=capsys)
+    before = ok("claims", "list", "--store", store, "--csv", capsys=capsys)
+    bad = tmp_path / "bad.csv"
+    bad.write_text("application,node_class,time_s,energy_j\nA,x,1,1\nB,x,-1,1\n")
+    assert "line 3" in refused("claims", "import", bad, "--store", store, capsys=capsys)
+    assert ok("claims", "list", "--store", store, "--csv", capsys=capsys) == before
+
+
+def test_account_prints_like_sacct(run_dir, capsys):
+    out = ok("account", run_dir, "-X", "-P", "-o", "jobid,user,consumedenergyraw", capsys=capsys)
+    lines = out.splitlines()
+    assert lines[0] == "JobID|User|ConsumedEnergyRaw"
+    run = rundir.read(run_dir)
+    job, user, joules = lines[1].split("|")
+    assert (int(job), int(joules)) == (1, round(float(run.schedule.energy_j[0])))
+    assert user == run.jobs.name_of("user", int(run.jobs.user[0]))
+    found = json.loads(ok("account", run_dir, "--json", capsys=capsys))
+    assert len(found["jobs"]) == 20
+
+
+def test_account_keeps_a_ledger(run_dir, tmp_path, capsys):
+    store = tmp_path / "s.db"
+    ok("account", run_dir, "--store", store, capsys=capsys)
+    out = json.loads(ok("account", "--store", store, "--by", "user", "--json", capsys=capsys))
+    run = rundir.read(run_dir)
+    total = sum(t["energy_j"] for t in out["totals"])
+    assert total == pytest.approx(float(run.schedule.energy_j.sum()))
+    assert "no run 'other'" in refused("account", "--store", store, "--run-name", "other",
+                                       capsys=capsys)
+
+
+def test_account_writes_profiles(run_dir, tmp_path, capsys):
+    from wattline.account.profile import read_profile
+
+    ok("account", run_dir, "-j", "3", "--profile", tmp_path / "prof", capsys=capsys)
+    (path,) = (tmp_path / "prof").rglob("*.h5")
+    assert path.name == "job_3.h5"
+    assert next(iter(read_profile(path).values()))["Power"][0] == 250
+
+
+def test_account_refusals(run_dir, tmp_path, capsys):
+    assert "is no field" in refused("account", run_dir, "-o", "Colour", capsys=capsys)
+    assert "name a run folder" in refused("account", capsys=capsys)
+    assert "job numbers" in refused("account", run_dir, "-j", "x", capsys=capsys)
+    refused("account", tmp_path / "nothing", capsys=capsys)
+    assert "empty" in refused("account", "--store", tmp_path / "e.db", capsys=capsys)
+
+
+def test_help_lists_them():
+    out = CliRunner().invoke(cli_main.cli, ["--help"]).output
+    assert "account" in out
+    assert "claims" in out
+
+
+def test_fairshare_of_a_run(run_dir, tmp_path, capsys):
+    found = json.loads(ok("fairshare", run_dir, "--json", capsys=capsys))
+    assert {a["name"] for a in found["accounts"]} <= {"ada", "bob", "chi", "dan", "eve"}
+    assert sum(a["usage"] for a in found["accounts"]) == pytest.approx(1)
+    shares = tmp_path / "shares.toml"
+    shares.write_text('[[account]]\nname = "ada"\nshare = 0.3\n')
+    assert "do not add up: 0.3" in refused("fairshare", run_dir, "--shares", shares, capsys=capsys)
+    shares.write_text('[[account]]\nname = "zoe"\nshare = 1\n')
+    assert "in no account" in refused("fairshare", run_dir, "--shares", shares, capsys=capsys)
+    refused("fairshare", run_dir, "--half-life", "0", capsys=capsys)
+    refused("fairshare", capsys=capsys)
+
+
+def test_energy_plan(tmp_path, capsys):
+    prices = tmp_path / "p.csv"
+    prices.write_text("time_s,price/kWh\n0,3\n3600,1\n7200,2\n")
+    machine = ("--nodes", 10, "--node-idle-w", 100, "--node-active-w", 200, "--period", "3h")
+    found = json.loads(ok("energy", "plan", "--energy", "4.5kWh", "--price", prices, *machine,
+                          "--json", capsys=capsys))
+    assert [slot["power_w"] for slot in found["slots"]] == [1000, 2000, 1500]
+    assert found["cost"] == pytest.approx(3 + 2 + 3)
+    assert found["cost_flat"] == pytest.approx(1.5 * 6)
+    assert "draws idle" in refused("energy", "plan", "--energy", "1kWh", *machine, capsys=capsys)
+    assert "no --carbon" in refused("energy", "plan", "--energy", "4kWh", "--price", prices,
+                                    "--carbon-weight", "0.5", *machine, capsys=capsys)

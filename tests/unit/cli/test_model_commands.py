@@ -1,0 +1,139 @@
+"""The commands configure, fit, predict and procure, as a user calls them."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from tests.shared_data import shared
+
+from wattline.cli.main import cli, main
+
+PROCURE = ["procure", "--budget-power", "7kW", "--node-power-max", "380", "--node-power-min",
+           "180", "--cost-ratio", "1.7", "--speed-ratio", "27%"]
+
+
+def answer(*arguments):
+    result = CliRunner().invoke(cli, list(arguments), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def refusal(capsys, *arguments):
+    with pytest.raises(SystemExit) as stopped:
+        main(list(arguments))
+    assert stopped.value.code == 2
+    message = capsys.readouterr().err
+    assert message.startswith("wattline: ")
+    assert message.count("\n") == 1
+    return message
+
+
+def made_table(path, times=(9.0, 6.0, 5.0, 3.5)):
+    rows = "\n".join(f"{n},{c},{w},{t},{p}" for (n, c, w, p), t in zip(
+        [(2, 4, 51, 150), (2, 8, 115, 300), (4, 4, 51, 310), (4, 8, 115, 640)], times,
+        strict=True))
+    path.write_text("nodes,cores,cap_w,time_s,power_w\n" + rows + "\n")
+    return str(path)
+
+
+def test_configure_prints_the_six_configurations(tmp_path):
+    found = answer("configure", "mine", "--power", "320W", "--table",
+                   made_table(tmp_path / "t.csv"), "--json", "--plot", str(tmp_path / "p.png"))
+    assert found["best"] == {"nodes": 4, "cores": 4, "cap_w": 51.0, "time_s": 5.0,
+                             "power_w": 310.0}
+    assert found["packed_max"]["nodes"] == 2
+    assert found["packed_min"] is None
+    assert found["spread_min"] == found["best"]
+    assert {"spread_max", "worst_case", "by_nodes"} <= set(found)
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_configure_on_the_raw_table_and_on_the_shipped_model():
+    raw = answer("configure", "BT-MZ", "--power", "3500W", "--table",
+                 str(shared("rapl/configs.csv.xz")), "--json")
+    assert (raw["best"]["nodes"], raw["best"]["cores"], raw["best"]["cap_w"]) == (30, 14, 51)
+    shipped = answer("configure", "bt-mz", "--power", "3.5kW", "--json")
+    assert shipped["source"] == "predicted"
+    assert shipped["best"]["time_s"] == pytest.approx(raw["best"]["time_s"], rel=0.05)
+
+
+def test_configure_keeps_tables_in_a_store(tmp_path):
+    url = f"sqlite:///{tmp_path / 'w.db'}"
+    made = made_table(tmp_path / "t.csv")
+    answer("configure", "mine", "--power", "1kW", "--table", made, "--keep", url, "--json")
+    found = answer("configure", "mine", "--power", "1kW", "--store", url, "--json", "--nodes", "2")
+    assert found["best"]["nodes"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["configure", "lammps", "--power", "1kW"], "there is no application 'lammps'"),
+        (["configure", "BT-MZ", "--power", "100W"], "below the smallest configuration"),
+        (["configure", "BT-MZ", "--power", "-5W"], "must be above 0"),
+        (["configure", "BT-MZ", "--power", "much"], "'much' is not understood"),
+        (["configure", "BT-MZ", "--power", "3kW", "--nodes", "4"], "needs at least 8 nodes"),
+        (["configure", "BT-MZ", "--power", "3kW", "--table", "nowhere.csv"], "no file nowhere.csv"),
+        (["configure", "BT-MZ", "--power", "3kW", "--plot", "/nowhere/p.png"], "cannot be drawn"),
+        (["configure", "BT-MZ", "--power", "1e999W"], "must be above 0 and finite"),
+        (["fit"], "give a TABLE"),
+        (["fit", "x.csv", "--seed", "-1"], "-1 is not in the range"),
+        (["fit", "nowhere.csv"], "no file nowhere.csv"),
+        (["fit", "--suggest", "3"], "needs --nodes, --cores and --caps"),
+        (["fit", "--suggest", "3", "--nodes", "x", "--cores", "4", "--caps", "5"],
+         "--nodes is 'x'"),
+        (["predict", "BT-MZ", "--nodes", "0", "--cores", "4", "--cap", "51"],
+         "must be numbers greater than 0"),
+        (["predict", "x", "--nodes", "4", "--cores", "4", "--cap", "51"], "no application 'x'"),
+        ([*PROCURE, "--scaling", "1"], "write 2 numbers like -1.114,73.07"),
+        ([*PROCURE, "--scaling", "-1,a"], "write 2 numbers"),
+        (PROCURE, "give either --scaling M,B or --app NAME"),
+        ([*PROCURE, "--scaling", "-1,80", "--rack", "16,1,2,3"], "either --cost-ratio or --rack"),
+    ],
+)
+def test_mistakes_get_one_clear_line(capsys, arguments, message):
+    assert message in refusal(capsys, *arguments)
+
+
+def test_fit_predict_and_suggest(tmp_path):
+    from tests.unit.physics.test_regression import machine_like_table
+
+    made = machine_like_table(0.01)
+    path = tmp_path / "made.csv"
+    path.write_text("nodes,cores,cap_w,time_s,power_w\n" + "\n".join(
+        f"{c.nodes},{c.cores},{c.cap_w},{c.time_s},{c.power_w}"
+        for c in (made.row(i) for i in range(len(made)))))
+    model = str(tmp_path / "model.json")
+    errors = answer("fit", str(path), "--train", "0.2", "--seed", "1", "-o", model, "--json")
+    assert {"mean", "median", "p75", "max"} <= set(errors["time_error"])
+    assert errors["power_error"]["under_10pct_share"] <= 0.04
+    assert errors["applications"]["made"]["trained_on"] == 12
+    found = answer("predict", "made", "--nodes", "8", "--cores", "12", "--cap", "65", "--model",
+                   model, "--json")
+    truth = next(made.row(i) for i in range(len(made)) if (
+        made.nodes[i], made.cores[i], made.cap_w[i]) == (8, 12, 65))
+    assert found["time_s"] == pytest.approx(truth.time_s, rel=0.06)
+    low, high = found["power_w_interval_90"]
+    assert low < found["power_w"] < high < found["power_w_to_reserve"] * 1.05
+    full = CliRunner().invoke(cli, ["fit", str(path), "--suggest", "3"])
+    assert "every combination" in str(full.exception)
+    more = answer("fit", str(path), "--suggest", "3", "--nodes", "2-32:2", "--json")
+    assert len(more["suggested"]) == 3
+    first = answer("fit", "--suggest", "5", "--nodes", "8-32:2", "--cores", "4-16:2", "--caps",
+                   "51,65,80,95,115", "--json")
+    assert len(first["suggested"]) == 5
+    assert first["candidates"] == 455
+
+
+def test_procure_prints_the_printed_example(tmp_path):
+    found = answer(*PROCURE, "--scaling", "-0.542,25.93", "--json", "--plot",
+                   str(tmp_path / "p.png"))
+    assert (found["n_wc"], found["n_lim"], found["c_wc"], found["n_ovp"]) == (18, 38, 30.6, 30)
+    assert found["s_ovp"] == pytest.approx(1.22, abs=0.005)
+    named = answer(*PROCURE, "--scaling", "sp-mz", "--json")
+    assert round(named["t_ovp_s"], 2) == 3.51
+    without_ratio = [part for part in PROCURE if part not in ("--cost-ratio", "1.7")]
+    racks = answer(*without_ratio, "--rack", "16,12000,3300,1700", "--scaling", "LU-MZ", "--json")
+    assert racks["cost_ratio"] == pytest.approx(1.653, abs=0.001)
+    line = answer(*PROCURE, "--app", "SPhot", "--json")
+    assert line["scaling"]["slope_s"] < 0

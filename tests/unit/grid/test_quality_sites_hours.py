@@ -1,0 +1,137 @@
+"""Quality of service, several sites, day-ahead hours, curtailment."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from wattline.grid.bidding.problem import Outcome, Trial
+from wattline.grid.curtailment import Curtailment, compliance
+from wattline.grid.dayahead import plan_hours
+from wattline.grid.market import Bid, Prices, Tracking
+from wattline.grid.qos import judge, mean_interval, share_interval, upper_quantile
+from wattline.grid.sites import Option, join, options_of, settle_together
+from wattline.model.errors import InputError
+from wattline.model.signal import Signal
+
+
+def test_degradation_is_judged_against_the_threshold() -> None:
+    submit = np.zeros(10)
+    end = np.array([10.0] * 9 + [40.0])  # one of ten has Q = 3
+    found = judge("t", submit, end, time_s_min=10.0, threshold=3.0, now_s=100)
+    assert found.violation_share == pytest.approx(0.1)
+    assert found.met
+    assert found.quantile < 3.0
+    worse = judge("t", submit, np.array([10.0] * 8 + [40.0] * 2), time_s_min=10.0, threshold=3.0,
+                  now_s=100)  # fmt: skip
+    assert not worse.met
+    assert worse.quantile >= 3.0
+
+
+def test_unfinished_jobs_count_once_they_are_late() -> None:
+    submit = np.array([0.0, 95.0])
+    end = np.array([np.nan, np.nan])
+    found = judge("t", submit, end, time_s_min=10.0, threshold=3.0, now_s=100)
+    assert (found.jobs, found.unfinished, found.violation_share) == (1, 2, 1.0)
+
+
+def test_quantile_decides_like_the_share() -> None:
+    rng = np.random.default_rng(0)
+    for size in (1, 5, 10, 37):
+        values = rng.exponential(1, size)
+        for threshold in (0.5, 1.0, 2.0):
+            share = float((values >= threshold).mean())
+            assert (upper_quantile(values, 0.1) < threshold) == (share <= 0.1)
+
+
+def test_intervals() -> None:
+    low, high = share_interval(0, 20)
+    assert low == 0
+    assert 0.1 < high < 0.2
+    mean, low, high = mean_interval([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert (mean, low, high) == pytest.approx((3.0, 3 - 1.9632, 3 + 1.9632), rel=2e-3)
+
+
+def test_joint_bid_is_the_cheapest_of_all_combinations() -> None:
+    rng = np.random.default_rng(4)
+    sites = {
+        name: [Option(1000, 0.0, 1.0), *(Option(1000, float(r), float(c)) for r, c in
+               zip(rng.uniform(10, 200, 6), rng.uniform(0.4, 1.1, 6), strict=True))]
+        for name in ("north", "south", "east")
+    }  # fmt: skip
+    for least in (0.0, 150.0, 400.0):
+        every = [c for c in product(*sites.values()) if sum(o.reserve_w for o in c) >= least]
+        joint = join(sites, least)
+        if every:
+            best = min(sum(o.cost for o in c) for c in every)
+            assert joint.cost == pytest.approx(min(best, 3.0))
+        assert set(joint.parts) == set(sites)
+
+
+def test_sites_together_reach_a_least_reserve_that_none_reaches_alone() -> None:
+    one = options_of([Trial(1000, 60.0, 0.05, True), Trial(1000, 99.0, 0.01, False)], 1000, 0.1)
+    assert join({"a": one}, 100).reason.startswith("do not participate")
+    joint = join({"a": one, "b": one}, 100)
+    assert joint.reserve_w == pytest.approx(120)
+    assert joint.parts["a"].reserve_w == 60
+    with pytest.raises(InputError):
+        join({})
+
+
+def test_errors_of_sites_cancel_in_the_sum() -> None:
+    bids = [Bid(1000, 100), Bid(1000, 100)]
+    actual = [Signal.constant(1050), Signal.constant(950)]
+    bill = settle_together(actual, bids, Signal.constant(0), Prices.flat(), start_s=0, end_s=60)
+    assert bill.tracking.mean == pytest.approx(0)
+
+
+def outcome(share: float = 0.0) -> Outcome:
+    return Outcome(0.0, 0.0, Tracking(0.1, share), ())
+
+
+def test_hours_are_chosen_by_price() -> None:
+    # Reserve is worth something only in the second hour.
+    prices = Prices(Signal.constant(0.1), Signal.from_steps([(0, 0.0), (3600, 0.2), (7200, 0.0)]),
+                    Signal.constant(0.1))  # fmt: skip
+    bid = Bid(1100, 400)
+    plan = plan_hours([(bid, outcome()), (Bid(1100, 500), outcome(0.5))], prices,
+                      power_w_mean=1000, hours=3)  # fmt: skip
+    assert [h.bid for h in plan] == [None, bid, None]  # the bid that breaks a constraint is out
+    assert plan[1].cost == pytest.approx(0.11 - 0.08 + 0.004)
+    assert plan[0].cost == plan[0].cost_without
+
+
+def test_only_the_best_hours_are_kept() -> None:
+    prices = Prices(Signal.constant(0.1), Signal.from_steps([(0, 0.1), (3600, 0.3), (7200, 0.2)]),
+                    Signal.constant(0.1))  # fmt: skip
+    plan = plan_hours([(Bid(1000, 400), outcome())], prices, power_w_mean=1000, hours=3,
+                      hours_max=1)  # fmt: skip
+    assert [h.bid is not None for h in plan] == [False, True, False]
+
+
+def test_curtailment_limit_comes_down_during_the_notice() -> None:
+    event = Curtailment(start_s=3600)
+    limit = event.limit_w(1000.0, 5000.0)
+    assert limit.at(0) == 5000
+    assert 750 < limit.at(3300) < 1000
+    assert limit.at(3600) == limit.at(3600 + 3 * 3600 - 1) == 750
+    assert limit.at(3600 + 3 * 3600) == 5000
+
+
+def test_compliance_counts_what_is_above_the_limit() -> None:
+    event = Curtailment(start_s=600)
+    kept = compliance(Signal.constant(750), event, 1000)
+    assert kept.met
+    assert kept.exceed_energy_j == 0
+    late = compliance(Signal.from_steps([(0, 1000.0), (600 + 1080, 700.0)]), event, 1000)
+    assert late.exceed_share == pytest.approx(0.1)
+    assert late.exceed_energy_j == pytest.approx(250 * 1080)
+    assert not late.met
+
+
+@pytest.mark.parametrize("bad", [{"share": 1.5}, {"duration_s": 0}, {"notice_s": 1e6}])
+def test_bad_events_are_refused(bad: dict[str, float]) -> None:
+    with pytest.raises(InputError):
+        Curtailment(**{"start_s": 3600.0, **bad})

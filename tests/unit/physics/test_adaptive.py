@@ -1,0 +1,45 @@
+"""The choice of a frequency, worked out by hand on the published table."""
+
+import numpy as np
+import pytest
+
+from wattline.physics.adaptive import WAIT, choose_level, optimal_level
+from wattline.physics.core_power import SANDY_BRIDGE
+
+RISE_W = SANDY_BRIDGE.node_power(16) - 16 * SANDY_BRIDGE.idle_w  # 80, 96, 128, ..., 240 W a node
+
+
+def test_the_rises():
+    assert list(RISE_W) == [80, 96, 128, 144, 160, 176, 208, 240]
+
+
+@pytest.mark.parametrize(
+    ("room_w", "nodes", "idle", "level"),
+    [
+        (2400.0, 10, 100, 7),  # ten nodes at full speed just fit
+        (2399.0, 10, 10, 6),  # they do not; all ten idle nodes fit at 2.4 GHz (2,080 W)
+        (1300.0, 10, 10, 2),  # 1.6 GHz: 1,280 W
+        (1300.0, 10, 20, 0),  # no level lets all twenty run; the lowest takes this job: 800 W
+        (799.0, 10, 20, WAIT),
+        (0.0, 1, 1, WAIT),
+    ],
+)
+def test_full_then_optimal_then_lowest_then_wait(room_w, nodes, idle, level):
+    assert choose_level(room_w, nodes, idle, RISE_W, 0, 7) == level
+
+
+def test_the_range_of_the_job_is_kept():
+    assert choose_level(1300.0, 10, 10, RISE_W, 3, 7) == WAIT
+    assert choose_level(1500.0, 10, 10, RISE_W, 3, 3) == 3
+
+
+def test_what_is_optimal_lets_all_idle_nodes_run():
+    rng = np.random.default_rng(1)
+    for _ in range(500):
+        idle, room = int(rng.integers(1, 5000)), float(rng.uniform(0, 1.2e6))
+        level = optimal_level(room, idle, RISE_W, 0, 7)
+        if level != WAIT:
+            assert idle * RISE_W[level] <= room * (1 + 1e-6)
+            assert level == 7 or idle * RISE_W[level + 1] > room
+        else:
+            assert idle * RISE_W[0] > room

@@ -1,0 +1,200 @@
+"""Models of time and power: what they can recover, and the published errors on real tables."""
+
+import json
+
+import numpy as np
+import pytest
+from tests.shared_data import shared
+
+from wattline.model.errors import InputError
+from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.measurements import read_measurements
+from wattline.physics.regression import (
+    Grid,
+    fit,
+    fit_and_check,
+    load_models,
+    points_of,
+    save_models,
+    shipped_models,
+    suggest,
+)
+from wattline.physics.regression.bayes import Problem, condition, variance_saved
+from wattline.physics.regression.fitting import choose_training
+
+GRID = Grid((2, 4, 8, 16), (4, 8, 12, 16), (50.0, 65.0, 80.0, 110.0))
+
+
+def machine_like_table(noise: float = 0.0, seed: int = 0) -> ConfigurationTable:
+    """Power up to a demand, a cap that binds below it, turbo without a cap."""
+    points = GRID.points()
+    nodes, cores, cap = points.T
+    demand = 30.0 + 3.2 * cores
+    turbo = cap == 110.0
+    socket = np.where(turbo, 1.25 * demand, np.minimum(demand, cap + 5.0))
+    slow = np.where(turbo, 0.85, np.maximum(1.0, demand / (cap + 5.0)) ** 0.8)
+    time = 1000.0 / (nodes**0.9 * cores**0.8) * slow
+    wobble = np.exp(noise * np.random.default_rng(seed).standard_normal((2, len(points))))
+    return ConfigurationTable.build("made", nodes, cores, cap, time * wobble[0],
+                                    2.0 * nodes * socket * wobble[1])
+
+
+def test_the_capping_model_finds_corner_and_turbo_from_a_fifth_of_the_points():
+    checked = fit_and_check(machine_like_table(), share=0.2, seed=3)
+    assert checked.time_error["p75"] < 0.03
+    assert checked.power_error["p75"] < 0.03
+    published = fit_and_check(machine_like_table(), share=0.2, seed=3, kind="quadratic")
+    assert checked.time_error["mean"] < 0.5 * published.time_error["mean"]
+
+
+def test_the_quadratic_model_is_exact_on_a_quadratic():
+    points = GRID.points()
+    logs = np.log(points)
+    time = np.exp(5 - 0.8 * logs[:, 0] - 0.5 * logs[:, 1] * logs[:, 2] + 0.1 * logs[:, 1] ** 2)
+    table = ConfigurationTable.build("q", *points.T, time, time * 3)
+    checked = fit_and_check(table, share=0.4, seed=1, kind="quadratic")
+    assert checked.time_error["max"] < 1e-8
+
+
+def test_intervals_hold_what_they_promise():
+    shares = [fit_and_check(machine_like_table(0.04, seed), share=0.25, seed=seed).covered
+              for seed in range(6)]
+    assert 0.8 <= np.mean(shares) <= 1.0
+
+
+def test_training_never_exceeds_its_share_and_follows_the_seed():
+    table = machine_like_table()
+    for sample in ("designed", "random"):
+        first = choose_training(table, 0.1, 1, sample)
+        assert len(first) == 6
+        assert np.array_equal(first, choose_training(table, 0.1, 1, sample))
+        others = [choose_training(table, 0.1, seed, sample) for seed in range(2, 8)]
+        assert any(not np.array_equal(first, other) for other in others)
+
+
+def test_too_little_to_train_on_is_refused_with_what_would_do():
+    with pytest.raises(InputError, match="are 1; at least 4 are needed, so train on 7% or more"):
+        fit_and_check(machine_like_table(), share=0.02)
+    with pytest.raises(InputError, match="the part to train on is 1"):
+        fit_and_check(machine_like_table(), share=1.0)
+
+
+def test_suggestions_are_new_and_lower_the_error_more_than_chance():
+    table = machine_like_table(0.02)
+    measured = np.zeros(len(table), dtype=bool)
+    measured[:6] = True
+    chosen = suggest(points_of(table), 8, measured=measured)
+    assert len(set(chosen)) == 8
+    assert not measured[chosen].any()
+
+    def error_with(extra):
+        rows = np.concatenate([np.flatnonzero(measured), extra])
+        model = fit(table.take(rows), grid=GRID)
+        return np.mean(np.abs(model.predict_points(points_of(table)).time_s / table.time_s - 1))
+
+    generator = np.random.default_rng(5)
+    chance = [error_with(generator.permutation(np.flatnonzero(~measured))[:8]) for _ in range(8)]
+    assert error_with(np.array(chosen)) < np.median(chance)
+
+
+def test_models_survive_their_file(tmp_path):
+    for kind in ("capping", "quadratic"):
+        model = fit(machine_like_table(), kind)
+        save_models({"made": model}, tmp_path / "model.json")
+        again = load_models(tmp_path / "model.json")["made"]
+        assert again.kind == kind
+        points = GRID.points()
+        assert np.allclose(again.predict_points(points).time_s,
+                           model.predict_points(points).time_s, rtol=1e-6)
+        assert np.allclose(again.predict_points(points).power_sd,
+                           model.predict_points(points).power_sd, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("{", "not JSON"), ("[]", "is not a model file"),
+     ('{"format": "wattline-model", "version": 99}', "has version 99"),
+     ('{"format": "wattline-model", "version": 1, "applications": {}}', "no application"),
+     ('{"format": "wattline-model", "version": 1, "applications": {"a": {"kind": "x"}}}',
+      "the model of 'a' is damaged")],
+)
+def test_bad_model_files_are_refused(tmp_path, content, message):
+    path = tmp_path / "model.json"
+    path.write_text(content)
+    with pytest.raises(InputError, match=message):
+        load_models(path)
+
+
+def test_shipped_models_know_the_applications_and_hold_no_table():
+    models = shipped_models()
+    assert {"BT-MZ", "SPhot", "SC", "NSC", "SM", "NSM"} <= set(models)
+    table = models["BT-MZ"].table()
+    assert len(table) == 455
+    assert np.all(models["BT-MZ"].table(margin=0.15).power_w == table.power_w * 1.15)
+    stored = json.dumps(models["BT-MZ"].as_dict())
+    assert "time_s" not in stored
+
+
+def test_shipped_models_agree_with_the_tables():
+    measured = read_measurements(shared("rapl/configs.csv.xz"))["bt-mz_8-32nodes_5caps"]
+    predicted = shipped_models()["BT-MZ"].predict_points(points_of(measured))
+    assert np.mean(np.abs(predicted.time_s / measured.time_s - 1)) < 0.02
+    assert np.mean(np.abs(predicted.power_w / measured.power_w - 1)) < 0.01
+
+
+REAL = ["bt-mz_8-32nodes_5caps", "bt-mz_nov20_8-16-32nodes", "sphot_8-16-32nodes_5caps",
+        "synthetic_noscale-cpu_8-16-32nodes", "synthetic_noscale-mem_8-16-32nodes",
+        "synthetic_scale-cpu_8-16-32nodes", "synthetic_scale-mem_8-16-32nodes",
+        "sphot_1node_12caps", "synthetic_scale-mem_1node_12caps"]
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_published_errors_are_reached_on_real_tables(name):
+    table = read_measurements(shared("rapl/configs.csv.xz"))[name]
+    checked = [fit_and_check(table, share=0.1, seed=seed) for seed in (1, 2, 3)]
+    for which in ("time_error", "power_error"):
+        mean, median, p75 = (np.median([getattr(one, which)[key] for one in checked])
+                             for key in ("mean", "median", "p75"))
+        assert mean < 0.10
+        assert median < 0.077
+        assert p75 < 0.132
+    assert np.median([one.power_error["under_10pct_share"] for one in checked]) <= 0.04
+
+
+def test_both_forms_of_the_evidence_agree():
+    generator = np.random.default_rng(2)
+    wide = generator.standard_normal((6, 9))
+    target = generator.standard_normal(6)
+    sd = generator.uniform(0.1, 2.0, 9)
+    direct = Problem.of(wide, target).log_evidence(np.zeros(9), sd, 0.3)
+    covariance = (wide * sd**2) @ wide.T + 0.09 * np.eye(6)
+    expected = -0.5 * (target @ np.linalg.solve(covariance, target)
+                       + np.linalg.slogdet(covariance)[1])
+    assert direct == pytest.approx(expected)
+    tall = wide[:, :3]
+    by_weights = Problem.of(tall, target).log_evidence(np.zeros(3), sd[:3], 0.3)
+    covariance = (tall * sd[:3] ** 2) @ tall.T + 0.09 * np.eye(6)
+    assert by_weights == pytest.approx(
+        -0.5 * (target @ np.linalg.solve(covariance, target) + np.linalg.slogdet(covariance)[1]))
+
+
+def test_left_out_errors_are_those_of_really_leaving_out():
+    generator = np.random.default_rng(4)
+    features, target = generator.standard_normal((7, 3)), generator.standard_normal(7)
+    sd = np.array([1.0, 0.5, 2.0])
+    found = Problem.of(features, target).posterior(np.zeros(3), sd, 0.4)
+    for row in range(7):
+        rest = np.arange(7) != row
+        without = Problem.of(features[rest], target[rest]).posterior(np.zeros(3), sd, 0.4)
+        assert found.left_out[row] == pytest.approx(target[row] - features[row] @ without.mean)
+
+
+def test_conditioning_is_a_kalman_update():
+    generator = np.random.default_rng(3)
+    factor = generator.standard_normal((5, 4))
+    before = factor @ factor.T
+    after = condition(factor, 2, 0.5)
+    expected = before - np.outer(before[:, 2], before[2]) / (before[2, 2] + 0.25)
+    assert np.allclose(after @ after.T, expected)
+    saved = np.trace(before) - np.trace(expected)
+    assert variance_saved(factor, 0.5)[2] == pytest.approx(saved)
