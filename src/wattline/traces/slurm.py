@@ -15,6 +15,7 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.traces.convert import Cell, Converter, is_missing, slurm_state
+from wattline.traces.frequencies import frequencies
 from wattline.traces.raw import RawJobs, encode, known, unknown
 
 _NEEDED = {"JobID", "Submit", "State"}
@@ -221,7 +222,8 @@ def _to_raw(records: _Records, source: str, unit: str, unreadable: Sequence[int]
         requested_procs=requested[good], allocated_procs=allocated[good], power_w=power_w[good],
         codes={name: values[good] for name, values in codes.items()}, preceding=preceding[good],
         think_s=np.zeros(count)[good], names=names, header={"Note": "Read from sacct"},
-        logged={"wait_s": (start_s - submit_s)[good], "allocated_procs": allocated[good]},
+        logged={"wait_s": (start_s - submit_s)[good], "allocated_procs": allocated[good],
+                **{name: hz[good] for name, hz in frequencies(cells, count).items()}},
         unreadable=tuple(sorted([*unreadable, *np.array(records.line)[~good].tolist()])),
     )
 
