@@ -27,9 +27,16 @@ from wattline.engine.timers import (
 )
 from wattline.engine.world import World
 from wattline.model.kernel import kernel
-from wattline.policies.contract import Composition, cycle_s, regulate, schedule, settle
+from wattline.policies.contract import (
+    Composition,
+    cycle_s,
+    refuses,
+    regulate,
+    schedule,
+    settle,
+)
 from wattline.policies.queue import enqueue
-from wattline.policies.state import DONE, HELD, State
+from wattline.policies.state import DONE, HELD, REFUSED, State
 
 # Why the loop came back to its caller.
 FINISHED, GO_ON, LOG_FULL, SPANS_FULL, TIMERS_FULL = range(5)
@@ -124,10 +131,13 @@ def apply_due(st: State, world: World, policy: Composition) -> None:
 @kernel
 def _submit(st: State, world: World, policy: Composition, job: int) -> None:
     after = st.jobs[job].after
-    if after >= 0:
+    if refuses(st, policy.admission, job):
+        st.live[job].state = REFUSED
+        world.meter[0].done += 1
+    elif after >= 0:
         st.live[job].state = HELD
-        if st.live[after].state == DONE:
-            _become_eligible(st, world, policy, job, st.live[after].end_s)
+        if st.live[after].state in (DONE, REFUSED):
+            _become_eligible(st, world, policy, job, max(st.live[after].end_s, 0.0))
     else:
         enqueue(st, policy, job)
     log_event(st, world, SUBMIT, job, 0.0)

@@ -82,6 +82,8 @@ def prepare(jobs: JobTable, machine: Machine, rules: Rules) -> tuple[State, Worl
     caps = _cap_steps(rules, first_s)
     world = make_world(len(jobs), caps, first_s, state.nodes.size)
     state.clock.now_s = first_s
+    if len(caps):
+        state.clock.cap_w_max = np.max(caps.cap_w)
     _set_window_timers(state, world, first_s)
     return state, world
 

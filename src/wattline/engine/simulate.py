@@ -23,6 +23,7 @@ from wattline.model.run import EventLog, Outcome, Placement, Run, Schedule
 from wattline.model.signal import FloatArray
 from wattline.policies.contract import Composition, cycle_s
 from wattline.policies.state import DONE, State
+from wattline.policies.view import Policy
 
 INSTANTS_A_CALL = 200_000
 """Instants simulated before the caller hears of progress and can be interrupted."""
@@ -31,16 +32,25 @@ INSTANTS_A_CALL = 200_000
 def simulate(
     jobs: JobTable,
     machine: Machine,
-    policy: Composition,
+    policy: Composition | Policy,
     rules: Rules | None = None,
     *,
     progress: Callable[[float], None] | None = None,
 ) -> Run:
-    """Run the jobs to their end."""
+    """Run the jobs to their end.
+
+    `policy` is a composition of built-in policies, or any object with `decide(view)` that returns
+    actions (see `wattline.policies.view`).
+    """
     rules = rules or Rules()
     state, world = prepare(jobs, machine, rules)
     started = time.perf_counter()
-    state, world = run_compiled(state, world, policy, progress)
+    if isinstance(policy, Composition):
+        state, world = run_compiled(state, world, policy, progress)
+    else:
+        from wattline.engine.driver import run_python
+
+        state, world = run_python(state, world, policy, progress)
     engine_s = time.perf_counter() - started
     return collect(jobs, machine, rules, state, world, engine_s)
 

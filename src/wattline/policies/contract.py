@@ -81,6 +81,15 @@ def admit(st: State, admission: Any, policy: Composition, job: int) -> int:
 
 
 @slot(1, default=True)
+def refuses(st: State, admission: Any, job: int) -> bool:
+    """Whether a job could never start, not even alone under the highest cap to come.
+
+    Such a job is refused at its submission; otherwise it would block the queue for ever.
+    """
+    return False
+
+
+@slot(1, default=True)
 def before_queue(st: State, admission: Any, policy: Composition) -> bool:
     """Called before the queue is tried; whether it may be tried at all."""
     return True

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from wattline.model.kernel import kernel
 from wattline.policies.state import BLOCK, State
 
@@ -14,7 +12,7 @@ INFINITY = float("inf")
 def plan_running(st: State) -> None:
     """The plan as running jobs and reservation windows make it, before any queued job.
 
-    Units of overdue jobs are expected back at any moment, that is, just after now.
+    Units of overdue jobs are expected back at any moment: the plan counts them as free.
     """
     clock = st.clock[0]
     now_s = clock.now_s
@@ -25,8 +23,7 @@ def plan_running(st: State) -> None:
     for place in range(clock.blocks):
         first = st.blocks[place].order * BLOCK
         for index in range(first, first + st.blocks[st.blocks[place].order].count):
-            end_s = max(st.releases[index].expected_s, np.nextafter(now_s, np.inf))
-            add_to_profile(st, now_s, end_s, -st.releases[index].units)
+            add_to_profile(st, now_s, st.releases[index].expected_s, -st.releases[index].units)
     for window in range(st.windows.size):
         if st.windows[window].end_s > now_s:
             start_s = max(st.windows[window].start_s, now_s)

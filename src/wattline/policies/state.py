@@ -24,7 +24,7 @@ NODE_BLOCK = 64
 """Nodes whose free ones are counted together (see placement/nodes.py)."""
 
 # Where a job is in its life.
-PENDING, HELD, QUEUED, ASIDE, RUNNING, PAUSED, DONE = range(7)
+PENDING, HELD, QUEUED, ASIDE, RUNNING, PAUSED, DONE, REFUSED = range(8)
 
 # What a decision may ask for. The numbers are used in the action records.
 ACT_START, ACT_SPEED, ACT_PAUSE, ACT_RESUME, ACT_DOWN, ACT_UP, ACT_WAKE, ACT_LEVEL = range(8)
@@ -34,6 +34,7 @@ CLOCK = np.dtype(
         ("now_s", "f8"),
         ("power_w", "f8"),  # the whole machine, now
         ("cap_w", "f8"),  # infinite where there is none
+        ("cap_w_max", "f8"),  # the highest that the cap will ever be
         ("idle_w", "f8"),  # one unit, on and idle
         ("off_w", "f8"),  # one unit, off
         ("boot_w", "f8"),  # one unit while it boots, and for how long
@@ -279,6 +280,7 @@ def _fill_clock(
     else:
         clock.power_w = units * idle_w
     clock.cap_w = cap_w
+    clock.cap_w_max = np.inf
     clock.speed = 1.0
     clock.power_factor = 1.0
     clock.shadow_s = np.inf

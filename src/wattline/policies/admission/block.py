@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from wattline.model.kernel import implement, kernel
-from wattline.policies.admission.power import within_cap
+from wattline.policies.admission.power import never_fits, within_cap
 from wattline.policies.contract import (
     START,
     STOP,
     Composition,
     admit,
+    refuses,
 )
 from wattline.policies.state import State
 
@@ -23,3 +24,9 @@ class Block(NamedTuple):
 @kernel
 def _admit(st: State, admission: Block, policy: Composition, job: int) -> int:
     return START if within_cap(st, job) else STOP
+
+
+@implement(refuses, Block)
+@kernel
+def _refuses(st: State, admission: Block, job: int) -> bool:
+    return never_fits(st, job, 1.0)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from wattline.model.kernel import implement, kernel
-from wattline.policies.admission.power import TOLERANCE
+from wattline.policies.admission.power import TOLERANCE, never_fits
 from wattline.policies.contract import (
     START,
     STOP,
     Composition,
     admit,
+    refuses,
     settle,
 )
 from wattline.policies.starting import note
@@ -51,3 +52,9 @@ def _settle(st: State, admission: Dvfs, policy: Composition) -> None:
     if admission.speed[level] != clock.speed:
         clock.latency_s = admission.latency_s
         note(st, ACT_LEVEL, level, admission.speed[level], admission.power_factor[level])
+
+
+@implement(refuses, Dvfs)
+@kernel
+def _refuses(st: State, admission: Dvfs, job: int) -> bool:
+    return never_fits(st, job, admission.power_factor[0])

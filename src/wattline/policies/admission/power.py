@@ -10,6 +10,15 @@ TOLERANCE = 1e-9
 
 
 @kernel
+def never_fits(st: State, job: int, power_factor: float) -> bool:
+    """Whether a job alone on the machine, at this power, exceeds the highest cap to come."""
+    clock = st.clock[0]
+    live = st.live[job]
+    alone_w = (clock.units - live.units) * clock.idle_w + live.watts * power_factor
+    return bool(alone_w > clock.cap_w_max * (1.0 + TOLERANCE))
+
+
+@kernel
 def within_cap(st: State, job: int) -> bool:
     """Whether the machine stays under the cap with this job at the current level."""
     clock = st.clock[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from wattline.model.kernel import implement, kernel
-from wattline.policies.admission.power import within_cap
+from wattline.policies.admission.power import never_fits, within_cap
 from wattline.policies.contract import (
     SET_ASIDE,
     START,
@@ -13,6 +13,7 @@ from wattline.policies.contract import (
     Composition,
     admit,
     before_queue,
+    refuses,
 )
 from wattline.policies.starting import note, start
 from wattline.policies.state import ACT_WAKE, ASIDE, State
@@ -66,3 +67,9 @@ def _before_queue(st: State, admission: Wait, policy: Composition) -> bool:
         clock.examined = 0  # units were taken: the head job's reservation has to be found anew
     clock.aside = kept
     return not blocked
+
+
+@implement(refuses, Wait)
+@kernel
+def _refuses(st: State, admission: Wait, job: int) -> bool:
+    return never_fits(st, job, 1.0)

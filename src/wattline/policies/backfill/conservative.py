@@ -6,7 +6,8 @@ start, each moved to the earliest time possible, never later. Reservations are m
 arrival; the order axis has no say.
 
 Where jobs run on past their requested time, the units of an overdue job are expected back at any
-moment: the plan is made anew at every event until they are, and then reservations can slip.
+moment: the plan counts them as free, a job whose time has come starts as soon as there is room for
+it, and the plan is made anew at every event until then. Only so can reservations slip.
 
 The queue is kept in the order of planned starts, which are its keys; new entries stand behind.
 """
@@ -65,7 +66,9 @@ def _released(st: State, backfill: Conservative, job: int) -> None:
 def _schedule(st: State, backfill: Conservative, policy: Composition) -> None:
     clock = st.clock[0]
     forget_past(st)
-    if clock.windows > 0 or (clock.overrun and first_release_s(st) < clock.now_s):
+    overdue = clock.overrun and first_release_s(st) <= clock.now_s
+    late = clock.planned > 0 and st.queue[clock.queue_first].key < clock.now_s
+    if clock.windows > 0 or overdue or late:
         _plan_anew(st)
     elif clock.replan:
         _compress(st)
@@ -146,17 +149,10 @@ def _plan_anew(st: State) -> None:
 
 @kernel
 def _start_due(st: State, policy: Composition) -> None:
-    """Start the jobs whose time has come; one that cannot start slips to now."""
+    """Start the jobs whose time has come and that find room."""
     clock = st.clock[0]
     position = clock.queue_first
     while position < clock.queue_last and st.queue[position].key <= clock.now_s:
-        planned_s = st.queue[position].key
-        if planned_s < clock.now_s:
-            duration_s = _duration_s(st, position)
-            size = st.queue[position].units
-            add_to_profile(st, planned_s, planned_s + duration_s, size)
-            add_to_profile(st, clock.now_s, clock.now_s + duration_s, -size)
-            st.queue[position].key = clock.now_s
         verdict = attempt(st, policy, position)
         if leaves_queue(verdict):
             first = clock.queue_first
@@ -171,14 +167,17 @@ def _start_due(st: State, policy: Composition) -> None:
 
 @kernel
 def _wake_at_next_start(st: State) -> None:
-    """A planned start at which no job is expected to end needs an event of its own."""
+    """A planned start at which no job is sure to end needs an event of its own."""
     clock = st.clock[0]
-    if clock.planned == 0:
+    position = clock.queue_first
+    end = clock.queue_first + clock.planned
+    while position < end and st.queue[position].key <= clock.now_s:
+        position += 1
+    if position == end:
         return
-    next_s = st.queue[clock.queue_first].key
-    # A start "just after now" waits for an overdue job, whose end will be an event.
-    if next_s <= np.nextafter(clock.now_s, np.inf) or next_s == np.inf:
+    next_s = st.queue[position].key
+    if next_s == np.inf or next_s == clock.wake_s:  # noqa: PLR1714 (compiled: no tuples)
         return
-    if next_s != clock.wake_s and not release_at(st, next_s):
+    if clock.overrun or not release_at(st, next_s):
         clock.wake_s = next_s
         note(st, ACT_WAKE, -1, next_s, 0.0)

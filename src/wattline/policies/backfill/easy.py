@@ -39,7 +39,7 @@ class Easy(NamedTuple):
 def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
     clock = st.clock[0]
     sort_queue(st, policy)
-    if clock.overrun and first_release_s(st) < clock.now_s:
+    if clock.overrun and first_release_s(st) <= clock.now_s:
         clock.examined = 0  # overdue jobs: time alone may have changed the reservation
     if clock.examined == 0:
         clock.stopped = 0

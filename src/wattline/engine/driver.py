@@ -1,0 +1,194 @@
+"""The engine under a policy written in Python: the same events, the same physics.
+
+The policy is called after the events of every instant; what it asks for is checked, booked with
+the same kernels that compiled policies use, and carried out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from wattline.engine.loop import apply_due, next_instant
+from wattline.engine.physics import apply_actions, integrate
+from wattline.engine.world import World, grow_log, grow_spans
+from wattline.model.errors import PolicyError
+from wattline.policies.admission.none import NoLimit
+from wattline.policies.backfill.none import NoBackfill
+from wattline.policies.configuration.requested import Requested
+from wattline.policies.contract import Composition
+from wattline.policies.order.fcfs import Fcfs
+from wattline.policies.placement.counted import Counted
+from wattline.policies.placement.first_fit import FirstFit
+from wattline.policies.queue import drop_entries
+from wattline.policies.regulation.none import NoRegulation
+from wattline.policies.starting import note, start_at
+from wattline.policies.state import (
+    ACT_DOWN,
+    ACT_LEVEL,
+    ACT_PAUSE,
+    ACT_SPEED,
+    ACT_UP,
+    ACT_WAKE,
+    PAUSED,
+    QUEUED,
+    RUNNING,
+    State,
+)
+from wattline.policies.view import (
+    Action,
+    Pause,
+    Policy,
+    PowerDown,
+    PowerUp,
+    QueuedJob,
+    RunningJob,
+    SetLevel,
+    SetSpeed,
+    Start,
+    View,
+    WakeAt,
+)
+
+
+def run_python(
+    state: State,
+    world: World,
+    policy: Policy,
+    progress: Callable[[float], None] | None = None,
+) -> tuple[State, World]:
+    """Simulate to the end, asking the policy at every instant."""
+    books = _books(state)
+    meter = world.meter[0]
+    period_s = float(getattr(policy, "cycle_s", np.inf))
+    meter.next_cycle_s = meter.start_s if period_s < np.inf else np.inf
+    while meter.done < len(state.jobs):
+        until_s = next_instant(state, world)
+        if until_s == np.inf:
+            break
+        if meter.spare_rows < 4 * len(state.jobs) + 64:
+            world = grow_log(world)
+            meter = world.meter[0]
+        if state.nodes.size and len(world.spans) - meter.spans <= state.nodes.size:
+            world = grow_spans(world)
+            meter = world.meter[0]
+        integrate(state, world, until_s)
+        apply_due(state, world, books)
+        if meter.next_cycle_s <= until_s:
+            meter.next_cycle_s = until_s + period_s
+        for action in policy.decide(view_of(state)):
+            _book(state, books, action)
+        apply_actions(state, world, books)
+        if progress is not None:
+            progress(float(meter.done) / len(state.jobs))
+    return state, world
+
+
+def view_of(state: State) -> View:
+    """A read-only picture of the state; the policy cannot reach the state through it."""
+    clock = state.clock[0]
+    live = state.live
+    return View(
+        now_s=float(clock.now_s),
+        units=int(clock.units),
+        free=int(clock.free),
+        power_w=float(clock.power_w),
+        cap_w=float(clock.cap_w),
+        idle_w=float(clock.idle_w),
+        queue=tuple(_queued(state, int(job)) for job in np.flatnonzero(live.state == QUEUED)),
+        running=tuple(_running(state, int(job)) for job in np.flatnonzero(live.state == RUNNING)),
+        paused=tuple(_queued(state, int(job)) for job in np.flatnonzero(live.state == PAUSED)),
+        off=int(clock.off),
+    )
+
+
+def _queued(state: State, job: int) -> QueuedJob:
+    asked, live = state.jobs[job], state.live[job]
+    return QueuedJob(
+        job=job,
+        units=int(live.units),
+        requested_s=float(live.requested_s),
+        submit_s=float(asked.submit_s),
+        watts=float(live.watts),
+        user=int(asked.user),
+        application=int(asked.kind),
+    )
+
+
+def _running(state: State, job: int) -> RunningJob:
+    asked, live = state.jobs[job], state.live[job]
+    return RunningJob(
+        job=job,
+        units=int(live.units),
+        start_s=float(live.start_s),
+        expected_s=float(live.expected_s),
+        power_w=float(live.power_w),
+        speed=float(live.rate),
+        watts=float(live.watts),
+        user=int(asked.user),
+        application=int(asked.kind),
+    )
+
+
+def _books(state: State) -> Composition:
+    """The axes that the physics needs: where nodes are chosen, the lowest are taken."""
+    placement = FirstFit() if state.nodes.size else Counted()
+    return Composition(Fcfs(), NoBackfill(), NoLimit(), Requested(), placement, NoRegulation())
+
+
+def _book(state: State, books: Composition, action: Action) -> None:
+    if isinstance(action, Start):
+        _book_start(state, books, action)
+    elif isinstance(action, SetSpeed):
+        _expect(state, action.job, RUNNING, "set the speed of")
+        _positive(action.speed)
+        note(state, ACT_SPEED, action.job, action.speed, action.power_w)
+    elif isinstance(action, Pause):
+        _expect(state, action.job, RUNNING, "pause")
+        note(state, ACT_PAUSE, action.job, 0.0, 0.0)
+    elif isinstance(action, PowerDown):
+        note(state, ACT_DOWN, -1, float(action.units), 0.0)
+    elif isinstance(action, PowerUp):
+        note(state, ACT_UP, -1, float(action.units), 0.0)
+    elif isinstance(action, SetLevel):
+        _positive(action.speed)
+        note(state, ACT_LEVEL, 0, action.speed, action.power_factor)
+    elif isinstance(action, WakeAt):
+        if action.time_s > state.clock[0].now_s:
+            note(state, ACT_WAKE, -1, action.time_s, 0.0)
+    else:
+        raise PolicyError(f"{action!r} is not an action")
+
+
+def _book_start(state: State, books: Composition, action: Start) -> None:
+    job = action.job
+    if not 0 <= job < len(state.jobs) or state.live[job].state not in (QUEUED, PAUSED):
+        raise PolicyError(f"the policy started job {job}, which is not waiting")
+    live, clock = state.live[job], state.clock[0]
+    if live.units > clock.free:
+        raise PolicyError(
+            f"the policy overcommits: job {job} needs {live.units} units, {clock.free} are free"
+        )
+    _positive(action.speed)
+    power_w = live.watts if action.power_w is None else action.power_w
+    if live.state == QUEUED:
+        _leave_queue(state, job)
+    start_at(state, books, job, action.speed, power_w)
+
+
+def _leave_queue(state: State, job: int) -> None:
+    clock = state.clock[0]
+    queued = state.queue[clock.queue_first : clock.queue_last]
+    position = clock.queue_first + int(np.flatnonzero(queued.job == job)[0])
+    drop_entries(state, position, position + 1)
+
+
+def _expect(state: State, job: int, wanted: int, verb: str) -> None:
+    if not 0 <= job < len(state.jobs) or state.live[job].state != wanted:
+        raise PolicyError(f"the policy wants to {verb} job {job}, which does not run")
+
+
+def _positive(speed: float) -> None:
+    if not speed > 0:
+        raise PolicyError(f"a speed must be positive, not {speed}; pause a job to stop it")

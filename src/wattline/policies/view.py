@@ -1,0 +1,124 @@
+"""What a policy sees and what it may ask for, as plain objects.
+
+A policy written in Python is any object with `decide(view) -> iterable of actions`. It gets a
+read-only view and returns actions; the caller (simulator or live controller) carries them out. It
+has no clock and no input of its own, so the same object serves both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedJob:
+    """A job that waits, or is paused."""
+
+    job: int
+    """Its number in the job table; actions name jobs by it."""
+    units: int
+    requested_s: float
+    """At full speed; for a paused job what is left of it."""
+    submit_s: float
+    watts: float
+    """The whole job at full speed."""
+    user: int = -1
+    application: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class RunningJob:
+    job: int
+    units: int
+    start_s: float
+    expected_s: float
+    """End by its requested time; earlier than now for a job that runs on past it."""
+    power_w: float
+    speed: float
+    watts: float
+    user: int = -1
+    application: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The machine at one instant. Jobs are in the order of submission."""
+
+    now_s: float
+    units: int
+    free: int
+    """Units on, idle and not reserved."""
+    power_w: float
+    cap_w: float
+    """Infinite where there is no cap."""
+    idle_w: float
+    """One idle unit."""
+    queue: tuple[QueuedJob, ...] = ()
+    running: tuple[RunningJob, ...] = ()
+    paused: tuple[QueuedJob, ...] = ()
+    off: int = 0
+    signals: Mapping[str, float] = field(default_factory=dict)
+    """Values of the scenario's step functions now: prices, carbon intensity, regulation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Start a queued job, or resume a paused one."""
+
+    job: int
+    speed: float = 1.0
+    power_w: float | None = None
+    """Its power at this speed; none: its watts at full speed."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetSpeed:
+    """Let a running job go on at another speed and power."""
+
+    job: int
+    speed: float
+    power_w: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Take a running job off its units; it keeps what it has done."""
+
+    job: int
+
+
+@dataclass(frozen=True, slots=True)
+class PowerDown:
+    units: int
+
+
+@dataclass(frozen=True, slots=True)
+class PowerUp:
+    units: int
+
+
+@dataclass(frozen=True, slots=True)
+class WakeAt:
+    """Ask to be called at a time, whatever happens before."""
+
+    time_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class SetLevel:
+    """Let all running jobs, and those to start, go at this speed and power relative to full."""
+
+    speed: float
+    power_factor: float
+
+
+Action = Start | SetSpeed | Pause | PowerDown | PowerUp | WakeAt | SetLevel
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """Write this method, and the engine will call it after the events of every instant."""
+
+    def decide(self, view: View) -> Iterable[Action]: ...

@@ -1,0 +1,88 @@
+"""Compiled decisions equal the plain ones, on random workloads, orders and rules."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.workloads import compose, workloads
+from wattline.analysis.checker import check
+from wattline.engine.prepare import Rules
+from wattline.engine.simulate import simulate
+from wattline.model.machine import Machine
+from wattline.model.signal import Signal
+from wattline.policies import plain
+from wattline.policies.admission.block import Block
+from wattline.policies.backfill.conservative import Conservative
+from wattline.policies.backfill.none import NoBackfill
+from wattline.policies.order.largest import Largest
+from wattline.policies.order.sjf import Sjf
+from wattline.policies.order.wfp import Wfp
+from wattline.policies.placement.first_fit import FirstFit
+
+UNITS = 8
+MACHINE = Machine.uniform(UNITS)
+EXAMPLES = settings(max_examples=60, deadline=None)
+
+PAIRS = {
+    "fcfs-easy": (compose(), plain.PlainEasy()),
+    "fcfs-none": (compose(backfill=NoBackfill()), plain.PlainEasy(backfill=False)),
+    "sjf-easy": (compose(order=Sjf()), plain.PlainEasy(plain.sjf)),
+    "largest-easy": (compose(order=Largest()), plain.PlainEasy(plain.largest)),
+    "wfp-easy": (compose(order=Wfp()), plain.PlainEasy(plain.wfp)),
+}
+
+
+def assert_same(left, right):
+    np.testing.assert_array_equal(left.schedule.start_s, right.schedule.start_s)
+    np.testing.assert_array_equal(left.schedule.end_s, right.schedule.end_s)
+    np.testing.assert_allclose(left.schedule.energy_j, right.schedule.energy_j, rtol=1e-9)
+    assert left.energy_j == pytest.approx(right.energy_j, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@given(jobs=workloads(UNITS), overrun=st.sampled_from(["extend", "kill"]))
+@EXAMPLES
+def test_orders_and_backfill(name, jobs, overrun):
+    compiled, twin = PAIRS[name]
+    rules = Rules(overrun=overrun)
+    run = simulate(jobs, MACHINE, compiled, rules)
+    assert check(run) == []
+    assert_same(run, simulate(jobs, MACHINE, twin, rules))
+
+
+@given(jobs=workloads(UNITS), overrun=st.sampled_from(["extend", "kill"]))
+@EXAMPLES
+def test_conservative(jobs, overrun):
+    rules = Rules(overrun=overrun)
+    run = simulate(jobs, MACHINE, compose(backfill=Conservative()), rules)
+    assert check(run) == []
+    assert_same(run, simulate(jobs, MACHINE, plain.PlainConservative(), rules))
+
+
+@given(jobs=workloads(UNITS), cap=st.integers(1200, 3000))
+@EXAMPLES
+def test_block(jobs, cap):
+    rules = Rules(cap_w=Signal.constant(float(cap), "W"))
+    run = simulate(jobs, MACHINE, compose(admission=Block()), rules)
+    assert check(run) == []
+    assert run.time_above_cap_s == 0
+    # Jobs that could never start are refused at once; the twin is not told of them.
+    possible = (UNITS - jobs.procs) * 90.0 + jobs.power_w <= cap * (1 + 1e-9)
+    np.testing.assert_array_equal(run.ran, possible)
+    kept = jobs.take(possible)
+    if len(kept):
+        again = simulate(kept, MACHINE, compose(admission=Block()), rules)
+        assert_same(again, simulate(kept, MACHINE, plain.PlainEasy(block=True), rules))
+        np.testing.assert_array_equal(run.schedule.start_s[possible], again.schedule.start_s)
+
+
+@given(jobs=workloads(UNITS))
+@EXAMPLES
+def test_chosen_nodes_change_nothing_else(jobs):
+    counted = simulate(jobs, MACHINE, compose(), Rules())
+    chosen = simulate(jobs, MACHINE, compose(placement=FirstFit()), Rules(choose_nodes=True))
+    assert check(chosen) == []
+    assert_same(counted, chosen)

@@ -1,0 +1,47 @@
+"""Random workloads and the built-in compositions, for property tests."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from wattline.model.jobs import JobTable
+from wattline.policies.admission.none import NoLimit
+from wattline.policies.backfill.easy import Easy
+from wattline.policies.configuration.requested import Requested
+from wattline.policies.contract import Composition
+from wattline.policies.order.fcfs import Fcfs
+from wattline.policies.placement.counted import Counted
+from wattline.policies.regulation.none import NoRegulation
+
+
+def compose(**axes) -> Composition:
+    """A composition that differs from FCFS with EASY only in the axes given."""
+    defaults = {
+        "order": Fcfs(),
+        "backfill": Easy(),
+        "admission": NoLimit(),
+        "configuration": Requested(),
+        "placement": Counted(),
+        "regulation": NoRegulation(),
+    }
+    return Composition(**(defaults | axes))
+
+
+@st.composite
+def workloads(draw, units: int = 8, largest: int = 14) -> JobTable:
+    """Small integer times, so that ties, exact fits and overruns are common."""
+    count = draw(st.integers(1, largest))
+    gaps = draw(st.lists(st.integers(0, 6), min_size=count, max_size=count))
+    run = draw(st.lists(st.integers(1, 12), min_size=count, max_size=count))
+    asked = draw(st.lists(st.integers(1, 16), min_size=count, max_size=count))
+    procs = draw(st.lists(st.integers(1, units), min_size=count, max_size=count))
+    power = draw(st.lists(st.integers(90, 400), min_size=count, max_size=count))
+    return JobTable.build(
+        submit_s=np.cumsum(gaps),
+        run_s=run,
+        requested_s=asked,
+        procs=procs,
+        power_w=np.array(power) * np.array(procs),
+        user=np.arange(count) % 3,
+    )
