@@ -121,7 +121,7 @@ def random_state(seed: int) -> IntArray:
     return np.array([mixed % 2147483646 + 1], dtype=np.int64)
 
 
-def choose(name: str, where: Layout, free: BoolArray, wanted: int, state: IntArray,  # noqa: PLR0917
+def choose(name: str, where: Layout, free: BoolArray, wanted: int, state: IntArray,
            readings: Readings, *, sensitive: bool = True) -> IntArray:
     """Nodes for one job by the placement of this name."""
     plain: Mapping[str, Callable[..., IntArray]] = {

@@ -24,6 +24,8 @@ class Outcome:
     """Communication time: one value a kind."""
     waited_node_s: float
     """Node-seconds beyond what the jobs' own node links need."""
+    node_s: float
+    """Node-seconds of communication, waiting included."""
 
 
 class Bench:
@@ -36,7 +38,6 @@ class Bench:
         self.routing = routing
         self.mapping = mapping
         self.book: RouteBook = packet_book(topology) if packets else flow_book(topology)
-        self._flow = self.book if not packets else None
 
     def exchanges(self, workload: Workload, placement: str,
                   rng: np.random.Generator) -> list[Exchange]:
@@ -59,7 +60,7 @@ class Bench:
 
         Run k of every placement has the same seed, so that placements differ in nothing else.
         """
-        times, waited = [], []
+        times, waited, spent = [], [], []
         sizes = np.array(workload.sizes)
         for repeat in range(repeats):
             rng = np.random.default_rng((seed, repeat))
@@ -73,7 +74,8 @@ class Bench:
                 time_s, alone_s = result.time_s, result.alone_s
             times.append(workload.kind_means(time_s))
             waited.append(float(np.sum(np.maximum(0.0, time_s - alone_s) * sizes)))
-        return Outcome(np.mean(times, axis=0), float(np.mean(waited)))
+            spent.append(float(np.sum(time_s * sizes)))
+        return Outcome(np.mean(times, axis=0), float(np.mean(waited)), float(np.mean(spent)))
 
 
 def _drain_s(exchange: Exchange, topology: Topology) -> float:
