@@ -88,7 +88,7 @@ def _counters(topology: Topology, noise: Exchange, rng: np.random.Generator) -> 
                      pattern("all-to-all", 2 * CONGESTOR), 4096.0)
     packets = packet_times(packet_book(topology), [small], rng)
     seconds = float(packets.time_s[0])
-    carried = packets.link_packets * 1024.0
+    carried = packets.link_packets.astype(np.float64) * 1024.0
     return Readings(router_traffic(topology, carried, seconds),
                     router_stalls(topology, packets.link_stall_s, seconds))
 
