@@ -95,6 +95,10 @@ BROKEN: dict[str, tuple[Callable[[Run], Run], str]] = {
         "jobs plus idle units"),
     "energies of two jobs swapped": (
         lambda run: changed(run, "schedule", energy_j=_swap(run.schedule.energy_j, 10, 200)),
+        "another energy than the integral of their power"),
+    "power that no job draws": (
+        lambda run: changed(run, "events", power_w=_set(
+            run.events.power_w, 40, run.events.power_w[40] + 1)),
         "the power differs from idle units plus running jobs"),
     "a job starts twice": (
         lambda run: changed(run, "events", job=_set(
@@ -128,11 +132,14 @@ BROKEN: dict[str, tuple[Callable[[Run], Run], str]] = {
         lambda run: replace(run, jobs=run.jobs.with_columns(
             after_job=np.where(np.arange(300) > 0, np.arange(300) - 1, -1))),
         "before the job they depend on has ended"),
-    "killed too late": (
+    "killed in time": (
+        lambda run: changed(run, "schedule", outcome=np.full(300, int(Outcome.KILLED))),
+        "though they asked for enough time"),
+    "a dependency that never ran": (
         lambda run: changed(replace(run, jobs=run.jobs.with_columns(
-            requested_s=run.jobs.run_s - 1)), "schedule",
-            outcome=np.full(300, int(Outcome.KILLED))),
-        "after their requested time"),
+            after_job=_set(run.jobs.after_job, 299, 0))), "schedule",
+            outcome=_set(run.schedule.outcome, 0, int(Outcome.NOT_RUN))),
+        "ran though the job they depend on never did"),
     "peak too low": (
         lambda run: replace(run, power_w_peak=run.power_w_peak * 0.999), "the peak power"),
     "time above the cap": (
