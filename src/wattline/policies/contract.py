@@ -109,8 +109,17 @@ def watts_of(st: State, admission: Any, job: int) -> float:
 
 @slot(1, default=True)
 def configure(st: State, configuration: Any, policy: Composition, position: int) -> bool:
-    """Choose the configuration of the queue entry at `position`; False: it cannot start now."""
+    """Choose the configuration of the queue entry at `position`; False: it cannot start now.
+
+    Where it cannot, the entry is left in the configuration that a reservation should be for.
+    """
     return True
+
+
+@slot(1, default=True)
+def least_units(st: State, configuration: Any, job: int) -> int:
+    """No configuration of the job needs fewer units than this."""
+    return int(st.live[job].units)
 
 
 # ---- placement ------------------------------------------------------------------------------

@@ -14,12 +14,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from wattline.model.kernel import implement, kernel
-from wattline.policies.attempt import attempt, leaves_queue, serve_in_order
+from wattline.policies.attempt import attempt_configured, leaves_queue, serve_in_order
 from wattline.policies.contract import (
     START,
     STOP,
     Composition,
     before_queue,
+    configure,
+    least_units,
     schedule,
     watts_available,
     watts_of,
@@ -60,7 +62,8 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
             return
         _reserve(st, policy, st.queue[head].job)
         position = head + 1
-        _backfill(st, policy, position, st.queue[head].units)
+        least = least_units(st, policy.configuration, st.queue[head].job)
+        _backfill(st, policy, position, least)
     else:
         _backfill(st, policy, position, clock.smallest)
     clock.examined = clock.queue_last - clock.queue_first
@@ -70,7 +73,7 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
 def _backfill(st: State, policy: Composition, position: int, smallest: int) -> None:
     """Try the entries from `position` on beside the head job's reservation.
 
-    `smallest` is the size of the smallest entry before them; it is kept up to date so that a
+    `smallest` is the least that any entry before them can run on; it is kept up to date so that a
     release of fewer units costs no pass at all.
     """
     clock = st.clock[0]
@@ -82,10 +85,10 @@ def _backfill(st: State, policy: Composition, position: int, smallest: int) -> N
             break
         entry = st.queue[position]
         stays = True
-        if entry.units <= clock.free:
+        if configure(st, policy.configuration, policy, position) and entry.units <= clock.free:
             in_time = clock.now_s + entry.requested_s / clock.speed <= clock.shadow_s
             if in_time or _uses_extra_only(st, policy, entry.job, entry.units):
-                verdict = attempt(st, policy, position)
+                verdict = attempt_configured(st, policy, position)
                 stays = not leaves_queue(verdict)
                 if verdict == START and not in_time:
                     clock.extra -= entry.units
@@ -93,7 +96,7 @@ def _backfill(st: State, policy: Composition, position: int, smallest: int) -> N
                 if verdict == STOP:
                     clock.stopped = 1
         if stays:
-            smallest = min(smallest, entry.units)
+            smallest = min(smallest, least_units(st, policy.configuration, entry.job))
             if kept != position:
                 st.queue[kept] = st.queue[position]
             kept += 1
@@ -187,11 +190,12 @@ def _schedule_around_windows(st: State, policy: Composition) -> None:
     position = kept
     while position < clock.queue_last and not clock.stopped:
         entry = st.queue[position]
+        may_start = configure(st, policy.configuration, policy, position)
         duration_s = entry.requested_s / clock.speed
         start_s = earliest(st, clock.now_s, entry.units, duration_s)
         stays = True
-        if start_s <= clock.now_s:
-            verdict = attempt(st, policy, position)
+        if may_start and start_s <= clock.now_s:
+            verdict = attempt_configured(st, policy, position)
             stays = not leaves_queue(verdict)
             if verdict == START:
                 add_to_profile(st, clock.now_s, clock.now_s + duration_s, -entry.units)
