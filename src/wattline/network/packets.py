@@ -49,8 +49,12 @@ def packet_book(topology: Topology) -> RouteBook:
 
 
 def packet_times(book: RouteBook, exchanges: Sequence[Exchange], rng: np.random.Generator, *,
-                 routing: str = "adaptive", buffer_packets: int = BUFFER_PACKETS) -> PacketResult:
-    """Communication times of jobs that exchange messages at the same time, packet by packet."""
+                 routing: str = "adaptive", buffer_packets: int = BUFFER_PACKETS,
+                 watched: int = -1) -> PacketResult:
+    """Communication times of jobs that exchange messages at the same time, packet by packet.
+
+    When a job is watched, the run ends with it, and other jobs may have packets under way.
+    """
     mode = check_routing(routing)
     topology = book.topology
     source, target, job = _packets(exchanges)
@@ -65,7 +69,7 @@ def packet_times(book: RouteBook, exchanges: Sequence[Exchange], rng: np.random.
         source, target, job, len(exchanges), row, routes.path_start, routes.link_start,
         routes.link, routes.minimal, topology.link_from, topology.node_router, *ports_in,
         topology.links, topology.nodes, service, HOP_S, buffer_packets, longest, mode,
-        int(rng.integers(1, 2**31 - 2)))
+        int(rng.integers(1, 2**31 - 2)), watched)
     return PacketResult(done, len(source), int(hops), int(detoured), crossed, stalled)
 
 

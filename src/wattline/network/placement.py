@@ -14,7 +14,8 @@ from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.network.topology.base import Topology
 from wattline.policies.placing import kernels
-from wattline.policies.placing.layout import Layout, layout
+from wattline.policies.placing.by_key import by_key
+from wattline.policies.placing.layout import Layout, Room, layout, make_room
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -87,13 +88,13 @@ class Placer:
     readings: Readings | None = None
     free: BoolArray = field(init=False)
     _layout: Layout = field(init=False)
-    _state: IntArray = field(init=False)
+    _room: Room = field(init=False)
 
     def __post_init__(self) -> None:
         check_placement(self.placement, self.topology)
         self.free = np.ones(self.topology.nodes, dtype=np.bool_)
         self._layout = layout(self.topology.node_router, self.topology.router_group)
-        self._state = random_state(self.seed)
+        self._room = make_room(self._layout, self.seed)
         if self.readings is None:
             self.readings = Readings.quiet(self.topology)
 
@@ -109,37 +110,31 @@ class Placer:
             raise InputError(f"{job} asks for {wanted} nodes, but only {left} of "
                              f"{self.topology.nodes} are free")
         assert self.readings is not None
-        nodes = choose(self.placement, self._layout, self.free, wanted, self._state,
+        nodes = choose(self.placement, self._layout, self.free, wanted, self._room,
                        self.readings, sensitive=sensitive)
         self.free[nodes] = False
         return nodes
 
 
-def random_state(seed: int) -> IntArray:
-    """The state of the kernels' random sequence from any seed."""
-    mixed = int(np.random.SeedSequence(seed).generate_state(1)[0])
-    return np.array([mixed % 2147483646 + 1], dtype=np.int64)
+CHOOSERS: Mapping[str, Callable[[Layout, BoolArray, int, Room], None]] = {
+    "simple": kernels.simple, "slurm": kernels.slurm, "rdg": kernels.rdg, "rdn": kernels.rdn,
+    "rdr": kernels.rdr, "rrn": kernels.rrn, "rrr": kernels.rrr,
+    "level-spread": kernels.level_spread, "jokanovic": kernels.jokanovic,
+    "fewer-router": kernels.fewer_router, "random": kernels.rdn,
+}
 
 
-def choose(name: str, where: Layout, free: BoolArray, wanted: int, state: IntArray,
+def choose(name: str, where: Layout, free: BoolArray, wanted: int, room: Room,
            readings: Readings, *, sensitive: bool = True) -> IntArray:
     """Nodes for one job by the placement of this name."""
-    plain: Mapping[str, Callable[..., IntArray]] = {
-        "simple": kernels.simple, "slurm": kernels.slurm, "rrn": kernels.rrn, "rrr": kernels.rrr,
-        "level-spread": kernels.level_spread, "jokanovic": kernels.jokanovic,
-        "fewer-router": kernels.fewer_router,
-    }
-    drawn: Mapping[str, Callable[..., IntArray]] = {
-        "rdn": kernels.rdn, "random": kernels.rdn, "rdr": kernels.rdr, "rdg": kernels.rdg,
-    }
-    if name in plain:
-        return plain[name](where, free, wanted)
-    if name in drawn:
-        return drawn[name](where, free, wanted, state)
-    key = readings.stalls if name == "low-stall-router" else readings.traffic
-    quiet_first = name != "high-traffic-router" and (name != "nedd" or sensitive)
-    nodes: IntArray = kernels.by_key(where, free, wanted, key, quiet_first)
-    return nodes
+    chooser = CHOOSERS.get(name)
+    if chooser is not None:
+        chooser(where, free, wanted, room)
+    else:
+        key = readings.stalls if name == "low-stall-router" else readings.traffic
+        busy_first = name == "high-traffic-router" or (name == "nedd" and not sensitive)
+        by_key(where, free, wanted, room, key, -1.0 if busy_first else 1.0)
+    return room.chosen[:wanted].copy()
 
 
 def place_all(topology: Topology, placement: str, sizes: Sequence[int], *, seed: int = 1,

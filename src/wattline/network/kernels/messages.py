@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from wattline.model.kernel import kernel
+from wattline.model.kernel import array_kernel
 
 
-@kernel
+@array_kernel
 def count_messages(nodes, node_of_task, source, target, messages, node_router, first, widest):
     """Messages of one job by pair of routers; those inside a node do not use the network."""
     routers = np.unique(node_router[nodes])
@@ -44,7 +44,7 @@ def count_messages(nodes, node_of_task, source, target, messages, node_router, f
     return from_router, to_router, total, sent, received
 
 
-@kernel
+@array_kernel
 def node_rates(job, source, target, messages, sent, received, first, nodes, jobs):
     """Rates of the flows when every node sends at rate one, and the busiest node of each job.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from wattline.model.kernel import kernel
+from wattline.model.kernel import array_kernel
 
 
-@kernel
+@array_kernel
 def _push(times, codes, count, time, code):
     at = count
     while at > 0:
@@ -19,7 +19,7 @@ def _push(times, codes, count, time, code):
     times[at], codes[at] = time, code
 
 
-@kernel
+@array_kernel
 def _pop(times, codes, count):
     """Remove the first of `count` events; the caller has read it."""
     time, code = times[count - 1], codes[count - 1]
@@ -39,7 +39,7 @@ def _pop(times, codes, count):
     times[at], codes[at] = time, code
 
 
-@kernel
+@array_kernel
 def _choose(row, path_start, link_start, link, minimal, waiting, mode, seed):
     """The path of a packet at its source, and the next state of the random sequence."""
     low, high = path_start[row], path_start[row + 1]
@@ -59,12 +59,19 @@ def _choose(row, path_start, link_start, link, minimal, waiting, mode, seed):
     return (direct if near <= far else detour), seed
 
 
-@kernel
+@array_kernel
 def simulate(source, target, job, jobs, row, path_start, link_start, link, minimal, link_from,
              node_router, in_start, in_link, links, nodes, service, hop_s, room, channels, mode,
-             seed):
-    """Run all packets to their targets; see the module's text for the rules."""
+             seed, watched):
+    """Run all packets to their targets; see the module's text for the rules.
+
+    With a watched job (not -1) the run ends when all packets of that job have arrived.
+    """
     packets = len(source)
+    awaited = 0
+    for p in range(packets):
+        awaited += job[p] == watched
+    now = 0.0
     total = links + 2 * nodes
     path = np.full(packets, -1, dtype=np.int64)
     hop = np.zeros(packets, dtype=np.int64)
@@ -97,7 +104,6 @@ def simulate(source, target, job, jobs, row, path_start, link_start, link, minim
     for n in range(nodes):
         stack[depth] = links + n
         depth += 1
-    now = 0.0
     while True:
         while depth > 0:
             depth -= 1
@@ -167,6 +173,10 @@ def simulate(source, target, job, jobs, row, path_start, link_start, link, minim
                     done[job[p]] = max(done[job[p]], now + service[e])
                     if not minimal[path[p]]:
                         detoured += 1
+                    if job[p] == watched:
+                        awaited -= 1
+                        if awaited == 0:
+                            return done, hops, detoured, crossed, stalled
                 sent = True
                 break
             if not sent and any_waiting and blocked_since[e] < 0.0:

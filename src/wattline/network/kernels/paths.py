@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from wattline.model.kernel import kernel
+from wattline.model.kernel import array_kernel
 
 
-@kernel
+@array_kernel
 def measure_distance(domain, first, next_start, next_link, link_to):
     """Hops between routers of one domain, by breadth-first search; -1 where there is no way."""
     routers = len(domain)
@@ -33,14 +33,14 @@ def measure_distance(domain, first, next_start, next_link, link_to):
     return distance
 
 
-@kernel
+@array_kernel
 def _hops(wiring, here, there):
     """Hops inside a domain; a large number where there is no way inside it."""
     found = wiring.distance[here, there - wiring.first[wiring.domain[here]]]
     return int(found) if found >= 0 else 10_000
 
 
-@kernel
+@array_kernel
 def _walk(wiring, here, there, salt, out, used):
     """Write a shortest path inside a domain to `out` from `used` on; `salt` breaks ties."""
     while here != there:
@@ -65,7 +65,7 @@ def _walk(wiring, here, there, salt, out, used):
     return used
 
 
-@kernel
+@array_kernel
 def _crossing(wiring, here, there, domain, salt):
     """The salt-th best link from the domain of `here` to `domain`: least hops around it.
 
@@ -100,7 +100,7 @@ def _crossing(wiring, here, there, domain, salt):
     return -1, 0
 
 
-@kernel
+@array_kernel
 def _cross(wiring, here, there, domain, salt, out, used):
     """Write the way into `domain`, to router `there` in it unless that is -1."""
     link, _ = _crossing(wiring, here, there, domain, salt)
@@ -116,7 +116,7 @@ def _cross(wiring, here, there, domain, salt, out, used):
     return used
 
 
-@kernel
+@array_kernel
 def _same(links, start, other, length):
     for i in range(length):  # noqa: SIM110  compiled code has no all()
         if links[start + i] != links[other + i]:
@@ -124,7 +124,7 @@ def _same(links, start, other, length):
     return True
 
 
-@kernel
+@array_kernel
 def find_paths(wiring, source, target, minimal_paths, detours):
     """Candidate paths of each pair: the arrays of `Routes`."""
     pairs = len(source)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from wattline.model.kernel import kernel
+from wattline.model.kernel import array_kernel
 
 
-@kernel
+@array_kernel
 def split(rows, demand, path_start, link_start, link, minimal, scale, routing,
           sharpness, tolerance, sweeps):
     """Share of each path of each row's demand, the part that would still move, and the sweeps.
@@ -79,7 +79,7 @@ def split(rows, demand, path_start, link_start, link, minimal, scale, routing,
     return offset, share, moved, sweep
 
 
-@kernel
+@array_kernel
 def draw_paths(pairs, offset, share, pair, path_start, link_start, link, source, target, rate,
                sent, received, packets, first, links, nodes, draws, seed):
     """Divide each flow over paths drawn by their shares; the links of every part and their use.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from wattline.model.kernel import kernel
+from wattline.model.kernel import array_kernel
 
 
-@kernel
+@array_kernel
 def fair_rates(start, link, use, alive, capacity):
     """Max-min fair rate of each flow.
 
@@ -73,7 +73,7 @@ def fair_rates(start, link, use, alive, capacity):
     return rate
 
 
-@kernel
+@array_kernel
 def finish_times(start, link, use, job, size, jobs, capacity, epochs):
     """Time at which the last flow of each job is done, when all start together.
 

@@ -34,3 +34,33 @@ def layout(node_router: IntArray, router_group: IntArray) -> Layout:
         np.searchsorted(node_router, routers).astype(np.int64),
         np.searchsorted(router_group, groups).astype(np.int64),
     )
+
+
+class Room(NamedTuple):
+    """Where the kernels write, since they make no arrays themselves."""
+
+    chosen: IntArray
+    """The nodes that were chosen, in the order in which tasks fill them."""
+    idle: IntArray
+    """Free nodes of each router."""
+    nodes: IntArray
+    routers: IntArray
+    counts: IntArray
+    values: npt.NDArray[np.float64]
+    seed: IntArray
+    """State of the random sequence."""
+
+
+def make_room(where: Layout, seed: int) -> Room:
+    """Room for one caller; the seed may be any whole number."""
+    nodes, routers = len(where.router), len(where.first_node) - 1
+    mixed = int(np.random.SeedSequence(seed).generate_state(1)[0])
+    return Room(
+        chosen=np.zeros(nodes, dtype=np.int64),
+        idle=np.zeros(routers, dtype=np.int64),
+        nodes=np.zeros(nodes, dtype=np.int64),
+        routers=np.zeros(routers, dtype=np.int64),
+        counts=np.zeros(int(np.diff(where.first_node).max()) + 2, dtype=np.int64),
+        values=np.zeros(routers, dtype=np.float64),
+        seed=np.array([mixed % 2147483646 + 1], dtype=np.int64),
+    )
