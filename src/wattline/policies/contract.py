@@ -50,6 +50,12 @@ def keys_change(st: State, order: Any) -> bool:
     return False
 
 
+@slot(1, default=True)
+def order_told(st: State, order: Any, job: int) -> None:
+    """Told that a job gave its units back; its energy is counted up to now."""
+    return
+
+
 # ---- backfill -------------------------------------------------------------------------------
 
 
@@ -102,6 +108,18 @@ def watts_available(st: State, admission: Any) -> float:
 def watts_of(st: State, admission: Any, job: int) -> float:
     """Watts that a job holds while it runs, or will hold if it starts as it is configured."""
     return 0.0
+
+
+@slot(1, default=True)
+def planned_s(st: State, admission: Any, job: int, requested_s: float) -> float:
+    """How long a job that asked for `requested_s` may take if it is admitted now."""
+    return float(requested_s / st.clock[0].speed)
+
+
+@slot(1, default=True)
+def not_before_s(st: State, admission: Any, job: int) -> float:
+    """The earliest time at which admission can let a waiting job start, as far as is known now."""
+    return float(st.clock[0].now_s)
 
 
 # ---- configuration --------------------------------------------------------------------------

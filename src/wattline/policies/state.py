@@ -33,6 +33,7 @@ CLOCK = np.dtype(
     [
         ("now_s", "f8"),
         ("power_w", "f8"),  # the whole machine, now
+        ("energy_j", "f8"),  # of the whole machine, since the beginning
         ("cap_w", "f8"),  # infinite where there is none
         ("idle_w", "f8"),  # one unit, on and idle
         ("off_w", "f8"),  # one unit, off

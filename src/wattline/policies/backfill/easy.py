@@ -22,6 +22,8 @@ from wattline.policies.contract import (
     before_queue,
     configure,
     least_units,
+    not_before_s,
+    planned_s,
     schedule,
     watts_available,
     watts_of,
@@ -86,7 +88,8 @@ def _backfill(st: State, policy: Composition, position: int, smallest: int) -> N
         entry = st.queue[position]
         stays = True
         if configure(st, policy.configuration, policy, position) and entry.units <= clock.free:
-            in_time = clock.now_s + entry.requested_s / clock.speed <= clock.shadow_s
+            time_s = planned_s(st, policy.admission, entry.job, entry.requested_s)
+            in_time = clock.now_s + time_s <= clock.shadow_s
             if in_time or _uses_extra_only(st, policy, entry.job, entry.units):
                 verdict = attempt_configured(st, policy, position)
                 stays = not leaves_queue(verdict)
@@ -156,12 +159,13 @@ def _reserve_units_and_watts(st: State, policy: Composition, job: int, watts: fl
     need_w = watts_of(st, policy.admission, job)
     available = clock.free
     shadow_s = float("inf")
+    first_s = not_before_s(st, policy.admission, job)
     if available >= need and watts >= need_w:
-        shadow_s = clock.now_s
+        shadow_s = first_s
     for place in range(clock.blocks):
         first = st.blocks[place].order * BLOCK
         for index in range(first, first + st.blocks[st.blocks[place].order].count):
-            expected_s = max(st.releases[index].expected_s, clock.now_s)
+            expected_s = max(st.releases[index].expected_s, first_s)
             if expected_s > shadow_s:
                 clock.shadow_s = shadow_s
                 clock.extra = available - need
