@@ -57,6 +57,7 @@ def serve_in_order(st: State, policy: Composition) -> int:
         verdict = attempt(st, policy, position)
         if verdict == STOP:
             clock.stopped = 1
+            clock.stopper = -1
         if not leaves_queue(verdict):
             break
         position += 1

@@ -7,6 +7,8 @@ or uses only extra units, which are then consumed.
 
 A full pass is needed only when something was released or changed. Otherwise jobs that could not
 start still cannot (time only makes the shadow harder to reach), and only new entries are tried.
+Where admission stopped a backfilled job and with it all behind it, time frees those once the job
+would no longer end by the shadow time.
 """
 
 from __future__ import annotations
@@ -45,6 +47,8 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
     sort_queue(st, policy)
     if clock.overrun and first_release_s(st) < clock.now_s:
         clock.examined = 0  # overdue jobs: time alone may have changed the reservation
+    if clock.stopped and clock.stopper >= 0 and not _may_pass(st, policy, clock.stopper):
+        clock.examined = 0  # it would no longer end in time: it stops those behind it no more
     if clock.examined == 0:
         clock.stopped = 0
     if not before_queue(st, policy.admission, policy) or clock.stopped:
@@ -88,8 +92,7 @@ def _backfill(st: State, policy: Composition, position: int, smallest: int) -> N
         entry = st.queue[position]
         stays = True
         if configure(st, policy.configuration, policy, position) and entry.units <= clock.free:
-            time_s = planned_s(st, policy.admission, entry.job, entry.requested_s)
-            in_time = clock.now_s + time_s <= clock.shadow_s
+            in_time = _in_time(st, policy, entry.job, entry.requested_s)
             if in_time or _uses_extra_only(st, policy, entry.job, entry.units):
                 verdict = attempt_configured(st, policy, position)
                 stays = not leaves_queue(verdict)
@@ -98,6 +101,7 @@ def _backfill(st: State, policy: Composition, position: int, smallest: int) -> N
                     clock.extra_w -= watts_of(st, policy.admission, entry.job)
                 if verdict == STOP:
                     clock.stopped = 1
+                    clock.stopper = entry.job
         if stays:
             smallest = min(smallest, least_units(st, policy.configuration, entry.job))
             if kept != position:
@@ -106,6 +110,21 @@ def _backfill(st: State, policy: Composition, position: int, smallest: int) -> N
         position += 1
     clock.smallest = smallest
     drop_entries(st, kept, position)
+
+
+@kernel
+def _may_pass(st: State, policy: Composition, job: int) -> bool:
+    """Whether a queued job may start beside the head job's reservation, power apart."""
+    live = st.live[job]
+    in_time = _in_time(st, policy, job, live.requested_s)
+    return bool(in_time or _uses_extra_only(st, policy, job, live.units))
+
+
+@kernel
+def _in_time(st: State, policy: Composition, job: int, requested_s: float) -> bool:
+    clock = st.clock[0]
+    time_s = planned_s(st, policy.admission, job, requested_s)
+    return bool(clock.now_s + time_s <= clock.shadow_s)
 
 
 @kernel
