@@ -13,13 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from wattline.model.jobs import NO_JOB, IntArray
-from wattline.model.run import EventKind, Outcome, Run
+from wattline.model.run import EventKind, Outcome, Placement, Run
 from wattline.model.signal import FloatArray
 
 TOLERANCE = 1e-9
 """Relative: sums of a million doubles stay well within it, a wrong term does not."""
 _EXAMPLES = 3
 _COUNTED = (EventKind.SUBMIT, EventKind.START, EventKind.END)
+_TAKING = (EventKind.START, EventKind.RESUME)
+"""Events at which a job takes its units; a paused job gives them back until it resumes."""
+_GIVING = (EventKind.END, EventKind.PAUSE)
 
 Rows = npt.NDArray[np.intp] | npt.NDArray[np.bool_]
 
@@ -90,19 +93,20 @@ def _job_times(run: Run) -> Iterator[str]:
     yield from _jobs(run, ran & timed & (end_s < start_s), "end before their start")
     yield from _jobs(run, ran & (schedule.nodes < 1), "ran on no unit")
     yield from _jobs(run, ran & (schedule.nodes > run.units), "ran on more units than there are")
-    late = run.schedule.outcome == Outcome.KILLED
-    paused = _named(run, EventKind.PAUSE)
-    overrun = (end_s - start_s) - run.jobs.requested_s > 1e-6 * np.maximum(1.0, np.abs(end_s))
-    yield from _jobs(run, late & timed & ~paused & overrun,
-                     "were killed, but after their requested time")
+    # Speed stretches what a job asked for and what it needs alike.
+    in_time = run.jobs.requested_s > run.jobs.run_s
+    killed = (schedule.outcome == Outcome.KILLED) & (schedule.configuration == 0)
+    yield from _jobs(run, killed & in_time, "were killed, though they asked for enough time")
 
 
 def _dependencies(run: Run) -> Iterator[str]:
-    """A job that comes after another starts when that one has ended, or was never to run."""
+    """A job that comes after another starts when that one has ended and the think time is over."""
     after = run.jobs.after_job
     rows = np.flatnonzero((after != NO_JOB) & run.ran)
     first = after[rows]
-    early = run.ran[first] & (run.schedule.start_s[rows] < run.schedule.end_s[first])
+    yield from _jobs(run, rows[~run.ran[first]], "ran though the job they depend on never did")
+    ready_s = run.schedule.end_s[first] + run.jobs.think_s[rows]
+    early = run.ran[first] & (run.schedule.start_s[rows] < ready_s)
     yield from _jobs(run, rows[early], "start before the job they depend on has ended")
 
 
@@ -122,10 +126,15 @@ def _busy_units(run: Run) -> Iterator[str]:
 
 
 def _queue_length(run: Run) -> Iterator[str]:
-    """Submitted less started. Jobs that never run or wait for another one may be left out."""
+    """Submitted less started.
+
+    Jobs that never run, wait for another one or are paused may be counted or left out.
+    """
     log = run.events
-    change = _signs(run, plus=EventKind.SUBMIT, minus=EventKind.START)
-    most = np.cumsum(change)
+    change = (log.kind == EventKind.SUBMIT).astype(np.int64) - (log.kind == EventKind.START)
+    paused = np.cumsum((log.kind == EventKind.PAUSE).astype(np.int64)
+                       - (log.kind == EventKind.RESUME))
+    most = np.cumsum(change) + paused
     may_miss = ~run.ran | (run.jobs.after_job != NO_JOB)
     of_event = np.where(log.job == NO_JOB, False, may_miss[np.maximum(log.job, 0)])
     least = np.cumsum(np.where(of_event, 0, change))
@@ -146,10 +155,17 @@ def _placement(run: Run) -> Iterator[str]:
         place.first + place.count > run.units).any():
         yield f"the placement has runs of units outside 0 to {run.units - 1}"
         return
+    log = run.events
+    times = np.bincount(log.job[np.isin(log.kind, _TAKING)], minlength=len(run.jobs))
     given = np.bincount(place.job, weights=place.count, minlength=len(run.jobs))
-    yield from _jobs(run, given != np.where(run.ran, run.schedule.nodes, 0),
-                     "are placed on another number of units than they were given")
-    start_s, end_s = run.schedule.start_s[place.job], run.schedule.end_s[place.job]
+    wrong = given != times * run.schedule.nodes
+    if wrong.any():
+        yield from _jobs(run, wrong, "are placed on another number of units than they were given")
+        return
+    gives = np.bincount(log.job[np.isin(log.kind, _GIVING)], minlength=len(run.jobs))
+    if (gives != times).any():  # a start or an end is missing, which is reported as such
+        return
+    start_s, end_s = _span_times(run, place)
     held = np.flatnonzero(end_s > start_s)  # a job of no length holds nothing
     free_from_s = np.full(run.units, -np.inf)
     clashes = []
@@ -161,6 +177,26 @@ def _placement(run: Run) -> Iterator[str]:
     if clashes:
         yield from _jobs(run, np.unique(place.job[clashes]),
                          "start on units that another job still holds")
+
+
+def _span_times(run: Run, place: Placement) -> tuple[FloatArray, FloatArray]:
+    """From when to when each run of units was held: a job that was paused holds several in turn."""
+    log = run.events
+    begin, finish = (
+        rows[np.argsort(log.job[rows], kind="stable")]
+        for rows in (np.flatnonzero(np.isin(log.kind, kinds)) for kinds in (_TAKING, _GIVING))
+    )
+    order = np.argsort(place.job, kind="stable")
+    units = place.count[order]
+    before = np.cumsum(units) - units
+    first = np.searchsorted(place.job[order], np.arange(len(run.jobs)), "left")
+    job = place.job[order]
+    turn = (before - before[first[job]]) // run.schedule.nodes[job]
+    segment = np.searchsorted(log.job[begin], job, "left") + turn
+    start_s, end_s = np.empty(order.size), np.empty(order.size)
+    start_s[order] = log.time_s[begin[segment]]
+    end_s[order] = log.time_s[finish[segment]]
+    return start_s, end_s
 
 
 def _energy(run: Run) -> Iterator[str]:
@@ -188,31 +224,52 @@ def _idle_and_jobs(run: Run) -> Iterator[str]:
     yield from _equal("the machine's energy", run.energy_j, "jobs plus idle units", parts_j)
 
 
-def _power_of_running_jobs(run: Run) -> Iterator[str]:
-    """At each event: idle units plus the mean power of each running job.
+def _power_of_jobs(run: Run) -> Iterator[str]:
+    """Each job's energy is the integral of its own power, and the machine's power at each event is
+    that of the running jobs and of the free units.
 
-    It can be said where jobs keep their power from start to end.
+    It can be said where the log gives each change of a job's power: not where all jobs change
+    their speed at once.
     """
-    idle_w = _idle_w_per_unit(run)
     log = run.events
-    if idle_w is None or _named(run, EventKind.RATE).any() or _named(run, EventKind.PAUSE).any():
+    if np.any((log.kind == EventKind.RATE) & (log.job == NO_JOB)):
         return
-    held_s = run.schedule.end_s - run.schedule.start_s
-    with np.errstate(invalid="ignore", divide="ignore"):
-        job_w = np.where(held_s > 0, run.schedule.energy_j / held_s, 0.0)
-    of_event = np.where(log.job == NO_JOB, 0.0, job_w[np.maximum(log.job, 0)])
-    power_w = idle_w * (run.units - log.busy) + np.cumsum(_holding(run) * of_event)
-    held = _held_s(run) > 0  # within an instant the order of its events decides, not physics
-    # A job of a second in a run of a year knows its own length to only some 1e-8 of it.
-    short = np.abs(run.end_s) * np.finfo(np.float64).eps / np.nanmin(
-        np.where(held_s > 0, held_s, np.inf), initial=np.inf)
-    allowed_w = (TOLERANCE + 4 * short) * max(float(np.abs(power_w).max(initial=0.0)), 1.0)
-    wrong = np.flatnonzero(held & (np.abs(power_w - log.power_w) > allowed_w))
-    if wrong.size:
-        row = wrong[0]
-        yield (f"the power differs from idle units plus running jobs at {wrong.size} events, "
-               f"first at row {row} ({log.time_s[row]} s): {log.power_w[row]} W instead of "
-               f"{power_w[row]} W")
+    row, power_w, lasts_s = _job_powers(run)
+    energy_j = np.bincount(log.job[row], weights=power_w * lasts_s, minlength=len(run.jobs))
+    # Times far from zero are known to some rounding, and so is the length of a job.
+    rounding_s = 4 * np.finfo(np.float64).eps * max(abs(run.start_s), abs(run.end_s))
+    mean_w = np.bincount(log.job[row], weights=power_w, minlength=len(run.jobs))
+    allowed_j = TOLERANCE * np.abs(energy_j) + rounding_s * mean_w
+    wrong = np.abs(energy_j - run.schedule.energy_j) > allowed_j
+    yield from _jobs(run, wrong, "have another energy than the integral of their power")
+    idle_w = _idle_w_per_unit(run)
+    if idle_w is None:
+        return
+    before_w = np.where(np.append(True, np.diff(log.job[row]) != 0)[: row.size], 0.0,
+                        np.append(0.0, power_w)[: row.size])
+    change_w = np.zeros(len(log))
+    change_w[row] = power_w - before_w
+    expected_w = idle_w * (run.units - log.busy) + np.cumsum(change_w)
+    allowed_w = TOLERANCE * max(float(np.abs(expected_w).max(initial=0.0)), 1.0)
+    settled = _held_s(run) > 0  # within an instant the order of its events decides, not physics
+    off = np.flatnonzero(settled & (np.abs(expected_w - log.power_w) > allowed_w))
+    if off.size:
+        yield (f"the power differs from idle units plus running jobs at {off.size} events, "
+               f"first at row {off[0]} ({log.time_s[off[0]]} s): {log.power_w[off[0]]} W instead "
+               f"of {expected_w[off[0]]} W")
+
+
+def _job_powers(run: Run) -> tuple[npt.NDArray[np.intp], FloatArray, FloatArray]:
+    """The log's rows that set a job's power, job by job: row, power from then on, for how long."""
+    log = run.events
+    sets = np.isin(log.kind, (*_TAKING, *_GIVING, EventKind.RATE)) & (log.job != NO_JOB)
+    row = np.flatnonzero(sets)
+    row = row[np.argsort(log.job[row], kind="stable")]
+    power_w = np.where(np.isin(log.kind[row], _GIVING), 0.0, log.value[row])
+    same = log.job[row][1:] == log.job[row][:-1]
+    lasts_s = np.zeros(row.size)
+    lasts_s[:-1] = np.where(same, np.diff(log.time_s[row]), 0.0)
+    return row, power_w, lasts_s
 
 
 def _cap_and_peak(run: Run) -> Iterator[str]:
@@ -239,7 +296,7 @@ def _cap_and_peak(run: Run) -> Iterator[str]:
 
 _AUDITS: tuple[Callable[[Run], Iterator[str]], ...] = (
     _each_job_once, _job_times, _dependencies, _busy_units, _queue_length, _placement, _energy,
-    _idle_and_jobs, _power_of_running_jobs, _cap_and_peak,
+    _idle_and_jobs, _power_of_jobs, _cap_and_peak,
 )
 
 
@@ -250,15 +307,11 @@ def _held_s(run: Run) -> FloatArray:
     return np.diff(run.events.time_s, append=run.end_s)
 
 
-def _signs(run: Run, plus: EventKind, minus: EventKind) -> IntArray:
-    kind = run.events.kind
-    signs: IntArray = (kind == plus).astype(np.int64) - (kind == minus).astype(np.int64)
-    return signs
-
-
 def _holding(run: Run) -> IntArray:
     """+1 where a job takes its units, -1 where it gives them back."""
-    return _signs(run, plus=EventKind.START, minus=EventKind.END)
+    kind = run.events.kind
+    signs: IntArray = np.isin(kind, _TAKING).astype(np.int64) - np.isin(kind, _GIVING)
+    return signs
 
 
 def _units_of_event(run: Run) -> IntArray:

@@ -294,4 +294,4 @@ def _line(number: int, runs: Mapping[str, Run]) -> dict[str, Any]:
 
 def _width(number: int) -> float:
     """The first lines are wider, so that they are seen behind later ones that coincide."""
-    return max(1.2, 2.6 - 0.7 * number)
+    return max(1.5, 2.6 - 0.6 * number)

@@ -208,6 +208,8 @@ def _render(runs: Mapping[str, Run], figures: Mapping[str, Mapping[str, Any]],
 
     rows = compare_table(runs, figures)
     names = list(runs)
+    not_run = [figures[name]["jobs"]["not_run"] for name in names]
+    unlike = [count != not_run[0] for count in not_run]
     source = resources.files("wattline.analysis").joinpath("templates", _TEMPLATE)
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True,
                               lstrip_blocks=True)
@@ -215,17 +217,19 @@ def _render(runs: Mapping[str, Run], figures: Mapping[str, Mapping[str, Any]],
     return template.render(
         title=names[0] if len(names) == 1 else f"{len(names)} runs compared",
         names=names,
-        rows=[_summary_cells(row) for row in rows],
+        rows=[_summary_cells(row, unlike) for row in rows],
+        unlike=[name for name, differs in zip(names, unlike, strict=True) if differs],
         shared_cap=_shares_cap(runs),
         pictures=common,
         sections=sections,
     )
 
 
-def _summary_cells(row: Row) -> dict[str, Any]:
+def _summary_cells(row: Row, unlike: Sequence[bool]) -> dict[str, Any]:
+    """A run that ran other jobs than the first is not called better or worse than it."""
     cells = [
-        {"text": text, "ratio": ratio_text(ratio), "verdict": _verdict(row, ratio)}
-        for text, ratio in zip(row.texts, row.ratios, strict=True)
+        {"text": text, "ratio": ratio_text(ratio), "verdict": "" if other else _verdict(row, ratio)}
+        for text, ratio, other in zip(row.texts, row.ratios, unlike, strict=True)
     ]
     return {"label": row.label, "unit": row.unit, "cells": cells}
 

@@ -130,7 +130,9 @@ def above(steps: Steps, limit: Signal) -> tuple[float, float]:
     edge_s = edge_s[(edge_s >= steps.edge_s[0]) & (edge_s <= steps.edge_s[-1])]
     begin_s = edge_s[:-1]
     row = np.searchsorted(steps.edge_s[:-1], begin_s, "right") - 1
-    over_w = np.maximum(steps.value[row] - limit.sample(begin_s), 0.0)
+    over_w = steps.value[row] - limit.sample(begin_s)
+    # A machine that stands exactly at its limit is not above it by the rounding of a sum.
+    over_w = np.where(over_w > 1e-9 * np.abs(steps.value[row]), over_w, 0.0)
     length_s = np.diff(edge_s)
     return float(length_s[over_w > 0].sum()), float(np.dot(over_w, length_s))
 

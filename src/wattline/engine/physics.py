@@ -15,7 +15,7 @@ from wattline.engine.log import (
 from wattline.engine.timers import NODES_OFF, NODES_ON, WAKE, push_timer
 from wattline.engine.world import World
 from wattline.model.kernel import kernel
-from wattline.policies.contract import Composition, give_back, released
+from wattline.policies.contract import Composition, give_back, order_told, released
 from wattline.policies.releases import insert_release, remove_release, rescale_releases
 from wattline.policies.state import (
     ACT_DOWN,
@@ -43,6 +43,7 @@ def integrate(st: State, world: World, until_s: float) -> None:
     passed_s = until_s - clock.now_s
     if passed_s > 0.0:
         meter.energy_j += clock.power_w * passed_s
+        clock.energy_j = meter.energy_j
         meter.peak_w = max(meter.peak_w, clock.power_w)
         if clock.power_w > clock.cap_w * (1.0 + TOLERANCE):
             meter.time_above_s += passed_s
@@ -183,6 +184,7 @@ def _release_units(st: State, world: World, policy: Composition, job: int) -> No
     clock = st.clock[0]
     live = st.live[job]
     released(st, policy.backfill, job)
+    order_told(st, policy.order, job)
     remove_release(st, live.expected_s, job)
     remove_end(st, world.meter[0].heap, job)
     world.meter[0].heap -= 1
@@ -236,6 +238,7 @@ def nodes_off(st: State, world: World, units: int) -> None:
     clock.changing_w -= units * clock.halt_w
     clock.off += units
     clock.power_w += units * (clock.off_w - clock.halt_w)
+    clock.examined = 0  # power fell: a job that waits for watts may have them now
     log_event(st, world, NODE, -1, float(-units))
 
 

@@ -174,7 +174,8 @@ def settle(
     )  # fmt: skip
     actual, average, reserve, level, energy_price, reserve_price, error_price = values
     duration_s = np.diff(edges)
-    gap_w = np.abs(actual - average - level * reserve)
+    # Where nothing is offered there is nothing to follow, and no error to pay for.
+    gap_w = np.where(reserve > 0, np.abs(actual - average - level * reserve), 0.0)
     money = energy_price * average - reserve_price * reserve + error_price * gap_w
     return Settlement(
         cost=float(money @ duration_s) / WS_PER_KWH,
@@ -186,7 +187,6 @@ def settle(
 
 def _tracking(gap_w: FloatArray, reserve_w: FloatArray, duration_s: FloatArray) -> Tracking:
     offered = reserve_w > 0
-    # Where nothing is offered (the hour was not bid for) there is nothing to follow.
     if not np.any(offered):
         return Tracking(0.0, 0.0)
     error = gap_w[offered] / reserve_w[offered]

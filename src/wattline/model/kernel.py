@@ -41,6 +41,15 @@ def kernel(function: F) -> F:
     return compiled
 
 
+def array_kernel(function: F) -> F:
+    """Like `kernel`, for functions that make arrays; they are called from plain code only."""
+    if PLAIN:
+        return function
+    options = {**JIT_OPTIONS, "_nrt": True}
+    compiled: F = numba.njit(cache=True, **options)(function)
+    return compiled
+
+
 class Slot:
     """A point where a compiled caller calls a policy; see the module's text.
 

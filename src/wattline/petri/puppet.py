@@ -121,6 +121,7 @@ def _batch_page(jobs: Sequence[Job]) -> Page:
             Place("Trigger", UNIT, fusion="Trigger", at=(200, 290)),
             Place("Pass", PASS, fusion="Pass", at=(560, 290)),
             _port("Runtime Info", INFO, 1060, 185),
+            _port("Power 2", POWER, 800, 60, "Power"),
             _port("Running", ACTIVE, 1060, 320),
             _port("Power", POWER, 1060, 440),
             _port("Nodes", UNIT, 1060, 580),
@@ -142,8 +143,9 @@ def _batch_page(jobs: Sequence[Job]) -> Page:
             ), guard="n > 0 and order == 'wfp'", priority=BEGIN_PASS, at=(390, 385)),
             Transition("EASY", (
                 take("Pass", "('scan', at)"), take("Queuing", "jobs"),
-                see("Runtime Info", "info"), put("Queuing", "found[0]"), put("Pass", "found[1]"),
-            ), let=(("found", "Backfill(jobs, at, info, now)"),),
+                see("Runtime Info", "info"), see("Power 2", "p"), put("Queuing", "found[0]"),
+                put("Pass", "found[1]"),
+            ), let=(("found", "Backfill(jobs, at, info, p.f, now)"),),
                 priority=PASSING, at=(800, 185)),
             Transition("Finish", (
                 take("Running", "run"), take("Power", "p"), take("Runtime Info", "info"),
@@ -164,7 +166,7 @@ def _allocation_page(cap: Signal, start_s: float) -> Page:
             Place("Cap Plan", WATTS, changes, at=(90, 80)),
             Place("Cap", WATTS, (cap.at(start_s),), fusion="Cap", at=(440, 80)),
             Place("Trigger", UNIT, fusion="Trigger", at=(260, 190)),
-            Place("Alarm", NUMBER, fusion="Alarm", at=(90, 375)),
+            Place("Alarm", NUMBER, fusion="Alarm", at=(90, 300)),
             Place("Wait Queue", JOBS, ((),), fusion="Wait Queue", at=(440, 380)),
             _port("Power", POWER, 640, 80),
             _port("Runtime Info", INFO, 830, 220),
@@ -187,11 +189,8 @@ def _allocation_page(cap: Signal, start_s: float) -> Page:
                 absent("Pass"),
             ), priority=CHANGE_CAP, at=(260, 80)),
             Transition("Expire", (
-                take("Alarm", "n"), see("Wait Queue", "ws"), put("Trigger"), absent("Pass"),
-            ), guard="Waits(n, ws)", priority=SUBMIT, at=(260, 300)),
-            Transition("Forget", (
-                take("Alarm", "n"), see("Wait Queue", "ws"),
-            ), guard="not Waits(n, ws)", priority=SUBMIT, at=(260, 440)),
+                take("Alarm", "n"), put("Trigger"), absent("Pass"),
+            ), priority=SUBMIT, at=(260, 300)),
             Transition("Power Change", (
                 take("Pass", "('wait', at)"), take("Wait Queue", "ws"),
                 see("Power", "p"), see("Cap", "cap"), see("Runtime Info", "info"),

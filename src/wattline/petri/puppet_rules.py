@@ -63,12 +63,11 @@ class Active(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What the scheduler knows of a running job: its nodes and requested seconds left at `et`."""
+    """What the scheduler knows of a running job: its nodes and its end by the requested time."""
 
     n: int
     js: int
-    left: float
-    et: float
+    end: float
     pf: float
 
 
@@ -220,10 +219,13 @@ class Rules:
 
     @staticmethod
     def wfp(jobs: tuple[Job, ...], now: float) -> tuple[Job, ...]:
-        return tuple(sorted(jobs, key=lambda job: (-job.js * ((now - job.st) / job.rq) ** 3,
-                                                   job.n)))
+        def key(job: Job) -> tuple[float, int]:
+            waited = (now - job.st) / job.rq
+            return -job.js * (waited * waited * waited), job.n
 
-    def backfill(self, jobs: tuple[Job, ...], at: At, info: Info,
+        return tuple(sorted(jobs, key=key))
+
+    def backfill(self, jobs: tuple[Job, ...], at: At, info: Info, f: float,
                  now: float) -> tuple[tuple[Job, ...], Pass | Several]:
         """EASY: bring the next job that may start by nodes and time to the head of the queue.
 
@@ -237,7 +239,7 @@ class Rules:
             job = jobs[k]
             if job.js > info.free:
                 continue
-            in_time = now + job.rq <= at.shadow
+            in_time = now + job.rq / self.rate(f) <= at.shadow
             if in_time or job.js <= at.extra:
                 queue = (job, *jobs[:k], *jobs[k + 1 :])
                 return queue, Pass("try", at._replace(k=k, use=0 if in_time else job.js))
@@ -246,7 +248,8 @@ class Rules:
     def reservation(self, head: Job, info: Info, now: float) -> tuple[float, int]:
         """When, by the requested times, enough nodes are free for the head; how many more then."""
         free = info.free
-        ends = sorted((self.expected_end(held, now), held.js) for held in info.running)
+        # A job past its requested time may end at any moment.
+        ends = sorted((max(now, held.end), held.js) for held in info.running)
         for end, js in ends:
             free += js
             if free >= head.js:
@@ -255,22 +258,20 @@ class Rules:
                 return end, free - head.js
         raise InputError(f"job {head.n} needs {head.js} nodes, more than the machine has")
 
-    def expected_end(self, held: Held, now: float) -> float:
-        return max(now, held.et + held.left / self.rate(held.pf))
-
     def pow_allocate(self, ws: tuple[Waiting, ...], at: At, room: tuple[Power, float, Info],
                      now: float) -> tuple[tuple[Waiting, ...], Pass | Several]:
         """Bring the next job of the wait queue that fits to its head.
 
-        Without one the pass goes on to the queue, or is over if a job has waited too long.
+        One that has waited too long and does not fit blocks all others: the pass is over. When
+        all have been tried, the pass goes on to the queue.
         """
         p, cap, info = room
         for i in range(at.k, len(ws)):
             job = ws[i].job
             if job.js <= info.free and self.fits(p, job, cap):
                 return (ws[i], *ws[:i], *ws[i + 1 :]), Pass("take", At(i))
-        if any(self.overdue(w, now) for w in ws):
-            return ws, EMPTY
+            if self.overdue(ws[i], now):
+                return ws, EMPTY
         return ws, Pass("scan")
 
     def overdue(self, w: Waiting, now: float) -> bool:
@@ -283,7 +284,7 @@ class Rules:
         return Timed(Active(job, now, job.rt, now, p.f), now + job.rt / self.rate(p.f))
 
     def know(self, info: Info, job: Job, p: Power, now: float) -> Info:
-        held = Held(job.n, job.js, job.rq, now, p.f)
+        held = Held(job.n, job.js, now + job.rq / self.rate(p.f), p.f)
         return Info(info.free - job.js, (*info.running, held))
 
     @staticmethod
@@ -299,9 +300,12 @@ class Rules:
         return Timed(run._replace(left=left, et=now, pf=f), now + left / self.rate(f))
 
     def update_info(self, info: Info, f: float, now: float) -> Info:
+        """What is left of the requested times is stretched like the work that is left."""
         return info._replace(running=tuple(
-            held._replace(left=max(0.0, held.left - (now - held.et) * self.rate(held.pf)),
-                          et=now, pf=f)
+            held._replace(
+                end=now + (held.end - now) * self.rate(held.pf) / self.rate(f)
+                if held.end > now else held.end,
+                pf=f)
             for held in info.running))
 
 
@@ -313,6 +317,5 @@ def declarations(rules: Rules, order: str) -> dict[str, Any]:
         "Judge": rules.judge, "Level": rules.level, "Join": rules.with_job,
         "Leave": rules.without_job, "Begin": rules.begin, "Know": rules.know,
         "Forget": rules.forget, "Pass": Pass, "Waiting": Waiting, "Done": Done,
-        "Waits": lambda n, ws: any(w.job.n == n for w in ws),
         "order": order, "w": rules.wait_time_s, "l": rules.wait_slots,
     }

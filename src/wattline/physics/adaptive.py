@@ -23,30 +23,29 @@ def fits(power_w: float, cap_w: float) -> bool:
 
 @kernel
 def optimal_level(
-    room_w: float, idle_nodes: int, rise_w: FloatArray, low: int, high: int
+    room_w: float, idle_rise_w: float, dynamic: FloatArray, low: int, high: int
 ) -> int:
     """The highest level at which all idle nodes would fit into the room, or WAIT.
 
-    `rise_w[level]` is what a node draws at a level above its idle power, `room_w` what is left
-    under the cap.
+    `idle_rise_w` is what all idle nodes would draw at full speed above their idle power,
+    `dynamic[level]` the part of that rise at a level, `room_w` what is left under the cap.
     """
     for level in range(high, low - 1, -1):
-        if fits(idle_nodes * rise_w[level], room_w):
+        if fits(idle_rise_w * dynamic[level], room_w):
             return level
     return WAIT
 
 
 @kernel
 def choose_level(
-    room_w: float, nodes: int, idle_nodes: int, rise_w: FloatArray, low: int, high: int
+    room_w: float, rise_w: float, idle_rise_w: float, dynamic: FloatArray, low: int, high: int
 ) -> int:
-    """The level at which a job of so many nodes starts now, or WAIT."""
-    if fits(nodes * rise_w[high], room_w):
+    """The level at which a job that raises power by `rise_w` at full speed starts, or WAIT."""
+    if fits(rise_w * dynamic[high], room_w):
         return high
-    best = optimal_level(room_w, idle_nodes, rise_w, low, high)
-    if best != WAIT:
-        # All idle nodes fit at this level, so this job, which takes some of them, does too.
+    best = optimal_level(room_w, idle_rise_w, dynamic, low, high)
+    if best != WAIT and fits(rise_w * dynamic[best], room_w):
         return best
-    if fits(nodes * rise_w[low], room_w):
+    if fits(rise_w * dynamic[low], room_w):
         return low
     return WAIT

@@ -58,6 +58,12 @@ class CorePower:
         speed: FloatArray = relative**self.beta
         return speed
 
+    def dynamic(self) -> FloatArray:
+        """Power above idle at each level, relative to that at full speed."""
+        rise = np.asarray(self.power_w, dtype=np.float64) - self.idle_w
+        relative: FloatArray = rise / rise[-1]
+        return relative
+
     def node_power(self, cores: int) -> FloatArray:
         """Watts of a node whose cores all run, at each level."""
         return np.asarray(self.power_w, dtype=np.float64) * cores

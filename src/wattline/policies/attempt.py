@@ -24,6 +24,12 @@ def attempt(st: State, policy: Composition, position: int) -> int:
     """Try to start the queue entry at this position; the verdict says what became of it."""
     if not configure(st, policy.configuration, policy, position):
         return WAIT
+    return attempt_configured(st, policy, position)
+
+
+@kernel
+def attempt_configured(st: State, policy: Composition, position: int) -> int:
+    """The same for an entry whose configuration has just been chosen."""
     entry = st.queue[position]
     if entry.units > st.clock[0].free:
         return NO_ROOM
@@ -51,6 +57,7 @@ def serve_in_order(st: State, policy: Composition) -> int:
         verdict = attempt(st, policy, position)
         if verdict == STOP:
             clock.stopped = 1
+            clock.stopper = -1
         if not leaves_queue(verdict):
             break
         position += 1

@@ -50,6 +50,12 @@ def keys_change(st: State, order: Any) -> bool:
     return False
 
 
+@slot(1, default=True)
+def order_told(st: State, order: Any, job: int) -> None:
+    """Told that a job gave its units back; its energy is counted up to now."""
+    return
+
+
 # ---- backfill -------------------------------------------------------------------------------
 
 
@@ -113,13 +119,34 @@ def watts_of(st: State, admission: Any, job: int) -> float:
     return 0.0
 
 
+@slot(1, default=True)
+def planned_s(st: State, admission: Any, job: int, requested_s: float) -> float:
+    """How long a job that asked for `requested_s` may take if it is admitted now."""
+    return float(requested_s / st.clock[0].speed)
+
+
+@slot(1, default=True)
+def not_before_s(st: State, admission: Any, job: int) -> float:
+    """The earliest time at which admission can let a waiting job start, as far as is known now."""
+    return float(st.clock[0].now_s)
+
+
 # ---- configuration --------------------------------------------------------------------------
 
 
 @slot(1, default=True)
 def configure(st: State, configuration: Any, policy: Composition, position: int) -> bool:
-    """Choose the configuration of the queue entry at `position`; False: it cannot start now."""
+    """Choose the configuration of the queue entry at `position`; False: it cannot start now.
+
+    Where it cannot, the entry is left in the configuration that a reservation should be for.
+    """
     return True
+
+
+@slot(1, default=True)
+def least_units(st: State, configuration: Any, job: int) -> int:
+    """No configuration of the job needs fewer units than this."""
+    return int(st.live[job].units)
 
 
 # ---- placement ------------------------------------------------------------------------------

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from wattline.model.kernel import kernel
-from wattline.policies.contract import Composition, entry_key, keys_change, queue_key
+from wattline.policies.contract import (
+    Composition,
+    entry_key,
+    keys_change,
+    least_units,
+    queue_key,
+)
 from wattline.policies.state import QUEUED, State
 
 
@@ -27,7 +33,7 @@ def enqueue(st: State, policy: Composition, job: int) -> None:
     clock.queue_last += 1
     st.live[job].state = QUEUED
     clock.examined = min(clock.examined, index - first)
-    clock.smallest = min(clock.smallest, entry.units)
+    clock.smallest = min(clock.smallest, least_units(st, policy.configuration, job))
 
 
 @kernel

@@ -33,6 +33,7 @@ CLOCK = np.dtype(
     [
         ("now_s", "f8"),
         ("power_w", "f8"),  # the whole machine, now
+        ("energy_j", "f8"),  # of the whole machine, since the beginning
         ("cap_w", "f8"),  # infinite where there is none
         ("cap_w_max", "f8"),  # the highest that the cap will ever be
         ("idle_w", "f8"),  # one unit, on and idle
@@ -66,6 +67,7 @@ CLOCK = np.dtype(
         ("extra", "i8"),
         ("extra_w", "f8"),  # watts left over beside the head job's reservation
         ("stopped", "i8"),  # nothing in the queue may start before something changes
+        ("stopper", "i8"),  # the backfilled job that stopped it, or -1 where it was one in order
         ("smallest", "i8"),  # no queued job is smaller than this
         ("step_first", "i8"),  # steps of the availability profile in use: [first, last)
         ("step_last", "i8"),

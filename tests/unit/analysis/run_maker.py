@@ -41,7 +41,7 @@ def fcfs_run(
     start, end = np.full(count, np.nan), np.full(count, np.nan)
     energy, outcome = np.zeros(count), np.full(count, int(Outcome.NOT_RUN))
     given = np.zeros(count, dtype=np.int64)
-    rows: list[tuple[float, int, int, float, int, int]] = []
+    rows: list[tuple[float, int, int, float, int, int, float]] = []
     places: list[tuple[int, int, int]] = []
     free, held = set(range(nodes)), {}
     running: list[tuple[float, int]] = []
@@ -49,7 +49,8 @@ def fcfs_run(
     power_w = nodes * IDLE_W
 
     def log(time_s: float, kind: EventKind, job: int) -> None:
-        rows.append((time_s, int(kind), job, power_w, nodes - len(free), len(queue)))
+        drawn_w = job_power_w(job) if kind == EventKind.START else 0.0
+        rows.append((time_s, int(kind), job, power_w, nodes - len(free), len(queue), drawn_w))
 
     def job_power_w(job: int) -> float:
         known = float(jobs.power_w[job])
@@ -102,10 +103,10 @@ def _runs(units: list[int]) -> list[tuple[int, int]]:
 
 def _finish(*, jobs: JobTable, machine: Machine, rows: list[Any], schedule: Schedule,
             places: list[Any] | None, cap_w: Signal | None) -> Run:
-    table = np.array(rows, dtype=np.float64).reshape(-1, 6)
-    time_s, kind, job, power_w, busy, queued = table.T
+    table = np.array(rows, dtype=np.float64).reshape(-1, 7)
+    time_s, kind, job, power_w, busy, queued, value = table.T
     events = EventLog(time_s.copy(), kind.astype(np.int64), job.astype(np.int64), power_w.copy(),
-                      busy.astype(np.int64), queued.astype(np.int64), np.zeros(len(time_s)))
+                      busy.astype(np.int64), queued.astype(np.int64), value.copy())
     held_s = np.diff(time_s, append=time_s[-1])
     energy_j = float(np.dot(power_w, held_s))
     above_s, above_j = _above(time_s, power_w, cap_w) if cap_w else (0.0, 0.0)

@@ -15,7 +15,7 @@ from run_maker import changed, fcfs_run, some_jobs
 from wattline.analysis.checker import check
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
-from wattline.model.run import EventKind, Outcome, Run
+from wattline.model.run import EventKind, EventLog, Outcome, Placement, Run, Schedule
 from wattline.model.signal import Signal
 
 CAP = Signal.from_steps([(0.0, 3000.0), (5000.0, 2200.0), (20000.0, 2500.5)], "W")
@@ -95,6 +95,10 @@ BROKEN: dict[str, tuple[Callable[[Run], Run], str]] = {
         "jobs plus idle units"),
     "energies of two jobs swapped": (
         lambda run: changed(run, "schedule", energy_j=_swap(run.schedule.energy_j, 10, 200)),
+        "another energy than the integral of their power"),
+    "power that no job draws": (
+        lambda run: changed(run, "events", power_w=_set(
+            run.events.power_w, 40, run.events.power_w[40] + 1)),
         "the power differs from idle units plus running jobs"),
     "a job starts twice": (
         lambda run: changed(run, "events", job=_set(
@@ -128,11 +132,14 @@ BROKEN: dict[str, tuple[Callable[[Run], Run], str]] = {
         lambda run: replace(run, jobs=run.jobs.with_columns(
             after_job=np.where(np.arange(300) > 0, np.arange(300) - 1, -1))),
         "before the job they depend on has ended"),
-    "killed too late": (
+    "killed in time": (
+        lambda run: changed(run, "schedule", outcome=np.full(300, int(Outcome.KILLED))),
+        "though they asked for enough time"),
+    "a dependency that never ran": (
         lambda run: changed(replace(run, jobs=run.jobs.with_columns(
-            requested_s=run.jobs.run_s - 1)), "schedule",
-            outcome=np.full(300, int(Outcome.KILLED))),
-        "after their requested time"),
+            after_job=_set(run.jobs.after_job, 299, 0))), "schedule",
+            outcome=_set(run.schedule.outcome, 0, int(Outcome.NOT_RUN))),
+        "ran though the job they depend on never did"),
     "peak too low": (
         lambda run: replace(run, power_w_peak=run.power_w_peak * 0.999), "the peak power"),
     "time above the cap": (
@@ -183,3 +190,52 @@ def test_the_run_of_the_benchmark_is_a_good_one() -> None:
     from wattline.cli.benchmarks.analysis import made_up_run
 
     assert check(made_up_run(500)) == []
+
+
+def paused_run() -> Run:
+    """Two nodes. Job 1 holds both from 0 s, is paused from 4 s to 6 s, and ends at 12 s.
+
+    Job 2 runs on node 0 in between: 500 W for 4 s, 350 W for 2 s, 500 W for 6 s make 5,700 J.
+    """
+    kinds = [EventKind.SUBMIT, EventKind.START, EventKind.PAUSE, EventKind.SUBMIT, EventKind.START,
+             EventKind.END, EventKind.RESUME, EventKind.END]
+    events = EventLog(
+        time_s=np.array([0.0, 0, 4, 4, 4, 6, 6, 12]),
+        kind=np.array([int(kind) for kind in kinds]),
+        job=np.array([0, 0, 0, 1, 1, 1, 0, 0]),
+        power_w=np.array([200.0, 500, 200, 200, 350, 200, 500, 200]),
+        busy=np.array([0, 2, 0, 0, 1, 0, 2, 0]),
+        queued=np.array([1, 0, 0, 1, 0, 0, 0, 0]),
+        value=np.array([0.0, 500, 0, 0, 250, 0, 500, 0]),
+    )
+    done = np.full(2, int(Outcome.COMPLETED))
+    return Run(
+        jobs=JobTable.build(submit_s=[0, 4], run_s=[10, 2], procs=[2, 1]),
+        schedule=Schedule(np.array([0.0, 4]), np.array([12.0, 6]), np.array([2, 1]),
+                          np.array([5000.0, 500]), done, 0 * done),
+        events=events,
+        machine=Machine.uniform(2, NodeClass(power_w_idle=100.0, power_w_active=250.0)),
+        units=2, start_s=0.0, end_s=12.0, energy_j=5700.0, class_energy_j={"node": 5700.0},
+        time_above_cap_s=0.0, energy_above_cap_j=0.0, power_w_peak=500.0,
+        placement=Placement(np.array([0, 1, 0]), np.array([0, 0, 0]), np.array([2, 1, 2])),
+    )
+
+
+def test_a_paused_job_gives_its_units_back() -> None:
+    assert check(paused_run()) == []
+
+
+def test_a_paused_job_must_be_placed_again() -> None:
+    once = changed(paused_run(), "placement", job=np.array([0, 1]), first=np.array([0, 0]),
+                   count=np.array([2, 1]))
+    assert any("another number of units" in sentence for sentence in check(once))
+
+
+def test_a_job_that_resumes_too_early_is_caught() -> None:
+    early = changed(paused_run(), "events", time_s=np.array([0.0, 0, 4, 4, 4, 6, 5, 12]))
+    assert any("goes back in time" in sentence for sentence in check(early))
+    swapped = np.array([0, 1, 2, 3, 4, 6, 5, 7])
+    log = {name: values[swapped] for name, values in vars(paused_run().events).items()}
+    late = changed(paused_run(), "events", **{
+        **log, "time_s": np.array([0.0, 0, 4, 4, 4, 5, 6, 12])})
+    assert any("start on units that another job still holds" in s for s in check(late))

@@ -193,9 +193,9 @@ def _table_bytes(table: pa.Table) -> bytes:
 def _forgeries() -> dict[str, tuple[str, bytes]]:
     short = pa.table({"job_id": [1, 2], "submit_s": [0.0, 1.0]})
     words = pa.table({"time_s": ["a"], "kind": ["end"], "job": [0], "power_w": [1.0],
-                      "busy": [0], "queued": [0]})
+                      "busy": [0], "queued": [0], "value": [0.0]})
     unknown = pa.table({"time_s": [0.0], "kind": ["party"], "job": [0], "power_w": [1.0],
-                        "busy": [0], "queued": [0]})
+                        "busy": [0], "queued": [0], "value": [0.0]})
     gaps = pa.table({"time_s": [0.0, None], "value": [1.0, 2.0]})
     return {
         "garbage": ("jobs.parquet", b"PAR1" + bytes(range(200)) + b"PAR1"),

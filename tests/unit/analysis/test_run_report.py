@@ -120,6 +120,13 @@ def test_two_runs_are_compared(plain: Run, capped: Run, tmp_path: Path) -> None:
     assert "did not record which units each job held" in " ".join(text.split())
 
 
+def test_runs_of_different_work_are_not_called_better(capped: Run, tmp_path: Path) -> None:
+    fewer = fcfs_run(some_jobs(120, nodes=16), nodes=8)
+    text = report({"all": capped, "fewer": fewer}, tmp_path).read_text()
+    assert "Not all jobs ran in fewer" in text
+    assert 'class="ratio better"' not in text
+
+
 def test_many_runs(plain: Run, tmp_path: Path) -> None:
     page = report({f"run {number}": plain for number in range(5)}, tmp_path)
     assert Page(page.read_text()).images == 5 + 5

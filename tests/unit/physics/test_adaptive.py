@@ -7,10 +7,13 @@ from wattline.physics.adaptive import WAIT, choose_level, optimal_level
 from wattline.physics.core_power import SANDY_BRIDGE
 
 RISE_W = SANDY_BRIDGE.node_power(16) - 16 * SANDY_BRIDGE.idle_w  # 80, 96, 128, ..., 240 W a node
+DYNAMIC = SANDY_BRIDGE.dynamic()
+FULL_W = 240.0
 
 
 def test_the_rises():
     assert list(RISE_W) == [80, 96, 128, 144, 160, 176, 208, 240]
+    assert pytest.approx(RISE_W / FULL_W) == DYNAMIC
 
 
 @pytest.mark.parametrize(
@@ -25,19 +28,19 @@ def test_the_rises():
     ],
 )
 def test_full_then_optimal_then_lowest_then_wait(room_w, nodes, idle, level):
-    assert choose_level(room_w, nodes, idle, RISE_W, 0, 7) == level
+    assert choose_level(room_w, nodes * FULL_W, idle * FULL_W, DYNAMIC, 0, 7) == level
 
 
 def test_the_range_of_the_job_is_kept():
-    assert choose_level(1300.0, 10, 10, RISE_W, 3, 7) == WAIT
-    assert choose_level(1500.0, 10, 10, RISE_W, 3, 3) == 3
+    assert choose_level(1300.0, 2400.0, 2400.0, DYNAMIC, 3, 7) == WAIT
+    assert choose_level(1500.0, 2400.0, 2400.0, DYNAMIC, 3, 3) == 3
 
 
 def test_what_is_optimal_lets_all_idle_nodes_run():
     rng = np.random.default_rng(1)
     for _ in range(500):
         idle, room = int(rng.integers(1, 5000)), float(rng.uniform(0, 1.2e6))
-        level = optimal_level(room, idle, RISE_W, 0, 7)
+        level = optimal_level(room, idle * FULL_W, DYNAMIC, 0, 7)
         if level != WAIT:
             assert idle * RISE_W[level] <= room * (1 + 1e-6)
             assert level == 7 or idle * RISE_W[level + 1] > room

@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +70,7 @@ def made_up_run(count: int, seed: int = 0) -> Run:
         jobs=jobs,
         schedule=Schedule(start_s, end_s, jobs.procs, _ACTIVE_W * jobs.procs * jobs.run_s,
                           int(Outcome.COMPLETED) * ones, 0 * ones),
-        events=EventLog(events.time_s, events.kind, events.job, power_w, events.busy,
-                        events.queued, events.value),
+        events=replace(events, power_w=power_w),
         machine=Machine.uniform(units, NodeClass(power_w_idle=_IDLE_W, power_w_active=_ACTIVE_W)),
         units=units,
         start_s=float(events.time_s[0]),
@@ -94,8 +94,8 @@ def _log(jobs: JobTable, start_s: Any, end_s: Any) -> EventLog:
     starts, ends = kind == EventKind.START, kind == EventKind.END
     busy = np.cumsum(jobs.procs[job] * (starts.astype(np.int64) - ends))
     queued = np.cumsum((kind == EventKind.SUBMIT).astype(np.int64) - starts)
-    return EventLog(time_s, kind, job, np.zeros(3 * count), busy, queued,
-                    np.zeros(3 * count))
+    power_w = np.where(starts, _ACTIVE_W * jobs.procs[job], 0.0)
+    return EventLog(time_s, kind, job, np.zeros(3 * count), busy, queued, power_w)
 
 
 def _seconds(step: Callable[[], object]) -> float:

@@ -31,9 +31,9 @@ class Settings:
     """First step, as a share of the machine's range and of the weights."""
     decay_rounds: float = 60.0
     """After this many rounds the step has halved."""
-    penalty: float = 1.0
+    penalty: float = 0.1
     """Weight of the soft penalty, in costs of the mean power (beta)."""
-    steepness: float = 20.0
+    steepness: float = 100.0
     """How sharply the penalty sets in (rho)."""
     weight_min: float = 0.005
 

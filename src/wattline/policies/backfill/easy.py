@@ -7,6 +7,8 @@ or uses only extra units, which are then consumed.
 
 A full pass is needed only when something was released or changed. Otherwise jobs that could not
 start still cannot (time only makes the shadow harder to reach), and only new entries are tried.
+Where admission stopped a backfilled job and with it all behind it, time frees those once the job
+would no longer end by the shadow time.
 """
 
 from __future__ import annotations
@@ -14,12 +16,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from wattline.model.kernel import implement, kernel
-from wattline.policies.attempt import attempt, leaves_queue, serve_in_order
+from wattline.policies.attempt import attempt_configured, leaves_queue, serve_in_order
 from wattline.policies.contract import (
     START,
     STOP,
     Composition,
     before_queue,
+    configure,
+    least_units,
+    not_before_s,
+    planned_s,
     schedule,
     watts_available,
     watts_of,
@@ -41,6 +47,8 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
     sort_queue(st, policy)
     if clock.overrun and first_release_s(st) <= clock.now_s:
         clock.examined = 0  # overdue jobs: time alone may have changed the reservation
+    if clock.stopped and clock.stopper >= 0 and not _may_pass(st, policy, clock.stopper):
+        clock.examined = 0  # it would no longer end in time: it stops those behind it no more
     if clock.examined == 0:
         clock.stopped = 0
     if not before_queue(st, policy.admission, policy) or clock.stopped:
@@ -60,7 +68,8 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
             return
         _reserve(st, policy, st.queue[head].job)
         position = head + 1
-        _backfill(st, policy, position, st.queue[head].units)
+        least = least_units(st, policy.configuration, st.queue[head].job)
+        _backfill(st, policy, position, least)
     else:
         _backfill(st, policy, position, clock.smallest)
     clock.examined = clock.queue_last - clock.queue_first
@@ -70,7 +79,7 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
 def _backfill(st: State, policy: Composition, position: int, smallest: int) -> None:
     """Try the entries from `position` on beside the head job's reservation.
 
-    `smallest` is the size of the smallest entry before them; it is kept up to date so that a
+    `smallest` is the least that any entry before them can run on; it is kept up to date so that a
     release of fewer units costs no pass at all.
     """
     clock = st.clock[0]
@@ -82,24 +91,40 @@ def _backfill(st: State, policy: Composition, position: int, smallest: int) -> N
             break
         entry = st.queue[position]
         stays = True
-        if entry.units <= clock.free:
-            in_time = clock.now_s + entry.requested_s / clock.speed <= clock.shadow_s
+        if configure(st, policy.configuration, policy, position) and entry.units <= clock.free:
+            in_time = _in_time(st, policy, entry.job, entry.requested_s)
             if in_time or _uses_extra_only(st, policy, entry.job, entry.units):
-                verdict = attempt(st, policy, position)
+                verdict = attempt_configured(st, policy, position)
                 stays = not leaves_queue(verdict)
                 if verdict == START and not in_time:
                     clock.extra -= entry.units
                     clock.extra_w -= watts_of(st, policy.admission, entry.job)
                 if verdict == STOP:
                     clock.stopped = 1
+                    clock.stopper = entry.job
         if stays:
-            smallest = min(smallest, entry.units)
+            smallest = min(smallest, least_units(st, policy.configuration, entry.job))
             if kept != position:
                 st.queue[kept] = st.queue[position]
             kept += 1
         position += 1
     clock.smallest = smallest
     drop_entries(st, kept, position)
+
+
+@kernel
+def _may_pass(st: State, policy: Composition, job: int) -> bool:
+    """Whether a queued job may start beside the head job's reservation, power apart."""
+    live = st.live[job]
+    in_time = _in_time(st, policy, job, live.requested_s)
+    return bool(in_time or _uses_extra_only(st, policy, job, live.units))
+
+
+@kernel
+def _in_time(st: State, policy: Composition, job: int, requested_s: float) -> bool:
+    clock = st.clock[0]
+    time_s = planned_s(st, policy.admission, job, requested_s)
+    return bool(clock.now_s + time_s <= clock.shadow_s)
 
 
 @kernel
@@ -153,12 +178,13 @@ def _reserve_units_and_watts(st: State, policy: Composition, job: int, watts: fl
     need_w = watts_of(st, policy.admission, job)
     available = clock.free
     shadow_s = float("inf")
+    first_s = not_before_s(st, policy.admission, job)
     if available >= need and watts >= need_w:
-        shadow_s = clock.now_s
+        shadow_s = first_s
     for place in range(clock.blocks):
         first = st.blocks[place].order * BLOCK
         for index in range(first, first + st.blocks[st.blocks[place].order].count):
-            expected_s = max(st.releases[index].expected_s, clock.now_s)
+            expected_s = max(st.releases[index].expected_s, first_s)
             if expected_s > shadow_s:
                 clock.shadow_s = shadow_s
                 clock.extra = available - need
@@ -187,11 +213,12 @@ def _schedule_around_windows(st: State, policy: Composition) -> None:
     position = kept
     while position < clock.queue_last and not clock.stopped:
         entry = st.queue[position]
+        may_start = configure(st, policy.configuration, policy, position)
         duration_s = entry.requested_s / clock.speed
         start_s = earliest(st, clock.now_s, entry.units, duration_s)
         stays = True
-        if start_s <= clock.now_s:
-            verdict = attempt(st, policy, position)
+        if may_start and start_s <= clock.now_s:
+            verdict = attempt_configured(st, policy, position)
             stays = not leaves_queue(verdict)
             if verdict == START:
                 add_to_profile(st, clock.now_s, clock.now_s + duration_s, -entry.units)

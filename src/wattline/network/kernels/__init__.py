@@ -1,0 +1,1 @@
+"""Hot loops over arrays: compiled, or plain with WATTLINE_PLAIN=1; typed by their use."""

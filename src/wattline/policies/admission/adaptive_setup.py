@@ -1,0 +1,101 @@
+"""From a machine, its core power and a cap plan to the parameters of adaptive admission."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+import numpy as np
+
+from wattline.model.errors import InputError
+from wattline.model.jobs import IntArray
+from wattline.model.machine import Machine
+from wattline.physics.core_power import GHZ, SANDY_BRIDGE, CorePower, FrequencyRange
+from wattline.physics.powercap import Limits, PowerCap
+from wattline.policies.admission.adaptive import Adaptive
+
+MIX_LEAST_HZ = 2.0 * GHZ
+"""Below this a core of the table saves less power than it loses time; MIX switches off instead."""
+RAMP_KEPT_S = 60.0
+
+
+class Strategy(StrEnum):
+    """How power is reduced."""
+
+    IDLE = "idle"
+    """Only by leaving nodes idle: jobs run at full speed or wait."""
+    SHUT = "shut"
+    """By switching nodes off; jobs run at full speed."""
+    DVFS = "dvfs"
+    """By lower frequency."""
+    MIX = "mix"
+    """By both, frequency not below 2.0 GHz."""
+
+    @classmethod
+    def parse(cls, text: str) -> Strategy:
+        try:
+            return cls(text.strip().lower())
+        except ValueError:
+            raise InputError(
+                f"strategy '{text}' is unknown; write {', '.join(cls)}"
+            ) from None
+
+
+def adaptive(
+    machine: Machine, plan: PowerCap | None = None, *, core: CorePower = SANDY_BRIDGE,
+    strategy: Strategy = Strategy.DVFS, ranges: Sequence[FrequencyRange | None] | None = None,
+) -> Adaptive:
+    """Parameters for this machine; `ranges` are the frequencies that each job allows.
+
+    A job without a range allows all. Reservations of the plan become windows that are kept;
+    its changes on the fly do not: nobody knows of them beforehand.
+    """
+    plan = (plan or PowerCap()).checked(Limits.of(machine))
+    low, high = _levels(core, strategy, ranges)
+    start, end, cap = _windows(plan, machine.power_w_max)
+    return Adaptive(
+        speed=core.speed(),
+        dynamic=core.dynamic(),
+        low=low,
+        high=high,
+        window_start_s=start,
+        window_end_s=end,
+        window_w=cap,
+        node_w=machine.groups[0].node_class.power_w_active,
+        least=int(low.min()),
+        shut=int(strategy in (Strategy.SHUT, Strategy.MIX)),
+        floor_w=plan.floor_w,
+        ramp_w_per_s=plan.change_rate_w_per_s,
+        ramp_w=plan.change_rate_w_per_s * RAMP_KEPT_S,
+    )
+
+
+def _levels(
+    core: CorePower, strategy: Strategy, ranges: Sequence[FrequencyRange | None] | None
+) -> tuple[IntArray, IntArray]:
+    top = core.levels - 1
+    least = {Strategy.DVFS: 0, Strategy.MIX: _level_at(core, MIX_LEAST_HZ)}.get(strategy, top)
+    if ranges is None:
+        return np.array([least], dtype=np.int64), np.array([top], dtype=np.int64)
+    pairs = [(0, top) if wanted is None else core.level_range(wanted) for wanted in ranges]
+    high = np.array([pair[1] for pair in pairs], dtype=np.int64)
+    # A strategy that does not slow jobs down leaves each at the highest that it allows.
+    low = np.minimum(np.maximum([pair[0] for pair in pairs], least), high).astype(np.int64)
+    return low, high
+
+
+def _level_at(core: CorePower, frequency_hz: float) -> int:
+    steps = core.frequency_hz
+    return min(sum(1 for step in steps if step < frequency_hz * (1 - 1e-9)), len(steps) - 1)
+
+
+def _windows(
+    plan: PowerCap, max_w: float
+) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], ...]:
+    """The stretches in which reservations lower the cap, each with what they leave."""
+    known = plan.known(max_w)
+    ends = np.append(known.time_s[1:], np.inf)
+    held = np.array([
+        any(r.start_s <= t < r.end_s for r in plan.reservations) for t in known.time_s
+    ], dtype=np.bool_)
+    return known.time_s[held], ends[held], known.value[held]

@@ -1,0 +1,182 @@
+"""What a scheduler knows of the configurations that jobs may run in, laid out for kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from wattline.model.books import Books
+from wattline.model.errors import InputError
+from wattline.model.jobs import IntArray, JobTable
+from wattline.model.kernel import kernel
+from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.measurements import find_application
+from wattline.physics.pareto import build_index, join
+from wattline.policies.state import State
+
+NONE = -1
+CAP_TOLERANCE = 1e-9
+
+
+class Offers(Books):
+    """Rows are configurations of all applications together; `code` says whose a job's are.
+
+    The first six arrays are a Pareto index. A ladder is, for each application, one configuration
+    a node count, in the order of nodes: what a policy uses that does not choose cores and caps.
+    """
+
+    FIELDS = (
+        "first_level", "level_nodes", "first_point", "power_w", "time_s", "row",
+        "first_row", "row_nodes", "row_time_s", "row_power_w", "row_up",
+        "first_rung", "rung_row", "code", "weight",
+    )
+    first_level: Any
+    level_nodes: Any
+    first_point: Any
+    power_w: Any
+    time_s: Any
+    row: Any
+    first_row: Any
+    row_nodes: Any
+    row_time_s: Any
+    row_power_w: Any
+    row_up: Any
+    """The row with the same nodes and cores at the next higher cap that is faster, or -1."""
+    first_rung: Any
+    rung_row: Any
+    code: Any
+    """For each job its application among the tables."""
+    weight: Any
+    """For each job the weight of its share of the power."""
+
+
+def make_offers(
+    jobs: JobTable,
+    tables: Mapping[str, ConfigurationTable],
+    *,
+    cores: int | None = None,
+    cap_w: float | None = None,
+    weight: Any = None,
+) -> Offers:
+    """The configurations of these jobs' applications.
+
+    `cores` and `cap_w` make the ladder; left out, they are the most and the highest of each table.
+    """
+    names, code = _codes(jobs, tables)
+    chosen = [tables[name] for name in names]
+    index, joined = build_index(chosen), join(chosen)
+    rungs = [_rungs(table, cores, cap_w) for table in chosen]
+    sizes = np.array([0, *(len(one) for one in rungs)])
+    ups = [_next_up(table) for table in chosen]
+    offset = joined.first_row
+    weights = np.ones(len(jobs)) if weight is None else np.asarray(weight, dtype=np.float64)
+    if weights.shape != (len(jobs),) or not np.all(np.isfinite(weights) & (weights > 0)):
+        raise InputError("every job needs a priority weight greater than 0")
+    arrays: dict[str, Any] = {
+        **index._asdict(),
+        "first_row": joined.first_row, "row_nodes": joined.nodes, "row_time_s": joined.time_s,
+        "row_power_w": joined.power_w,
+        "row_up": np.concatenate([np.where(up >= 0, up + offset[i], NONE)
+                                  for i, up in enumerate(ups)]),
+        "first_rung": np.cumsum(sizes),
+        "rung_row": np.concatenate([one + offset[i] for i, one in enumerate(rungs)]),
+        "code": code, "weight": weights,
+    }
+    # Kernels are compiled for one kind of array: writable, contiguous, 64 bits wide.
+    return Offers(**{
+        name: np.array(values, dtype=np.float64 if values.dtype.kind == "f" else np.int64)
+        for name, values in arrays.items()
+    })
+
+
+@kernel
+def job_bound_w(st: State, offers: Any, job: int) -> float:
+    """The fair share of the bound: weight x requested nodes / nodes of the machine x bound."""
+    clock = st.clock[0]
+    return float(offers.weight[job] * st.jobs[job].units / clock.units * clock.cap_w)
+
+
+@kernel
+def most_possible_w(st: State) -> float:
+    """Watts that one job can have when nothing else runs and its units idle beside the others."""
+    clock = st.clock[0]
+    return float((clock.cap_w - clock.units * clock.idle_w) * (1.0 + CAP_TOLERANCE))
+
+
+@kernel
+def adopt(st: State, offers: Any, position: int, row: int) -> None:
+    """Put a queue entry into a configuration.
+
+    Its deadline is the requested time, or the configuration's own where that is longer, so that
+    no job is killed for a choice that it did not make.
+    """
+    entry = st.queue[position]
+    live = st.live[entry.job]
+    time_s = offers.row_time_s[row]
+    requested_s = max(st.jobs[entry.job].requested_s, time_s)
+    entry.units = offers.row_nodes[row]
+    entry.requested_s = requested_s
+    live.units = offers.row_nodes[row]
+    live.requested_s = requested_s
+    live.work_s = time_s
+    live.watts = offers.row_power_w[row]
+    live.own_watts = 1
+    live.config = row + 1
+
+
+@kernel
+def is_settled(st: State, job: int) -> bool:
+    """A job that has run already (and was paused) keeps its configuration."""
+    return bool(st.live[job].start_s == st.live[job].start_s)
+
+
+def _codes(
+    jobs: JobTable, tables: Mapping[str, ConfigurationTable]
+) -> tuple[list[str], IntArray]:
+    """Which tables are needed, and which of them each job uses."""
+    wanted = np.unique(jobs.application)
+    if len(jobs) and wanted[0] < 0:
+        row = int(np.flatnonzero(jobs.application < 0)[0])
+        raise InputError(f"job {jobs.job_id[row]} names no application; a policy that chooses "
+                         "configurations needs one for every job")
+    names: list[str] = []
+    code = np.zeros(len(jobs), dtype=np.int64)
+    for application in wanted:
+        name = find_application(tables, jobs.name_of("application", int(application)))[0]
+        if name.application not in names:
+            names.append(name.application)
+        code[jobs.application == application] = names.index(name.application)
+    return names, code
+
+
+def _rungs(table: ConfigurationTable, cores: int | None, cap_w: float | None) -> IntArray:
+    wanted_cores = int(table.cores.max()) if cores is None else cores
+    wanted_cap_w = float(table.cap_w.max()) if cap_w is None else cap_w
+    rows = np.flatnonzero((table.cores == wanted_cores) & (table.cap_w == wanted_cap_w))
+    if not rows.size:
+        raise InputError(
+            f"'{table.application}' has no configuration with {wanted_cores} cores and a cap of "
+            f"{wanted_cap_w:g} W; it has cores {_listed(table.cores)} and caps "
+            f"{_listed(table.cap_w)}"
+        )
+    ordered: IntArray = rows[np.argsort(table.nodes[rows])]
+    return ordered
+
+
+def _next_up(table: ConfigurationTable) -> IntArray:
+    """Rows are sorted by nodes, cores and cap, so the next row is the candidate."""
+    up = np.full(len(table), NONE, dtype=np.int64)
+    for row in range(len(table)):
+        for other in range(row + 1, len(table)):
+            if table.nodes[other] != table.nodes[row] or table.cores[other] != table.cores[row]:
+                break
+            if table.time_s[other] < table.time_s[row]:
+                up[row] = other
+                break
+    return up
+
+
+def _listed(values: Any) -> str:
+    return ", ".join(f"{value:g}" for value in np.unique(values))

@@ -1,0 +1,261 @@
+"""What every regulation policy does in a control cycle, whatever it decides.
+
+It reads the target, counts the queues, and in the end carries its choice out: so many starts of
+each type, and one ratio between lowest and highest cap for all running jobs.
+"""
+
+from __future__ import annotations
+
+from wattline.model.kernel import kernel
+from wattline.policies.contract import Composition
+from wattline.policies.queue import drop_entries
+from wattline.policies.regulation.desk import Desk
+from wattline.policies.regulation.rebid import rebid
+from wattline.policies.starting import note, start_at
+from wattline.policies.state import ACT_SPEED, State
+
+SLACK = 1e-9
+
+
+@kernel
+def begin_cycle(st: State, desk: Desk) -> int:
+    """Set the target of this cycle and count the queues; the number of the cycle, or -1."""
+    control = desk.control[0]
+    now_s = st.clock[0].now_s
+    if now_s >= control.end_s - SLACK or now_s < control.start_s - SLACK:
+        return -1
+    cycle = int(min((now_s - control.start_s) / control.cycle_s + 0.5, desk.level.size - 1.0))
+    hour = min(int((now_s - control.start_s + SLACK) / control.hour_s), desk.average.size - 1)
+    control.known = st.clock[0].running
+    control.resuming = 0
+    count_queues(st, desk)
+    if control.adaptive and desk.average[hour] == 0.0:
+        rebid(st, desk, hour)
+    target_w = float("inf")
+    if desk.reserve[hour] > 0.0:
+        target_w = desk.average[hour] + desk.level[cycle] * desk.reserve[hour]
+    control.target_w = min(target_w, desk.limit[cycle])
+    control.bias_w = 0.0
+    if control.feedback:
+        control.bias_w = st.clock[0].power_w - modelled_w(st, desk, control.ratio)
+    return cycle
+
+
+@kernel
+def end_cycle(st: State, desk: Desk, cycle: int) -> None:
+    """Write down what was decided."""
+    control = desk.control[0]
+    row = desk.trace[cycle]
+    row.target_w = control.target_w
+    row.ratio = control.ratio
+    row.waiting = 0
+    for kind in range(desk.types.size):
+        if kind == control.standby:
+            row.standby = desk.types[kind].running
+        else:
+            row.waiting += desk.types[kind].waiting
+
+
+@kernel
+def count_queues(st: State, desk: Desk) -> None:
+    """Find where each type's waiting jobs lie in the queue, which is in the order of types."""
+    clock = st.clock[0]
+    standby = desk.control[0].standby
+    first = clock.queue_first
+    if standby >= 0:  # they lie in front: there are many, and one is taken from the head
+        first = _set_range(st, desk, standby, first, -0.5)
+    for kind in range(desk.types.size):
+        if kind != standby:
+            first = _set_range(st, desk, kind, first, kind + 0.5)
+
+
+@kernel
+def _set_range(st: State, desk: Desk, kind: int, first: int, above: float) -> int:
+    """The type's entries lie from `first` up to the first key above `above`."""
+    low = first
+    high = st.clock[0].queue_last
+    while low < high:
+        middle = (low + high) // 2
+        if st.queue[middle].key > above:
+            high = middle
+        else:
+            low = middle + 1
+    entry = desk.types[kind]
+    entry.first = first
+    entry.waiting = low - first
+    entry.starts = 0
+    entry.resumes = 0
+    entry.pauses = 0
+    return low
+
+
+@kernel
+def modelled_w(st: State, desk: Desk, ratio: float) -> float:
+    """Power of the machine by the believed types, after this cycle's choices, at a cap ratio."""
+    clock = st.clock[0]
+    idle_w = clock.idle_w
+    power_w = clock.units * idle_w
+    for kind in range(desk.types.size):
+        entry = desk.types[kind]
+        count = entry.running + entry.starts + entry.resumes - entry.pauses
+        if count > 0:
+            cap_w = entry.power_w_min + ratio * (entry.power_w_max - entry.power_w_min)
+            power_w += count * entry.servers * (cap_w - idle_w)
+    return float(power_w)
+
+
+@kernel
+def room_w(st: State, desk: Desk) -> float:
+    """Watts between the target and what all chosen jobs draw without caps."""
+    control = desk.control[0]
+    return float(control.target_w - control.bias_w - modelled_w(st, desk, 1.0))
+
+
+@kernel
+def free_servers(st: State, desk: Desk) -> int:
+    """Servers left beside the jobs that are to start or to go on."""
+    free = st.clock[0].free
+    for kind in range(desk.types.size):
+        entry = desk.types[kind]
+        free -= (entry.starts + entry.resumes) * entry.servers
+    return int(free)
+
+
+@kernel
+def extra_w(st: State, desk: Desk, kind: int) -> float:
+    """Watts that one more job of this type adds."""
+    entry = desk.types[kind]
+    return float(entry.servers * (entry.power_w_max - st.clock[0].idle_w))
+
+
+@kernel
+def add_standby(st: State, desk: Desk) -> None:
+    """Fill what is left below the target with standby jobs."""
+    kind = desk.control[0].standby
+    if kind < 0 or desk.control[0].target_w == float("inf"):
+        return  # without a target there is nothing to fill
+    left_w = room_w(st, desk)
+    each_w = extra_w(st, desk, kind)
+    if left_w < each_w:
+        return
+    entry = desk.types[kind]
+    most = free_servers(st, desk) // entry.servers
+    if left_w < most * each_w:
+        most = int(left_w / each_w)
+    entry.starts = min(most, entry.waiting)
+
+
+@kernel
+def common_ratio(st: State, desk: Desk) -> float:
+    """The one cap ratio with which the chosen jobs draw the target, as near as caps allow."""
+    control = desk.control[0]
+    target_w = control.target_w - control.bias_w
+    high_w = modelled_w(st, desk, 1.0)
+    if high_w <= target_w:
+        return 1.0
+    low_w = modelled_w(st, desk, 0.0)
+    if low_w >= target_w:
+        return 0.0
+    return float((target_w - low_w) / (high_w - low_w))
+
+
+@kernel
+def answer(st: State, desk: Desk, job: int, ratio: float) -> tuple[float, float]:
+    """How the machine answers to the cap of this ratio: the job's rate and its power.
+
+    The cap follows from the type that the policy believes in, the answer from the true one.
+    """
+    believed = desk.types[st.jobs[job].kind]
+    true = desk.types[desk.truth[job]]
+    cap_w = believed.power_w_min + ratio * (believed.power_w_max - believed.power_w_min)
+    power_w = min(max(cap_w, true.power_w_min), true.power_w_max)
+    time_s = true.time_s_min
+    if true.power_w_max > true.power_w_min:
+        part = (true.power_w_max - power_w) / (true.power_w_max - true.power_w_min)
+        time_s += part * (true.time_s_max - true.time_s_min)
+    live = st.live[job]
+    return true.time_s_min / time_s / live.stretch, power_w * live.units
+
+
+@kernel
+def set_job_ratio(st: State, desk: Desk, job: int, ratio: float) -> None:
+    """Ask for a running job's cap at this ratio, if that changes anything."""
+    live = st.live[job]
+    if live.slack == st.clock[0].now_s + 1.0:
+        return  # it is to be paused in this cycle
+    rate, power_w = answer(st, desk, job, ratio)
+    if power_w != live.power_w or rate != live.rate:
+        note(st, ACT_SPEED, job, rate, power_w)
+
+
+@kernel
+def carry_out(st: State, desk: Desk, policy: Composition, ratio: float) -> None:
+    """Cap the running jobs at the ratio; resume and start the chosen ones at it."""
+    control = desk.control[0]
+    if ratio != control.ratio:
+        for index in range(control.known):
+            set_job_ratio(st, desk, st.heap[index].job, ratio)
+        control.ratio = ratio
+    start_all(st, desk, policy, ratio)
+
+
+@kernel
+def start_all(st: State, desk: Desk, policy: Composition, ratio: float) -> None:
+    """Resume and start what was chosen, at this cap ratio."""
+    control = desk.control[0]
+    resume_chosen(st, desk, policy, ratio)
+    # From the last to the first in the queue, so that a removal does not move the others' places.
+    for kind in range(desk.types.size - 1, -1, -1):
+        if kind != control.standby:
+            start_kind(st, desk, policy, kind, ratio)
+    if control.standby >= 0:
+        start_kind(st, desk, policy, control.standby, ratio)
+
+
+@kernel
+def resume_chosen(st: State, desk: Desk, policy: Composition, ratio: float) -> None:
+    """Let the last `resuming` jobs of the list of paused ones go on."""
+    control = desk.control[0]
+    while control.resuming > 0:
+        job = desk.paused[control.paused - 1]
+        rate, power_w = answer(st, desk, job, ratio)
+        if not start_at(st, policy, job, rate * st.live[job].stretch, power_w):
+            return
+        control.paused -= 1
+        control.resuming -= 1
+        desk.types[st.jobs[job].kind].running += 1
+        desk.types[st.jobs[job].kind].resumes -= 1
+
+
+@kernel
+def start_kind(st: State, desk: Desk, policy: Composition, kind: int, ratio: float) -> None:
+    """Start the chosen number of waiting jobs of a type, the oldest first."""
+    entry = desk.types[kind]
+    started = 0
+    while started < entry.starts:
+        job = st.queue[entry.first + started].job
+        rate, power_w = answer(st, desk, job, ratio)
+        if not start_at(st, policy, job, rate * st.live[job].stretch, power_w):
+            break
+        started += 1
+    if started > 0:
+        before = st.clock[0].queue_first
+        drop_entries(st, entry.first, entry.first + started)
+        moved = st.clock[0].queue_first - before
+        # A gap closed from the head side moves what lies before it.
+        if moved > 0:
+            _move_places(desk, kind, moved)
+    entry.running += started
+    entry.waiting -= started
+    entry.starts = 0
+
+
+@kernel
+def _move_places(desk: Desk, kind: int, moved: int) -> None:
+    control = desk.control[0]
+    if kind == control.standby:
+        return  # it lies in front of all others
+    for other in range(kind):
+        desk.types[other].first += moved
+    if control.standby >= 0:
+        desk.types[control.standby].first += moved

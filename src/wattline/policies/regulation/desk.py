@@ -1,0 +1,85 @@
+"""The control desk: what a regulation policy knows between two control cycles.
+
+It holds the job types as the policy believes them to be, the contract hour by hour, the signal
+cycle by cycle, and the books that the policies keep: how many jobs of each type run and wait.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wattline.model.books import Books
+
+TYPE = np.dtype(
+    [
+        # what a type is; powers are of one server
+        ("servers", "i8"),
+        ("time_s_min", "f8"),
+        ("time_s_max", "f8"),
+        ("power_w_max", "f8"),
+        ("power_w_min", "f8"),
+        ("threshold", "f8"),
+        ("weight", "f8"),
+        # how many of its jobs are where
+        ("running", "i8"),
+        ("waiting", "i8"),
+        ("first", "i8"),  # place in the queue of its first waiting job
+        ("starts", "i8"),  # to start in this cycle
+        ("resumes", "i8"),  # to go on in this cycle
+        ("pauses", "i8"),  # to be paused in this cycle
+        # while servers are shared out
+        ("share", "f8"),  # servers that it should have
+        ("settled", "i8"),
+    ]
+)
+
+CONTROL = np.dtype(
+    [
+        ("start_s", "f8"),
+        ("end_s", "f8"),
+        ("cycle_s", "f8"),
+        ("hour_s", "f8"),  # length of a bid
+        ("standby", "i8"),  # number of the type that stands by, or -1
+        ("preempt", "i8"),
+        ("feedback", "i8"),  # 1: correct the model by the measured power and progress
+        ("adaptive", "i8"),  # 1: bid anew every hour from the jobs that run and wait
+        ("margin", "f8"),  # share of a threshold from which on a job is close to violation
+        # the state of the control
+        ("target_w", "f8"),
+        ("ratio", "f8"),  # cap ratio of the last cycle
+        ("bias_w", "f8"),  # measured power less the power of the model
+        ("known", "i8"),  # running jobs at the start of the cycle: those in the heap of ends
+        ("paused", "i8"),  # jobs on the list of paused ones
+        ("resuming", "i8"),  # of these, how many at the list's end are to go on
+    ]
+)
+
+TRACE = np.dtype([("target_w", "f8"), ("ratio", "f8"), ("waiting", "i8"), ("standby", "i8")])
+
+
+class Desk(Books):
+    """Record arrays; `control` has one record.
+
+    `level` and `limit` have a value a cycle (signal, and a power not to exceed); `average` and
+    `reserve` one an hour. `truth` is the true type of every job, which the policy must not read:
+    it says how the machine answers to a cap.
+    """
+
+    FIELDS = (
+        "types", "control", "level", "limit", "average", "reserve", "truth", "paused", "trace",
+    )  # fmt: skip
+    types: Any
+    control: Any
+    level: Any
+    limit: Any
+    average: Any
+    reserve: Any
+    truth: Any
+    paused: Any
+    trace: Any
+
+
+def records(count: int, dtype: np.dtype[Any]) -> Any:
+    return np.zeros(count, dtype=dtype).view(np.recarray)

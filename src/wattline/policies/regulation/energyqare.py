@@ -1,0 +1,51 @@
+"""EnergyQARE: follow the target or serve the jobs, whichever is relatively worse off now."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from wattline.model.kernel import implement, kernel
+from wattline.policies.contract import Composition, cycle_s, regulate
+from wattline.policies.regulation.byage import choose_by_age
+from wattline.policies.regulation.cycle import begin_cycle, carry_out, end_cycle
+from wattline.policies.regulation.preemption import resume_paused
+from wattline.policies.regulation.quality import mean_relative
+from wattline.policies.regulation.timing import next_cycle_s
+from wattline.policies.regulation.tracking import track
+from wattline.policies.state import State
+
+ERROR_LIMIT = 0.3
+
+
+class EnergyQare(NamedTuple):
+    """Start all that fits while the mean degradation, relative to thresholds, exceeds the error."""
+
+    desk: Any
+
+
+@implement(regulate, EnergyQare)
+@kernel
+def _regulate(st: State, regulation: EnergyQare, policy: Composition) -> None:
+    desk = regulation.desk
+    control = desk.control[0]
+    # The error that the last decision left, against the target that it was made for.
+    gap_w = abs(st.clock[0].power_w - control.target_w)
+    cycle = begin_cycle(st, desk)
+    if cycle < 0:
+        return
+    hour = min(int((st.clock[0].now_s - control.start_s) / control.hour_s), desk.reserve.size - 1)
+    reserve_w = desk.reserve[hour]
+    error = gap_w / reserve_w if reserve_w > 0.0 else 0.0
+    if mean_relative(st, desk) > error / ERROR_LIMIT:
+        resume_paused(st, desk)
+        choose_by_age(st, desk, True)
+        carry_out(st, desk, policy, 1.0)
+    else:
+        track(st, desk, policy)
+    end_cycle(st, desk, cycle)
+
+
+@implement(cycle_s, EnergyQare)
+@kernel
+def _cycle_s(st: State, regulation: EnergyQare) -> float:
+    return next_cycle_s(st, regulation.desk)

@@ -1,0 +1,72 @@
+"""Estimated degradation of jobs that have not finished."""
+
+from __future__ import annotations
+
+from wattline.model.kernel import kernel
+from wattline.policies.regulation.desk import Desk
+from wattline.policies.state import RUNNING, State
+
+
+@kernel
+def estimate(st: State, desk: Desk, job: int) -> float:
+    """The degradation that a job will have if it runs at full speed from now on.
+
+    The time since submission, plus what is left of its work, over the shortest time, less one
+    (the published estimate leaves the one in; its thresholds are for degradations without it).
+    """
+    entry = desk.types[st.jobs[job].kind]
+    left = work_left(st, job)
+    remain_s = left * entry.time_s_min
+    if desk.control[0].feedback:
+        remain_s = measured_remain_s(st, desk, job, left)
+    return float((st.clock[0].now_s - st.jobs[job].submit_s + remain_s) / entry.time_s_min - 1.0)
+
+
+@kernel
+def work_left(st: State, job: int) -> float:
+    """The share of a job's work that is left now: what phases or loops it reports as undone."""
+    live = st.live[job]
+    left_s = live.work_s
+    if live.state == RUNNING:
+        left_s -= live.rate * (st.clock[0].now_s - live.updated_s)
+    return float(max(left_s, 0.0) / st.jobs[job].run_s)
+
+
+@kernel
+def measured_remain_s(st: State, desk: Desk, job: int, left: float) -> float:
+    """What is left at full speed, from the speed at which the job was seen to progress.
+
+    A job under a wrong label betrays itself: so much work in so much time at such a cap. The
+    cap's slowdown is taken as that of the believed type.
+    """
+    entry = desk.types[st.jobs[job].kind]
+    live = st.live[job]
+    done = 1.0 - left
+    if live.state != RUNNING or done < 0.02:
+        return float(left * entry.time_s_min)
+    elapsed_s = st.clock[0].now_s - live.start_s
+    slowest = entry.time_s_max / entry.time_s_min
+    ratio = desk.control[0].ratio
+    slowdown = 1.0 + (1.0 - ratio) * (slowest - 1.0)
+    return float(left * elapsed_s / done / slowdown)
+
+
+@kernel
+def mean_relative(st: State, desk: Desk) -> float:
+    """The mean over all jobs that run or wait of degradation so far over threshold."""
+    total = 0.0
+    count = 0
+    for index in range(st.clock[0].running):
+        job = st.heap[index].job
+        kind = st.jobs[job].kind
+        if kind != desk.control[0].standby:
+            total += max(0.0, estimate(st, desk, job)) / desk.types[kind].threshold
+            count += 1
+    for kind in range(desk.types.size):
+        entry = desk.types[kind]
+        if kind == desk.control[0].standby:
+            continue
+        for place in range(entry.first, entry.first + entry.waiting):
+            total += max(0.0, estimate(st, desk, st.queue[place].job)) / entry.threshold
+            count += 1
+    return total / count if count > 0 else 0.0

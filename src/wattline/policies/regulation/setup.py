@@ -1,0 +1,109 @@
+"""Laying out the control desk before a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from wattline.model.errors import InputError
+from wattline.model.signal import FloatArray, Signal
+from wattline.policies.regulation.byqueue import ByType
+from wattline.policies.regulation.desk import CONTROL, TRACE, TYPE, Desk, records
+from wattline.policies.regulation.energyqare import EnergyQare
+from wattline.policies.regulation.qoscap import QosCap
+from wattline.policies.regulation.sharing import Sharing
+from wattline.policies.regulation.tracking import Tracking
+
+POLICIES: Mapping[str, type] = {
+    "tracking": Tracking,
+    "energyqare": EnergyQare,
+    "qosg": Sharing,
+    "aqa": Sharing,
+    "qoscap": QosCap,
+}
+"""By name. QoSG and AQA decide alike at run time; they differ in how the bid is chosen."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """When to control, after which signal, with which bid.
+
+    `average_w` and `reserve_w` have one value an hour; with `adaptive` they are found in the run.
+    `limit_w` is a power not to exceed, whatever the signal says.
+    """
+
+    start_s: float
+    end_s: float
+    signal: Signal
+    average_w: FloatArray
+    reserve_w: FloatArray
+    limit_w: Signal | None = None
+    cycle_s: float = 1.0
+    hour_s: float = 3600.0
+    adaptive: bool = False
+    preempt: bool = False
+    feedback: bool = False
+    margin: float = 0.9
+
+    def __post_init__(self) -> None:
+        if not self.start_s < self.end_s:
+            raise InputError("a contract must end after it starts")
+        if not self.cycle_s > 0:
+            raise InputError(f"cycle_s is {self.cycle_s}, must be above 0")
+        if self.average_w.size != self.hours or self.reserve_w.size != self.hours:
+            raise InputError(f"a contract of {self.hours} hours needs as many bids")
+
+    @property
+    def hours(self) -> int:
+        return math.ceil((self.end_s - self.start_s) / self.hour_s - 1e-9)
+
+
+def make_desk(
+    plan: Plan,
+    types: Mapping[str, npt.ArrayLike],
+    *,
+    weights: npt.ArrayLike,
+    standby: int,
+    kinds: npt.NDArray[np.int64],
+    truth: npt.NDArray[np.int64] | None = None,
+) -> Desk:
+    """The desk for these types (columns by name) and jobs (`kinds`: the type of each)."""
+    table = records(len(np.asarray(types["servers"])), TYPE)
+    for name, values in types.items():
+        table[name] = values
+    table["weight"] = weights
+    if kinds.size and (kinds.min() < 0 or kinds.max() >= table.size):
+        raise InputError("every job needs a type: its application must name a row of the types")
+    control = records(1, CONTROL)
+    for name in ("start_s", "end_s", "cycle_s", "hour_s", "margin"):
+        control[name] = getattr(plan, name)
+    for name in ("adaptive", "preempt", "feedback"):
+        control[name] = int(getattr(plan, name))
+    control["standby"] = standby
+    control["ratio"] = 1.0
+    cycles = math.ceil((plan.end_s - plan.start_s) / plan.cycle_s - 1e-9) + 1
+    times_s = plan.start_s + plan.cycle_s * np.arange(cycles)
+    limit = np.full(cycles, np.inf) if plan.limit_w is None else plan.limit_w.sample(times_s)
+    return Desk(
+        types=table,
+        control=control,
+        level=np.ascontiguousarray(plan.signal.sample(times_s)),
+        limit=np.ascontiguousarray(limit),
+        average=np.array(plan.average_w, dtype=np.float64),
+        reserve=np.array(plan.reserve_w, dtype=np.float64),
+        truth=np.array(kinds if truth is None else truth, dtype=np.int64),
+        paused=np.zeros(max(1, kinds.size), dtype=np.int64),
+        trace=records(cycles, TRACE),
+    )
+
+
+def axes(name: str, desk: Desk) -> tuple[Any, Any]:
+    """The two axes of a regulated run: the queues by type, and the regulation policy."""
+    if name not in POLICIES:
+        raise InputError(f"regulation policy '{name}' is unknown; known: {', '.join(POLICIES)}")
+    return ByType(desk), POLICIES[name](desk)

@@ -1,0 +1,90 @@
+"""The communication times of one workload under one placement, by flows or by packets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from wattline.model.signal import FloatArray
+from wattline.network.flows import Exchange, flow_book, flow_times
+from wattline.network.packets import packet_book, packet_times
+from wattline.network.placement import place_all
+from wattline.network.routes import RouteBook
+from wattline.network.topology.base import Topology
+from wattline.network.traffic import TASKS_PER_NODE, map_tasks, pattern
+from wattline.studies.dragonfly.workloads import Workload
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Means over the jobs of each kind, and what the whole workload waited."""
+
+    time_s: FloatArray
+    """Communication time: one value a kind."""
+    waited_node_s: float
+    """Node-seconds beyond what the jobs' own node links need."""
+    node_s: float
+    """Node-seconds of communication, waiting included."""
+
+
+class Bench:
+    """A machine with its paths, ready to evaluate many workloads."""
+
+    def __init__(self, topology: Topology, *, packets: bool = False,
+                 routing: str = "adaptive", mapping: str = "random") -> None:
+        self.topology = topology
+        self.packets = packets
+        self.routing = routing
+        self.mapping = mapping
+        self.book: RouteBook = packet_book(topology) if packets else flow_book(topology)
+
+    def exchanges(self, workload: Workload, placement: str,
+                  rng: np.random.Generator) -> list[Exchange]:
+        """Place the jobs in order on the empty machine and put their tasks on the nodes."""
+        placed = place_all(self.topology, placement, workload.sizes,
+                           seed=int(rng.integers(2**31)))
+        made = []
+        at = 0
+        for kind in workload.kinds:
+            traffic = pattern(kind.pattern, kind.nodes * TASKS_PER_NODE)
+            for _ in range(kind.count):
+                nodes = placed[at]
+                at += 1
+                tasks = map_tasks(nodes, traffic.tasks, self.mapping, rng)
+                made.append(Exchange(nodes, tasks, traffic, kind.message_bytes))
+        return made
+
+    def run(self, workload: Workload, placement: str, seed: int, repeats: int = 1) -> Outcome:
+        """Mean of several runs with other mappings and other random placements.
+
+        Run k of every placement has the same seed, so that placements differ in nothing else.
+        """
+        times, waited, spent = [], [], []
+        sizes = np.array(workload.sizes)
+        for repeat in range(repeats):
+            rng = np.random.default_rng((seed, repeat))
+            exchanges = self.exchanges(workload, placement, rng)
+            if self.packets:
+                time_s = packet_times(self.book, exchanges, rng, routing=self.routing).time_s
+                alone_s = np.array([_drain_s(e, self.topology) for e in exchanges])
+            else:
+                result = flow_times(self.book, exchanges, routing=self.routing,
+                                    seed=int(rng.integers(1, 2**31 - 2)))
+                time_s, alone_s = result.time_s, result.alone_s
+            times.append(workload.kind_means(time_s))
+            waited.append(float(np.sum(np.maximum(0.0, time_s - alone_s) * sizes)))
+            spent.append(float(np.sum(time_s * sizes)))
+        return Outcome(np.mean(times, axis=0), float(np.mean(waited)), float(np.mean(spent)))
+
+
+def _drain_s(exchange: Exchange, topology: Topology) -> float:
+    """Time in which the busiest node link of a job drains."""
+    one = exchange.node_of_task[exchange.traffic.source]
+    other = exchange.node_of_task[exchange.traffic.target]
+    apart = one != other
+    most = 0.0
+    for ends in (one, other):
+        total = np.bincount(ends[apart], exchange.traffic.messages[apart])
+        most = max(most, float(total.max(initial=0.0)))
+    return most * exchange.message_bytes / (topology.node_gbit_s * 1e9 / 8)

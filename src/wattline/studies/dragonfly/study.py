@@ -1,0 +1,177 @@
+"""The whole study: what is run, and what is printed beside the published figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from wattline.model.machine import NodeClass
+from wattline.network.placement import BASELINES
+from wattline.network.traffic import PATTERNS
+from wattline.studies.dragonfly import congestor, published
+from wattline.studies.dragonfly.compare import CHUNK, Comparison, Pool, Settings, compare
+from wattline.studies.dragonfly.tables import (
+    RATIOS,
+    Row,
+    heterogeneous_cases,
+    homogeneous_cases,
+    intensity_cases,
+    reduction_range,
+    run_cases,
+)
+
+GROUPING = ("simple", "slurm", "rdg")
+SPREADING = ("rdn", "rdr", "rrn", "rrr")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much of the study to run."""
+
+    workloads: int = 1000
+    seed: int = 1
+    repeats: int = 2
+    quick: bool = False
+    packets: int = 0
+    """Random workloads to run packet by packet as well, 0 for none."""
+    workers: int = 2
+    node_gbit_s: float = 8.0
+
+    @classmethod
+    def fast(cls, seed: int = 1, packets: int = 0, workers: int = 2) -> Plan:
+        """50 random workloads, and only the tables of one machine."""
+        return cls(workloads=50, seed=seed, repeats=1, quick=True, packets=packets,
+                   workers=workers)
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """All results."""
+
+    plan: Plan
+    small_first: Comparison
+    large_first: Comparison
+    by_pattern: Mapping[str, Comparison]
+    packets: Comparison | None
+    flows_of_packets: Comparison | None
+    """The same workloads as `packets`, by flows: what the flow model gets wrong."""
+    homogeneous: Sequence[Row]
+    heterogeneous: Sequence[Row]
+    intensity: Sequence[Row]
+    congestor: congestor.CongestorResult
+
+
+def run_study(plan: Plan, advance: Callable[[float], None] | None = None) -> Study:
+    """Run everything, on as many processes as the plan says."""
+    homogeneous = homogeneous_cases(ratios=(1.0,) if plan.quick else RATIOS)
+    if not plan.quick:
+        homogeneous += homogeneous_cases(ratios=(1.0,), utilization=0.7)
+    mixed = [] if plan.quick else heterogeneous_cases()
+    sizes = [] if plan.quick else intensity_cases()
+    single = 0 if plan.quick else 100
+    beside = 1 if plan.quick else 10
+    base = Settings(seed=plan.seed, repeats=plan.repeats, node_gbit_s=plan.node_gbit_s)
+    with Pool(plan.workers, advance) as pool:
+        chunks = (2 * plan.workloads + len(PATTERNS) * single + plan.packets * 2) / CHUNK
+        pool.plan(chunks + len(homogeneous) + len(mixed) + len(sizes) + beside)
+        small = compare(base, plan.workloads, pool)
+        large = compare(replace(base, large_first=True), plan.workloads, pool)
+        by_pattern = {name: compare(replace(base, pattern=name), single, pool)
+                      for name in PATTERNS} if single else {}
+        packets = flows = None
+        if plan.packets:
+            packets = compare(replace(base, packets=True, repeats=1), plan.packets, pool)
+            flows = compare(replace(base, repeats=1), plan.packets, pool)
+        equal, unlike, sized = (run_cases(cases, pool, seed=plan.seed, repeats=plan.repeats)
+                                for cases in (homogeneous, mixed, sizes))
+        stretched = pool.map(congestor.run_once,
+                             [(plan.seed * 1000 + k,) for k in range(beside)])
+    return Study(plan, small, large, by_pattern, packets, flows, equal, unlike, sized,
+                 congestor.summarize(stretched))
+
+
+def energy(comparison: Comparison, node: NodeClass | None = None) -> dict[str, dict[str, float]]:
+    """Joules lost to waiting on the network, per policy.
+
+    A node that waits for messages polls, and so draws its active power. What is lost is the time
+    beyond that in which the job's own node links would drain.
+    """
+    power_w = (node or NodeClass()).power_w_active
+    waited = comparison.waited_node_s
+    spent = comparison.node_s
+    return {
+        name: {
+            "lost_j_per_million_exchanges": float(waited[:, i].mean() * power_w * 1e6),
+            "lost_share": float(waited[:, i].sum() / spent[:, i].sum()),
+        }
+        for i, name in enumerate(comparison.policies)
+    }
+
+
+def flow_error(study: Study) -> dict[str, float] | None:
+    """How far flow times are from packet times on the same workloads, job kinds and policies."""
+    if study.packets is None or study.flows_of_packets is None:
+        return None
+    ratio = np.log(study.flows_of_packets.time_s / study.packets.time_s)
+    return {
+        "mean": float(np.expm1(ratio.mean())),
+        "typical": float(np.expm1(np.sqrt((ratio**2).mean()))),
+        "p95": float(np.expm1(np.quantile(np.abs(ratio), 0.95))),
+    }
+
+
+def summary(study: Study) -> dict[str, Any]:
+    """Everything as plain values: what `--json` prints."""
+    random = study.small_first.against(BASELINES)
+    by_label = {label: [row for row in study.homogeneous if row.case.label == label
+                        and row.case.nodes == 272]
+                for label in ("16-node", "64-node", "quarter")}
+    sixteen = reduction_range(by_label["16-node"], ("level-spread", *GROUPING), SPREADING)
+    equal = [row for row in by_label["64-node"] if row.case.ratio == 1.0]
+    sixty_four = reduction_range(equal, ("level-spread",), ("simple",))
+    found: dict[str, Any] = {
+        "workloads": study.plan.workloads,
+        "seed": study.plan.seed,
+        "repeats": study.plan.repeats,
+        **random,
+        "jokanovic": study.small_first.against(("jokanovic",)),
+        "large_first": {**study.large_first.against(BASELINES),
+                        "jokanovic": study.large_first.against(("jokanovic",))},
+        "by_baseline": {name: study.small_first.against((name,)) for name in BASELINES},
+        "by_pattern": {name: result.against(BASELINES)
+                       for name, result in study.by_pattern.items()},
+        "relative_time": study.small_first.relative(),
+        "energy": energy(study.small_first),
+        "homogeneous": [_row(row) for row in study.homogeneous],
+        "heterogeneous": [_row(row) for row in study.heterogeneous],
+        "message_sizes": [_row(row) for row in study.intensity],
+        "reductions": {"sixteen_nodes": sixteen, "sixty_four_nodes": sixty_four},
+        "congestor": {"stretch": study.congestor.stretch, "minimd_better": study.congestor.better,
+                      "runs": study.congestor.repeats},
+        "published": {
+            "random": published.RANDOM_SMALL_FIRST,
+            "jokanovic": published.JOKANOVIC_SMALL_FIRST,
+            "strictly_worse_by_pattern": published.SINGLE_PATTERN_WORSE,
+            "sixteen_nodes": published.SIXTEEN_NODES,
+            "sixty_four_nodes": published.SIXTY_FOUR_NODES,
+            "congestor_minimd_better": published.CONGESTOR,
+            "congestor_stretch": published.CONGESTOR_STRETCH,
+        },
+    }
+    if study.packets is not None:
+        found["packets"] = {
+            "workloads": study.plan.packets,
+            **study.packets.against(BASELINES),
+            "jokanovic": study.packets.against(("jokanovic",)),
+            "flow_error": flow_error(study),
+        }
+    return found
+
+
+def _row(row: Row) -> dict[str, Any]:
+    case = row.case
+    return {"nodes": case.nodes, "ratio": case.ratio, "jobs": case.label, "pattern": case.pattern,
+            "used_nodes": case.workload.nodes, "relative_to_simple": row.relative}

@@ -1,0 +1,152 @@
+"""The engine does what the PuPPET net says: every start, every end, the same power at all times."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wattline.engine.prepare import Rules as EngineRules
+from wattline.engine.simulate import simulate
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine, NodeClass
+from wattline.model.run import Run
+from wattline.model.signal import Signal
+from wattline.petri.puppet import jobs_from_table, puppet_net
+from wattline.petri.puppet_rules import Rules
+from wattline.petri.simulate import Simulation
+from wattline.policies.admission.block import Block
+from wattline.policies.admission.dvfs import Dvfs
+from wattline.policies.admission.none import NoLimit
+from wattline.policies.admission.wait import Wait
+from wattline.policies.backfill.easy import Easy
+from wattline.policies.configuration.requested import Requested
+from wattline.policies.contract import Composition
+from wattline.policies.order.fcfs import Fcfs
+from wattline.policies.order.wfp import Wfp
+from wattline.policies.placement.counted import Counted
+from wattline.policies.regulation.none import NoRegulation
+
+LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+METHODS = ("none", "block", "wait", "dvfs")
+IDLE_W = 30.0
+
+
+def rules_of(method: str, nodes: int, wait_s: float, slots: int) -> Rules:
+    return Rules(nodes, IDLE_W, levels=LEVELS if method == "dvfs" else (1.0,),
+                 wait_slots=slots if method == "wait" else 0, wait_time_s=wait_s)
+
+
+def by_net(jobs: JobTable, order: str, method: str, rules: Rules,
+           cap_w: Signal) -> tuple[np.ndarray, Signal]:
+    """Start and end of every job (NaN: never ran) and the power curve."""
+    cap = cap_w if method != "none" else float("inf")
+    net = puppet_net(jobs_from_table(jobs, 100.0), rules, order, cap)
+    simulation = Simulation(net, float(jobs.submit_s[0]))
+    curve: dict[float, float] = {}
+
+    def note(moved: Simulation) -> None:
+        curve[moved.now_s] = rules.watts(moved.place("Power").values()[0])
+
+    simulation.run(on_instant=note)
+    times = np.full((len(jobs), 2), np.nan)
+    for done in simulation.place("Done").values():
+        times[done.n] = done.start, done.end
+    return times, Signal.from_steps(curve.items())
+
+
+def by_engine(jobs: JobTable, order: str, method: str, rules: Rules, cap_w: Signal) -> Run:
+    admission = {
+        "none": NoLimit(), "block": Block(), "wait": Wait(rules.wait_time_s, rules.wait_slots),
+        "dvfs": Dvfs(np.array([rules.rate(f) for f in LEVELS]),
+                     np.array([rules.share(f) for f in LEVELS])),
+    }[method]
+    policy = Composition(Fcfs() if order == "fcfs" else Wfp(), Easy(), admission, Requested(),
+                         Counted(), NoRegulation())
+    machine = Machine.uniform(rules.nodes, NodeClass(power_w_idle=IDLE_W, power_w_active=100.0))
+    return simulate(jobs, machine, policy,
+                    EngineRules(cap_w=None if method == "none" else cap_w))
+
+
+def assert_equal(jobs: JobTable, order: str, method: str, rules: Rules, cap_w: Signal) -> None:
+    times, curve = by_net(jobs, order, method, rules, cap_w)
+    run = by_engine(jobs, order, method, rules, cap_w)
+    np.testing.assert_allclose(run.schedule.start_s, times[:, 0], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(run.schedule.end_s, times[:, 1], rtol=1e-9, atol=1e-9)
+    power = Signal.from_steps(zip(run.events.time_s, run.events.power_w, strict=True))
+    # Between two events: instants of the two may differ in the last bit of the float.
+    instants = np.union1d(power.time_s, curve.time_s)
+    middles = (instants[:-1] + instants[1:])[np.diff(instants) > 1e-6] / 2
+    np.testing.assert_allclose(power.sample(middles), curve.sample(middles), rtol=1e-9, atol=1e-6)
+    if method in ("block", "wait") and len(cap_w.value) == 1:
+        assert run.time_above_cap_s == 0
+
+
+@st.composite
+def small_workloads(draw: st.DrawFn) -> JobTable:
+    """Small whole numbers, so that ties, exact fits and overruns are common."""
+    count = draw(st.integers(2, 14))
+    column = st.lists(st.integers(1, 16), min_size=count, max_size=count)
+    gaps = draw(st.lists(st.integers(0, 6), min_size=count, max_size=count))
+    procs = np.array(draw(st.lists(st.integers(1, 8), min_size=count, max_size=count)))
+    watts = np.array(draw(st.lists(st.integers(3, 13), min_size=count, max_size=count))) * 10.0
+    return JobTable.build(submit_s=np.cumsum(gaps), run_s=draw(column), requested_s=draw(column),
+                          procs=procs, power_w=procs * watts)
+
+
+@st.composite
+def caps(draw: st.DrawFn) -> Signal:
+    """Between the idle power of 8 nodes (240 W) and what they can draw; often it changes."""
+    first = draw(st.integers(26, 100)) * 10.0
+    later = draw(st.lists(st.tuples(st.integers(1, 80), st.integers(26, 100)), max_size=4))
+    return Signal.from_steps([(0.0, first), *((float(t), 10.0 * w) for t, w in later)])
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("order", ["fcfs", "wfp"])
+@given(jobs=small_workloads(), cap_w=caps(), wait_s=st.integers(0, 30), slots=st.integers(1, 4))
+@settings(max_examples=40, deadline=None)
+def test_engine_equals_net_on_small_workloads(order: str, method: str, jobs: JobTable,
+                                              cap_w: Signal, wait_s: int, slots: int) -> None:
+    assert_equal(jobs, order, method, rules_of(method, 8, float(wait_s), slots), cap_w)
+
+
+def random_workload(rng: np.random.Generator, count: int, nodes: int) -> JobTable:
+    """Arrivals and run times that are no whole numbers; requests that are often overrun."""
+    run_s = rng.uniform(1.0, 300.0, count)
+    procs = rng.integers(1, nodes // 2 + 1, count)
+    return JobTable.build(
+        submit_s=np.cumsum(rng.uniform(0.0, 60.0, count)), run_s=run_s,
+        requested_s=np.ceil(run_s * rng.uniform(0.6, 3.0, count)), procs=procs,
+        power_w=procs * rng.uniform(IDLE_W, 130.0, count))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("order", ["fcfs", "wfp"])
+def test_engine_equals_net_under_load(order: str, method: str) -> None:
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        nodes = int(rng.choice([16, 64]))
+        jobs = random_workload(rng, 80, nodes)
+        cap_w = Signal.constant(float(rng.uniform(0.75, 1.0)) * nodes * 100.0)
+        if seed % 3 == 0:
+            steps = [(1000.0 * k, float(rng.uniform(0.5, 1.0)) * nodes * 100.0) for k in range(6)]
+            cap_w = Signal.from_steps(steps)
+        rules = rules_of(method, nodes, float(rng.choice([50.0, 500.0])), int(rng.integers(1, 8)))
+        assert_equal(jobs, order, method, rules, cap_w)
+
+
+def test_a_stopped_backfill_is_freed_by_time() -> None:
+    # 10 nodes. Job 0 holds 6 nodes until 100; job 1 needs 8 and gets
+    # the reservation at 100 with 2 extra. At 20 job 2 (4 nodes, 80 s) would end in time, but not
+    # within the cap: it blocks job 3. At 30 it could no longer end in time, so the arrival of
+    # job 4 lets job 3 pass; nothing has ended meanwhile.
+    jobs = JobTable.build(submit_s=[0, 10, 20, 20, 30], run_s=[100, 10, 80, 300, 10],
+                          requested_s=[100, 10, 80, 300, 10], procs=[6, 8, 4, 2, 9],
+                          power_w=[600.0, 240.0, 400.0, 60.0, 270.0])
+    rules = rules_of("block", 10, 0.0, 0)
+    cap_w = Signal.constant(800.0)
+    run = by_engine(jobs, "fcfs", "block", rules, cap_w)
+    assert run.schedule.start_s[3] == 30.0
+    assert_equal(jobs, "fcfs", "block", rules, cap_w)

@@ -1,0 +1,129 @@
+"""Traditional, naive and adaptive: which configuration a job gets, and when it starts."""
+
+import numpy as np
+import pytest
+
+from wattline.engine.prepare import Rules
+from wattline.engine.simulate import simulate
+from wattline.model.errors import InputError
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine, NodeClass
+from wattline.model.signal import Signal
+from wattline.physics.configurations import ConfigurationTable
+from wattline.policies.admission.watts import Watts
+from wattline.policies.backfill.easy import Easy
+from wattline.policies.configuration.adaptive import Adaptive
+from wattline.policies.configuration.fixed import Fixed
+from wattline.policies.configuration.naive import Naive
+from wattline.policies.configuration.offers import make_offers
+from wattline.policies.contract import Composition
+from wattline.policies.order.fcfs import Fcfs
+from wattline.policies.placement.counted import Counted
+from wattline.policies.regulation.none import NoRegulation
+
+NODE = NodeClass("node", cores=1, power_w_idle=0.0, power_w_active=230.0)
+
+# Table 5.2: three configurations of SP-MZ.
+C1, C2, C3 = (6, 16, 115.0, 447.9, 796.4), (8, 12, 65.0, 415.3, 783.8), (8, 10, 80.0, 439.2, 738.2)
+SP_MZ = ConfigurationTable.build("SP-MZ", *zip(C1, C2, C3, strict=True))
+
+
+def run(jobs, tables, configuration, nodes, bound_w, **ladder):
+    offers = make_offers(jobs, tables, **ladder)
+    kind, *rest = configuration
+    policy = Composition(Fcfs(), Easy(), Watts(), kind(offers, *rest), Counted(), NoRegulation())
+    rules = Rules(cap_w=Signal(np.array([0.0]), np.array([bound_w]), "W"))
+    return simulate(jobs, Machine.uniform(nodes, NODE), policy, rules)
+
+
+def section_5_2_4():
+    """Job A holds 6 of 16 nodes for 1000 s; 10 nodes and 750 W are free; the share is 800 W."""
+    bound_w = 800.0 * 16 / 6
+    first = ConfigurationTable.build("A", [6], [16], [115.0], [1000.0], [bound_w - 750.0])
+    jobs = JobTable.build(
+        submit_s=[0.0, 1.0], run_s=[1000.0, 450.0], requested_s=[1000.0, 450.0], procs=[6, 6],
+        application=[0, 1], names={"application": ("A", "SP-MZ")},
+    )
+    return jobs, {"A": first, "SP-MZ": SP_MZ}, bound_w
+
+
+@pytest.mark.parametrize(
+    ("configuration", "start_s", "expected"),
+    [((Fixed,), 1000.0, C1), ((Naive,), 1000.0, C2), ((Adaptive, 0.0), 1.0, C3)],
+)
+def test_worked_example_of_section_5_2_4(configuration, start_s, expected):
+    jobs, tables, bound_w = section_5_2_4()
+    # The share of job A itself is too small for its power under the fair policies, so it weighs.
+    weight = [(bound_w - 750.0) / 800.0 * 1.001, 1.0]
+    done = run(jobs, tables, configuration, 16, bound_w, weight=weight)
+    schedule = done.schedule
+    assert schedule.start_s.tolist() == [0.0, start_s]
+    assert schedule.nodes[1] == expected[0]
+    assert schedule.end_s[1] - schedule.start_s[1] == pytest.approx(expected[3])
+    assert schedule.energy_j[1] == pytest.approx(expected[3] * expected[4])
+    assert done.time_above_cap_s == 0.0
+
+
+def table(name="app"):
+    """Two caps on 2, 4 and 8 nodes: half power costs a quarter more time."""
+    return ConfigurationTable.build(
+        name, [2, 2, 4, 4, 8, 8], [8] * 6, [50, 100] * 3, [125, 100, 63, 50, 32, 26],
+        [200, 400, 400, 800, 800, 1600],
+    )
+
+
+def jobs_of(*rows):
+    submit_s, procs, requested_s = zip(*rows, strict=True)
+    return JobTable.build(submit_s=submit_s, run_s=requested_s, requested_s=requested_s,
+                          procs=procs, application=[0] * len(rows),
+                          names={"application": ("app",)})
+
+
+def test_traditional_takes_fewer_nodes_where_the_request_cannot_be_powered():
+    done = run(jobs_of((0.0, 8, 40.0)), {"app": table()}, (Fixed,), 8, 1000.0)
+    assert done.schedule.nodes[0] == 4
+    assert done.schedule.end_s[0] == 50.0  # beyond its request, and not killed for it
+
+
+def test_fixed_uses_the_given_cores_and_cap():
+    done = run(jobs_of((0.0, 8, 40.0)), {"app": table()}, (Fixed,), 8, 1000.0, cap_w=50.0)
+    assert (done.schedule.nodes[0], done.schedule.end_s[0]) == (8, 32.0)
+    with pytest.raises(InputError, match="no configuration with 8 cores and a cap of 70 W"):
+        run(jobs_of((0.0, 8, 40.0)), {"app": table()}, (Fixed,), 8, 1000.0, cap_w=70.0)
+
+
+def test_naive_uses_more_nodes_at_lower_power():
+    done = run(jobs_of((0.0, 4, 50.0)), {"app": table()}, (Naive,), 8, 1600.0)
+    assert (done.schedule.nodes[0], done.schedule.end_s[0]) == (8, 32.0)
+
+
+def test_adaptive_respects_the_threshold():
+    # The first job takes 800 W of 1100; the second's fair share of 367 W is not there.
+    jobs = jobs_of((0.0, 10, 60.0), (1.0, 4, 110.0))
+    starts = {}
+    for threshold in (0.0, 0.2, np.inf):
+        done = run(jobs, {"app": table()}, (Adaptive, threshold), 12, 1100.0)
+        starts[threshold] = done.schedule.start_s[1]
+    assert starts == {0.0: 32.0, 0.2: 1.0, np.inf: 1.0}
+
+
+def test_backfilling_minds_watts_as_well_as_nodes():
+    # The head (8 nodes, 1600 W) waits for the first job, expected to end at 130 s. The third fits
+    # in nodes and watts now, but would not leave the head its watts; the fourth ends in time.
+    jobs = jobs_of((0.0, 2, 130.0), (1.0, 8, 40.0), (2.0, 2, 200.0), (3.0, 2, 90.0))
+    done = run(jobs, {"app": table()}, (Fixed,), 16, 1600.0)
+    start_s = done.schedule.start_s
+    assert start_s.tolist() == [0.0, 103.0, 129.0, 3.0]
+    assert done.power_w_peak <= 1600.0 * (1 + 1e-9)
+
+
+def test_jobs_need_an_application_with_a_table():
+    nameless = JobTable.build(submit_s=[0.0], run_s=[1.0], procs=[2])
+    with pytest.raises(InputError, match="job 1 names no application"):
+        make_offers(nameless, {"app": table()})
+    other = JobTable.build(submit_s=[0.0], run_s=[1.0], procs=[2], application=[0],
+                           names={"application": ("lammps",)})
+    with pytest.raises(InputError, match="no application 'lammps'"):
+        make_offers(other, {"app": table()})
+    with pytest.raises(InputError, match="weight greater than 0"):
+        make_offers(jobs_of((0.0, 2, 1.0)), {"app": table()}, weight=[0.0])
