@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -134,7 +135,8 @@ def _argument_names(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(code.co_varnames[: code.co_argcount])
 
 
-def _cache_folder() -> Path:
+@cache
+def cache_folder() -> Path:
     """A folder of its own for each state of the sources.
 
     numba notices when the file of a kernel changes, not when a kernel that it calls does. So the
@@ -150,4 +152,4 @@ def _cache_folder() -> Path:
 
 
 if not PLAIN and not os.environ.get("NUMBA_CACHE_DIR"):
-    numba.config.CACHE_DIR = str(_cache_folder())
+    numba.config.CACHE_DIR = str(cache_folder())

@@ -1,0 +1,56 @@
+"""`wattline simulate`: one scenario in, a run folder and its metrics out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from wattline.cli.output import json_option, print_json, print_table
+from wattline.cli.scenario_options import changes_from, load_scenario, scenario_options
+from wattline.cli.simulating import (
+    run_folder,
+    run_plan,
+    say_cleaning,
+    say_not_run,
+    summary_rows,
+)
+
+
+@click.command()
+@click.argument("scenario", required=False)
+@click.option("--trace", help="A job log to replay instead of the scenario's.")
+@click.option("-o", "--out", help="Run folder to write; default: the next one under runs/.")
+@click.option("--no-folder", is_flag=True, help="Print the metrics only.")
+@scenario_options
+@json_option
+def command(
+    scenario: str | None, trace: str | None, out: str | None, no_folder: bool, as_json: bool,
+    **options: Any,
+) -> None:
+    """Simulate a job log on a machine under a policy.
+
+    SCENARIO is a TOML file (or bundled:NAME); options set its fields. Without a file, give at
+    least --trace LOG.
+    """
+    loaded = load_scenario(scenario, trace, changes_from(options))
+    from wattline.scenario.build import plan
+
+    ready = plan(loaded)
+    if not as_json:
+        say_cleaning(ready)
+    run = run_plan(ready)
+    from wattline.analysis import rundir
+    from wattline.analysis.metrics import metrics
+
+    figures = metrics(run)
+    folder = None if no_folder else rundir.write(run, run_folder(loaded.name, out), figures)
+    say_not_run(run)
+    if as_json:
+        print_json({"jobs": len(run.jobs), "engine_s": run.engine_s,
+                    "run_dir": None if folder is None else str(folder), "metrics": figures})
+        return
+    title = f"{loaded.name}: {len(run.jobs):,} jobs in {run.engine_s:.3g} s"
+    print_table(["metric", "value"], summary_rows(figures), title)
+    if folder is not None:
+        click.echo(f"run folder: {folder} (wattline report {folder} draws it)")

@@ -1,0 +1,81 @@
+"""Running scenarios for a command: progress, what is said on the way, the run folder."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wattline.cli.output import progress
+
+if TYPE_CHECKING:
+    from wattline.model.run import Run
+    from wattline.scenario.build import Plan
+
+
+def run_plan(plan: Plan) -> Run:
+    """Simulate with a progress bar; say so when kernels have to be compiled first."""
+    from wattline.scenario import compiling
+
+    if compiling.is_new(plan.policy):
+        click.echo(
+            "wattline: compiling the simulator for these policies; this happens once and takes "
+            "about 10 to 20 seconds",
+            err=True,
+        )
+    with progress(f"simulating {plan.scenario.name}") as advance:
+        run = plan.run(advance)
+    compiling.remember(plan.policy)
+    return run
+
+
+def say_cleaning(plan: Plan) -> None:
+    """What the reader did to the log, on standard error."""
+    for rule in plan.trace.cleaning.touched:
+        click.echo(f"wattline: {plan.trace.source}: {rule.jobs:,} jobs: {rule.statement}", err=True)
+    left_out = len(plan.trace.jobs) - len(plan.jobs)
+    if left_out:
+        click.echo(f"wattline: {left_out:,} jobs are larger than the machine: left out", err=True)
+
+
+def say_not_run(run: Run) -> None:
+    """Jobs that never ran make every other figure look better: say so."""
+    missing = int((~run.ran).sum())
+    if missing:
+        click.echo(
+            f"wattline: {missing:,} of {len(run.jobs):,} jobs never ran (no moment under the cap "
+            "or on the machine allowed them); the figures are of the others",
+            err=True,
+        )
+
+
+def run_folder(name: str, out: str | None) -> Path:
+    """Where a run is written: as asked, or the next free number under runs/."""
+    if out is not None:
+        return Path(out)
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-") or "run"
+    number = 1
+    while (folder := Path("runs") / f"{stem}-{number:03d}").exists():
+        number += 1
+    return folder
+
+
+def summary_rows(figures: dict[str, Any]) -> list[tuple[str, str]]:
+    """The metrics that people look at first, in words and units."""
+    from wattline.analysis.summary import energy_text, number_text, power_text, time_text
+
+    wait, slowdown = figures["wait_s"], figures["bounded_slowdown"]
+    return [
+        ("mean wait", time_text(wait["mean"])),
+        ("wait, 95 % of jobs below", time_text(wait["p95"])),
+        ("mean turnaround", time_text(figures["turnaround_s"]["mean"])),
+        ("mean bounded slowdown", number_text(slowdown["mean"])),
+        ("utilisation", f"{figures['utilisation']:.1%}"),
+        ("makespan", time_text(figures["makespan_s"])),
+        ("energy", energy_text(figures["energy_j"])),
+        ("mean power", power_text(figures["power_w"]["mean"])),
+        ("peak power", power_text(figures["power_w"]["peak"])),
+        ("time above cap", time_text(figures["time_above_cap_s"])),
+    ]

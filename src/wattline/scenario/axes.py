@@ -1,0 +1,164 @@
+"""The policies by name along each axis, and how a scenario makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from wattline.model.errors import InputError
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine
+from wattline.model.signal import Signal
+from wattline.scenario.model import Choice, Scenario
+
+ENTRY_POINTS = "wattline.policies"
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What a policy is made for."""
+
+    scenario: Scenario
+    jobs: JobTable
+    machine: Machine
+    cap_w: Signal | None
+
+
+@dataclass(frozen=True)
+class Named:
+    """A policy that a scenario can name. `make` takes the setting and the given parameters."""
+
+    summary: str
+    make: Callable[..., Any]
+    source: str = "wattline"
+
+
+def build(axis: str, choice: Choice, setting: Setting) -> Any:
+    """The policy that a scenario chose along an axis."""
+    given = {"name": choice} if isinstance(choice, str) else dict(choice)
+    name = str(given.pop("name", ""))
+    known = axes()[axis]
+    if name not in known:
+        raise InputError(f"policy.{axis}: there is no '{name}'; there are: {', '.join(known)}")
+    try:
+        return known[name].make(setting, **given)
+    except TypeError as error:
+        if "argument" not in str(error):
+            raise
+        raise InputError(f"policy.{axis} '{name}': {_argument(error)}") from None
+
+
+@cache
+def axes() -> Mapping[str, Mapping[str, Named]]:
+    """All policies: the built-in ones and those that installed packages register."""
+    found: dict[str, dict[str, Named]] = {axis: dict(named) for axis, named in BUILT_IN.items()}
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=ENTRY_POINTS):
+        axis, _, name = point.name.partition(".")
+        if axis not in found or not name:
+            raise InputError(
+                f"entry point '{point.name}' of {point.value}: name it AXIS.NAME with an axis of "
+                f"{', '.join(found)}"
+            )
+        if name in found[axis]:
+            raise InputError(
+                f"two policies are called {axis}.{name}: {found[axis][name].source} and "
+                f"{point.value}"
+            )
+        made = point.load()
+        summary = (made.__doc__ or "").strip().split("\n")[0]
+        found[axis][name] = Named(summary, made, point.value)
+    return found
+
+
+def _argument(error: TypeError) -> str:
+    text = str(error)
+    if "unexpected keyword argument" in text:
+        return f"there is no parameter {text.rsplit(' ', 1)[-1]}"
+    return text
+
+
+def _simple(module: str, name: str) -> Callable[..., Any]:
+    """Make a policy whose parameters are plain numbers, importing it only when it is used."""
+
+    def make(setting: Setting, **parameters: Any) -> Any:
+        import importlib
+
+        return getattr(importlib.import_module(f"wattline.policies.{module}"), name)(**parameters)
+
+    return make
+
+
+def _wait(setting: Setting, **parameters: Any) -> Any:
+    from wattline.policies.admission.wait import Wait
+
+    power = setting.scenario.power
+    return Wait(**{"wait_s": power.wait_time_s, "slots": power.wait_slots} | parameters)
+
+
+def _dvfs(setting: Setting, **parameters: Any) -> Any:
+    from wattline.policies.admission.dvfs import Dvfs
+
+    power = setting.scenario.power
+    levels = np.array(power.levels)
+    return Dvfs(
+        speed=levels**power.beta,
+        power_factor=power.core_share * levels**power.alpha + 1.0 - power.core_share,
+        **{"latency_s": power.latency_s} | parameters,
+    )
+
+
+BUILT_IN: Mapping[str, Mapping[str, Named]] = {
+    "order": {
+        "fcfs": Named("First come, first served.", _simple("order.fcfs", "Fcfs")),
+        "sjf": Named("Shortest requested time first.", _simple("order.sjf", "Sjf")),
+        "largest": Named("Largest job first.", _simple("order.largest", "Largest")),
+        "wfp": Named(
+            "Largest size x (queued / requested time)^3 first, as at Argonne.",
+            _simple("order.wfp", "Wfp"),
+        ),
+        "multifactor": Named(
+            "Weighted sum of age, size and share.", _simple("order.multifactor", "Multifactor")
+        ),
+    },
+    "backfill": {
+        "none": Named("Strictly in order.", _simple("backfill.none", "NoBackfill")),
+        "easy": Named(
+            "One reservation, for the first job that has to wait.",
+            _simple("backfill.easy", "Easy"),
+        ),
+        "conservative": Named(
+            "A reservation for every job, none ever delayed.",
+            _simple("backfill.conservative", "Conservative"),
+        ),
+    },
+    "power": {
+        "none": Named("Power is measured, not limited.", _simple("admission.none", "NoLimit")),
+        "block": Named(
+            "A job over the cap stops everything behind it.",
+            _simple("admission.block", "Block"),
+        ),
+        "wait": Named("A job over the cap steps aside for others, for a while.", _wait),
+        "dvfs": Named("All processors slow down to stay under the cap.", _dvfs),
+    },
+    "configure": {
+        "requested": Named(
+            "The size and time that the user asked for.",
+            _simple("configuration.requested", "Requested"),
+        ),
+    },
+    "placement": {
+        "counted": Named(
+            "Units are counted, not chosen.", _simple("placement.counted", "Counted")
+        ),
+        "first-fit": Named(
+            "The free nodes with the lowest numbers.",
+            _simple("placement.first_fit", "FirstFit"),
+        ),
+    },
+}

@@ -1,0 +1,256 @@
+"""From a scenario to what the engine takes: jobs, machine, policy, rules."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wattline.engine.prepare import Rules, sizes_of, units_of
+from wattline.engine.simulate import simulate
+from wattline.model.errors import InputError
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine, NodeClass, NodeGroup
+from wattline.model.reservation import Reservation
+from wattline.model.run import Run
+from wattline.model.signal import Signal
+from wattline.model.units import parse_power
+from wattline.policies.contract import Composition
+from wattline.policies.regulation.none import NoRegulation
+from wattline.policies.view import Policy
+from wattline.scenario.axes import Setting, build
+from wattline.scenario.model import MachineSection, Scenario
+from wattline.traces import Trace, generate, read
+from wattline.traces.signals import read_signal
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A scenario made ready."""
+
+    scenario: Scenario
+    trace: Trace
+    jobs: JobTable
+    machine: Machine
+    policy: Composition | Policy
+    rules: Rules
+
+    def run(self, progress: Callable[[float], None] | None = None) -> Run:
+        """Simulate, and keep the scenario with the result."""
+        from dataclasses import replace
+
+        run = simulate(self.jobs, self.machine, self.policy, self.rules, progress=progress)
+        return replace(run, scenario=self.scenario.model_dump(mode="json", exclude_none=True))
+
+
+def plan(scenario: Scenario, trace: Trace | None = None) -> Plan:
+    """Read or generate the jobs (unless given) and make the policies."""
+    if trace is None:
+        trace = read_trace(scenario)
+    machine = make_machine(scenario, trace)
+    jobs = _fitting(trace.jobs, machine, scenario.machine.granularity)
+    scenario = _with_date(scenario, trace)
+    rules = make_rules(scenario, jobs, machine)
+    setting = Setting(scenario, jobs, machine, rules.cap_w)
+    return Plan(scenario, trace, jobs, machine, make_policy(scenario, setting), rules)
+
+
+def read_trace(scenario: Scenario) -> Trace:
+    section = scenario.trace
+    if section.generate is not None:
+        given: dict[str, Any] = dict(section.parameters)
+        nodes = scenario.machine.nodes
+        if nodes is not None:
+            given.setdefault("nodes", nodes)
+        if section.jobs is not None:
+            given["jobs"] = section.jobs
+        return generate(section.generate, seed=section.seed, **given)
+    assert section.file is not None
+    machine = scenario.machine
+    trace = read(
+        section.file,
+        column_map=section.map,
+        strict=section.strict,
+        size=section.size,
+        machine_procs=machine.nodes * machine.cores_per_node if machine.nodes else None,
+    )
+    if section.jobs is None or section.jobs >= len(trace.jobs):
+        return trace
+    from dataclasses import replace
+
+    return replace(trace, jobs=trace.jobs.take(np.arange(section.jobs)))
+
+
+def make_machine(scenario: Scenario, trace: Trace | None = None) -> Machine:
+    section = scenario.machine
+    if section.classes:
+        groups = tuple(
+            NodeGroup(
+                NodeClass(
+                    name=each.name, cores=each.cores, sockets=each.sockets,
+                    power_w_idle=each.idle_w, power_w_active=each.active_w,
+                    power_w_off=each.off_w, boot_s=each.boot_s, boot_power_w=each.boot_w,
+                    shutdown_s=each.shutdown_s, shutdown_power_w=each.shutdown_w,
+                    speed=each.speed,
+                ),
+                each.count,
+                each.nodes_per_rack,
+            )
+            for each in section.classes
+        )
+        return Machine(groups, name=section.name, site=section.site)
+    idle_w = section.node_idle_w
+    if scenario.power.idle_fraction is not None:
+        idle_w = scenario.power.idle_fraction * section.node_active_w
+    node = NodeClass(
+        cores=section.cores_per_node, power_w_idle=idle_w, power_w_active=section.node_active_w
+    )
+    group = NodeGroup(node, _node_count(section, trace), section.nodes_per_rack)
+    return Machine((group,), name=section.name, site=section.site)
+
+
+def make_policy(scenario: Scenario, setting: Setting) -> Composition | Policy:
+    chosen = scenario.policy
+    if chosen.python is not None:
+        return _python_policy(chosen.python)
+    return Composition(
+        order=build("order", chosen.order, setting),
+        backfill=build("backfill", chosen.backfill, setting),
+        admission=build("power", chosen.power, setting),
+        configuration=build("configure", chosen.configure, setting),
+        placement=build("placement", chosen.placement, setting),
+        regulation=NoRegulation(),
+    )
+
+
+def make_rules(scenario: Scenario, jobs: JobTable, machine: Machine) -> Rules:
+    rules = Rules(
+        granularity=scenario.machine.granularity,
+        overrun=scenario.policy.overrun,
+        choose_nodes=_name(scenario.policy.placement) != "counted" or len(machine.groups) > 1,
+        reservations=tuple(
+            Reservation(r.start_s, r.duration_s, r.nodes, r.watts, r.name)
+            for r in scenario.reservations
+        ),
+    )
+    from dataclasses import replace
+
+    return replace(rules, cap_w=_cap(scenario, jobs, machine, rules))
+
+
+def _node_count(section: MachineSection, trace: Trace | None) -> int:
+    if section.nodes is not None:
+        return section.nodes
+    procs = trace.machine_procs() if trace is not None else None
+    if procs is None:
+        raise InputError("machine.nodes: say how many nodes the machine has (the log does not)")
+    return -(-procs // section.cores_per_node)
+
+
+def _fitting(jobs: JobTable, machine: Machine, granularity: str) -> JobTable:
+    """Jobs larger than the machine cannot run; they are left out."""
+    fits = sizes_of(jobs, machine, granularity) <= units_of(machine, granularity)
+    return jobs if fits.all() else jobs.take(fits)
+
+
+def _with_date(scenario: Scenario, trace: Trace) -> Scenario:
+    start = trace.header.get("UnixStartTime")
+    if scenario.trace.unix_start_s is not None or start is None:
+        return scenario
+    try:
+        section = scenario.trace.model_copy(update={"unix_start_s": float(start)})
+    except ValueError:
+        return scenario
+    return scenario.model_copy(update={"trace": section})
+
+
+def _cap(scenario: Scenario, jobs: JobTable, machine: Machine, rules: Rules) -> Signal | None:
+    cap = scenario.power.cap
+    if cap is None:
+        if _name(scenario.policy.power) in ("block", "wait", "dvfs"):
+            raise InputError(
+                f"power.cap: the power policy '{_name(scenario.policy.power)}' needs a cap, "
+                "like 0.7, 1.4MW or a file"
+            )
+        return None
+    if isinstance(cap, tuple):
+        if not cap:
+            raise InputError("power.cap: the list of steps is empty")
+        signal = Signal.from_steps(((step.time_s, step.watts) for step in cap), "W")
+    elif isinstance(cap, str):
+        signal = _cap_from_text(cap, scenario, jobs, machine, rules)
+    else:
+        signal = _cap_from_number(cap, jobs, machine, rules)
+    lowest = float(signal.value.min())
+    if lowest < machine.power_w_idle:
+        raise InputError(
+            f"power.cap: {lowest:g} W is below the idle power of the machine "
+            f"({machine.power_w_idle:g} W); it must be at least that"
+        )
+    return signal
+
+
+def _cap_from_text(
+    text: str, scenario: Scenario, jobs: JobTable, machine: Machine, rules: Rules
+) -> Signal:
+    if Path(text).is_file():
+        return read_signal(text, unit="W")
+    if text.strip().endswith("%"):
+        from wattline.model.units import parse_fraction
+
+        return _cap_from_number(parse_fraction(text), jobs, machine, rules)
+    try:
+        watts = parse_power(text)
+    except InputError:
+        raise InputError(
+            f"power.cap: '{text}' is neither watts, nor a fraction, nor a file"
+        ) from None
+    return _cap_from_number(watts, jobs, machine, rules)
+
+
+def _cap_from_number(cap: float, jobs: JobTable, machine: Machine, rules: Rules) -> Signal:
+    """Watts, or up to 1 a fraction of what the same jobs would draw at most without a cap."""
+    if not 0 < cap < np.inf:
+        raise InputError(f"power.cap: {cap:g} must be a positive number of watts or a fraction")
+    return Signal.constant(cap * _uncapped_peak_w(jobs, machine, rules) if cap <= 1 else cap, "W")
+
+
+def _uncapped_peak_w(jobs: JobTable, machine: Machine, rules: Rules) -> float:
+    from dataclasses import replace
+
+    from wattline.policies.admission.none import NoLimit
+    from wattline.policies.backfill.easy import Easy
+    from wattline.policies.configuration.requested import Requested
+    from wattline.policies.order.fcfs import Fcfs
+    from wattline.policies.placement.counted import Counted
+    from wattline.policies.placement.first_fit import FirstFit
+
+    placement = FirstFit() if rules.choose_nodes else Counted()
+    free = Composition(Fcfs(), Easy(), NoLimit(), Requested(), placement, NoRegulation())
+    return simulate(jobs, machine, free, replace(rules, cap_w=None)).power_w_peak
+
+
+def _name(choice: Any) -> str:
+    return choice if isinstance(choice, str) else str(choice.get("name"))
+
+
+def _python_policy(place: str) -> Policy:
+    module, colon, name = place.partition(":")
+    if not colon:
+        raise InputError(f"policy.python: '{place}' must be MODULE:CLASS")
+    import sys
+
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        made: object = getattr(importlib.import_module(module), name)()
+    except (ImportError, AttributeError) as error:
+        raise InputError(f"policy.python: cannot load '{place}': {error}") from None
+    finally:
+        sys.path.pop(0)
+    if not isinstance(made, Policy):
+        raise InputError(f"policy.python: {place} has no method decide(view)")
+    return made

@@ -1,0 +1,114 @@
+"""Reading scenarios: a TOML file, fields set on top of it, and errors that people can use."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from wattline.model.errors import InputError
+from wattline.scenario.model import Scenario
+
+
+def load(path: Path | str, changes: Mapping[str, Any] | None = None) -> Scenario:
+    """Read a scenario file, or one that the package ships (`bundled:NAME`)."""
+    text, source, folder = _text(str(path))
+    try:
+        fields = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{source}: not a TOML file: {error}") from None
+    fields.setdefault("name", Path(source).stem.removeprefix("bundled:"))
+    return validate(changed(fields, changes or {}), source, folder)
+
+
+def bundled() -> list[str]:
+    """Names of the scenarios that the package ships."""
+    folder = resources.files("wattline.scenario") / "bundled"
+    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir()
+                  if entry.name.endswith(".toml"))
+
+
+def validate(fields: Mapping[str, Any], source: str = "scenario",
+             folder: Path | None = None) -> Scenario:
+    """Check fields and make the scenario; file names are relative to `folder`."""
+    try:
+        scenario = Scenario.model_validate(fields)
+    except ValidationError as error:
+        raise InputError(f"{source}: {_first_mistake(error)}") from None
+    file = scenario.trace.file
+    if folder is not None and file is not None and not file.is_absolute():
+        trace = scenario.trace.model_copy(update={"file": folder / file})
+        scenario = scenario.model_copy(update={"trace": trace})
+    return scenario
+
+
+def changed(fields: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields with some set: `{"power.cap": 0.7}` sets `cap` in `[power]`."""
+    result: dict[str, Any] = {key: _copy(value) for key, value in fields.items()}
+    for name, value in changes.items():
+        target = result
+        *sections, last = name.split(".")
+        for section in sections:
+            inner = target.setdefault(section, {})
+            if not isinstance(inner, dict):
+                # `policy.power = "wait"` becomes a table when one of its parameters is set.
+                inner = target[section] = {"name": inner}
+            target = inner
+        target[last] = value
+    return result
+
+
+def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
+    """`field=value` pairs as typed on the command line; values as in TOML, else as text."""
+    changes = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name:
+            raise InputError(f"'{setting}' is not a setting; write it like power.cap=0.7")
+        changes[name.strip()] = parse_value(value)
+    return changes
+
+
+def parse_value(text: str) -> Any:
+    """A TOML value, or the text itself where it is none (`wait`, `1.4MW`)."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text.strip()
+
+
+def _text(path: str) -> tuple[str, str, Path | None]:
+    if path.startswith("bundled:"):
+        name = path.removeprefix("bundled:")
+        if name not in bundled():
+            raise InputError(f"there is no bundled scenario '{name}'; there are: "
+                             f"{', '.join(bundled())}")
+        file = resources.files("wattline.scenario") / "bundled" / f"{name}.toml"
+        return file.read_text(encoding="utf-8"), path, None
+    try:
+        return Path(path).read_text(encoding="utf-8"), path, Path(path).parent
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not a text file; a scenario is a TOML file") from None
+
+
+def _copy(value: Any) -> Any:
+    return {k: _copy(v) for k, v in value.items()} if isinstance(value, dict) else value
+
+
+def _first_mistake(error: ValidationError) -> str:
+    mistakes = error.errors(include_url=False)
+    first = mistakes[0]
+    field = ".".join(str(part) for part in first["loc"] if part not in ("function-before", "str"))
+    message = str(first["msg"]).removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        message = "there is no such field"
+    elif "input" in first and not isinstance(first["input"], dict):
+        message = f"{message} (it is {first['input']!r})"
+    more = f" ({len(mistakes) - 1} more mistakes)" if len(mistakes) > 1 else ""
+    return f"{field}: {message}{more}" if field else message + more

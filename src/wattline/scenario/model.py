@@ -1,0 +1,163 @@
+"""A scenario: everything that a simulation needs, as one validated TOML file.
+
+Unknown fields and impossible values are errors that name the file, the field and what would be
+right. Numbers are SI; where a person types them, `1.4MW`, `90m` or `70%` are understood too.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from wattline.model import units
+
+
+def _typed(parse: Any) -> Any:
+    """Understand what people type; numbers pass as they are."""
+
+    def convert(value: Any) -> Any:
+        return parse(value) if isinstance(value, str) else value
+
+    return BeforeValidator(convert)
+
+
+Watts = Annotated[float, _typed(units.parse_power)]
+Seconds = Annotated[float, _typed(units.parse_duration)]
+Fraction = Annotated[float, _typed(units.parse_fraction)]
+Choice = str | dict[str, Any]
+"""A policy by name, or a table with `name` and its parameters."""
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TraceSection(Section):
+    """Where the jobs come from: a log (`file`) or a generator (`generate`)."""
+
+    file: Path | None = None
+    generate: str | None = None
+    seed: int = 1
+    jobs: int | None = Field(None, ge=1)
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    """Further parameters of the generator."""
+    map: str | None = None
+    """Column map for tables: a built-in name or a file."""
+    size: Literal["requested", "allocated"] = "requested"
+    strict: bool = False
+    unix_start_s: float | None = None
+    """Unix time of second 0, where the log says it; filled in when the log is read."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> TraceSection:
+        if (self.file is None) == (self.generate is None):
+            raise ValueError("give either 'file' (a log) or 'generate' (a generator's name)")
+        return self
+
+
+class NodeClassSection(Section):
+    name: str = "node"
+    count: int = Field(ge=1)
+    cores: int = Field(1, ge=1)
+    sockets: int = Field(1, ge=1)
+    idle_w: Watts = Field(90.0, ge=0)
+    active_w: Watts = Field(300.0, ge=0)
+    off_w: Watts = Field(0.0, ge=0)
+    boot_s: Seconds = Field(0.0, ge=0)
+    boot_w: Watts = Field(0.0, ge=0)
+    shutdown_s: Seconds = Field(0.0, ge=0)
+    shutdown_w: Watts = Field(0.0, ge=0)
+    speed: float = Field(1.0, gt=0)
+    nodes_per_rack: int = Field(0, ge=0)
+
+
+class MachineSection(Section):
+    """`nodes` equal nodes, or `classes` of nodes. Without either the log's header says how many."""
+
+    name: str = "system"
+    site: str = "site"
+    nodes: int | None = Field(None, ge=1)
+    cores_per_node: int = Field(1, ge=1)
+    node_idle_w: Watts = Field(90.0, ge=0)
+    node_active_w: Watts = Field(300.0, ge=0)
+    nodes_per_rack: int = Field(0, ge=0)
+    granularity: Literal["node", "core"] = "node"
+    classes: tuple[NodeClassSection, ...] = ()
+
+    @model_validator(mode="after")
+    def _one_way(self) -> MachineSection:
+        if self.nodes is not None and self.classes:
+            raise ValueError("give either 'nodes' or 'classes', not both")
+        if self.node_active_w < self.node_idle_w:
+            raise ValueError(
+                f"node_active_w ({self.node_active_w:g}) must not be below node_idle_w "
+                f"({self.node_idle_w:g})"
+            )
+        return self
+
+
+class PolicySection(Section):
+    """One choice along each axis; `wattline policies` lists them."""
+
+    order: Choice = "fcfs"
+    backfill: Choice = "easy"
+    power: Choice = "none"
+    configure: Choice = "requested"
+    placement: Choice = "counted"
+    python: str | None = None
+    """`module:Class` of a policy written in Python, instead of the axes."""
+    overrun: Literal["extend", "kill"] = "extend"
+    """Jobs that reach their requested time run on, or are killed."""
+
+
+class CapStep(Section):
+    time_s: Seconds
+    watts: Watts = Field(ge=0)
+
+
+class PowerSection(Section):
+    """The power limit and how jobs answer to frequency."""
+
+    cap: float | str | tuple[CapStep, ...] | None = None
+    """Watts; a fraction up to 1 of the peak without a cap; a CSV file; or a list of steps."""
+    alpha: float = Field(2.0, ge=1.0, le=3.0)
+    beta: float = Field(0.5, ge=0.0, le=2.0)
+    core_share: Fraction = Field(0.65, ge=0.0, le=1.0)
+    idle_fraction: Fraction | None = Field(None, ge=0.0, le=1.0)
+    """Idle power as a part of the active power of a node; instead of node_idle_w."""
+    levels: tuple[float, ...] = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+    """Relative frequencies that processors can run at, from slow to fast."""
+    latency_s: Seconds = Field(0.0, ge=0)
+    wait_time_s: Seconds = Field(30_000.0, ge=0)
+    wait_slots: int = Field(10, ge=0)
+
+    @model_validator(mode="after")
+    def _levels_rise(self) -> PowerSection:
+        rising = all(low < high for low, high in zip(self.levels, self.levels[1:], strict=False))
+        if not self.levels or not rising or self.levels[0] <= 0 or self.levels[-1] > 1:
+            raise ValueError(
+                "levels must be a list of relative frequencies that rise, above 0 and up to 1, "
+                f"not {list(self.levels)}"
+            )
+        return self
+
+
+class ReservationSection(Section):
+    start_s: Seconds
+    duration_s: Seconds = Field(gt=0)
+    nodes: int = Field(0, ge=0)
+    watts: Watts = Field(0.0, ge=0)
+    name: str = ""
+
+
+class Scenario(Section):
+    """The whole file."""
+
+    name: str = "scenario"
+    trace: TraceSection
+    machine: MachineSection = MachineSection()
+    policy: PolicySection = PolicySection()
+    power: PowerSection = PowerSection()
+    reservations: tuple[ReservationSection, ...] = ()
