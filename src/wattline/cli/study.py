@@ -18,6 +18,8 @@ class Study(NamedTuple):
 
 # Each study is `command` in its module.
 STUDIES: Mapping[str, Study] = {
+    "dragonfly": Study("wattline.cli.study_dragonfly",
+                       "Placement on dragonflies: Level-Spread, NeDD, the congestor."),
 }
 
 
