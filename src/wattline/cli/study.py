@@ -20,6 +20,7 @@ class Study(NamedTuple):
 STUDIES: Mapping[str, Study] = {
     "dragonfly": Study("wattline.cli.study_dragonfly",
                        "Placement on dragonflies: Level-Spread, NeDD, the congestor."),
+    "rmap": Study("wattline.cli.study_rmap", "Power-aware scheduling with overprovisioning."),
 }
 
 

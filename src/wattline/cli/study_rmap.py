@@ -104,7 +104,9 @@ def _mean_use(result: Result, trace: str, policy: str) -> float:
 
 
 def _with_interval(mean: float, half_width: float) -> str:
-    return f"{mean:.1f}" if half_width != half_width else f"{mean:.1f} ±{half_width:.1f}"
+    import math
+
+    return f"{mean:.1f}" if math.isnan(half_width) else f"{mean:.1f} ±{half_width:.1f}"
 
 
 def _tables(
