@@ -47,7 +47,8 @@ def _draw_trace(panel: Any, result: Result, figure: str, trace: str) -> None:
         beside = 0.004 * (place - len(result.setting.policies) / 2)  # so that intervals stay apart
         values = [result.of(figure, trace, bound, policy) for bound in bounds]
         errors = [interval(one) if len(one) > 1 else 0.0 for one in values]
-        panel.errorbar([bound + beside for bound in bounds], [one.mean() for one in values], yerr=errors, color=tint,
+        panel.errorbar([bound + beside for bound in bounds], [one.mean() for one in values],
+                       yerr=errors, color=tint,
                        marker=mark, markersize=5, linewidth=1.3, elinewidth=0.8, capsize=1.5,
                        label=policy.replace("_", " "))
     panel.set_title(_TITLES.get(trace, trace), fontsize=10)
