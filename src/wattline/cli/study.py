@@ -18,6 +18,12 @@ class Study(NamedTuple):
 
 # Each study is `command` in its module.
 STUDIES: Mapping[str, Study] = {
+    "dragonfly": Study("wattline.cli.study_dragonfly",
+                       "Placement on dragonflies: Level-Spread, NeDD, the congestor."),
+    "rmap": Study("wattline.cli.study_rmap", "Power-aware scheduling with overprovisioning."),
+    "esp": Study("wattline.cli.study_esp", "Power-adaptive scheduling of the ESP-2 mix."),
+    "fairshare": Study("wattline.cli.study_fairshare", "Fair-share by joules: who waits less."),
+    "hetero": Study("wattline.cli.study_hetero", "Energy claims on a mixed cluster."),
 }
 
 

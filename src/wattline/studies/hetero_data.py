@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wattline.model.machine import Machine, NodeClass, NodeGroup
-from wattline.physics.claims import Claim, ClaimBook
+from wattline.physics.claims import Claim, ClaimBook, Setting
 
 CLASSES = ("xeon", "odroid-c1", "odroid-c2")
 """In the order in which the unmodified resource manager takes them."""
@@ -73,15 +73,38 @@ def inferred_xeon_idle_w(book: ClaimBook) -> float:
     return float(np.sum(seconds * joules / total**2) / np.sum((seconds / total) ** 2))
 
 
-def machine(xeon_idle_w: float) -> Machine:
-    """The three compute nodes; the most that a node draws is the highest mean power measured."""
-    return Machine(
-        (
-            NodeGroup(NodeClass("xeon", cores=8, power_w_idle=xeon_idle_w, power_w_active=80.0), 1),
-            NodeGroup(NodeClass("odroid-c1", cores=4, power_w_idle=BOARD_IDLE_W,
-                                power_w_active=4.5), 1),
-            NodeGroup(NodeClass("odroid-c2", cores=4, power_w_idle=BOARD_IDLE_W,
-                                power_w_active=6.0), 1),
-        ),
-        name="mixed",
-    )
+def machine(
+    xeon_idle_w: float, counts: tuple[int, ...] = (1, 1, 1), gpu_nodes: int = 0
+) -> Machine:
+    """So many nodes of each class; jobs take whole nodes, so a node counts as one processor.
+
+    The most that a node draws is the highest mean power in the tables, rounded up. A GPU node is
+    our addition: see `gpu_claims`.
+    """
+    kinds = [
+        NodeClass("xeon", power_w_idle=xeon_idle_w, power_w_active=80.0),
+        NodeClass("odroid-c1", power_w_idle=BOARD_IDLE_W, power_w_active=4.5),
+        NodeClass("odroid-c2", power_w_idle=BOARD_IDLE_W, power_w_active=6.0),
+    ]
+    groups = [NodeGroup(kind, count) for kind, count in zip(kinds, counts, strict=True)]
+    if gpu_nodes:
+        gpu = NodeClass("gpu", power_w_idle=GPU_IDLE_W, power_w_active=GPU_W)
+        groups.append(NodeGroup(gpu, gpu_nodes))
+    return Machine(tuple(groups), name="mixed")
+
+
+GPU_IDLE_W, GPU_W, GPU_SPEED = 40.0, 250.0, 6.0
+GPU_APPLICATIONS = ("CG.A", "EP.A", "FT.A", "MG.A")
+
+
+def gpu_claims(book: ClaimBook) -> list[Claim]:
+    """Assumed, not measured: four kernels on a GPU node, six times as fast as the Xeon, 250 W.
+
+    They only show that a class of node with accelerators needs no rule of its own.
+    """
+    found = []
+    for application in GPU_APPLICATIONS:
+        xeon = claim_of(book, application, "xeon", capped=False)
+        time_s = xeon.time_s / GPU_SPEED
+        found.append(Claim(application, "gpu", Setting(), time_s, GPU_W * time_s, runs=1))
+    return found

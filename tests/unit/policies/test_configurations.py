@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from wattline.analysis.checker import check
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.model.errors import InputError
@@ -10,6 +11,7 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
 from wattline.model.signal import Signal
 from wattline.physics.configurations import ConfigurationTable
+from wattline.policies.admission.redistribute import Redistribute
 from wattline.policies.admission.watts import Watts
 from wattline.policies.backfill.easy import Easy
 from wattline.policies.configuration.adaptive import Adaptive
@@ -62,6 +64,7 @@ def test_worked_example_of_section_5_2_4(configuration, start_s, expected):
     assert schedule.end_s[1] - schedule.start_s[1] == pytest.approx(expected[3])
     assert schedule.energy_j[1] == pytest.approx(expected[3] * expected[4])
     assert done.time_above_cap_s == 0.0
+    assert check(done) == []
 
 
 def table(name="app"):
@@ -127,3 +130,28 @@ def test_jobs_need_an_application_with_a_table():
         make_offers(other, {"app": table()})
     with pytest.raises(InputError, match="weight greater than 0"):
         make_offers(jobs_of((0.0, 2, 1.0)), {"app": table()}, weight=[0.0])
+
+
+def with_loans(jobs, nodes, bound_w):
+    offers = make_offers(jobs, {"app": table()})
+    policy = Composition(Fcfs(), Easy(), Redistribute(offers), Naive(offers), Counted(),
+                         NoRegulation())
+    rules = Rules(cap_w=Signal(np.array([0.0]), np.array([bound_w]), "W"))
+    return simulate(jobs, Machine.uniform(nodes, NODE), policy, rules)
+
+
+def test_unused_watts_go_to_a_running_job():
+    # Its share of 800 W gives 32 s; with the 800 W that nobody uses it takes 26 s.
+    done = with_loans(jobs_of((0.0, 4, 50.0)), 8, 1600.0)
+    assert done.schedule.end_s[0] == pytest.approx(26.0)
+
+
+def test_lent_watts_come_back_when_a_job_can_start():
+    # The first runs on lent watts for 13 s (16 s of its 32 s of work), then at its own 16 s more;
+    # the second starts at once and gets the loan when the first has ended.
+    done = with_loans(jobs_of((0.0, 8, 50.0), (13.0, 8, 50.0)), 16, 1600.0)
+    assert done.schedule.start_s.tolist() == [0.0, 13.0]
+    assert done.schedule.end_s.tolist() == pytest.approx([29.0, 42.0])
+    assert done.time_above_cap_s == 0.0
+    assert done.energy_j == pytest.approx(42.0 * 1600.0)
+    assert check(done) == []

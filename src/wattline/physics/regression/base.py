@@ -74,11 +74,14 @@ class Model(ABC):
             raise InputError("nodes, cores and cap must be numbers greater than 0")
         return self.predict_points(rows)
 
-    def table(self, margin: float = 0.0) -> ConfigurationTable:
-        """The predicted table over the grid of the training; `margin` is added to the power."""
+    def table(self, margin: float = 0.0, grid: Grid | None = None) -> ConfigurationTable:
+        """The predicted table over a grid, that of the training if none is given.
+
+        `margin` is a part of the predicted power that is added to it.
+        """
         if not 0 <= margin < 10:
             raise InputError(f"the safety margin is {margin:g}; write it like 0.15 or 15%")
-        points = self.grid.points()
+        points = (grid or self.grid).points()
         predicted = self.predict_points(points)
         return ConfigurationTable(
             self.application, points[:, 0].astype(np.int64), points[:, 1].astype(np.int64),

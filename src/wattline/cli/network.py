@@ -1,0 +1,136 @@
+"""`wattline network`: look at an interconnect, and place jobs on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from wattline.cli.output import json_option, print_json, print_table
+
+
+@click.group()
+def command() -> None:
+    """Interconnects: what they look like, and where jobs go on them."""
+
+
+@command.command("show")
+@click.argument("machine")
+@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path),
+              help="Write a picture here (.svg, .png or .pdf).")
+@json_option
+def show(machine: str, svg: Path | None, as_json: bool) -> None:
+    """Groups, routers and links of MACHINE: a file with a [network] section, or a built-in name.
+
+    Built-in names: dragonfly-272, dragonfly-528, dragonfly-544, dragonfly-1056, theta.
+    """
+    from wattline.network.config import load_machine
+    from wattline.network.describe import describe
+
+    topology = load_machine(machine)
+    found = describe(topology)
+    if svg is not None:
+        from wattline.network.picture import draw_network, save
+
+        save(draw_network(topology), svg)
+    if as_json:
+        print_json(found)
+        return
+    rows = [(key.replace("_", " "), value) for key, value in found.items()
+            if not isinstance(value, list)]
+    print_table(("", found["name"]), [(key, str(value)) for key, value in rows[1:]])
+    click.echo()
+    print_table(("links", "directed", "Gbit/s each", "Gbit/s in all"),
+                [(kind["kind"], kind["count"], kind["gbit_s"], kind["gbit_s_total"])
+                 for kind in found["links_by_kind"]])
+    if svg is not None:
+        click.echo(f"\npicture: {svg}")
+
+
+@command.command("place")
+@click.argument("jobs", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--placement", default="level-spread", show_default=True,
+              help="How nodes are chosen; see 'wattline network placements'.")
+@click.option("--machine", help="A machine; it stands before that of the file of jobs.")
+@click.option("--routing", default="adaptive", show_default=True,
+              help="minimal, valiant or adaptive.")
+@click.option("--mapping", default="random", show_default=True, help="random or linear.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--packets", is_flag=True, help="Times packet by packet instead of by flows.")
+@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path),
+              help="Write a picture of placement and hot spots here (.svg, .png or .pdf).")
+@json_option
+def place(jobs: Path, placement: str, machine: str | None, routing: str, mapping: str, seed: int,
+          packets: bool, svg: Path | None, as_json: bool) -> None:
+    """Place the JOBS of a TOML file on an empty machine: nodes, times, link loads, hot spots."""
+    from wattline.model.errors import InputError
+    from wattline.network.config import load_machine
+    from wattline.network.jobfile import read_jobs
+    from wattline.network.trial import try_placement
+
+    listed, topology = read_jobs(jobs)
+    if machine is not None:
+        topology = load_machine(machine)
+    if topology is None:
+        raise InputError(f"{jobs} names no machine; add a [network] section, or give --machine")
+    trial = try_placement(topology, listed, placement, routing=routing, mapping=mapping,
+                          seed=seed, packets=packets)
+    if svg is not None:
+        from wattline.network.picture import draw_placement, save
+
+        save(draw_placement(topology, [(job.name, job.nodes) for job in trial.jobs],
+                            trial.link_busy_s), svg)
+    if as_json:
+        print_json(trial.as_dict())
+        return
+    _print_trial(trial)
+    if svg is not None:
+        click.echo(f"\npicture: {svg}")
+
+
+@command.command("placements")
+@json_option
+def placements(as_json: bool) -> None:
+    """List the placements and what they need of a network."""
+    from wattline.network.placement import PLACEMENTS
+
+    if as_json:
+        print_json({name: found._asdict() for name, found in PLACEMENTS.items()})
+        return
+    print_table(("placement", "needs", "kind", "what it does"),
+                [(name, p.needs, p.kind, p.help) for name, p in PLACEMENTS.items()])
+
+
+@command.command("sensitivity")
+@click.argument("profiles", required=False, type=click.Path(dir_okay=False, path_type=Path))
+@json_option
+def sensitivity(profiles: Path | None, as_json: bool) -> None:
+    """Which applications suffer from congestion, from MPI PROFILES (the shipped ones if none)."""
+    from wattline.network.sensitivity import read_profiles, shipped_profiles
+
+    found = shipped_profiles() if profiles is None else read_profiles(profiles)
+    rows = [(p.name, p.mpi, p.collectives, p.wait, p.sendrecv, p.test, p.synchronizing,
+             p.sensitive) for p in found.values()]
+    if as_json:
+        names = ("name", "mpi", "collectives", "wait", "sendrecv", "test", "synchronizing",
+                 "sensitive")
+        print_json([dict(zip(names, row, strict=True)) for row in rows])
+        return
+    print_table(("application", "MPI", "collectives", "wait", "send/recv", "test",
+                 "synchronizing", "sensitive"),
+                [(*row[:-1], "yes" if row[-1] else "no") for row in rows])
+
+
+def _print_trial(trial: Any) -> None:
+    found = trial.as_dict()
+    print_table(
+        ("job", "nodes", "routers", "groups", "time us", "own links us", "stretch", "where"),
+        [(job["name"], len(job["nodes"]), job["routers"], job["groups"], 1e6 * job["time_s"],
+          1e6 * job["alone_s"], job["stretch"], job["host_list"]) for job in found["jobs"]],
+        title=f"{found['machine']}, {found['placement']}, {found['routing']} routing, "
+              f"{found['model']} model")
+    click.echo()
+    print_table(("hot spots", "busy us", "MB"),
+                [(spot["link"], 1e6 * spot["busy_s"], spot["bytes"] / 1e6)
+                 for spot in found["hot_spots"]])

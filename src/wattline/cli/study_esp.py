@@ -1,0 +1,71 @@
+"""`wattline study esp`: power-adaptive scheduling on 5,040 x 16 cores in five cases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from wattline.cli.output import json_option, print_json, print_table, progress
+
+if TYPE_CHECKING:
+    from wattline.studies.esp import Case
+
+
+@click.command("esp")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--boot", "boot_s", type=click.FloatRange(min=0), default=120.0, show_default=True,
+              help="Seconds that a node needs to boot, at its idle power.")
+@click.option("--shutdown", "shutdown_s", type=click.FloatRange(min=0), default=60.0,
+              show_default=True, help="Seconds that a node needs to shut down.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER",
+              help="Write the power and utilisation curves here.")
+@json_option
+def command(seed: int, boot_s: float, shutdown_s: float, out: Path | None, as_json: bool) -> None:
+    """The ESP-2 mix under no cap, a cap on the fly, a reserved one, SHUT and DVFS."""
+    from wattline.studies import esp
+
+    with progress("esp") as advance:
+        found = esp.cases(seed, boot_s=boot_s, shutdown_s=shutdown_s, progress=advance)
+    table = {case.name: esp.figures(case) for case in found}
+    written = _draw(found, out) if out is not None else []
+    if as_json:
+        print_json({"seed": seed, "cases": table, "pictures": written})
+        return
+    print_table(
+        ["case", "cap kW", "peak kW", "while capped", "above cap s", "under cap from s",
+         "makespan s", "energy GJ", "use", "jobs"],
+        [[f["title"], _kw(f["cap_w"]), _kw(f["peak_w"]), _kw(f["peak_w_while_capped"]),
+          f["time_above_cap_s"], _none(f["under_cap_from_s"]), f["makespan_s"],
+          f["energy_j"] / 1e9, f["utilisation"], f["jobs_run"]] for f in table.values()],
+    )
+    click.echo("The cap on the fly holds from the moment that running jobs permit: "
+               f"{table['70-on-the-fly']['time_above_cap_s']:.0f} s after it was set.")
+    for path in written:
+        click.echo(path)
+
+
+def _draw(found: list[Case], out: Path) -> list[str]:
+    from wattline.analysis.drawing import png
+    from wattline.studies import esp
+
+    out.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, figure in esp.pictures(found).items():
+        path = out / f"esp-{name}.png"
+        path.write_bytes(png(figure))
+        written.append(str(path))
+    return written
+
+
+def _kw(power_w: float) -> float | None:
+    import math
+
+    return power_w / 1e3 if math.isfinite(power_w) else None
+
+
+def _none(value: float) -> float | None:
+    import math
+
+    return value if math.isfinite(value) else None

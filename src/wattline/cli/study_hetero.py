@@ -1,0 +1,68 @@
+"""`wattline study hetero`: energy claims on a cluster of x86 and ARM nodes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from wattline.cli.output import json_option, print_json, print_table, progress
+
+
+@click.command("hetero")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
+              help="Of the larger batch.")
+@click.option("--gap", "gap_s", type=click.FloatRange(min=0), default=None, metavar="SECONDS",
+              help="Between two jobs of a submitting thread; inferred otherwise.")
+@click.option("--xeon-idle-w", type=click.FloatRange(min=0), default=None,
+              help="Idle power of the Xeon node; inferred otherwise.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER",
+              help="Write the comparison as a picture here.")
+@json_option
+def command(
+    seed: int, gap_s: float | None, xeon_idle_w: float | None, out: Path | None, as_json: bool
+) -> None:
+    """Two published loads under several rules, and claims that order, learn and estimate."""
+    from wattline.studies import hetero
+
+    with progress("hetero") as advance:
+        found = hetero.reproduce(gap_s=gap_s, xeon_idle_w=xeon_idle_w)
+        advance(0.5)
+        more = hetero.beyond(seed)
+    written = ""
+    if out is not None:
+        from wattline.analysis.drawing import png
+
+        out.mkdir(parents=True, exist_ok=True)
+        path = out / "hetero.png"
+        path.write_bytes(png(hetero.picture(found)))
+        written = str(path)
+    if as_json:
+        print_json({**found, "beyond": more, "picture": written or None})
+        return
+    _print(found, more)
+    if written:
+        click.echo(written)
+
+
+def _print(found: dict[str, Any], more: dict[str, Any]) -> None:
+    inferred = found["inferred"]
+    click.echo(f"inferred: Xeon idle {inferred['xeon_idle_w']:.1f} W, boards idle "
+               f"{inferred['board_idle_w']:.1f} W (assumed), {inferred['gap_s']:.3f} s between "
+               "jobs of a thread")
+    rows = []
+    for load, rules in found["loads"].items():
+        for rule, figures in rules.items():
+            seen = figures.get("published", {})
+            rows.append([load, rule, figures["makespan_s"], seen.get("makespan_s"),
+                         figures["energy_j"], seen.get("energy_j"), figures["edp_js"] / 1e3])
+    print_table(["load", "rule", "time s", "published", "energy J", "published", "EDP kJs"], rows)
+    for load, saving in found["saving"].items():
+        click.echo(f"{load}: {100 * saving['time']:.0f} % less time (published "
+                   f"{100 * saving['time_published']:.0f} %), {100 * saving['energy']:.0f} % less "
+                   f"energy (published {100 * saving['energy_published']:.0f} %)")
+    click.echo(f"\nbeyond: {more['jobs']} jobs of 1 to 4 nodes on {more['nodes']}")
+    print_table(["variant", "makespan s", "energy kJ", "turnaround s", "claims off"],
+                [[name, f["makespan_s"], f["energy_j"] / 1e3, f["turnaround_s"],
+                  f"{100 * f['claim_error']:.0f} %"] for name, f in more["variants"].items()])

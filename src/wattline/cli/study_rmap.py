@@ -1,0 +1,145 @@
+"""`wattline study rmap`: the evaluation of the power-aware policies on measured configurations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.model.errors import InputError
+from wattline.model.units import parse_fraction
+
+if TYPE_CHECKING:
+    from wattline.physics.configurations import ConfigurationTable
+    from wattline.studies.rmap import Result
+
+_SHIPPED = ("BT-MZ", "SPhot", "SC", "NSC", "SM", "NSM")
+
+
+@click.command()
+@click.option("--table", "paths", multiple=True, metavar="CSV",
+              help="Measured configurations; may be given several times. Without it, those that "
+                   "the shipped models predict.")
+@click.option("--apps", metavar="LIST", help="Only these applications, separated by commas.")
+@click.option("--nodes", default=32, show_default=True, type=click.IntRange(min=1),
+              help="Nodes of the machine.")
+@click.option("--jobs", default=30, show_default=True, type=click.IntRange(min=1),
+              help="Jobs of a trace.")
+@click.option("--seeds", default=20, show_default=True, type=click.IntRange(min=1),
+              help="How many traces of each kind.")
+@click.option("--load", default=0.7, show_default=True,
+              help="Part of the nodes that the requests would keep busy.")
+@click.option("--bounds", metavar="LIST", help="Bounds as parts of the peak, like 44%,68%,95%.")
+@click.option("--out", metavar="FOLDER", help="Draw the figures into this folder.")
+@json_option
+def command(
+    paths: tuple[str, ...], apps: str | None, nodes: int, jobs: int, seeds: int, load: float,
+    bounds: str | None, out: str | None, as_json: bool,
+) -> None:
+    """Compare traditional, naive and adaptive power-aware scheduling under six bounds.
+
+    Four kinds of trace: large jobs (62 % of the machine or more), small ones (37 % or less) and
+    two mixed ones. Every figure is a mean over seeds; published figures stand beside.
+    """
+    from wattline.studies.rmap import BOUNDS, Setting, study
+    from wattline.studies.rmap_report import as_dict
+
+    parts = tuple(parse_fraction(part) for part in bounds.split(",")) if bounds else BOUNDS
+    setting = Setting(nodes=nodes, bounds=parts, seeds=tuple(range(1, seeds + 1)), jobs=jobs,
+                      load=load)
+    with progress("simulating") as advance:
+        result = study(_tables(paths, apps, nodes), setting, advance)
+    if out:
+        from wattline.studies.rmap_plots import draw_figure
+
+        Path(out).mkdir(parents=True, exist_ok=True)
+        for figure in ("turnaround_s", "power_use"):
+            draw_figure(result, figure, Path(out) / f"{figure}.png")
+    if as_json:
+        print_json(as_dict(result))
+        return
+    _print(result)
+
+
+def _print(result: Result) -> None:
+    from wattline.studies.rmap_report import findings, interval
+
+    setting = result.setting
+    click.echo(f"{setting.nodes} nodes, {setting.jobs} jobs, {len(setting.seeds)} seeds, "
+               f"applications: {', '.join(result.applications)}")
+    for trace in setting.traces:
+        click.echo()
+        print_table(
+            ["bound", *(policy.replace("_", " ") for policy in setting.policies)],
+            [[f"{bound:.0%}", *(_with_interval(values.mean(), interval(values)) for values in (
+                result.of("turnaround_s", trace, bound, policy) for policy in setting.policies))]
+             for bound in setting.bounds],
+            title=f"Mean turnaround in s, trace '{trace}' (with 95 % interval over seeds)",
+        )
+    click.echo()
+    print_table(
+        ["traces", "policy", "against", "published", "here", "95 %", "by bound from", "to",
+         "verdict"],
+        [[" ".join(one.claim.traces), one.claim.policy, one.claim.against,
+          f"{one.claim.published:+.1%}", f"{one.mean:+.1%}", f"±{one.half_width:.1%}",
+          f"{one.worst:+.1%}", f"{one.best:+.1%}", one.verdict] for one in findings(result)],
+        title="Turnaround below the other policy's, mean over bounds and seeds",
+    )
+    click.echo()
+    print_table(
+        ["trace", *(policy.replace("_", " ") for policy in setting.policies)],
+        [[trace, *(f"{_mean_use(result, trace, policy):.1%}" for policy in setting.policies)]
+         for trace in setting.traces],
+        title="Mean power over the bound",
+    )
+
+
+def _mean_use(result: Result, trace: str, policy: str) -> float:
+    import numpy as np
+
+    return float(np.mean([result.of("power_use", trace, bound, policy)
+                          for bound in result.setting.bounds]))
+
+
+def _with_interval(mean: float, half_width: float) -> str:
+    import math
+
+    return f"{mean:.1f}" if math.isnan(half_width) else f"{mean:.1f} ±{half_width:.1f}"
+
+
+def _tables(
+    paths: tuple[str, ...], apps: str | None, nodes: int
+) -> dict[str, ConfigurationTable]:
+    from wattline.physics.measurements import find_application, read_measurements
+
+    tables: dict[str, ConfigurationTable] = {}
+    if paths:
+        for path in paths:
+            for name, table in read_measurements(path).items():
+                if name in tables:
+                    raise InputError(f"{path}: the application '{name}' is in another table too")
+                tables[name] = table
+    else:
+        tables = _predicted(nodes)
+    if apps is None:
+        return tables
+    chosen = [find_application(tables, name.strip())[0] for name in apps.split(",")]
+    return {table.application: table for table in chosen}
+
+
+def _predicted(nodes: int) -> dict[str, ConfigurationTable]:
+    """Tables of the shipped models at every second node count up to the machine's size."""
+    from dataclasses import replace
+
+    from wattline.physics.regression import shipped_models
+
+    step = max(2, nodes // 16)
+    if nodes > 32:
+        click.echo("wattline: the models were trained on up to 32 nodes; larger counts are "
+                   "extrapolated", err=True)
+    return {
+        name: model.table(grid=replace(model.grid, nodes=tuple(range(8, nodes + 1, step))))
+        for name, model in shipped_models().items() if name in _SHIPPED
+    }

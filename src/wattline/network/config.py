@@ -1,0 +1,106 @@
+"""The `[network]` section of a machine file: which interconnect it has, and its figures."""
+
+from __future__ import annotations
+
+import inspect
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from wattline.model.errors import InputError
+from wattline.network.topology import Topology, aries, dragonfly, fat_tree, torus
+from wattline.network.topology.files import read_codes, read_cray
+
+BUILDERS: Mapping[str, Callable[..., Topology]] = {
+    "dragonfly": dragonfly,
+    "aries": aries,
+    "fat-tree": fat_tree,
+    "torus": torus,
+    "cray": read_cray,
+    "codes": read_codes,
+}
+"""Topologies by name; `cray` reads a cabling dump, `codes` a pair of files of that simulator."""
+
+BUILT_IN: Mapping[str, Mapping[str, Any]] = {
+    "dragonfly-272": {"topology": "dragonfly", "routers_per_group": 4, "groups": 17},
+    "dragonfly-528": {"topology": "dragonfly", "routers_per_group": 4, "groups": 33},
+    "dragonfly-544": {"topology": "dragonfly", "routers_per_group": 8, "groups": 17},
+    "dragonfly-1056": {"topology": "dragonfly", "routers_per_group": 8, "groups": 33},
+    "theta": {"topology": "aries", "groups": 9, "rows": 6, "columns": 16,
+              "links_per_group_pair": 48, "name": "theta"},
+}
+_FILES = ("path", "intra", "inter")
+BEHAVIOUR = ("routing", "communication_share", "node_traffic_gbit_s", "profiles", "placement_seed")
+"""Fields of the section that say how jobs use the network; see `wattline.scenario`."""
+
+
+def build_topology(table: Mapping[str, Any], where: str = "[network]",
+                   folder: Path | None = None) -> Topology:
+    """A topology from the fields of a `[network]` section; files are found beside the folder."""
+    fields = {key: value for key, value in table.items() if key not in BEHAVIOUR}
+    kind = fields.pop("topology", "dragonfly")
+    builder = BUILDERS.get(kind) if isinstance(kind, str) else None
+    if builder is None:
+        raise InputError(f"{where}: topology '{kind}' is unknown; write one of "
+                         f"{', '.join(BUILDERS)}")
+    if kind == "cray" and "file" in fields:
+        fields["path"] = fields.pop("file")
+    known = inspect.signature(builder).parameters
+    for name, value in fields.items():
+        shown = "file" if name == "path" else name
+        if name not in known:
+            names = ", ".join("file" if n == "path" else n for n in known)
+            raise InputError(f"{where}: field '{shown}' is unknown for topology '{kind}'; "
+                             f"the fields are {names}")
+        fields[name] = _value(f"{where}: {shown}", name, value, known[name], folder)
+    for name, parameter in known.items():
+        if parameter.default is inspect.Parameter.empty and name not in fields:
+            raise InputError(f"{where}: topology '{kind}' needs the field "
+                             f"'{'file' if name == 'path' else name}'")
+    return builder(**fields)
+
+
+def _value(where: str, name: str, value: Any, parameter: inspect.Parameter,
+           folder: Path | None) -> Any:
+    if name in _FILES:
+        if not isinstance(value, str):
+            raise InputError(f"{where} must be the name of a file")
+        return (folder or Path()) / value
+    if name == "sizes":
+        if not isinstance(value, list) or not all(isinstance(v, int) for v in value):
+            raise InputError(f"{where} must be a list of whole numbers like [8, 8, 8]")
+        return value
+    default = parameter.default
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise InputError(f"{where} is {value!r}, which is not a number or a text")
+    if isinstance(default, str) != isinstance(value, str):
+        raise InputError(f"{where} must be {'a text' if isinstance(default, str) else 'a number'}, "
+                         f"not {value!r}")
+    if isinstance(default, int) and not isinstance(value, int):
+        raise InputError(f"{where} must be a whole number, not {value!r}")
+    return value
+
+
+def load_machine(text: str) -> Topology:
+    """A topology from a built-in name or from a TOML file with a `[network]` section."""
+    if text in BUILT_IN:
+        return build_topology(BUILT_IN[text], text)
+    path = Path(text)
+    tables = read_toml(path, f"the built-in machines are {', '.join(BUILT_IN)}")
+    if "network" not in tables:
+        raise InputError(f"{path} has no [network] section; write one with "
+                         "topology = \"dragonfly\", for example")
+    return build_topology(tables["network"], f"{path}, [network]", path.parent)
+
+
+def read_toml(path: Path, hint: str = "") -> dict[str, Any]:
+    """The tables of a TOML file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}" + (f"; {hint}" if hint else "")) from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not TOML: {error}") from None

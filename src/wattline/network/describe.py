@@ -1,0 +1,41 @@
+"""A topology in figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wattline.network.topology.base import LinkKind, Topology
+
+
+def describe(topology: Topology) -> dict[str, Any]:
+    """Counts and bandwidths, as plain values."""
+    kinds = []
+    for kind in LinkKind:
+        of_kind = topology.link_gbit_s[topology.link_kind == kind]
+        if of_kind.size:
+            kinds.append({"kind": kind.name.lower(), "count": int(of_kind.size),
+                          "gbit_s": float(np.median(of_kind)),
+                          "gbit_s_total": float(of_kind.sum())})
+    per_router = np.bincount(topology.node_router, minlength=topology.routers)
+    per_group = np.bincount(topology.router_group, minlength=topology.groups)
+    return {
+        "name": topology.name,
+        "topology": topology.kind,
+        "nodes": topology.nodes,
+        "routers": topology.routers,
+        "groups": topology.groups,
+        "cables": topology.cables,
+        "links": topology.links,
+        "nodes_per_router": _span(per_router[per_router > 0]),
+        "routers_per_group": _span(per_group),
+        "ports_per_router": _span(np.bincount(topology.link_from, minlength=topology.routers)),
+        "node_gbit_s": topology.node_gbit_s,
+        "links_by_kind": kinds,
+    }
+
+
+def _span(counts: Any) -> int | str:
+    low, high = int(counts.min()), int(counts.max())
+    return low if low == high else f"{low} to {high}"

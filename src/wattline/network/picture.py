@@ -1,0 +1,181 @@
+"""Pictures of a network: routers on circles of groups, links coloured by what they carry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wattline.model.jobs import IntArray
+from wattline.model.signal import FloatArray
+from wattline.network.topology.base import LinkKind, Topology
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ALL_LINKS = 4000
+"""With more links than this, only the links between groups are drawn, counted together."""
+_COLOURS = {LinkKind.LOCAL: "#7a9a6b", LinkKind.ROW: "#7a9a6b", LinkKind.COLUMN: "#8d8d8d",
+            LinkKind.GLOBAL: "#4a7dbd"}
+
+
+@dataclass(frozen=True, eq=False)
+class Sketch:
+    """What is drawn: routers, lines between them, and a value for each line."""
+
+    router_xy: FloatArray
+    label_xy: FloatArray
+    lines: FloatArray
+    """One line a row: x and y of its two ends."""
+    line_kind: IntArray
+    line_value: FloatArray
+    """The largest value of the links that the line stands for."""
+    together: bool
+    """Whether links between two groups are drawn as one line."""
+
+
+def sketch(topology: Topology, link_value: FloatArray | None = None) -> Sketch:
+    """Lay out a network; `link_value` has one value a directed link, zero where it is missing."""
+    value = np.zeros(topology.links) if link_value is None else link_value[:topology.links]
+    groups = topology.groups
+    turn = 2 * np.pi * np.arange(groups) / groups + np.pi / 2
+    centre = np.stack((np.cos(turn), np.sin(turn)), axis=1)
+    inner = min(0.42, 2.4 / max(groups, 3))
+    router_xy = np.zeros((topology.routers, 2))
+    for group in range(groups):
+        members = np.flatnonzero(topology.router_group == group)
+        around = 2 * np.pi * np.arange(len(members)) / len(members) + turn[group] + np.pi
+        ring = np.stack((np.cos(around), np.sin(around)), axis=1)
+        router_xy[members] = centre[group] + (inner * ring if len(members) > 1 else 0.0)
+    together = topology.links > ALL_LINKS
+    if together:
+        ends = topology.router_group[np.stack((topology.link_from, topology.link_to), axis=1)]
+        places = centre
+    else:
+        ends = np.stack((topology.link_from, topology.link_to), axis=1)
+        places = router_xy
+    ends = np.sort(ends, axis=1)
+    apart = ends[:, 0] != ends[:, 1]
+    code = ends[apart, 0] * (int(ends.max()) + 1) + ends[apart, 1]
+    unique, first, row = np.unique(code, return_index=True, return_inverse=True)
+    strongest = np.zeros(len(unique))
+    np.maximum.at(strongest, row, value[apart])
+    pairs = ends[apart][first]
+    lines = np.concatenate((places[pairs[:, 0]], places[pairs[:, 1]]), axis=1)
+    kind = topology.link_kind[apart][first]
+    return Sketch(router_xy, centre * (1.0 + 1.35 * inner), lines, kind, strongest, together)
+
+
+def draw_network(topology: Topology) -> Figure:
+    """Groups, routers and links."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 8), layout="constrained")
+    axes = figure.add_subplot()
+    found = sketch(topology)
+    order = np.argsort(found.line_kind == LinkKind.GLOBAL)[::-1]
+    colours = [_COLOURS[LinkKind(int(found.line_kind[i]))] for i in order]
+    _lines(axes, found.lines[order], colours, 0.9 if len(order) < 800 else 0.4)
+    _routers(axes, topology, found)
+    note = "links between groups are drawn as one" if found.together else ""
+    axes.set_title(f"{topology.name}: {topology.groups} groups, {topology.routers:,} routers, "
+                   f"{topology.nodes:,} nodes, {topology.cables:,} cables\n{note}", fontsize=10)
+    return figure
+
+
+def draw_placement(topology: Topology, placed: Sequence[tuple[str, IntArray]],
+                   drain_s: FloatArray) -> Figure:
+    """Where the jobs went, and how long each link needs for what it carries."""
+    from matplotlib import colormaps
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(14, 7.5), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=(1.15, 1))
+    found = sketch(topology, drain_s * 1e6)
+    order = np.argsort(found.line_value)
+    top = max(float(found.line_value.max(initial=0.0)), 1e-12)
+    paint = colormaps["inferno_r"]
+    colours = [paint(0.08 + 0.92 * value / top) if value > 0 else (0.9, 0.9, 0.9, 1.0)
+               for value in found.line_value[order]]
+    widths = 0.5 + 2.5 * found.line_value[order] / top
+    _lines(left, found.lines[order], colours, widths)
+    _routers(left, topology, found)
+    left.set_title("Time that each link is busy with one exchange of all jobs", fontsize=10)
+    _scale(figure, left, top)
+    _node_map(right, topology, placed)
+    return figure
+
+
+def _scale(figure: Figure, axes: Any, top: float) -> None:
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    bar = figure.colorbar(ScalarMappable(Normalize(0, top), colormaps["inferno_r"]), ax=axes,
+                          shrink=0.6, location="left")
+    bar.set_label("microseconds")
+
+
+def _lines(axes: Any, lines: FloatArray, colours: Sequence[Any], widths: Any) -> None:
+    from matplotlib.collections import LineCollection
+
+    segments = lines.reshape(-1, 2, 2)
+    axes.add_collection(LineCollection(list(segments), colors=colours, linewidths=widths))
+
+
+def _routers(axes: Any, topology: Topology, found: Sketch) -> None:
+    size = 14 if topology.routers < 400 else 2
+    axes.scatter(*found.router_xy.T, s=size, color="#222222", zorder=3)
+    if topology.groups <= 40:
+        for group, (x, y) in enumerate(found.label_xy):
+            axes.text(x, y, f"g{group}", ha="center", va="center", fontsize=8)
+    axes.set_aspect("equal")
+    axes.autoscale_view()
+    axes.margins(0.04)
+    axes.set_axis_off()
+
+
+def _node_map(axes: Any, topology: Topology, placed: Sequence[tuple[str, IntArray]]) -> None:
+    """One row a group, one cell a node, one colour a job."""
+    from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap
+
+    group = topology.node_group
+    first = np.searchsorted(group, np.arange(topology.groups))
+    width = int(np.bincount(group).max())
+    cells = np.full((topology.groups, width), np.nan)
+    cells[group, np.arange(topology.nodes) - first[group]] = 0
+    for number, (_, nodes) in enumerate(placed, start=1):
+        cells[group[nodes], nodes - first[group[nodes]]] = number
+    hues = colormaps["tab20"]
+    palette = ListedColormap(["#eeeeee", *(hues(i % 20) for i in range(len(placed)))])
+    axes.imshow(np.ma.masked_invalid(cells), cmap=palette, vmin=-0.5, vmax=len(placed) + 0.5,
+                aspect="auto", interpolation="nearest")
+    per_router = int(np.bincount(topology.node_router).max())
+    if width <= 128:
+        for edge in range(per_router, width, per_router):
+            axes.axvline(edge - 0.5, color="white", linewidth=1.2)
+    axes.set_xlabel("node of the group (white lines separate routers)")
+    axes.set_ylabel("group")
+    axes.set_title("Nodes by job (grey: free)", fontsize=10)
+    if len(placed) <= 20:
+        from matplotlib.patches import Patch
+
+        axes.legend(handles=[Patch(color=hues(i % 20), label=name)
+                             for i, (name, _) in enumerate(placed)],
+                    loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8, frameon=False)
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a picture; the ending of the name (.svg, .png, .pdf) says in which form."""
+    from wattline.model.errors import InputError
+
+    if path.suffix not in (".svg", ".png", ".pdf"):
+        raise InputError(f"'{path}' is not a picture; end its name in .svg, .png or .pdf")
+    try:
+        figure.savefig(path, dpi=110)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None

@@ -1,0 +1,135 @@
+"""Unused watts go to running jobs that gain from them, and come back when a queued job can start.
+
+A running job cannot change its nodes or cores, but its cap can be raised: it moves to the row of
+its table with the same nodes and cores and a higher cap. After every decision the spare watts are
+handed out one step at a time, each to the job that gains the largest part of its time for each
+watt. What was lent counts as available, so no queued job ever waits for it; the books of a job
+that starts take it back in the same instant.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from wattline.model.kernel import implement, kernel
+from wattline.policies.admission.power import TOLERANCE
+from wattline.policies.admission.watts import added_watts
+from wattline.policies.contract import (
+    START,
+    WAIT,
+    Composition,
+    admit,
+    settle,
+    watts_available,
+    watts_of,
+)
+from wattline.policies.starting import note
+from wattline.policies.state import ACT_SPEED, BLOCK, RUNNING, State
+
+
+class Redistribute(NamedTuple):
+    """Watts as a resource, with loans; the offers say what a higher cap would give."""
+
+    offers: Any
+
+
+@kernel
+def _lent_w(st: State) -> float:
+    """Watts that running jobs draw above what they were started with."""
+    lent_w = 0.0
+    for place in range(st.clock[0].blocks):
+        first = st.blocks[place].order * BLOCK
+        for index in range(first, first + st.blocks[st.blocks[place].order].count):
+            live = st.live[st.releases[index].job]
+            lent_w += max(live.power_w - live.watts, 0.0)
+    return lent_w
+
+
+@implement(watts_available, Redistribute)
+@kernel
+def _watts_available(st: State, admission: Redistribute) -> float:
+    return float(st.clock[0].cap_w - st.clock[0].power_w + _lent_w(st))
+
+
+@implement(watts_of, Redistribute)
+@kernel
+def _watts_of(st: State, admission: Redistribute, job: int) -> float:
+    """A running job gives back what it was started with; a loan is no promise."""
+    live = st.live[job]
+    if live.state == RUNNING:
+        return float(live.watts - live.idle_w)
+    return added_watts(st, job)
+
+
+@implement(admit, Redistribute)
+@kernel
+def _admit(st: State, admission: Redistribute, policy: Composition, job: int) -> int:
+    clock = st.clock[0]
+    available_w = watts_available(st, admission) + clock.cap_w * TOLERANCE
+    return START if added_watts(st, job) <= available_w else WAIT
+
+
+@implement(settle, Redistribute)
+@kernel
+def _settle(st: State, admission: Redistribute, policy: Composition) -> None:
+    """Hand out the spare watts anew; `slack` holds a job's row while this is worked out."""
+    clock = st.clock[0]
+    offers = admission.offers
+    for place in range(clock.blocks):
+        first = st.blocks[place].order * BLOCK
+        for index in range(first, first + st.blocks[st.blocks[place].order].count):
+            live = st.live[st.releases[index].job]
+            live.slack = float(live.config - 1)
+    spare_w = watts_available(st, admission)
+    while True:
+        job = _most_deserving(st, offers, spare_w)
+        if job < 0:
+            break
+        row = int(st.live[job].slack)
+        up = offers.row_up[row]
+        spare_w -= offers.row_power_w[up] - offers.row_power_w[row]
+        st.live[job].slack = float(up)
+    _note_changes(st, offers, lowered=True)
+    _note_changes(st, offers, lowered=False)
+
+
+@kernel
+def _most_deserving(st: State, offers: Any, spare_w: float) -> int:
+    """The running job whose next step gains most for each watt and can be paid, or -1."""
+    best = -1
+    best_gain = 0.0
+    for place in range(st.clock[0].blocks):
+        first = st.blocks[place].order * BLOCK
+        for index in range(first, first + st.blocks[st.blocks[place].order].count):
+            job = st.releases[index].job
+            row = int(st.live[job].slack)
+            if row < 0 or offers.row_up[row] < 0:
+                continue
+            up = offers.row_up[row]
+            cost_w = offers.row_power_w[up] - offers.row_power_w[row]
+            if cost_w > spare_w:
+                continue
+            gain = (1.0 - offers.row_time_s[up] / offers.row_time_s[row]) / max(cost_w, 1e-3)
+            if gain > best_gain:
+                best = job
+                best_gain = gain
+    return int(best)
+
+
+@kernel
+def _note_changes(st: State, offers: Any, lowered: bool) -> None:
+    """Ask for the new rates and powers; what falls is asked for first, so the cap holds."""
+    for place in range(st.clock[0].blocks):
+        first = st.blocks[place].order * BLOCK
+        for index in range(first, first + st.blocks[st.blocks[place].order].count):
+            job = st.releases[index].job
+            live = st.live[job]
+            row = int(live.slack)
+            if row < 0:
+                continue
+            power_w = offers.row_power_w[row]
+            change_w = power_w - live.power_w
+            if abs(change_w) <= 1e-9 * power_w or (change_w < 0.0) != lowered:
+                continue
+            rate = offers.row_time_s[live.config - 1] / offers.row_time_s[row] / live.stretch
+            note(st, ACT_SPEED, job, rate, power_w)

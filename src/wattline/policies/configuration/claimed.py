@@ -1,0 +1,157 @@
+"""Claims choose: the class of node and the setting in which a job runs, by energy, time or both.
+
+Every job has options: a class of node and a setting (threads, cap, number of nodes) with what is
+claimed for it, and what is true in this simulation. The option with the lowest score among those
+whose nodes are free is taken. When the job ends, the claim is corrected by what was measured, so
+that the next choice knows better.
+
+The chosen option stands in `live.config`; the placement that goes with this
+(placement/claimed.py) takes nodes of its class.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wattline.model.kernel import implement, kernel
+from wattline.policies.contract import Composition, configure, least_units
+from wattline.policies.state import State
+
+OPTION = np.dtype(
+    [
+        ("kind", "i8"),  # class of node
+        ("units", "i8"),
+        ("claimed_s", "f8"),
+        ("claimed_j", "f8"),
+        ("true_s", "f8"),
+        ("true_w", "f8"),
+        ("runs", "f8"),
+        ("error_s", "f8"),  # root mean square of relative errors so far
+        ("error_j", "f8"),
+        ("predictions", "f8"),
+        ("rank", "f8"),  # for a rule that takes classes in a fixed order
+    ]
+)
+
+
+class Claimed(NamedTuple):
+    """Options of all jobs: of job j the rows first[j] to first[j] + count[j] - 1.
+
+    The score is rank x rank_weight + time_weight x ln t + energy_weight x ln E, lower is better,
+    with `caution` standard errors added to t and E.
+    """
+
+    options: Any
+    first: Any
+    count: Any
+    noise: Any
+    """True time of each job relative to its option's; one entry holds for all."""
+    time_weight: float = 0.0
+    energy_weight: float = 1.0
+    rank_weight: float = 0.0
+    caution: float = 0.0
+    limit: float = 1.2
+    """Requested time over claimed time."""
+    learn: int = 1
+    patience: float = 0.0
+    """A job waits for a better class while the best free one scores worse by more than this."""
+
+
+@kernel
+def score(claims: Claimed, row: int) -> float:
+    option = claims.options[row]
+    time = math.log(option.claimed_s) + claims.caution * option.error_s
+    energy = math.log(option.claimed_j) + claims.caution * option.error_j
+    return float(claims.rank_weight * option.rank + claims.time_weight * time
+                 + claims.energy_weight * energy)
+
+
+@kernel
+def chosen(st: State, claims: Claimed, job: int) -> int:
+    """The row of the option that a job was given."""
+    return int(claims.first[job] + st.live[job].config)
+
+
+@kernel
+def free_of_kind(st: State, kind: int) -> int:
+    """Free nodes of a class; its nodes are neighbours."""
+    first = 0
+    for other in range(kind):
+        first += st.kinds[other].count
+    free = 0
+    for node in range(first, first + st.kinds[kind].count):
+        free += st.node_free[node]
+    return int(free)
+
+
+@implement(configure, Claimed)
+@kernel
+def _configure(st: State, configuration: Claimed, policy: Composition, position: int) -> bool:
+    """Take the best option whose nodes are free; without one, the best of all to wait for."""
+    entry = st.queue[position]
+    first = configuration.first[entry.job]
+    best = -1
+    best_score = np.inf
+    wanted = first
+    wanted_score = np.inf
+    for row in range(first, first + configuration.count[entry.job]):
+        value = score(configuration, row)
+        if value < wanted_score:
+            wanted, wanted_score = row, value
+        if value < best_score:
+            option = configuration.options[row]
+            if free_of_kind(st, option.kind) >= option.units:
+                best, best_score = row, value
+    waits = configuration.patience > 0.0 and best_score > wanted_score + configuration.patience
+    if best < 0 or waits:
+        _take(st, configuration, position, wanted)
+        return False
+    _take(st, configuration, position, best)
+    return True
+
+
+@implement(least_units, Claimed)
+@kernel
+def _least_units(st: State, configuration: Claimed, job: int) -> int:
+    first = configuration.first[job]
+    least = configuration.options[first].units
+    for row in range(first, first + configuration.count[job]):
+        least = min(least, configuration.options[row].units)
+    return int(least)
+
+
+@kernel
+def _take(st: State, claims: Claimed, position: int, row: int) -> None:
+    """Write an option into the books of a waiting job."""
+    entry = st.queue[position]
+    live = st.live[entry.job]
+    option = claims.options[row]
+    noise = claims.noise[entry.job if claims.noise.size > 1 else 0]
+    live.config = row - claims.first[entry.job]
+    live.units = option.units
+    live.work_s = option.true_s * noise
+    live.requested_s = claims.limit * max(option.claimed_s, option.true_s * noise)
+    live.watts = option.true_w
+    live.own_watts = 1
+    live.stretch = 1.0
+    entry.units = option.units
+    entry.requested_s = live.requested_s
+
+
+@kernel
+def learn(claims: Claimed, row: int, time_s: float, energy_j: float) -> None:
+    """Judge a claim by a run and correct it: the mean of its last 20 runs."""
+    option = claims.options[row]
+    off_s = (time_s - option.claimed_s) / option.claimed_s
+    off_j = (energy_j - option.claimed_j) / option.claimed_j
+    weight = 1.0 / min(option.predictions + 1.0, 20.0)
+    option.error_s = math.sqrt((1.0 - weight) * option.error_s**2 + weight * off_s**2)
+    option.error_j = math.sqrt((1.0 - weight) * option.error_j**2 + weight * off_j**2)
+    option.predictions += 1.0
+    part = 1.0 / min(option.runs + 1.0, 20.0)
+    option.claimed_s += part * (time_s - option.claimed_s)
+    option.claimed_j += part * (energy_j - option.claimed_j)
+    option.runs += 1.0

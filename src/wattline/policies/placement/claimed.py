@@ -1,0 +1,47 @@
+"""Nodes of the class that the claims chose; and what a run taught, when they come back."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from wattline.model.kernel import implement, kernel
+from wattline.policies.configuration.claimed import Claimed, chosen, free_of_kind, learn
+from wattline.policies.contract import give_back, place
+from wattline.policies.placement.nodes import give_back_nodes, take_run
+from wattline.policies.state import State
+
+
+class ClaimedNodes(NamedTuple):
+    """The free nodes with the lowest numbers of the class that the configuration chose."""
+
+    claims: Claimed
+
+
+@implement(place, ClaimedNodes)
+@kernel
+def _place(st: State, placement: ClaimedNodes, job: int) -> bool:
+    live = st.live[job]
+    kind = placement.claims.options[chosen(st, placement.claims, job)].kind
+    if free_of_kind(st, kind) < live.units:
+        return False
+    node = 0
+    for other in range(kind):
+        node += st.kinds[other].count
+    missing = live.units
+    while missing > 0:
+        if st.node_free[node]:
+            take_run(st, job, node, 1)
+            missing -= 1
+        node += 1
+    live.idle_w = live.units * st.kinds[kind].idle_w
+    return True
+
+
+@implement(give_back, ClaimedNodes)
+@kernel
+def _give_back(st: State, placement: ClaimedNodes, job: int) -> None:
+    live = st.live[job]
+    if placement.claims.learn and live.work_s <= 1e-6:
+        row = chosen(st, placement.claims, job)
+        learn(placement.claims, row, st.clock[0].now_s - live.start_s, live.energy_j)
+    give_back_nodes(st, job)

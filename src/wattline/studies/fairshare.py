@@ -1,0 +1,164 @@
+"""The fair-share study: who computes with fewer joules waits less.
+
+60 similar jobs come at once: 20 each of one user who runs at the frequency that needs the fewest
+joules and of two ordinary users, one at full speed (as the on-demand governor would) and one at
+2.4 GHz. All have equal shares. Under fair-share by joules the efficient user's jobs come earlier,
+so its stretch (turnaround over run time) is better than under first come, first served.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wattline.account.fairshare import ShareTree
+from wattline.engine.prepare import Rules
+from wattline.engine.simulate import simulate
+from wattline.model.errors import InputError
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine
+from wattline.model.run import Run
+from wattline.model.signal import FloatArray
+from wattline.physics.core_power import NODE_OFF_W, SANDY_BRIDGE, CorePower
+from wattline.policies.admission.none import NoLimit
+from wattline.policies.order.energy_share import EnergyShare, numbers_needed
+from wattline.policies.order.fcfs import Fcfs
+from wattline.studies.compose import composed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NODES, CORES = 15, 12
+"""180 cores, the size of the published calibration's cluster."""
+JOB_NODES = 3
+JOBS_EACH = 20
+RUN_S = 600.0
+USERS = ("efficient", "ondemand", "2.4 GHz")
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The runs by order, and what the users chose."""
+
+    runs: dict[str, Run]
+    frequency_hz: dict[str, float]
+    energy_j: dict[str, float]
+    """Of one job of each user."""
+
+
+def energy_share(
+    tree: ShareTree, users: tuple[str, ...], *, half_life_s: float = 604800.0,
+    fair: float = 1.0, age: float = 0.0, size: float = 0.0, first: int = 0,
+) -> EnergyShare:
+    """The order for these users (by code) over an account tree."""
+    missing = [user for user in users if user not in tree.index]
+    if missing:
+        raise InputError(f"user '{missing[0]}' is in no account of the share tree")
+    if not half_life_s > 0:
+        raise InputError(f"half_life_s is {half_life_s:g}, must be above 0")
+    return EnergyShare(
+        parent=tree.parent, share=tree.share, norm_share=tree.norm_share, order=tree.order,
+        account=np.array([tree.index[user] for user in users], dtype=np.int64),
+        half_life_s=half_life_s, fair=fair, age=age, size=size, first=first,
+    )
+
+
+def study(seed: int = 1, *, beta: float = 0.7, half_life_s: float = 86400.0) -> Result:
+    """Run the burst first come first served, and by joules.
+
+    `beta` says how run time follows from frequency; 0.7 stands for a Linpack that waits for
+    memory part of the time. It is our assumption: the published calibration is a picture.
+    """
+    core = CorePower(SANDY_BRIDGE.frequency_hz, SANDY_BRIDGE.power_w, SANDY_BRIDGE.idle_w, beta)
+    machine = Machine.uniform(NODES, core.node_class(CORES, off_w=NODE_OFF_W), name="burst")
+    levels = {"efficient": int(np.argmin(core.node_power(CORES) / core.speed())),
+              "ondemand": core.levels - 1, "2.4 GHz": core.levels - 2}
+    jobs = _burst(core, levels, seed)
+    order = energy_share(ShareTree.flat(USERS), USERS, half_life_s=half_life_s)
+    runs = {
+        "first come": simulate(jobs, machine, composed(NoLimit(), Fcfs())),
+        "energy fair-share": simulate(
+            jobs, machine, composed(NoLimit(), order), Rules(numbers=numbers_needed(order))
+        ),
+    }
+    energy = JOB_NODES * core.node_power(CORES) * RUN_S / core.speed()
+    return Result(
+        runs,
+        {user: core.frequency_hz[level] for user, level in levels.items()},
+        {user: float(energy[level]) for user, level in levels.items()},
+    )
+
+
+def _burst(core: CorePower, levels: dict[str, int], seed: int) -> JobTable:
+    """Similar jobs: the same work give or take 5 %, submitted at once in a random order."""
+    rng = np.random.default_rng(seed)
+    user = rng.permutation(np.repeat(np.arange(len(USERS)), JOBS_EACH))
+    level = np.array([levels[name] for name in USERS])[user]
+    work_s = RUN_S * rng.uniform(0.95, 1.05, user.size)
+    run_s = work_s / core.speed()[level]
+    return JobTable.build(
+        submit_s=np.zeros(user.size),
+        run_s=run_s,
+        requested_s=np.ceil(1.2 * run_s),
+        procs=np.full(user.size, JOB_NODES * CORES),
+        power_w=JOB_NODES * core.node_power(CORES)[level],
+        user=user,
+        names={"user": USERS},
+    )
+
+
+def stretches(run: Run) -> dict[str, FloatArray]:
+    """Turnaround over run time of each job, by user, sorted."""
+    turnaround = run.schedule.end_s - run.jobs.submit_s
+    took = run.schedule.end_s - run.schedule.start_s
+    return {
+        name: np.sort((turnaround / took)[run.jobs.user == code])
+        for code, name in enumerate(run.jobs.names["user"])
+    }
+
+
+def _mean_turnaround_s(run: Run, user: str) -> float:
+    rows = run.jobs.user == run.jobs.names["user"].index(user)
+    return float(np.mean((run.schedule.end_s - run.jobs.submit_s)[rows]))
+
+
+def figures(found: Result) -> dict[str, Any]:
+    """Stretch quantiles by order and user."""
+    return {
+        "frequency_hz": found.frequency_hz,
+        "job_energy_j": found.energy_j,
+        "orders": {
+            order: {
+                user: {
+                    "mean": float(np.mean(values)),
+                    "turnaround_s": _mean_turnaround_s(run, user),
+                    **{f"p{100 * q:02.0f}": float(np.quantile(values, q)) for q in QUANTILES},
+                }
+                for user, values in stretches(run).items()
+            }
+            for order, run in found.runs.items()
+        },
+        "makespan_s": {order: run.end_s - run.start_s for order, run in found.runs.items()},
+        "energy_j": {order: run.energy_j for order, run in found.runs.items()},
+    }
+
+
+def picture(found: Result) -> Figure:
+    """The distribution of the stretch by user: one panel an order."""
+    from wattline.analysis.drawing import COLOURS, DASHES, INK, legend_above, sheet
+
+    figure, panels = sheet(len(found.runs), 2.6 * len(found.runs) + 0.6)
+    for axes, (order, run) in zip(panels, found.runs.items(), strict=True):
+        for number, (user, values) in enumerate(stretches(run).items()):
+            part = np.arange(1, values.size + 1) / values.size
+            axes.step(np.append(1.0, values), np.append(0.0, part), where="post", label=user,
+                      color=COLOURS[number], linestyle=DASHES[number], linewidth=2.0)
+        axes.set_title(order, loc="left", fontsize="medium", color=INK)
+        axes.set_ylabel("part of the jobs", color=INK)
+        axes.set_ylim(0, 1.02)
+    panels[-1].set_xlabel("stretch: turnaround over run time", color=INK)
+    legend_above(panels[0])
+    return figure

@@ -1,0 +1,222 @@
+"""The study of the mixed cluster: two published loads under several rules, and what goes beyond.
+
+Every run is one of the engine: three nodes of three classes, the jobs of each submitting thread
+chained by dependency, classes and settings chosen by claims when a job starts.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wattline.model.jobs import JobTable
+from wattline.model.run import Run
+from wattline.physics.claims import Claim, ClaimBook, npb_claims
+from wattline.policies.order.ranked import Ranked
+from wattline.studies.hetero_data import (
+    CLASSES,
+    LOADS,
+    PUBLISHED,
+    gpu_claims,
+    inferred_xeon_idle_w,
+    machine,
+)
+from wattline.studies.hetero_runs import FIXED, claimed_run, options_of, regret_order
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+RULES = (FIXED, "energy", "time", "edp", "edp:5")
+
+
+def load_jobs(load: str, gap_s: float) -> JobTable:
+    """The jobs of a load: the next of a thread is submitted when the one before has ended."""
+    rows = [(place, thread, application) for thread, jobs in enumerate(LOADS[load])
+            for place, application in enumerate(jobs)]
+    rows.sort(key=lambda row: row[:2])
+    at = {(place, thread): row for row, (place, thread, _) in enumerate(rows)}
+    names = tuple(dict.fromkeys(name for _, _, name in rows))
+    count = len(rows)
+    return JobTable.build(
+        submit_s=np.zeros(count), run_s=np.ones(count), procs=np.ones(count, dtype=np.int64),
+        application=[names.index(name) for _, _, name in rows],
+        after_job=[at.get((place - 1, thread), -1) for place, thread, _ in rows],
+        think_s=[gap_s if place else 0.0 for place, _, _ in rows],
+        user=[thread for _, thread, _ in rows],
+        names={"application": names},
+    )
+
+
+def inferred_gap_s(book: ClaimBook) -> float:
+    """Time between two jobs of a thread that explains the default manager's sz-load of 20.68 s.
+
+    Its longest thread runs CG once on the ODROID-C2 and 15 times on the Xeon.
+    """
+    cg = {c.node_class: c for c in book.of("CG.A") if math.isinf(c.setting.cap_w)}
+    running_s = cg["odroid-c2"].time_s + 15 * cg["xeon"].time_s
+    return (PUBLISHED["sz-load", FIXED].time_s - running_s) / 15
+
+
+def reproduce(*, gap_s: float | None = None, xeon_idle_w: float | None = None) -> dict[str, Any]:
+    """Both loads under all rules; idle power and gap are inferred unless they are given."""
+    book = npb_claims()
+    idle_w = inferred_xeon_idle_w(book) if xeon_idle_w is None else xeon_idle_w
+    gap = inferred_gap_s(book) if gap_s is None else gap_s
+    cluster = machine(idle_w)
+    loads: dict[str, Any] = {}
+    for load in LOADS:
+        jobs = load_jobs(load, gap)
+        names = [jobs.name_of("application", int(code)) for code in jobs.application]
+        loads[load] = {}
+        for rule in RULES:
+            options = options_of(book, book, cluster, names, [1] * len(jobs),
+                                 capped=rule != FIXED)
+            run, _ = claimed_run(jobs, cluster, options, rule, learn=False)
+            loads[load][rule] = _figures(run, PUBLISHED.get((load, rule)))
+    return {
+        "inferred": {"xeon_idle_w": idle_w, "board_idle_w": cluster.class_of(1).power_w_idle,
+                     "gap_s": gap},
+        "loads": loads,
+        "saving": {load: _saving(found) for load, found in loads.items()},
+    }
+
+
+def _figures(run: Run, published: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "makespan_s": float(np.nanmax(run.schedule.end_s) - run.start_s),
+        "energy_j": run.energy_j,
+        "nodes": _nodes_of(run),
+    }
+    found["edp_js"] = found["makespan_s"] * found["energy_j"]
+    if published is not None:
+        found["published"] = {"makespan_s": published.time_s, "energy_j": published.energy_j,
+                              "nodes": [list(thread) for thread in published.nodes]}
+    return found
+
+
+def _nodes_of(run: Run) -> list[list[str]]:
+    """Class of node of each job, by thread in order."""
+    assert run.placement is not None
+    node = dict(zip(run.placement.job.tolist(), run.placement.first.tolist(), strict=True))
+    threads: dict[int, list[str]] = {}
+    for row in np.argsort(run.schedule.start_s, kind="stable"):
+        threads.setdefault(int(run.jobs.user[row]), []).append(
+            run.machine.class_of(node[int(row)]).name)
+    return [threads[thread] for thread in sorted(threads)]
+
+
+def _saving(found: dict[str, Any]) -> dict[str, float]:
+    """What choosing by energy saves against the default manager, here and as published."""
+    ours, theirs = found["energy"], found[FIXED]
+    return {
+        "time": 1 - ours["makespan_s"] / theirs["makespan_s"],
+        "energy": 1 - ours["energy_j"] / theirs["energy_j"],
+        "time_published": 1 - ours["published"]["makespan_s"] / theirs["published"]["makespan_s"],
+        "energy_published": 1 - ours["published"]["energy_j"] / theirs["published"]["energy_j"],
+    }
+
+
+# ---- beyond the document -----------------------------------------------------------------------
+
+BATCH = 300
+COUNTS = (4, 8, 8)
+GPU_NODES = 2
+
+
+def batch(seed: int, book: ClaimBook) -> tuple[JobTable, list[str], list[int]]:
+    """A larger batch at once: all benchmarks, one to four nodes, in a random order."""
+    rng = np.random.default_rng(seed)
+    names = book.applications
+    code = rng.integers(0, len(names), BATCH)
+    nodes = rng.choice([1, 2, 4], BATCH, p=[0.7, 0.2, 0.1])
+    jobs = JobTable.build(
+        submit_s=np.sort(rng.uniform(0, 60, BATCH)), run_s=np.ones(BATCH), procs=nodes,
+        application=code, names={"application": names},
+    )
+    return jobs, [names[c] for c in code], nodes.tolist()
+
+
+def beyond(seed: int = 1) -> dict[str, Any]:
+    """Claims in the order of the queue, wrong claims corrected, unknown ones estimated, GPUs."""
+    measured = npb_claims()
+    truth = ClaimBook([*measured, *gpu_claims(measured)])
+    cluster = machine(inferred_xeon_idle_w(measured), COUNTS, GPU_NODES)
+    jobs, names, nodes = batch(seed, measured)
+    noise = np.random.default_rng(seed + 1).lognormal(0.0, 0.05, BATCH)
+
+    def run(book: ClaimBook, rule: str, **more: Any) -> dict[str, Any]:
+        options = options_of(book, truth, cluster, names, nodes, capped=rule != FIXED)
+        if more.pop("by_claims", False):
+            more["order"] = Ranked(regret_order(options, lambda row: math.log(row.claimed_j)))
+        found, table = claimed_run(jobs, cluster, options, rule, noise=noise, **more)
+        return _batch_figures(found, table)
+
+    wrong = ClaimBook(_distorted(truth, seed))
+    some = ClaimBook(c for c in truth if c.application not in ("LU-MZ.A", "BT-MZ.A", "FT.A")
+                     or c.node_class == "xeon")
+    return {
+        "jobs": BATCH, "nodes": dict(zip((*CLASSES, "gpu"), (*COUNTS, GPU_NODES), strict=True)),
+        "variants": {
+            "default, first come": run(truth, FIXED),
+            "energy, first come": run(truth, "energy"),
+            "edp, first come": run(truth, "edp"),
+            "energy, claims order the queue": run(truth, "energy", by_claims=True),
+            "edp, claims order the queue": run(truth, "edp", by_claims=True),
+            "edp, claims order and wait": run(truth, "edp", by_claims=True, patience=2.0),
+            "edp, wrong claims, not corrected": run(wrong, "edp", learn=False),
+            "edp, wrong claims, corrected by each run": run(wrong, "edp"),
+            "edp, three applications estimated": run(some, "edp"),
+        },
+    }
+
+
+def _distorted(book: ClaimBook, seed: int) -> list[Claim]:
+    """Claims that are off by a factor of two either way, at random."""
+    rng = np.random.default_rng(seed + 2)
+    return [
+        Claim(c.application, c.node_class, c.setting, c.time_s * float(a), c.energy_j * float(b), 1)
+        for c in book for a, b in [rng.choice([0.5, 2.0], 2)]
+    ]
+
+
+def _batch_figures(run: Run, table: Any) -> dict[str, Any]:
+    turnaround = run.schedule.end_s - run.jobs.submit_s
+    return {
+        "makespan_s": float(np.nanmax(run.schedule.end_s) - run.start_s),
+        "energy_j": run.energy_j,
+        "turnaround_s": float(np.nanmean(turnaround)),
+        "jobs_run": int(np.count_nonzero(run.ran)),
+        "claim_error": float(np.mean(np.abs(table.claimed_s / table.true_s - 1))),
+    }
+
+
+def picture(found: dict[str, Any]) -> Figure:
+    """Time and energy of both loads beside what was published."""
+    from matplotlib.figure import Figure as MakeFigure
+
+    from wattline.analysis.drawing import COLOURS, INK
+
+    figure = MakeFigure(figsize=(10.0, 6.4), layout="constrained")
+    for column, load in enumerate(found["loads"]):
+        for line, (key, label) in enumerate((("makespan_s", "time (s)"),
+                                             ("energy_j", "energy (J)"))):
+            axes = figure.add_subplot(2, 2, 2 * line + column + 1)
+            rules = list(found["loads"][load])
+            ours = [found["loads"][load][rule][key] for rule in rules]
+            axes.bar(np.arange(len(rules)) - 0.2, ours, 0.4, color=COLOURS[0], label="simulated")
+            seen = [(at, found["loads"][load][rule]["published"][key])
+                    for at, rule in enumerate(rules) if "published" in found["loads"][load][rule]]
+            axes.bar([at + 0.2 for at, _ in seen], [value for _, value in seen], 0.4,
+                     color=COLOURS[1], label="published")
+            axes.set_xticks(range(len(rules)), rules)
+            axes.set_ylabel(label, color=INK)
+            axes.set_title(load, loc="left", fontsize="medium", color=INK)
+            if load == "mz-load":
+                axes.set_yscale("log")
+            for side in ("top", "right"):
+                axes.spines[side].set_visible(False)
+            if line == 0 and column == 0:
+                axes.legend(frameon=False)
+    return figure

@@ -1,0 +1,167 @@
+"""The evaluation of RMAP: six policies, six bounds, four traces, on measured configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wattline.engine.prepare import Rules
+from wattline.engine.simulate import simulate
+from wattline.model.errors import InputError
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine, NodeClass
+from wattline.model.run import Run
+from wattline.model.signal import FloatArray, Signal
+from wattline.physics.configurations import ConfigurationTable
+from wattline.policies.admission.redistribute import Redistribute
+from wattline.policies.admission.watts import Watts
+from wattline.policies.backfill.easy import Easy
+from wattline.policies.configuration.adaptive import Adaptive
+from wattline.policies.configuration.fixed import Fixed
+from wattline.policies.configuration.naive import Naive
+from wattline.policies.configuration.offers import Offers, make_offers
+from wattline.policies.contract import Composition
+from wattline.policies.order.fcfs import Fcfs
+from wattline.policies.placement.counted import Counted
+from wattline.policies.regulation.none import NoRegulation
+from wattline.studies.rmap_traces import KINDS, make_trace
+
+PEAK_W_PER_NODE = 2 * 115.0
+"""The study's bounds are parts of two packages at their thermal limit on every node."""
+
+BOUNDS = (0.44, 0.54, 0.68, 0.82, 0.95, 1.0)
+
+POLICIES: Mapping[str, Callable[[Offers], tuple[Any, Any]]] = {
+    "traditional": lambda offers: (Fixed(offers), Watts()),
+    "naive": lambda offers: (Naive(offers), Watts()),
+    "adaptive_0": lambda offers: (Adaptive(offers, 0.0), Watts()),
+    "adaptive_10": lambda offers: (Adaptive(offers, 0.1), Watts()),
+    "adaptive_30": lambda offers: (Adaptive(offers, 0.3), Watts()),
+    "adaptive_unbounded": lambda offers: (Adaptive(offers, np.inf), Watts()),
+    "adaptive_0_lending": lambda offers: (Adaptive(offers, 0.0), Redistribute(offers)),
+}
+PUBLISHED_POLICIES = tuple(POLICIES)[:6]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is varied, and over how many seeds."""
+
+    nodes: int = 32
+    bounds: Sequence[float] = BOUNDS
+    policies: Sequence[str] = tuple(POLICIES)
+    traces: Sequence[str] = tuple(KINDS)
+    seeds: Sequence[int] = tuple(range(1, 21))
+    jobs: int = 30
+    load: float = 0.7
+
+    def __post_init__(self) -> None:
+        unknown = [name for name in self.policies if name not in POLICIES]
+        if unknown:
+            raise InputError(f"there is no policy '{unknown[0]}'; known are: {', '.join(POLICIES)}")
+        if self.nodes < 1 or self.jobs < 1 or not self.seeds:
+            raise InputError("the study needs at least one node, one job and one seed")
+        if not self.bounds or any(not 0 < bound <= 10 for bound in self.bounds):
+            raise InputError("bounds are parts of the peak, like 0.44 or 95%")
+
+
+class Figures(NamedTuple):
+    """What one simulation is judged by."""
+
+    turnaround_s: float
+    wait_s: float
+    run_s: float
+    power_use: float
+    """Mean power over the bound, from the first submission to the last end."""
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Figures by trace, bound, policy and seed."""
+
+    setting: Setting
+    applications: tuple[str, ...]
+    figures: FloatArray
+    """Axes: trace, bound, policy, seed, figure."""
+    peak_w: float = field(default=0.0)
+
+    def of(self, figure: str, trace: str, bound: float, policy: str) -> FloatArray:
+        """One figure of every seed."""
+        place = (list(self.setting.traces).index(trace), list(self.setting.bounds).index(bound),
+                 list(self.setting.policies).index(policy))
+        values: FloatArray = self.figures[place][:, Figures._fields.index(figure)]
+        return values
+
+
+def study(
+    tables: Mapping[str, ConfigurationTable], setting: Setting,
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> Result:
+    """Simulate every combination."""
+    usable = usable_tables(tables, setting.nodes)
+    shape = (len(setting.traces), len(setting.bounds), len(setting.policies), len(setting.seeds))
+    figures = np.zeros((*shape, len(Figures._fields)))
+    for t, kind in enumerate(setting.traces):
+        for s, seed in enumerate(setting.seeds):
+            jobs = make_trace(kind, list(usable.values()), setting.nodes, seed,
+                              jobs=setting.jobs, load=setting.load)
+            offers = make_offers(jobs, usable)
+            for b, bound in enumerate(setting.bounds):
+                for p, policy in enumerate(setting.policies):
+                    bound_w = bound * setting.nodes * PEAK_W_PER_NODE
+                    figures[t, b, p, s] = judge(run_one(jobs, offers, setting.nodes, bound_w,
+                                                        policy))
+            progress((t * shape[3] + s + 1) / (shape[0] * shape[3]))
+    return Result(setting, tuple(usable), figures, setting.nodes * PEAK_W_PER_NODE)
+
+
+def run_one(jobs: JobTable, offers: Offers, nodes: int, bound_w: float, policy: str) -> Run:
+    """One simulation; only what the packages and memory of running jobs draw counts."""
+    configuration, admission = POLICIES[policy](offers)
+    composition = Composition(Fcfs(), Easy(), admission, configuration, Counted(), NoRegulation())
+    node = NodeClass("node", power_w_idle=0.0, power_w_active=PEAK_W_PER_NODE)
+    rules = Rules(cap_w=Signal(np.array([0.0]), np.array([bound_w]), "W"))
+    run = simulate(jobs, Machine.uniform(nodes, node), composition, rules)
+    stuck = np.flatnonzero(~run.ran)
+    if stuck.size:
+        row = int(stuck[0])
+        raise InputError(
+            f"under {bound_w:g} W and the policy {policy}, job {jobs.job_id[row]} "
+            f"({jobs.name_of('application', int(jobs.application[row]))} on {jobs.procs[row]} "
+            "nodes) never gets a configuration: the bound is too small for it"
+        )
+    return run
+
+
+def judge(run: Run) -> Figures:
+    turnaround_s = run.schedule.end_s - run.jobs.submit_s
+    wait_s = run.schedule.start_s - run.jobs.submit_s
+    assert run.cap_w is not None
+    bound_w = float(run.cap_w.value[0])
+    return Figures(
+        float(turnaround_s.mean()), float(wait_s.mean()), float((turnaround_s - wait_s).mean()),
+        run.energy_j / (bound_w * (run.end_s - run.start_s)),
+    )
+
+
+def usable_tables(
+    tables: Mapping[str, ConfigurationTable], nodes: int
+) -> dict[str, ConfigurationTable]:
+    """Applications that have node counts for small and for large jobs of this machine."""
+    usable = {}
+    for name, table in tables.items():
+        within = table.take(table.nodes <= nodes) if (table.nodes <= nodes).any() else None
+        if within is None or len(np.unique(within.cap_w)) < 2:
+            continue
+        packed = within.nodes[(within.cores == within.cores.max())
+                              & (within.cap_w == within.cap_w.max())]
+        if packed.size and packed.max() >= KINDS["large"].low * nodes and (
+                packed.min() <= KINDS["small"].high * nodes):
+            usable[name] = within
+    if not usable:
+        raise InputError(f"no application has uncapped configurations for small and large jobs of "
+                         f"a machine of {nodes} nodes; give other tables or --nodes")
+    return usable
