@@ -10,7 +10,7 @@ import click
 
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.scenario_options import changes_from, load_scenario, scenario_options
-from wattline.cli.simulating import run_folder, run_plan, say_cleaning, say_not_run
+from wattline.cli.simulating import file_stem, run_folder, run_plan, say_cleaning, say_not_run
 from wattline.model.errors import InputError
 
 MAIN_JOB = ("bundled:main-uncapped", "bundled:main-capped")
@@ -105,5 +105,4 @@ def _unique(name: str, taken: dict[str, Any]) -> str:
 
 
 def _file_name(name: str, number: int) -> Path:
-    kept = "".join(c if c.isalnum() or c in "._-" else "-" for c in name)
-    return Path(f"{number:02d}-{kept}"[:60].rstrip("-"))
+    return Path(f"{number:02d}-{file_stem(name)}"[:60])

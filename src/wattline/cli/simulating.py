@@ -55,11 +55,15 @@ def run_folder(name: str, out: str | None) -> Path:
     """Where a run is written: as asked, or the next free number under runs/."""
     if out is not None:
         return Path(out)
-    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-") or "run"
     number = 1
-    while (folder := Path("runs") / f"{stem}-{number:03d}").exists():
+    while (folder := Path("runs") / f"{file_stem(name)}-{number:03d}").exists():
         number += 1
     return folder
+
+
+def file_stem(name: str) -> str:
+    """A name made fit for a file."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-") or "run"
 
 
 def summary_rows(figures: dict[str, Any]) -> list[tuple[str, str]]:

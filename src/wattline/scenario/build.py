@@ -104,7 +104,7 @@ def make_machine(scenario: Scenario, trace: Trace | None = None) -> Machine:
         )
         return Machine(groups, name=section.name, site=section.site)
     idle_w = section.node_idle_w
-    if scenario.power.idle_fraction is not None:
+    if idle_w is None:
         idle_w = scenario.power.idle_fraction * section.node_active_w
     node = NodeClass(
         cores=section.cores_per_node, power_w_idle=idle_w, power_w_active=section.node_active_w

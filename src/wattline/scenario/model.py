@@ -80,7 +80,8 @@ class MachineSection(Section):
     site: str = "site"
     nodes: int | None = Field(None, ge=1)
     cores_per_node: int = Field(1, ge=1)
-    node_idle_w: Watts = Field(90.0, ge=0)
+    node_idle_w: Watts | None = Field(None, ge=0)
+    """Without it, power.idle_fraction of node_active_w."""
     node_active_w: Watts = Field(300.0, ge=0)
     nodes_per_rack: int = Field(0, ge=0)
     granularity: Literal["node", "core"] = "node"
@@ -90,7 +91,7 @@ class MachineSection(Section):
     def _one_way(self) -> MachineSection:
         if self.nodes is not None and self.classes:
             raise ValueError("give either 'nodes' or 'classes', not both")
-        if self.node_active_w < self.node_idle_w:
+        if self.node_idle_w is not None and self.node_active_w < self.node_idle_w:
             raise ValueError(
                 f"node_active_w ({self.node_active_w:g}) must not be below node_idle_w "
                 f"({self.node_idle_w:g})"
@@ -125,8 +126,8 @@ class PowerSection(Section):
     alpha: float = Field(2.0, ge=1.0, le=3.0)
     beta: float = Field(0.5, ge=0.0, le=2.0)
     core_share: Fraction = Field(0.65, ge=0.0, le=1.0)
-    idle_fraction: Fraction | None = Field(None, ge=0.0, le=1.0)
-    """Idle power as a part of the active power of a node; instead of node_idle_w."""
+    idle_fraction: Fraction = Field(0.3, ge=0.0, le=1.0)
+    """Idle power as a part of the active power of a node, where node_idle_w is not given."""
     levels: tuple[float, ...] = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
     """Relative frequencies that processors can run at, from slow to fast."""
     latency_s: Seconds = Field(0.0, ge=0)
