@@ -37,6 +37,8 @@ COMMANDS: Mapping[str, Entry] = {
     "trace": Entry("plan", "Look at job logs, convert them, generate them."),
     "policies": Entry("plan", "List the policies along each axis."),
     "bench": Entry("plan", "Measure the speed of this installation."),
+    "regulate": Entry("grid", "Simulate a contract that follows the grid's regulation signal."),
+    "bid": Entry("grid", "Choose average power, reserve and weights of such a contract."),
     "energy": Entry("grid", "Energy budgets planned by price and carbon."),
     "view": Entry("plan", "Show the machine as trees: power, racks, network."),
     "claims": Entry("account", "What applications are known to need; choose, verify."),

@@ -18,6 +18,8 @@ class Study(NamedTuple):
 
 # Each study is `command` in its module.
 STUDIES: Mapping[str, Study] = {
+    "regulation": Study("wattline.cli.study_regulation",
+                        "Demand response: following the grid with guaranteed QoS."),
     "dragonfly": Study("wattline.cli.study_dragonfly",
                        "Placement on dragonflies: Level-Spread, NeDD, the congestor."),
     "rmap": Study("wattline.cli.study_rmap", "Power-aware scheduling with overprovisioning."),

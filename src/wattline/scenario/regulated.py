@@ -11,7 +11,7 @@ import numpy.typing as npt
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.grid.bidding.problem import Outcome, Simulate
-from wattline.grid.market import Bid, Contract, Prices, Settlement, Tracking, overlay, settle
+from wattline.grid.market import Bid, Contract, Prices, Settlement, Tracking, settle
 from wattline.grid.qos import TypeQuality, judge
 from wattline.grid.workloads import JobType, Workload
 from wattline.model.errors import InputError
@@ -52,6 +52,8 @@ class Case:
     preempt: bool = False
     feedback: bool = False
     adaptive: bool = False
+    own_times: bool = False
+    """Each job's shortest time is known, as in a log; otherwise only its type's."""
     limit_w: Signal | None = None
     truth: IntArray | None = None
     choose_nodes: bool = False
@@ -140,6 +142,7 @@ def _desk(
         np.array([b.reserve_w if b else 0.0 for b in bids]),
         limit_w=case.limit_w, cycle_s=case.cycle_s, adaptive=case.adaptive,
         preempt=case.preempt, feedback=case.feedback,
+        own_times=case.own_times,
     )  # fmt: skip
     count = len(case.workload.types)
     given = next((b.weights for b in bids if b is not None and b.weights), ())
@@ -289,14 +292,3 @@ def mislabelled(
             label[row] = rng.choice(others)
     return jobs.with_columns(application=label), truth
 
-
-__all__ = [
-    "Case",
-    "ContractRun",
-    "mislabelled",
-    "overlay",
-    "pool",
-    "run_contract",
-    "simulator",
-    "uncontrolled_w",
-]

@@ -20,8 +20,9 @@ from wattline.grid.bidding import (
     theory,
 )
 from wattline.grid.bidding.closed_form import bound_rule, largest_reserve, settled_weights
-from wattline.grid.bidding.descent import Settings, project_power, project_weights, soft_cost
+from wattline.grid.bidding.descent import Settings, soft_cost
 from wattline.grid.bidding.empirical import empirical_rule
+from wattline.grid.bidding.polish import project_power, project_weights
 from wattline.grid.market import Bid, Range, Tracking
 from wattline.grid.moments import Empirical, Normal, Poisson, delay_rate, least_weight
 from wattline.grid.qos import judge

@@ -2,8 +2,8 @@
 
 Each round simulates the present bid, refits the coefficient alpha of every type's delay bound to
 what was seen, and steps against the analytic gradient; weights are projected back to the simplex,
-average and reserve to what the machine can reach. The answer is the cheapest bid visited that met
-all constraints in simulation.
+average and reserve to what the machine can reach. A local search by simulation ends it. The answer
+is the cheapest bid visited that met all constraints in simulation.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from wattline.grid.bidding import theory
+from wattline.grid.bidding.polish import polish, project_power, project_weights
 from wattline.grid.bidding.problem import Decision, Outcome, Problem, Simulate, best_of
-from wattline.grid.market import Bid, Range
+from wattline.grid.market import Bid
 from wattline.model.signal import FloatArray
 
 _EXPONENT_MAX = 30.0
@@ -27,6 +28,9 @@ class Settings:
     """How to descend."""
 
     rounds: int = 200
+    """Simulations in all."""
+    polish: float = 0.6
+    """Share of them for the local search at the end."""
     step: float = 0.02
     """First step, as a share of the machine's range and of the weights."""
     decay_rounds: float = 60.0
@@ -95,32 +99,6 @@ def soft_cost(
     return Point(money, by_average, by_reserve, by_weights, probabilities)
 
 
-def project_weights(weights: FloatArray, least: float) -> FloatArray:
-    """The nearest weights that sum to one with none below `least`."""
-    free = 1.0 - least * weights.size
-    shifted = np.sort(weights - least)[::-1]
-    running = (np.cumsum(shifted) - free) / np.arange(1, weights.size + 1)
-    level = running[np.flatnonzero(shifted > running)[-1]]
-    projected: FloatArray = np.maximum(weights - least - level, 0.0) + least
-    return projected
-
-
-def project_power(reach: Range, average_w: float, reserve_w: float) -> tuple[float, float]:
-    """The nearest average and reserve that the machine can reach (a triangle)."""
-    low, high = reach.power_w_min, reach.power_w_max
-    least = 1e-3 * (high - low)
-    average_w = min(max(average_w, low + least), high - least)
-    reserve_w = max(reserve_w, least)
-    over = reserve_w - (average_w - low)
-    if over > 0:  # to the edge P - R = low along its normal
-        average_w, reserve_w = average_w + over / 2, reserve_w - over / 2
-    over = reserve_w - (high - average_w)
-    if over > 0:
-        average_w, reserve_w = average_w - over / 2, reserve_w - over / 2
-    most = reach.largest_reserve_w(average_w)
-    return average_w, min(max(reserve_w, min(least, most)), most)
-
-
 def start_bid(problem: Problem) -> Bid:
     """Equal weights, the mean power with a tenth to spare, half of the possible reserve."""
     workload = problem.workload
@@ -148,7 +126,8 @@ def descend(
     beta = chosen.penalty * money
     tried: list[tuple[Bid, Outcome]] = []
     history: list[tuple[float, ...]] = []
-    for number in range(chosen.rounds):
+    rounds = max(1, round(chosen.rounds * (1 - chosen.polish)))
+    for number in range(rounds):
         outcome = simulate(bid)
         tried.append((bid, outcome))
         history.append(bid.weights)
@@ -158,9 +137,13 @@ def descend(
         size = chosen.step / (1 + number / chosen.decay_rounds)
         bid = _step(problem, bid, point, size=size, least=chosen.weight_min)
         progress((number + 1) / chosen.rounds)
+    polish(
+        problem, simulate, tried, chosen.rounds - rounds,
+        lambda part: progress((rounds + part * (chosen.rounds - rounds)) / chosen.rounds),
+    )
     return best_of(
-        problem, tried, f"the cheapest of {len(tried)} rounds of the descent",
-        weights_by_round=history,
+        problem, tried, f"the cheapest of {rounds} rounds of descent and {len(tried) - rounds} of "
+        "local search", weights_by_round=history,
     )  # fmt: skip
 
 

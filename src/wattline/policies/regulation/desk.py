@@ -45,6 +45,7 @@ CONTROL = np.dtype(
         ("preempt", "i8"),
         ("feedback", "i8"),  # 1: correct the model by the measured power and progress
         ("adaptive", "i8"),  # 1: bid anew every hour from the jobs that run and wait
+        ("own_times", "i8"),  # 1: the shortest time is known job by job, not only by type
         ("margin", "f8"),  # share of a threshold from which on a job is close to violation
         # the state of the control
         ("target_w", "f8"),

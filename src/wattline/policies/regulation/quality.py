@@ -14,12 +14,20 @@ def estimate(st: State, desk: Desk, job: int) -> float:
     The time since submission, plus what is left of its work, over the shortest time, less one
     (the published estimate leaves the one in; its thresholds are for degradations without it).
     """
-    entry = desk.types[st.jobs[job].kind]
+    time_s = shortest_s(st, desk, job)
     left = work_left(st, job)
-    remain_s = left * entry.time_s_min
+    remain_s = left * time_s
     if desk.control[0].feedback:
         remain_s = measured_remain_s(st, desk, job, left)
-    return float((st.clock[0].now_s - st.jobs[job].submit_s + remain_s) / entry.time_s_min - 1.0)
+    return float((st.clock[0].now_s - st.jobs[job].submit_s + remain_s) / time_s - 1.0)
+
+
+@kernel
+def shortest_s(st: State, desk: Desk, job: int) -> float:
+    """A job's shortest time as far as it is known: its own, or that of its type."""
+    if desk.control[0].own_times:
+        return float(st.jobs[job].run_s)
+    return float(desk.types[st.jobs[job].kind].time_s_min)
 
 
 @kernel
@@ -43,7 +51,7 @@ def measured_remain_s(st: State, desk: Desk, job: int, left: float) -> float:
     live = st.live[job]
     done = 1.0 - left
     if live.state != RUNNING or done < 0.02:
-        return float(left * entry.time_s_min)
+        return left * shortest_s(st, desk, job)
     elapsed_s = st.clock[0].now_s - live.start_s
     slowest = entry.time_s_max / entry.time_s_min
     ratio = desk.control[0].ratio

@@ -48,6 +48,7 @@ class Plan:
     adaptive: bool = False
     preempt: bool = False
     feedback: bool = False
+    own_times: bool = False
     margin: float = 0.9
 
     def __post_init__(self) -> None:
@@ -82,7 +83,7 @@ def make_desk(
     control = records(1, CONTROL)
     for name in ("start_s", "end_s", "cycle_s", "hour_s", "margin"):
         control[name] = getattr(plan, name)
-    for name in ("adaptive", "preempt", "feedback"):
+    for name in ("adaptive", "preempt", "feedback", "own_times"):
         control[name] = int(getattr(plan, name))
     control["standby"] = standby
     control["ratio"] = 1.0

@@ -1,0 +1,73 @@
+"""The flags that `regulate` and `bid` share; every one is a field of the scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from wattline.model.errors import InputError
+
+if TYPE_CHECKING:
+    from wattline.scenario.regulation import RegulationScenario
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.argument("scenario_file", metavar="[SCENARIO.toml]", required=False,
+                   type=click.Path(path_type=Path)),
+    click.option("--workload", help="A shipped workload: W1 to W14 or MOC."),
+    click.option("--servers", type=int, help="Servers of the cluster."),
+    click.option("--utilisation", type=float, help="Share of the servers that jobs keep busy."),
+    click.option("--level", type=click.Choice(["tight", "medium", "loose"]),
+                 help="How strict the QoS thresholds are."),
+    click.option("--signal", metavar="FILE", help="CSV t_s,<value>; without it, a generated one."),
+    click.option("--signal-start", metavar="TIME", help="Where in the file the contract begins."),
+    click.option("--duration", metavar="TIME", help="Length of the contract (1h)."),
+    click.option("--warmup", metavar="TIME", help="Time before it, neither billed nor judged."),
+    click.option("--log", metavar="FILE", help="A job log instead of a workload."),
+    click.option("--log-start", metavar="TIME", help="Where in the log to begin."),
+    click.option("--policy", type=click.Choice(["aqa", "qosg", "qoscap", "energyqare",
+                                                "tracking"])),
+    click.option("--standby/--no-standby", default=None, help="Let standby jobs fill gaps."),
+    click.option("--preempt/--no-preempt", default=None, help="Let jobs be paused."),
+    click.option("--feedback/--no-feedback", default=None,
+                 help="Correct wrong profiles by measured power and progress."),
+    click.option("--mislabelled", type=float, metavar="SHARE",
+                 help="Share of the jobs that carry a wrong type."),
+    click.option("--seed", type=click.IntRange(min=0), help="Seed of arrivals and signal."),
+    click.option("--rounds", type=click.IntRange(min=1), default=200, show_default=True,
+                 help="Simulations that the descent may use."),
+    click.option("--forecast", type=click.IntRange(min=0), default=0, metavar="HOURS",
+                 help="Plan the bid on so many drawn hours instead of the hour itself."),
+)  # fmt: skip
+
+
+def contract_options(function: F) -> F:
+    """Add all shared flags."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def scenario_from(scenario_file: Path | None, flags: dict[str, Any]) -> RegulationScenario:
+    """The scenario of file and flags; `bid` as text is `auto`, a method, or `P,R`."""
+    from wattline.scenario.regulation import read_scenario
+
+    bid = flags.pop("bid", None)
+    if bid is not None:
+        flags.update(_bid_fields(bid))
+    return read_scenario(scenario_file, flags)
+
+
+def _bid_fields(text: str) -> dict[str, Any]:
+    from wattline.model.units import parse_power
+
+    parts = text.split(",")
+    if len(parts) == 1 and not parts[0][:1].isdigit():
+        return {"bidding": text}
+    if len(parts) != 2:
+        raise InputError(f"--bid is '{text}'; write auto, a method, or P,R like 8400,3400")
+    return {"bid": (parse_power(parts[0]), parse_power(parts[1]))}

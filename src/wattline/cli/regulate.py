@@ -1,0 +1,161 @@
+"""`wattline regulate`: simulate a regulation contract."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wattline.cli.contract_options import contract_options, scenario_from
+from wattline.cli.output import json_option, print_json, print_table, progress
+
+if TYPE_CHECKING:
+    from wattline.grid.bidding import Decision
+    from wattline.grid.market import Bid
+    from wattline.scenario.regulated import Case, ContractRun
+    from wattline.scenario.regulation import RegulationScenario
+
+
+@click.command("regulate")
+@contract_options
+@click.option("--bid", metavar="auto|METHOD|P,R",
+              help="Average and reserve in watts, or how to choose them: auto, descent, "
+                   "closed_form, exhaustive, heuristic, range, adaptive.")
+@click.option("--weights", metavar="W,W,...", help="Weights of the types, in their order.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
+              help="Write the pictures of the contract into this folder.")
+@json_option
+def command(scenario_file: Path | None, bid: str | None, weights: str | None, out: Path | None,
+            rounds: int, forecast: int, as_json: bool, **flags: Any) -> None:
+    """Simulate a contract: cost, tracking error and QoS of every job type."""
+    from wattline.scenario.regulated import run_contract
+    from wattline.scenario.regulation import case_of
+
+    if weights is not None:
+        flags["weights"] = _numbers(weights)
+    scenario = scenario_from(scenario_file, flags | {"bid": bid})
+    case = case_of(scenario, choose_nodes=out is not None)
+    offered, decision = _offer(scenario, case, rounds, forecast)
+    found = run_contract(case, offered)
+    result = _result(scenario, found, offered, decision)
+    if out is not None:
+        from wattline.studies.regulation.plots import write_pictures
+
+        result["pictures"] = [str(p) for p in write_pictures(found, out)]
+    if as_json:
+        print_json(result)
+    else:
+        _print(result, found)
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise click.BadParameter(f"'{text}' are not numbers with commas between",
+                                 param_hint="--weights") from None
+
+
+def _offer(
+    scenario: RegulationScenario, case: Case, rounds: int, forecast: int
+) -> tuple[Bid | None, Decision | None]:
+    """The bid to simulate: as given, chosen, or none where the run bids itself or a limit rules."""
+    from wattline.grid.market import Bid
+    from wattline.scenario.choosing import choose
+
+    given = tuple(scenario.weights)
+    if scenario.bid is not None:
+        bid = Bid(*scenario.bid, given)
+        case.workload.range.check(bid, job_types=len(case.workload.types))
+        return bid, None
+    if case.adaptive or case.limit_w is not None:
+        return None, None
+    with progress("choosing the bid") as tell:
+        decision = choose(case, scenario.bidding, rounds=rounds, forecast=forecast,
+                          seed=scenario.seed, progress=tell)
+    if decision.bid is not None and given:
+        return replace(decision.bid, weights=given), decision
+    return decision.bid, decision
+
+
+def _result(scenario: RegulationScenario, found: ContractRun, bid: Bid | None,
+            decision: Decision | None) -> dict[str, Any]:
+    from wattline.scenario.regulated import uncontrolled_w
+
+    case, bill = found.case, found.settlement
+    names = [t.name for t in case.workload.types]
+    energy_price = case.prices.mean(case.judged_s, case.end_s)[0]
+    hours = (case.end_s - case.judged_s) / 3600.0
+    uncontrolled = energy_price * uncontrolled_w(case) / 1000.0 * hours
+    averages, reserves = found.contract.average_w.value, found.contract.reserve_w.value
+    result: dict[str, Any] = {
+        "average_power_w": float(averages.mean()) if bid is None and case.adaptive
+        else bid.average_w if bid else None,
+        "reserve_w": float(reserves.mean()) if bid is None and case.adaptive
+        else bid.reserve_w if bid else None,
+        "weights": dict(zip(names, found.weights, strict=True)),
+        "cost": bill.cost,
+        "saving": bill.saving,
+        "tracking": {"mean": bill.tracking.mean, "exceed_share": bill.tracking.exceed_share},
+        "qos": {q.name: {"violation_share": q.violation_share, "threshold": q.threshold,
+                         "mean": q.mean, "jobs": q.jobs, "unfinished": q.unfinished}
+                for q in found.quality},
+        "constraints_met": found.constraints_met,
+        "violations": list(found.outcome.violations),
+        "participates": bid is not None or case.adaptive,
+        "reason": decision.reason if decision else "",
+        "cost_uncontrolled": uncontrolled,
+        "saving_against_uncontrolled": 1 - bill.cost / uncontrolled,
+        "standby_energy_share": found.standby_share,
+        "policy": case.policy,
+        "workload": case.workload.name,
+        "servers": case.workload.servers,
+        "engine_s": found.run.engine_s,
+    }  # fmt: skip
+    if case.adaptive:
+        result["bids"] = [{"hour": h, "average_power_w": float(a), "reserve_w": float(r)}
+                          for h, (a, r) in enumerate(zip(averages, reserves, strict=True))]
+    if scenario.curtailment is not None:
+        result["curtailment"] = _curtailment(scenario, found)
+    return result
+
+
+def _curtailment(scenario: RegulationScenario, found: ContractRun) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from wattline.grid.curtailment import compliance
+    from wattline.scenario.regulation import event_of
+
+    kept = compliance(found.actual_w, event_of(scenario), found.case.workload.power_w_mean)
+    return asdict(kept) | {"met": kept.met}
+
+
+def _print(result: dict[str, Any], found: ContractRun) -> None:
+    case = found.case
+    click.echo(f"{case.workload.name} on {case.workload.servers} servers under "
+               f"{case.policy}, {(case.end_s - case.judged_s) / 3600:g} h")
+    if result["reason"]:
+        click.echo(result["reason"])
+    if result["average_power_w"] is not None:
+        click.echo(f"average {result['average_power_w']:,.0f} W, reserve "
+                   f"{result['reserve_w']:,.0f} W")
+    click.echo(f"cost {result['cost']:.4g}, saving {result['saving']:.1%} of the energy bid for, "
+               f"{result['saving_against_uncontrolled']:.1%} of the uncontrolled run")
+    click.echo(f"tracking error {result['tracking']['mean']:.1%} in the mean, large for "
+               f"{result['tracking']['exceed_share']:.1%} of the time (limit 10 %)")
+    if "curtailment" in result:
+        kept = result["curtailment"]
+        click.echo(f"curtailment to {kept['limit_w']:,.0f} W: mean {kept['power_w_mean']:,.0f} W, "
+                   f"above the limit for {kept['exceed_share']:.2%} of the event")
+    rows = [(q.name, q.jobs, q.unfinished, q.mean, q.threshold, f"{q.violation_share:.1%}",
+             "yes" if q.met else "NO") for q in found.quality]  # fmt: skip
+    if len(rows) > 40:
+        rows = sorted(rows, key=lambda row: -float(row[3]) / float(row[4]))[:40]
+        click.echo(f"the 40 of {len(found.quality)} types with the largest mean degradation:")
+    print_table(("type", "jobs", "unfinished", "mean Q", "threshold", "violations", "met"), rows)
+    click.echo("all constraints met" if result["constraints_met"]
+               else "not met: " + "; ".join(result["violations"]))
+    for path in result.get("pictures", []):
+        click.echo(path)

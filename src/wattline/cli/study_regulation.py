@@ -1,0 +1,132 @@
+"""`wattline study regulation`: demand response beside its published tables."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wattline.cli.output import json_option, print_json, print_table, progress
+
+if TYPE_CHECKING:
+    from wattline.studies.regulation.parts import Row
+
+PARTS = ("default", "workloads", "large", "long")
+
+
+@click.command("regulation")
+@click.option("--part", type=click.Choice(["all", *PARTS]), default="all", show_default=True,
+              help="100 servers; W1 to W14; 10,000 servers; a real log with long jobs.")
+@click.option("--signal", "signal_file", default="", metavar="FILE",
+              help="A real signal, cut into hours; without it, drawn ones (std 0.40).")
+@click.option("--log", "log_file", type=click.Path(path_type=Path), metavar="FILE",
+              help="The job log of the long-job part; without it, that part is left out.")
+@click.option("--log-start", default="30d", show_default=True, help="Where its day begins.")
+@click.option("--hours", "hours_each", type=click.IntRange(min=1), default=11, show_default=True,
+              help="Hours a bid is judged on: the first one it was planned for, then others.")
+@click.option("--rounds", type=click.IntRange(min=1), default=150, show_default=True,
+              help="Simulations that a descent may use.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--workers", type=click.IntRange(min=1), default=None, help="Processes.")
+@json_option
+def command(part: str, signal_file: str, log_file: Path | None, log_start: str, hours_each: int,
+            rounds: int, seed: int, workers: int | None, as_json: bool) -> None:
+    """Demand response: 100 servers, 14 workloads, 10,000 servers, a real log."""
+    from wattline.studies.regulation import parts
+
+    count = workers or min(2, os.cpu_count() or 1)
+    shared: dict[str, Any] = {"seed": seed, "hours_each": hours_each, "rounds": rounds,
+                              "signal_file": signal_file}
+    result: dict[str, Any] = {}
+    chosen = PARTS if part == "all" else (part,)
+    for name in chosen:
+        began = time.perf_counter()
+        with progress(f"regulation: {name}") as tell:
+            if name == "default":
+                rows = parts.run_orders(parts.default_cluster(**shared), count, tell)
+                result[name] = [asdict(row) for row in rows]
+            elif name == "workloads":
+                names = [f"W{i}" for i in range(1, 15)]
+                rows = parts.run_orders(parts.fourteen(**shared, names=names), count, tell)
+                result[name] = [asdict(row) for row in rows]
+            elif name == "large":
+                rows = parts.run_orders([parts.large_cluster(**shared)], 1, tell)
+                result[name] = [asdict(row) for row in rows]
+            elif log_file is not None:
+                result[name] = _long(log_file, log_start, seed, signal_file, tell)
+            else:
+                result[name] = None
+                continue
+        result[f"{name}_s"] = time.perf_counter() - began
+        if not as_json:
+            if name == "long":
+                _print_long(result[name])
+            else:
+                _print_rows(name, rows)
+    if as_json:
+        print_json(result)
+    elif result.get("long", True) is None:
+        click.echo("long jobs: left out; give --log FILE")
+
+
+def _long(log_file: Path, log_start: str, seed: int, signal_file: str, tell: Any) -> list[Any]:
+    from wattline.model.units import parse_duration
+    from wattline.studies.regulation import parts
+
+    _case, results = parts.long_jobs(log_file, start_s=parse_duration(log_start), seed=seed,
+                                     signal_file=signal_file, warmup_days=2.0, progress=tell)
+    return [asdict(r) for r in results]
+
+
+def _print_rows(name: str, rows: list[Row]) -> None:
+    from wattline.studies.regulation.published import TRACES
+
+    table = []
+    for row in rows:
+        known = TRACES.get(row.name) if name == "workloads" else None
+        table.append((
+            row.name, row.policy, "yes" if row.met else "no", row.average_w, row.reserve_w,
+            round(row.cost, 3), f"{row.saving:.1%}", f"{row.error:.1%}",
+            f"{row.other_met}/{row.other_hours}", _spread(row.other_saving),
+            ("yes" if row.policy in known.met_by else "no") if known else None,
+            f"{known.cost:.2f} {known.saving:.0%}" if known and row.policy == "aqa" else None,
+        ))  # fmt: skip
+    print_table(("case", "policy", "all met", "P W", "R W", "cost", "saving", "error",
+                 "other hours met", "saving there (95 %)", "published met", "published"),
+                table, title=f"{name}:")  # fmt: skip
+    click.echo("")
+    if name == "workloads":
+        for policy in ("aqa", "energyqare", "tracking"):
+            mine = [r for r in rows if r.policy == policy]
+            ours = sum(r.met for r in mine)
+            theirs = sum(policy in TRACES[r.name].met_by for r in mine)
+            click.echo(f"{policy}: meets all constraints in {ours} of {len(mine)} workloads "
+                       f"(published {theirs})")
+        click.echo("")
+
+
+def _spread(interval: tuple[float, float, float]) -> str:
+    mean, low, high = interval
+    return f"{mean:.1%} ({low:.1%} to {high:.1%})" if math.isfinite(mean) else "-"
+
+
+def _print_long(rows: list[dict[str, Any]]) -> None:
+    from wattline.studies.regulation.published import LONG_JOBS
+
+    print_table(
+        ("policy", "bidding", "large errors", "worst mean Q", "all met", "cost", "saving"),
+        [(r["policy"], r["bidding"], f"{r['exceed_share']:.1%}", r["degradation"],
+          "yes" if r["met"] else "no", r["cost"], f"{r['saving']:.1%}") for r in rows],
+        title="long jobs, a day of the log:",
+    )  # fmt: skip
+    click.echo("")
+    print_table(
+        ("published on", "policy", "bidding", "large errors", "worst mean Q", "cost"),
+        [(r.cluster, r.policy, r.bidding, f"{r.exceed_share:.1%}", r.degradation, r.cost)
+         for r in LONG_JOBS],
+    )  # fmt: skip

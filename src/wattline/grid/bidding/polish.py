@@ -1,0 +1,90 @@
+"""Local search around the best bid so far, by simulation alone.
+
+The descent follows a bound that knows nothing of tracking and little of queues that help each
+other out. This search asks only the simulation: it draws a bid near the best one, all its parts
+moved at once, and keeps it if it fails less or, where nothing fails, costs less. The reach of the
+draws grows with success and shrinks with failure (one success in five keeps it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from wattline.grid.bidding.problem import Outcome, Problem, Simulate
+from wattline.grid.market import Bid, Range
+from wattline.model.signal import FloatArray
+
+SPREAD = 0.03, 0.10, 0.25
+"""Relative spread of the draws: average above idle, reserve, weights."""
+GROW, SHRINK = 1.5, 1.5**-0.25
+
+
+def polish(
+    problem: Problem,
+    simulate: Simulate,
+    tried: list[tuple[Bid, Outcome]],
+    rounds: int,
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> None:
+    """Add `rounds` further bids to `tried`, each near the best one so far."""
+    if not tried:
+        return
+    rng = np.random.default_rng(rounds)
+    best, outcome = min(tried, key=lambda pair: _rank(pair[1]))
+    reach = 1.0
+    for number in range(rounds):
+        bid = _near(problem.workload.range, best, reach, rng)
+        found = simulate(bid)
+        tried.append((bid, found))
+        if _rank(found) < _rank(outcome):
+            best, outcome = bid, found
+            reach = min(reach * GROW, 2.0)
+        else:
+            reach = max(reach * SHRINK, 0.1)
+        progress((number + 1) / rounds)
+
+
+def _rank(outcome: Outcome) -> tuple[float, float]:
+    return (outcome.excess, outcome.cost if outcome.excess == 0 else 0.0)
+
+
+def _near(reachable: Range, bid: Bid, reach: float, rng: np.random.Generator) -> Bid:
+    above_w = bid.average_w - reachable.power_w_min
+    average_w, reserve_w = project_power(
+        reachable,
+        bid.average_w + reach * SPREAD[0] * above_w * float(rng.standard_normal()),
+        bid.reserve_w * float(np.exp(reach * SPREAD[1] * rng.standard_normal())),
+    )
+    weights = np.array(bid.weights)
+    weights *= np.exp(reach * SPREAD[2] * rng.standard_normal(weights.size))
+    if weights.size:
+        weights /= weights.sum()
+    return Bid(average_w, reserve_w).with_weights(weights)
+
+
+def project_weights(weights: FloatArray, least: float) -> FloatArray:
+    """The nearest weights that sum to one with none below `least`."""
+    free = 1.0 - least * weights.size
+    shifted = np.sort(weights - least)[::-1]
+    running = (np.cumsum(shifted) - free) / np.arange(1, weights.size + 1)
+    level = running[np.flatnonzero(shifted > running)[-1]]
+    projected: FloatArray = np.maximum(weights - least - level, 0.0) + least
+    return projected
+
+
+def project_power(reach: Range, average_w: float, reserve_w: float) -> tuple[float, float]:
+    """The nearest average and reserve that the machine can reach (a triangle)."""
+    low, high = reach.power_w_min, reach.power_w_max
+    least = 1e-3 * (high - low)
+    average_w = min(max(average_w, low + least), high - least)
+    reserve_w = max(reserve_w, least)
+    over = reserve_w - (average_w - low)
+    if over > 0:  # to the edge P - R = low along its normal
+        average_w, reserve_w = average_w + over / 2, reserve_w - over / 2
+    over = reserve_w - (high - average_w)
+    if over > 0:
+        average_w, reserve_w = average_w - over / 2, reserve_w - over / 2
+    most = reach.largest_reserve_w(average_w)
+    return average_w, min(max(reserve_w, min(least, most)), most)

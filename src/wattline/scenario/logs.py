@@ -1,0 +1,117 @@
+"""A real job log as a regulated workload: types from sizes and run times, powers chosen.
+
+Few logs carry power. A log's jobs get per-server powers and cap answers that are drawn by seed,
+one draw a type; the draws' ranges are stated below and in the documentation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from wattline.grid.workloads import JobType, Workload
+from wattline.model.errors import InputError
+from wattline.model.jobs import JobTable
+from wattline.traces.reader import read
+
+SHORTEST_S = 600.0
+"""Shorter jobs are left out: this is the study of long ones, and any wait ruins a short job."""
+CLASS_EDGES_S = (3600.0, 14400.0)
+"""Run times that part the types of one size: up to an hour, up to four, longer."""
+POWER_W = (110.0, 190.0)
+"""Per-server power of CPU and memory at full speed, drawn evenly."""
+LOWEST = (0.65, 0.85)
+"""Lowest power relative to the highest."""
+SLOWEST = (1.1, 1.45)
+"""Longest time relative to the shortest."""
+IDLE_W = 31.0
+THRESHOLD = 2.0
+"""Bound on the mean degradation of a type."""
+
+
+@dataclass(frozen=True, eq=False)
+class LogCase:
+    """A workload and its jobs, from a log."""
+
+    workload: Workload
+    jobs: JobTable
+    left_out: int
+    """Jobs of the span that are too short."""
+
+
+def log_case(
+    path: Path,
+    *,
+    servers: int | None,
+    start_s: float,
+    duration_s: float,
+    power_w_idle: float | None,
+    seed: int,
+) -> LogCase:
+    """The jobs that a log submits in this span, with time starting at its beginning."""
+    trace = read(path, machine_procs=servers)
+    if servers is None:
+        servers = _size_of(path, trace.header)
+    table = trace.jobs
+    first_s = float(table.submit_s[0]) + start_s
+    inside = (table.submit_s >= first_s) & (table.submit_s < first_s + duration_s)
+    long_enough = table.run_s >= SHORTEST_S
+    kept = inside & long_enough & (table.procs <= servers)
+    if not np.any(kept):
+        raise InputError(
+            f"{path}: no job of at least {SHORTEST_S:.0f} s is submitted in the chosen span"
+        )
+    chosen = table.take(kept)
+    shape = np.searchsorted(CLASS_EDGES_S, chosen.run_s)
+    keys, code = np.unique(np.stack((chosen.procs, shape), axis=1), axis=0, return_inverse=True)
+    types, shares = _types(keys, chosen, code.reshape(-1), seed)
+    idle_w = IDLE_W if power_w_idle is None else power_w_idle
+    work = float((chosen.procs * chosen.run_s).sum())
+    workload = Workload(
+        path.name, types, servers, idle_w, min(1.0, work / (servers * duration_s)), shares,
+        rule="types by size and run time of a log", source="chosen",
+    )  # fmt: skip
+    code = code.reshape(-1).astype(np.int64)
+    per_server_w = np.array([t.power_w_max for t in types])[code]
+    slowest = np.array([t.time_s_max / t.time_s_min for t in types])[code]
+    jobs = JobTable.build(
+        submit_s=chosen.submit_s - first_s, run_s=chosen.run_s,
+        requested_s=slowest * chosen.run_s, procs=chosen.procs,
+        power_w=chosen.procs * per_server_w, application=code,
+        names={"application": tuple(t.name for t in types)},
+    )  # fmt: skip
+    return LogCase(workload, jobs, int((inside & ~long_enough).sum()))
+
+
+def _types(
+    keys: np.ndarray[tuple[int, int], np.dtype[np.int64]],
+    jobs: JobTable,
+    code: np.ndarray[tuple[int], np.dtype[np.intp]],
+    seed: int,
+) -> tuple[tuple[JobType, ...], tuple[float, ...]]:
+    rng = np.random.default_rng(seed)
+    types, shares = [], []
+    for number, (size, shape) in enumerate(keys):
+        mine = jobs.run_s[code == number]
+        time_s = float(mine.mean())
+        power_w = float(rng.uniform(*POWER_W))
+        types.append(
+            JobType(
+                f"{size}x{('short', 'medium', 'long')[shape]}", int(size), time_s, power_w,
+                time_s * float(rng.uniform(*SLOWEST)), power_w * float(rng.uniform(*LOWEST)),
+                THRESHOLD,
+            )
+        )  # fmt: skip
+        shares.append(float(mine.sum() * size))
+    return tuple(types), tuple(shares)
+
+
+def _size_of(path: Path, header: object) -> int:
+    assert hasattr(header, "get")
+    for field in ("MaxNodes", "MaxProcs"):
+        text = str(header.get(field, "")).split()
+        if text and text[0].isdigit():
+            return int(text[0])
+    raise InputError(f"{path}: the log does not say how large its machine is; give `servers`")

@@ -1,0 +1,233 @@
+"""The scenario of a regulation contract, as a TOML file or as flags of the command line."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from wattline.grid.curtailment import Curtailment
+from wattline.grid.market import Prices
+from wattline.grid.signals import generate, load_signal, window
+from wattline.grid.workloads import JobType, Workload, poisson_jobs, workload
+from wattline.model.errors import InputError
+from wattline.model.signal import Signal
+from wattline.model.units import parse_duration
+from wattline.scenario.logs import log_case
+from wattline.scenario.regulated import Case, mislabelled
+
+PolicyName = Literal["aqa", "qosg", "qoscap", "energyqare", "tracking"]
+BiddingName = Literal["auto", "descent", "closed_form", "exhaustive", "heuristic", "range",
+                      "adaptive"]  # fmt: skip
+Steps = float | list[tuple[float, float]]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TypeFields(_Strict):
+    """A job type of the user's own."""
+
+    name: str
+    servers: int = Field(ge=1)
+    time_s_min: float = Field(gt=0)
+    power_w_max: float = Field(gt=0)
+    time_s_max: float = Field(gt=0)
+    power_w_min: float = Field(gt=0)
+    threshold: float = Field(gt=0)
+
+
+class SignalFields(_Strict):
+    """Statistics of a signal to generate."""
+
+    std: float = 0.4
+    mean: float = 0.0
+    correlation_s: float = 150.0
+    step_s: float = 4.0
+
+
+class PriceFields(_Strict):
+    """Prices in money a kWh: a number, or steps [time_s, price]."""
+
+    energy: Steps = 0.1
+    reserve: Steps = 0.1
+    error: Steps = 0.1
+
+
+class CurtailmentFields(_Strict):
+    start: str | float
+    share: float = 0.25
+    duration: str | float = "3h"
+    notice: str | float = "10m"
+
+
+class RegulationScenario(_Strict):
+    """Every field is also a flag of `wattline regulate` and `wattline bid`, or has one to match."""
+
+    workload: str = ""
+    types: list[TypeFields] = Field(default_factory=list)
+    standby_type: TypeFields | None = None
+    servers: int | None = Field(default=None, ge=1)
+    power_w_idle: float | None = Field(default=None, ge=0)
+    utilisation: float | None = Field(default=None, gt=0, le=1)
+    level: Literal["tight", "medium", "loose"] = "medium"
+    log: str = ""
+    log_start: str | float = 0.0
+    duration: str | float = "1h"
+    warmup: str | float = 0.0
+    cycle_s: float = Field(default=1.0, gt=0)
+    seed: int = Field(default=1, ge=0)
+    signal: str | SignalFields = SignalFields()
+    signal_start: str | float = 0.0
+    prices: PriceFields = PriceFields()
+    policy: PolicyName = "aqa"
+    bidding: BiddingName = "auto"
+    bid: tuple[float, float] | None = None
+    weights: list[float] = Field(default_factory=list)
+    standby: bool = False
+    preempt: bool = False
+    feedback: bool = False
+    mislabelled: float = Field(default=0.0, ge=0, le=1)
+    curtailment: CurtailmentFields | None = None
+
+    @property
+    def duration_s(self) -> float:
+        return seconds(self.duration)
+
+    @property
+    def warmup_s(self) -> float:
+        return seconds(self.warmup)
+
+
+def seconds(value: str | float) -> float:
+    return parse_duration(value) if isinstance(value, str) else float(value)
+
+
+def read_scenario(path: Path | None, flags: dict[str, Any]) -> RegulationScenario:
+    """The file's fields, overridden by the flags that were given."""
+    fields: dict[str, Any] = {}
+    where = "scenario"
+    if path is not None:
+        where = str(path)
+        try:
+            fields = tomllib.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise InputError(f"{path}: there is no such scenario file") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError(f"{path}: {error}") from None
+        if isinstance(fields.get("signal"), str) and not Path(fields["signal"]).is_absolute():
+            fields["signal"] = str(path.parent / fields["signal"])
+        if fields.get("log") and not Path(fields["log"]).is_absolute():
+            fields["log"] = str(path.parent / fields["log"])
+    fields.update({name: value for name, value in flags.items() if value is not None})
+    try:
+        return RegulationScenario.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InputError(f"{where}: {place}: {first['msg']}") from None
+
+
+def workload_of(scenario: RegulationScenario) -> Workload:
+    """The workload: shipped by name, or of the user's own types."""
+    if scenario.types:
+        if scenario.workload or scenario.servers is None or scenario.power_w_idle is None:
+            raise InputError(
+                "own types need `servers` and `power_w_idle`, and no `workload` beside them"
+            )
+        found = Workload(
+            "own", tuple(JobType(**t.model_dump()) for t in scenario.types), scenario.servers,
+            scenario.power_w_idle, scenario.utilisation or 0.5,
+        )  # fmt: skip
+    else:
+        found = workload(scenario.workload or "W4", scenario.servers)
+        changes: dict[str, Any] = {}
+        if scenario.utilisation is not None:
+            changes["utilisation"] = scenario.utilisation
+        if scenario.power_w_idle is not None:
+            changes["power_w_idle"] = scenario.power_w_idle
+        found = _replaced(found, **changes)
+    if scenario.standby_type is not None:
+        fields = scenario.standby_type.model_dump() | {"threshold": float("inf")}
+        found = _replaced(found, standby=JobType(**fields))
+    if scenario.level != "medium":
+        found = found.at_level(scenario.level)
+    return found.with_standby() if scenario.standby else _replaced(found, standby=None)
+
+
+def _replaced(found: Workload, **changes: Any) -> Workload:
+    from dataclasses import replace
+
+    return replace(found, **changes)
+
+
+def case_of(scenario: RegulationScenario, *, choose_nodes: bool = False) -> Case:
+    """The case that the scenario describes: jobs drawn, signal read, prices laid out."""
+    rng = np.random.default_rng(scenario.seed)
+    duration_s = scenario.duration_s + scenario.warmup_s
+    if not scenario.duration_s > 0 or scenario.warmup_s < 0:
+        raise InputError("duration must be above 0 and warmup not negative")
+    signal = _signal(scenario, rng)
+    prices = Prices(*(_steps(getattr(scenario.prices, n)) for n in ("energy", "reserve", "error")))
+    limit, base = None, None
+    if scenario.log:
+        base = log_case(
+            Path(scenario.log), servers=scenario.servers, start_s=seconds(scenario.log_start),
+            duration_s=duration_s, power_w_idle=scenario.power_w_idle, seed=scenario.seed,
+        )  # fmt: skip
+        load, jobs, truth = base.workload, base.jobs, None
+    else:
+        load = workload_of(scenario)
+        jobs = poisson_jobs(load, duration_s, rng)
+        truth = None
+        if scenario.mislabelled > 0:
+            jobs, truth = mislabelled(jobs, len(load.types), scenario.mislabelled, rng)
+    if scenario.curtailment is not None:
+        limit = event_of(scenario).limit_w(load.power_w_mean, float("inf"))
+    return Case(
+        workload=load, jobs=jobs, signal=signal, prices=prices, policy=scenario.policy,
+        duration_s=duration_s, warmup_s=scenario.warmup_s, cycle_s=scenario.cycle_s,
+        preempt=scenario.preempt, feedback=scenario.feedback,
+        adaptive=scenario.bidding == "adaptive", limit_w=limit, truth=truth,
+        choose_nodes=choose_nodes, mean_quality=bool(scenario.log), own_times=bool(scenario.log),
+    )  # fmt: skip
+
+
+def event_of(scenario: RegulationScenario) -> Curtailment:
+    """The curtailment event of a scenario that has one."""
+    fields = scenario.curtailment
+    assert fields is not None
+    event = Curtailment(
+        seconds(fields.start), fields.share, seconds(fields.duration), seconds(fields.notice)
+    )
+    if event.end_s > scenario.duration_s + scenario.warmup_s:
+        raise InputError(
+            f"the curtailment ends at {event.end_s:.6g} s, after the scenario's end; raise duration"
+        )
+    return event
+
+
+def _signal(scenario: RegulationScenario, rng: np.random.Generator) -> Signal:
+    """The signal of the contract; in the warm-up before it the cluster follows the average."""
+    if isinstance(scenario.signal, str):
+        whole = load_signal(scenario.signal)
+        start_s = float(whole.time_s[0]) + seconds(scenario.signal_start)
+        signal = window(whole, start_s, scenario.duration_s)
+    else:
+        signal = generate(rng, scenario.duration_s, **scenario.signal.model_dump())
+    if scenario.warmup_s == 0:
+        return signal
+    time_s = np.append(0.0, signal.time_s + scenario.warmup_s)
+    return Signal(time_s, np.append(0.0, signal.value), signal.unit)
+
+
+def _steps(value: Steps) -> Signal:
+    if isinstance(value, list):
+        if not value:
+            raise InputError("a price needs at least one step")
+        return Signal.from_steps(value)
+    return Signal.constant(value)

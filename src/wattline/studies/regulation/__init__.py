@@ -1,0 +1,1 @@
+"""The evaluation of demand response, beside its published tables."""

@@ -1,0 +1,269 @@
+"""The four parts of the evaluation: default cluster, 14 workloads, a large one, long jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+
+from wattline.grid.bidding import Decision
+from wattline.grid.market import Bid
+from wattline.grid.qos import mean_interval
+from wattline.grid.signals import generate, hours, load_signal
+from wattline.grid.workloads import Workload, poisson_jobs, workload
+from wattline.model.signal import Signal
+from wattline.scenario.choosing import METHOD_OF, choose
+from wattline.scenario.logs import log_case
+from wattline.scenario.regulated import Case, ContractRun, run_contract
+
+Progress = Callable[[float], None]
+HOUR_S = 3600.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """One workload under one policy: the hour that was planned, and other hours."""
+
+    name: str
+    policy: str
+    participates: bool
+    average_w: float
+    reserve_w: float
+    cost: float
+    saving: float
+    error: float
+    exceed_share: float
+    worst: str
+    """Which constraint failed, on the planned hour."""
+    standby_share: float
+    other_hours: int
+    other_met: int
+    other_saving: tuple[float, float, float]
+    """Mean and 95 % interval over the other hours."""
+    other_error: tuple[float, float, float]
+    weights: tuple[float, ...]
+
+    @property
+    def met(self) -> bool:
+        return self.participates
+
+
+@dataclass(frozen=True)
+class Order:
+    """What one process is to do: a workload, a policy, which hours."""
+
+    workload: Workload
+    policy: str
+    name: str
+    seed: int
+    hours: int
+    rounds: int
+    signal_file: str = ""
+    signal_hour: int = 0
+
+
+def signal_of(order: Order, number: int) -> Signal:
+    """The signal of an hour: from the file, in turn, or drawn with the published statistics."""
+    if order.signal_file:
+        pieces = _pieces(order.signal_file)
+        return pieces[(order.signal_hour + number) % len(pieces)]
+    return generate(np.random.default_rng((order.seed, 17, order.signal_hour + number)), HOUR_S)
+
+
+_PIECES: dict[str, list[Signal]] = {}
+
+
+def _pieces(path: str) -> list[Signal]:
+    if path not in _PIECES:
+        _PIECES[path] = list(hours(load_signal(path)))
+    return _PIECES[path]
+
+
+def case_for(order: Order, number: int) -> Case:
+    """Hour `number` of an order: its arrivals and its signal."""
+    rng = np.random.default_rng((order.seed, 29, number))
+    jobs = poisson_jobs(order.workload, HOUR_S, rng)
+    return Case(order.workload, jobs, signal_of(order, number), policy=order.policy)
+
+
+def evaluate(order: Order, bid: Bid | None = None) -> Row:
+    """Choose the bid on hour 0 (unless given) and judge it there and on the other hours."""
+    planned = case_for(order, 0)
+    participates = True
+    if bid is None:
+        decision = choose(planned, METHOD_OF[order.policy], rounds=order.rounds)
+        participates = decision.participates
+        bid = decision.bid or decision.nearest
+    if bid is None:
+        return _empty(order)
+    first = run_contract(planned, bid)
+    others = [run_contract(case_for(order, n), bid) for n in range(1, order.hours)]
+    return _row(order, bid, first, others, participates and first.constraints_met)
+
+
+def _row(
+    order: Order, bid: Bid, first: ContractRun, others: Sequence[ContractRun], met: bool
+) -> Row:
+    bill = first.settlement
+    failing = first.outcome.violations
+    return Row(
+        order.name, order.policy, met, bid.average_w, bid.reserve_w, bill.cost, bill.saving,
+        bill.tracking.mean, bill.tracking.exceed_share, failing[0] if failing else "",
+        first.standby_share, len(others), sum(r.constraints_met for r in others),
+        mean_interval([r.settlement.saving for r in others]),
+        mean_interval([r.tracking.mean for r in others]), first.weights,
+    )  # fmt: skip
+
+
+def _empty(order: Order) -> Row:
+    none = (float("nan"),) * 3
+    return Row(order.name, order.policy, False, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, "no bid is possible",
+               0.0, 0, 0, none, none, ())  # fmt: skip
+
+
+def run_orders(orders: Sequence[Order], workers: int, progress: Progress) -> list[Row]:
+    """Evaluate all orders, on several processes; the rows come in the order of the orders."""
+    if workers <= 1:
+        rows = []
+        for number, order in enumerate(orders):
+            rows.append(evaluate(order))
+            progress((number + 1) / len(orders))
+        return rows
+    found: dict[int, Row] = {}
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        waiting = {pool.submit(evaluate, order): n for n, order in enumerate(orders)}
+        for done in as_completed(waiting):
+            found[waiting[done]] = done.result()
+            progress(len(found) / len(orders))
+    return [found[number] for number in range(len(orders))]
+
+
+def fourteen(
+    *, seed: int, hours_each: int, rounds: int, signal_file: str, names: Iterable[str]
+) -> list[Order]:
+    """W1 to W14 at 35 servers under the three policies; W3 with standby jobs for AQA.
+
+    The slow ones come first, so that no process is left with one at the end.
+    """
+    orders = []
+    for name in names:
+        for policy in ("aqa", "energyqare", "tracking"):
+            load = workload(name)
+            if name == "W3" and policy == "aqa":
+                load = load.with_standby()
+            orders.append(Order(load, policy, name, seed, hours_each, rounds, signal_file))
+    return orders
+
+
+def default_cluster(*, seed: int, hours_each: int, rounds: int, signal_file: str) -> list[Order]:
+    """The 100-server cluster and its variations under QoSG, and the two baselines."""
+    base = workload("MOC")
+    bare = replace(base, standby=None)
+
+    def order(name: str, load: Workload, policy: str = "qosg", hour: int = 0) -> Order:
+        return Order(load, policy, name, seed, hours_each, rounds, signal_file, hour)
+
+    orders = [
+        order("standby jobs", base), order("no standby jobs", bare),
+        order("tracking only", bare, "tracking"), order("EnergyQARE", bare, "energyqare"),
+    ]  # fmt: skip
+    orders += [order(f"{n} servers", base.scaled(n)) for n in (20, 50, 500, 2500)]
+    orders += [order(f"{level} QoS", base.at_level(level)) for level in ("tight", "loose")]
+    orders += [order(f"{u:.0%} busy", replace(base, utilisation=u)) for u in (0.25, 0.75)]
+    orders += [order(f"signal {h + 1}", base, hour=100 + h) for h in range(4)]
+    return orders
+
+
+def large_cluster(*, seed: int, hours_each: int, rounds: int, signal_file: str) -> Order:
+    """W1 on 10,000 servers with jobs a hundred times as large."""
+    scaled = workload("W1")
+    types = tuple(replace(t, servers=100 * t.servers) for t in scaled.types)
+    load = replace(scaled, servers=10_000, types=types)
+    return Order(load, "aqa", "10,000 servers", seed, hours_each, rounds, signal_file)
+
+
+@dataclass(frozen=True)
+class LongResult:
+    """A row of the long-job study."""
+
+    policy: str
+    bidding: str
+    exceed_share: float
+    degradation: float
+    """The largest mean degradation among the types."""
+    cost: float
+    saving: float
+    met: bool
+
+
+def long_jobs(
+    path: Path,
+    *,
+    start_s: float,
+    seed: int,
+    signal_file: str,
+    warmup_days: float,
+    progress: Progress,
+) -> tuple[Case, list[LongResult]]:
+    """A day of a real log under two policies and three ways of bidding."""
+    warmup_s = warmup_days * 24 * HOUR_S
+    duration_s = warmup_s + 24 * HOUR_S
+    log = log_case(path, servers=None, start_s=start_s, duration_s=duration_s, power_w_idle=None,
+                   seed=seed)  # fmt: skip
+    if signal_file:
+        day = load_signal(signal_file)
+        copies = int(np.ceil(duration_s / (day.time_s[-1] - day.time_s[0] + 1)))
+        span_s = float(day.time_s[-1] - day.time_s[0]) + float(day.time_s[1] - day.time_s[0])
+        signal = Signal(
+            np.concatenate([day.time_s - day.time_s[0] + k * span_s for k in range(copies)]),
+            np.tile(day.value, copies),
+        )
+    else:
+        signal = generate(np.random.default_rng((seed, 31)), duration_s)
+    case = Case(
+        log.workload, log.jobs, signal, duration_s=duration_s, warmup_s=warmup_s,
+        own_times=True, mean_quality=True, cycle_s=2.0,
+    )  # fmt: skip
+    results = []
+    plan = [(p, b) for p in ("energyqare", "qoscap") for b in ("heuristic", "exhaustive",
+                                                              "adaptive")]  # fmt: skip
+    for number, (policy, bidding) in enumerate(plan):
+        results.append(_long(replace(case, policy=policy, adaptive=bidding == "adaptive"), bidding))
+        progress((number + 1) / len(plan))
+    return case, results
+
+
+def _long(case: Case, bidding: str) -> LongResult:
+    bid: Bid | None = None
+    if bidding == "heuristic":
+        bid = choose(case, "heuristic").bid
+    elif bidding == "exhaustive":
+        bid = _searched(case)
+    found = run_contract(case, bid)
+    worst = max(q.mean for q in found.quality)
+    bill = found.settlement
+    return LongResult(case.policy, bidding, bill.tracking.exceed_share, worst, bill.cost,
+                      bill.saving, found.constraints_met)  # fmt: skip
+
+
+def _searched(case: Case) -> Bid | None:
+    """Exhaustive search on a synthetic day with the log's arrival rates, as published."""
+    rng = np.random.default_rng(97)
+    day_s = 6 * HOUR_S
+    jobs = poisson_jobs(case.workload, day_s, rng)
+    synthetic = replace(
+        case, jobs=jobs, signal=generate(rng, day_s), duration_s=day_s, warmup_s=2 * HOUR_S,
+        adaptive=False, own_times=False, cycle_s=4.0,
+    )  # fmt: skip
+    from wattline.grid.bidding import exhaustive_bid
+    from wattline.scenario.choosing import problem_of
+    from wattline.scenario.regulated import simulator
+
+    decision: Decision = exhaustive_bid(
+        problem_of(synthetic), simulator(synthetic), averages=6, reserves=5
+    )
+    return decision.bid or decision.nearest
