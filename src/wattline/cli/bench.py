@@ -22,7 +22,8 @@ def command(names: tuple[str, ...], as_json: bool) -> None:
     NAMES are the benchmarks to run; without any they are listed.
     """
     known = {module.name: f"wattline.cli.benchmarks.{module.name}"
-             for module in pkgutil.iter_modules(benchmarks.__path__)}
+             for module in pkgutil.iter_modules(benchmarks.__path__)
+             if not module.name.startswith("_")}
     for name in names:
         if name not in known:
             raise InputError(f"there is no benchmark '{name}'; there are: {', '.join(known)}")
