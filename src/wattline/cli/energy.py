@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wattline.cli.output import json_option, print_json, print_table
+from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.view import machine_of, machine_options
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
+    from wattline.model.jobs import JobTable
     from wattline.model.signal import Signal
     from wattline.physics.budget import EnergyBudget
 
@@ -101,6 +102,57 @@ def plan(as_json: bool, rows: int, **options: Any) -> None:
     print_table(["from", "until", "power"], [
         [format_duration(t), format_duration(e), format_power(p)]
         for t, e, p in list(zip(found.time_s, end, found.value, strict=True))[:rows]])
+
+
+@command.command("budget")
+@budget_options
+@machine_options
+@click.option("--trace", type=click.Path(path_type=Path), metavar="LOG",
+              help="Job log; a generated one otherwise.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1000, show_default=True,
+              help="Jobs of the generated log.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--strategy", default="dvfs", show_default=True, metavar="idle|shut|dvfs|mix")
+@json_option
+def budget_command(as_json: bool, **options: Any) -> None:
+    """Run jobs under an energy budget, and beside it under a constant cap of the same energy."""
+    from wattline.model.units import format_duration, format_energy, format_power
+    from wattline.policies.admission.adaptive_setup import Strategy
+    from wattline.studies.budget import compare, figures
+
+    machine = machine_of(options)
+    budget, price, carbon = budget_of(options)
+    budget.checked(machine.power_w_idle, machine.power_w_max)
+    strategy = Strategy.parse(options["strategy"])
+    with progress("budget") as advance:
+        jobs = _jobs(options, machine.class_of(0).cores)
+        advance(0.1)
+        found = compare(jobs, machine, budget, strategy=strategy)
+    table = figures(found, price, carbon)
+    if as_json:
+        print_json({"budget_j": budget.energy_j, "period_s": budget.end_s, "cap_w": budget.mean_w,
+                    "periods": found.periods, "runs": table})
+        return
+    click.echo(f"{format_energy(budget.energy_j)} for each {format_duration(budget.end_s)}; the "
+               f"constant cap is {format_power(budget.mean_w)}")
+    print_table(
+        ["limit", "energy", "cost", "carbon t", "mean wait", "makespan", "over budget", "jobs"],
+        [[name, format_energy(f["energy_j"]), f["cost"],
+          None if f["carbon_g"] is None else f["carbon_g"] / 1e6, format_duration(f["wait_s"]),
+          format_duration(f["makespan_s"]), format_energy(f["excess_j"]), f["jobs_run"]]
+         for name, f in table.items()],
+    )
+
+
+def _jobs(options: dict[str, Any], cores: int) -> JobTable:
+    """The log's jobs, or generated ones whose sizes are nodes."""
+    from wattline.traces import generate, read
+
+    if options["trace"] is not None:
+        return read(options["trace"], machine_procs=options["nodes"] * cores).jobs
+    jobs = generate("lublin", seed=options["seed"], jobs=options["jobs"],
+                    nodes=options["nodes"]).jobs
+    return jobs.with_columns(procs=jobs.procs * cores)
 
 
 def _cost(plan: Signal, tariff: Signal | None, budget: EnergyBudget) -> float | None:

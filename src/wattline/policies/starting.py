@@ -29,8 +29,11 @@ def start_at(st: State, policy: Composition, job: int, speed: float, power_w: fl
     clock = st.clock[0]
     live = st.live[job]
     live.idle_w = live.units * clock.idle_w
+    asked_w = live.watts
     if not place(st, policy.placement, job):
         return False
+    if live.watts != asked_w:
+        power_w *= live.watts / asked_w  # the nodes that were found draw more, or less
     resumed = live.state == PAUSED
     rate = speed / live.stretch
     live.state = RUNNING

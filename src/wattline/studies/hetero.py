@@ -26,6 +26,7 @@ from wattline.studies.hetero_data import (
 from wattline.studies.hetero_runs import FIXED, claimed_run, options_of, regret_order
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 RULES = (FIXED, "energy", "time", "edp", "edp:5")
@@ -196,27 +197,31 @@ def picture(found: dict[str, Any]) -> Figure:
     """Time and energy of both loads beside what was published."""
     from matplotlib.figure import Figure as MakeFigure
 
-    from wattline.analysis.drawing import COLOURS, INK
+    from wattline.analysis.drawing import INK, legend_above
 
     figure = MakeFigure(figsize=(10.0, 6.4), layout="constrained")
-    for column, load in enumerate(found["loads"]):
+    for column, (load, rules) in enumerate(found["loads"].items()):
         for line, (key, label) in enumerate((("makespan_s", "time (s)"),
                                              ("energy_j", "energy (J)"))):
             axes = figure.add_subplot(2, 2, 2 * line + column + 1)
-            rules = list(found["loads"][load])
-            ours = [found["loads"][load][rule][key] for rule in rules]
-            axes.bar(np.arange(len(rules)) - 0.2, ours, 0.4, color=COLOURS[0], label="simulated")
-            seen = [(at, found["loads"][load][rule]["published"][key])
-                    for at, rule in enumerate(rules) if "published" in found["loads"][load][rule]]
-            axes.bar([at + 0.2 for at, _ in seen], [value for _, value in seen], 0.4,
-                     color=COLOURS[1], label="published")
-            axes.set_xticks(range(len(rules)), rules)
+            _bars(axes, rules, key)
             axes.set_ylabel(label, color=INK)
             axes.set_title(load, loc="left", fontsize="medium", color=INK)
-            if load == "mz-load":
-                axes.set_yscale("log")
-            for side in ("top", "right"):
-                axes.spines[side].set_visible(False)
-            if line == 0 and column == 0:
-                axes.legend(frameon=False)
+    legend_above(figure.axes[0])
     return figure
+
+
+def _bars(axes: Axes, rules: dict[str, Any], key: str) -> None:
+    """A bar a rule, and beside it the published one where there is one."""
+    from wattline.analysis.drawing import COLOURS
+
+    seen = [at for at, figures in enumerate(rules.values()) if "published" in figures]
+    values = list(rules.values())
+    places = [at - 0.2 if at in seen else float(at) for at in range(len(values))]
+    axes.bar(places, [f[key] for f in values], 0.4, color=COLOURS[0], label="simulated")
+    axes.bar([at + 0.2 for at in seen], [values[at]["published"][key] for at in seen], 0.4,
+             color=COLOURS[1], label="published")
+    axes.set_xticks(range(len(values)), list(rules))
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,12 +16,9 @@ from wattline.model.machine import Machine, NodeClass
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray, Signal
 from wattline.physics.configurations import ConfigurationTable
-from wattline.policies.admission.redistribute import Redistribute
-from wattline.policies.admission.watts import Watts
+from wattline.policies.admission.lending import Lending
 from wattline.policies.backfill.easy import Easy
-from wattline.policies.configuration.adaptive import Adaptive
-from wattline.policies.configuration.fixed import Fixed
-from wattline.policies.configuration.naive import Naive
+from wattline.policies.configuration.moldable import Moldable, adaptive, naive, traditional
 from wattline.policies.configuration.offers import Offers, make_offers
 from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
@@ -34,14 +31,15 @@ PEAK_W_PER_NODE = 2 * 115.0
 
 BOUNDS = (0.44, 0.54, 0.68, 0.82, 0.95, 1.0)
 
-POLICIES: Mapping[str, Callable[[Offers], tuple[Any, Any]]] = {
-    "traditional": lambda offers: (Fixed(offers), Watts()),
-    "naive": lambda offers: (Naive(offers), Watts()),
-    "adaptive_0": lambda offers: (Adaptive(offers, 0.0), Watts()),
-    "adaptive_10": lambda offers: (Adaptive(offers, 0.1), Watts()),
-    "adaptive_30": lambda offers: (Adaptive(offers, 0.3), Watts()),
-    "adaptive_unbounded": lambda offers: (Adaptive(offers, np.inf), Watts()),
-    "adaptive_0_lending": lambda offers: (Adaptive(offers, 0.0), Redistribute(offers)),
+# For each policy how it configures jobs, and whether it lends unused watts.
+POLICIES: Mapping[str, tuple[Callable[[Offers], Moldable], int]] = {
+    "traditional": (traditional, 0),
+    "naive": (naive, 0),
+    "adaptive_0": (adaptive, 0),
+    "adaptive_10": (lambda offers: adaptive(offers, 0.1), 0),
+    "adaptive_30": (lambda offers: adaptive(offers, 0.3), 0),
+    "adaptive_unbounded": (lambda offers: adaptive(offers, np.inf), 0),
+    "adaptive_0_lending": (adaptive, 1),
 }
 PUBLISHED_POLICIES = tuple(POLICIES)[:6]
 
@@ -120,8 +118,9 @@ def study(
 
 def run_one(jobs: JobTable, offers: Offers, nodes: int, bound_w: float, policy: str) -> Run:
     """One simulation; only what the packages and memory of running jobs draw counts."""
-    configuration, admission = POLICIES[policy](offers)
-    composition = Composition(Fcfs(), Easy(), admission, configuration, Counted(), NoRegulation())
+    configure, lends = POLICIES[policy]
+    composition = Composition(Fcfs(), Easy(), Lending(offers, lends), configure(offers),
+                              Counted(), NoRegulation())
     node = NodeClass("node", power_w_idle=0.0, power_w_active=PEAK_W_PER_NODE)
     rules = Rules(cap_w=Signal(np.array([0.0]), np.array([bound_w]), "W"))
     run = simulate(jobs, Machine.uniform(nodes, node), composition, rules)

@@ -11,12 +11,9 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
 from wattline.model.signal import Signal
 from wattline.physics.configurations import ConfigurationTable
-from wattline.policies.admission.redistribute import Redistribute
-from wattline.policies.admission.watts import Watts
+from wattline.policies.admission.lending import Lending
 from wattline.policies.backfill.easy import Easy
-from wattline.policies.configuration.adaptive import Adaptive
-from wattline.policies.configuration.fixed import Fixed
-from wattline.policies.configuration.naive import Naive
+from wattline.policies.configuration.moldable import adaptive, naive, traditional
 from wattline.policies.configuration.offers import make_offers
 from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
@@ -33,7 +30,8 @@ SP_MZ = ConfigurationTable.build("SP-MZ", *zip(C1, C2, C3, strict=True))
 def run(jobs, tables, configuration, nodes, bound_w, **ladder):
     offers = make_offers(jobs, tables, **ladder)
     kind, *rest = configuration
-    policy = Composition(Fcfs(), Easy(), Watts(), kind(offers, *rest), Counted(), NoRegulation())
+    policy = Composition(Fcfs(), Easy(), Lending(offers, 0), kind(offers, *rest), Counted(),
+                         NoRegulation())
     rules = Rules(cap_w=Signal(np.array([0.0]), np.array([bound_w]), "W"))
     return simulate(jobs, Machine.uniform(nodes, NODE), policy, rules)
 
@@ -51,7 +49,7 @@ def section_5_2_4():
 
 @pytest.mark.parametrize(
     ("configuration", "start_s", "expected"),
-    [((Fixed,), 1000.0, C1), ((Naive,), 1000.0, C2), ((Adaptive, 0.0), 1.0, C3)],
+    [((traditional,), 1000.0, C1), ((naive,), 1000.0, C2), ((adaptive, 0.0), 1.0, C3)],
 )
 def test_worked_example_of_section_5_2_4(configuration, start_s, expected):
     jobs, tables, bound_w = section_5_2_4()
@@ -83,20 +81,20 @@ def jobs_of(*rows):
 
 
 def test_traditional_takes_fewer_nodes_where_the_request_cannot_be_powered():
-    done = run(jobs_of((0.0, 8, 40.0)), {"app": table()}, (Fixed,), 8, 1000.0)
+    done = run(jobs_of((0.0, 8, 40.0)), {"app": table()}, (traditional,), 8, 1000.0)
     assert done.schedule.nodes[0] == 4
     assert done.schedule.end_s[0] == 50.0  # beyond its request, and not killed for it
 
 
 def test_fixed_uses_the_given_cores_and_cap():
-    done = run(jobs_of((0.0, 8, 40.0)), {"app": table()}, (Fixed,), 8, 1000.0, cap_w=50.0)
+    done = run(jobs_of((0.0, 8, 40.0)), {"app": table()}, (traditional,), 8, 1000.0, cap_w=50.0)
     assert (done.schedule.nodes[0], done.schedule.end_s[0]) == (8, 32.0)
     with pytest.raises(InputError, match="no configuration with 8 cores and a cap of 70 W"):
-        run(jobs_of((0.0, 8, 40.0)), {"app": table()}, (Fixed,), 8, 1000.0, cap_w=70.0)
+        run(jobs_of((0.0, 8, 40.0)), {"app": table()}, (traditional,), 8, 1000.0, cap_w=70.0)
 
 
 def test_naive_uses_more_nodes_at_lower_power():
-    done = run(jobs_of((0.0, 4, 50.0)), {"app": table()}, (Naive,), 8, 1600.0)
+    done = run(jobs_of((0.0, 4, 50.0)), {"app": table()}, (naive,), 8, 1600.0)
     assert (done.schedule.nodes[0], done.schedule.end_s[0]) == (8, 32.0)
 
 
@@ -105,7 +103,7 @@ def test_adaptive_respects_the_threshold():
     jobs = jobs_of((0.0, 10, 60.0), (1.0, 4, 110.0))
     starts = {}
     for threshold in (0.0, 0.2, np.inf):
-        done = run(jobs, {"app": table()}, (Adaptive, threshold), 12, 1100.0)
+        done = run(jobs, {"app": table()}, (adaptive, threshold), 12, 1100.0)
         starts[threshold] = done.schedule.start_s[1]
     assert starts == {0.0: 32.0, 0.2: 1.0, np.inf: 1.0}
 
@@ -114,7 +112,7 @@ def test_backfilling_minds_watts_as_well_as_nodes():
     # The head (8 nodes, 1600 W) waits for the first job, expected to end at 130 s. The third fits
     # in nodes and watts now, but would not leave the head its watts; the fourth ends in time.
     jobs = jobs_of((0.0, 2, 130.0), (1.0, 8, 40.0), (2.0, 2, 200.0), (3.0, 2, 90.0))
-    done = run(jobs, {"app": table()}, (Fixed,), 16, 1600.0)
+    done = run(jobs, {"app": table()}, (traditional,), 16, 1600.0)
     start_s = done.schedule.start_s
     assert start_s.tolist() == [0.0, 103.0, 129.0, 3.0]
     assert done.power_w_peak <= 1600.0 * (1 + 1e-9)
@@ -134,7 +132,7 @@ def test_jobs_need_an_application_with_a_table():
 
 def with_loans(jobs, nodes, bound_w):
     offers = make_offers(jobs, {"app": table()})
-    policy = Composition(Fcfs(), Easy(), Redistribute(offers), Naive(offers), Counted(),
+    policy = Composition(Fcfs(), Easy(), Lending(offers), naive(offers), Counted(),
                          NoRegulation())
     rules = Rules(cap_w=Signal(np.array([0.0]), np.array([bound_w]), "W"))
     return simulate(jobs, Machine.uniform(nodes, NODE), policy, rules)

@@ -6,42 +6,15 @@ many nodes as it can power.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from wattline.model.kernel import implement, kernel
-from wattline.policies.configuration.offers import adopt, is_settled, most_possible_w
-from wattline.policies.contract import Composition, configure, least_units
+from wattline.model.kernel import kernel
+from wattline.policies.configuration.offers import most_possible_w
 from wattline.policies.state import State
 
 
-class Fixed(NamedTuple):
-    """One configuration a node count: the ladder of the offers."""
-
-    offers: Any
-
-
-@implement(configure, Fixed)
 @kernel
-def _configure(st: State, configuration: Fixed, policy: Composition, position: int) -> bool:
-    job = st.queue[position].job
-    if is_settled(st, job):
-        return True
-    row = _rung(st, configuration.offers, job)
-    if row < 0:
-        return False
-    adopt(st, configuration.offers, position, row)
-    return True
-
-
-@implement(least_units, Fixed)
-@kernel
-def _least_units(st: State, configuration: Fixed, job: int) -> int:
-    row = _rung(st, configuration.offers, job)
-    return int(st.live[job].units if row < 0 else configuration.offers.row_nodes[row])
-
-
-@kernel
-def _rung(st: State, offers: Any, job: int) -> int:
+def rung_row(st: State, offers: Any, job: int) -> int:
     """The ladder's largest node count up to the request that can be powered at all, or -1."""
     code = offers.code[job]
     idle_w = st.clock[0].idle_w

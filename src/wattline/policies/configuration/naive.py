@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from wattline.model.kernel import implement, kernel
+from wattline.model.kernel import kernel
 from wattline.physics.pareto import fastest_within
-from wattline.policies.configuration.offers import (
-    adopt,
-    is_settled,
-    job_bound_w,
-    most_possible_w,
-)
-from wattline.policies.contract import Composition, configure, least_units
+from wattline.policies.configuration.offers import job_bound_w, most_possible_w
 from wattline.policies.state import State
-
-
-class Naive(NamedTuple):
-    """Overprovision each job for itself."""
-
-    offers: Any
 
 
 @kernel
@@ -33,23 +21,3 @@ def fair_row(st: State, offers: Any, job: int) -> int:
     """The fastest configuration under the fair share, or -1."""
     bound_w = fair_bound_w(st, offers, job)
     return int(fastest_within(offers, offers.code[job], st.clock[0].units, bound_w))
-
-
-@implement(configure, Naive)
-@kernel
-def _configure(st: State, configuration: Naive, policy: Composition, position: int) -> bool:
-    job = st.queue[position].job
-    if is_settled(st, job):
-        return True
-    row = fair_row(st, configuration.offers, job)
-    if row < 0:
-        return False
-    adopt(st, configuration.offers, position, row)
-    return True
-
-
-@implement(least_units, Naive)
-@kernel
-def _least_units(st: State, configuration: Naive, job: int) -> int:
-    row = fair_row(st, configuration.offers, job)
-    return int(st.live[job].units if row < 0 else configuration.offers.row_nodes[row])

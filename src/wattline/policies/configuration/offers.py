@@ -18,6 +18,7 @@ from wattline.policies.state import State
 
 NONE = -1
 CAP_TOLERANCE = 1e-9
+_FELT = 0.98
 
 
 class Offers(Books):
@@ -29,7 +30,7 @@ class Offers(Books):
 
     FIELDS = (
         "first_level", "level_nodes", "first_point", "power_w", "time_s", "row",
-        "first_row", "row_nodes", "row_time_s", "row_power_w", "row_up",
+        "first_row", "row_nodes", "row_time_s", "row_power_w", "row_up", "row_binds",
         "first_rung", "rung_row", "code", "weight",
     )
     first_level: Any
@@ -44,6 +45,8 @@ class Offers(Books):
     row_power_w: Any
     row_up: Any
     """The row with the same nodes and cores at the next higher cap that is faster, or -1."""
+    row_binds: Any
+    """1 where the cap is felt: a higher one (below the highest) lets the job draw more."""
     first_rung: Any
     rung_row: Any
     code: Any
@@ -80,6 +83,7 @@ def make_offers(
         "row_power_w": joined.power_w,
         "row_up": np.concatenate([np.where(up >= 0, up + offset[i], NONE)
                                   for i, up in enumerate(ups)]),
+        "row_binds": np.concatenate([_binds(table) for table in chosen]),
         "first_rung": np.cumsum(sizes),
         "rung_row": np.concatenate([one + offset[i] for i, one in enumerate(rungs)]),
         "code": code, "weight": weights,
@@ -176,6 +180,17 @@ def _next_up(table: ConfigurationTable) -> IntArray:
                 up[row] = other
                 break
     return up
+
+
+def _binds(table: ConfigurationTable) -> IntArray:
+    """Whether the most that this many nodes and cores draw under a cap is clearly more."""
+    binds = np.zeros(len(table), dtype=np.int64)
+    capped = table.cap_w < table.cap_w.max()
+    for nodes, cores in {(int(n), int(c)) for n, c in zip(table.nodes, table.cores, strict=True)}:
+        same = np.flatnonzero((table.nodes == nodes) & (table.cores == cores) & capped)
+        if same.size:
+            binds[same] = table.power_w[same] < _FELT * table.power_w[same].max()
+    return binds
 
 
 def _listed(values: Any) -> str:

@@ -27,10 +27,14 @@ from wattline.policies.starting import note
 from wattline.policies.state import ACT_SPEED, BLOCK, RUNNING, State
 
 
-class Redistribute(NamedTuple):
-    """Watts as a resource, with loans; the offers say what a higher cap would give."""
+class Lending(NamedTuple):
+    """Watts as a resource, with loans; the offers say what a higher cap would give.
+
+    With `lends` 0 nothing is lent: the same as plain watts, in the same machine code.
+    """
 
     offers: Any
+    lends: int = 1
 
 
 @kernel
@@ -45,15 +49,16 @@ def _lent_w(st: State) -> float:
     return lent_w
 
 
-@implement(watts_available, Redistribute)
+@implement(watts_available, Lending)
 @kernel
-def _watts_available(st: State, admission: Redistribute) -> float:
-    return float(st.clock[0].cap_w - st.clock[0].power_w + _lent_w(st))
+def _watts_available(st: State, admission: Lending) -> float:
+    lent_w = _lent_w(st) if admission.lends else 0.0
+    return float(st.clock[0].cap_w - st.clock[0].power_w + lent_w)
 
 
-@implement(watts_of, Redistribute)
+@implement(watts_of, Lending)
 @kernel
-def _watts_of(st: State, admission: Redistribute, job: int) -> float:
+def _watts_of(st: State, admission: Lending, job: int) -> float:
     """A running job gives back what it was started with; a loan is no promise."""
     live = st.live[job]
     if live.state == RUNNING:
@@ -61,18 +66,20 @@ def _watts_of(st: State, admission: Redistribute, job: int) -> float:
     return added_watts(st, job)
 
 
-@implement(admit, Redistribute)
+@implement(admit, Lending)
 @kernel
-def _admit(st: State, admission: Redistribute, policy: Composition, job: int) -> int:
+def _admit(st: State, admission: Lending, policy: Composition, job: int) -> int:
     clock = st.clock[0]
     available_w = watts_available(st, admission) + clock.cap_w * TOLERANCE
     return START if added_watts(st, job) <= available_w else WAIT
 
 
-@implement(settle, Redistribute)
+@implement(settle, Lending)
 @kernel
-def _settle(st: State, admission: Redistribute, policy: Composition) -> None:
+def _settle(st: State, admission: Lending, policy: Composition) -> None:
     """Hand out the spare watts anew; `slack` holds a job's row while this is worked out."""
+    if not admission.lends:
+        return
     clock = st.clock[0]
     offers = admission.offers
     for place in range(clock.blocks):

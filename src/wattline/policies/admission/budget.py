@@ -1,0 +1,185 @@
+"""An energy budget: joules for a period, spent where they cost least, and never more.
+
+Two rules together. The *plan* gives every slot of the period a power, by cost, and is made anew
+when a slot begins, from what is left (see `wattline.physics.budget`); under it jobs are admitted
+as under a cap, by frequency, idling and switching off. The *guarantee* lets a job start only if
+what was drawn, what the machine draws idle to the end of the period, and what all running jobs may
+still draw by their requested times leave room for it. So the budget holds unless jobs run longer
+than they asked for; then the excess is reported.
+
+After the last period there is no limit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from wattline.model.kernel import implement, kernel
+from wattline.physics.adaptive import WAIT as NO_LEVEL
+from wattline.physics.budget import Slots, planned_power
+from wattline.policies.admission.adaptive import (
+    NUMBERS as ADAPTIVE_NUMBERS,
+)
+from wattline.policies.admission.adaptive import (
+    PLAN_W,
+    Adaptive,
+    admit_under,
+    after_windows_s,
+    held_watts,
+    rise_of,
+    start_level,
+    switch,
+    time_at_level,
+    wake_up,
+)
+from wattline.policies.contract import (
+    WAIT,
+    Composition,
+    admit,
+    before_queue,
+    not_before_s,
+    planned_s,
+    settle,
+    watts_available,
+    watts_of,
+)
+from wattline.policies.state import BLOCK, State
+
+BEGUN_J, PERIOD, SLOT_END_S = (ADAPTIVE_NUMBERS + place for place in range(3))
+"""Places in `numbers`: energy when the period began, which period it is, when the slot ends."""
+NUMBERS = ADAPTIVE_NUMBERS + 3
+
+
+class Budget(NamedTuple):
+    """The periods one after the other, each `slots` long, with `energy_j` for each."""
+
+    adaptive: Adaptive
+    edge_s: Any
+    """Edges of the slots of all periods."""
+    order: Any
+    """Slots of each period by cost, numbered within the period."""
+    first: Any
+    """First slot of each period, and one past the last slot of all."""
+    energy_j: float
+    min_w: float
+    max_w: float
+
+
+@kernel
+def plan_w(st: State, budget: Budget) -> float:
+    """The cap that holds now: the plan's, or the machine's own where that is lower."""
+    return float(min(st.numbers[PLAN_W], st.clock[0].cap_w))
+
+
+@implement(before_queue, Budget)
+@kernel
+def _before_queue(st: State, admission: Budget, policy: Composition) -> bool:
+    """Make the plan anew when a slot has begun."""
+    clock = st.clock[0]
+    if st.numbers[SLOT_END_S] == 0.0 or clock.now_s >= st.numbers[SLOT_END_S]:
+        _replan(st, admission)
+        clock.examined = 0
+        clock.stopped = 0
+    return True
+
+
+@kernel
+def _replan(st: State, budget: Budget) -> None:
+    clock = st.clock[0]
+    periods = budget.first.size - 1
+    if clock.now_s >= budget.edge_s[-1]:
+        st.numbers[PLAN_W] = float("inf")
+        st.numbers[SLOT_END_S] = float("inf")
+        return
+    period = 0
+    while period + 1 < periods and clock.now_s >= budget.edge_s[budget.first[period + 1]]:
+        period += 1
+    if st.numbers[SLOT_END_S] == 0.0 or period != int(st.numbers[PERIOD]):
+        st.numbers[PERIOD] = period
+        st.numbers[BEGUN_J] = clock.energy_j
+    begin, end = budget.first[period], budget.first[period + 1]
+    slots = Slots(budget.edge_s[begin : end + 1], budget.order[begin:end])
+    left_j = budget.energy_j - (clock.energy_j - st.numbers[BEGUN_J])
+    st.numbers[PLAN_W] = planned_power(slots, clock.now_s, left_j, budget.min_w, budget.max_w)
+    slot_end_s = budget.edge_s[-1]
+    for edge in range(begin, end + 1):
+        if budget.edge_s[edge] > clock.now_s:
+            slot_end_s = budget.edge_s[edge]
+            break
+    st.numbers[SLOT_END_S] = slot_end_s
+    wake_up(st, slot_end_s, -1)
+
+
+@kernel
+def left_j(st: State, budget: Budget) -> float:
+    """Joules that nothing is promised yet: of the budget less what was and may be drawn."""
+    clock = st.clock[0]
+    period = int(st.numbers[PERIOD])
+    end_s = budget.edge_s[budget.first[period + 1]]
+    rest_s = end_s - clock.now_s
+    promised_j = clock.power_w * rest_s
+    for place in range(clock.blocks):
+        block = st.blocks[place].order
+        for index in range(block * BLOCK, block * BLOCK + st.blocks[block].count):
+            expected_s = st.releases[index].expected_s
+            if expected_s < end_s and expected_s >= clock.now_s:
+                live = st.live[st.releases[index].job]
+                promised_j -= (live.power_w - live.idle_w) * (end_s - expected_s)
+    drawn_j = clock.energy_j - st.numbers[BEGUN_J]
+    return float(budget.energy_j - drawn_j - promised_j)
+
+
+@implement(admit, Budget)
+@kernel
+def _admit(st: State, admission: Budget, policy: Composition, job: int) -> int:
+    clock = st.clock[0]
+    cap_w = plan_w(st, admission)
+    if st.numbers[PLAN_W] < float("inf"):
+        level = start_level(st, admission.adaptive, job, cap_w)
+        if level == NO_LEVEL:
+            return WAIT
+        period = int(st.numbers[PERIOD])
+        end_s = admission.edge_s[admission.first[period + 1]]
+        time_s = min(st.live[job].requested_s / admission.adaptive.speed[level],
+                     end_s - clock.now_s)
+        needed_j = rise_of(st, job) * admission.adaptive.dynamic[level] * time_s
+        if needed_j > left_j(st, admission):
+            return WAIT
+    return admit_under(st, admission.adaptive, job, cap_w)
+
+
+@implement(settle, Budget)
+@kernel
+def _settle(st: State, admission: Budget, policy: Composition) -> None:
+    if admission.adaptive.shut:
+        switch(st, admission.adaptive, plan_w(st, admission))
+
+
+@implement(planned_s, Budget)
+@kernel
+def _planned_s(st: State, admission: Budget, job: int, requested_s: float) -> float:
+    level = start_level(st, admission.adaptive, job, plan_w(st, admission))
+    return time_at_level(admission.adaptive, level, requested_s)
+
+
+@implement(watts_available, Budget)
+@kernel
+def _watts_available(st: State, admission: Budget) -> float:
+    return float(plan_w(st, admission) - st.clock[0].power_w)
+
+
+@implement(watts_of, Budget)
+@kernel
+def _watts_of(st: State, admission: Budget, job: int) -> float:
+    return held_watts(st, admission.adaptive, job)
+
+
+@implement(not_before_s, Budget)
+@kernel
+def _not_before_s(st: State, admission: Budget, job: int) -> float:
+    """Not while the plan of this slot has no room for it; then the next slot is hoped for."""
+    start_s = after_windows_s(st, admission.adaptive, job)
+    least_w = held_watts(st, admission.adaptive, job)
+    if st.clock[0].running == 0 and least_w > plan_w(st, admission) - st.clock[0].power_w:
+        start_s = max(start_s, st.numbers[SLOT_END_S])
+    return float(start_s)

@@ -1,0 +1,78 @@
+"""Moldable jobs: which of its configurations a job starts in, by one of four rules.
+
+The rules are in files of their own (fixed, naive, adaptive). They share one type of parameters,
+because every type makes the machine code of the scheduler anew, and these differ by a few lines.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from wattline.model.errors import InputError
+from wattline.model.kernel import implement, kernel
+from wattline.policies.configuration.adaptive import has_fair_share, row_for_now
+from wattline.policies.configuration.fixed import rung_row
+from wattline.policies.configuration.naive import fair_row
+from wattline.policies.configuration.offers import Offers, adopt, is_settled
+from wattline.policies.contract import Composition, configure, least_units, watts_available
+from wattline.policies.state import State
+
+FIXED, NAIVE, ADAPTIVE = range(3)
+
+
+class Moldable(NamedTuple):
+    """A rule, and the offers it chooses from. Make it with one of the functions below."""
+
+    offers: Any
+    rule: int
+    threshold: float
+
+
+def traditional(offers: Offers) -> Moldable:
+    """The requested nodes with the cores and the cap of the offers' ladder."""
+    return Moldable(offers, FIXED, 0.0)
+
+
+def naive(offers: Offers) -> Moldable:
+    """The fastest configuration under the fair share of power."""
+    return Moldable(offers, NAIVE, 0.0)
+
+
+def adaptive(offers: Offers, threshold: float = 0.0) -> Moldable:
+    """The same, or what power there is now if that is at most `threshold` slower than asked."""
+    if not threshold >= 0:
+        raise InputError(f"the threshold is {threshold:g}; write it like 0.1 or 10%")
+    return Moldable(offers, ADAPTIVE, float(threshold))
+
+
+@implement(configure, Moldable)
+@kernel
+def _configure(st: State, configuration: Moldable, policy: Composition, position: int) -> bool:
+    job = st.queue[position].job
+    if is_settled(st, job):
+        return True
+    offers = configuration.offers
+    starts = True
+    row = rung_row(st, offers, job) if configuration.rule == FIXED else fair_row(st, offers, job)
+    if configuration.rule == ADAPTIVE:
+        available_w = watts_available(st, policy.admission)
+        if row < 0 or not has_fair_share(st, offers, job, available_w):
+            now = row_for_now(st, offers, job, available_w, configuration.threshold)
+            if now >= 0:
+                row = now
+            else:
+                starts = False  # the fair configuration is what its reservation is for
+    if row < 0:
+        return False
+    adopt(st, offers, position, row)
+    return starts
+
+
+@implement(least_units, Moldable)
+@kernel
+def _least_units(st: State, configuration: Moldable, job: int) -> int:
+    offers = configuration.offers
+    if configuration.rule == ADAPTIVE:
+        return int(offers.level_nodes[offers.first_level[offers.code[job]]])
+    row = rung_row(st, offers, job) if configuration.rule == FIXED else fair_row(st, offers, job)
+    return int(st.live[job].units if row < 0 else offers.row_nodes[row])
