@@ -118,11 +118,10 @@ class PlainConservative:
     def decide(self, view: View) -> list[Action]:
         jobs = {job.job: job for job in view.queue}
         running = {run.job: (run.expected_s, run.units) for run in view.running}
-        overdue = any(run.expected_s <= view.now_s for run in view.running)
         early = any(end_s > view.now_s for job, end_s in self.ends.items() if job not in running)
         in_order = sorted(self.planned, key=lambda job: (self.planned[job], job))
         late = any(start_s < view.now_s for start_s in self.planned.values())
-        if overdue or late:
+        if late:
             self.planned = {}
             for job in in_order:
                 self._plan(jobs[job], jobs, running, view)

@@ -6,8 +6,9 @@ start, each moved to the earliest time possible, never later. Reservations are m
 arrival; the order axis has no say.
 
 Where jobs run on past their requested time, the units of an overdue job are expected back at any
-moment: the plan counts them as free, a job whose time has come starts as soon as there is room for
-it, and the plan is made anew at every event until then. Only so can reservations slip.
+moment: the plan counts them as free. A job whose time has come and that finds no room is late; it
+starts as soon as there is room, and until then the plan is made anew at every event, in the order
+of planned starts. Only so can reservations slip.
 
 The queue is kept in the order of planned starts, which are its keys; new entries stand behind.
 """
@@ -36,7 +37,7 @@ from wattline.policies.profile import (
     plan_running,
 )
 from wattline.policies.queue import drop_entries
-from wattline.policies.releases import first_release_s, release_at
+from wattline.policies.releases import release_at
 from wattline.policies.starting import note
 from wattline.policies.state import ACT_WAKE, State
 
@@ -66,9 +67,8 @@ def _released(st: State, backfill: Conservative, job: int) -> None:
 def _schedule(st: State, backfill: Conservative, policy: Composition) -> None:
     clock = st.clock[0]
     forget_past(st)
-    overdue = clock.overrun and first_release_s(st) <= clock.now_s
     late = clock.planned > 0 and st.queue[clock.queue_first].key < clock.now_s
-    if clock.windows > 0 or overdue or late:
+    if clock.windows > 0 or late:
         _plan_anew(st)
     elif clock.replan:
         _compress(st)

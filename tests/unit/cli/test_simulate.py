@@ -1,0 +1,116 @@
+"""`wattline simulate` and `compare` as a user calls them."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from wattline.cli.compare import command as compare
+from wattline.cli.main import main
+from wattline.cli.simulate import command as simulate
+
+LOG = """; MaxProcs: 8
+1 0 -1 10 4 -1 -1 4 10 -1 1 1 1 1 1 -1 -1 -1
+2 0 -1 10 8 -1 -1 8 10 -1 1 1 1 1 1 -1 -1 -1
+3 1 -1 5 4 -1 -1 4 5 -1 1 2 1 1 1 -1 -1 -1
+"""
+
+
+@pytest.fixture
+def log(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "log.swf"
+    path.write_text(LOG)
+    return str(path)
+
+
+def call(command, *arguments):
+    result = CliRunner().invoke(command, list(arguments), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_json_has_the_promised_figures(log):
+    found = json.loads(call(simulate, "--trace", log, "--nodes", "8", "--node-idle-w", "100",
+                            "--node-active-w", "200", "--json").stdout)
+    assert found["jobs"] == 3
+    assert found["engine_s"] > 0
+    figures = found["metrics"]
+    # Job 1 and (backfilled) job 3 run first, job 2 from 10 s on.
+    assert figures["wait_s"]["mean"] == pytest.approx(10 / 3)
+    assert figures["makespan_s"] == 20
+    # 8 nodes idle for 20 s, and 100 W more for 4x10 + 4x5 + 8x10 node-seconds.
+    assert figures["energy_j"] == pytest.approx(8 * 100 * 20 + 100 * 140)
+    assert figures["edp_js"] == pytest.approx(figures["energy_j"] * 20)
+    assert figures["power_w"]["peak"] == 1600
+    assert figures["utilisation"] == pytest.approx(140 / 160)
+    assert figures["time_above_cap_s"] == 0
+    for name in ("wait_s", "turnaround_s", "bounded_slowdown"):
+        assert {"mean", "p50", "p95", "max"} <= set(figures[name])
+    jobs = pq.read_table(f"{found['run_dir']}/jobs.parquet")
+    assert {"job_id", "submit_s", "start_s", "end_s", "nodes", "energy_j"} <= set(jobs.column_names)
+    assert jobs["start_s"].to_pylist() == [0, 10, 1]
+
+
+def test_run_folders_are_numbered(log):
+    first = call(simulate, "--trace", log, "--nodes", "8")
+    second = call(simulate, "--trace", log, "--nodes", "8")
+    assert "runs/log-001" in first.output
+    assert "runs/log-002" in second.output
+
+
+def test_compare_gives_ratios_and_a_report(log, tmp_path):
+    result = call(compare, "--trace", log, "--nodes", "8", "--vary", "policy.backfill=easy,none",
+                  "-o", "both")
+    assert "ratio" in result.output
+    assert (tmp_path / "both/report/index.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["simulate"], "--trace"),
+        (["simulate", "--trace", "missing.swf"], "missing.swf"),
+        (["simulate", "--trace", "{log}", "--order", "best"], "fcfs"),
+        (["simulate", "--trace", "{log}", "--power-policy", "block"], "power.cap"),
+        (["simulate", "--trace", "{log}", "--cap", "0.1", "--power-policy", "block"], "idle power"),
+        (["simulate", "--trace", "{log}", "--cap", "nonsense"], "nonsense"),
+        (["simulate", "--trace", "{log}", "--alpha", "7"], "power.alpha"),
+        (["simulate", "--trace", "{log}", "--set", "power.levels=[]"], "levels"),
+        (["simulate", "--trace", "{log}", "--set", "order"], "setting"),
+        (["simulate", "--trace", "{log}", "--bogus"], "--bogus"),
+        (["simulate", "--trace", "{log}", "--policy", "nowhere:Nothing"], "nowhere"),
+        (["compare", "--trace", "{log}", "--vary", "order"], "variation"),
+        (["simulat"], "did you mean 'simulate'"),
+        (["bench", "nothing"], "there are"),
+    ],
+)
+def test_mistakes_get_one_line_and_status_2(arguments, message, log, capsys, tmp_path):
+    with pytest.raises(SystemExit) as stop:
+        main([part.format(log=log) for part in arguments])
+    assert stop.value.code == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error.strip().splitlines()) == 1
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_policy_in_python(log, tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "from wattline.policies.view import Start\n"
+        "class LastFirst:\n"
+        "    def decide(self, view):\n"
+        "        free, starts = view.free, []\n"
+        "        for job in reversed(view.queue):\n"
+        "            if job.units <= free:\n"
+        "                free -= job.units\n"
+        "                starts.append(Start(job.job))\n"
+        "        return starts\n"
+    )
+    found = json.loads(call(simulate, "--trace", log, "--nodes", "8", "--policy",
+                            "mine:LastFirst", "--json").stdout)
+    jobs = pq.read_table(f"{found['run_dir']}/jobs.parquet")
+    assert jobs["start_s"].to_pylist() == [10, 0, 10]

@@ -1,0 +1,97 @@
+"""Scenario files: what is understood, and errors that name the field and what would be right."""
+
+from __future__ import annotations
+
+import pytest
+
+from wattline.model.errors import InputError
+from wattline.scenario.load import bundled, changed, load, parse_settings, validate
+
+GOOD = """
+[trace]
+generate = "lublin"
+jobs = 50
+
+[machine]
+nodes = 64
+
+[power]
+cap = "70%"
+wait_time_s = "500m"
+"""
+
+
+def write(tmp_path, text):
+    path = tmp_path / "case.toml"
+    path.write_text(text)
+    return path
+
+
+def test_what_people_type_is_understood(tmp_path):
+    scenario = load(write(tmp_path, GOOD), {"machine.node_active_w": "0.4kW"})
+    assert scenario.name == "case"
+    assert scenario.machine.node_active_w == 400
+    assert scenario.power.wait_time_s == 30_000
+
+
+def test_the_log_is_found_beside_the_file(tmp_path):
+    scenario = load(write(tmp_path, '[trace]\nfile = "log.swf"'))
+    assert scenario.trace.file == tmp_path / "log.swf"
+
+
+def test_setting_a_parameter_turns_a_name_into_a_table():
+    fields = changed({"policy": {"power": "wait"}}, {"policy.power.slots": 3})
+    assert fields == {"policy": {"power": {"name": "wait", "slots": 3}}}
+
+
+def test_settings_are_toml_values_or_text():
+    assert parse_settings(["a.b=3", "c=wait", 'd="x"', "e=1.4MW"]) == {
+        "a.b": 3, "c": "wait", "d": "x", "e": "1.4MW"}
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "hint"),
+    [
+        ("[trace]\ngenerate='lublin'\n[machine]\nnodez = 3", "machine.nodez", "no such field"),
+        ("[trace]\ngenerate='lublin'\n[machine]\nnodes = 0", "machine.nodes", "greater than"),
+        ("[trace]\n", "trace", "file"),
+        ("[trace]\nfile='a'\ngenerate='b'", "trace", "either"),
+        ("[trace]\ngenerate='l'\n[power]\nalpha = 9", "power.alpha", "less than or equal to 3"),
+        ("[trace]\ngenerate='l'\n[power]\nbeta = -1", "power.beta", "greater than or equal to 0"),
+        ("[trace]\ngenerate='l'\n[power]\nlevels = []", "power", "levels"),
+        ("[trace]\ngenerate='l'\n[power]\nlevels = [0.9, 0.5]", "power", "rise"),
+        ("[trace]\ngenerate='l'\n[machine]\nnode_active_w = -5", "machine.node_active_w", "0"),
+        ("[trace]\ngenerate='l'\n[machine]\nnode_idle_w = 500", "machine", "node_idle_w"),
+        ("[trace\n", "TOML", "line"),
+        ("[[reservations]]\nstart_s=0\nduration_s=0\n[trace]\ngenerate='l'", "reservations",
+         "greater than 0"),
+    ],
+)
+def test_mistakes_are_named(tmp_path, text, field, hint):
+    with pytest.raises(InputError) as error:
+        load(write(tmp_path, text))
+    message = str(error.value)
+    assert field in message
+    assert hint in message
+    assert "case.toml" in message
+    assert "\n" not in message
+
+
+def test_missing_files_and_binary_files(tmp_path):
+    with pytest.raises(InputError, match="No such file"):
+        load(tmp_path / "none.toml")
+    (tmp_path / "bin.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="not a text file"):
+        load(tmp_path / "bin.toml")
+
+
+def test_bundled_scenarios_are_valid():
+    assert {"main-uncapped", "main-capped"} <= set(bundled())
+    for name in bundled():
+        load(f"bundled:{name}")
+    with pytest.raises(InputError, match="there are:"):
+        load("bundled:nothing")
+
+
+def test_fields_without_a_file():
+    assert validate({"trace": {"generate": "lublin"}}).machine.nodes is None
