@@ -13,6 +13,7 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.model.signal import Signal
+from wattline.scenario.configurations import make_rule, make_varied, make_watts
 from wattline.scenario.model import Choice, Scenario
 
 ENTRY_POINTS = "wattline.policies"
@@ -145,11 +146,26 @@ BUILT_IN: Mapping[str, Mapping[str, Named]] = {
         ),
         "wait": Named("A job over the cap steps aside for others, for a while.", _wait),
         "dvfs": Named("All processors slow down to stay under the cap.", _dvfs),
+        "watts": Named("Watts are a resource beside units; backfilling plans both.",
+                       make_watts(0)),
+        "lending": Named("The same, and unused watts are lent to running jobs.", make_watts(1)),
     },
     "configure": {
         "requested": Named(
             "The size and time that the user asked for.",
             _simple("configuration.requested", "Requested"),
+        ),
+        "traditional": Named(
+            "The requested nodes, all cores, no cap; fewer nodes where power does not suffice.",
+            make_rule("traditional"),
+        ),
+        "fixed": Named("The requested nodes with the same cores and cap for all jobs.",
+                       make_rule("fixed")),
+        "naive": Named("The fastest configuration under the job's fair share of the power.",
+                       make_rule("naive")),
+        "adaptive": Named(
+            "The same, or at once with the power there is, if not much slower than requested.",
+            make_rule("adaptive"),
         ),
     },
     "placement": {
@@ -160,5 +176,7 @@ BUILT_IN: Mapping[str, Mapping[str, Named]] = {
             "The free nodes with the lowest numbers.",
             _simple("placement.first_fit", "FirstFit"),
         ),
+        "varied": Named("Nodes differ by manufacture; choose thrifty ones, fit their caps.",
+                        make_varied),
     },
 }

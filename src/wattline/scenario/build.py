@@ -23,6 +23,7 @@ from wattline.policies.contract import Composition
 from wattline.policies.regulation.none import NoRegulation
 from wattline.policies.view import Policy
 from wattline.scenario.axes import Setting, build
+from wattline.scenario.configurations import is_moldable
 from wattline.scenario.model import MachineSection, Scenario
 from wattline.traces import Trace, generate, read
 from wattline.traces.signals import read_signal
@@ -117,10 +118,13 @@ def make_policy(scenario: Scenario, setting: Setting) -> Composition | Policy:
     chosen = scenario.policy
     if chosen.python is not None:
         return _python_policy(chosen.python)
+    power = chosen.power
+    if power == "none" and is_moldable(chosen.configure):
+        power = "watts"  # these rules share out the cap, so it is kept
     return Composition(
         order=build("order", chosen.order, setting),
         backfill=build("backfill", chosen.backfill, setting),
-        admission=build("power", chosen.power, setting),
+        admission=build("power", power, setting),
         configuration=build("configure", chosen.configure, setting),
         placement=build("placement", chosen.placement, setting),
         regulation=NoRegulation(),
