@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -27,6 +27,8 @@ class Setting:
     jobs: JobTable
     machine: Machine
     cap_w: Signal | None
+    logged: Mapping[str, Any] = field(default_factory=dict)
+    """Further columns of the log, one value a job: see `wattline.traces.trace.Trace.logged`."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,17 @@ def _dvfs(setting: Setting, **parameters: Any) -> Any:
     )
 
 
+def _energy(name: str) -> Callable[..., Any]:
+    """Policies of energy management are made in a module of their own."""
+
+    def make(setting: Setting, **parameters: Any) -> Any:
+        from wattline.scenario import energy
+
+        return getattr(energy, name)(setting, **parameters)
+
+    return make
+
+
 BUILT_IN: Mapping[str, Mapping[str, Named]] = {
     "order": {
         "fcfs": Named("First come, first served.", _simple("order.fcfs", "Fcfs")),
@@ -125,6 +138,9 @@ BUILT_IN: Mapping[str, Mapping[str, Named]] = {
         ),
         "multifactor": Named(
             "Weighted sum of age, size and share.", _simple("order.multifactor", "Multifactor")
+        ),
+        "energy-share": Named(
+            "Multifactor with fair-share by joules over an account tree.", _energy("energy_share")
         ),
     },
     "backfill": {
@@ -149,6 +165,14 @@ BUILT_IN: Mapping[str, Mapping[str, Named]] = {
         "watts": Named("Watts are a resource beside units; backfilling plans both.",
                        make_watts(0)),
         "lending": Named("The same, and unused watts are lent to running jobs.", make_watts(1)),
+        "adaptive": Named(
+            "A job starts at a frequency that the cap and planned windows allow.",
+            _energy("adaptive_admission"),
+        ),
+        "budget": Named(
+            "Joules for a period, spent where they cost least, never more.",
+            _energy("budget_admission"),
+        ),
     },
     "configure": {
         "requested": Named(
@@ -167,6 +191,10 @@ BUILT_IN: Mapping[str, Mapping[str, Named]] = {
             "The same, or at once with the power there is, if not much slower than requested.",
             make_rule("adaptive"),
         ),
+        "claims": Named(
+            "Class of node and setting by what the application is known to need.",
+            _energy("claims_configuration"),
+        ),
     },
     "placement": {
         "counted": Named(
@@ -178,5 +206,8 @@ BUILT_IN: Mapping[str, Mapping[str, Named]] = {
         ),
         "varied": Named("Nodes differ by manufacture; choose thrifty ones, fit their caps.",
                         make_varied),
+        "claims": Named(
+            "Nodes of the class that the claims chose.", _energy("claims_placement")
+        ),
     },
 }
