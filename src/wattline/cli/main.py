@@ -39,6 +39,7 @@ COMMANDS: Mapping[str, Entry] = {
     "bench": Entry("plan", "Measure the speed of this installation."),
     "regulate": Entry("grid", "Simulate a contract that follows the grid's regulation signal."),
     "bid": Entry("grid", "Choose average power, reserve and weights of such a contract."),
+    "power": Entry("grid", "Show, set and reserve the power cap of a scenario."),
     "energy": Entry("grid", "Energy budgets planned by price and carbon."),
     "view": Entry("plan", "Show the machine as trees: power, racks, network."),
     "claims": Entry("account", "What applications are known to need; choose, verify."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -13,6 +13,7 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.model.signal import Signal
+from wattline.scenario.configurations import make_rule, make_varied, make_watts
 from wattline.scenario.model import Choice, Scenario
 
 ENTRY_POINTS = "wattline.policies"
@@ -26,6 +27,8 @@ class Setting:
     jobs: JobTable
     machine: Machine
     cap_w: Signal | None
+    logged: Mapping[str, Any] = field(default_factory=dict)
+    """Further columns of the log, one value a job: see `wattline.traces.trace.Trace.logged`."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,17 @@ def _dvfs(setting: Setting, **parameters: Any) -> Any:
     )
 
 
+def _energy(name: str) -> Callable[..., Any]:
+    """Policies of energy management are made in a module of their own."""
+
+    def make(setting: Setting, **parameters: Any) -> Any:
+        from wattline.scenario import energy
+
+        return getattr(energy, name)(setting, **parameters)
+
+    return make
+
+
 BUILT_IN: Mapping[str, Mapping[str, Named]] = {
     "order": {
         "fcfs": Named("First come, first served.", _simple("order.fcfs", "Fcfs")),
@@ -124,6 +138,9 @@ BUILT_IN: Mapping[str, Mapping[str, Named]] = {
         ),
         "multifactor": Named(
             "Weighted sum of age, size and share.", _simple("order.multifactor", "Multifactor")
+        ),
+        "energy-share": Named(
+            "Multifactor with fair-share by joules over an account tree.", _energy("energy_share")
         ),
     },
     "backfill": {
@@ -145,11 +162,38 @@ BUILT_IN: Mapping[str, Mapping[str, Named]] = {
         ),
         "wait": Named("A job over the cap steps aside for others, for a while.", _wait),
         "dvfs": Named("All processors slow down to stay under the cap.", _dvfs),
+        "watts": Named("Watts are a resource beside units; backfilling plans both.",
+                       make_watts(0)),
+        "lending": Named("The same, and unused watts are lent to running jobs.", make_watts(1)),
+        "adaptive": Named(
+            "A job starts at a frequency that the cap and planned windows allow.",
+            _energy("adaptive_admission"),
+        ),
+        "budget": Named(
+            "Joules for a period, spent where they cost least, never more.",
+            _energy("budget_admission"),
+        ),
     },
     "configure": {
         "requested": Named(
             "The size and time that the user asked for.",
             _simple("configuration.requested", "Requested"),
+        ),
+        "traditional": Named(
+            "The requested nodes, all cores, no cap; fewer nodes where power does not suffice.",
+            make_rule("traditional"),
+        ),
+        "fixed": Named("The requested nodes with the same cores and cap for all jobs.",
+                       make_rule("fixed")),
+        "naive": Named("The fastest configuration under the job's fair share of the power.",
+                       make_rule("naive")),
+        "adaptive": Named(
+            "The same, or at once with the power there is, if not much slower than requested.",
+            make_rule("adaptive"),
+        ),
+        "claims": Named(
+            "Class of node and setting by what the application is known to need.",
+            _energy("claims_configuration"),
         ),
     },
     "placement": {
@@ -159,6 +203,11 @@ BUILT_IN: Mapping[str, Mapping[str, Named]] = {
         "first-fit": Named(
             "The free nodes with the lowest numbers.",
             _simple("placement.first_fit", "FirstFit"),
+        ),
+        "varied": Named("Nodes differ by manufacture; choose thrifty ones, fit their caps.",
+                        make_varied),
+        "claims": Named(
+            "Nodes of the class that the claims chose.", _energy("claims_placement")
         ),
     },
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,9 @@ from wattline.policies.contract import Composition
 from wattline.policies.regulation.none import NoRegulation
 from wattline.policies.view import Policy
 from wattline.scenario.axes import Setting, build
-from wattline.scenario.model import MachineSection, Scenario
+from wattline.scenario.configurations import is_moldable
+from wattline.scenario.energy import cap_plan, room_for
+from wattline.scenario.model import CapPlan, MachineSection, Scenario
 from wattline.traces import Trace, generate, read
 from wattline.traces.signals import read_signal
 
@@ -41,8 +43,6 @@ class Plan:
 
     def run(self, progress: Callable[[float], None] | None = None) -> Run:
         """Simulate, and keep the scenario with the result."""
-        from dataclasses import replace
-
         run = simulate(self.jobs, self.machine, self.policy, self.rules, progress=progress)
         return replace(run, scenario=self.scenario.model_dump(mode="json", exclude_none=True))
 
@@ -55,8 +55,10 @@ def plan(scenario: Scenario, trace: Trace | None = None) -> Plan:
     jobs = _fitting(trace.jobs, machine, scenario.machine.granularity)
     scenario = _with_date(scenario, trace)
     rules = make_rules(scenario, jobs, machine)
-    setting = Setting(scenario, jobs, machine, rules.cap_w)
-    return Plan(scenario, trace, jobs, machine, make_policy(scenario, setting), rules)
+    setting = Setting(scenario, jobs, machine, rules.cap_w, _logged(trace, jobs))
+    policy = make_policy(scenario, setting)
+    rules = replace(rules, numbers=max(rules.numbers, room_for(policy)))
+    return Plan(scenario, trace, jobs, machine, policy, rules)
 
 
 def read_trace(scenario: Scenario) -> Trace:
@@ -80,8 +82,6 @@ def read_trace(scenario: Scenario) -> Trace:
     )
     if section.jobs is None or section.jobs >= len(trace.jobs):
         return trace
-    from dataclasses import replace
-
     return replace(trace, jobs=trace.jobs.take(np.arange(section.jobs)))
 
 
@@ -117,10 +117,13 @@ def make_policy(scenario: Scenario, setting: Setting) -> Composition | Policy:
     chosen = scenario.policy
     if chosen.python is not None:
         return _python_policy(chosen.python)
+    power = chosen.power
+    if power == "none" and is_moldable(chosen.configure):
+        power = "watts"  # these rules share out the cap, so it is kept
     return Composition(
         order=build("order", chosen.order, setting),
         backfill=build("backfill", chosen.backfill, setting),
-        admission=build("power", chosen.power, setting),
+        admission=build("power", power, setting),
         configuration=build("configure", chosen.configure, setting),
         placement=build("placement", chosen.placement, setting),
         regulation=NoRegulation(),
@@ -137,8 +140,6 @@ def make_rules(scenario: Scenario, jobs: JobTable, machine: Machine) -> Rules:
             for r in scenario.reservations
         ),
     )
-    from dataclasses import replace
-
     return replace(rules, cap_w=_cap(scenario, jobs, machine, rules))
 
 
@@ -155,6 +156,14 @@ def _fitting(jobs: JobTable, machine: Machine, granularity: str) -> JobTable:
     """Jobs larger than the machine cannot run; they are left out."""
     fits = sizes_of(jobs, machine, granularity) <= units_of(machine, granularity)
     return jobs if fits.all() else jobs.take(fits)
+
+
+def _logged(trace: Trace, jobs: JobTable) -> dict[str, Any]:
+    """The log's further columns, of the jobs that are left."""
+    if len(jobs) == len(trace.jobs):
+        return {name: column[: len(jobs)] for name, column in trace.logged.items()}
+    kept = np.isin(trace.jobs.job_id, jobs.job_id)
+    return {name: column[: len(kept)][kept] for name, column in trace.logged.items()}
 
 
 def _with_date(scenario: Scenario, trace: Trace) -> Scenario:
@@ -177,6 +186,8 @@ def _cap(scenario: Scenario, jobs: JobTable, machine: Machine, rules: Rules) -> 
                 "like 0.7, 1.4MW or a file"
             )
         return None
+    if isinstance(cap, CapPlan):
+        return cap_plan(scenario, machine).signal(machine.power_w_max)
     if isinstance(cap, tuple):
         if not cap:
             raise InputError("power.cap: the list of steps is empty")
@@ -220,8 +231,6 @@ def _cap_from_number(cap: float, jobs: JobTable, machine: Machine, rules: Rules)
 
 
 def _uncapped_peak_w(jobs: JobTable, machine: Machine, rules: Rules) -> float:
-    from dataclasses import replace
-
     from wattline.policies.admission.none import NoLimit
     from wattline.policies.backfill.easy import Easy
     from wattline.policies.configuration.requested import Requested

@@ -118,11 +118,41 @@ class CapStep(Section):
     watts: Watts = Field(ge=0)
 
 
+class CapChange(Section):
+    """From a time on the cap is another; nobody knows of it before."""
+
+    at_s: Seconds = Field(alias="at", ge=0)
+    watts: Watts = Field(gt=0)
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class CapReservation(Section):
+    """So many watts are kept from the jobs in a window that is known in advance."""
+
+    start_s: Seconds = Field(alias="start", ge=0)
+    duration_s: Seconds = Field(alias="duration", gt=0)
+    watts: Watts = Field(gt=0)
+    name: str = ""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class CapPlan(Section):
+    """`[power.cap]` as a table: from the start, changed at a time, reserved in advance."""
+
+    watts: Watts | None = Field(None, gt=0)
+    changes: tuple[CapChange, ...] = ()
+    reservations: tuple[CapReservation, ...] = ()
+    floor_w: Watts = Field(0.0, ge=0)
+    change_rate_w_per_s: Watts = Field(0.0, ge=0)
+
+
 class PowerSection(Section):
     """The power limit and how jobs answer to frequency."""
 
-    cap: float | str | tuple[CapStep, ...] | None = None
-    """Watts; a fraction up to 1 of the peak without a cap; a CSV file; or a list of steps."""
+    cap: float | str | tuple[CapStep, ...] | CapPlan | None = None
+    """Watts; a fraction up to 1 of the peak without a cap; a CSV file; a list of steps; a plan."""
     alpha: float = Field(2.0, ge=1.0, le=3.0)
     beta: float = Field(0.5, ge=0.0, le=2.0)
     core_share: Fraction = Field(0.65, ge=0.0, le=1.0)

@@ -14,6 +14,7 @@ import numpy as np
 from wattline.model.jobs import JobTable
 from wattline.model.run import Run
 from wattline.physics.claims import Claim, ClaimBook, npb_claims
+from wattline.policies.configuration.claimed_setup import options_of
 from wattline.policies.order.ranked import Ranked
 from wattline.studies.hetero_data import (
     CLASSES,
@@ -23,7 +24,7 @@ from wattline.studies.hetero_data import (
     inferred_xeon_idle_w,
     machine,
 )
-from wattline.studies.hetero_runs import FIXED, claimed_run, options_of, regret_order
+from wattline.studies.hetero_runs import FIXED, claimed_run, regret_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

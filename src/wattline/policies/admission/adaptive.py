@@ -23,6 +23,7 @@ from wattline.policies.contract import (
     admit,
     not_before_s,
     planned_s,
+    refuses,
     settle,
     watts_available,
     watts_of,
@@ -337,3 +338,21 @@ def useful_units(st: State, admission: Adaptive, cap_w: float) -> int:
     if busy_w <= clock.off_w:
         return int(clock.units)
     return int(min(max(room_w / (busy_w - clock.off_w), 0.0), float(clock.units)))
+
+
+@implement(refuses, Adaptive)
+@kernel
+def _refuses(st: State, admission: Adaptive, job: int) -> bool:
+    return never_fits(st, admission, job)
+
+
+@kernel
+def never_fits(st: State, admission: Adaptive, job: int) -> bool:
+    """Whether a job alone at its lowest level exceeds the highest cap to come."""
+    clock = st.clock[0]
+    others_w = clock.off_w if admission.shut else clock.idle_w
+    alone_w = (clock.units - st.live[job].units) * others_w + (
+        st.live[job].units * clock.idle_w
+        + rise_of(st, job) * admission.dynamic[lowest(admission, job)]
+    )
+    return not fits(alone_w, clock.cap_w_max)

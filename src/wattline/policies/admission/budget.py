@@ -26,6 +26,7 @@ from wattline.policies.admission.adaptive import (
     admit_under,
     after_windows_s,
     held_watts,
+    never_fits,
     rise_of,
     start_level,
     switch,
@@ -39,6 +40,7 @@ from wattline.policies.contract import (
     before_queue,
     not_before_s,
     planned_s,
+    refuses,
     settle,
     watts_available,
     watts_of,
@@ -146,6 +148,12 @@ def _admit(st: State, admission: Budget, policy: Composition, job: int) -> int:
         if needed_j > left_j(st, admission):
             return WAIT
     return admit_under(st, admission.adaptive, job, cap_w)
+
+
+@implement(refuses, Budget)
+@kernel
+def _refuses(st: State, admission: Budget, job: int) -> bool:
+    return never_fits(st, admission.adaptive, job)
 
 
 @implement(settle, Budget)

@@ -1,0 +1,185 @@
+"""`wattline power`: the power cap of a scenario, in the manner of `scontrol show powercap`."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wattline.cli.output import json_option, print_json
+from wattline.cli.view import machine_of, machine_options
+from wattline.model.errors import InputError
+
+if TYPE_CHECKING:
+    from wattline.model.machine import Machine
+    from wattline.physics.powercap import PowerCap
+
+scenario_argument = click.argument("scenario", type=click.Path(path_type=Path))
+now_option = click.option("--now", default="0", show_default=True, metavar="TIME",
+                          help="Time of the scenario's clock; what lies before it is past.")
+
+
+@click.group("power")
+def command() -> None:
+    """Show, set and reserve the power cap of a scenario."""
+
+
+@command.command()
+@click.argument("scenario", required=False, type=click.Path(path_type=Path))
+@click.option("--at", default="0", show_default=True, metavar="TIME",
+              help="Time at which the cap and the power are shown.")
+@click.option("--run", "run_folder", type=click.Path(path_type=Path), metavar="RUN",
+              help="Run folder of the scenario, for what the machine drew at that time.")
+@machine_options
+@json_option
+def show(scenario: Path | None, run_folder: Path | None, as_json: bool, **options: Any) -> None:
+    """Show the seven figures; without SCENARIO, of a machine given by its options."""
+    from wattline.model.units import parse_duration
+    from wattline.physics.powercap import PowerCap, PowerStatus
+
+    at_s = parse_duration(options["at"])
+    if scenario is None:
+        machine, plan = machine_of(options), PowerCap()
+    else:
+        machine, plan = _read(scenario)[1:]
+    current_w, off = _measured(run_folder, at_s) if run_folder is not None else (None, 0)
+    status = PowerStatus.of(machine, plan, at_s, current_w, off)
+    if as_json:
+        print_json({
+            "MinWatts": status.min_w, "CurrentWatts": status.current_w, "PowerCap": status.cap_w,
+            "PowerFloor": status.floor_w, "PowerChangeRate": status.change_rate_w_per_s,
+            "AdjustedMaxWatts": status.adjusted_max_w, "MaxWatts": status.max_w,
+            "reservations": [vars(r) for r in plan.reservations],
+        })
+        return
+    click.echo(" ".join(f"{name}={value}" for name, value in status.as_scontrol().items()))
+    for found in plan.reservations:
+        click.echo(f"Reservation={found.name or '(none)'} StartTime={found.start_s:g} "
+                   f"Duration={found.duration_s:g} Watts={found.watts:.0f}")
+
+
+@command.command("set")
+@scenario_argument
+@click.option("--cap", metavar="WATTS|INFINITE", help="The cap.")
+@click.option("--at", default="", metavar="TIME", help="From this time on; else from the start.")
+@click.option("--floor", metavar="WATTS", help="The machine is not switched off below this.")
+@click.option("--change-rate", metavar="WATTS", help="How fast power may rise, a second.")
+@now_option
+@json_option
+def set_(scenario: Path, as_json: bool, **options: Any) -> None:
+    """Set the cap (from the start, or from a time on), the floor, the ramp of a SCENARIO file."""
+    from dataclasses import replace
+
+    from wattline.model.units import parse_duration, parse_power
+    from wattline.physics.powercap import CapChange, Limits
+
+    fields, machine, plan = _read(scenario)
+    if options["cap"] is None and options["floor"] is None and options["change_rate"] is None:
+        raise InputError("nothing to set: give --cap, --floor or --change-rate")
+    if options["cap"] is not None:
+        cap_w = _watts(options["cap"])
+        if options["at"]:
+            at_s = parse_duration(options["at"])
+            if at_s < parse_duration(options["now"]):
+                raise InputError(f"--at {options['at']} is in the past: it is {options['now']} now")
+            plan = replace(plan, changes=(*plan.changes, CapChange(at_s, cap_w)))
+        else:
+            plan = replace(plan, watts=cap_w)
+    if options["floor"] is not None:
+        plan = replace(plan, floor_w=parse_power(options["floor"]))
+    if options["change_rate"] is not None:
+        plan = replace(plan, change_rate_w_per_s=parse_power(options["change_rate"]))
+    _write(scenario, fields, plan.checked(Limits.of(machine)), as_json)
+
+
+@command.command()
+@scenario_argument
+@click.option("--start", required=True, metavar="TIME", help="When the window begins.")
+@click.option("--duration", required=True, metavar="TIME", help="How long it lasts.")
+@click.option("--watts", required=True, metavar="WATTS", help="Watts kept from the jobs.")
+@click.option("--name", default="", help="A name for it.")
+@now_option
+@json_option
+def reserve(scenario: Path, as_json: bool, **options: Any) -> None:
+    """Reserve watts in advance in a SCENARIO file: jobs are admitted only if they can be kept."""
+    from wattline.model.units import parse_duration, parse_power
+    from wattline.physics.powercap import Limits, WattReservation
+
+    fields, machine, plan = _read(scenario)
+    wanted = WattReservation(parse_duration(options["start"]), parse_duration(options["duration"]),
+                             parse_power(options["watts"]), options["name"])
+    now_s = parse_duration(options["now"])
+    _write(scenario, fields, plan.reserve(wanted, Limits.of(machine), now_s), as_json)
+
+
+def _read(path: Path) -> tuple[dict[str, Any], Machine, PowerCap]:
+    """The file's fields, its machine, and its cap as a plan."""
+    from wattline.physics.powercap import CapChange, PowerCap
+    from wattline.scenario.build import make_machine, read_trace
+    from wattline.scenario.energy import cap_plan
+    from wattline.scenario.load import load
+    from wattline.scenario.model import CapPlan
+
+    scenario = load(path)
+    needs_log = scenario.machine.nodes is None and not scenario.machine.classes
+    machine = make_machine(scenario, read_trace(scenario) if needs_log else None)
+    cap = scenario.power.cap
+    if cap is None or isinstance(cap, CapPlan):
+        plan = cap_plan(scenario, machine)
+    elif isinstance(cap, tuple):
+        plan = PowerCap(changes=tuple(CapChange(step.time_s, step.watts) for step in cap))
+    else:
+        watts = _watts(str(cap))
+        # A fraction is of the peak that the jobs reach, which only a simulation knows.
+        if watts <= 1:
+            raise InputError(f"{path}: power.cap is {cap}; `wattline power` needs it in watts")
+        plan = PowerCap(watts)
+    fields = {} if str(path).startswith("bundled:") else tomllib.loads(path.read_text("utf-8"))
+    return fields, machine, plan
+
+
+def _write(path: Path, fields: dict[str, Any], plan: PowerCap, as_json: bool) -> None:
+    """Put the plan into the file: all of it, or none."""
+    import tomli_w
+
+    from wattline.scenario.load import changed, validate
+    from wattline.traces.files import replacing
+
+    if not fields:
+        raise InputError("a bundled scenario cannot be changed; copy it to a file first")
+    table = plan.to_mapping()
+    text = tomli_w.dumps(changed(fields, {"power.cap": table}))
+    validate(tomllib.loads(text), str(path), path.parent)
+    with replacing(path) as part:
+        part.write_text(text, encoding="utf-8")
+    if as_json:
+        print_json({"cap": table})
+        return
+    click.echo(f"{path}: power.cap = {table}")
+
+
+def _measured(folder: Path, at_s: float) -> tuple[float, int]:
+    """Power at a time of a run, and how many nodes were off then."""
+    import numpy as np
+
+    from wattline.analysis import rundir
+    from wattline.model.run import EventKind
+
+    run = rundir.read(folder)
+    log = run.events
+    place = int(np.searchsorted(log.time_s, at_s, side="right")) - 1
+    if place < 0 or at_s > run.end_s:
+        raise InputError(f"--at {at_s:g} s lies outside of the run, which goes from "
+                         f"{run.start_s:g} s to {run.end_s:g} s")
+    node = (log.kind == EventKind.NODE) & (np.arange(len(log)) <= place)
+    # Each change of node state is logged when it begins and when it is done.
+    off = -int(np.sum(log.value[node])) // 2
+    return float(log.power_w[place]), max(off, 0)
+
+
+def _watts(text: str) -> float:
+    from wattline.model.units import parse_power
+
+    return float("inf") if text.strip().upper() == "INFINITE" else parse_power(text)

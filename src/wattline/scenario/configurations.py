@@ -1,0 +1,157 @@
+"""Policies for jobs that can run in several configurations, as a scenario names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wattline.model.errors import InputError
+from wattline.model.units import parse_fraction, parse_power
+
+if TYPE_CHECKING:
+    from wattline.physics.configurations import ConfigurationTable
+    from wattline.policies.configuration.offers import Offers
+    from wattline.scenario.axes import Setting
+
+RULES = ("traditional", "fixed", "naive", "adaptive")
+_OWN = {"traditional": (), "fixed": ("cores", "cap_w"), "naive": (), "adaptive": ("threshold",)}
+
+
+def make_rule(rule: str) -> Callable[..., Any]:
+    """How a scenario makes one of the rules; all take `table`, `model`, `store` and `margin`."""
+
+    def make(setting: Setting, **parameters: Any) -> Any:
+        from wattline.policies.configuration import moldable
+
+        if setting.cap_w is None:
+            raise InputError(f"power.cap: the configuration policy '{rule}' needs a cap, like 0.7, "
+                             "1.4MW or a file")
+        _check_names(rule, parameters)
+        offers = make_offers_of(setting)
+        _check_bound(setting, offers)
+        if rule == "adaptive":
+            return moldable.adaptive(offers, _threshold(parameters.get("threshold", 0.0)))
+        return moldable.naive(offers) if rule == "naive" else moldable.traditional(offers)
+
+    return make
+
+
+def make_watts(lends: int) -> Callable[..., Any]:
+    """Watts as a resource; for moldable jobs with or without loans of what is not used."""
+
+    def make(setting: Setting) -> Any:
+        if not is_moldable(setting.scenario.policy.configure):
+            if lends:
+                raise InputError("policy.power 'lending' needs configurations to lend by: set "
+                                 f"policy.configure to one of {', '.join(RULES)}")
+            from wattline.policies.admission.watts import Watts
+
+            return Watts()
+        from wattline.policies.admission.lending import Lending
+
+        return Lending(make_offers_of(setting), lends)
+
+    return make
+
+
+def make_varied(
+    setting: Setting, nodes: str = "first", caps: str = "equal", sd: Any = None, seed: int = 1,
+    file: str | None = None,
+) -> Any:
+    """Nodes that differ by manufacture: factors drawn with `sd` and `seed`, or from a `file`."""
+    import numpy as np
+
+    from wattline.physics.variability import MEASURED_SD, NodeFactors, read_node_factors
+    from wattline.policies.placement.varied import Varied
+
+    for name, value, known in (("nodes", nodes, ("first", "thrifty")),
+                               ("caps", caps, ("equal", "fitted"))):
+        if value not in known:
+            raise InputError(f"policy.placement 'varied': {name} is '{value}', must be one of "
+                             f"{', '.join(known)}")
+    count = setting.machine.node_count
+    if file is not None:
+        factors = read_node_factors(file)
+        if len(factors.factor) < count:
+            raise InputError(f"{file} has {len(factors.factor)} nodes, the machine {count}")
+    else:
+        spread = MEASURED_SD if sd is None else _part(sd)
+        factors = NodeFactors.drawn(count, seed, spread)
+    factor = np.array(factors.factor[:count])
+    order = np.argsort(factor, kind="stable") if nodes == "thrifty" else np.arange(count)
+    return Varied(make_offers_of(setting), factor, order.astype(np.int64), int(caps == "fitted"))
+
+
+def is_moldable(choice: Any) -> bool:
+    """Whether this choice along the axis `configure` lets jobs change their size."""
+    return (choice if isinstance(choice, str) else choice.get("name")) in RULES
+
+
+def make_offers_of(setting: Setting) -> Offers:
+    """The configurations that the scenario's `policy.configure` names, for its jobs."""
+    from wattline.policies.configuration.offers import make_offers
+
+    choice = setting.scenario.policy.configure
+    given = {} if isinstance(choice, str) else dict(choice)
+    if not is_moldable(choice):
+        raise InputError(f"policy.configure must be one of {', '.join(RULES)} here")
+    cap_w = given.get("cap_w")
+    return make_offers(
+        setting.jobs, _tables(given), cores=given.get("cores"),
+        cap_w=parse_power(cap_w) if isinstance(cap_w, str) else cap_w,
+    )
+
+
+def _tables(given: dict[str, Any]) -> dict[str, ConfigurationTable]:
+    sources = [name for name in ("table", "model", "store") if given.get(name) is not None]
+    if len(sources) > 1:
+        raise InputError(f"policy.configure: give one of {' and '.join(sources)}")
+    margin = _part(given.get("margin", 0.0))
+    if given.get("table") is not None:
+        from wattline.physics.measurements import read_measurements
+
+        return read_measurements(Path(given["table"]))
+    if given.get("store") is not None:
+        from wattline.account.configurations import ConfigurationStore
+        from wattline.account.store import Store
+
+        with Store(given["store"]) as opened:
+            kept = ConfigurationStore(opened)
+            return {name: kept.table(name) for name in kept.applications()}
+    from wattline.physics.regression import load_models, shipped_models
+
+    models = load_models(given["model"]) if given.get("model") is not None else shipped_models()
+    return {name: model.table(margin) for name, model in models.items()}
+
+
+def _check_bound(setting: Setting, offers: Offers) -> None:
+    """A bound that is too small for an application is a mistake, not a reason to wait for ever."""
+    assert setting.cap_w is not None
+    highest_w = float(setting.cap_w.value.max())
+    for code in range(len(offers.first_row) - 1):
+        own = slice(offers.first_row[code], offers.first_row[code + 1])
+        smallest_w = float(offers.row_power_w[own].min())
+        if smallest_w > highest_w:
+            row = int(setting.jobs.application[offers.code == code][0])
+            name = setting.jobs.name_of("application", row)
+            raise InputError(f"power.cap: {highest_w:g} W is below the smallest configuration of "
+                             f"'{name}', which draws {smallest_w:.0f} W")
+
+
+def _check_names(rule: str, parameters: dict[str, Any]) -> None:
+    known = ("table", "model", "store", "margin", *_OWN[rule])
+    for name in parameters:
+        if name not in known:
+            raise InputError(f"policy.configure '{rule}': there is no parameter '{name}'; there "
+                             f"are: {', '.join(known)}")
+
+
+def _threshold(value: Any) -> float:
+    if isinstance(value, str) and value.strip().casefold() in ("none", "unbounded", "inf"):
+        return float("inf")
+    return _part(value)
+
+
+def _part(value: Any) -> float:
+    return parse_fraction(value) if isinstance(value, str) else float(value)

@@ -1,0 +1,249 @@
+"""Energy policies from a scenario: adaptive admission, budgets, fair-share by joules, claims.
+
+Kernels are imported only when a policy is made.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wattline.model.errors import InputError
+from wattline.model.machine import Machine
+from wattline.model.signal import Signal
+from wattline.scenario.model import CapPlan, Scenario
+
+if TYPE_CHECKING:
+    from wattline.physics.core_power import CorePower, FrequencyRange
+    from wattline.physics.powercap import PowerCap
+    from wattline.policies.configuration.claimed import Claimed
+    from wattline.scenario.axes import Setting
+
+SHARE_FIRST = 8
+"""Where fair-share keeps its figures in `numbers`: behind those of admission."""
+
+
+def cap_plan(scenario: Scenario, machine: Machine) -> PowerCap:
+    """The `[power.cap]` table as a plan, checked against the machine."""
+    from wattline.physics.powercap import CapChange, Limits, PowerCap, WattReservation
+
+    given = scenario.power.cap
+    if not isinstance(given, CapPlan):
+        return PowerCap()
+    plan = PowerCap(
+        watts=float("inf") if given.watts is None else given.watts,
+        changes=tuple(CapChange(c.at_s, c.watts) for c in given.changes),
+        reservations=tuple(WattReservation(r.start_s, r.duration_s, r.watts, r.name)
+                           for r in given.reservations),
+        floor_w=given.floor_w,
+        change_rate_w_per_s=given.change_rate_w_per_s,
+    )
+    try:
+        return plan.checked(Limits.of(machine))
+    except InputError as error:
+        raise InputError(f"power.cap: {error}") from None
+
+
+def room_for(policy: Any) -> int:
+    """Room in `numbers` that a composition needs."""
+    from wattline.policies.contract import Composition
+
+    if not isinstance(policy, Composition):
+        return 0
+    from wattline.policies.order.energy_share import EnergyShare, numbers_needed
+
+    room = SHARE_FIRST
+    if isinstance(policy.order, EnergyShare):
+        room += numbers_needed(policy.order)
+    return room
+
+
+# ---- admission -------------------------------------------------------------------------------
+
+
+def adaptive_admission(
+    setting: Setting, strategy: str = "dvfs", cpu_freq: str = "", **core: Any
+) -> Any:
+    """Parameters: strategy, cpu_freq (for jobs whose log names none), and a core table."""
+    from wattline.physics.powercap import WattReservation
+    from wattline.policies.admission.adaptive_setup import Strategy, adaptive
+
+    _only_easy(setting, "adaptive")
+    plan = cap_plan(setting.scenario, setting.machine)
+    planned = tuple(WattReservation(r.start_s, r.duration_s, r.watts, r.name)
+                    for r in setting.scenario.reservations if r.watts)
+    from dataclasses import replace
+
+    table = core_power(**core)
+    return adaptive(
+        setting.machine, replace(plan, reservations=(*plan.reservations, *planned)), core=table,
+        strategy=Strategy.parse(strategy), ranges=_ranges(setting, cpu_freq, table),
+    )
+
+
+def core_power(
+    frequency_ghz: list[float] | None = None, core_w: list[float] | None = None,
+    idle_core_w: float | None = None, beta: float = 1.0,
+) -> CorePower:
+    """The table of a core; the shipped one where nothing is given."""
+    from wattline.physics.core_power import GHZ, SANDY_BRIDGE, CorePower
+
+    if (frequency_ghz is None) != (core_w is None):
+        raise InputError("policy.power: frequency_ghz and core_w belong together")
+    if frequency_ghz is None or core_w is None:
+        return CorePower(SANDY_BRIDGE.frequency_hz, SANDY_BRIDGE.power_w,
+                         SANDY_BRIDGE.idle_w if idle_core_w is None else idle_core_w, beta)
+    return CorePower(tuple(f * GHZ for f in frequency_ghz), tuple(core_w),
+                     0.0 if idle_core_w is None else idle_core_w, beta)
+
+
+def _ranges(
+    setting: Setting, cpu_freq: str, core: CorePower
+) -> list[FrequencyRange | None] | None:
+    """What each job allows: what its log says, else what the scenario says for all."""
+    from wattline.physics.core_power import FrequencyRange, parse_cpu_freq
+
+    common = parse_cpu_freq(cpu_freq, core) if cpu_freq else None
+    low = setting.logged.get("frequency_hz_min")
+    high = setting.logged.get("frequency_hz_max")
+    if low is None or high is None:
+        return None if common is None else [common] * len(setting.jobs)
+    least, most = core.frequency_hz[0], core.frequency_hz[-1]
+    found: list[FrequencyRange | None] = []
+    for a, b in zip(low, high, strict=True):
+        if np.isnan(a) and np.isnan(b):
+            found.append(common)
+            continue
+        # A frequency that these cores do not have means the nearest that they have.
+        wanted_low = least if np.isnan(a) else min(max(float(a), least), most)
+        wanted_high = most if np.isnan(b) else min(max(float(b), wanted_low), most)
+        found.append(_nearest(FrequencyRange(wanted_low, wanted_high), core))
+    return found
+
+
+def _nearest(wanted: FrequencyRange, core: CorePower) -> FrequencyRange:
+    from wattline.physics.core_power import FrequencyRange
+
+    inside = [f for f in core.frequency_hz if wanted.min_hz <= f <= wanted.max_hz]
+    if inside:
+        return wanted
+    near = min(core.frequency_hz, key=lambda f: abs(f - wanted.min_hz))
+    return FrequencyRange(near, near, wanted.governor)
+
+
+def budget_admission(
+    setting: Setting, energy: float | str = "", period: float | str = "7d", price: str = "",
+    carbon: str = "", start: str = "", carbon_weight: float = 0.0, periods: int = 0,
+    **adaptive: Any,
+) -> Any:
+    """Parameters: energy and period, price and carbon tables, and those of `adaptive`."""
+    from wattline.model.units import parse_duration, parse_energy
+    from wattline.physics.budget import EnergyBudget
+    from wattline.policies.admission.budget_setup import budgeted
+
+    if energy == "":
+        raise InputError("policy.power: a budget needs energy, like energy = '900MWh'")
+    energy_j = parse_energy(energy) if isinstance(energy, str) else float(energy)
+    period_s = parse_duration(period) if isinstance(period, str) else float(period)
+    jobs = setting.jobs
+    start_s = float(jobs.submit_s[0]) if len(jobs) else 0.0
+    budget = EnergyBudget(energy_j, start_s, start_s + period_s,
+                          _cost(price, carbon, start, carbon_weight, start_s))
+    span_s = float(jobs.submit_s[-1] - start_s + 30 * period_s) if len(jobs) else period_s
+    count = periods or int(np.ceil(span_s / period_s))
+    return budgeted(setting.machine, budget, adaptive_admission(setting, **adaptive), count)
+
+
+def _cost(price: str, carbon: str, start: str, weight: float, start_s: float) -> Signal:
+    from wattline.physics.budget import blended
+    from wattline.traces.tariffs import read_tariff
+
+    found = [read_tariff(Path(name), start=start) if name else None for name in (price, carbon)]
+    if found[0] is not None and found[1] is not None:
+        cost = blended(found[0], found[1], weight)
+    else:
+        cost = found[0] or found[1] or Signal.constant(1.0)
+    return Signal(cost.time_s + start_s, cost.value, cost.unit)
+
+
+def _only_easy(setting: Setting, name: str) -> None:
+    backfill = setting.scenario.policy.backfill
+    chosen = backfill if isinstance(backfill, str) else backfill.get("name")
+    if chosen == "conservative":
+        raise InputError(
+            f"policy.backfill: conservative plans with full speed, which power policy '{name}' "
+            "does not keep to; use easy or none"
+        )
+
+
+# ---- order -----------------------------------------------------------------------------------
+
+
+def energy_share(
+    setting: Setting, shares: str = "", half_life: float | str = "7d", fair: float = 1.0,
+    age: float = 0.0, size: float = 0.0, age_max_s: float = 604800.0,
+) -> Any:
+    """Parameters: a shares file, the half-life, and the weights of the factors."""
+    from wattline.account.fairshare import ShareTree, read_shares
+    from wattline.model.units import parse_duration
+    from wattline.policies.order.energy_share import EnergyShare
+
+    jobs = setting.jobs
+    codes = int(jobs.user.max()) + 1 if len(jobs) and jobs.user.max() >= 0 else 1
+    users = [jobs.name_of("user", code) for code in range(codes)]
+    tree = read_shares(Path(shares)) if shares else ShareTree.flat(users)
+    used = {jobs.name_of("user", int(code)) for code in np.unique(jobs.user) if code >= 0}
+    missing = sorted(user for user in used if user not in tree.index)
+    if missing:
+        raise InputError(f"{shares}: user '{missing[0]}' of the log is in no account")
+    half_life_s = parse_duration(half_life) if isinstance(half_life, str) else float(half_life)
+    if not half_life_s > 0:
+        raise InputError(f"policy.order: half_life is {half_life_s:g} s, must be above 0")
+    return EnergyShare(
+        parent=tree.parent, share=tree.share, norm_share=tree.norm_share, order=tree.order,
+        account=np.array([tree.index.get(user, 0) for user in users], dtype=np.int64),
+        fair=float(fair), age=float(age), size=float(size), age_max_s=float(age_max_s),
+        half_life_s=half_life_s, first=SHARE_FIRST,
+    )
+
+
+# ---- claims ----------------------------------------------------------------------------------
+
+
+def claims_configuration(setting: Setting, **parameters: Any) -> Claimed:
+    """Parameters: claims (a CSV file or npb), objective, caution, patience."""
+    return _claimed(setting, tuple(sorted(parameters.items())))
+
+
+def claims_placement(setting: Setting) -> Any:
+    from wattline.policies.placement.claimed import ClaimedNodes
+
+    chosen = setting.scenario.policy.configure
+    given = {"name": chosen} if isinstance(chosen, str) else dict(chosen)
+    if given.pop("name", "") != "claims":
+        raise InputError("policy.placement: claims needs policy.configure = 'claims' too")
+    return ClaimedNodes(_claimed(setting, tuple(sorted(given.items()))))
+
+
+@lru_cache(maxsize=8)
+def _claimed(setting: Setting, parameters: tuple[tuple[str, Any], ...]) -> Claimed:
+    """The same arrays for configuration and placement: what one learns, the other knows."""
+    from wattline.physics.claims import Objective, npb_claims, read_claims
+    from wattline.policies.configuration.claimed import Claimed
+    from wattline.policies.configuration.claimed_setup import options_of
+
+    given = dict(parameters)
+    source = str(given.pop("claims", "npb"))
+    objective = Objective.parse(str(given.pop("objective", "energy")))
+    caution, patience = float(given.pop("caution", 0.0)), float(given.pop("patience", 0.0))
+    if given:
+        raise InputError(f"policy.configure 'claims': there is no parameter '{min(given)}'")
+    jobs = setting.jobs
+    book = npb_claims() if source == "npb" else read_claims(Path(source))
+    names = [jobs.name_of("application", int(code)) for code in jobs.application]
+    options, first, count = options_of(book, book, setting.machine, names, jobs.procs.tolist())
+    return Claimed(options, first, count, np.ones(1), objective.time_weight,
+                   objective.energy_weight, 0.0, caution, patience=patience)

@@ -1,0 +1,89 @@
+"""Policies that choose configurations, as a user of `wattline simulate` names them."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from wattline.cli.main import cli, main
+from wattline.scenario.build import plan
+from wattline.scenario.load import validate
+
+TABLE = """application,nodes,cores,cap_w,time_s,power_w
+app,2,8,50,125,200
+app,2,8,100,100,400
+app,4,8,50,63,400
+app,4,8,100,50,800
+app,8,8,50,32,800
+app,8,8,100,26,1600
+"""
+JOBS = """job_id,submit_s,run_s,requested_s,procs,application
+1,0,50,60,4,app
+2,1,50,110,4,app
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "table.csv").write_text(TABLE)
+    (tmp_path / "jobs.csv").write_text(JOBS)
+    return tmp_path
+
+
+def options(files, *more):
+    return ["simulate", "--trace", str(files / "jobs.csv"), "--nodes", "12", "--node-idle-w", "0",
+            "--node-active-w", "230", "--no-folder", "--configurations",
+            str(files / "table.csv"), *more]
+
+
+def test_simulate_with_adaptive_configurations(files):
+    arguments = options(files, "--configure", "adaptive", "--threshold", "20%", "--cap", "1100W",
+                        "--json")
+    result = CliRunner().invoke(cli, arguments, catch_exceptions=False)
+    found = json.loads(result.stdout)["metrics"]
+    assert found["wait_s"]["mean"] == 0.0
+    assert found["time_above_cap_s"] == 0.0
+    assert found["power_w"]["peak"] <= 1100.0
+
+
+def test_a_cap_is_shared_out_even_if_no_power_policy_is_named(files):
+    fields = {"trace": {"file": str(files / "jobs.csv")}, "machine": {"nodes": 12},
+              "policy": {"configure": {"name": "naive", "table": str(files / "table.csv")}},
+              "power": {"cap": 5000}}
+    ready = plan(validate(fields))
+    assert type(ready.policy.admission).__name__ == "Lending"
+    assert ready.policy.admission.lends == 0
+
+
+def test_varied_nodes_are_drawn_by_seed(files):
+    fields = {"trace": {"file": str(files / "jobs.csv")}, "machine": {"nodes": 12},
+              "policy": {"configure": {"name": "naive", "table": str(files / "table.csv")},
+                         "placement": {"name": "varied", "nodes": "thrifty", "caps": "fitted",
+                                       "sd": "5%", "seed": 3}},
+              "power": {"cap": 5000}}
+    placement = plan(validate(fields)).policy.placement
+    assert placement.fitted_caps == 1
+    assert (placement.factor[placement.order][:-1] <= placement.factor[placement.order][1:]).all()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--configure", "adaptive"], "needs a cap"),
+        (["--configure", "adaptive", "--cap", "150W"], "below the smallest configuration of 'app'"),
+        (["--configure", "naive", "--threshold", "10%", "--cap", "1kW"],
+         "there is no parameter 'threshold'"),
+        (["--configure", "adaptive", "--threshold", "-1", "--cap", "1kW"], "the threshold is -1"),
+        (["--configure", "adaptive", "--threshold", "soon", "--cap", "1kW"], "is not a fraction"),
+        (["--configure", "molded", "--cap", "1kW"], "there is no 'molded'"),
+        (["--configure", "fixed", "--set", "policy.configure.cores=3", "--cap", "1kW"],
+         "no configuration with 3 cores"),
+        (["--configure", "naive", "--placement", "varied", "--set",
+          "policy.placement.nodes=best", "--cap", "1kW"], "nodes is 'best'"),
+    ],
+)
+def test_mistakes_get_one_clear_line(files, capsys, more, message):
+    with pytest.raises(SystemExit) as stopped:
+        main(options(files, *more))
+    assert stopped.value.code == 2
+    assert message in capsys.readouterr().err
