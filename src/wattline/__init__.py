@@ -15,13 +15,43 @@ if TYPE_CHECKING:
     from wattline.analysis.metrics import metrics
     from wattline.analysis.report import report
     from wattline.analysis.tables import event_table, job_table
+    from wattline.policies.view import (
+        Pause,
+        PowerDown,
+        PowerUp,
+        SetLevel,
+        SetSpeed,
+        Start,
+        View,
+        WakeAt,
+    )
     from wattline.scenario.api import simulate
     from wattline.traces import generate, read
 
-__all__ = ["event_table", "generate", "job_table", "metrics", "read", "report", "simulate"]
+__all__ = [
+    "Pause",
+    "PowerDown",
+    "PowerUp",
+    "SetLevel",
+    "SetSpeed",
+    "Start",
+    "View",
+    "WakeAt",
+    "event_table",
+    "generate",
+    "job_table",
+    "metrics",
+    "read",
+    "report",
+    "simulate",
+]
 
 # Where each name lives: what it needs is imported when it is first used.
 _PLACES = {
+    **dict.fromkeys(
+        ("Pause", "PowerDown", "PowerUp", "SetLevel", "SetSpeed", "Start", "View", "WakeAt"),
+        "wattline.policies.view",
+    ),
     "event_table": "wattline.analysis.tables",
     "generate": "wattline.traces",
     "job_table": "wattline.analysis.tables",

@@ -10,7 +10,14 @@ import click
 
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.scenario_options import changes_from, load_scenario, scenario_options
-from wattline.cli.simulating import file_stem, run_folder, run_plan, say_cleaning, say_not_run
+from wattline.cli.simulating import (
+    file_stem,
+    run_folder,
+    run_plan,
+    say_cleaning,
+    say_not_run,
+    whole_or_gone,
+)
 from wattline.model.errors import InputError
 
 MAIN_JOB = ("bundled:main-uncapped", "bundled:main-capped")
@@ -43,9 +50,12 @@ def command(
     folder = run_folder("compare", out)
     runs: dict[str, Any] = {}
     figures: dict[str, Any] = {}
-    for changes in _variations(vary, changes_from(options)):
-        for path in paths:
-            loaded = load_scenario(path, trace, changes)
+    page = None
+    # All scenarios are checked before the first of them costs any time.
+    todo = [(load_scenario(path, trace, changes), changes)
+            for changes in _variations(vary, changes_from(options)) for path in paths]
+    with whole_or_gone(folder):
+        for loaded, changes in todo:
             name = _unique(_label(loaded.name, changes, vary), runs)
             ready = plan(loaded.model_copy(update={"name": name}))
             if not as_json and not runs:
@@ -54,12 +64,11 @@ def command(
             say_not_run(run)
             runs[name], figures[name] = run, metrics(run)
             rundir.write(run, folder / _file_name(name, len(runs)), figures[name])
-    page = None
-    if not no_report:
-        from wattline.analysis.report import report
+        if not no_report:
+            from wattline.analysis.report import report
 
-        with progress("drawing the report") as advance:
-            page = report(runs, folder / "report", advance)
+            with progress("drawing the report") as advance:
+                page = report(runs, folder / "report", advance)
     if as_json:
         print_json({
             "runs": {name: {"jobs": len(run.jobs), "engine_s": run.engine_s,

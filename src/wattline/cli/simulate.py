@@ -36,6 +36,7 @@ def command(
     loaded = load_scenario(scenario, trace, changes_from(options))
     from wattline.scenario.build import plan
 
+    target = None if no_folder else run_folder(loaded.name, out)
     ready = plan(loaded)
     if not as_json:
         say_cleaning(ready)
@@ -44,7 +45,7 @@ def command(
     from wattline.analysis.metrics import metrics
 
     figures = metrics(run)
-    folder = None if no_folder else rundir.write(run, run_folder(loaded.name, out), figures)
+    folder = None if target is None else rundir.write(run, target, figures)
     say_not_run(run)
     if as_json:
         print_json({"jobs": len(run.jobs), "engine_s": run.engine_s,

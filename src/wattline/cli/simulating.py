@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from wattline.cli.output import progress
+from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
     from wattline.model.run import Run
@@ -52,13 +57,36 @@ def say_not_run(run: Run) -> None:
 
 
 def run_folder(name: str, out: str | None) -> Path:
-    """Where a run is written: as asked, or the next free number under runs/."""
+    """Where a run is written: as asked, or the next free number under runs/.
+
+    A place that cannot be written is found out here, before any work is done.
+    """
     if out is not None:
-        return Path(out)
-    number = 1
-    while (folder := Path("runs") / f"{file_stem(name)}-{number:03d}").exists():
-        number += 1
+        folder = Path(out)
+    else:
+        number = 1
+        while (folder := Path("runs") / f"{file_stem(name)}-{number:03d}").exists():
+            number += 1
+    there = folder.absolute()
+    while not there.exists():
+        there = there.parent
+    if not there.is_dir():
+        raise InputError(f"cannot write to {folder}: {there} is a file, not a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(f"cannot write to {folder}: no permission to write in {there}")
     return folder
+
+
+@contextmanager
+def whole_or_gone(folder: Path) -> Iterator[None]:
+    """Take a folder that was not there before away again if the work in it is not finished."""
+    existed = folder.exists()
+    try:
+        yield
+    except BaseException:
+        if not existed:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def file_stem(name: str) -> str:

@@ -54,6 +54,7 @@ def plan(scenario: Scenario, trace: Trace | None = None) -> Plan:
     machine = make_machine(scenario, trace)
     jobs = _fitting(trace.jobs, machine, scenario.machine.granularity)
     scenario = _with_date(scenario, trace)
+    _check_placement(scenario, machine)
     rules = make_rules(scenario, jobs, machine)
     setting = Setting(scenario, jobs, machine, rules.cap_w, _logged(trace, jobs))
     policy = make_policy(scenario, setting)
@@ -128,6 +129,16 @@ def make_policy(scenario: Scenario, setting: Setting) -> Composition | Policy:
         placement=build("placement", chosen.placement, setting),
         regulation=NoRegulation(),
     )
+
+
+def _check_placement(scenario: Scenario, machine: Machine) -> None:
+    """Counted units are all alike; a job's power and speed depend on the classes of its nodes."""
+    counted = scenario.policy.python is None and _name(scenario.policy.placement) == "counted"
+    if counted and len(machine.groups) > 1:
+        raise InputError(
+            "policy.placement: 'counted' cannot tell node classes apart; choose another one, such "
+            "as first-fit"
+        )
 
 
 def make_rules(scenario: Scenario, jobs: JobTable, machine: Machine) -> Rules:

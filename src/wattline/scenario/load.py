@@ -108,6 +108,10 @@ def _first_mistake(error: ValidationError) -> str:
     message = str(first["msg"]).removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
         message = "there is no such field"
+    elif first["type"] == "missing":
+        message = "this is needed and not there"
+    elif first["type"] in ("model_type", "model_attributes_type"):
+        message = f"this is a section, written as [{field}] (it is {first['input']!r})"
     elif "input" in first and not isinstance(first["input"], dict):
         message = f"{message} (it is {first['input']!r})"
     more = f" ({len(mistakes) - 1} more mistakes)" if len(mistakes) > 1 else ""
