@@ -29,6 +29,7 @@ from wattline.engine.world import World
 from wattline.model.kernel import kernel
 from wattline.policies.contract import (
     Composition,
+    congest,
     cycle_s,
     refuses,
     regulate,
@@ -63,6 +64,8 @@ def run_events(st: State, world: World, policy: Composition, budget: int) -> int
         apply_actions(st, world, policy)
         settle(st, policy.admission, policy)
         apply_actions(st, world, policy)
+        if congest(st, policy.placement, policy):
+            apply_actions(st, world, policy)
     return GO_ON
 
 

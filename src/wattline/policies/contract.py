@@ -164,6 +164,12 @@ def give_back(st: State, placement: Any, job: int) -> None:
     return
 
 
+@slot(1, default=True)
+def congest(st: State, placement: Any, policy: Composition) -> bool:
+    """Called after a decision: ask for new rates of jobs that share the network; whether any."""
+    return False
+
+
 # ---- regulation -----------------------------------------------------------------------------
 
 

@@ -6,11 +6,10 @@ from typing import Any
 
 from wattline.model.kernel import kernel
 from wattline.policies.placing.kernels import count_idle
-from wattline.policies.placing.layout import Layout, Room
 
 
 @kernel
-def by_key(layout: Layout, free: Any, wanted: int, room: Room, key: Any, sign: float) -> None:
+def by_key(layout: Any, free: Any, wanted: int, room: Any, key: Any, sign: float) -> None:
     """Take routers in the order of `sign * key`, ties in label order.
 
     A sort is not needed: weighted selection finds the value up to which routers are taken, in
@@ -42,7 +41,7 @@ def by_key(layout: Layout, free: Any, wanted: int, room: Room, key: Any, sign: f
 
 
 @kernel
-def _select(room: Room, size: int, wanted: int) -> tuple[float, int]:
+def _select(room: Any, size: int, wanted: int) -> tuple[float, int]:
     """The value at which the idle nodes of the routers up to it reach `wanted`, and how many
     idle nodes the routers strictly below it have."""
     value, pool = room.values, room.routers

@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from wattline.model.kernel import kernel
-from wattline.policies.placing.layout import Layout, Room
 
 
 @kernel
-def _random(room: Room, below: int) -> int:
+def _random(room: Any, below: int) -> int:
     """A random number below a bound: a Lehmer sequence, the same compiled and plain."""
     room.seed[0] = room.seed[0] * 48271 % 2147483647
     return int(room.seed[0] % below)
 
 
 @kernel
-def _take_router(layout: Layout, free: Any, wanted: int, room: Room, router: int,
+def _take_router(layout: Any, free: Any, wanted: int, room: Any, router: int,
                  count: int) -> int:
     """Take the free nodes of a router in label order until all wanted are chosen."""
     for node in range(layout.first_node[router], layout.first_node[router + 1]):
@@ -29,7 +28,7 @@ def _take_router(layout: Layout, free: Any, wanted: int, room: Room, router: int
 
 
 @kernel
-def count_idle(layout: Layout, free: Any, room: Room) -> None:
+def count_idle(layout: Any, free: Any, room: Any) -> None:
     """Free nodes of each router."""
     for router in range(room.idle.size):
         found = 0
@@ -39,7 +38,7 @@ def count_idle(layout: Layout, free: Any, room: Room) -> None:
 
 
 @kernel
-def simple(layout: Layout, free: Any, wanted: int, room: Room) -> None:
+def simple(layout: Any, free: Any, wanted: int, room: Any) -> None:
     """The first free nodes in label order."""
     count = 0
     node = 0
@@ -51,7 +50,7 @@ def simple(layout: Layout, free: Any, wanted: int, room: Room) -> None:
 
 
 @kernel
-def from_the_end(layout: Layout, free: Any, wanted: int, room: Room) -> None:
+def from_the_end(layout: Any, free: Any, wanted: int, room: Any) -> None:
     """The last free nodes, from the last one down."""
     count = 0
     node = layout.router.size - 1
@@ -63,7 +62,7 @@ def from_the_end(layout: Layout, free: Any, wanted: int, room: Room) -> None:
 
 
 @kernel
-def slurm(layout: Layout, free: Any, wanted: int, room: Room) -> None:
+def slurm(layout: Any, free: Any, wanted: int, room: Any) -> None:
     """Slurm's rule for dragonflies: the first router that fits the job, else fewest idle first."""
     count_idle(layout, free, room)
     for router in range(room.idle.size):
@@ -74,14 +73,14 @@ def slurm(layout: Layout, free: Any, wanted: int, room: Room) -> None:
 
 
 @kernel
-def fewer_router(layout: Layout, free: Any, wanted: int, room: Room) -> None:
+def fewer_router(layout: Any, free: Any, wanted: int, room: Any) -> None:
     """Routers with the most idle nodes first, so that the job touches few of them."""
     count_idle(layout, free, room)
     _by_idle(layout, free, wanted, room, True)
 
 
 @kernel
-def _by_idle(layout: Layout, free: Any, wanted: int, room: Room, most_first: bool) -> None:
+def _by_idle(layout: Any, free: Any, wanted: int, room: Any, most_first: bool) -> None:
     """Take whole routers by the number of their idle nodes, ties in label order."""
     # A counting sort, since a router has few nodes.
     counts = room.counts
@@ -106,7 +105,7 @@ def _by_idle(layout: Layout, free: Any, wanted: int, room: Room, most_first: boo
 
 
 @kernel
-def rdn(layout: Layout, free: Any, wanted: int, room: Room) -> None:
+def rdn(layout: Any, free: Any, wanted: int, room: Any) -> None:
     """Nodes drawn at random from the whole machine."""
     pool = room.nodes
     size = 0
@@ -120,7 +119,7 @@ def rdn(layout: Layout, free: Any, wanted: int, room: Room) -> None:
 
 
 @kernel
-def rdr(layout: Layout, free: Any, wanted: int, room: Room) -> None:
+def rdr(layout: Any, free: Any, wanted: int, room: Any) -> None:
     """Routers drawn at random, each with its idle nodes in label order."""
     count_idle(layout, free, room)
     pool = room.routers
@@ -137,7 +136,7 @@ def rdr(layout: Layout, free: Any, wanted: int, room: Room) -> None:
 
 
 @kernel
-def rdg(layout: Layout, free: Any, wanted: int, room: Room) -> None:
+def rdg(layout: Any, free: Any, wanted: int, room: Any) -> None:
     """Groups drawn at random, each with its idle nodes in label order."""
     pool = room.routers
     size = layout.first_router.size - 1
@@ -153,7 +152,7 @@ def rdg(layout: Layout, free: Any, wanted: int, room: Room) -> None:
 
 
 @kernel
-def rrn(layout: Layout, free: Any, wanted: int, room: Room) -> None:
+def rrn(layout: Any, free: Any, wanted: int, room: Any) -> None:
     """One node from each group in turn, in label order within the group."""
     groups = layout.first_router.size - 1
     at = room.routers
@@ -174,7 +173,7 @@ def rrn(layout: Layout, free: Any, wanted: int, room: Room) -> None:
 
 
 @kernel
-def rrr(layout: Layout, free: Any, wanted: int, room: Room) -> None:
+def rrr(layout: Any, free: Any, wanted: int, room: Any) -> None:
     """One router from each group in turn, with all of its idle nodes."""
     count_idle(layout, free, room)
     groups = layout.first_router.size - 1
@@ -195,7 +194,7 @@ def rrr(layout: Layout, free: Any, wanted: int, room: Room) -> None:
 
 
 @kernel
-def _idle_of_group(layout: Layout, room: Room, group: int) -> int:
+def _idle_of_group(layout: Any, room: Any, group: int) -> int:
     total = 0
     for router in range(layout.first_router[group], layout.first_router[group + 1]):
         total += room.idle[router]
@@ -203,7 +202,7 @@ def _idle_of_group(layout: Layout, room: Room, group: int) -> int:
 
 
 @kernel
-def level_spread(layout: Layout, free: Any, wanted: int, room: Room) -> None:
+def level_spread(layout: Any, free: Any, wanted: int, room: Any) -> None:
     """Spread the job in the smallest level that it fits in: a router, a group, the machine.
 
     Of the routers, or groups, that fit, it takes the one with the most idle nodes, and inside
@@ -229,7 +228,7 @@ def level_spread(layout: Layout, free: Any, wanted: int, room: Room) -> None:
 
 
 @kernel
-def _in_turn(layout: Layout, free: Any, wanted: int, room: Room, group: int) -> None:
+def _in_turn(layout: Any, free: Any, wanted: int, room: Any, group: int) -> None:
     """One node from each router of a group in turn."""
     low, high = layout.first_router[group], layout.first_router[group + 1]
     at = room.routers
@@ -250,7 +249,7 @@ def _in_turn(layout: Layout, free: Any, wanted: int, room: Room, group: int) -> 
 
 
 @kernel
-def jokanovic(layout: Layout, free: Any, wanted: int, room: Room) -> None:
+def jokanovic(layout: Any, free: Any, wanted: int, room: Any) -> None:
     """Small and large jobs from the two ends of the machine, with a boundary that moves.
 
     A job that fits a group goes to the first group that has room for it; a larger one takes the

@@ -1,0 +1,171 @@
+"""Placements that know the network, as plug-ins of the allocator: one type each."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from wattline.model.kernel import implement, kernel
+from wattline.policies.contract import Composition, congest, give_back, place
+from wattline.policies.placement.fabric import Fabric, rerate, return_nodes, take_chosen
+from wattline.policies.placing import kernels
+from wattline.policies.placing.by_key import by_key
+from wattline.policies.state import State
+
+
+class Simple(NamedTuple):
+    """Free nodes in label order."""
+
+    fabric: Fabric
+
+
+class SlurmRouters(NamedTuple):
+    """Slurm's rule for dragonflies."""
+
+    fabric: Fabric
+
+
+class RandomGroups(NamedTuple):
+    """RDG: groups drawn at random."""
+
+    fabric: Fabric
+
+
+class RandomNodes(NamedTuple):
+    """RDN: nodes drawn at random."""
+
+    fabric: Fabric
+
+
+class RandomRouters(NamedTuple):
+    """RDR: routers drawn at random."""
+
+    fabric: Fabric
+
+
+class NodesInTurn(NamedTuple):
+    """RRN: nodes from the groups in turn."""
+
+    fabric: Fabric
+
+
+class RoutersInTurn(NamedTuple):
+    """RRR: routers from the groups in turn."""
+
+    fabric: Fabric
+
+
+class LevelSpread(NamedTuple):
+    """Spread in the smallest level that the job fits in."""
+
+    fabric: Fabric
+
+
+class Jokanovic(NamedTuple):
+    """Small jobs from one end, large ones from the other."""
+
+    fabric: Fabric
+
+
+class FewerRouters(NamedTuple):
+    """Routers with the most idle nodes first."""
+
+    fabric: Fabric
+
+
+class Nedd(NamedTuple):
+    """Quiet routers for jobs that are sensitive to congestion, busy ones for the others."""
+
+    fabric: Fabric
+
+
+class ByTraffic(NamedTuple):
+    """Routers by traffic: the quietest first (sign 1) or the busiest (sign -1)."""
+
+    fabric: Fabric
+    sign: float
+
+
+class ByStalls(NamedTuple):
+    """Routers with the fewest stalls first."""
+
+    fabric: Fabric
+
+
+def _plug_in(parameters: type, choose: Any) -> None:
+    """Register a kernel that chooses by free nodes alone as a placement."""
+
+    @kernel
+    def _place(st: State, placement: Any, job: int) -> bool:
+        fabric = placement.fabric
+        if st.live[job].units > st.clock[0].free:
+            return False
+        choose(fabric, st.node_free, st.live[job].units, fabric)
+        return take_chosen(st, fabric, job)
+
+    implement(place, parameters)(_place)
+
+
+for _parameters, _choose in (
+    (Simple, kernels.simple),
+    (SlurmRouters, kernels.slurm),
+    (RandomGroups, kernels.rdg),
+    (RandomNodes, kernels.rdn),
+    (RandomRouters, kernels.rdr),
+    (NodesInTurn, kernels.rrn),
+    (RoutersInTurn, kernels.rrr),
+    (LevelSpread, kernels.level_spread),
+    (Jokanovic, kernels.jokanovic),
+    (FewerRouters, kernels.fewer_router),
+):
+    _plug_in(_parameters, _choose)
+
+
+@implement(place, Nedd)
+@kernel
+def _place_nedd(st: State, placement: Nedd, job: int) -> bool:
+    fabric = placement.fabric
+    if st.live[job].units > st.clock[0].free:
+        return False
+    sign = 1.0 if fabric.job_sensitive[job] else -1.0
+    by_key(fabric, st.node_free, st.live[job].units, fabric, fabric.traffic, sign)
+    return take_chosen(st, fabric, job)
+
+
+@implement(place, ByTraffic)
+@kernel
+def _place_by_traffic(st: State, placement: ByTraffic, job: int) -> bool:
+    fabric = placement.fabric
+    if st.live[job].units > st.clock[0].free:
+        return False
+    by_key(fabric, st.node_free, st.live[job].units, fabric, fabric.traffic,
+           placement.sign)
+    return take_chosen(st, fabric, job)
+
+
+@implement(place, ByStalls)
+@kernel
+def _place_by_stalls(st: State, placement: ByStalls, job: int) -> bool:
+    fabric = placement.fabric
+    if st.live[job].units > st.clock[0].free:
+        return False
+    by_key(fabric, st.node_free, st.live[job].units, fabric, fabric.stalls, 1.0)
+    return take_chosen(st, fabric, job)
+
+
+@kernel
+def _give_back(st: State, placement: Any, job: int) -> None:
+    return_nodes(st, placement.fabric, job)
+
+
+@kernel
+def _congest(st: State, placement: Any, policy: Composition) -> bool:
+    return rerate(st, placement.fabric)
+
+
+NETWORK_PLACEMENTS = (Simple, SlurmRouters, RandomGroups, RandomNodes, RandomRouters, NodesInTurn,
+                      RoutersInTurn, LevelSpread, Jokanovic, FewerRouters, Nedd, ByTraffic,
+                      ByStalls)
+
+for _every in NETWORK_PLACEMENTS:
+    implement(give_back, _every)(_give_back)
+    implement(congest, _every)(_congest)
