@@ -21,6 +21,7 @@ FIELDS: dict[str, tuple[str, Any, str]] = {
     "--backfill": ("policy.backfill", str, "none, easy or conservative."),
     "--power-policy": ("policy.power", str, "How a cap is kept: none, block, wait, dvfs, ..."),
     "--placement": ("policy.placement", str, "How nodes are chosen: counted, first-fit, ..."),
+    "--network": ("network.machine", str, "Interconnect: dragonfly-272, theta, ... or a file."),
     "--configure": ("policy.configure", str, "How a job's configuration is chosen."),
     "--threshold": ("policy.configure.threshold", str,
                     "How much slower than requested an adaptive job may be, like 10%."),

@@ -31,8 +31,9 @@ BUILT_IN: Mapping[str, Mapping[str, Any]] = {
               "links_per_group_pair": 48, "name": "theta"},
 }
 _FILES = ("path", "intra", "inter")
-BEHAVIOUR = ("routing", "communication_share", "node_traffic_gbit_s", "profiles", "placement_seed")
-"""Fields of the section that say how jobs use the network; see `wattline.scenario`."""
+BEHAVIOUR = ("communication_share", "node_traffic_gbit_s", "sensitive_jobs", "congestion", "seed",
+             "profiles")
+"""Fields of the section that say how jobs use the network; see `wattline.network.fabric`."""
 
 
 def build_topology(table: Mapping[str, Any], where: str = "[network]",

@@ -15,6 +15,7 @@ from wattline.model.machine import Machine
 from wattline.model.signal import Signal
 from wattline.scenario.configurations import make_rule, make_varied, make_watts
 from wattline.scenario.model import Choice, Scenario
+from wattline.scenario.networks import SUMMARIES, make_on_network
 
 ENTRY_POINTS = "wattline.policies"
 
@@ -204,6 +205,7 @@ BUILT_IN: Mapping[str, Mapping[str, Named]] = {
             "The free nodes with the lowest numbers.",
             _simple("placement.first_fit", "FirstFit"),
         ),
+        **{name: Named(text, make_on_network(name)) for name, text in SUMMARIES.items()},
         "varied": Named("Nodes differ by manufacture; choose thrifty ones, fit their caps.",
                         make_varied),
         "claims": Named(

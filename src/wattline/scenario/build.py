@@ -26,6 +26,7 @@ from wattline.scenario.axes import Setting, build
 from wattline.scenario.configurations import is_moldable
 from wattline.scenario.energy import cap_plan, room_for
 from wattline.scenario.model import CapPlan, MachineSection, Scenario
+from wattline.scenario.networks import with_nodes
 from wattline.traces import Trace, generate, read
 from wattline.traces.signals import read_signal
 
@@ -49,6 +50,7 @@ class Plan:
 
 def plan(scenario: Scenario, trace: Trace | None = None) -> Plan:
     """Read or generate the jobs (unless given) and make the policies."""
+    scenario = with_nodes(scenario)
     if trace is None:
         trace = read_trace(scenario)
     machine = make_machine(scenario, trace)

@@ -192,3 +192,5 @@ class Scenario(Section):
     policy: PolicySection = PolicySection()
     power: PowerSection = PowerSection()
     reservations: tuple[ReservationSection, ...] = ()
+    network: dict[str, Any] | None = None
+    """The interconnect, for placements that know it; see docs/network.md."""
