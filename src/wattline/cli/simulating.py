@@ -39,7 +39,8 @@ def run_plan(plan: Plan) -> Run:
 def say_cleaning(plan: Plan) -> None:
     """What the reader did to the log, on standard error."""
     for rule in plan.trace.cleaning.touched:
-        click.echo(f"wattline: {plan.trace.source}: {rule.jobs:,} jobs: {rule.statement}", err=True)
+        count = f"{rule.jobs:,} job" + ("" if rule.jobs == 1 else "s")
+        click.echo(f"wattline: {plan.trace.source}: {count}: {rule.statement}", err=True)
     left_out = len(plan.trace.jobs) - len(plan.jobs)
     if left_out:
         click.echo(f"wattline: {left_out:,} jobs are larger than the machine: left out", err=True)

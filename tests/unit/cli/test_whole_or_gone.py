@@ -11,19 +11,23 @@ from wattline.cli.simulating import run_folder, whole_or_gone
 from wattline.model.errors import InputError
 
 
-def test_a_new_folder_goes_with_the_interrupted_work(tmp_path: Path) -> None:
-    target = tmp_path / "compare"
-    with pytest.raises(KeyboardInterrupt), whole_or_gone(target):
-        (target / "01-first").mkdir(parents=True)
+def _interrupted(folder: Path, inside: str) -> None:
+    with whole_or_gone(folder):
+        (folder / inside).mkdir(parents=True)
         raise KeyboardInterrupt
+
+
+def test_a_new_folder_goes_with_the_interrupted_work(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        _interrupted(tmp_path / "compare", "01-first")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_was_there_before_stays(tmp_path: Path) -> None:
     target = tmp_path / "compare"
     (target / "older").mkdir(parents=True)
-    with pytest.raises(KeyboardInterrupt), whole_or_gone(target):
-        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        _interrupted(target, "newer")
     assert (target / "older").is_dir()
 
 
