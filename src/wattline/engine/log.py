@@ -25,15 +25,16 @@ def log_event(st: State, world: World, kind: int, job: int, value: float) -> Non
     """Write a row. Submissions, starts and ends have their room; others use spare rows."""
     clock = st.clock[0]
     meter = world.meter[0]
-    row = world.log[meter.rows]
-    row.time_s = clock.now_s
-    row.power_w = clock.power_w - meter.pending_w
-    row.value = value
-    row.kind = kind
-    row.job = job
+    row = meter.rows
+    world.log_time_s[row] = clock.now_s
+    world.log_power_w[row] = clock.power_w - meter.pending_w
+    world.log_value[row] = value
+    world.log_kind[row] = kind
+    world.log_job[row] = job
     idle = clock.free + clock.off + clock.changing + clock.reserved + meter.pending_units
-    row.busy = clock.units - idle
-    row.queued = clock.queue_last - clock.queue_first + clock.aside + meter.pending_jobs
+    world.log_busy[row] = clock.units - idle
+    waiting = clock.queue_last - clock.queue_first + clock.aside
+    world.log_queued[row] = waiting + meter.pending_jobs
     meter.rows += 1
     if kind not in (SUBMIT, START, END, CAP_STEP):
         meter.spare_rows -= 1

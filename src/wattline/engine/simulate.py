@@ -88,7 +88,7 @@ def collect(
     """The result as the model's types."""
     live, meter = state.live, world.meter[0]
     done = live.state == DONE
-    log = world.log[: meter.rows]
+    rows = int(meter.rows)
     placement = _placement(world) if state.nodes.size else None
     schedule = Schedule(
         start_s=np.where(done, live.start_s, np.nan),
@@ -102,13 +102,13 @@ def collect(
         jobs=jobs,
         schedule=schedule,
         events=EventLog(
-            time_s=log.time_s.copy(),
-            kind=log.kind.astype(np.int64),
-            job=log.job.astype(np.int64),
-            power_w=log.power_w.copy(),
-            busy=log.busy.astype(np.int64),
-            queued=log.queued.astype(np.int64),
-            value=log.value.copy(),
+            time_s=world.log_time_s[:rows],
+            kind=world.log_kind[:rows],
+            job=world.log_job[:rows],
+            power_w=world.log_power_w[:rows],
+            busy=world.log_busy[:rows],
+            queued=world.log_queued[:rows],
+            value=world.log_value[:rows],
         ),
         machine=machine,
         units=units_of(machine, rules.granularity),

@@ -31,17 +31,16 @@ METER = np.dtype(
     ]
 )
 
-ROW = np.dtype(
-    [
-        ("time_s", "f8"),
-        ("power_w", "f8"),
-        ("value", "f8"),
-        ("kind", "i4"),
-        ("job", "i4"),
-        ("busy", "i4"),
-        ("queued", "i4"),
-    ]
-)
+# The event log is kept in columns, so that the result can have them without a copy.
+LOG = {
+    "log_time_s": np.float64,
+    "log_power_w": np.float64,
+    "log_value": np.float64,
+    "log_kind": np.int64,
+    "log_job": np.int64,
+    "log_busy": np.int64,
+    "log_queued": np.int64,
+}
 
 CAP = np.dtype([("time_s", "f8"), ("cap_w", "f8")])
 SPAN = np.dtype([("job", "i4"), ("first", "i4"), ("count", "i4")])
@@ -52,9 +51,15 @@ SPARE_ROWS = 4096
 class World(Books):
     """Record arrays; `meter` has one record."""
 
-    FIELDS = ("meter", "log", "caps", "spans")
+    FIELDS = ("meter", "caps", "spans", *LOG)
     meter: Any
-    log: Any
+    log_time_s: Any
+    log_power_w: Any
+    log_value: Any
+    log_kind: Any
+    log_job: Any
+    log_busy: Any
+    log_queued: Any
     caps: Any
     spans: Any
 
@@ -67,18 +72,21 @@ def make_world(jobs: int, caps: Any, first_s: float, nodes: int) -> World:
     rows = 3 * jobs + len(caps) + SPARE_ROWS
     return World(
         meter=meter,
-        log=np.zeros(rows, ROW).view(np.recarray),
         caps=caps,
         spans=np.zeros(2 * jobs + nodes + 1 if nodes else 0, SPAN).view(np.recarray),
+        **{column: np.zeros(rows, dtype) for column, dtype in LOG.items()},
     )
 
 
 def grow_log(world: World) -> World:
     """The same world with twice the room for events that are not sure to happen."""
-    room = len(world.log)
+    room = len(world.log_time_s)
     world.meter[0].spare_rows += room
-    log = np.concatenate([world.log, np.zeros(room, ROW)]).view(np.recarray)
-    return world.with_arrays(log=log)
+    columns = {
+        column: np.concatenate([getattr(world, column), np.zeros(room, dtype)])
+        for column, dtype in LOG.items()
+    }
+    return world.with_arrays(**columns)
 
 
 def grow_spans(world: World) -> World:
