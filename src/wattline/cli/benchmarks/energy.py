@@ -59,15 +59,17 @@ def _adaptive() -> dict[str, Any]:
         name = "leadership"
         jobs = generate("leadership", seed=1, jobs=GENERATED_JOBS, nodes=MIRA_NODES).jobs
     found: dict[str, Any] = {"log": name, "jobs": len(jobs)}
-    for part in (0.7, 0.9):
+    for part in (0.7, 0.8, 0.9):
         plan = PowerCap(part * machine.power_w_max)
-        adaptive_run(jobs, machine, plan)
-        runs = [adaptive_run(jobs, machine, plan) for _ in range(5)]
-        best_s = min(run.engine_s for run in runs)
+        run = adaptive_run(jobs, machine, plan)
+        # Processor seconds: one core works, and others' work on the machine is not ours.
+        best_s = min(_cpu_s(lambda plan=plan: adaptive_run(jobs, machine, plan))
+                     for _ in range(5))
         found[f"cap_{100 * part:.0f}"] = {
-            "engine_s": best_s, "jobs_per_s": len(jobs) / best_s,
-            "time_above_cap_s": runs[0].time_above_cap_s,
-            "peak_part": runs[0].power_w_peak / machine.power_w_max,
+            "cpu_s": best_s, "jobs_per_s": len(jobs) / best_s,
+            "mean_queue": float(run.events.queued.mean()),
+            "time_above_cap_s": run.time_above_cap_s,
+            "peak_part": run.power_w_peak / machine.power_w_max,
         }
     return found
 
@@ -115,6 +117,12 @@ def _recomputed(view: Any, kept: Any) -> Any:
     view.shape.values[:] = kept
     view.recompute()
     return view.shape.values
+
+
+def _cpu_s(work: Any) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
 
 
 def _timed(work: Any) -> float:
