@@ -26,6 +26,8 @@ STUDIES: Mapping[str, Study] = {
     "esp": Study("wattline.cli.study_esp", "Power-adaptive scheduling of the ESP-2 mix."),
     "fairshare": Study("wattline.cli.study_fairshare", "Fair-share by joules: who waits less."),
     "hetero": Study("wattline.cli.study_hetero", "Energy claims on a mixed cluster."),
+    "puppet": Study("wattline.cli.study_puppet",
+                    "Power capping: delay jobs (BLOCK, WAIT) or slow processors (DVFS)?"),
 }
 
 

@@ -12,8 +12,9 @@ from wattline.model.errors import InputError
 from wattline.model.units import parse_fraction
 
 if TYPE_CHECKING:
+    from wattline.model.signal import FloatArray
     from wattline.physics.configurations import ConfigurationTable
-    from wattline.studies.rmap import Result
+    from wattline.studies.rmap import Result, Setting
 
 _SHIPPED = ("BT-MZ", "SPhot", "SC", "NSC", "SM", "NSM")
 
@@ -32,11 +33,13 @@ _SHIPPED = ("BT-MZ", "SPhot", "SC", "NSC", "SM", "NSM")
 @click.option("--load", default=0.7, show_default=True,
               help="Part of the nodes that the requests would keep busy.")
 @click.option("--bounds", metavar="LIST", help="Bounds as parts of the peak, like 44%,68%,95%.")
+@click.option("--variability", metavar="SD",
+              help="Instead: what it costs that nodes differ by this much, like 1.3%.")
 @click.option("--out", metavar="FOLDER", help="Draw the figures into this folder.")
 @json_option
 def command(
     paths: tuple[str, ...], apps: str | None, nodes: int, jobs: int, seeds: int, load: float,
-    bounds: str | None, out: str | None, as_json: bool,
+    bounds: str | None, variability: str | None, out: str | None, as_json: bool,
 ) -> None:
     """Compare traditional, naive and adaptive power-aware scheduling under six bounds.
 
@@ -49,6 +52,9 @@ def command(
     parts = tuple(parse_fraction(part) for part in bounds.split(",")) if bounds else BOUNDS
     setting = Setting(nodes=nodes, bounds=parts, seeds=tuple(range(1, seeds + 1)), jobs=jobs,
                       load=load)
+    if variability is not None:
+        _variability(_tables(paths, apps, nodes), setting, parse_fraction(variability), as_json)
+        return
     with progress("simulating") as advance:
         result = study(_tables(paths, apps, nodes), setting, advance)
     if out:
@@ -61,6 +67,37 @@ def command(
         print_json(as_dict(result))
         return
     _print(result)
+
+
+def _variability(
+    tables: dict[str, ConfigurationTable], setting: Setting, sd: float, as_json: bool
+) -> None:
+    from wattline.studies.rmap_report import interval
+    from wattline.studies.rmap_variability import cost_of_variability
+
+    found = []
+    with progress("simulating") as advance:
+        for bound in setting.bounds:
+            found.append(cost_of_variability(tables, setting, sd, bound, progress=advance))
+    rows = [
+        [f"{one.bound:.0%}", name, float(values.mean()), f"{_change(values, one.equal_s):+.2%}",
+         f"±{interval(values / one.equal_s - 1.0):.2%}"]
+        for one in found for name, values in (("equal nodes", one.equal_s),
+                                              *one.turnaround_s.items())
+    ]
+    if as_json:
+        print_json({"sd": sd, "trace": found[0].trace, "by_bound": {
+            f"{one.bound:g}": {"equal_nodes_s": one.equal_s.mean(), **{
+                name: values.mean() for name, values in one.turnaround_s.items()},
+                "above_bound_s": one.above_bound_s} for one in found}})
+        return
+    print_table(["bound", "nodes", "turnaround s", "against equal nodes", "95 %"], rows,
+                title=f"Adaptive policy, trace '{found[0].trace}', nodes differ by {sd:.1%}")
+    click.echo(f"above the bound: {sum(one.above_bound_s for one in found):.1f} s of all runs")
+
+
+def _change(values: FloatArray, equal: FloatArray) -> float:
+    return float((values / equal - 1.0).mean())
 
 
 def _print(result: Result) -> None:
@@ -135,6 +172,9 @@ def _predicted(nodes: int) -> dict[str, ConfigurationTable]:
 
     from wattline.physics.regression import shipped_models
 
+    if nodes < 8:
+        raise InputError(f"--nodes is {nodes}; the shipped models begin at 8 nodes, so give a "
+                         "--table of your own for a smaller machine")
     step = max(2, nodes // 16)
     if nodes > 32:
         click.echo("wattline: the models were trained on up to 32 nodes; larger counts are "

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from wattline.engine.timers import WINDOW_END, WINDOW_START, push_timer
-from wattline.engine.world import CAP, World, make_world
+from wattline.engine.world import CAP, SPARE_ROWS, World, make_world
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.machine import Machine, NodeClass
@@ -30,6 +30,8 @@ class Rules:
     reservations: Sequence[Reservation] = field(default_factory=tuple)
     user_share: Sequence[float] = field(default_factory=tuple)
     """Share of each user by code, for orders that weigh it; empty: none."""
+    event_rows: int = SPARE_ROWS
+    """Room in the event log, beyond three rows a job, to begin with; it grows as it must."""
     numbers: int = 0
     """Room for figures that a policy keeps between decisions."""
 
@@ -80,7 +82,7 @@ def prepare(jobs: JobTable, machine: Machine, rules: Rules) -> tuple[State, Worl
         state.jobs.share = np.where(jobs.user >= 0, share[np.maximum(jobs.user, 0)], 0.0)
     first_s = float(jobs.submit_s[0]) if len(jobs) else 0.0
     caps = _cap_steps(rules, first_s)
-    world = make_world(len(jobs), caps, first_s, state.nodes.size)
+    world = make_world(len(jobs), caps, first_s, state.nodes.size, rules.event_rows)
     state.clock.now_s = first_s
     if len(caps):
         state.clock.cap_w_max = np.max(caps.cap_w)

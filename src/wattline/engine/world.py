@@ -64,12 +64,14 @@ class World(Books):
     spans: Any
 
 
-def make_world(jobs: int, caps: Any, first_s: float, nodes: int) -> World:
+def make_world(
+    jobs: int, caps: Any, first_s: float, nodes: int, spare_rows: int = SPARE_ROWS
+) -> World:
     """An empty log with room for three rows a job and the steps of the cap."""
     meter = np.zeros(1, METER).view(np.recarray)
     meter.start_s = first_s
-    meter.spare_rows = SPARE_ROWS
-    rows = 3 * jobs + len(caps) + SPARE_ROWS
+    meter.spare_rows = spare_rows
+    rows = 3 * jobs + len(caps) + spare_rows
     return World(
         meter=meter,
         caps=caps,

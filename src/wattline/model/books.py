@@ -77,12 +77,19 @@ if not PLAIN:
         def array_type(self, name: str) -> Any:
             return dict(self.fields).get(name)
 
+    # Finding the numba type of a record array takes as long as a small simulation.
+    _known_types: dict[tuple[Any, ...], BooksType] = {}
+
     @typeof_impl.register(Books)
     def _typeof_books(value: Books, context: Any) -> BooksType:
         known = value.__dict__.get("_type")
         if known is None:
-            fields = tuple((name, typeof(getattr(value, name))) for name in value.FIELDS)
-            known = BooksType(type(value).__name__, fields)
+            arrays = [getattr(value, name) for name in value.FIELDS]
+            key = (type(value), *((type(a), a.dtype, a.flags.writeable) for a in arrays))
+            known = _known_types.get(key)
+            if known is None:
+                fields = tuple((n, typeof(a)) for n, a in zip(value.FIELDS, arrays, strict=True))
+                known = _known_types[key] = BooksType(type(value).__name__, fields)
             value.__dict__["_type"] = known
         assert isinstance(known, BooksType)
         return known

@@ -120,6 +120,12 @@ def watts_of(st: State, admission: Any, job: int) -> float:
 
 
 @slot(1, default=True)
+def exhausted(st: State, admission: Any) -> bool:
+    """Whether no job in the queue can be admitted before something changes, whichever it is."""
+    return False
+
+
+@slot(1, default=True)
 def planned_s(st: State, admission: Any, job: int, requested_s: float) -> float:
     """How long a job that asked for `requested_s` may take if it is admitted now."""
     return float(requested_s / st.clock[0].speed)

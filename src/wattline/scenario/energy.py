@@ -81,6 +81,7 @@ def adaptive_admission(
     return adaptive(
         setting.machine, replace(plan, reservations=(*plan.reservations, *planned)), core=table,
         strategy=Strategy.parse(strategy), ranges=_ranges(setting, cpu_freq, table),
+        jobs=setting.jobs if setting.scenario.machine.granularity == "node" else None,
     )
 
 

@@ -113,7 +113,10 @@ def run_contract(case: Case, bid: Bid | Sequence[Bid | None] | None) -> Contract
         order=Fcfs(), backfill=backfill, admission=NoLimit(), configuration=Requested(),
         placement=FirstFit() if case.choose_nodes else Counted(), regulation=regulation,
     )  # fmt: skip
-    run = simulate(case.jobs, _machine(case), policy, Rules(choose_nodes=case.choose_nodes))
+    # A row a cycle, and about one for each server where caps change.
+    rows = int(case.duration_s / case.cycle_s * 8) + 4096
+    rules = Rules(choose_nodes=case.choose_nodes, event_rows=rows)
+    run = simulate(case.jobs, _machine(case), policy, rules)
     return _judged(case, desk, run, weights)
 
 

@@ -43,7 +43,7 @@ def compare(
     free = adaptive_run(jobs, machine)
     capped = adaptive_run(jobs, machine, PowerCap(budget.mean_w), strategy)
     count = periods or 2 * math.ceil((capped.end_s - capped.start_s) / length_s)
-    admission = budgeted(machine, shifted, adaptive(machine, strategy=strategy), count)
+    admission = budgeted(machine, shifted, adaptive(machine, strategy=strategy, jobs=jobs), count)
     # A job that runs on past its request could break the promise, so it is stopped there.
     limited = simulate(jobs, machine, composed(admission), Rules(numbers=NUMBERS, overrun="kill"))
     return Comparison({"no limit": free, "constant cap": capped, "budget": limited}, shifted, count)

@@ -89,7 +89,7 @@ def _balance(arrival: float, work: float, mean: float, std: float, weight: float
         low *= 2
     while over_t(high) < 0 and high < 1e9 / work:
         high *= 2
-    for _ in range(120):
+    for _ in range(70):
         middle = (low + high) / 2
         if over_t(middle) < 0:
             low = middle

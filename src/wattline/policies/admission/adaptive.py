@@ -21,6 +21,7 @@ from wattline.policies.contract import (
     WAIT,
     Composition,
     admit,
+    exhausted,
     not_before_s,
     planned_s,
     refuses,
@@ -55,6 +56,8 @@ class Adaptive(NamedTuple):
     """The cap in each window that is known in advance, in the order of their starts."""
     node_w: float
     """A unit at full speed."""
+    least_rise_w: float = 0.0
+    """No job raises the power by less a unit, at its lowest level."""
     least: int = 0
     """The lowest level that any job allows."""
     shut: int = 0
@@ -141,6 +144,19 @@ def time_at_level(admission: Adaptive, level: int, requested_s: float) -> float:
     if level == NO_LEVEL:
         return float("inf")
     return float(requested_s / admission.speed[level])
+
+
+@implement(exhausted, Adaptive)
+@kernel
+def _exhausted(st: State, admission: Adaptive) -> bool:
+    return no_room_for_any(st, admission, st.clock[0].cap_w)
+
+
+@kernel
+def no_room_for_any(st: State, admission: Adaptive, cap_w: float) -> bool:
+    """Whether the room under the cap is too small for the smallest job of the queue."""
+    clock = st.clock[0]
+    return not fits(clock.smallest * admission.least_rise_w, cap_w - clock.power_w)
 
 
 @implement(watts_available, Adaptive)

@@ -8,7 +8,7 @@ from enum import StrEnum
 import numpy as np
 
 from wattline.model.errors import InputError
-from wattline.model.jobs import IntArray
+from wattline.model.jobs import IntArray, JobTable
 from wattline.model.machine import Machine
 from wattline.physics.core_power import GHZ, SANDY_BRIDGE, CorePower, FrequencyRange
 from wattline.physics.powercap import Limits, PowerCap
@@ -44,9 +44,11 @@ class Strategy(StrEnum):
 def adaptive(
     machine: Machine, plan: PowerCap | None = None, *, core: CorePower = SANDY_BRIDGE,
     strategy: Strategy = Strategy.DVFS, ranges: Sequence[FrequencyRange | None] | None = None,
+    jobs: JobTable | None = None,
 ) -> Adaptive:
     """Parameters for this machine; `ranges` are the frequencies that each job allows.
 
+    `jobs` tell the least power that any of them needs, so that a full machine is noticed at once.
     A job without a range allows all. Reservations of the plan become windows that are kept;
     its changes on the fly do not: nobody knows of them beforehand.
     """
@@ -62,12 +64,24 @@ def adaptive(
         window_end_s=end,
         window_w=cap,
         node_w=machine.groups[0].node_class.power_w_active,
+        least_rise_w=_least_rise_w(machine, jobs, float(core.dynamic()[int(low.min())])),
         least=int(low.min()),
         shut=int(strategy in (Strategy.SHUT, Strategy.MIX)),
         floor_w=plan.floor_w,
         ramp_w_per_s=plan.change_rate_w_per_s,
         ramp_w=plan.change_rate_w_per_s * RAMP_KEPT_S,
     )
+
+
+def _least_rise_w(machine: Machine, jobs: JobTable | None, part: float) -> float:
+    """What a node of the thriftiest job draws above idle at the lowest level; 0 is always safe."""
+    node = machine.groups[0].node_class
+    if jobs is None or len(machine.groups) > 1 or not len(jobs):
+        return 0.0
+    nodes = -(-jobs.procs // node.cores)
+    own = jobs.power_w / nodes - node.power_w_idle
+    rise = np.where(np.isnan(own), node.power_w_active - node.power_w_idle, own)
+    return max(float(rise.min()) * part, 0.0)
 
 
 def _levels(

@@ -27,6 +27,7 @@ from wattline.policies.admission.adaptive import (
     after_windows_s,
     held_watts,
     never_fits,
+    no_room_for_any,
     rise_of,
     start_level,
     switch,
@@ -38,6 +39,7 @@ from wattline.policies.contract import (
     Composition,
     admit,
     before_queue,
+    exhausted,
     not_before_s,
     planned_s,
     refuses,
@@ -168,6 +170,12 @@ def _settle(st: State, admission: Budget, policy: Composition) -> None:
 def _planned_s(st: State, admission: Budget, job: int, requested_s: float) -> float:
     level = start_level(st, admission.adaptive, job, plan_w(st, admission))
     return time_at_level(admission.adaptive, level, requested_s)
+
+
+@implement(exhausted, Budget)
+@kernel
+def _exhausted(st: State, admission: Budget) -> bool:
+    return no_room_for_any(st, admission.adaptive, plan_w(st, admission))
 
 
 @implement(watts_available, Budget)

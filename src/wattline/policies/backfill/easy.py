@@ -23,6 +23,7 @@ from wattline.policies.contract import (
     Composition,
     before_queue,
     configure,
+    exhausted,
     least_units,
     not_before_s,
     planned_s,
@@ -86,7 +87,7 @@ def _backfill(st: State, policy: Composition, position: int, smallest: int) -> N
     kept = position
     end = clock.queue_last
     while position < end:
-        if clock.free == 0 or clock.stopped:
+        if clock.free == 0 or clock.stopped or exhausted(st, policy.admission):
             smallest = min(smallest, clock.smallest)  # the rest is not looked at: still a bound
             break
         entry = st.queue[position]

@@ -9,13 +9,13 @@ from wattline.policies.state import State
 
 
 @kernel
-def choose_by_age(st: State, desk: Desk, whatever: bool) -> None:
-    """Choose the oldest jobs that fit in servers and, unless `whatever`, come nearer to the target.
+def choose_by_age(st: State, desk: Desk) -> None:
+    """Choose the oldest jobs that fit in servers and come nearer to the target.
 
     A start that overshoots by less than it would leave open is the nearer one; caps do the rest.
     """
     free = free_servers(st, desk)
-    left_w = float("inf") if whatever else room_w(st, desk)
+    left_w = room_w(st, desk)
     for kind in range(desk.types.size):
         desk.types[kind].settled = 0
     while True:

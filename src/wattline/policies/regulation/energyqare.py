@@ -6,9 +6,7 @@ from typing import Any, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import Composition, cycle_s, regulate
-from wattline.policies.regulation.byage import choose_by_age
-from wattline.policies.regulation.cycle import begin_cycle, carry_out, end_cycle
-from wattline.policies.regulation.preemption import resume_paused
+from wattline.policies.regulation.cycle import begin_cycle, end_cycle
 from wattline.policies.regulation.quality import mean_relative
 from wattline.policies.regulation.timing import next_cycle_s
 from wattline.policies.regulation.tracking import track
@@ -18,7 +16,9 @@ ERROR_LIMIT = 0.3
 
 
 class EnergyQare(NamedTuple):
-    """Start all that fits while the mean degradation, relative to thresholds, exceeds the error."""
+    """Follow the target; while the jobs' mean degradation, relative to their thresholds, exceeds
+    the relative error, let the power exceed the target by as much as brings the two to balance.
+    """
 
     desk: Any
 
@@ -36,12 +36,13 @@ def _regulate(st: State, regulation: EnergyQare, policy: Composition) -> None:
     hour = min(int((st.clock[0].now_s - control.start_s) / control.hour_s), desk.reserve.size - 1)
     reserve_w = desk.reserve[hour]
     error = gap_w / reserve_w if reserve_w > 0.0 else 0.0
-    if mean_relative(st, desk) > error / ERROR_LIMIT:
-        resume_paused(st, desk)
-        choose_by_age(st, desk, True)
-        carry_out(st, desk, policy, 1.0)
-    else:
-        track(st, desk, policy)
+    quality = mean_relative(st, desk)
+    target_w = control.target_w
+    if quality > error / ERROR_LIMIT:
+        # Jobs start until the error that they bring weighs as much as the degradation.
+        control.target_w += quality * ERROR_LIMIT * reserve_w
+    track(st, desk, policy)
+    control.target_w = target_w
     end_cycle(st, desk, cycle)
 
 

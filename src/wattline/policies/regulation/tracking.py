@@ -41,7 +41,7 @@ def _regulate(st: State, regulation: Tracking, policy: Composition) -> None:
 def track(st: State, desk: Desk, policy: Composition) -> None:
     """Match the target with starts by age and one cap ratio."""
     resume_paused(st, desk)
-    choose_by_age(st, desk, False)
+    choose_by_age(st, desk)
     add_standby(st, desk)
     pause_surplus(st, desk)
     carry_out(st, desk, policy, common_ratio(st, desk))

@@ -30,7 +30,8 @@ class Row:
 
     name: str
     policy: str
-    participates: bool
+    met: bool
+    """Whether the planned hour met all constraints."""
     average_w: float
     reserve_w: float
     cost: float
@@ -47,10 +48,6 @@ class Row:
     other_error: tuple[float, float, float]
     weights: tuple[float, ...]
 
-    @property
-    def met(self) -> bool:
-        return self.participates
-
 
 @dataclass(frozen=True)
 class Order:
@@ -64,6 +61,8 @@ class Order:
     rounds: int
     signal_file: str = ""
     signal_hour: int = 0
+    also: tuple[str, ...] = ()
+    """Policies that are judged with the same bid, as Tracking-only was with EnergyQARE's."""
 
 
 def signal_of(order: Order, number: int) -> Signal:
@@ -90,28 +89,26 @@ def case_for(order: Order, number: int) -> Case:
     return Case(order.workload, jobs, signal_of(order, number), policy=order.policy)
 
 
-def evaluate(order: Order, bid: Bid | None = None) -> Row:
-    """Choose the bid on hour 0 (unless given) and judge it there and on the other hours."""
-    planned = case_for(order, 0)
-    participates = True
-    if bid is None:
-        decision = choose(planned, METHOD_OF[order.policy], rounds=order.rounds)
-        participates = decision.participates
-        bid = decision.bid or decision.nearest
-    if bid is None:
-        return _empty(order)
-    first = run_contract(planned, bid)
-    others = [run_contract(case_for(order, n), bid) for n in range(1, order.hours)]
-    return _row(order, bid, first, others, participates and first.constraints_met)
+def evaluate(order: Order) -> list[Row]:
+    """Choose the bid on hour 0 and judge it there and on the other hours; a row a policy."""
+    decision = choose(case_for(order, 0), METHOD_OF[order.policy], rounds=order.rounds)
+    bid = decision.bid or decision.nearest
+    rows = []
+    for policy in (order.policy, *order.also):
+        mine = replace(order, policy=policy)
+        if bid is None:
+            rows.append(_empty(mine))
+            continue
+        runs = [run_contract(case_for(mine, number), bid) for number in range(order.hours)]
+        rows.append(_row(mine, bid, runs[0], runs[1:]))
+    return rows
 
 
-def _row(
-    order: Order, bid: Bid, first: ContractRun, others: Sequence[ContractRun], met: bool
-) -> Row:
+def _row(order: Order, bid: Bid, first: ContractRun, others: Sequence[ContractRun]) -> Row:
     bill = first.settlement
     failing = first.outcome.violations
     return Row(
-        order.name, order.policy, met, bid.average_w, bid.reserve_w, bill.cost, bill.saving,
+        order.name, order.policy, first.constraints_met, bid.average_w, bid.reserve_w, bill.cost, bill.saving,
         bill.tracking.mean, bill.tracking.exceed_share, failing[0] if failing else "",
         first.standby_share, len(others), sum(r.constraints_met for r in others),
         mean_interval([r.settlement.saving for r in others]),
@@ -130,32 +127,30 @@ def run_orders(orders: Sequence[Order], workers: int, progress: Progress) -> lis
     if workers <= 1:
         rows = []
         for number, order in enumerate(orders):
-            rows.append(evaluate(order))
+            rows += evaluate(order)
             progress((number + 1) / len(orders))
         return rows
-    found: dict[int, Row] = {}
+    found: dict[int, list[Row]] = {}
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         waiting = {pool.submit(evaluate, order): n for n, order in enumerate(orders)}
         for done in as_completed(waiting):
             found[waiting[done]] = done.result()
             progress(len(found) / len(orders))
-    return [found[number] for number in range(len(orders))]
+    return [row for number in range(len(orders)) for row in found[number]]
 
 
 def fourteen(
     *, seed: int, hours_each: int, rounds: int, signal_file: str, names: Iterable[str]
 ) -> list[Order]:
-    """W1 to W14 at 35 servers under the three policies; W3 with standby jobs for AQA.
-
-    The slow ones come first, so that no process is left with one at the end.
-    """
+    """W1 to W14 at 35 servers under the three policies; W3 with standby jobs for AQA."""
     orders = []
     for name in names:
-        for policy in ("aqa", "energyqare", "tracking"):
-            load = workload(name)
-            if name == "W3" and policy == "aqa":
-                load = load.with_standby()
-            orders.append(Order(load, policy, name, seed, hours_each, rounds, signal_file))
+        load = workload(name)
+        orders.append(Order(load, "energyqare", name, seed, hours_each, rounds, signal_file,
+                            also=("tracking",)))  # fmt: skip
+        if name == "W3":
+            load = load.with_standby()
+        orders.append(Order(load, "aqa", name, seed, hours_each, rounds, signal_file))
     return orders
 
 
@@ -169,7 +164,7 @@ def default_cluster(*, seed: int, hours_each: int, rounds: int, signal_file: str
 
     orders = [
         order("standby jobs", base), order("no standby jobs", bare),
-        order("tracking only", bare, "tracking"), order("EnergyQARE", bare, "energyqare"),
+        replace(order("baselines", bare, "energyqare"), also=("tracking",)),
     ]  # fmt: skip
     orders += [order(f"{n} servers", base.scaled(n)) for n in (20, 50, 500, 2500)]
     orders += [order(f"{level} QoS", base.at_level(level)) for level in ("tight", "loose")]

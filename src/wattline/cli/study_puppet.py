@@ -1,0 +1,123 @@
+"""`wattline study puppet`: power capping by DVFS and by allocation, after the published study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.model.errors import InputError
+
+
+@click.command()
+@click.option("--trace", type=click.Path(path_type=Path),
+              help="Job log; by default a generated one of four months.")
+@click.option("--nodes", type=click.IntRange(min=1), help="Nodes of the machine (with --trace).")
+@click.option("--node-active-w", type=float, default=62.0, show_default=True,
+              help="Power of a busy node where the log has none (with --trace).")
+@click.option("--jobs", type=click.IntRange(min=100),
+              help="Length of the generated log; default 16,044 jobs, four months.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
+              help="Of the generated log, or of the powers that a log lacks.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("runs/puppet"),
+              show_default=True, help="Folder for the plots.")
+@click.option("--plots/--no-plots", default=True, show_default=True, help="Write the plots.")
+@json_option
+def command(trace: Path | None, nodes: int | None, node_active_w: float, jobs: int | None,
+            seed: int, out: Path, plots: bool, as_json: bool) -> None:
+    """Delay jobs or slow processors? Figures 10 to 16 and table 2 of the PuPPET study."""
+    from wattline.studies import puppet
+
+    workload = _workload(trace, nodes, node_active_w, jobs, seed)
+    _say_if_compiling()
+    with progress("simulating") as advance:
+        result = puppet.study(workload, advance)
+    _remember_compiled()
+    files: list[Path] = []
+    if plots:
+        from wattline.studies.puppet_plots import write_plots
+
+        try:
+            files = write_plots(result, out)
+        except OSError as error:
+            raise InputError(f"cannot write to {out}: {error.strerror}") from error
+    if as_json:
+        print_json(puppet.as_json(result) | {"plots": [str(file) for file in files]})
+        return
+    _print(result, files)
+
+
+def _workload(trace: Path | None, nodes: int | None, node_w: float, jobs: int | None,
+              seed: int) -> Any:
+    from wattline.studies.puppet_workload import generated_workload, logged_workload
+
+    if trace is None:
+        if nodes is not None:
+            raise InputError("--nodes goes with --trace; the generated log has its own machine")
+        return generated_workload(seed, jobs)
+    if nodes is None:
+        raise InputError("--trace needs --nodes, the size of the machine")
+    if jobs is not None:
+        raise InputError("--jobs is for the generated log, not for --trace")
+    from wattline.traces.reader import read
+
+    return logged_workload(read(trace, machine_procs=nodes).jobs, nodes, node_w, seed, str(trace))
+
+
+def _policies() -> list[Any]:
+    from wattline.studies.puppet_runs import ORDERS, Case, composition
+
+    return [composition(Case(0, order, method)) for order in ORDERS
+            for method in ("none", "block", "wait", "dvfs")]
+
+
+def _say_if_compiling() -> None:
+    from wattline.scenario import compiling
+
+    new = sum(compiling.is_new(policy) for policy in _policies())
+    if new:
+        click.echo(f"wattline: compiling the simulator for {new} combinations of policies; this "
+                   "happens once and takes a minute or two", err=True)
+
+
+def _remember_compiled() -> None:
+    from wattline.scenario import compiling
+
+    for policy in _policies():
+        compiling.remember(policy)
+
+
+def _print(result: Any, files: list[Path]) -> None:
+    workload = result.workload
+    click.echo(f"{workload.source}; {workload.nodes:,} nodes; caps are fractions of "
+               f"{result.reference_w / 1e6:.3f} MW, the uncapped peak of {workload.names[0]}\n")
+    for finding in result.findings:
+        click.echo(f"{'holds ' if finding.holds else 'FAILS '} {finding.claim}")
+        for name, value in finding.figures.items():
+            click.echo(f"         {name}: {_figure(value)}")
+    click.echo("")
+    print_table(
+        ("step (min)", "max error (%)", "mean (%)", "power read once a step (%)",
+         "published (%)", "our run (s)", "published (min)"),
+        [(row.step_min, 100 * row.error, 100 * row.mean_error, 100 * row.sampled,
+          100 * row.published_error, row.seconds, row.published_min) for row in result.steps],
+        title="Error of a day's energy by simulation step (table 2)",
+    )
+    holding = sum(finding.holds for finding in result.findings)
+    click.echo(f"\n{holding} of {len(result.findings)} findings hold; {result.simulations} "
+               f"simulations in {result.seconds:.1f} s")
+    for file in files:
+        click.echo(f"  {file}")
+
+
+def _figure(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_figure(item)}" if not isinstance(item, dict)
+                         else f"{name} ({_figure(item)})" for name, item in value.items())
+    if isinstance(value, list):
+        return " ".join(_figure(item) for item in value)
+    return str(value)

@@ -1,0 +1,86 @@
+"""The published evaluation of PuPPET on a log: figures 10 to 16, table 2, and the findings."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from wattline.studies.puppet_figures import FIGURES, DayCurve, all_cases, day_curve
+from wattline.studies.puppet_findings import Finding, busy_parts, findings
+from wattline.studies.puppet_runs import ORDERS, Case, Laboratory, Ratio
+from wattline.studies.puppet_steps import StepError, step_study
+from wattline.studies.puppet_workload import Workload
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """Everything that the study found."""
+
+    workload: Workload
+    reference_w: float
+    """The uncapped peak of the first part, of which caps are fractions."""
+    ratios: dict[Case, Ratio]
+    curve: DayCurve
+    steps: list[StepError]
+    findings: list[Finding]
+    seconds: float
+    simulations: int
+
+
+def study(workload: Workload,
+          advance: Callable[[float], None] = lambda share: None) -> Result:
+    """Run it all; `advance` hears how far it has come."""
+    began = time.perf_counter()
+    laboratory = Laboratory(workload)
+    parts = len(workload.parts)
+    ratios = laboratory.ratios(all_cases(parts), lambda share: advance(0.9 * share))
+    curve = day_curve(laboratory)
+    advance(0.95)
+    steps = step_study(laboratory)
+    advance(1.0)
+    found = findings(ratios, curve, parts)
+    simulations = len(ratios) + len({(r.case.part, r.case.order, r.case.idle, r.left_out)
+                                     for r in ratios.values()}) + 3 + 1 + len(steps)
+    return Result(workload, laboratory.reference_w, ratios, curve, steps, found,
+                  time.perf_counter() - began, simulations)
+
+
+def as_json(result: Result) -> dict[str, Any]:
+    """The result for programs."""
+    workload = result.workload
+    return {
+        "findings": [asdict(finding) for finding in result.findings],
+        "step_error": {str(row.step_min): row.error for row in result.steps},
+        "seconds": result.seconds,
+        "simulations": result.simulations,
+        "workload": {
+            "source": workload.source, "nodes": workload.nodes, "jobs": len(workload.whole),
+            "parts": dict(zip(workload.names, map(len, workload.parts), strict=True)),
+            "busy": [workload.names[part]
+                     for part in busy_parts(result.ratios, len(workload.parts))],
+            "reference_peak_w": result.reference_w,
+        },
+        "step_table": [asdict(row) for row in result.steps],
+        "figures": {str(figure.number): _figure_rows(result, figure.number) for figure in FIGURES}
+        | {"16": {"cap_w": result.curve.cap_w, "hour": result.curve.hour,
+                  "power_w": result.curve.power_w, "peak_w": result.curve.peak_w,
+                  "days": result.curve.days, "left_out": result.curve.left_out}},
+    }
+
+
+def _figure_rows(result: Result, number: int) -> list[dict[str, Any]]:
+    figure = next(figure for figure in FIGURES if figure.number == number)
+    rows = []
+    for order in ORDERS:
+        for part, name in enumerate(result.workload.names):
+            for choice, (label, _) in enumerate(figure.choices):
+                ratio = result.ratios[figure.case(choice, part, order)]
+                rows.append({
+                    "order": order, "part": name, "choice": label,
+                    "utilisation": ratio.utilisation, "wait": ratio.wait, "edp": ratio.edp,
+                    "wait_s": ratio.figures.wait_s, "baseline_wait_s": ratio.baseline.wait_s,
+                    "left_out": ratio.left_out, "left_out_share": ratio.left_out_share,
+                })
+    return rows

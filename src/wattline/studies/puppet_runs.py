@@ -1,0 +1,188 @@
+"""The simulations of the PuPPET study: which there are, and what is measured of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from wattline.engine.prepare import Rules
+from wattline.engine.simulate import simulate
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine, NodeClass
+from wattline.model.run import Run
+from wattline.model.signal import Signal
+from wattline.policies.admission.block import Block
+from wattline.policies.admission.dvfs import Dvfs
+from wattline.policies.admission.none import NoLimit
+from wattline.policies.admission.wait import Wait
+from wattline.policies.backfill.easy import Easy
+from wattline.policies.configuration.requested import Requested
+from wattline.policies.contract import Composition
+from wattline.policies.order.fcfs import Fcfs
+from wattline.policies.order.wfp import Wfp
+from wattline.policies.placement.counted import Counted
+from wattline.policies.regulation.none import NoRegulation
+from wattline.studies.puppet_workload import Workload
+
+LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+CORE_SHARE = 0.65
+WAIT_S, WAIT_SLOTS = 30_000.0, 10
+ORDERS = ("fcfs", "wfp")
+WHOLE = -1
+"""In place of the number of a part: the whole log."""
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One simulation, with the defaults of the published study."""
+
+    part: int
+    order: str
+    method: str
+    """none, block, wait or dvfs"""
+    cap: float = 0.7
+    """As a fraction of the reference peak."""
+    alpha: float = 2.0
+    beta: float = 0.5
+    idle: float = 0.3
+    """Idle power of a node as a fraction of its full power."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What is measured of a simulation."""
+
+    utilisation: float
+    wait_s: float
+    edp_js: float
+    energy_j: float
+    makespan_s: float
+    peak_w: float
+    cap_w: float
+    above_cap_s: float
+    jobs: int
+    not_run: int
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A case against the same jobs without a cap."""
+
+    case: Case
+    utilisation: float
+    wait: float
+    edp: float
+    figures: Figures
+    baseline: Figures
+    left_out: int
+    """Jobs that alone, on an idle machine, would exceed the cap: left out on both sides."""
+    left_out_share: float
+    """Their part of the node-seconds."""
+
+
+class Laboratory:
+    """Runs cases on a workload; the caps are fractions of one reference power."""
+
+    def __init__(self, workload: Workload) -> None:
+        self.workload = workload
+        reference = self.run(Case(0, "fcfs", "none"), np.ones(len(workload.parts[0]), np.bool_))
+        self.reference_w = reference.power_w_peak
+
+    def cap_w(self, case: Case) -> float:
+        return float("inf") if case.method == "none" else case.cap * self.reference_w
+
+    def jobs_of(self, case: Case) -> JobTable:
+        return self.workload.whole if case.part == WHOLE else self.workload.parts[case.part]
+
+    def can_run(self, case: Case) -> Mask:
+        """Which jobs could start at all under the cap: alone, at the lowest level."""
+        jobs = self.jobs_of(case)
+        idle_w = case.idle * self.workload.node_w
+        lowest = power_factor(LEVELS[0], case.alpha) if case.method == "dvfs" else 1.0
+        alone_w = (self.workload.nodes - jobs.procs) * idle_w + jobs.power_w * lowest
+        return np.asarray(alone_w <= self.cap_w(case) * (1.0 + 1e-9), dtype=np.bool_)
+
+    def run(self, case: Case, chosen: Mask) -> Run:
+        jobs = self.jobs_of(case)
+        machine = Machine.uniform(self.workload.nodes, NodeClass(
+            power_w_idle=case.idle * self.workload.node_w, power_w_active=self.workload.node_w))
+        cap_w = self.cap_w(case)
+        rules = Rules(cap_w=None if cap_w == float("inf") else Signal.constant(cap_w, "W"))
+        return simulate(jobs if chosen.all() else jobs.take(chosen), machine,
+                        composition(case), rules)
+
+    def measure(self, case: Case, chosen: Mask) -> Figures:
+        run = self.run(case, chosen)
+        ran = run.ran
+        end_s, start_s = run.schedule.end_s[ran], run.schedule.start_s[ran]
+        makespan_s = float(end_s.max() - run.jobs.submit_s[0])
+        used = float(np.dot(run.schedule.nodes[ran], end_s - start_s))
+        return Figures(
+            utilisation=used / (self.workload.nodes * makespan_s),
+            wait_s=float(np.mean(start_s - run.jobs.submit_s[ran])),
+            edp_js=run.energy_j * makespan_s,
+            energy_j=run.energy_j,
+            makespan_s=makespan_s,
+            peak_w=run.power_w_peak,
+            cap_w=self.cap_w(case),
+            above_cap_s=run.time_above_cap_s,
+            jobs=int(ran.sum()),
+            not_run=int((~ran).sum()),
+        )
+
+    def ratios(self, cases: Iterable[Case],
+               advance: Callable[[float], None] = lambda share: None) -> dict[Case, Ratio]:
+        """Every case and its baseline, on two threads (the engine lets go of the interpreter)."""
+        wanted = list(dict.fromkeys(cases))
+        masks = {case: self.can_run(case) for case in wanted}
+        work: dict[tuple[Case, bytes], Mask] = {}
+        for case in wanted:
+            for known in (case, _baseline(case)):
+                work[known, masks[case].tobytes()] = masks[case]
+        found: dict[tuple[Case, bytes], Figures] = {}
+        with ThreadPoolExecutor(2) as pool:
+            tasks = {pool.submit(self.measure, key[0], mask): key for key, mask in work.items()}
+            for task in as_completed(tasks):
+                found[tasks[task]] = task.result()
+                advance(len(found) / len(work))
+        return {case: self._ratio(case, masks[case], found) for case in wanted}
+
+    def _ratio(self, case: Case, mask: Mask,
+               found: dict[tuple[Case, bytes], Figures]) -> Ratio:
+        key = mask.tobytes()
+        mine, base = found[case, key], found[_baseline(case), key]
+        jobs = self.jobs_of(case)
+        node_s = jobs.procs * jobs.run_s
+        return Ratio(
+            case, mine.utilisation / base.utilisation,
+            mine.wait_s / base.wait_s if base.wait_s > 0 else float("nan"),
+            mine.edp_js / base.edp_js, mine, base,
+            int((~mask).sum()), float(node_s[~mask].sum() / node_s.sum()),
+        )
+
+
+def composition(case: Case) -> Composition:
+    """The policy of a case."""
+    methods = {
+        "none": NoLimit(), "block": Block(), "wait": Wait(WAIT_S, WAIT_SLOTS),
+        "dvfs": Dvfs(np.array([f**case.beta for f in LEVELS]),
+                     np.array([power_factor(f, case.alpha) for f in LEVELS])),
+    }
+    return Composition(Fcfs() if case.order == "fcfs" else Wfp(), Easy(), methods[case.method],
+                       Requested(), Counted(), NoRegulation())
+
+
+def power_factor(f: float, alpha: float) -> float:
+    """Power of a job at relative frequency f: the cores' share scales, the rest does not."""
+    return float(CORE_SHARE * f**alpha + 1.0 - CORE_SHARE)
+
+
+def _baseline(case: Case) -> Case:
+    """The same jobs without a cap: only the order and the idle power matter."""
+    return replace(Case(case.part, case.order, "none"), idle=case.idle)

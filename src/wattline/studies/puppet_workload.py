@@ -1,0 +1,72 @@
+"""The workload of the PuPPET study: a log in four parts, with the power of every job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from wattline.model.errors import InputError
+from wattline.model.jobs import JobTable
+from wattline.model.signal import FloatArray
+
+PARTS = 4
+POWER_SPREAD = 0.15
+"""Where a log has no power: a node draws the mean times a normal factor of this deviation..."""
+POWER_RANGE = (0.7, 1.4)
+"""...cut to this range."""
+
+
+@dataclass(frozen=True, eq=False)
+class Workload:
+    """Jobs of a machine in parts that are studied one by one, and all together."""
+
+    source: str
+    nodes: int
+    node_w: float
+    """Mean power of a busy node at full speed; idle power is a fraction of it."""
+    names: tuple[str, ...]
+    parts: tuple[JobTable, ...]
+    whole: JobTable
+
+
+def generated_workload(seed: int, jobs: int | None = None) -> Workload:
+    """The bundled log: two quiet and two busy months of a leadership machine."""
+    from wattline.traces.generators import leadership
+
+    count = leadership.JOBS if jobs is None else jobs
+    if count < 100:
+        raise InputError(f"jobs is {count}; the study needs at least 100")
+    trace = leadership.generate(seed=seed, jobs=count)
+    stretch = 86400.0 * count / leadership.JOBS
+    edges = np.cumsum([month.days for month in leadership.MONTHS]) * stretch
+    names = ("January", "February", "March", "April")
+    return _split(trace.jobs, edges, names, leadership.NODES, leadership.POWER_W_MEAN,
+                  f"generated, {count} jobs, seed {seed}")
+
+
+def logged_workload(jobs: JobTable, nodes: int, node_w: float, seed: int,
+                    source: str) -> Workload:
+    """A site's log in four parts of equal length; powers that it lacks are drawn by the seed."""
+    if not node_w > 0:
+        raise InputError(f"node power is {node_w} W, must be above 0")
+    if len(jobs) < 100:
+        raise InputError(f"{source} has {len(jobs)} jobs; the study needs at least 100")
+    if int(jobs.procs.max()) > nodes:
+        raise InputError(f"{source} has a job of {int(jobs.procs.max())} nodes; --nodes is {nodes}")
+    factor = np.clip(1.0 + POWER_SPREAD * np.random.default_rng(seed).standard_normal(len(jobs)),
+                     *POWER_RANGE)
+    power_w = np.where(np.isnan(jobs.power_w), jobs.procs * node_w * factor, jobs.power_w)
+    jobs = jobs.with_columns(power_w=power_w, submit_s=jobs.submit_s - jobs.submit_s[0])
+    edges = float(jobs.submit_s[-1]) * np.arange(1, PARTS + 1) / PARTS
+    return _split(jobs, edges, tuple(f"part {i + 1}" for i in range(PARTS)), nodes, node_w, source)
+
+
+def _split(jobs: JobTable, edges: FloatArray, names: tuple[str, ...], nodes: int,
+           node_w: float, source: str) -> Workload:
+    part = np.minimum(np.searchsorted(edges, jobs.submit_s, side="right"), len(edges) - 1)
+    parts = tuple(jobs.take(part == i) for i in range(len(edges)))
+    empty = [name for name, table in zip(names, parts, strict=True) if len(table) < 2]
+    if empty:
+        raise InputError(f"{source}: {empty[0]} has next to no jobs; the study needs four parts")
+    return Workload(source, nodes, node_w, names, parts, jobs)

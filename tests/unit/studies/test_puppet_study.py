@@ -1,0 +1,181 @@
+"""The PuPPET study on a short log: what it measures, what it writes, what it refuses."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from wattline.cli.main import cli
+from wattline.model.errors import InputError
+from wattline.model.jobs import JobTable
+from wattline.studies.puppet import Result, as_json, study
+from wattline.studies.puppet_figures import FIGURES, all_cases, energy_until
+from wattline.studies.puppet_findings import busy_parts
+from wattline.studies.puppet_plots import bar_heights, write_plots
+from wattline.studies.puppet_runs import ORDERS, WHOLE, Case, Laboratory
+from wattline.studies.puppet_steps import on_grid, step_study
+from wattline.studies.puppet_workload import Workload, generated_workload, logged_workload
+
+
+@pytest.fixture(scope="module")
+def workload() -> Workload:
+    return generated_workload(seed=3, jobs=1200)
+
+
+@pytest.fixture(scope="module")
+def result(workload: Workload) -> Result:
+    heard: list[float] = []
+    found = study(workload, heard.append)
+    assert heard == sorted(heard)
+    assert heard[-1] == 1.0
+    return found
+
+
+def test_parts_hold_every_job_once(workload: Workload) -> None:
+    assert sum(map(len, workload.parts)) == len(workload.whole) == 1200
+    ids = np.concatenate([part.job_id for part in workload.parts])
+    assert len(np.unique(ids)) == 1200
+    ends = [part.submit_s[-1] for part in workload.parts]
+    starts = [part.submit_s[0] for part in workload.parts]
+    assert all(end <= start for end, start in zip(ends, starts[1:], strict=False))
+
+
+def test_every_case_has_a_ratio_to_the_same_jobs_without_a_cap(result: Result) -> None:
+    assert set(result.ratios) == set(all_cases(4))
+    for ratio in result.ratios.values():
+        assert ratio.figures.jobs == ratio.baseline.jobs
+        assert ratio.figures.not_run == ratio.baseline.not_run == 0
+        assert ratio.baseline.cap_w == float("inf")
+        assert ratio.edp == pytest.approx(ratio.figures.edp_js / ratio.baseline.edp_js)
+        assert ratio.figures.edp_js == pytest.approx(
+            ratio.figures.energy_j * ratio.figures.makespan_s)
+        assert ratio.figures.above_cap_s == 0
+        assert ratio.figures.peak_w <= ratio.figures.cap_w * (1 + 1e-9)
+
+
+def test_a_default_case_is_in_every_figure_that_shows_it(result: Result) -> None:
+    # 70 % with alpha 2 and beta 0.5 is in figures 10, 11 and 12: one simulation, one answer.
+    shown = [figure.case(choice, 0, "wfp") for figure, choice in
+             ((FIGURES[0], 1), (FIGURES[1], 1), (FIGURES[2], 0))]
+    assert len(set(shown)) == 1
+
+
+def test_jobs_that_could_never_start_are_left_out(workload: Workload) -> None:
+    laboratory = Laboratory(workload)
+    # With a cap just above idle power nothing but the smallest jobs can run.
+    idle = 0.3 * workload.nodes * workload.node_w / laboratory.reference_w
+    mask = laboratory.can_run(Case(WHOLE, "fcfs", "block", cap=idle * 1.05))
+    assert mask.any()
+    assert workload.whole.procs[mask].max() < workload.whole.procs[~mask].max()
+    dvfs = laboratory.can_run(Case(WHOLE, "fcfs", "dvfs", cap=idle * 1.05))
+    assert np.all(dvfs[mask])
+    assert dvfs.sum() > mask.sum()
+    assert laboratory.can_run(Case(WHOLE, "fcfs", "none")).all()
+
+
+def test_energy_by_time_adds_up_to_the_run(workload: Workload) -> None:
+    laboratory = Laboratory(workload)
+    run = laboratory.run(Case(0, "wfp", "dvfs"), np.ones(len(workload.parts[0]), np.bool_))
+    until = energy_until(run, np.array([run.start_s, run.end_s]))
+    assert until[1] - until[0] == pytest.approx(run.energy_j, rel=1e-9)
+    half = 0.5 * (run.start_s + run.end_s)
+    before, middle, after = energy_until(run, np.array([run.start_s, half, run.end_s]))
+    assert before < middle < after
+
+
+def test_day_curve_lies_under_the_cap_and_conserves_energy(result: Result) -> None:
+    curve = result.curve
+    assert set(curve.power_w) == {"none", "wait", "dvfs"}
+    for method in ("wait", "dvfs"):
+        assert curve.power_w[method].max() <= curve.cap_w
+        assert curve.peak_w[method] <= curve.cap_w * (1 + 1e-9)
+    assert curve.peak_w["none"] > curve.cap_w
+
+
+def test_a_log_on_the_grid_has_no_step_error(workload: Workload) -> None:
+    grid = on_grid(workload.whole, 3600.0)
+    assert np.all(grid.submit_s % 3600.0 == 0)
+    assert np.all(grid.run_s >= 3600.0)
+    assert np.all(grid.submit_s >= workload.whole.submit_s)
+    exact = replace(workload, whole=grid, parts=(grid, *workload.parts[1:]))
+    rows = step_study(Laboratory(exact))
+    assert [row.step_min for row in rows] == [1, 5, 15, 30, 60]
+    assert all(row.error == 0 and row.sampled < 1e-12 for row in rows)
+    real = step_study(Laboratory(workload))
+    assert real[-1].error > real[-1].mean_error > 0
+    assert real[-1].sampled > real[0].sampled > 0
+
+
+def test_findings_are_told_with_their_figures(result: Result) -> None:
+    told = json.loads(json.dumps(as_json(result), default=lambda value: value.tolist()))
+    ids = [finding["id"] for finding in told["findings"]]
+    assert len(ids) == len(set(ids)) == 13
+    for finding in told["findings"]:
+        assert set(finding) == {"id", "claim", "holds", "figures"}
+        assert isinstance(finding["holds"], bool)
+        assert finding["figures"]
+    assert set(told["step_error"]) == {"1", "5", "15", "30", "60"}
+    assert told["seconds"] > 0
+    assert {row["choice"] for row in told["figures"]["13"]} == {"BLOCK", "WAIT"}
+    by_id = {finding["id"]: finding for finding in told["findings"]}
+    assert by_id["always-under-the-cap"]["holds"] is True
+
+
+def test_findings_follow_the_figures(result: Result) -> None:
+    from wattline.studies.puppet_findings import findings
+
+    # Were one run above its cap for a second, the claim would fall.
+    case = Case(0, "fcfs", "wait")
+    bad = dict(result.ratios)
+    bad[case] = replace(bad[case], figures=replace(bad[case].figures, above_cap_s=1.0))
+    fallen = {f.id: f.holds for f in findings(bad, result.curve, 4)}
+    assert fallen["always-under-the-cap"] is False
+    # Were WAIT to wait longer than BLOCK anywhere, so would that one.
+    bad[case] = replace(result.ratios[case], wait=1e9)
+    assert {f.id: f.holds for f in findings(bad, result.curve, 4)}[
+        "wait-never-worse-than-block"] is False
+    assert len(busy_parts(result.ratios, 4)) == 2
+
+
+def test_plots_show_the_ratios(result: Result, tmp_path: Path) -> None:
+    files = write_plots(result, tmp_path / "plots")
+    assert [file.name for file in files] == [
+        *(f"figure{number}.png" for number in (10, 11, 12, 13, 14, 15, 16)), "table2.png"]
+    assert all(file.read_bytes().startswith(b"\x89PNG") for file in files)
+    heights = bar_heights(result, FIGURES[3], "fcfs", "edp")
+    assert heights[1][2] == result.ratios[Case(2, "fcfs", "wait")].edp
+    assert len(heights) == 2
+    assert len(ORDERS) == 2
+
+
+def test_a_log_without_power_draws_it_by_the_seed() -> None:
+    rng = np.random.default_rng(0)
+    jobs = JobTable.build(submit_s=np.sort(rng.integers(1000, 90_000, 200)),
+                          run_s=rng.integers(10, 500, 200), procs=rng.integers(1, 9, 200))
+    first = logged_workload(jobs, 8, 100.0, 1, "log")
+    again = logged_workload(jobs, 8, 100.0, 1, "log")
+    other = logged_workload(jobs, 8, 100.0, 2, "log")
+    np.testing.assert_array_equal(first.whole.power_w, again.whole.power_w)
+    assert np.any(first.whole.power_w != other.whole.power_w)
+    per_node = first.whole.power_w / first.whole.procs
+    assert 70 <= per_node.min() < per_node.max() <= 140
+    assert first.whole.submit_s[0] == 0
+    with pytest.raises(InputError, match="--nodes is 4"):
+        logged_workload(jobs, 4, 100.0, 1, "log")
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["--trace", "x.swf"], "needs --nodes"),
+    (["--nodes", "10"], "goes with --trace"),
+    (["--trace", "no-such.swf", "--nodes", "10"], "no such file"),
+    (["--trace", "x.swf", "--nodes", "10", "--jobs", "500"], "generated log"),
+])
+def test_mistakes_are_told(arguments: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        CliRunner().invoke(cli, ["study", "puppet", *arguments], catch_exceptions=False,
+                           standalone_mode=False)

@@ -1,0 +1,134 @@
+"""The RMAP study: its traces, its figures, and what it says about the published ones."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from wattline.analysis.checker import check
+from wattline.cli.main import cli, main
+from wattline.model.errors import InputError
+from wattline.physics.regression import shipped_models
+from wattline.policies.configuration.offers import make_offers
+from wattline.studies.rmap import (
+    PEAK_W_PER_NODE,
+    POLICIES,
+    Figures,
+    Result,
+    Setting,
+    run_one,
+    study,
+    usable_tables,
+)
+from wattline.studies.rmap_report import as_dict, findings, interval
+from wattline.studies.rmap_traces import KINDS, make_trace
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return {name: shipped_models()[name].table() for name in ("BT-MZ", "SPhot", "NSM")}
+
+
+def test_traces_keep_to_their_sizes_and_seeds(tables):
+    for kind, shape in KINDS.items():
+        jobs = make_trace(kind, list(tables.values()), 32, seed=1)
+        assert len(jobs) == 30
+        assert np.all(jobs.procs >= shape.low * 32)
+        assert np.all(jobs.procs <= shape.high * 32)
+        assert np.all(jobs.requested_s >= jobs.run_s)
+        again = make_trace(kind, list(tables.values()), 32, seed=1)
+        assert np.array_equal(jobs.submit_s, again.submit_s)
+    early = make_trace("random1", list(tables.values()), 32, 3).submit_s
+    assert early[14] - early[0] < 0.5 * (early[-1] - early[14])
+    with pytest.raises(InputError, match="there is no trace 'huge'"):
+        make_trace("huge", list(tables.values()), 32, 1)
+
+
+def test_every_policy_keeps_the_bound_and_runs_every_job(tables):
+    jobs = make_trace("random2", list(tables.values()), 32, seed=2)
+    offers = make_offers(jobs, tables)
+    bound_w = 0.44 * 32 * PEAK_W_PER_NODE
+    for policy in POLICIES:
+        run = run_one(jobs, offers, 32, bound_w, policy)
+        assert check(run) == [], policy
+        assert run.time_above_cap_s == 0.0
+        assert run.ran.all()
+        assert run.power_w_peak <= bound_w * (1 + 1e-9)
+
+
+def test_more_accepted_slowdown_means_no_later_first_start(tables):
+    """Adaptive with any threshold never lets the queue's head wait where Naive would start it."""
+    jobs = make_trace("large", list(tables.values()), 32, seed=4)
+    offers = make_offers(jobs, tables)
+    waits = {policy: np.mean(run_one(jobs, offers, 32, 3300.0, policy).schedule.start_s
+                             - jobs.submit_s) for policy in ("naive", "adaptive_unbounded")}
+    assert waits["adaptive_unbounded"] <= waits["naive"]
+
+
+def test_a_study_has_every_combination_and_says_what_holds(tables):
+    setting = Setting(bounds=(0.5, 1.0), seeds=(1, 2), jobs=10)
+    result = study(tables, setting)
+    assert result.figures.shape == (4, 2, len(POLICIES), 2, len(Figures._fields))
+    assert np.all(result.figures[..., 0] > 0)
+    assert np.allclose(result.figures[..., 0], result.figures[..., 1] + result.figures[..., 2])
+    assert np.all(result.figures[..., 3] <= 1.0)
+    printed = as_dict(result)
+    one = printed["turnaround_s"]["large"]["0.5"]["naive"]
+    assert one == pytest.approx(result.of("turnaround_s", "large", 0.5, "naive").mean())
+    assert {finding["verdict"] for finding in printed["findings"]} <= {
+        "holds", "the reverse", "no difference"}
+
+
+def made_up(traditional, adaptive):
+    """A result in which only two policies differ."""
+    setting = Setting(bounds=(0.5,), policies=("traditional", "adaptive_0"), traces=("large",),
+                      seeds=(1, 2, 3))
+    figures = np.zeros((1, 1, 2, 3, 4))
+    figures[0, 0, 0, :, 0], figures[0, 0, 1, :, 0] = traditional, adaptive
+    return next(iter(findings(Result(setting, ("x",), figures))))
+
+
+def test_verdicts_need_more_than_chance():
+    assert made_up([100, 101, 99], [80, 81, 79]).verdict == "holds"
+    assert made_up([100, 101, 99], [120, 121, 119]).verdict == "the reverse"
+    assert made_up([100, 101, 99], [80, 120, 101]).verdict == "no difference"
+    assert interval(np.array([1.0, 3.0])) == pytest.approx(1.96)
+
+
+def test_tables_that_cannot_make_the_traces_are_left_out(tables):
+    small = {"one": tables["BT-MZ"].take(tables["BT-MZ"].nodes <= 10)}
+    with pytest.raises(InputError, match="no application has uncapped configurations"):
+        usable_tables(small, 32)
+    assert set(usable_tables({**tables, **small}, 32)) == set(tables)
+
+
+def test_a_bound_that_is_too_small_names_the_job(tables):
+    jobs = make_trace("small", list(tables.values()), 32, seed=1)
+    with pytest.raises(InputError, match="never gets a configuration"):
+        run_one(jobs, make_offers(jobs, tables), 32, 500.0, "naive")
+
+
+def test_the_command_prints_turnaround_by_trace_bound_and_policy():
+    result = CliRunner().invoke(cli, ["study", "rmap", "--apps", "bt-mz,nsm", "--seeds", "1",
+                                      "--jobs", "5", "--bounds", "68%", "--json"],
+                                catch_exceptions=False)
+    found = json.loads(result.stdout)
+    assert set(found["turnaround_s"]) == set(KINDS)
+    assert set(found["turnaround_s"]["small"]["0.68"]) == set(POLICIES)
+    assert found["applications"] == ["BT-MZ", "NSM"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["--apps", "lammps"], "no application 'lammps'"), (["--bounds", "0"], "bounds are parts"),
+     (["--bounds", "x"], "is not a fraction"), (["--load", "0"], "the load is 0"),
+     (["--seeds", "0"], "is not in the range"), (["--table", "no.csv"], "no file no.csv"),
+     (["--nodes", "12"], "no application has uncapped"),
+     (["--nodes", "4"], "begin at 8 nodes")],
+)
+def test_mistakes_get_one_clear_line(capsys, arguments, message):
+    with pytest.raises(SystemExit) as stopped:
+        main(["study", "rmap", *arguments])
+    assert stopped.value.code == 2
+    assert message in capsys.readouterr().err
