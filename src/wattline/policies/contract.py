@@ -150,9 +150,9 @@ def configure(st: State, configuration: Any, policy: Composition, position: int)
 
 
 @slot(1, default=True)
-def least_units(st: State, configuration: Any, job: int) -> int:
-    """No configuration of the job needs fewer units than this."""
-    return int(st.live[job].units)
+def least_units(st: State, configuration: Any, job: int, units: int) -> int:
+    """No configuration of the job needs fewer units than this; `units` is the one it is in."""
+    return units
 
 
 # ---- placement ------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ def enqueue(st: State, policy: Composition, job: int) -> None:
     clock.queue_last += 1
     st.live[job].state = QUEUED
     clock.examined = min(clock.examined, index - first)
-    clock.smallest = min(clock.smallest, least_units(st, policy.configuration, job))
+    clock.smallest = min(clock.smallest, least_units(st, policy.configuration, job, entry.units))
 
 
 @kernel

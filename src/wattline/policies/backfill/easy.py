@@ -69,7 +69,9 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
             return
         _reserve(st, policy, st.queue[head].job)
         position = head + 1
-        least = least_units(st, policy.configuration, st.queue[head].job)
+        least = least_units(
+            st, policy.configuration, st.queue[head].job, st.queue[head].units
+        )
         _backfill(st, policy, position, least)
     else:
         _backfill(st, policy, position, clock.smallest)
@@ -104,7 +106,8 @@ def _backfill(st: State, policy: Composition, position: int, smallest: int) -> N
                     clock.stopped = 1
                     clock.stopper = entry.job
         if stays:
-            smallest = min(smallest, least_units(st, policy.configuration, entry.job))
+            least = least_units(st, policy.configuration, entry.job, entry.units)
+            smallest = min(smallest, least)
             if kept != position:
                 st.queue[kept] = st.queue[position]
             kept += 1

@@ -115,7 +115,7 @@ def _configure(st: State, configuration: Claimed, policy: Composition, position:
 
 @implement(least_units, Claimed)
 @kernel
-def _least_units(st: State, configuration: Claimed, job: int) -> int:
+def _least_units(st: State, configuration: Claimed, job: int, units: int) -> int:
     first = configuration.first[job]
     least = configuration.options[first].units
     for row in range(first, first + configuration.count[job]):

@@ -70,7 +70,7 @@ def _configure(st: State, configuration: Moldable, policy: Composition, position
 
 @implement(least_units, Moldable)
 @kernel
-def _least_units(st: State, configuration: Moldable, job: int) -> int:
+def _least_units(st: State, configuration: Moldable, job: int, units: int) -> int:
     offers = configuration.offers
     if configuration.rule == ADAPTIVE:
         return int(offers.level_nodes[offers.first_level[offers.code[job]]])
