@@ -152,8 +152,25 @@ def make_rules(scenario: Scenario, jobs: JobTable, machine: Machine) -> Rules:
             Reservation(r.start_s, r.duration_s, r.nodes, r.watts, r.name)
             for r in scenario.reservations
         ),
+        user_share=_user_shares(scenario, jobs),
     )
     return replace(rules, cap_w=_cap(scenario, jobs, machine, rules))
+
+
+def _user_shares(scenario: Scenario, jobs: JobTable) -> tuple[float, ...]:
+    """The share of each user code, those not named having none."""
+    given = scenario.shares
+    if not given:
+        return ()
+    if min(given.values()) < 0 or not sum(given.values()) > 0:
+        raise InputError("shares: they must not be negative, and at least one must be positive")
+    users = range(int(jobs.user.max(initial=-1)) + 1)
+    names = [jobs.name_of("user", code) for code in users]
+    unknown = sorted(set(given) - set(names))
+    if unknown:
+        raise InputError(f"shares: the log has no user '{unknown[0]}'")
+    total = sum(given.values())
+    return tuple(given.get(name, 0.0) / total for name in names)
 
 
 def _node_count(section: MachineSection, trace: Trace | None) -> int:

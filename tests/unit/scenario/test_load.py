@@ -95,3 +95,16 @@ def test_bundled_scenarios_are_valid():
 
 def test_fields_without_a_file():
     assert validate({"trace": {"generate": "lublin"}}).machine.nodes is None
+
+
+def test_shares_of_users_reach_the_engine():
+    from wattline.model.jobs import JobTable
+    from wattline.scenario.build import plan
+    from wattline.traces import Trace
+
+    jobs = JobTable.build(submit_s=[0, 1], run_s=[1, 1], procs=[1, 1], user=[0, 1],
+                          names={"user": ("ada", "bob")})
+    fields = {"trace": {"generate": "x"}, "machine": {"nodes": 2}, "shares": {"bob": 3, "ada": 1}}
+    assert plan(validate(fields), Trace(jobs)).rules.user_share == (0.25, 0.75)
+    with pytest.raises(InputError, match="no user 'eve'"):
+        plan(validate(fields | {"shares": {"eve": 1}}), Trace(jobs))
