@@ -193,6 +193,6 @@ class Scenario(Section):
     power: PowerSection = PowerSection()
     reservations: tuple[ReservationSection, ...] = ()
     shares: dict[str, float] = Field(default_factory=dict)
-    """Shares of users, by name or number, for the order `multifactor`; they are made to sum to 1."""
+    """Shares of users, by name or number, for the order `multifactor`; made to sum to 1."""
     network: dict[str, Any] | None = None
     """The interconnect, for placements that know it; see docs/network.md."""
