@@ -71,6 +71,7 @@ def puppet_net(jobs: Sequence[Job], rules: Rules, order: str = "fcfs",
             raise InputError(f"job {job.n}: requested time must be > 0, run time and power >= 0")
     cap = Signal.constant(float(cap_w)) if not isinstance(cap_w, Signal) else cap_w
     start_s = min((job.st for job in jobs), default=0.0)
+    highest = max(cap.at(start_s), *cap.value[cap.time_s > start_s].tolist(), 0.0)
     pages = (_batch_page(jobs), _allocation_page(cap, start_s), _scaling_page(rules))
     top = Page(
         "PuPPET",
@@ -90,7 +91,7 @@ def puppet_net(jobs: Sequence[Job], rules: Rules, order: str = "fcfs",
     )
     about = (f"PuPPET, {order.upper()} with EASY, {rules.nodes} nodes, {len(jobs)} jobs, "
              f"wait slots {rules.wait_slots}, levels {', '.join(f'{f:g}' for f in rules.levels)}")
-    return Net("puppet", top, declarations(rules, order), about)
+    return Net("puppet", top, declarations(rules, order, highest), about)
 
 
 def jobs_from_table(table: JobTable, node_power_w: float) -> list[Job]:
@@ -117,8 +118,9 @@ def _batch_page(jobs: Sequence[Job]) -> Page:
         "Batch scheduling",
         places=(
             Place("User", JOB, arrivals, at=(90, 90)),
+            Place("Refused", JOB, at=(90, 540)),
             _port("Queuing", JOBS, 560, 90),
-            Place("Trigger", UNIT, fusion="Trigger", at=(200, 290)),
+            Place("Trigger", UNIT, fusion="Trigger", at=(230, 290)),
             Place("Pass", PASS, fusion="Pass", at=(560, 290)),
             _port("Runtime Info", INFO, 1060, 185),
             _port("Power 2", POWER, 800, 60, "Power"),
@@ -132,7 +134,10 @@ def _batch_page(jobs: Sequence[Job]) -> Page:
             Transition("Submit", (
                 take("User", "job"), take("Queuing", "jobs"), put("Queuing", "(*jobs, job)"),
                 put("Trigger"), absent("Pass"),
-            ), priority=SUBMIT, at=(280, 90)),
+            ), guard="Possible(job, highest)", priority=SUBMIT, at=(280, 90)),
+            Transition("Refuse", (
+                take("User", "job"), put("Refused", "job"), put("Trigger"), absent("Pass"),
+            ), guard="not Possible(job, highest)", priority=SUBMIT, at=(90, 400)),
             Transition("FCFS", (
                 take_all("Trigger", "n"), take("Queuing", "jobs"), put("Queuing", "FCFS(jobs)"),
                 absent("Pass"), put("Pass", "Pass('wait')"),

@@ -197,6 +197,11 @@ class Rules:
         """Whether the machine could stay within the cap with this job, at the lowest level."""
         return self.within(self.watts(self.with_job(p, job), self.levels[0]), cap)
 
+    def possible(self, job: Job, highest_cap: float) -> bool:
+        """Whether a job could ever start: alone on an idle machine, under the highest cap."""
+        idle = Power(self.nodes * self.idle_w, 0.0, 1.0)
+        return self.fits(idle, job, highest_cap)
+
     def judge(self, p: Power, job: Job, cap: float) -> str:
         return "fits" if self.fits(p, job, cap) else "over"
 
@@ -309,13 +314,13 @@ class Rules:
             for held in info.running))
 
 
-def declarations(rules: Rules, order: str) -> dict[str, Any]:
+def declarations(rules: Rules, order: str, highest_cap: float) -> dict[str, Any]:
     """The names that the inscriptions use."""
     return {
         "WFP": rules.wfp, "FCFS": rules.fcfs, "Backfill": rules.backfill,
         "PowAllocate": rules.pow_allocate, "Update": rules.update, "UpdateInfo": rules.update_info,
         "Judge": rules.judge, "Level": rules.level, "Join": rules.with_job,
         "Leave": rules.without_job, "Begin": rules.begin, "Know": rules.know,
-        "Forget": rules.forget, "Pass": Pass, "Waiting": Waiting, "Done": Done,
+        "Possible": rules.possible, "highest": highest_cap, "Forget": rules.forget, "Pass": Pass, "Waiting": Waiting, "Done": Done,
         "order": order, "w": rules.wait_time_s, "l": rules.wait_slots,
     }

@@ -125,6 +125,17 @@ def test_a_raised_cap_is_an_event_that_starts_jobs() -> None:
     assert times(jobs, Rules(2, 0.0), cap_w=cap)[1] == (40, 140)
 
 
+def test_a_job_that_no_cap_allows_is_refused() -> None:
+    # 4 nodes of 10 W idle. Job 0 alone needs 20 + 90 = 110 W: too much for every cap to come, so
+    # it stops nobody. Job 1 needs 20 + 80 = 100 W and waits for the cap of 100 W.
+    cap = Signal.from_steps([(0.0, 60.0), (50.0, 100.0)])
+    jobs = [Job(0, 2, 10, 10, 90, 0), Job(1, 2, 10, 10, 80, 0)]
+    simulation = Simulation(puppet_net(jobs, Rules(4, 10.0), "fcfs", cap))
+    simulation.run()
+    assert simulation.place("Refused").values() == [jobs[0]]
+    assert [(d.n, d.start) for d in simulation.place("Done").values()] == [(1, 50)]
+
+
 def test_cap_comparison_has_a_tolerance() -> None:
     # 0.1 + 0.2 is above 0.3 in floating point.
     jobs = [Job(0, 1, 10, 10, 0.1, 0), Job(1, 1, 10, 10, 0.2, 0)]
