@@ -319,8 +319,8 @@ def declarations(rules: Rules, order: str, highest_cap: float) -> dict[str, Any]
     return {
         "WFP": rules.wfp, "FCFS": rules.fcfs, "Backfill": rules.backfill,
         "PowAllocate": rules.pow_allocate, "Update": rules.update, "UpdateInfo": rules.update_info,
-        "Judge": rules.judge, "Level": rules.level, "Join": rules.with_job,
-        "Leave": rules.without_job, "Begin": rules.begin, "Know": rules.know,
-        "Possible": rules.possible, "highest": highest_cap, "Forget": rules.forget, "Pass": Pass, "Waiting": Waiting, "Done": Done,
-        "order": order, "w": rules.wait_time_s, "l": rules.wait_slots,
+        "Judge": rules.judge, "Level": rules.level, "Possible": rules.possible,
+        "Join": rules.with_job, "Leave": rules.without_job, "Begin": rules.begin,
+        "Know": rules.know, "Forget": rules.forget, "Pass": Pass, "Waiting": Waiting, "Done": Done,
+        "order": order, "highest": highest_cap, "w": rules.wait_time_s, "l": rules.wait_slots,
     }
