@@ -7,13 +7,17 @@ from wattline.policies.regulation.desk import Desk
 from wattline.policies.regulation.quality import estimate
 from wattline.policies.state import State
 
+LEAST = 0.02
+"""Below this share of the average a reserve is not worth offering: the next job that starts or
+ends is larger than all of it."""
+
 
 @kernel
 def rebid(st: State, desk: Desk, hour: int) -> None:
     """Write the bid of this hour: the middle and half of the range that the jobs can be moved in.
 
     A job that violates its constraint runs at full power and lends no range. Waiting jobs count
-    as far as servers are left for them. Where there is no range the reserve is 0: no bid.
+    as far as servers are left for them. Where there is hardly a range the reserve is 0: no bid.
     """
     clock = st.clock[0]
     high_w = clock.units * clock.idle_w
@@ -32,7 +36,8 @@ def rebid(st: State, desk: Desk, hour: int) -> None:
                 high_w, low_w = _add(st, desk, st.queue[place].job, high_w, low_w)
                 left -= entry.servers
     desk.average[hour] = (high_w + low_w) / 2
-    desk.reserve[hour] = (high_w - low_w) / 2
+    reserve_w = (high_w - low_w) / 2
+    desk.reserve[hour] = reserve_w if reserve_w >= LEAST * desk.average[hour] else 0.0
 
 
 @kernel

@@ -108,8 +108,8 @@ def _row(order: Order, bid: Bid, first: ContractRun, others: Sequence[ContractRu
     bill = first.settlement
     failing = first.outcome.violations
     return Row(
-        order.name, order.policy, first.constraints_met, bid.average_w, bid.reserve_w, bill.cost, bill.saving,
-        bill.tracking.mean, bill.tracking.exceed_share, failing[0] if failing else "",
+        order.name, order.policy, first.constraints_met, bid.average_w, bid.reserve_w, bill.cost,
+        bill.saving, bill.tracking.mean, bill.tracking.exceed_share, failing[0] if failing else "",
         first.standby_share, len(others), sum(r.constraints_met for r in others),
         mean_interval([r.settlement.saving for r in others]),
         mean_interval([r.tracking.mean for r in others]), first.weights,

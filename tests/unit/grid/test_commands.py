@@ -1,0 +1,130 @@
+"""The commands `regulate` and `bid`: every bad input is refused in one line that says why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from wattline.cli.main import cli
+from wattline.model.errors import InputError
+
+HOUR = "t_s,y\n" + "".join(f"{t},0.1\n" for t in range(0, 3600, 4))
+
+
+def refused(tmp_path: Path, *arguments: str, signal: str = HOUR) -> str:
+    """Run `regulate` and return what it refuses with."""
+    path = tmp_path / "signal.csv"
+    path.write_text(signal)
+    argv = ["regulate", "--workload", "W4", "--signal", str(path), *arguments]
+    result = CliRunner().invoke(cli, argv)
+    assert result.exit_code != 0
+    if isinstance(result.exception, InputError):
+        return str(result.exception)
+    return result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--bid", "8434,3435"), "P - R is 4999 W, 916 W below the idle machine"),
+        (("--bid", "13000,2000"), "W above the machine at full power"),
+        (("--bid", "9000,-5"), "must be above 0 W"),
+        (("--bid", "9000"), "write auto, a method, or P,R"),
+        (("--bid", "9000,2000,1"), "write auto, a method, or P,R"),
+        (("--bid", "guess"), "bidding"),
+        (("--bid", "9000,2000", "--weights", "0.5,0.5"), "2 weights are given for 8"),
+        (("--bid", "9000,2000", "--weights", ",".join(["0.2"] * 8)), "sum to 1.6, 0.6 above one"),
+        (("--bid", "9000,2000", "--weights", "a,b"), "not numbers"),
+        (("--servers", "4"), "needs 8 servers, the cluster has 4"),
+        (("--utilisation", "1.5"), "utilisation"),
+        (("--workload", "W15"), "known: W1"),
+        (("--duration", "2h"), "not inside"),
+        (("--duration", "soon"), "is not a time"),
+        (("--policy", "best"), "best"),
+        (("--log", "none.swf"), "none.swf"),
+    ],
+)
+def test_bad_flags(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+    assert words in refused(tmp_path, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("signal", "words"),
+    [
+        ("t_s,y\n0,1.5\n", "0.5 outside [-1, 1]"),
+        ("t_s,y\n0,0\n4,0\n8,0\n100,0\n", "gap of 92 s"),
+        ("t_s,y\n0,0\n4,\n", "gap"),
+        ("time,y\n0,0\n", "header"),
+    ],
+)
+def test_bad_signals(tmp_path: Path, signal: str, words: str) -> None:
+    assert words in refused(tmp_path, "--bid", "9000,2000", signal=signal)
+
+
+def scenario(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "scenario.toml"
+    path.write_text(text)
+    result = CliRunner().invoke(cli, ["bid", str(path)])
+    assert isinstance(result.exception, InputError), result.output
+    return str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("workload = 4\n", "workload"),
+        ("workloads = 'W4'\n", "workloads: Extra inputs are not permitted"),
+        ("workload = \n", "scenario.toml"),
+        ("[curtailment]\nstart = '30m'\n", "after the scenario's end"),
+        ("[curtailment]\nstart = '1m'\nduration = '10m'\n", "notice"),
+        ("[prices]\nreserve = -1\n", "reserve price is negative"),
+        ("[signal]\nstd = 2.0\n", "std"),
+        ("[[types]]\nname='a'\nservers=1\ntime_s_min=1\ntime_s_max=2\npower_w_max=9\n"
+         "power_w_min=8\nthreshold=1\n", "own types need"),
+    ],
+)  # fmt: skip
+def test_bad_scenarios(tmp_path: Path, text: str, words: str) -> None:
+    assert words in scenario(tmp_path, text)
+
+
+def test_missing_scenario_file(tmp_path: Path) -> None:
+    result = CliRunner().invoke(cli, ["regulate", str(tmp_path / "none.toml")])
+    assert "no such scenario file" in str(result.exception)
+
+
+def test_adaptive_bids_belong_to_regulate() -> None:
+    result = CliRunner().invoke(cli, ["bid", "--workload", "W4", "--bid", "adaptive"])
+    assert result.exit_code != 0
+    assert "regulate" in result.output
+
+
+def test_shipped_examples_are_valid() -> None:
+    from wattline.scenario.regulation import case_of, read_scenario
+
+    examples = Path(__file__).resolve().parents[3] / "examples"
+    for name in ("curtailment.toml", "regulation.toml"):
+        case = case_of(read_scenario(examples / name, {}))
+        assert len(case.jobs) > 0
+    assert case_of(read_scenario(examples / "curtailment.toml", {})).limit_w is not None
+
+
+def test_a_log_becomes_a_workload_of_types(tmp_path: Path) -> None:
+    from wattline.scenario.logs import log_case
+
+    lines = ["; MaxNodes: 16"]
+    for number in range(40):
+        run_s = 900 if number % 2 else 7200
+        fields = [number + 1, number * 600, 0, run_s, 1 + number % 4, -1, -1, 1 + number % 4,
+                  run_s * 2, -1, 1, 1, 1, 1, 1, 1, -1, -1]  # fmt: skip
+        lines.append(" ".join(map(str, fields)))
+    path = tmp_path / "log.swf"
+    path.write_text("\n".join(lines) + "\n")
+    found = log_case(path, servers=None, start_s=0.0, duration_s=86400.0, power_w_idle=None, seed=1)
+    assert found.workload.servers == 16
+    assert len(found.jobs) == 40
+    assert {t.servers for t in found.workload.types} == {1, 2, 3, 4}
+    for row in range(40):
+        job_type = found.workload.types[int(found.jobs.application[row])]
+        assert job_type.servers == found.jobs.procs[row]
