@@ -44,6 +44,7 @@ def quarters(cloud: Mapping[str, FloatArray]) -> dict[str, float]:
 def draw_points(comparison: Comparison, policies: Sequence[str], title: str) -> Figure:
     """All random workloads, Level-Spread at (1, 1)."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import FixedLocator
 
     cloud = points(comparison, policies)
     figure = Figure(figsize=(7.5, 6.5), layout="constrained")
@@ -57,8 +58,9 @@ def draw_points(comparison: Comparison, policies: Sequence[str], title: str) -> 
     axes.axhline(1, color=COLOURS["level-spread"], linestyle="--", linewidth=1)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log", base=2)
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.yaxis.set_major_formatter("{x:g}")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(FixedLocator([0.25, 0.35, 0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6, 8]))
+        axis.set_major_formatter("{x:g}")
     axes.set_xlabel("time of small jobs over Level-Spread")
     axes.set_ylabel("time of large jobs over Level-Spread")
     axes.set_title(title, fontsize=10)

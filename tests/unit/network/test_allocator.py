@@ -1,0 +1,150 @@
+"""Placements as plug-ins of the allocator, and congestion as the rate of running jobs."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from wattline.engine.prepare import Rules
+from wattline.engine.simulate import simulate
+from wattline.model.errors import InputError
+from wattline.model.jobs import JobTable
+from wattline.model.kernel import PLAIN
+from wattline.model.machine import Machine, NodeClass
+from wattline.network.fabric import PLUG_INS, Behaviour, network_placement
+from wattline.network.placement import PLACEMENTS, place_all
+from wattline.network.topology import dragonfly
+from wattline.policies.admission.none import NoLimit
+from wattline.policies.backfill.easy import Easy
+from wattline.policies.configuration.requested import Requested
+from wattline.policies.contract import Composition
+from wattline.policies.order.fcfs import Fcfs
+from wattline.policies.regulation.none import NoRegulation
+
+NETWORK = dragonfly(2, 4, 9)
+MACHINE = Machine.uniform(72, NodeClass(power_w_idle=100, power_w_active=300))
+
+
+def run(jobs, placement, **behaviour):
+    made = network_placement(placement, NETWORK, jobs, 72, Behaviour(**behaviour))
+    policy = Composition(Fcfs(), Easy(), NoLimit(), Requested(), made, NoRegulation())
+    return simulate(jobs, MACHINE, policy, Rules(choose_nodes=True))
+
+
+def nodes_of(found, job):
+    placed = found.placement
+    return sorted(node for k in np.flatnonzero(placed.job == job)
+                  for node in range(placed.first[k], placed.first[k] + placed.count[k]))
+
+
+def some_jobs(count=12, seed=0, names=()):
+    rng = np.random.default_rng(seed)
+    return JobTable.build(
+        submit_s=np.sort(rng.integers(0, 500, count)).astype(float),
+        run_s=rng.integers(200, 900, count).astype(float),
+        procs=rng.integers(1, 40, count),
+        application=rng.integers(0, len(names), count) if names else None,
+        names={"application": names} if names else None,
+    )
+
+
+def test_every_placement_is_a_plug_in():
+    assert set(PLUG_INS) == set(PLACEMENTS)
+
+
+def test_without_congestion_nothing_stretches_and_nodes_are_those_of_the_kernel():
+    jobs = JobTable.build(submit_s=[0.0, 0.0, 0.0], run_s=[10.0, 10.0, 10.0], procs=[4, 8, 30])
+    found = run(jobs, "level-spread", congestion=False)
+    wanted = place_all(NETWORK, "level-spread", [4, 8, 30])
+    for job in range(3):
+        assert nodes_of(found, job) == sorted(wanted[job].tolist())
+    np.testing.assert_array_equal(found.schedule.end_s - found.schedule.start_s, 10.0)
+
+
+def test_congestion_stretches_jobs_and_costs_energy():
+    jobs = JobTable.build(submit_s=[0.0, 0.0], run_s=[1000.0, 1000.0], procs=[36, 36])
+    quiet = run(jobs, "level-spread", congestion=False)
+    busy = run(jobs, "level-spread", node_traffic_gbit_s=8.0, communication_share=0.5)
+    took = busy.schedule.end_s - busy.schedule.start_s
+    assert np.all(took > 1000.0)
+    assert busy.energy_j > quiet.energy_j
+    # What is lost is the stretch at the active power of all nodes, no more and no less.
+    assert busy.schedule.energy_j.sum() == pytest.approx(np.sum(took * 36 * 300))
+    calm = run(jobs, "level-spread", node_traffic_gbit_s=8.0, sensitive_jobs=0.0)
+    np.testing.assert_array_equal(calm.schedule.end_s - calm.schedule.start_s, 1000.0)
+
+
+def test_a_job_speeds_up_again_when_its_neighbour_ends():
+    jobs = JobTable.build(submit_s=[0.0, 0.0], run_s=[1000.0, 100.0], procs=[36, 36])
+    alone = JobTable.build(submit_s=[0.0], run_s=[1000.0], procs=[36])
+    options = {"node_traffic_gbit_s": 8.0, "communication_share": 0.5}
+    both, single = run(jobs, "level-spread", **options), run(alone, "level-spread", **options)
+    first = both.schedule.end_s[0] - both.schedule.start_s[0]
+    unshared = single.schedule.end_s[0] - single.schedule.start_s[0]
+    assert first > unshared
+    # Only while the short job runs does it lose: no more than the short job's stretched life.
+    assert first - unshared < both.schedule.end_s[1] - both.schedule.start_s[1]
+
+
+def test_profiles_say_who_suffers():
+    jobs = some_jobs(8, names=("HPCG", "miniMD"))
+    found = run(jobs, "level-spread", seed=2)
+    stretch = (found.schedule.end_s - found.schedule.start_s) / jobs.run_s
+    calm = jobs.application == 0
+    np.testing.assert_allclose(stretch[calm], 1.0)
+    assert stretch[~calm].max() > 1.0
+
+
+def test_machine_and_network_must_agree():
+    with pytest.raises(InputError, match="has 70 nodes and network 'dragonfly-72' has 72"):
+        network_placement("simple", NETWORK, some_jobs(), 70)
+    with pytest.raises(InputError, match="communication_share is 2"):
+        Behaviour(communication_share=2)
+    with pytest.raises(InputError, match="must not be negative"):
+        Behaviour(node_traffic_gbit_s=-1.0)
+
+
+def in_plain_mode(script):
+    """What a script prints when nothing is compiled."""
+    root = os.fspath(Path(__file__).resolve().parents[3])
+    start = f"import sys; sys.path.insert(0, {root!r})\nimport numpy as np\n"
+    start += "from wattline.model.jobs import JobTable\n"
+    start += "from tests.unit.network.test_allocator import nodes_of, run, some_jobs\n"
+    done = subprocess.run([sys.executable, "-c", start + script], capture_output=True, text=True,
+                          env={**os.environ, "WATTLINE_PLAIN": "1"}, check=True)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.skipif(PLAIN, reason="compares the compiled code with the plain one")
+def test_compiled_and_plain_agree():
+    ends, energy_j = in_plain_mode("""
+import json
+found = run(some_jobs(), "level-spread", node_traffic_gbit_s=6.0)
+print(json.dumps([found.schedule.end_s.tolist(), float(found.energy_j)]))
+""")
+    found = run(some_jobs(), "level-spread", node_traffic_gbit_s=6.0)
+    np.testing.assert_allclose(found.schedule.end_s, ends, rtol=1e-12)
+    assert found.energy_j == pytest.approx(energy_j, rel=1e-12)
+
+
+def test_the_other_plug_ins():
+    """Each places every job, and NeDD reads the traffic of running jobs."""
+    # Not compiled: that would take longer than all other tests of this file together.
+    quiet, busy, ended = in_plain_mode("""
+import json
+from wattline.network.fabric import PLUG_INS
+jobs = JobTable.build(submit_s=[0.0, 1.0, 2.0], run_s=[100.0] * 3, procs=[3, 2, 2],
+                      application=[0, 0, 1], names={"application": ("miniMD", "HPCG")})
+found = run(jobs, "nedd")
+routers = [sorted({int(node) // 2 for node in nodes_of(found, job)}) for job in range(3)]
+ended = {name: int(run(some_jobs(6), name).ran.sum()) for name in PLUG_INS}
+print(json.dumps([routers[:2], [routers[0], routers[2]], ended]))
+""")
+    assert not set(quiet[0]) & set(quiet[1])  # sensitive: a quiet router
+    # Not sensitive: the busiest router that has a free node, half taken by the first job.
+    assert set(busy[0]) & set(busy[1])
+    assert ended == dict.fromkeys(PLUG_INS, 6)

@@ -1,0 +1,128 @@
+"""The commands: what they print as JSON, and one clear line for every mistake."""
+
+import json
+
+import pytest
+
+from wattline.cli.main import main
+
+JOBS = """
+[network]
+topology = "dragonfly"
+groups = 9
+
+[[job]]
+name = "fft"
+nodes = 40
+pattern = "fft3d"
+
+[[job]]
+name = "halo"
+nodes = 6
+pattern = "halo3d"
+count = 2
+"""
+
+
+def run(capsys, *argv):
+    with pytest.raises(SystemExit) as caught:
+        main(list(argv))
+    out = capsys.readouterr()
+    return caught.value.code, out.out, out.err
+
+
+def test_show(capsys, tmp_path):
+    picture = tmp_path / "net.svg"
+    status, out, _ = run(capsys, "network", "show", "dragonfly-272", "--json", "--svg",
+                         str(picture))
+    found = json.loads(out)
+    assert status == 0
+    assert (found["nodes"], found["routers"], found["groups"]) == (272, 68, 17)
+    assert found["cables"] == 17 * 6 + 17 * 16 // 2
+    assert picture.read_text().startswith("<?xml")
+
+
+def test_place(capsys, tmp_path):
+    jobs = tmp_path / "jobs.toml"
+    jobs.write_text(JOBS)
+    picture = tmp_path / "place.svg"
+    status, out, _ = run(capsys, "network", "place", str(jobs), "--placement", "level-spread",
+                         "--json", "--svg", str(picture))
+    found = json.loads(out)
+    assert status == 0
+    assert [len(job["nodes"]) for job in found["jobs"]] == [40, 6, 6]
+    every = [node for job in found["jobs"] for node in job["nodes"]]
+    assert len(set(every)) == 52
+    assert [job["groups"] for job in found["jobs"]] == [9, 1, 1]
+    assert all(job["time_s"] >= job["alone_s"] > 0 for job in found["jobs"])
+    assert found["hot_spots"][0]["busy_s"] >= found["hot_spots"][-1]["busy_s"] > 0
+    assert picture.exists()
+    again = json.loads(run(capsys, "network", "place", str(jobs), "--json")[1])
+    assert again == found  # same seed, same result
+
+
+def test_tables_for_people(capsys):
+    assert "yes" in run(capsys, "network", "sensitivity")[1]
+    assert "level-spread" in run(capsys, "network", "placements")[1]
+    assert "Gbit/s each" in run(capsys, "network", "show", "theta")[1]
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("[[job]]\nnodes = 300\n", "asks for 300 nodes, but network 'dragonfly-272' has only 272"),
+    ("[[job]]\nnodes = 0\n", "nodes is 0"),
+    ("[[job]]\npattern = 'halo2d'\n", "'nodes' is missing"),
+    ("[[job]]\nnodes = 4\npattern = 'gossip'\n", "pattern 'gossip' is unknown"),
+    ("[[job]]\nnodes = 4\nmessage_bytes = -1\n", "message_bytes is -1"),
+    ("[[job]]\nnodes = 4\nnods = 4\n", "field 'nods' is unknown"),
+    ("[[job]]\nmatrix = 'm.csv'\n", "m.csv"),
+    ("[[job]]\nnodes = 4\napplication = 'doom'\n", "no MPI profile"),
+    ("[[jobs]]\nnodes = 4\n", "'jobs' is unknown"),
+    ("", "no [[job]] tables"),
+    ("[[job]\n", "not TOML"),
+])
+def test_bad_job_files(capsys, tmp_path, text, message):
+    jobs = tmp_path / "jobs.toml"
+    jobs.write_text(text)
+    status, out, err = run(capsys, "network", "place", str(jobs), "--machine", "dragonfly-272")
+    assert status == 2
+    assert out == ""
+    assert message in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("argv", "message"), [
+    (("network", "show", "no-such-machine"), "there is no file no-such-machine"),
+    (("network", "place", "none.toml"), "there is no file none.toml"),
+    (("network", "show", "theta", "--svg", "picture.gif"), "end its name in .svg"),
+    (("network", "show", "theta", "--svg", "/no/such/folder/x.svg"), "cannot be written"),
+    (("study", "dragonfly", "--seed", "-1"), "Invalid value for '--seed'"),
+    (("study", "dragonfly", "--workloads", "0"), "Invalid value for '--workloads'"),
+    (("study", "dragonflies"), "there is no study 'dragonflies'"),
+])
+def test_bad_arguments(capsys, argv, message):
+    status, _, err = run(capsys, *argv)
+    assert status == 2
+    assert message in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("option", "value", "message"), [
+    ("--placement", "best", "placement 'best' is unknown"),
+    ("--routing", "teleport", "routing 'teleport' is unknown"),
+    ("--mapping", "magic", "mapping 'magic' is unknown"),
+])
+def test_bad_options_of_place(capsys, tmp_path, option, value, message):
+    jobs = tmp_path / "jobs.toml"
+    jobs.write_text(JOBS)
+    status, _, err = run(capsys, "network", "place", str(jobs), option, value)
+    assert status == 2
+    assert message in err
+
+
+def test_a_file_without_a_machine(capsys, tmp_path):
+    jobs = tmp_path / "jobs.toml"
+    jobs.write_text("[[job]]\nnodes = 4\n")
+    assert "names no machine" in run(capsys, "network", "place", str(jobs))[2]
+    machine = tmp_path / "machine.toml"
+    machine.write_text("[machine]\nnodes = 4\n")
+    assert "has no [network] section" in run(capsys, "network", "show", str(machine))[2]
