@@ -1,0 +1,158 @@
+"""The house style, as tests: layers, dead modules, prints, documentation."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from wattline.cli.main import COMMANDS
+from wattline.cli.study import STUDIES
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src"
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+# Modules that nothing in the package uses, because they are for callers outside it.
+FOR_OTHERS = {
+    "wattline.policies.plain",  # twins, for tests and readers
+    "wattline.policies.snapshot",  # decisions on a view, for controllers
+    "wattline.grid.sites",  # sharing a contract among sites, from Python
+    "wattline.grid.bidding.empirical",  # bids from recorded hours, from Python
+}
+TEXTS = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Every module of the package by its dotted name."""
+    found = {}
+    for path in sorted(SOURCE.rglob("*.py")):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        found[name] = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    return found
+
+
+def uses(name: str, tree: ast.Module) -> set[str]:
+    """Modules that this one names: in imports, or as text where imports are lazy."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.update(spoken(node.value))
+    return found - {name}
+
+
+def spoken(text: str) -> set[str]:
+    """What a string may mean as a module: `wattline.a.b`, or `order.fcfs` in the registry."""
+    if not re.fullmatch(r"[a-z_][a-z_0-9.]*", text):
+        return set()
+    return {text, f"wattline.policies.{text}"}
+
+
+def discovered() -> set[str]:
+    """Modules that are found by their place: commands, benchmarks, generators."""
+    commands = {e.module or f"wattline.cli.{n.replace('-', '_')}" for n, e in COMMANDS.items()}
+    commands |= {study.module for study in STUDIES.values()}
+    from wattline.traces.generators import MODELS
+
+    generators = {f"wattline.traces.generators.{name}" for name in MODELS}
+    benchmarks = {name for name in modules() if name.startswith("wattline.cli.benchmarks.")}
+    return commands | generators | benchmarks | {"wattline", "wattline.__main__"}
+
+
+def test_no_module_is_dead() -> None:
+    used = discovered()
+    for name, tree in modules().items():
+        used |= uses(name, tree)
+    packages = {name for name in modules() if any(n.startswith(name + ".") for n in modules())}
+    # A room that is still empty has nothing that could be used.
+    empty = {name for name, tree in modules().items() if not tree.body}
+    assert set(modules()) - used - packages - empty <= FOR_OTHERS
+
+
+def test_a_dead_module_would_be_found() -> None:
+    text = "import wattline.model.jobs\nfrom wattline.model import units\nx = 'order.sjf'"
+    tree = ast.parse(text)
+    found = uses("wattline.x", tree)
+    assert {"wattline.model.jobs", "wattline.model.units", "wattline.policies.order.sjf"} <= found
+    assert "wattline.model.machine" not in found
+
+
+def test_the_library_does_not_print() -> None:
+    """Commands speak through click; everything below them returns what it has to say."""
+    guilty = []
+    for name, tree in modules().items():
+        speaks = name.startswith(("wattline.cli", "wattline.web", "wattline.live"))
+        for node in ast.walk(tree):
+            called = node.func if isinstance(node, ast.Call) else None
+            if isinstance(called, ast.Name) and called.id == "print":
+                guilty.append(f"{name}:{node.lineno} prints")
+            if isinstance(called, ast.Attribute) and called.attr == "echo" and not speaks:
+                guilty.append(f"{name}:{node.lineno} echoes")
+    assert guilty == []
+
+
+def test_commands_do_not_pay_for_what_they_do_not_use() -> None:
+    """`wattline --help` must not import the compiler, tables or plots."""
+    code = (
+        "import sys, wattline.cli.main, wattline.cli.simulate, wattline.cli.compare;"
+        "print(*sorted({'numba', 'pandas', 'scipy', 'matplotlib', 'pyarrow', 'pydantic'}"
+        " & set(sys.modules)))"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert said.split() == []
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_every_command_is_documented(command: str) -> None:
+    said = "\n".join(page.read_text(encoding="utf-8") for page in TEXTS)
+    assert re.search(rf"wattline\s+{re.escape(command)}\b", said), f"no page shows it: {command}"
+
+
+@pytest.mark.parametrize("study", sorted(STUDIES))
+def test_every_study_is_documented(study: str) -> None:
+    said = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert re.search(rf"wattline\s+study\s+{study}\b", said)
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_index_leads_to_every_page() -> None:
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    missing = [page.name for page in PAGES if f"({page.name})" not in index]
+    assert missing == ["index.md"]
+
+
+def test_files_stay_small() -> None:
+    """Some 400 lines, one subject each; the limit leaves a little room."""
+    long = {
+        str(path.relative_to(SOURCE)): lines
+        for path in SOURCE.rglob("*.py")
+        if (lines := path.read_text(encoding="utf-8").count("\n")) > 450
+    }
+    assert long == {}
+
+
+def test_layers() -> None:
+    """Left may import right, never the reverse: the contract stands in pyproject.toml."""
+    tool = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run([tool], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout

@@ -1,0 +1,59 @@
+"""Everything in examples/ runs, and does what it says."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+import wattline as wl
+from wattline.analysis.checker import check
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+
+
+@pytest.fixture(autouse=True)
+def _from_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    """slow_down.toml imports its policy from there."""
+    monkeypatch.chdir(ROOT)
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.toml")), ids=lambda path: path.stem)
+def test_every_scenario_runs_and_holds_together(path: Path) -> None:
+    run = wl.simulate(path)
+    assert run.ran.all()
+    assert check(run) == []
+
+
+def test_the_tour_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(EXAMPLES / "tour.py"), run_name="__main__")
+    said = capsys.readouterr().out
+    assert said.startswith("500 jobs, ")
+    assert "one at a time: " in said
+
+
+def test_slow_down_keeps_the_cap_by_speed() -> None:
+    run = wl.simulate(EXAMPLES / "slow_down.toml")
+    assert run.power_w_peak <= 2000.0
+    # Job 2 asks for 4 of 8 nodes beside job 1 on 2: 1,200 + 600 + 2 x 90 W is just under the cap.
+    took_s = run.schedule.end_s - run.schedule.start_s
+    assert took_s[:2] == pytest.approx([3600.0, 1800.0])
+    # Job 5 wants all nodes, 2,400 W: only a speed of 0.8 (0.76 of the power) fits under 2,000 W.
+    assert took_s[4] == pytest.approx(5400.0 / 0.8)
+
+
+def test_maintenance_keeps_its_nodes_free() -> None:
+    run = wl.simulate(EXAMPLES / "maintenance.toml")
+    inside = (run.events.time_s >= 7200) & (run.events.time_s < 14400)
+    assert inside.any()
+    assert run.events.busy[inside].max() <= 2
+
+
+def test_every_example_is_mentioned() -> None:
+    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    said = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    missing = [path.name for path in EXAMPLES.iterdir()
+               if path.is_file() and f"examples/{path.name}" not in said]
+    assert missing == []
