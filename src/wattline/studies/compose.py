@@ -32,5 +32,5 @@ def adaptive_run(
     """Jobs on a machine under power-adaptive admission."""
     plan = plan or PowerCap()
     rules = Rules(cap_w=plan.signal(machine.power_w_max), numbers=NUMBERS)
-    return simulate(jobs, machine, composed(adaptive(machine, plan, strategy=strategy, jobs=jobs, **more)),
-                    rules)
+    admission = adaptive(machine, plan, strategy=strategy, jobs=jobs, **more)
+    return simulate(jobs, machine, composed(admission), rules)
