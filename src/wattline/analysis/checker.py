@@ -104,10 +104,23 @@ def _dependencies(run: Run) -> Iterator[str]:
     after = run.jobs.after_job
     rows = np.flatnonzero((after != NO_JOB) & run.ran)
     first = after[rows]
-    yield from _jobs(run, rows[~run.ran[first]], "ran though the job they depend on never did")
+    # A job that was refused at its submission never was in the queue, and holds nobody up.
+    waited = _was_queued(run)[first]
+    yield from _jobs(run, rows[~run.ran[first] & waited],
+                     "ran though the job they depend on never did")
     ready_s = run.schedule.end_s[first] + run.jobs.think_s[rows]
     early = run.ran[first] & (run.schedule.start_s[rows] < ready_s)
     yield from _jobs(run, rows[early], "start before the job they depend on has ended")
+
+
+def _was_queued(run: Run) -> npt.NDArray[np.bool_]:
+    """Which jobs made the queue longer when they were submitted."""
+    log = run.events
+    rows = np.flatnonzero((log.kind == EventKind.SUBMIT) & (log.job != NO_JOB))
+    longer = log.queued > np.append(0, log.queued)[: len(log)]
+    found = np.zeros(len(run.jobs), dtype=np.bool_)
+    found[log.job[rows]] = longer[rows]
+    return found
 
 
 def _busy_units(run: Run) -> Iterator[str]:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from wattline.engine.log import CONTROL, log_event
 from wattline.engine.loop import apply_due, next_instant
 from wattline.engine.physics import apply_actions, integrate
 from wattline.engine.world import World, grow_log, grow_spans
@@ -35,6 +36,7 @@ from wattline.policies.state import (
     QUEUED,
     RUNNING,
     State,
+    grow,
 )
 from wattline.policies.view import (
     Action,
@@ -51,6 +53,9 @@ from wattline.policies.view import (
     WakeAt,
 )
 
+IDLE_CYCLES = 100_000
+"""Control cycles in a row in which nothing happens and nothing is asked for; then it is over."""
+
 
 def run_python(
     state: State,
@@ -61,27 +66,55 @@ def run_python(
     """Simulate to the end, asking the policy at every instant."""
     books = _books(state)
     meter = world.meter[0]
-    period_s = float(getattr(policy, "cycle_s", np.inf))
+    period_s = _period_s(policy)
     meter.next_cycle_s = meter.start_s if period_s < np.inf else np.inf
+    idle_cycles = 0
     while meter.done < len(state.jobs):
         until_s = next_instant(state, world)
-        if until_s == np.inf:
+        if until_s == np.inf or idle_cycles == IDLE_CYCLES:
             break
-        if meter.spare_rows < 4 * len(state.jobs) + 64:
-            world = grow_log(world)
-            meter = world.meter[0]
-        if state.nodes.size and len(world.spans) - meter.spans <= state.nodes.size:
-            world = grow_spans(world)
-            meter = world.meter[0]
+        state, world = _make_room(state, world, 0)
         integrate(state, world, until_s)
         apply_due(state, world, books)
         if meter.next_cycle_s <= until_s:
             meter.next_cycle_s = until_s + period_s
-        for action in policy.decide(view_of(state)):
-            _book(state, books, action)
+            log_event(state, world, CONTROL, -1, 0.0)
+        actions = list(policy.decide(view_of(state)))
+        state, world = _make_room(state, world, len(actions))
+        meter = world.meter[0]
+        leaving: set[int] = set()
+        for action in actions:
+            _book(state, books, action, leaving)
         apply_actions(state, world, books)
+        waits = not actions and meter.heap == 0 and meter.timers == 0
+        over = meter.arrived == len(state.jobs) and meter.caps == len(world.caps)
+        idle_cycles = idle_cycles + 1 if waits and over else 0
         if progress is not None:
             progress(float(meter.done) / len(state.jobs))
+    return state, world
+
+
+def _period_s(policy: Policy) -> float:
+    period_s = float(getattr(policy, "cycle_s", np.inf))
+    if not period_s > 0:
+        raise PolicyError(f"the policy's cycle_s is {period_s}, must be above 0")
+    return period_s
+
+
+def _make_room(state: State, world: World, actions: int) -> tuple[State, World]:
+    """Grow what the next instant could fill; kernels do not look where they write."""
+    meter = world.meter[0]
+    needed = len(state.jobs) + actions + 128
+    while meter.spare_rows < needed:
+        world = grow_log(world)
+        meter = world.meter[0]
+    while state.nodes.size and len(world.spans) - meter.spans <= state.nodes.size:
+        world = grow_spans(world)
+        meter = world.meter[0]
+    while len(state.timers) - meter.timers < needed:
+        state = grow(state, "timers")
+    while len(state.actions) - state.clock[0].actions <= actions:
+        state = grow(state, "actions")
     return state, world
 
 
@@ -100,6 +133,8 @@ def view_of(state: State) -> View:
         running=tuple(_running(state, int(job)) for job in np.flatnonzero(live.state == RUNNING)),
         paused=tuple(_queued(state, int(job)) for job in np.flatnonzero(live.state == PAUSED)),
         off=int(clock.off),
+        speed=float(clock.speed),
+        power_factor=float(clock.power_factor),
     )
 
 
@@ -137,22 +172,28 @@ def _books(state: State) -> Composition:
     return Composition(Fcfs(), NoBackfill(), NoLimit(), Requested(), placement, NoRegulation())
 
 
-def _book(state: State, books: Composition, action: Action) -> None:
+def _book(state: State, books: Composition, action: Action, leaving: set[int]) -> None:
+    """Check one action and note it; `leaving` are the jobs that this decision pauses."""
     if isinstance(action, Start):
         _book_start(state, books, action)
     elif isinstance(action, SetSpeed):
-        _expect(state, action.job, RUNNING, "set the speed of")
+        _expect_running(state, action.job, leaving, "set the speed of")
         _positive(action.speed)
+        _not_negative(action.power_w)
         note(state, ACT_SPEED, action.job, action.speed, action.power_w)
     elif isinstance(action, Pause):
-        _expect(state, action.job, RUNNING, "pause")
+        _expect_running(state, action.job, leaving, "pause")
+        leaving.add(action.job)
         note(state, ACT_PAUSE, action.job, 0.0, 0.0)
-    elif isinstance(action, PowerDown):
-        note(state, ACT_DOWN, -1, float(action.units), 0.0)
-    elif isinstance(action, PowerUp):
-        note(state, ACT_UP, -1, float(action.units), 0.0)
+    elif isinstance(action, PowerDown | PowerUp):
+        if action.units < 0:
+            raise PolicyError(f"the policy wants to switch {action.units} units")
+        kind = ACT_DOWN if isinstance(action, PowerDown) else ACT_UP
+        note(state, kind, -1, float(action.units), 0.0)
     elif isinstance(action, SetLevel):
         _positive(action.speed)
+        _not_negative(action.power_factor)
+        state.clock[0].latency_s = action.latency_s
         note(state, ACT_LEVEL, 0, action.speed, action.power_factor)
     elif isinstance(action, WakeAt):
         if action.time_s > state.clock[0].now_s:
@@ -170,11 +211,16 @@ def _book_start(state: State, books: Composition, action: Start) -> None:
         raise PolicyError(
             f"the policy overcommits: job {job} needs {live.units} units, {clock.free} are free"
         )
-    _positive(action.speed)
-    power_w = live.watts if action.power_w is None else action.power_w
+    speed, power_w = float(clock.speed), float(live.watts * clock.power_factor)
+    if action.speed is not None:
+        speed, power_w = action.speed, float(live.watts)
+    if action.power_w is not None:
+        power_w = action.power_w
+    _positive(speed)
+    _not_negative(power_w)
     if live.state == QUEUED:
         _leave_queue(state, job)
-    start_at(state, books, job, action.speed, power_w)
+    start_at(state, books, job, speed, power_w)
 
 
 def _leave_queue(state: State, job: int) -> None:
@@ -184,11 +230,17 @@ def _leave_queue(state: State, job: int) -> None:
     drop_entries(state, position, position + 1)
 
 
-def _expect(state: State, job: int, wanted: int, verb: str) -> None:
-    if not 0 <= job < len(state.jobs) or state.live[job].state != wanted:
+def _expect_running(state: State, job: int, leaving: set[int], verb: str) -> None:
+    running = 0 <= job < len(state.jobs) and state.live[job].state == RUNNING
+    if not running or job in leaving:
         raise PolicyError(f"the policy wants to {verb} job {job}, which does not run")
 
 
 def _positive(speed: float) -> None:
     if not speed > 0:
         raise PolicyError(f"a speed must be positive, not {speed}; pause a job to stop it")
+
+
+def _not_negative(power: float) -> None:
+    if not power >= 0:
+        raise PolicyError(f"a power must not be negative, as {power} is")

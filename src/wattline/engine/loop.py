@@ -79,7 +79,8 @@ def _must_stop(st: State, world: World) -> int:
         return LOG_FULL
     if world.spans.size - meter.spans < st.nodes.size + 1 and st.nodes.size > 0:
         return SPANS_FULL
-    if st.timers.size - meter.timers < 128:
+    # At worst every job that is left asks for a wake-up in one instant.
+    if st.timers.size - meter.timers < st.jobs.size - meter.done + 128:
         return TIMERS_FULL
     if next_instant(st, world) == float("inf"):
         return FINISHED
@@ -139,8 +140,10 @@ def _submit(st: State, world: World, policy: Composition, job: int) -> None:
         world.meter[0].done += 1
     elif after >= 0:
         st.live[job].state = HELD
-        if st.live[after].state in (DONE, REFUSED):
-            _become_eligible(st, world, policy, job, max(st.live[after].end_s, 0.0))
+        if st.live[after].state == DONE:
+            _become_eligible(st, world, policy, job, st.live[after].end_s)
+        elif st.live[after].state == REFUSED:
+            enqueue(st, policy, job)  # as where that job is left out of the log
     else:
         enqueue(st, policy, job)
     log_event(st, world, SUBMIT, job, 0.0)

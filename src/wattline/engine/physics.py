@@ -28,6 +28,7 @@ from wattline.policies.state import (
     ACT_WAKE,
     DONE,
     PAUSED,
+    PLAN_STALE,
     State,
 )
 
@@ -98,7 +99,7 @@ def end_job(st: State, world: World, policy: Composition, job: int) -> None:
     live.state = DONE
     live.end_s = clock.now_s
     world.meter[0].done += 1
-    log_event(st, world, END, job, 0.0)
+    log_event(st, world, END, job, live.energy_j)
 
 
 @kernel
@@ -113,6 +114,7 @@ def set_speed(st: State, world: World, job: int, rate: float, power_w: float) ->
     insert_release(st, live.expected_s, job, live.units)
     move_end(st, world.meter[0].heap, live.end_s, job)
     clock.examined = 0
+    clock.replan = PLAN_STALE
     log_event(st, world, RATE, job, power_w)
 
 
@@ -137,6 +139,7 @@ def set_level(st: State, world: World, speed: float, power_factor: float, level:
     rebuild_ends(st, running)
     rescale_releases(st)
     clock.examined = 0
+    clock.replan = PLAN_STALE
     log_event(st, world, RATE, -1, speed)
 
 
@@ -176,7 +179,7 @@ def _pause(st: State, world: World, policy: Composition, job: int) -> None:
     live.requested_s = max(live.expected_s - st.clock[0].now_s, 0.0) * live.rate
     _release_units(st, world, policy, job)
     live.state = PAUSED
-    log_event(st, world, PAUSE, job, 0.0)
+    log_event(st, world, PAUSE, job, live.energy_j)
 
 
 @kernel
@@ -211,6 +214,7 @@ def _power_down(st: State, world: World, units: int) -> None:
     clock.changing += units
     clock.changing_w += units * clock.halt_w
     clock.power_w += units * (clock.halt_w - clock.idle_w)
+    clock.replan = PLAN_STALE
     push_timer(st, world.meter[0].timers, clock.now_s + clock.halt_s, NODES_OFF, units)
     world.meter[0].timers += 1
     log_event(st, world, NODE, -1, float(-units))
@@ -251,6 +255,7 @@ def nodes_on(st: State, world: World, units: int) -> None:
     clock.free += units
     clock.power_w += units * (clock.idle_w - clock.boot_w)
     clock.examined = 0
+    clock.replan = PLAN_STALE
     log_event(st, world, NODE, -1, float(units))
 
 

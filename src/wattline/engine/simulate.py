@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wattline.engine.by_class import class_energy
 from wattline.engine.loop import (
     FINISHED,
     LOG_FULL,
@@ -20,9 +21,8 @@ from wattline.engine.world import World, grow_log, grow_spans
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.model.run import EventLog, Outcome, Placement, Run, Schedule
-from wattline.model.signal import FloatArray
 from wattline.policies.contract import Composition, cycle_s
-from wattline.policies.state import DONE, State
+from wattline.policies.state import DONE, State, grow
 from wattline.policies.view import Policy
 
 INSTANTS_A_CALL = 200_000
@@ -77,9 +77,7 @@ def run_compiled(
         elif reason == SPANS_FULL:
             world = grow_spans(world)
         elif reason == TIMERS_FULL:
-            room = np.zeros_like(state.timers)
-            timers = np.concatenate([state.timers, room]).view(np.recarray)
-            state = state.with_arrays(timers=timers)
+            state = grow(state, "timers")
 
 
 def collect(
@@ -98,24 +96,27 @@ def collect(
         outcome=_outcome(state),
         configuration=live.config.copy(),
     )
+    events = EventLog(
+        time_s=world.log_time_s[:rows],
+        kind=world.log_kind[:rows],
+        job=world.log_job[:rows],
+        power_w=world.log_power_w[:rows],
+        busy=world.log_busy[:rows],
+        queued=world.log_queued[:rows],
+        value=world.log_value[:rows],
+    )
     return Run(
         jobs=jobs,
         schedule=schedule,
-        events=EventLog(
-            time_s=world.log_time_s[:rows],
-            kind=world.log_kind[:rows],
-            job=world.log_job[:rows],
-            power_w=world.log_power_w[:rows],
-            busy=world.log_busy[:rows],
-            queued=world.log_queued[:rows],
-            value=world.log_value[:rows],
-        ),
+        events=events,
         machine=machine,
         units=units_of(machine, rules.granularity),
         start_s=float(meter.start_s),
         end_s=float(state.clock[0].now_s),
         energy_j=float(meter.energy_j),
-        class_energy_j=_class_energy(machine, state, schedule, placement, meter),
+        class_energy_j=class_energy(
+            machine, state.kinds, events, live.units, placement, meter, float(state.clock[0].now_s)
+        ),
         time_above_cap_s=float(meter.time_above_s),
         energy_above_cap_j=float(meter.energy_above_j),
         power_w_peak=float(meter.peak_w),
@@ -142,30 +143,3 @@ def _placement(world: World) -> Placement:
         first=spans.first.astype(np.int64),
         count=spans.count.astype(np.int64),
     )
-
-
-def _class_energy(
-    machine: Machine, state: State, schedule: Schedule, placement: Placement | None, meter: Any
-) -> dict[str, float]:
-    """Joules by node class: idle power of all its nodes, and what jobs drew above it."""
-    if len(machine.groups) == 1 or placement is None:
-        return {machine.groups[0].node_class.name: float(meter.energy_j)}
-    kinds = state.kinds
-    span_s = float(state.clock[0].now_s - meter.start_s)
-    energy: FloatArray = kinds.idle_w * kinds.count * span_s
-    bounds = np.concatenate([[0], np.cumsum(kinds.count)])
-    above_j = schedule.energy_j - state.live.idle_w * (schedule.end_s - schedule.start_s)
-    part = np.zeros((len(kinds), len(schedule.nodes)))
-    for index in range(len(kinds)):
-        low = np.maximum(placement.first, bounds[index])
-        high = np.minimum(placement.first + placement.count, bounds[index + 1])
-        dynamic_w = kinds[index].active_w - kinds[index].idle_w
-        np.add.at(part[index], placement.job, np.maximum(high - low, 0) * dynamic_w)
-    total = part.sum(axis=0)
-    share = np.divide(part, total, out=np.zeros_like(part), where=total > 0)
-    energy = energy + np.nansum(share * above_j, axis=1)
-    by_class: dict[str, float] = {}
-    for group, joules in zip(machine.groups, energy, strict=True):
-        name = group.node_class.name
-        by_class[name] = by_class.get(name, 0.0) + float(joules)
-    return by_class

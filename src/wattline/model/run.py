@@ -77,7 +77,8 @@ class EventLog:
     """Jobs waiting."""
     value: FloatArray
     """START, RESUME, RATE of a job: its power in W. RATE of all jobs (job -1): progress a second.
-    CAP: the cap in W. NODE: nodes that went on (positive) or off (negative)."""
+    PAUSE, END: joules of the job so far. CAP: the cap in W. NODE: nodes that went on (positive) or
+    off (negative)."""
 
     def __len__(self) -> int:
         return len(self.time_s)

@@ -12,6 +12,7 @@ from wattline.policies.contract import (
     admit,
     configure,
 )
+from wattline.policies.profile import add_to_profile, earliest, plan_running
 from wattline.policies.starting import start
 from wattline.policies.state import State
 
@@ -65,3 +66,24 @@ def serve_in_order(st: State, policy: Composition) -> int:
     if position == clock.queue_last or clock.stopped:
         return -1
     return int(position)
+
+
+@kernel
+def serve_around_windows(st: State, policy: Composition) -> None:
+    """The same where reservation windows lie ahead: no job starts that would run into one."""
+    clock = st.clock[0]
+    plan_running(st)
+    position = clock.queue_first
+    while position < clock.queue_last:
+        may_start = configure(st, policy.configuration, policy, position)
+        entry = st.queue[position]
+        duration_s = entry.requested_s / clock.speed
+        if not may_start or earliest(st, clock.now_s, entry.units, duration_s) > clock.now_s:
+            break
+        verdict = attempt_configured(st, policy, position)
+        if not leaves_queue(verdict):
+            break
+        if verdict == START:
+            add_to_profile(st, clock.now_s, clock.now_s + duration_s, -entry.units)
+        position += 1
+    clock.queue_first = position

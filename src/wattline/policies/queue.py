@@ -32,6 +32,8 @@ def enqueue(st: State, policy: Composition, job: int) -> None:
     entry.key = key
     clock.queue_last += 1
     st.live[job].state = QUEUED
+    if clock.stopped and index - first < clock.examined:
+        clock.examined = 0  # it may stand before the job that stopped the others
     clock.examined = min(clock.examined, index - first)
     clock.smallest = min(clock.smallest, least_units(st, policy.configuration, job, entry.units))
 

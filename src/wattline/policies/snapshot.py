@@ -38,8 +38,6 @@ from wattline.policies.view import (
 def decide(policy: Composition, view: View) -> list[Action]:
     """What a composition of built-in policies does in this situation."""
     jobs: list[QueuedJob | RunningJob] = [*view.queue, *view.running]
-    if not jobs:
-        return []
     jobs.sort(key=lambda job: job.job)
     state = _state(policy, view, jobs)
     schedule(state, policy.backfill, policy)
@@ -68,6 +66,8 @@ def _state(policy: Composition, view: View, jobs: list[QueuedJob | RunningJob]) 
     clock.free = view.free
     clock.off = view.off
     clock.power_w = view.power_w
+    clock.speed = view.speed
+    clock.power_factor = view.power_factor
     for row, job in enumerate(jobs):
         if isinstance(job, RunningJob):
             _book(state, row, job)
@@ -111,7 +111,8 @@ def _action(state: State, index: int, names: list[int]) -> Action | None:
     if found.kind == ACT_SPEED:
         return SetSpeed(names[found.job], float(found.value), float(found.power_w))
     if found.kind == ACT_LEVEL:
-        return SetLevel(float(found.value), float(found.power_w))
+        return SetLevel(
+            float(found.value), float(found.power_w), float(state.clock[0].latency_s))
     if found.kind == ACT_WAKE:
         return WakeAt(float(found.value))
     raise PolicyError(f"a policy asked for action {found.kind}, which a snapshot cannot carry")

@@ -11,6 +11,7 @@ from wattline.policies.state import (
     ACT_RESUME,
     ACT_START,
     PAUSED,
+    PLAN_STALE,
     RUNNING,
     State,
 )
@@ -35,6 +36,8 @@ def start_at(st: State, policy: Composition, job: int, speed: float, power_w: fl
     if live.watts != asked_w:
         power_w *= live.watts / asked_w  # the nodes that were found draw more, or less
     resumed = live.state == PAUSED
+    if resumed:
+        clock.replan = PLAN_STALE  # no plan knows of it
     rate = speed / live.stretch
     live.state = RUNNING
     live.rate = rate

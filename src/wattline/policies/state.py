@@ -23,6 +23,9 @@ BLOCK = 32
 NODE_BLOCK = 64
 """Nodes whose free ones are counted together (see placement/nodes.py)."""
 
+PLAN_STALE = 2
+"""In `clock.replan`: what runs is not what was planned; the whole plan has to be made anew."""
+
 # Where a job is in its life.
 PENDING, HELD, QUEUED, ASIDE, RUNNING, PAUSED, DONE, REFUSED = range(8)
 
@@ -72,7 +75,7 @@ CLOCK = np.dtype(
         ("step_first", "i8"),  # steps of the availability profile in use: [first, last)
         ("step_last", "i8"),
         ("planned", "i8"),  # queue entries that have a place in the profile
-        ("replan", "i8"),  # units came back early: reservations may move
+        ("replan", "i8"),  # 1: units came back early, reservations may move; or PLAN_STALE
         ("windows", "i8"),  # reservation windows that have not ended
         ("overrun", "i8"),  # 1: jobs run on past their requested time
     ]
@@ -219,7 +222,7 @@ def make_state(
         blocks=_records(blocks, BLOCKS),
         scratch=_records(slots, RELEASE),
         heap=_records(slots + 1, HEAP),
-        timers=_records(int(np.sum(jobs.after_job >= 0)) + 256, TIMER),
+        timers=_records(int(np.sum(jobs.after_job >= 0)) + count + 256, TIMER),
         actions=_records(count + 2 * slots + 64, ACTION),
         profile=_records(6 * count + 8 * len(held) + 64, STEP),
         configs=_records(1, CONFIG),
@@ -234,6 +237,13 @@ def make_state(
     _fill_clock(state, units, idle_w, off_w, cap_w, overrun_extends)
     _fill_nodes(state, node_kind)
     return state
+
+
+def grow(state: State, name: str) -> State:
+    """The same state with twice the room in one of its arrays."""
+    array = getattr(state, name)
+    longer = np.concatenate([array, np.zeros_like(array)]).view(np.recarray)
+    return state.with_arrays(**{name: longer})
 
 
 def _records(count: int, dtype: np.dtype[Any]) -> Any:

@@ -59,6 +59,10 @@ class View:
     running: tuple[RunningJob, ...] = ()
     paused: tuple[QueuedJob, ...] = ()
     off: int = 0
+    speed: float = 1.0
+    """The machine-wide level now: progress a second of a job that starts at it, ..."""
+    power_factor: float = 1.0
+    """... and its power relative to full speed."""
     signals: Mapping[str, float] = field(default_factory=dict)
     """Values of the scenario's step functions now: prices, carbon intensity, regulation."""
 
@@ -68,9 +72,10 @@ class Start:
     """Start a queued job, or resume a paused one."""
 
     job: int
-    speed: float = 1.0
+    speed: float | None = None
+    """None: at the machine-wide level, which is full speed unless a policy set another."""
     power_w: float | None = None
-    """Its power at this speed; none: its watts at full speed."""
+    """Its power at this speed; none: its watts at full speed, or at the level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +117,8 @@ class SetLevel:
 
     speed: float
     power_factor: float
+    latency_s: float = 0.0
+    """What the change costs every running job."""
 
 
 Action = Start | SetSpeed | Pause | PowerDown | PowerUp | WakeAt | SetLevel

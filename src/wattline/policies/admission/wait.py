@@ -16,7 +16,7 @@ from wattline.policies.contract import (
     refuses,
 )
 from wattline.policies.starting import note, start
-from wattline.policies.state import ACT_WAKE, ASIDE, State
+from wattline.policies.state import ACT_WAKE, ASIDE, PLAN_STALE, State
 
 
 class Wait(NamedTuple):
@@ -65,6 +65,7 @@ def _before_queue(st: State, admission: Wait, policy: Composition) -> bool:
             kept += 1
     if kept < clock.aside:
         clock.examined = 0  # units were taken: the head job's reservation has to be found anew
+        clock.replan = PLAN_STALE
     clock.aside = kept
     return not blocked
 

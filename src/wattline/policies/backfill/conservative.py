@@ -8,7 +8,8 @@ arrival; the order axis has no say.
 Where jobs run on past their requested time, the units of an overdue job are expected back at any
 moment: the plan counts them as free. A job whose time has come and that finds no room is late; it
 starts as soon as there is room, and until then the plan is made anew at every event, in the order
-of planned starts. Only so can reservations slip.
+of planned starts. Only so can reservations slip, and when what runs changes its speed or nodes
+come and go, for then the plan is made anew as well.
 
 The queue is kept in the order of planned starts, which are its keys; new entries stand behind.
 """
@@ -22,6 +23,7 @@ import numpy as np
 from wattline.model.kernel import implement, kernel
 from wattline.policies.attempt import attempt, leaves_queue
 from wattline.policies.contract import (
+    START,
     STOP,
     Composition,
     before_queue,
@@ -39,7 +41,7 @@ from wattline.policies.profile import (
 from wattline.policies.queue import drop_entries
 from wattline.policies.releases import release_at
 from wattline.policies.starting import note
-from wattline.policies.state import ACT_WAKE, State
+from wattline.policies.state import ACT_WAKE, PLAN_STALE, State
 
 
 class Conservative(NamedTuple):
@@ -59,7 +61,7 @@ def _released(st: State, backfill: Conservative, job: int) -> None:
     live = st.live[job]
     if live.expected_s > clock.now_s:
         add_to_profile(st, clock.now_s, live.expected_s, live.units)
-        clock.replan = 1
+        clock.replan = max(clock.replan, 1)
 
 
 @implement(schedule, Conservative)
@@ -68,7 +70,7 @@ def _schedule(st: State, backfill: Conservative, policy: Composition) -> None:
     clock = st.clock[0]
     forget_past(st)
     late = clock.planned > 0 and st.queue[clock.queue_first].key < clock.now_s
-    if clock.windows > 0 or late:
+    if clock.windows > 0 or late or clock.replan == PLAN_STALE:
         _plan_anew(st)
     elif clock.replan:
         _compress(st)
@@ -153,8 +155,12 @@ def _start_due(st: State, policy: Composition) -> None:
     clock = st.clock[0]
     position = clock.queue_first
     while position < clock.queue_last and st.queue[position].key <= clock.now_s:
+        job = st.queue[position].job
+        planned_end_s = clock.now_s + _duration_s(st, position)
         verdict = attempt(st, policy, position)
         if leaves_queue(verdict):
+            if verdict != START or st.live[job].expected_s != planned_end_s:
+                clock.replan = PLAN_STALE  # it does not hold the place that was planned for it
             first = clock.queue_first
             drop_entries(st, position, position + 1)
             clock.planned -= 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from wattline.model.kernel import implement, kernel
-from wattline.policies.attempt import serve_in_order
+from wattline.policies.attempt import serve_around_windows, serve_in_order
 from wattline.policies.contract import (
     Composition,
     before_queue,
@@ -25,4 +25,7 @@ def _schedule(st: State, backfill: NoBackfill, policy: Composition) -> None:
     sort_queue(st, policy)
     if before_queue(st, policy.admission, policy):
         st.clock[0].stopped = 0
-        serve_in_order(st, policy)
+        if st.clock[0].windows > 0:
+            serve_around_windows(st, policy)
+        else:
+            serve_in_order(st, policy)

@@ -1,0 +1,169 @@
+"""The contract of a policy as tests: subclass `PolicyContract`, and be told what is wrong.
+
+    class TestMine(PolicyContract):
+        keeps_head = True          # it promises what EASY promises
+
+        def make_policy(self):
+            return Mine()
+
+A policy is a `Composition`, or an object with `decide(view)`. The tests run it on random workloads
+with many ties, exact fits and early ends. They use plain assertions; pytest finds them by name.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from wattline.analysis.checker import check
+from wattline.engine.prepare import Rules
+from wattline.engine.simulate import simulate
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine
+from wattline.model.run import Run
+from wattline.model.signal import Signal
+from wattline.policies.contract import Composition
+from wattline.policies.snapshot import decide
+from wattline.policies.view import Action, Policy, View
+from wattline.testing.promises import Key, delayed_heads, delayed_jobs, submitted_first
+
+
+def random_jobs(seed: int, count: int, units: int) -> JobTable:
+    """Small whole times and sizes, so that ties, exact fits and early ends are common."""
+    random = np.random.default_rng(seed)
+    requested_s = random.integers(1, 20, count)
+    size = random.integers(1, units + 1, count)
+    return JobTable.build(
+        submit_s=np.cumsum(random.integers(0, 6, count)),
+        run_s=np.where(random.random(count) < 0.5, requested_s,
+                       random.integers(1, requested_s + 1)),
+        requested_s=requested_s,
+        procs=np.where(random.random(count) < 0.3, size, (size + 3) // 4),
+        user=random.integers(0, 3, count),
+    )
+
+
+@dataclass
+class Watched:
+    """A policy that is looked at while it decides."""
+
+    policy: Policy
+    mutated_s: list[float] = field(default_factory=list)
+    """Times at which the view was not what it had been before."""
+
+    def decide(self, view: View) -> Iterable[Action]:
+        before = copy.deepcopy(view)
+        actions = list(self.policy.decide(view))
+        if view != before:
+            self.mutated_s.append(before.now_s)
+        return actions
+
+
+@dataclass(frozen=True)
+class OnSnapshots:
+    """A composition asked afresh at every instant, as the live controller asks it."""
+
+    composition: Composition
+
+    def decide(self, view: View) -> list[Action]:
+        return decide(self.composition, view)
+
+
+class PolicyContract:
+    """Subclass it; write `make_policy`, and set what differs."""
+
+    units = 12
+    jobs = 30
+    seeds = (1, 2, 3)
+    cap_w: float | None = None
+    keeps_head = False
+    """It promises what EASY does: the first in the queue never loses its reservation."""
+    keeps_all = False
+    """It promises what conservative backfilling does: nobody is delayed by a later job."""
+    queue_key: Key = staticmethod(submitted_first)
+    """The order that `keeps_head` is about."""
+    works_on_snapshots = True
+    """A composition that keeps figures between decisions cannot be asked without them."""
+
+    def make_policy(self) -> Composition | Policy:
+        """A fresh policy for one run."""
+        raise NotImplementedError("make_policy must return the policy to test")
+
+    # ---- what the tests run ------------------------------------------------------------------
+
+    def workloads(self) -> Iterator[JobTable]:
+        for seed in self.seeds:
+            yield random_jobs(seed, self.jobs, self.units)
+
+    def rules(self) -> Rules:
+        """Jobs are killed at their requested times: reservations rest on them."""
+        cap = None if self.cap_w is None else Signal.constant(self.cap_w, "W")
+        return Rules(overrun="kill", cap_w=cap)
+
+    def machine(self) -> Machine:
+        return Machine.uniform(self.units)
+
+    def play(self, jobs: JobTable, policy: Composition | Policy | None = None) -> Run:
+        return simulate(jobs, self.machine(), policy or self.make_policy(), self.rules())
+
+    def possible(self, jobs: JobTable) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Which jobs could run alone on the machine; the others need not run."""
+        if self.cap_w is None:
+            return np.ones(len(jobs), dtype=np.bool_)
+        node = self.machine().groups[0].node_class
+        rise_w = jobs.procs * (node.power_w_active - node.power_w_idle)
+        return np.asarray(self.machine().power_w_idle + rise_w <= self.cap_w * (1 + 1e-9))
+
+    # ---- the contract ------------------------------------------------------------------------
+
+    def test_no_unit_is_given_twice_and_the_log_adds_up(self) -> None:
+        for jobs in self.workloads():
+            broken = check(self.play(jobs))
+            assert not broken, broken
+
+    def test_no_job_starts_before_its_submission(self) -> None:
+        for jobs in self.workloads():
+            run = self.play(jobs)
+            early = run.schedule.start_s < jobs.submit_s
+            assert not early.any(), f"jobs {jobs.job_id[early]} start before their submission"
+
+    def test_every_job_runs_in_the_end(self) -> None:
+        for jobs in self.workloads():
+            left = self.possible(jobs) & ~self.play(jobs).ran
+            assert not left.any(), f"jobs {jobs.job_id[left]} never ran, though they could"
+
+    def test_the_same_input_gives_the_same_actions(self) -> None:
+        for jobs in self.workloads():
+            first, second = self.play(jobs).events, self.play(jobs).events
+            for name in ("time_s", "kind", "job", "power_w", "value"):
+                same = np.array_equal(getattr(first, name), getattr(second, name))
+                assert same, f"two runs of the same jobs differ in '{name}' of the event log"
+
+    def test_the_view_is_left_as_it_was(self) -> None:
+        for jobs in self.workloads():
+            policy = self.make_policy()
+            if isinstance(policy, Composition):
+                if not self.works_on_snapshots:
+                    return
+                policy = OnSnapshots(policy)
+            watched = Watched(policy)
+            self.play(jobs, watched)
+            times = watched.mutated_s
+            assert not times, f"the policy changed its view {len(times)} times, at {times[:3]} s"
+
+    def test_the_head_of_the_queue_keeps_its_reservation(self) -> None:
+        if not self.keeps_head:
+            return
+        for jobs in self.workloads():
+            broken = list(delayed_heads(self.play(jobs), self.queue_key))
+            assert not broken, broken
+
+    def test_nobody_is_delayed_by_a_later_job(self) -> None:
+        if not self.keeps_all:
+            return
+        for jobs in self.workloads():
+            broken = list(delayed_jobs(self.play(jobs), self.play))
+            assert not broken, broken
