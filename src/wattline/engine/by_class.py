@@ -14,8 +14,8 @@ from wattline.model.signal import FloatArray
 
 
 def class_energy(
-    machine: Machine, kinds: Any, log: EventLog, units: Any, placement: Placement | None, meter: Any,
-    end_s: float,
+    machine: Machine, kinds: Any, log: EventLog, units: Any, placement: Placement | None,
+    meter: Any, end_s: float,
 ) -> dict[str, float]:
     """What a job drew above idle is shared by its nodes in proportion to their own rise.
 
