@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import sys
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 import click
 
@@ -102,28 +104,56 @@ def cli() -> None:
 
 def main(argv: list[str] | None = None) -> None:
     """Entry point: exit 0, 2 for a mistake of the user's, 1 for a failure, 130 for Ctrl-C."""
-    try:
-        status = cli.main(args=argv, prog_name="wattline", standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        status = 2
-    except click.ClickException as error:
-        _say(error.format_message())
-        status = 2
-    except InputError as error:
-        _say(str(error))
-        status = 2
-    except WattlineError as error:
-        _say(str(error))
-        status = 1
-    except (click.Abort, KeyboardInterrupt):
-        _say("interrupted; nothing half-written was kept")
-        status = 130
-    except BrokenPipeError:
-        # The reader of our output went away (`wattline ... | head`): not an error of ours.
-        sys.stderr.close()
-        status = 0
+    with _interrupts() as interrupted:
+        try:
+            status = cli.main(args=argv, prog_name="wattline", standalone_mode=False)
+        except click.exceptions.NoArgsIsHelpError as error:
+            error.show()
+            status = 2
+        except click.ClickException as error:
+            _say(error.format_message())
+            status = 2
+        except InputError as error:
+            _say(str(error))
+            status = 2
+        except WattlineError as error:
+            _say(str(error))
+            status = 1
+        except BrokenPipeError:
+            # The reader of our output went away (`wattline ... | head`): not an error of ours.
+            sys.stderr.close()
+            status = 0
+        except (click.Abort, KeyboardInterrupt):
+            status = _interruption()
+        except Exception:
+            if not interrupted:
+                raise
+            status = _interruption()
     sys.exit(status if isinstance(status, int) else 0)
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Remember Ctrl-C: the compiler turns an interruption in its middle into other errors."""
+    seen: list[int] = []
+
+    def note(number: int, frame: Any) -> None:
+        seen.append(number)
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield seen  # ignored, or somebody else's
+        return
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield seen
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _interruption() -> int:
+    _say("interrupted; nothing half-written was kept")
+    return 130
 
 
 def _say(message: str) -> None:
