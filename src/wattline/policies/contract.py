@@ -114,6 +114,12 @@ def watts_available(st: State, admission: Any) -> float:
 
 
 @slot(1, default=True)
+def watts_at(st: State, admission: Any, time_s: float) -> float:
+    """The same at a later time, by what is known of the cap now and with the jobs of now."""
+    return watts_available(st, admission)
+
+
+@slot(1, default=True)
 def watts_of(st: State, admission: Any, job: int) -> float:
     """Watts that a job holds while it runs, or will hold if it starts as it is configured."""
     return 0.0

@@ -26,14 +26,15 @@ from wattline.policies.contract import (
     planned_s,
     refuses,
     settle,
+    watts_at,
     watts_available,
     watts_of,
 )
 from wattline.policies.starting import note
 from wattline.policies.state import ACT_DOWN, ACT_UP, ACT_WAKE, BLOCK, RUNNING, State
 
-ALLOWANCE_W, REFILLED_S, PLAN_W = range(3)
-"""Places in `numbers`: the ramp's allowance, when it was last filled, the budget's cap."""
+RISEN_W, RISEN_S, PLAN_W = range(3)
+"""Places in `numbers`: how much the power has risen lately, as of when; the budget's cap."""
 NUMBERS = 3
 
 
@@ -54,6 +55,8 @@ class Adaptive(NamedTuple):
     window_end_s: Any
     window_w: Any
     """The cap in each window that is known in advance, in the order of their starts."""
+    cap_w: float
+    """The cap outside of the windows, as far as is known in advance."""
     node_w: float
     """A unit at full speed."""
     least_rise_w: float = 0.0
@@ -165,6 +168,27 @@ def _watts_available(st: State, admission: Adaptive) -> float:
     return float(st.clock[0].cap_w - st.clock[0].power_w)
 
 
+@implement(watts_at, Adaptive)
+@kernel
+def _watts_at(st: State, admission: Adaptive, time_s: float) -> float:
+    clock = st.clock[0]
+    if time_s <= clock.now_s:
+        return float(clock.cap_w - clock.power_w)
+    return cap_at(st, admission, time_s) - float(clock.power_w)
+
+
+@kernel
+def cap_at(st: State, admission: Adaptive, time_s: float) -> float:
+    """The cap at a later time: a window's, the plan's, or the one that holds now."""
+    cap_w = st.clock[0].cap_w
+    for window in range(admission.window_start_s.size):
+        if admission.window_start_s[window] <= time_s < admission.window_end_s[window]:
+            return float(admission.window_w[window])
+        if admission.window_start_s[window] <= st.clock[0].now_s < admission.window_end_s[window]:
+            cap_w = admission.cap_w
+    return float(cap_w)
+
+
 @implement(watts_of, Adaptive)
 @kernel
 def _watts_of(st: State, admission: Adaptive, job: int) -> float:
@@ -260,22 +284,18 @@ def after_windows_s(st: State, admission: Adaptive, job: int) -> float:
 
 @kernel
 def _ramp_allows(st: State, admission: Adaptive, job: int, rise_w: float) -> bool:
-    """Whether the power may rise so much now. A rise above what is kept needs the full store."""
+    """Whether the power may rise so much now. A rise above the whole store needs it unused."""
     clock = st.clock[0]
     numbers = st.numbers
-    if numbers[REFILLED_S] == 0.0 and numbers[ALLOWANCE_W] == 0.0:
-        numbers[ALLOWANCE_W] = admission.ramp_w
-    passed_s = clock.now_s - numbers[REFILLED_S]
-    numbers[ALLOWANCE_W] = min(
-        admission.ramp_w, numbers[ALLOWANCE_W] + passed_s * admission.ramp_w_per_s
-    )
-    numbers[REFILLED_S] = clock.now_s
+    passed_s = clock.now_s - numbers[RISEN_S]
+    numbers[RISEN_W] = max(0.0, numbers[RISEN_W] - passed_s * admission.ramp_w_per_s)
+    numbers[RISEN_S] = clock.now_s
+    left_w = admission.ramp_w - numbers[RISEN_W]
     needed_w = min(rise_w, admission.ramp_w)
-    if fits(needed_w, numbers[ALLOWANCE_W]):
-        numbers[ALLOWANCE_W] -= rise_w
+    if fits(needed_w, left_w):
+        numbers[RISEN_W] += rise_w
         return True
-    wait_s = (needed_w - numbers[ALLOWANCE_W]) / admission.ramp_w_per_s
-    wake_up(st, clock.now_s + wait_s, job)
+    wake_up(st, clock.now_s + (needed_w - left_w) / admission.ramp_w_per_s, job)
     return False
 
 

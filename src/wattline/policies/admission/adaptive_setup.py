@@ -63,6 +63,7 @@ def adaptive(
         window_start_s=start,
         window_end_s=end,
         window_w=cap,
+        cap_w=plan.watts,
         node_w=machine.groups[0].node_class.power_w_active,
         least_rise_w=_least_rise_w(machine, jobs, float(core.dynamic()[int(low.min())])),
         least=int(low.min()),

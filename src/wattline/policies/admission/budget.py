@@ -44,6 +44,7 @@ from wattline.policies.contract import (
     planned_s,
     refuses,
     settle,
+    watts_at,
     watts_available,
     watts_of,
 )
@@ -182,6 +183,16 @@ def _exhausted(st: State, admission: Budget) -> bool:
 @kernel
 def _watts_available(st: State, admission: Budget) -> float:
     return float(plan_w(st, admission) - st.clock[0].power_w)
+
+
+@implement(watts_at, Budget)
+@kernel
+def _watts_at(st: State, admission: Budget, time_s: float) -> float:
+    """In a later slot as much as the machine can draw: what the plan then gives is not known."""
+    clock = st.clock[0]
+    if time_s <= clock.now_s:
+        return float(plan_w(st, admission) - clock.power_w)
+    return float(min(clock.cap_w, admission.max_w) - clock.power_w)
 
 
 @implement(watts_of, Budget)

@@ -28,6 +28,7 @@ from wattline.policies.contract import (
     not_before_s,
     planned_s,
     schedule,
+    watts_at,
     watts_available,
     watts_of,
 )
@@ -141,10 +142,11 @@ def _uses_extra_only(st: State, policy: Composition, job: int, size: int) -> boo
 def _reserve(st: State, policy: Composition, job: int) -> None:
     """Find the shadow time of the head job and what is extra beside it."""
     watts = watts_available(st, policy.admission)
-    if watts == float("inf"):
+    now_s = st.clock[0].now_s
+    if watts == float("inf") and not_before_s(st, policy.admission, job) <= now_s:
         _reserve_units(st, st.live[job].units)
     else:
-        _reserve_units_and_watts(st, policy, job, watts)
+        _reserve_units_and_watts(st, policy, job)
 
 
 @kernel
@@ -175,7 +177,7 @@ def _reserve_units(st: State, need: int) -> None:
 
 
 @kernel
-def _reserve_units_and_watts(st: State, policy: Composition, job: int, watts: float) -> None:
+def _reserve_units_and_watts(st: State, policy: Composition, job: int) -> None:
     """The same when the head job needs units and watts: both must be free at the shadow time."""
     clock = st.clock[0]
     need = st.live[job].units
@@ -183,6 +185,7 @@ def _reserve_units_and_watts(st: State, policy: Composition, job: int, watts: fl
     available = clock.free
     shadow_s = float("inf")
     first_s = not_before_s(st, policy.admission, job)
+    watts = watts_at(st, policy.admission, first_s)
     if available >= need and watts >= need_w:
         shadow_s = first_s
     for place in range(clock.blocks):

@@ -1,0 +1,166 @@
+"""Power-adaptive admission on a machine small enough to follow by hand.
+
+Ten nodes of 16 cores: idle 112 W, full 352 W; the seven steps draw 192, 208, 240, 256, 272, 288
+and 320 W. Idle machine 1,120 W, all at full speed 3,520 W.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from tests.support.plain import in_plain
+
+from wattline.analysis.checker import check
+from wattline.model.errors import InputError
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine
+from wattline.physics.core_power import NODE_OFF_W, SANDY_BRIDGE, parse_cpu_freq
+from wattline.physics.powercap import CapChange, PowerCap, WattReservation
+from wattline.policies.admission.adaptive_setup import Strategy, adaptive
+from wattline.studies import esp
+from wattline.studies.compose import adaptive_run
+
+SPEED = SANDY_BRIDGE.speed()
+
+
+def machine(boot_s=0.0, shutdown_s=0.0):
+    node = SANDY_BRIDGE.node_class(16, off_w=NODE_OFF_W, boot_s=boot_s, shutdown_s=shutdown_s)
+    return Machine.uniform(10, node)
+
+
+def jobs(*rows):
+    """(submit, nodes, seconds) each."""
+    submit, nodes, run = zip(*rows, strict=True)
+    return JobTable.build(submit_s=submit, procs=np.array(nodes) * 16, run_s=run)
+
+
+def run(table, plan=None, strategy=Strategy.DVFS, **more):
+    found = adaptive_run(table, more.pop("machine", machine()), plan, strategy, **more)
+    check(found)
+    return found
+
+
+def test_without_a_cap_all_run_at_full_speed():
+    found = run(jobs((0, 10, 100), (0, 5, 50)))
+    assert list(found.schedule.start_s) == [0, 100]
+    assert found.power_w_peak == 3520
+
+
+def test_full_optimal_lowest_wait():
+    """2,400 W leave 1,280 W above idle.
+
+    The first job (5 nodes) fits at full speed: 1,200 W. For the second (1 node) 80 W are left:
+    just its lowest frequency. The third (1 node) has nothing left and waits for the first.
+    """
+    found = run(jobs((0, 5, 100), (0, 1, 60), (0, 1, 60)), PowerCap(2400))
+    assert list(found.schedule.start_s) == [0, 0, 100]
+    assert found.schedule.end_s[1] == pytest.approx(60 / SPEED[0])
+    assert found.power_w_peak == 2400
+    assert found.time_above_cap_s == 0
+
+
+def test_the_optimal_frequency_lets_all_idle_nodes_run():
+    """2,800 W leave 1,680 W. Ten nodes at full speed need 2,400 W; at 2.0 GHz 1,600 W."""
+    found = run(jobs((0, 10, 100)), PowerCap(2800))
+    assert found.schedule.end_s[0] == pytest.approx(100 / SPEED[4])
+    assert found.power_w_peak == 10 * 272
+
+
+def test_a_job_keeps_its_range():
+    ranges = [parse_cpu_freq("2200000-2400000")]
+    with_range = run(jobs((0, 10, 100)), PowerCap(2900), ranges=ranges)
+    assert with_range.schedule.end_s[0] == pytest.approx(100 / SPEED[5])
+    never = run(jobs((0, 10, 100)), PowerCap(2800), ranges=ranges)
+    assert not never.ran[0]
+
+
+def test_a_cap_on_the_fly_is_exceeded_until_running_jobs_end():
+    plan = PowerCap(changes=(CapChange(50.0, 2000.0), CapChange(500.0, math.inf)))
+    found = run(jobs((0, 8, 100), (60, 4, 100)), plan)
+    assert found.time_above_cap_s == 50
+    assert found.schedule.start_s[1] == 100
+    # 880 W above idle: four nodes at 2.6 GHz need 960 W, at 2.4 GHz 832 W; all ten idle nodes
+    # would need 800 W at 1.2 GHz, which is the optimal frequency.
+    assert found.schedule.end_s[1] - 100 == pytest.approx(100 / SPEED[0])
+
+
+def test_a_reserved_window_is_never_exceeded_and_short_jobs_fill_the_time_before_it():
+    """From 100 s to 200 s 1,520 W are reserved: 2,000 W are left, 880 W above idle."""
+    plan = PowerCap(reservations=(WattReservation(100.0, 100.0, 1520.0),))
+    table = jobs((0, 8, 150), (0, 8, 80), (0, 2, 500), (0, 3, 300))
+    found = run(table, plan, strategy=Strategy.IDLE)
+    # The first would run into the window with 1,920 W above idle: it starts when it is over.
+    assert found.schedule.start_s[0] == 200
+    # The second ends before the window; the third fits into it with 480 W and needs no node of
+    # the first; the fourth would: it waits for the first to end.
+    assert list(found.schedule.start_s[1:]) == [0, 0, 350]
+    assert found.time_above_cap_s == 0
+
+
+def test_shut_gives_jobs_the_watts_of_idle_nodes():
+    """1,600 W: idle nodes leave 480 W, two nodes at full speed; with seven off it is four."""
+    plan = PowerCap(1600)
+    table = jobs((0, 4, 100))
+    idle = run(table, plan, Strategy.IDLE)
+    assert not idle.ran[0]
+    shut = run(table, plan, Strategy.SHUT)
+    assert shut.ran[0]
+    assert shut.power_w_peak <= 1600
+    assert shut.energy_j < 1600 * 100 + 1
+
+
+def test_booting_and_shutting_down_take_time_and_energy():
+    slow = machine(boot_s=30.0, shutdown_s=20.0)
+    plan = PowerCap(1600, changes=(CapChange(300.0, math.inf),))
+    table = jobs((0, 4, 100), (310, 10, 50))
+    found = run(table, plan, Strategy.SHUT, machine=slow)
+    assert found.schedule.start_s[0] == 20
+    # The nodes that were switched off boot when the second job wants them.
+    assert found.schedule.start_s[1] == 340
+    assert found.time_above_cap_s == 0
+
+
+def test_the_floor_keeps_nodes_on():
+    plan = PowerCap(1600, floor_w=1120)
+    found = run(jobs((0, 4, 100)), plan, Strategy.SHUT)
+    assert not found.ran[0]
+    assert found.events.power_w.min() == 1120
+
+
+def test_the_ramp_spreads_starts():
+    """Ten 1-node jobs at once raise power by 240 W each; 24 W a second with 1,440 W in store."""
+    plan = PowerCap(change_rate_w_per_s=24.0)
+    found = run(jobs(*[(0, 1, 1000)] * 10), plan)
+    starts = np.sort(found.schedule.start_s)
+    assert list(starts[:6]) == [0] * 6
+    assert list(starts[6:]) == pytest.approx([10, 20, 30, 40])
+
+
+def test_bad_strategies_and_plans_are_refused():
+    with pytest.raises(InputError, match="strategy 'sleep' is unknown"):
+        Strategy.parse("sleep")
+    with pytest.raises(InputError, match="below the 140 W"):
+        adaptive(machine(), PowerCap(100))
+
+
+def test_the_esp_study_keeps_its_caps():
+    found = {case.name: esp.figures(case) for case in esp.cases()}
+    assert found["none"]["peak_w"] == 1_774_080
+    for name in ("70-reserved", "60-shut", "40-dvfs"):
+        assert found[name]["time_above_cap_s"] == 0
+        assert found[name]["peak_w_while_capped"] <= found[name]["cap_w"]
+    fly = found["70-on-the-fly"]
+    assert fly["under_cap_from_s"] == pytest.approx(fly["cap_from_s"] + fly["time_above_cap_s"])
+    assert all(case["jobs_run"] == 230 for case in found.values())
+
+
+def test_plain_and_compiled_are_equal():
+    """The same source, compiled and not: all figures of all cases are the same numbers."""
+    compiled = {case.name: (case.run.energy_j, case.run.end_s, case.run.time_above_cap_s)
+                for case in esp.cases(seed=2)}
+    plain = in_plain("""
+        from wattline.studies import esp
+        result = {c.name: (c.run.energy_j, c.run.end_s, c.run.time_above_cap_s)
+                  for c in esp.cases(seed=2)}
+    """)
+    assert {name: tuple(values) for name, values in plain.items()} == compiled
