@@ -127,26 +127,26 @@ COUNTS = (4, 8, 8)
 GPU_NODES = 2
 
 
-def batch(seed: int, book: ClaimBook) -> tuple[JobTable, list[str], list[int]]:
+def batch(seed: int, book: ClaimBook, count: int) -> tuple[JobTable, list[str], list[int]]:
     """A larger batch at once: all benchmarks, one to four nodes, in a random order."""
     rng = np.random.default_rng(seed)
     names = book.applications
-    code = rng.integers(0, len(names), BATCH)
-    nodes = rng.choice([1, 2, 4], BATCH, p=[0.7, 0.2, 0.1])
+    code = rng.integers(0, len(names), count)
+    nodes = rng.choice([1, 2, 4], count, p=[0.7, 0.2, 0.1])
     jobs = JobTable.build(
-        submit_s=np.sort(rng.uniform(0, 60, BATCH)), run_s=np.ones(BATCH), procs=nodes,
+        submit_s=np.sort(rng.uniform(0, 0.2 * count, count)), run_s=np.ones(count), procs=nodes,
         application=code, names={"application": names},
     )
     return jobs, [names[c] for c in code], nodes.tolist()
 
 
-def beyond(seed: int = 1) -> dict[str, Any]:
+def beyond(seed: int = 1, count: int = BATCH) -> dict[str, Any]:
     """Claims in the order of the queue, wrong claims corrected, unknown ones estimated, GPUs."""
     measured = npb_claims()
     truth = ClaimBook([*measured, *gpu_claims(measured)])
     cluster = machine(inferred_xeon_idle_w(measured), COUNTS, GPU_NODES)
-    jobs, names, nodes = batch(seed, measured)
-    noise = np.random.default_rng(seed + 1).lognormal(0.0, 0.05, BATCH)
+    jobs, names, nodes = batch(seed, measured, count)
+    noise = np.random.default_rng(seed + 1).lognormal(0.0, 0.05, count)
 
     def run(book: ClaimBook, rule: str, **more: Any) -> dict[str, Any]:
         options = options_of(book, truth, cluster, names, nodes, capped=rule != FIXED)
@@ -159,7 +159,7 @@ def beyond(seed: int = 1) -> dict[str, Any]:
     some = ClaimBook(c for c in truth if c.application not in ("LU-MZ.A", "BT-MZ.A", "FT.A")
                      or c.node_class == "xeon")
     return {
-        "jobs": BATCH, "nodes": dict(zip((*CLASSES, "gpu"), (*COUNTS, GPU_NODES), strict=True)),
+        "jobs": count, "nodes": dict(zip((*CLASSES, "gpu"), (*COUNTS, GPU_NODES), strict=True)),
         "variants": {
             "default, first come": run(truth, FIXED),
             "energy, first come": run(truth, "energy"),

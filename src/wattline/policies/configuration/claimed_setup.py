@@ -23,14 +23,18 @@ def options_of(
     Jobs of one application and size share their options, so that one run teaches the next.
     """
     classes = [group.node_class.name for group in machine.groups]
+    there = {group.node_class.name: group.count for group in machine.groups}
     rows: list[tuple[Any, ...]] = []
     spans: dict[tuple[str, int], tuple[int, int]] = {}
     for application, count in dict.fromkeys(zip(applications, nodes, strict=True)):
-        found = _known(book, truth, application, classes, count)
+        # A class with too few nodes is no option, or a job could wait for it for ever.
+        large = [name for name in classes if there[name] >= count]
+        found = _known(book, truth, application, large, count)
         if not capped:
             found = [pair for pair in found if math.isinf(pair[0].setting.cap_w)]
         if not found:
-            raise InputError(f"nothing is known to run '{application}' on {', '.join(classes)}")
+            raise InputError(f"nothing is known to run '{application}' on {count} nodes of "
+                             + ", ".join(classes))
         spans[application, count] = (len(rows), len(found))
         for claim, real in found:
             rows.append((

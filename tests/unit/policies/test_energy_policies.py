@@ -1,0 +1,151 @@
+"""Fair-share by joules, budgets and claims in the engine, run plain so that nothing is compiled."""
+
+import pytest
+from tests.support.plain import in_plain
+
+
+def test_fair_share_by_joules_serves_the_thriftier_user():
+    """One node; two users submit three jobs each at once; the first draws twice the power.
+
+    Both factors are 1 at first, so job 0 of the hungry user goes first (0 to 10 s, 2,000 J).
+    Then the thrifty one has used nothing: its jobs run until it has used as much, which is
+    after two of them (2 x 1,000 J); a tie goes by submission.
+    """
+    result = in_plain("""
+        import numpy as np
+        from wattline.account.fairshare import ShareTree
+        from wattline.engine.prepare import Rules
+        from wattline.engine.simulate import simulate
+        from wattline.model.jobs import JobTable
+        from wattline.model.machine import Machine, NodeClass
+        from wattline.policies.admission.none import NoLimit
+        from wattline.policies.order.energy_share import numbers_needed
+        from wattline.studies.compose import composed
+        from wattline.studies.fairshare import energy_share
+        users = ("hungry", "thrifty")
+        jobs = JobTable.build(submit_s=[0] * 6, run_s=[10] * 6, procs=[1] * 6,
+                              user=[0, 0, 0, 1, 1, 1], power_w=[200] * 3 + [100] * 3,
+                              names={"user": users})
+        order = energy_share(ShareTree.flat(users), users, half_life_s=1e9)
+        run = simulate(jobs, Machine.uniform(1, NodeClass(power_w_idle=0, power_w_active=300)),
+                       composed(NoLimit(), order), Rules(numbers=numbers_needed(order)))
+        result = run.schedule.start_s.tolist()
+    """)
+    # After 30 s both used 2,000 J (but for the fading): the hungry one's second job is next or
+    # the thrifty one's third; in either case the hungry one's third comes last.
+    assert result[0] == 0
+    assert result[3:5] == [10, 20]
+    assert sorted([result[1], result[5]]) == [30, 40]
+    assert result[2] == 50
+
+
+def test_the_study_favours_the_efficient_user():
+    result = in_plain("""
+        from wattline.studies import fairshare
+        result = fairshare.figures(fairshare.study(seed=3))
+    """)
+    ours = result["orders"]["energy fair-share"]
+    assert ours["efficient"]["mean"] < min(ours["ondemand"]["mean"], ours["2.4 GHz"]["mean"])
+    energy = result["job_energy_j"]
+    assert energy["efficient"] == min(energy.values())
+
+
+def test_the_share_of_the_engine_is_that_of_the_books():
+    """The kernel's factors equal those of the account tree for the same usage."""
+    result = in_plain("""
+        import numpy as np
+        from wattline.account.fairshare import Account, ShareTree
+        from wattline.model.jobs import JobTable
+        from wattline.policies.order import energy_share as share
+        from wattline.policies.state import make_state
+        from wattline.studies.fairshare import energy_share
+        tree = ShareTree([Account("p", .6), Account("q", .4), Account("a", .5, "p"),
+                          Account("b", .5, "p"), Account("c", 1, "q")])
+        users = ("a", "b", "c")
+        order = energy_share(tree, users)
+        jobs = JobTable.build(submit_s=[0], run_s=[1], procs=[1], user=[0])
+        st = make_state(jobs, jobs.procs, [1.0], units=1, idle_w=0.0, numbers=20)
+        used = {"a": 30.0, "b": 5.0, "c": 10.0}
+        for name, joules in used.items():
+            st.numbers[tree.index[name]] = joules
+        share._refresh_factors(st, order)
+        wanted = {s.name: s.factor for s in tree.standings(used)}
+        result = [[float(st.numbers[5 + tree.index[n]]), wanted[n]] for n in wanted]
+    """)
+    for got, wanted in result:
+        assert got == pytest.approx(wanted)
+
+
+BUDGET = """
+    import numpy as np
+    from wattline.model.jobs import JobTable
+    from wattline.model.machine import Machine
+    from wattline.model.signal import Signal
+    from wattline.physics.budget import EnergyBudget
+    from wattline.physics.core_power import SANDY_BRIDGE
+    from wattline.studies.budget import compare, figures
+    machine = Machine.uniform(10, SANDY_BRIDGE.node_class(16, off_w=14.0))
+    rng = np.random.default_rng(4)
+    count = 60
+    run_s = rng.uniform(300, 4000, count)
+    jobs = JobTable.build(submit_s=np.sort(rng.uniform(0, 20000, count)), run_s=run_s,
+                          requested_s=run_s * rng.uniform(1, 2, count),
+                          procs=16 * rng.integers(1, 5, count))
+    price = Signal(np.arange(0, 400000, 3600.0), rng.random(112) + 0.1)
+    budget = EnergyBudget(0.6 * machine.power_w_max * 21600, 0.0, 21600.0, price)
+"""
+
+
+@pytest.mark.parametrize("strategy", ["dvfs", "shut", "mix"])
+def test_a_budget_is_never_exceeded(strategy):
+    result = in_plain(BUDGET + f"""
+    from wattline.policies.admission.adaptive_setup import Strategy
+    found = compare(jobs, machine, budget, strategy=Strategy.parse("{strategy}"))
+    result = figures(found, price)
+    """)
+    assert result["budget"]["excess_j"] == 0
+    assert result["no limit"]["excess_j"] > 0
+    assert result["budget"]["jobs_run"] == 60
+
+
+def test_a_budget_spends_where_joules_are_cheap():
+    """A joule under the budget costs less than one under the constant cap of the same energy."""
+    result = in_plain(BUDGET + """
+    found = compare(jobs, machine, budget)
+    result = figures(found, price)
+    """)
+    rate = {name: f["cost"] / f["energy_j"] for name, f in result.items()}
+    assert rate["budget"] < rate["constant cap"]
+
+
+def test_the_published_loads_and_their_nodes():
+    result = in_plain("""
+        from wattline.studies import hetero
+        result = hetero.reproduce()
+    """)
+    for load in ("sz-load", "mz-load"):
+        for rule in ("default", "energy"):
+            found = result["loads"][load][rule]
+            assert found["nodes"] == found["published"]["nodes"]
+    small = result["loads"]["sz-load"]
+    assert small["energy"]["makespan_s"] == pytest.approx(14.80)
+    assert small["default"]["makespan_s"] == pytest.approx(20.68)
+    # 12.58 s and 14.80 s on the boards, 16 x 0.63 s on the Xeon, the rest of 14.80 s idle.
+    idle_w = result["inferred"]["xeon_idle_w"]
+    gaps_s = 14.80 - 16 * 0.63
+    wanted = 55.54 + 35.79 + 16 * 17.11 + gaps_s * idle_w + (14.80 - 12.58) * 2.0
+    assert small["energy"]["energy_j"] == pytest.approx(wanted, rel=1e-6)
+    assert result["saving"]["mz-load"]["time"] > 0.9
+    assert result["saving"]["mz-load"]["energy"] == pytest.approx(0.84, abs=0.02)
+    assert result["saving"]["sz-load"]["time"] == pytest.approx(0.26, abs=0.05)
+
+
+def test_claims_that_order_and_learn():
+    result = in_plain("""
+        from wattline.studies import hetero
+        result = hetero.beyond(seed=1, count=60)
+    """)["variants"]
+    assert all(f["jobs_run"] == 60 for f in result.values())
+    corrected = result["edp, wrong claims, corrected by each run"]
+    blind = result["edp, wrong claims, not corrected"]
+    assert corrected["claim_error"] < 0.5 * blind["claim_error"]
