@@ -31,11 +31,12 @@ PARTS = ("default", "workloads", "large", "long")
               help="Hours a bid is judged on: the first one it was planned for, then others.")
 @click.option("--rounds", type=click.IntRange(min=1), default=150, show_default=True,
               help="Simulations that a descent may use.")
+@click.option("--standby", is_flag=True, help="Give AQA standby jobs in all 14 workloads.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--workers", type=click.IntRange(min=1), default=None, help="Processes.")
 @json_option
 def command(part: str, signal_file: str, log_file: Path | None, log_start: str, hours_each: int,
-            rounds: int, seed: int, workers: int | None, as_json: bool) -> None:
+            rounds: int, standby: bool, seed: int, workers: int | None, as_json: bool) -> None:
     """Demand response: 100 servers, 14 workloads, 10,000 servers, a real log."""
     from wattline.studies.regulation import parts
 
@@ -52,7 +53,8 @@ def command(part: str, signal_file: str, log_file: Path | None, log_start: str, 
                 result[name] = [asdict(row) for row in rows]
             elif name == "workloads":
                 names = [f"W{i}" for i in range(1, 15)]
-                rows = parts.run_orders(parts.fourteen(**shared, names=names), count, tell)
+                orders = parts.fourteen(**shared, names=names, standby=standby)
+                rows = parts.run_orders(orders, count, tell)
                 result[name] = [asdict(row) for row in rows]
             elif name == "large":
                 rows = parts.run_orders([parts.large_cluster(**shared)], 1, tell)

@@ -140,15 +140,24 @@ def run_orders(orders: Sequence[Order], workers: int, progress: Progress) -> lis
 
 
 def fourteen(
-    *, seed: int, hours_each: int, rounds: int, signal_file: str, names: Iterable[str]
+    *,
+    seed: int,
+    hours_each: int,
+    rounds: int,
+    signal_file: str,
+    names: Iterable[str],
+    standby: bool = False,
 ) -> list[Order]:
-    """W1 to W14 at 35 servers under the three policies; W3 with standby jobs for AQA."""
+    """W1 to W14 at 35 servers under the three policies; W3 with standby jobs for AQA.
+
+    With `standby`, AQA has them in all workloads.
+    """
     orders = []
     for name in names:
         load = workload(name)
         orders.append(Order(load, "energyqare", name, seed, hours_each, rounds, signal_file,
                             also=("tracking",)))  # fmt: skip
-        if name == "W3":
+        if standby or name == "W3":
             load = load.with_standby()
         orders.append(Order(load, "aqa", name, seed, hours_each, rounds, signal_file))
     return orders
