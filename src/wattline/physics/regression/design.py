@@ -6,7 +6,7 @@ import numpy as np
 
 from wattline.model.signal import FloatArray
 from wattline.physics.regression.base import Grid
-from wattline.physics.regression.bayes import condition, variance_saved
+from wattline.physics.regression.bayes import condition, one_thread, variance_saved
 from wattline.physics.regression.capping import prior_arrays
 from wattline.physics.regression.terms import POWER_PRIORS, TIME_PRIORS, Frame
 
@@ -31,6 +31,13 @@ def suggest(
     counts as known. Only the configurations matter, never their results, so this can be asked
     before the first run. A seed makes each step pass over a tenth of the candidates, at random.
     """
+    with one_thread():
+        return _greedy(points, count, measured, sockets, seed)
+
+
+def _greedy(
+    points: FloatArray, count: int, measured: FloatArray | None, sockets: int, seed: int | None
+) -> list[int]:
     generator = None if seed is None else np.random.default_rng(seed)
     factors = _factors(points, sockets)
     free = np.ones(len(points), dtype=bool)

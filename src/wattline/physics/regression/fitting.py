@@ -11,6 +11,7 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.regression.base import Grid, Model, error_summary, points_of
+from wattline.physics.regression.bayes import one_thread
 from wattline.physics.regression.capping import fit_capping
 from wattline.physics.regression.design import suggest
 from wattline.physics.regression.quadratic import fit_quadratic
@@ -42,7 +43,8 @@ def fit(table: ConfigurationTable, kind: str = "capping", *, grid: Grid | None =
     """Fit a model to all rows of a table."""
     if kind not in KINDS:
         raise InputError(f"there is no model '{kind}'; known are: {', '.join(KINDS)}")
-    return KINDS[kind](table, grid or Grid.of(table), sockets)
+    with one_thread():
+        return KINDS[kind](table, grid or Grid.of(table), sockets)
 
 
 def choose_training(
