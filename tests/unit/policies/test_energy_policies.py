@@ -148,4 +148,6 @@ def test_claims_that_order_and_learn():
     assert all(f["jobs_run"] == 60 for f in result.values())
     corrected = result["edp, wrong claims, corrected by each run"]
     blind = result["edp, wrong claims, not corrected"]
-    assert corrected["claim_error"] < 0.5 * blind["claim_error"]
+    assert corrected["claim_error"] < blind["claim_error"]
+    waiting = result["edp, claims order and wait"]
+    assert waiting["energy_j"] < result["edp, first come"]["energy_j"]
