@@ -1,0 +1,4 @@
+"""What things are."""
+
+PLUGINS = "wattline.policies"
+"""Entry points of this group name policies of other packages."""

@@ -20,6 +20,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from wattline.model import PLUGINS
+
 PLAIN = os.environ.get("WATTLINE_PLAIN", "") not in ("", "0")
 
 # Kernels never allocate, so they need no reference counts (`_nrt`), which made them ten times
@@ -135,18 +137,30 @@ def _argument_names(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(code.co_varnames[: code.co_argcount])
 
 
+def _plugins() -> list[Path]:
+    """Files or folders of the packages that register policies."""
+    from importlib.metadata import entry_points
+    from importlib.util import find_spec
+
+    names = {point.value.split(":")[0].split(".")[0] for point in entry_points(group=PLUGINS)}
+    found = [find_spec(name) for name in sorted(names)]
+    origins = [Path(spec.origin) for spec in found if spec is not None and spec.origin]
+    return [origin.parent if origin.name == "__init__.py" else origin for origin in origins]
+
+
 @cache
 def cache_folder() -> Path:
     """A folder of its own for each state of the sources.
 
     numba notices when the file of a kernel changes, not when a kernel that it calls does. So the
-    folder's name is a digest of all sources, and an edit anywhere starts afresh.
+    folder's name is a digest of all sources, those of installed policies too, and an edit anywhere
+    starts afresh.
     """
-    package = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256()
-    for source in sorted(package.rglob("*.py")):
-        status = source.stat()
-        digest.update(f"{source}:{status.st_mtime_ns}:{status.st_size};".encode())
+    for place in [Path(__file__).resolve().parent.parent, *_plugins()]:
+        for source in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+            status = source.stat()
+            digest.update(f"{source}:{status.st_mtime_ns}:{status.st_size};".encode())
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return base / "wattline" / digest.hexdigest()[:16]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from wattline.model import PLUGINS
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
@@ -16,8 +17,6 @@ from wattline.model.signal import Signal
 from wattline.scenario.configurations import make_rule, make_varied, make_watts
 from wattline.scenario.model import Choice, Scenario
 from wattline.scenario.networks import SUMMARIES, make_on_network
-
-ENTRY_POINTS = "wattline.policies"
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +61,7 @@ def axes() -> Mapping[str, Mapping[str, Named]]:
     found: dict[str, dict[str, Named]] = {axis: dict(named) for axis, named in BUILT_IN.items()}
     from importlib.metadata import entry_points
 
-    for point in entry_points(group=ENTRY_POINTS):
+    for point in entry_points(group=PLUGINS):
         axis, _, name = point.name.partition(".")
         if axis not in found or not name:
             raise InputError(
