@@ -13,7 +13,7 @@ from wattline.cli.output import json_option, print_json, print_table, progress
 @click.command("dragonfly")
 @click.option("--quick", is_flag=True, help="50 random workloads and the tables of one machine.")
 @click.option("--workloads", type=click.IntRange(min=1), help="Random workloads (1000).")
-@click.option("--repeats", type=click.IntRange(min=1), help="Runs of each, other mappings (2).")
+@click.option("--repeats", type=click.IntRange(min=1), help="Runs of each, other mappings (1).")
 @click.option("--packets", type=click.IntRange(min=0), default=0, show_default=True,
               help="Random workloads to run packet by packet as well.")
 @click.option("--node-gbit-s", type=click.FloatRange(min=0, min_open=True), default=8.0,

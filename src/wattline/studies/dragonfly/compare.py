@@ -25,7 +25,7 @@ class Settings:
     """What all random workloads of a comparison share."""
 
     seed: int = 1
-    repeats: int = 2
+    repeats: int = 1
     large_first: bool = False
     pattern: str = ""
     """One pattern for all jobs; empty for a pattern drawn for each kind."""

@@ -33,7 +33,7 @@ class Plan:
 
     workloads: int = 1000
     seed: int = 1
-    repeats: int = 2
+    repeats: int = 1
     quick: bool = False
     packets: int = 0
     """Random workloads to run packet by packet as well, 0 for none."""
@@ -43,8 +43,7 @@ class Plan:
     @classmethod
     def fast(cls, seed: int = 1, packets: int = 0, workers: int = 2) -> Plan:
         """50 random workloads, and only the tables of one machine."""
-        return cls(workloads=50, seed=seed, repeats=1, quick=True, packets=packets,
-                   workers=workers)
+        return cls(workloads=50, seed=seed, quick=True, packets=packets, workers=workers)
 
 
 @dataclass(frozen=True, eq=False)
