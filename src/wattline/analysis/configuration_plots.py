@@ -46,8 +46,10 @@ def draw_sweeps(sweeps: Sequence[Sweep], path: str | Path) -> None:
         panel.axvline(found.here, color="#888888", linestyle=":", linewidth=1.0)
         if found.break_even is not None:
             panel.plot([found.break_even], [1.0], "o", color="#c1121f", markersize=6)
+            known = found.s_ovp[np.isfinite(found.s_ovp)]
+            below = bool(known[-1] > known[0])  # on the side that the curve leaves free
             panel.annotate(f"{found.break_even:,.4g}", (found.break_even, 1.0),
-                           textcoords="offset points", xytext=(6, -14))
+                           textcoords="offset points", xytext=(6, -14 if below else 7))
         panel.set_xlabel(_LABELS.get(found.parameter, found.parameter))
         panel.grid(alpha=0.25)
     panels[0].set_ylabel("speedup of the overprovisioned machine")

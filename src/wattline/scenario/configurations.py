@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +10,16 @@ from wattline.model.errors import InputError
 from wattline.model.units import parse_fraction, parse_power
 
 if TYPE_CHECKING:
+    from wattline.model.jobs import JobTable
     from wattline.physics.configurations import ConfigurationTable
     from wattline.policies.configuration.offers import Offers
     from wattline.scenario.axes import Setting
 
 RULES = ("traditional", "fixed", "naive", "adaptive")
-_OWN = {"traditional": (), "fixed": ("cores", "cap_w"), "naive": (), "adaptive": ("threshold",)}
+_OWN: Mapping[str, tuple[str, ...]] = {
+    "traditional": (), "fixed": ("cores", "cap_w"), "naive": ("weights",),
+    "adaptive": ("threshold", "weights"),
+}
 
 
 def make_rule(rule: str) -> Callable[..., Any]:
@@ -100,7 +104,19 @@ def make_offers_of(setting: Setting) -> Offers:
     return make_offers(
         setting.jobs, _tables(given), cores=given.get("cores"),
         cap_w=parse_power(cap_w) if isinstance(cap_w, str) else cap_w,
+        weight=_weights(setting.jobs, given.get("weights", {})),
     )
+
+
+def _weights(jobs: JobTable, by_queue: Any) -> list[float]:
+    """The weight of each job's share of the power, by the name of its queue; 1 where none is."""
+    if not isinstance(by_queue, dict):
+        raise InputError("policy.configure.weights must be a table of queue names and weights")
+    names = [jobs.name_of("queue", int(code)) for code in jobs.queue]
+    unknown = set(by_queue) - set(names)
+    if unknown:
+        raise InputError(f"policy.configure.weights: no job is in the queue '{min(unknown)}'")
+    return [float(by_queue.get(name, 1.0)) for name in names]
 
 
 def _tables(given: dict[str, Any]) -> dict[str, ConfigurationTable]:

@@ -55,6 +55,18 @@ def test_a_cap_is_shared_out_even_if_no_power_policy_is_named(files):
     assert ready.policy.admission.lends == 0
 
 
+def test_shares_of_power_are_weighed_by_queue(files):
+    (files / "jobs.csv").write_text(JOBS.replace("application\n", "application,queue\n")
+                                    .replace("4,app\n", "4,app,slow\n", 1)
+                                    .replace("4,app\n", "4,app,fast\n"))
+    fields = {"trace": {"file": str(files / "jobs.csv")}, "machine": {"nodes": 12},
+              "policy": {"configure": {"name": "naive", "table": str(files / "table.csv"),
+                                       "weights": {"fast": 2.0}}},
+              "power": {"cap": 5000}}
+    offers = plan(validate(fields)).policy.configuration.offers
+    assert offers.weight.tolist() == [1.0, 2.0]
+
+
 def test_varied_nodes_are_drawn_by_seed(files):
     fields = {"trace": {"file": str(files / "jobs.csv")}, "machine": {"nodes": 12},
               "policy": {"configure": {"name": "naive", "table": str(files / "table.csv")},
@@ -78,6 +90,8 @@ def test_varied_nodes_are_drawn_by_seed(files):
         (["--configure", "molded", "--cap", "1kW"], "there is no 'molded'"),
         (["--configure", "fixed", "--set", "policy.configure.cores=3", "--cap", "1kW"],
          "no configuration with 3 cores"),
+        (["--configure", "naive", "--set", "policy.configure.weights={no = 2.0}", "--cap", "1kW"],
+         "no job is in the queue 'no'"),
         (["--configure", "naive", "--placement", "varied", "--set",
           "policy.placement.nodes=best", "--cap", "1kW"], "nodes is 'best'"),
     ],
