@@ -151,7 +151,7 @@ def _write(path: Path, fields: dict[str, Any], plan: PowerCap, as_json: bool) ->
         raise InputError("a bundled scenario cannot be changed; copy it to a file first")
     table = plan.to_mapping()
     text = tomli_w.dumps(changed(fields, {"power.cap": table}))
-    validate(tomllib.loads(text), str(path), path.parent)
+    validate(tomllib.loads(text), str(path))
     with replacing(path) as part:
         part.write_text(text, encoding="utf-8")
     if as_json:

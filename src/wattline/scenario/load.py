@@ -22,7 +22,9 @@ def load(path: Path | str, changes: Mapping[str, Any] | None = None) -> Scenario
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{source}: not a TOML file: {error}") from None
     fields.setdefault("name", Path(source).stem.removeprefix("bundled:"))
-    return validate(changed(fields, changes or {}), source, folder)
+    if folder is not None:
+        fields = _beside(fields, folder)
+    return validate(changed(fields, changes or {}), source)
 
 
 def bundled() -> list[str]:
@@ -32,18 +34,24 @@ def bundled() -> list[str]:
                   if entry.name.endswith(".toml"))
 
 
-def validate(fields: Mapping[str, Any], source: str = "scenario",
-             folder: Path | None = None) -> Scenario:
-    """Check fields and make the scenario; file names are relative to `folder`."""
+def validate(fields: Mapping[str, Any], source: str = "scenario") -> Scenario:
+    """Check fields and make the scenario."""
     try:
-        scenario = Scenario.model_validate(fields)
+        return Scenario.model_validate(fields)
     except ValidationError as error:
         raise InputError(f"{source}: {_first_mistake(error)}") from None
-    file = scenario.trace.file
-    if folder is not None and file is not None and not file.is_absolute():
-        trace = scenario.trace.model_copy(update={"file": folder / file})
-        scenario = scenario.model_copy(update={"trace": trace})
-    return scenario
+
+
+def _beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """File names in a scenario are relative to its folder; what is set later is not."""
+    result = {key: _copy(value) for key, value in fields.items()}
+    for section, name in (("trace", "file"), ("trace", "map"), ("power", "cap")):
+        inner = result.get(section)
+        value = inner.get(name) if isinstance(inner, dict) else None
+        # A map may be a built-in name, and a cap a power: only a file that is there is meant.
+        if isinstance(value, str) and (name == "file" or (folder / value).is_file()):
+            result[section][name] = str(folder / value)
+    return result
 
 
 def changed(fields: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -39,6 +39,21 @@ def test_the_log_is_found_beside_the_file(tmp_path):
     assert scenario.trace.file == tmp_path / "log.swf"
 
 
+def test_a_cap_and_a_map_are_found_beside_the_file_too(tmp_path):
+    (tmp_path / "cap.csv").write_text("0,50000\n")
+    text = '[trace]\nfile = "/logs/jobs.csv"\nmap = "eagle"\n[power]\ncap = "cap.csv"'
+    scenario = load(write(tmp_path, text))
+    assert str(scenario.trace.file) == "/logs/jobs.csv"
+    assert scenario.trace.map == "eagle"  # a built-in one: there is no such file
+    assert scenario.power.cap == str(tmp_path / "cap.csv")
+
+
+def test_a_log_that_is_set_is_relative_to_where_we_are(tmp_path):
+    changes = {"trace": {"file": "logs/other.swf"}}
+    scenario = load(write(tmp_path, '[trace]\nfile = "log.swf"'), changes)
+    assert str(scenario.trace.file) == "logs/other.swf"
+
+
 def test_setting_a_parameter_turns_a_name_into_a_table():
     fields = changed({"policy": {"power": "wait"}}, {"policy.power.slots": 3})
     assert fields == {"policy": {"power": {"name": "wait", "slots": 3}}}
