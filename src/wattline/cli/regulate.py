@@ -141,10 +141,13 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
     if result["average_power_w"] is not None:
         click.echo(f"average {result['average_power_w']:,.0f} W, reserve "
                    f"{result['reserve_w']:,.0f} W")
-    click.echo(f"cost {result['cost']:.4g}, saving {result['saving']:.1%} of the energy bid for, "
-               f"{result['saving_against_uncontrolled']:.1%} of the uncontrolled run")
-    click.echo(f"tracking error {result['tracking']['mean']:.1%} in the mean, large for "
-               f"{result['tracking']['exceed_share']:.1%} of the time (limit 10 %)")
+    saving = f"{result['saving_against_uncontrolled']:.1%} of the uncontrolled run"
+    if result["participates"]:
+        saving = f"{result['saving']:.1%} of the energy bid for, {saving}"
+    click.echo(f"cost {result['cost']:.4g}, saving {saving}")
+    if result["participates"]:
+        click.echo(f"tracking error {result['tracking']['mean']:.1%} in the mean, large for "
+                   f"{result['tracking']['exceed_share']:.1%} of the time (limit 10 %)")
     if "curtailment" in result:
         kept = result["curtailment"]
         click.echo(f"curtailment to {kept['limit_w']:,.0f} W: mean {kept['power_w_mean']:,.0f} W, "

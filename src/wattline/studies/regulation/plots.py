@@ -57,12 +57,17 @@ def draw_power(found: ContractRun) -> Figure:
     series = power_series(found)
     figure = Figure(figsize=(10, 5.2), layout="constrained")
     top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
-    top.plot(series.time_min, series.target_kw, color=RED, lw=1.6, label="target")
+    limited = found.case.limit_w is not None
+    word = "limit" if limited else "target"
+    if np.any(np.isfinite(series.target_kw)):
+        top.plot(series.time_min, series.target_kw, color=RED, lw=1.6, label=word)
     top.plot(series.time_min, series.actual_kw, color=BLUE, lw=0.9, label="actual")
     top.set_ylabel("power, kW")
-    top.set_title(f"{found.case.workload.name} on {found.case.workload.servers} servers, "
-                  f"{found.case.policy}: mean tracking error {found.tracking.mean:.1%}",
-                  loc="left", fontsize=10)  # fmt: skip
+    title = (f"{found.case.workload.name} on {found.case.workload.servers} servers, "
+             f"{found.case.policy}")  # fmt: skip
+    if _offered(found):
+        title += f": mean tracking error {found.tracking.mean:.1%}"
+    top.set_title(title, loc="left", fontsize=10)
     bottom.stairs(series.submitted, series.submit_edges_min, fill=True, color=GREEN, alpha=0.45,
                   label="submitted in the interval")  # fmt: skip
     bottom.plot(series.time_min, series.waiting, color=AMBER, lw=1.4, label="waiting")
@@ -73,6 +78,10 @@ def draw_power(found: ContractRun) -> Figure:
         axes.set_xlim(series.time_min[0], series.submit_edges_min[-1])
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8, frameon=False)
     return figure
+
+
+def _offered(found: ContractRun) -> bool:
+    return bool(np.any(found.contract.reserve_w.value > 0))
 
 
 def draw_servers(found: ContractRun) -> Figure | None:
@@ -193,7 +202,8 @@ def write_pictures(found: ContractRun, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     drawn: dict[str, Any] = {
         "power": draw_power(found), "servers": draw_servers(found),
-        "tracking-error": draw_error(found), "qos": draw_quality(found),
+        "tracking-error": draw_error(found) if _offered(found) else None,
+        "qos": draw_quality(found),
     }  # fmt: skip
     paths = []
     for name, figure in drawn.items():
