@@ -96,8 +96,8 @@ def _print(result: dict[str, Any], decision: Decision) -> None:
         cheapest = sorted(decision.trials, key=lambda t: (not t.feasible, t.cost))[:12]
         print_table(
             ("average W", "reserve W", "cost", "meets all", "what fails"),
-            [(round(t.average_w), round(t.reserve_w), t.cost, "yes" if t.feasible else "no", t.why[:60])
-             for t in cheapest],
+            [(round(t.average_w), round(t.reserve_w), t.cost, "yes" if t.feasible else "no",
+              t.why[:60]) for t in cheapest],
             title=f"the best of {len(decision.trials)} bids tried",
         )  # fmt: skip
     for row in result.get("hours", []):

@@ -114,12 +114,32 @@ def _result(scenario: RegulationScenario, found: ContractRun, bid: Bid | None,
         "servers": case.workload.servers,
         "engine_s": found.run.engine_s,
     }  # fmt: skip
+    if decision is not None and decision.bid is None and decision.nearest is not None:
+        result["nearest"] = _nearest(names, decision)
     if case.adaptive:
         result["bids"] = [{"hour": h, "average_power_w": float(a), "reserve_w": float(r)}
                           for h, (a, r) in enumerate(zip(averages, reserves, strict=True))]
     if scenario.curtailment is not None:
         result["curtailment"] = _curtailment(scenario, found)
     return result
+
+
+def _nearest(names: list[str], decision: Decision) -> dict[str, Any]:
+    """The bid that fails least, and by how much, where none meets all constraints."""
+    bid, outcome = decision.nearest, decision.outcome
+    assert bid is not None
+    found: dict[str, Any] = {
+        "average_power_w": bid.average_w, "reserve_w": bid.reserve_w,
+        "weights": dict(zip(names, bid.weights, strict=False)),
+    }  # fmt: skip
+    if outcome is not None:
+        found |= {
+            "cost": outcome.cost, "saving": outcome.saving,
+            "tracking": {"mean": outcome.tracking.mean,
+                         "exceed_share": outcome.tracking.exceed_share},
+            "violations": list(outcome.violations),
+        }  # fmt: skip
+    return found
 
 
 def _curtailment(scenario: RegulationScenario, found: ContractRun) -> dict[str, Any]:

@@ -92,8 +92,8 @@ def _print_rows(name: str, rows: list[Row]) -> None:
     for row in rows:
         known = TRACES.get(row.name) if name == "workloads" else None
         table.append((
-            row.name, row.policy, "yes" if row.met else "no", round(row.average_w), round(row.reserve_w),
-            round(row.cost, 3), f"{row.saving:.1%}", f"{row.error:.1%}",
+            row.name, row.policy, "yes" if row.met else "no", round(row.average_w),
+            round(row.reserve_w), round(row.cost, 3), f"{row.saving:.1%}", f"{row.error:.1%}",
             f"{row.other_met}/{row.other_hours}", _spread(row.other_saving),
             ("yes" if row.policy in known.met_by else "no") if known else None,
             f"{known.cost:.2f} {known.saving:.0%}" if known and row.policy == "aqa" else None,
