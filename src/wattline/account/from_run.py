@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from wattline.account.records import JobRecord, StepRecord
+from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.model.run import EventKind, Outcome, Run
 from wattline.model.signal import FloatArray, Signal
@@ -15,6 +16,7 @@ _BEGIN = (EventKind.START, EventKind.RESUME)
 _STOP = (EventKind.PAUSE, EventKind.END)
 _STATES = {Outcome.COMPLETED: "COMPLETED", Outcome.KILLED: "TIMEOUT"}
 CLOSE = 1e-6
+UNKNOWN = "unknown"
 
 
 def records_of(run: Run) -> Iterator[JobRecord]:
@@ -37,10 +39,10 @@ def records_of(run: Run) -> Iterator[JobRecord]:
                                  (start, end, energy))
         yield JobRecord(
             job_id=int(jobs.job_id[row]),
-            user=jobs.name_of("user", int(jobs.user[row])),
-            account=jobs.name_of("group", int(jobs.group[row])),
-            partition=jobs.name_of("partition", int(jobs.partition[row])),
-            application=jobs.name_of("application", int(jobs.application[row])),
+            user=named(jobs, "user", int(jobs.user[row])),
+            account=named(jobs, "group", int(jobs.group[row])),
+            partition=named(jobs, "partition", int(jobs.partition[row])),
+            application=named(jobs, "application", int(jobs.application[row])),
             node_class=node_class.name,
             nodes=nodes,
             cores=nodes * max(1, cores) if cores else nodes,
@@ -52,6 +54,11 @@ def records_of(run: Run) -> Iterator[JobRecord]:
             quality="simulated" if measured else "simulated, mean power",
             steps=steps,
         )
+
+
+def named(jobs: JobTable, column: str, code: int) -> str:
+    """The name behind a code; where the log says nothing, that it does not."""
+    return jobs.name_of(column, code) if code >= 0 else UNKNOWN
 
 
 def _power_changes(run: Run) -> dict[int, list[tuple[float, int, float]]]:

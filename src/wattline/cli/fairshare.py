@@ -54,11 +54,12 @@ def _jobs(folder: Path | None, store: str, name: str) -> tuple[list[str], dict[s
     import numpy as np
 
     if folder is not None:
+        from wattline.account.from_run import named
         from wattline.analysis import rundir
 
         run = rundir.read(folder)
         rows = np.flatnonzero(run.ran)
-        users = [run.jobs.name_of("user", int(code)) for code in run.jobs.user[rows]]
+        users = [named(run.jobs, "user", int(code)) for code in run.jobs.user[rows]]
         return users, {n: getattr(run.schedule, n)[rows] for n in ("start_s", "end_s", "energy_j")}
     if not store:
         raise InputError("name a run folder, or a ledger with --store")
