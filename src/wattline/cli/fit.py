@@ -96,7 +96,7 @@ def _report(
 ) -> None:
     if as_json:
         rows = {name: _as_dict(found, len(tables[name])) for name, found in checked.items()}
-        print_json({**settings, **_together(rows), "applications": rows})
+        print_json({**settings, **_together(checked), "applications": rows})
         return
     print_table(
         ["application", "trained on", "of", "error of", *_QUARTILES, "under by > 10 %",
@@ -113,19 +113,20 @@ def _report(
 def _as_dict(found: Fit, size: int) -> dict[str, Any]:
     return {
         "configurations": size, "trained_on": len(found.trained),
-        "time_error": dict(found.time_error), "power_error": dict(found.power_error),
+        "time_error": found.time_error, "power_error": found.power_error,
         "inside_90pct_interval": found.covered,
     }
 
 
-def _together(rows: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Errors of the whole file: of its only application, or the worst of each figure."""
-    if len(rows) == 1:
-        return next(iter(rows.values()))
+def _together(checked: dict[str, Fit]) -> dict[str, Any]:
+    """Errors over all points of the file that were not trained on."""
+    import numpy as np
+
+    from wattline.physics.regression import error_summary
+
     return {
-        which: {key: max(row[which][key] for row in rows.values())
-                for key in next(iter(rows.values()))[which]}
-        for which in ("time_error", "power_error")
+        "time_error": error_summary(np.concatenate([one.time_ratio for one in checked.values()])),
+        "power_error": error_summary(np.concatenate([one.power_ratio for one in checked.values()])),
     }
 
 

@@ -93,9 +93,12 @@ def points_of(table: ConfigurationTable) -> FloatArray:
     return np.stack([table.nodes, table.cores, table.cap_w], axis=1).astype(np.float64)
 
 
-def error_summary(predicted: FloatArray, measured: FloatArray) -> dict[str, float]:
-    """Relative errors as fractions, and how often and how far the prediction is too low."""
-    error = predicted / measured - 1.0
+def error_summary(ratio: FloatArray) -> dict[str, float]:
+    """Relative errors as fractions, and how often and how far the prediction is too low.
+
+    `ratio` is predicted over measured.
+    """
+    error = ratio - 1.0
     size = np.abs(error)
     return {
         "mean": float(size.mean()),

@@ -9,6 +9,7 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
+from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.regression.base import Grid, Model, error_summary, points_of
 from wattline.physics.regression.bayes import one_thread
@@ -32,10 +33,19 @@ class Fit:
     model: Model
     trained: IntArray
     """Rows of the table."""
-    time_error: Mapping[str, float]
-    power_error: Mapping[str, float]
+    time_ratio: FloatArray
+    """Predicted over measured, of the configurations that were not trained on."""
+    power_ratio: FloatArray
     covered: float
     """Share of the held-out powers and times inside their 90 % interval."""
+
+    @property
+    def time_error(self) -> dict[str, float]:
+        return error_summary(self.time_ratio)
+
+    @property
+    def power_error(self) -> dict[str, float]:
+        return error_summary(self.power_ratio)
 
 
 def fit(table: ConfigurationTable, kind: str = "capping", *, grid: Grid | None = None,
@@ -90,7 +100,7 @@ def fit_and_check(
     ]
     return Fit(
         model, trained,
-        error_summary(predicted.time_s, rest.time_s),
-        error_summary(predicted.power_w, rest.power_w),
+        predicted.time_s / rest.time_s,
+        predicted.power_w / rest.power_w,
         float(np.mean(inside)),
     )
