@@ -46,6 +46,9 @@ class Easy(NamedTuple):
 @kernel
 def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
     clock = st.clock[0]
+    may_try = before_queue(st, policy.admission, policy)
+    if not may_try or (clock.free < clock.smallest and clock.windows == 0):
+        return  # nothing may start or nothing fits: no need to sort
     sort_queue(st, policy)
     if clock.overrun and first_release_s(st) <= clock.now_s:
         clock.examined = 0  # overdue jobs: time alone may have changed the reservation
@@ -53,15 +56,13 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
         clock.examined = 0  # it would no longer end in time: it stops those behind it no more
     if clock.examined == 0:
         clock.stopped = 0
-    if not before_queue(st, policy.admission, policy) or clock.stopped:
+    if clock.stopped:
         return
     if clock.windows > 0:
         _schedule_around_windows(st, policy)
         return
     position = clock.queue_first + clock.examined
     if clock.examined == 0:
-        if clock.free < clock.smallest:
-            return
         head = serve_in_order(st, policy)
         if head < 0:
             clock.examined = clock.queue_last - clock.queue_first
