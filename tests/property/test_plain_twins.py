@@ -40,3 +40,10 @@ def test_compiled_and_plain_runs_are_equal(name, plain_results):
         twin = plain_results[f"{name}/{column}"]
         # Compiled sums may use fused operations; a last digit may differ, a decision may not.
         np.testing.assert_allclose(values, twin, rtol=1e-12, atol=1e-9, err_msg=column)
+
+
+def test_every_combination_decides_alike_on_snapshots():
+    """Too many combinations to compile; the plain twins are the same source."""
+    done = plainly("-m", "pytest", "-q", "-p", "no:cacheprovider",
+                   "tests/property/test_snapshot_decisions.py")
+    assert done.returncode == 0, done.stdout[-3000:]
