@@ -60,7 +60,10 @@ def command(
     if out:
         from wattline.studies.rmap_plots import draw_figure
 
-        Path(out).mkdir(parents=True, exist_ok=True)
+        try:
+            Path(out).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{out} cannot be made: {error.strerror}") from None
         for figure in ("turnaround_s", "power_use"):
             draw_figure(result, figure, Path(out) / f"{figure}.png")
     if as_json:
@@ -81,7 +84,7 @@ def _variability(
             found.append(cost_of_variability(tables, setting, sd, bound, progress=advance))
     rows = [
         [f"{one.bound:.0%}", name, float(values.mean()), f"{_change(values, one.equal_s):+.2%}",
-         f"±{interval(values / one.equal_s - 1.0):.2%}"]
+         _percent(interval(values / one.equal_s - 1.0))]
         for one in found for name, values in (("equal nodes", one.equal_s),
                                               *one.turnaround_s.items())
     ]
@@ -120,7 +123,7 @@ def _print(result: Result) -> None:
         ["traces", "policy", "against", "published", "here", "95 %", "by bound from", "to",
          "verdict"],
         [[" ".join(one.claim.traces), one.claim.policy, one.claim.against,
-          f"{one.claim.published:+.1%}", f"{one.mean:+.1%}", f"±{one.half_width:.1%}",
+          f"{one.claim.published:+.1%}", f"{one.mean:+.1%}", _percent(one.half_width),
           f"{one.worst:+.1%}", f"{one.best:+.1%}", one.verdict] for one in findings(result)],
         title="Turnaround below the other policy's, mean over bounds and seeds",
     )
@@ -131,6 +134,12 @@ def _print(result: Result) -> None:
          for trace in setting.traces],
         title="Mean power over the bound",
     )
+
+
+def _percent(half_width: float) -> str:
+    import math
+
+    return "-" if math.isnan(half_width) else f"±{half_width:.1%}"
 
 
 def _mean_use(result: Result, trace: str, policy: str) -> float:

@@ -19,6 +19,7 @@ from wattline.policies.state import (
     ACT_SPEED,
     ACT_START,
     ACT_WAKE,
+    PLAN_STALE,
     RUNNING,
     State,
     make_state,
@@ -76,7 +77,7 @@ def _state(policy: Composition, view: View, jobs: list[QueuedJob | RunningJob]) 
             state.jobs[row].submit_s = job.submit_s
             enqueue(state, policy, row)
     clock.examined = 0
-    clock.replan = 1
+    clock.replan = PLAN_STALE
     return state
 
 

@@ -207,6 +207,10 @@ BUILT_IN: Mapping[str, Mapping[str, Named]] = {
         **{name: Named(text, make_on_network(name)) for name, text in SUMMARIES.items()},
         "varied": Named("Nodes differ by manufacture; choose thrifty ones, fit their caps.",
                         make_varied),
+        "bounded": Named(
+            "Nodes whose rack, distribution unit and site have watts left.",
+            _energy("bounded_placement"),
+        ),
         "claims": Named(
             "Nodes of the class that the claims chose.", _energy("claims_placement")
         ),

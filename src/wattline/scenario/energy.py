@@ -211,6 +211,37 @@ def energy_share(
     )
 
 
+# ---- bounds at every level -------------------------------------------------------------------
+
+
+def bounded_placement(
+    setting: Setting, limits: dict[str, float | str] | None = None, views: str = "",
+    view: str = "power", racks_per_pdu: int = 8,
+) -> Any:
+    """Parameters: limits by entity (rack0, pdu1, site), or a views file with bounds."""
+    from wattline.model.units import parse_power
+    from wattline.model.views.build import power_view, read_views
+    from wattline.policies.placement.bounded_setup import bounded
+
+    order = setting.scenario.policy.order
+    if (order if isinstance(order, str) else order.get("name")) == "energy-share":
+        raise InputError("policy.placement: bounded does not go together with order energy-share")
+    machine = setting.machine
+    if setting.scenario.machine.granularity == "core":
+        raise InputError("policy.placement: bounded chooses nodes, not cores")
+    if views:
+        found = read_views(Path(views))
+        if view not in found:
+            raise InputError(f"{views} has no view '{view}'; it has {', '.join(found)}")
+        return bounded(found[view], machine.node_count)
+    watts = {name: parse_power(value) if isinstance(value, str) else float(value)
+             for name, value in (limits or {}).items()}
+    if not watts:
+        raise InputError("policy.placement: bounded needs limits, like limits = {rack0 = '20kW'}")
+    tree = power_view(machine, racks_per_pdu=racks_per_pdu, limits_w=watts)
+    return bounded(tree, machine.node_count)
+
+
 # ---- claims ----------------------------------------------------------------------------------
 
 

@@ -50,6 +50,8 @@ class Finding(NamedTuple):
 
     @property
     def verdict(self) -> str:
+        if np.isnan(self.half_width):
+            return "one seed says nothing"
         if abs(self.mean) <= self.half_width:
             return "no difference"
         return "holds" if (self.mean > 0) == (self.claim.published > 0) else "the reverse"

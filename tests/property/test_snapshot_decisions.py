@@ -1,0 +1,115 @@
+"""A composition decides the same on a snapshot as in the middle of a simulation.
+
+The engine's kernels remember what they have examined; a snapshot knows nothing but the view. A run
+that asks afresh at every instant must be the same run. Compiled, a few combinations stand for all;
+in plain mode (see test_plain_twins.py) every combination is tried.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.support.workloads import compose, workloads
+
+from wattline.analysis.checker import check
+from wattline.engine.prepare import Rules
+from wattline.engine.simulate import simulate
+from wattline.model.kernel import PLAIN
+from wattline.model.machine import Machine
+from wattline.model.signal import Signal
+from wattline.policies.admission.block import Block
+from wattline.policies.admission.dvfs import Dvfs
+from wattline.policies.admission.none import NoLimit
+from wattline.policies.backfill.conservative import Conservative
+from wattline.policies.backfill.easy import Easy
+from wattline.policies.backfill.none import NoBackfill
+from wattline.policies.order.fcfs import Fcfs
+from wattline.policies.order.largest import Largest
+from wattline.policies.order.sjf import Sjf
+from wattline.policies.order.wfp import Wfp
+from wattline.policies.snapshot import decide
+from wattline.policies.view import QueuedJob, RunningJob, SetLevel, Start, View
+from wattline.testing.policy_contract import OnSnapshots
+
+UNITS = 8
+MACHINE = Machine.uniform(UNITS)
+LEVELS = Dvfs(
+    speed=np.array([0.5, 0.75, 1.0]), power_factor=np.array([0.5, 0.7, 1.0]), latency_s=1.0
+)
+ORDERS = {"fcfs": Fcfs(), "sjf": Sjf(), "largest": Largest(), "wfp": Wfp()}
+BACKFILLS = {"none": NoBackfill(), "easy": Easy()}
+ADMISSIONS = {"free": NoLimit(), "block": Block(), "dvfs": LEVELS}
+EVERY = [(o, b, a) for o in ORDERS for b in BACKFILLS for a in ADMISSIONS]
+COMPILED = [("fcfs", "easy", "free"), ("sjf", "easy", "block"), ("fcfs", "easy", "dvfs")]
+
+
+def composition(order, backfill, admission):
+    return compose(
+        order=ORDERS[order], backfill=BACKFILLS[backfill], admission=ADMISSIONS[admission]
+    )
+
+
+def possible(jobs, cap_w, admission):
+    """Jobs that could run alone; a policy in Python is not told which to refuse."""
+    factor = LEVELS.power_factor[0] if admission == "dvfs" else 1.0
+    alone_w = (UNITS - jobs.procs) * 90.0 + jobs.power_w * factor
+    return jobs.take(alone_w <= cap_w * (1 + 1e-9))
+
+
+def assert_same_run(jobs, policy, rules):
+    inside = simulate(jobs, MACHINE, policy, rules)
+    asked = simulate(jobs, MACHINE, OnSnapshots(policy), rules)
+    assert check(asked) == []
+    np.testing.assert_array_equal(inside.ran, asked.ran)
+    np.testing.assert_allclose(inside.schedule.start_s, asked.schedule.start_s, rtol=1e-12)
+    np.testing.assert_allclose(inside.schedule.end_s, asked.schedule.end_s, rtol=1e-12)
+    np.testing.assert_allclose(inside.schedule.energy_j, asked.schedule.energy_j, rtol=1e-9)
+    assert inside.energy_j == pytest.approx(asked.energy_j, rel=1e-9)
+
+
+@pytest.mark.parametrize("names", EVERY if PLAIN else COMPILED, ids="-".join)
+@given(
+    jobs=workloads(UNITS),
+    overrun=st.sampled_from(["extend", "kill"]),
+    cap_w=st.sampled_from([1000.0, 1500.0, 2200.0]),
+    later_w=st.sampled_from([900.0, 1500.0, 3000.0]),
+    step_s=st.integers(1, 40),
+)
+@settings(max_examples=8 if PLAIN else 30, deadline=None)
+def test_asked_afresh_or_in_a_simulation(names, jobs, overrun, cap_w, later_w, step_s):
+    cap = Signal.from_steps([(0, cap_w), (step_s, later_w)], "W")
+    jobs = possible(jobs, max(cap_w, later_w), names[2])
+    # From the first submission on, so that neither cap is past when the engine judges.
+    cap = Signal(cap.time_s + (jobs.submit_s[0] if len(jobs) else 0.0), cap.value, "W")
+    if len(jobs):
+        assert_same_run(jobs, composition(*names), Rules(overrun=overrun, cap_w=cap))
+
+
+@given(jobs=workloads(UNITS))
+@settings(max_examples=25, deadline=None)
+def test_conservative_where_requests_are_exact(jobs):
+    """Where jobs take the time they asked for, no reservation ever moves, and a plan made afresh
+    in the order of arrival is the plan that was kept."""
+    exact = jobs.with_columns(requested_s=jobs.run_s)
+    assert_same_run(exact, compose(backfill=Conservative()), Rules(overrun="kill"))
+
+
+def test_a_snapshot_by_hand():
+    """Eight nodes: six run until 10, two are free. B needs 4 and waits for 10 (4 are extra);
+    C (2 nodes, 50 s) uses extra ones only; D needs more than there are left."""
+    view = View(
+        now_s=4.0, units=8, free=2, power_w=8 * 90.0 + 6 * 210.0, cap_w=np.inf, idle_w=90.0,
+        queue=(QueuedJob(3, 4, 20.0, 1.0, 1200.0), QueuedJob(5, 2, 50.0, 2.0, 600.0),
+               QueuedJob(6, 1, 2.0, 3.0, 300.0)),
+        running=(RunningJob(2, 6, 0.0, 10.0, 1800.0, 1.0, 1800.0),),
+    )
+    assert decide(compose(), view) == [Start(5, 1.0, 600.0)]
+
+
+def test_an_empty_machine_goes_back_to_full_speed():
+    view = View(now_s=4.0, units=8, free=8, power_w=720.0, cap_w=2000.0, idle_w=90.0, speed=0.5,
+                power_factor=0.5)
+    policy = compose(admission=LEVELS)
+    assert decide(policy, view) == [SetLevel(1.0, 1.0, 1.0)]
