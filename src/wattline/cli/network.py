@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from wattline.cli.compiling import compiled_once
 from wattline.cli.output import json_option, print_json, print_table
 
 
@@ -66,16 +67,21 @@ def place(jobs: Path, placement: str, machine: str | None, routing: str, mapping
     """Place the JOBS of a TOML file on an empty machine: nodes, times, link loads, hot spots."""
     from wattline.model.errors import InputError
     from wattline.network.config import load_machine
+    from wattline.network.equilibrium import check_routing
     from wattline.network.jobfile import read_jobs
-    from wattline.network.trial import try_placement
+    from wattline.network.trial import place_jobs, try_placement
 
     listed, topology = read_jobs(jobs)
     if machine is not None:
         topology = load_machine(machine)
     if topology is None:
         raise InputError(f"{jobs} names no machine; add a [network] section, or give --machine")
-    trial = try_placement(topology, listed, placement, routing=routing, mapping=mapping,
-                          seed=seed, packets=packets)
+    check_routing(routing)
+    exchanges = place_jobs(topology, listed, placement, mapping=mapping, seed=seed)
+    models = "the packet simulator" if packets else "the network models"
+    with compiled_once(models, "about half a minute"):
+        trial = try_placement(topology, listed, exchanges, placement, routing=routing, seed=seed,
+                              packets=packets)
     if svg is not None:
         from wattline.network.picture import draw_placement, save
 

@@ -77,10 +77,9 @@ class Trial:
         }
 
 
-def try_placement(topology: Topology, jobs: Sequence[PlacedJob], placement: str, *,
-                  routing: str = "adaptive", mapping: str = "random", seed: int = 1,
-                  packets: bool = False) -> Trial:
-    """Place the jobs in order, then let all of them exchange their messages once."""
+def place_jobs(topology: Topology, jobs: Sequence[PlacedJob], placement: str, *,
+               mapping: str = "random", seed: int = 1) -> list[Exchange]:
+    """Place the jobs in order and put their tasks on the nodes."""
     placer = Placer(topology, placement, seed)
     rng = np.random.default_rng(seed)
     exchanges = []
@@ -88,9 +87,17 @@ def try_placement(topology: Topology, jobs: Sequence[PlacedJob], placement: str,
         nodes = placer.place(job.nodes, sensitive=job.sensitive, job=f"job '{job.name}'")
         tasks = map_tasks(nodes, job.traffic.tasks, mapping, rng)
         exchanges.append(Exchange(nodes, tasks, job.traffic, job.message_bytes))
+    return exchanges
+
+
+def try_placement(topology: Topology, jobs: Sequence[PlacedJob], exchanges: Sequence[Exchange],
+                  placement: str, *, routing: str = "adaptive", seed: int = 1,
+                  packets: bool = False) -> Trial:
+    """Let all jobs, placed by `place_jobs`, exchange their messages once."""
     result = flow_times(flow_book(topology), exchanges, routing=routing, seed=seed + 1)
     if packets:
-        counted = packet_times(packet_book(topology), exchanges, rng, routing=routing)
+        counted = packet_times(packet_book(topology), exchanges, np.random.default_rng(seed),
+                               routing=routing)
         result = FlowResult(counted.time_s, result.alone_s,
                             counted.link_packets.astype(np.float64) * 1024.0, 0.0, 0)
     placed = [TrialJob(job.name, exchange.nodes, float(time_s), float(alone_s))
