@@ -1,4 +1,4 @@
-"""Runs that between them pass through every kernel of policies and engine.
+"""Runs that between them pass through the kernels of the core, compiled and plain.
 
 Executed as a script (with WATTLINE_PLAIN=1) it writes their results to a file; the test compares
 them with the compiled ones. Each entry is made to use several kernels at once, because every new

@@ -127,7 +127,7 @@ def durations(runs: Mapping[str, Run]) -> Figure:
     for name, run in runs.items():
         if run.cap_w is not None and np.unique(run.cap_w.value).size == 1:
             axes.axhline(run.cap_w.value[0] / scale.size, color=CAP_COLOUR, linestyle=(0, (4, 3)),
-                         linewidth=1.2, label=f"cap of {name}" if len(runs) > 1 else "cap")
+                         linewidth=1.2, label=f"cap, {name}" if len(runs) > 1 else "cap")
     axes.set_ylim(0, _headroom(peak_w, runs.values()) / scale.size)
     axes.set_xlim(0, 100)
     axes.set_ylabel(f"power ({scale.sign})", color=INK)

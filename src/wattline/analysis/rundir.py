@@ -38,6 +38,11 @@ if TYPE_CHECKING:
 FORMAT = "wattline-run"
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
+OURS = frozenset({
+    MANIFEST, "scenario.toml", "jobs.parquet", "events.parquet", "placement.parquet",
+    "cap.parquet", "metrics.json", "report",
+})
+"""What a run folder may hold; where there is anything else, it is not written over."""
 _TOTALS = ("start_s", "end_s", "energy_j", "time_above_cap_s", "energy_above_cap_j",
            "power_w_peak", "engine_s")
 
@@ -260,7 +265,8 @@ def _refuse_other_folder(target: Path) -> None:
         return
     if not target.is_dir():
         raise InputError(f"{target} is a file; a run needs a folder")
-    if any(target.iterdir()) and not is_run(target):
+    found = {path.name for path in target.iterdir()}
+    if found and (not is_run(target) or found - OURS):
         raise InputError(f"{target} holds other things than a run; choose another folder")
 
 

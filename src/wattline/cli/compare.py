@@ -50,20 +50,25 @@ def command(
     folder = run_folder("compare", out)
     runs: dict[str, Any] = {}
     figures: dict[str, Any] = {}
+    folders: dict[str, str] = {}
+    said: set[str] = set()
     page = None
     # All scenarios are checked before the first of them costs any time.
     todo = [(load_scenario(path, trace, changes), changes)
             for changes in _variations(vary, changes_from(options)) for path in paths]
+    _clear_old(folder)
     with whole_or_gone(folder):
         for loaded, changes in todo:
             name = _unique(_label(loaded.name, changes, vary), runs)
             ready = plan(loaded.model_copy(update={"name": name}))
-            if not as_json and not runs:
+            if ready.trace.source not in said:
                 say_cleaning(ready)
+                said.add(ready.trace.source)
             run = run_plan(ready)
             say_not_run(run)
             runs[name], figures[name] = run, metrics(run)
-            rundir.write(run, folder / _file_name(name, len(runs)), figures[name])
+            written = rundir.write(run, folder / _file_name(name, len(runs)), figures[name])
+            folders[name] = str(written)
         if not no_report:
             from wattline.analysis.report import report
 
@@ -72,6 +77,7 @@ def command(
     if as_json:
         print_json({
             "runs": {name: {"jobs": len(run.jobs), "engine_s": run.engine_s,
+                            "run_dir": folders[name],
                             "metrics": figures[name]} for name, run in runs.items()},
             "report": None if page is None else str(page),
         })
@@ -84,6 +90,17 @@ def command(
         click.echo(f"report: {page}")
 
 
+def _clear_old(folder: Path) -> None:
+    """Take away the runs and the report of an earlier comparison in the same folder."""
+    import shutil
+
+    from wattline.analysis import rundir
+
+    old = [path for path in folder.glob("[0-9][0-9]-*") if rundir.is_run(path)]
+    for path in [*old, folder / "report"] if old else []:
+        shutil.rmtree(path, ignore_errors=True)
+
+
 def _variations(vary: tuple[str, ...], changes: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """All combinations of the varied fields on top of the other changes."""
     if not vary:
@@ -94,8 +111,21 @@ def _variations(vary: tuple[str, ...], changes: dict[str, Any]) -> Iterator[dict
     field, equals, values = vary[0].partition("=")
     if not equals or not values:
         raise InputError(f"'{vary[0]}' is no variation; write it like power.cap=0.6,0.7,0.8")
-    for value in values.split(","):
+    for value in _split(values):
         yield from _variations(vary[1:], changes | {field.strip(): parse_value(value)})
+
+
+def _split(values: str) -> list[str]:
+    """Split at commas, but not inside tables, lists and quotes."""
+    parts, depth, quoted = [""], 0, False
+    for sign in values:
+        quoted ^= sign == '"'
+        depth += (sign in "[{") - (sign in "]}")
+        if sign == "," and depth == 0 and not quoted:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return parts
 
 
 def _label(name: str, changes: dict[str, Any], vary: tuple[str, ...]) -> str:

@@ -9,6 +9,7 @@ import click
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.cli.scenario_options import changes_from, load_scenario, scenario_options
 from wattline.cli.simulating import (
+    cleaning,
     run_folder,
     run_plan,
     say_cleaning,
@@ -38,8 +39,7 @@ def command(
 
     target = None if no_folder else run_folder(loaded.name, out)
     ready = plan(loaded)
-    if not as_json:
-        say_cleaning(ready)
+    say_cleaning(ready)
     run = run_plan(ready)
     from wattline.analysis import rundir
     from wattline.analysis.metrics import metrics
@@ -49,7 +49,8 @@ def command(
     say_not_run(run)
     if as_json:
         print_json({"jobs": len(run.jobs), "engine_s": run.engine_s,
-                    "run_dir": None if folder is None else str(folder), "metrics": figures})
+                    "run_dir": None if folder is None else str(folder),
+                    "cleaning": cleaning(ready), "metrics": figures})
         return
     title = f"{loaded.name}: {len(run.jobs):,} jobs in {run.engine_s:.3g} s"
     print_table(["metric", "value"], summary_rows(figures), title)

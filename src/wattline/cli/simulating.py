@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import math
 import re
 import shutil
 from collections.abc import Iterator
@@ -46,13 +47,18 @@ def say_cleaning(plan: Plan) -> None:
         click.echo(f"wattline: {left_out:,} jobs are larger than the machine: left out", err=True)
 
 
+def cleaning(plan: Plan) -> dict[str, int]:
+    """How many jobs each cleaning rule touched."""
+    return {rule.name: rule.jobs for rule in plan.trace.cleaning.touched}
+
+
 def say_not_run(run: Run) -> None:
     """Jobs that never ran make every other figure look better: say so."""
     missing = int((~run.ran).sum())
     if missing:
         click.echo(
-            f"wattline: {missing:,} of {len(run.jobs):,} jobs never ran (no moment under the cap "
-            "or on the machine allowed them); the figures are of the others",
+            f"wattline: {missing:,} of {len(run.jobs):,} jobs never ran (the policy, or a cap "
+            "that no moment satisfies, never let them); the figures are of the others",
             err=True,
         )
 
@@ -95,6 +101,10 @@ def file_stem(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-") or "run"
 
 
+def _percent(share: float) -> str:
+    return "-" if math.isnan(share) else f"{share:.1%}"  # NaN where nothing ran
+
+
 def summary_rows(figures: dict[str, Any]) -> list[tuple[str, str]]:
     """The metrics that people look at first, in words and units."""
     from wattline.analysis.summary import energy_text, number_text, power_text, time_text
@@ -105,7 +115,7 @@ def summary_rows(figures: dict[str, Any]) -> list[tuple[str, str]]:
         ("wait, 95 % of jobs below", time_text(wait["p95"])),
         ("mean turnaround", time_text(figures["turnaround_s"]["mean"])),
         ("mean bounded slowdown", number_text(slowdown["mean"])),
-        ("utilisation", f"{figures['utilisation']:.1%}"),
+        ("utilisation", _percent(figures["utilisation"])),
         ("makespan", time_text(figures["makespan_s"])),
         ("energy", energy_text(figures["energy_j"])),
         ("mean power", power_text(figures["power_w"]["mean"])),

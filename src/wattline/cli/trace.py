@@ -120,7 +120,7 @@ def _print_facts(facts: dict[str, Any]) -> None:
     rows = [
         ("jobs", f"{facts['jobs']:,}"),
         ("span of submissions", format_duration(facts["span_s"])),
-        ("machine", f"{facts['machine_procs']:,} processors"),
+        ("machine", _count(facts["machine_procs"])),
         ("offered load", "-" if load is None else f"{load:.3f}"),
         ("users, groups, queues", f"{facts['users']}, {facts['groups']}, {facts['queues']}"),
         ("jobs with a dependency", f"{facts['dependencies']:,}"),
@@ -145,3 +145,7 @@ def _print_cleaning(trace: Any) -> None:
         print_table(["rule", "jobs", "first at", "what is done"],
                     [[r.name, r.jobs, r.first_line, r.statement] for r in report.touched])
     click.echo()
+
+
+def _count(procs: int | None) -> str:
+    return "not said in the log; give it with --nodes" if procs is None else f"{procs:,} processors"

@@ -92,6 +92,9 @@ def _simple(module: str, name: str) -> Callable[..., Any]:
     def make(setting: Setting, **parameters: Any) -> Any:
         import importlib
 
+        for parameter, value in parameters.items():
+            if not isinstance(value, int | float):
+                raise InputError(f"policy '{name}': {parameter} must be a number, not {value!r}")
         return getattr(importlib.import_module(f"wattline.policies.{module}"), name)(**parameters)
 
     return make

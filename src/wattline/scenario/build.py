@@ -12,7 +12,7 @@ import numpy as np
 
 from wattline.engine.prepare import Rules, sizes_of, units_of
 from wattline.engine.simulate import simulate
-from wattline.model.errors import InputError
+from wattline.model.errors import InputError, PolicyError, WattlineError
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.reservation import Reservation
@@ -44,8 +44,22 @@ class Plan:
 
     def run(self, progress: Callable[[float], None] | None = None) -> Run:
         """Simulate, and keep the scenario with the result."""
-        run = simulate(self.jobs, self.machine, self.policy, self.rules, progress=progress)
-        return replace(run, scenario=self.scenario.model_dump(mode="json", exclude_none=True))
+        try:
+            run = simulate(self.jobs, self.machine, self.policy, self.rules, progress=progress)
+        except Exception as error:
+            if isinstance(self.policy, Composition) or isinstance(error, WattlineError):
+                raise
+            name = type(self.policy).__name__
+            raise PolicyError(
+                f"the policy {name} failed: {type(error).__name__}: {error}"
+            ) from error
+        cleaned = {f"cleaned_{rule.name}_jobs": float(rule.jobs)
+                   for rule in self.trace.cleaning.touched}
+        return replace(
+            run,
+            scenario=self.scenario.model_dump(mode="json", exclude_none=True),
+            notes={**run.notes, **cleaned},
+        )
 
 
 def plan(scenario: Scenario, trace: Trace | None = None) -> Plan:
@@ -55,7 +69,7 @@ def plan(scenario: Scenario, trace: Trace | None = None) -> Plan:
         trace = read_trace(scenario)
     machine = make_machine(scenario, trace)
     jobs = _fitting(trace.jobs, machine, scenario.machine.granularity)
-    scenario = _with_date(scenario, trace)
+    scenario = _resolved(_with_date(scenario, trace), machine)
     _check_placement(scenario, machine)
     rules = make_rules(scenario, jobs, machine)
     setting = Setting(scenario, jobs, machine, rules.cap_w, _logged(trace, jobs))
@@ -196,6 +210,25 @@ def _logged(trace: Trace, jobs: JobTable) -> dict[str, Any]:
     return {name: column[: len(kept)][kept] for name, column in trace.logged.items()}
 
 
+def _resolved(scenario: Scenario, machine: Machine) -> Scenario:
+    """The scenario with what was found out on the way, so that its copy can be run again."""
+    changes: dict[str, Any] = {}
+    file = scenario.trace.file
+    if file is not None and file.exists():
+        trace = scenario.trace.model_copy(update={"file": file.resolve()})
+        changes["trace"] = trace
+    cap = scenario.power.cap
+    if isinstance(cap, str) and Path(cap).is_file():
+        power = scenario.power.model_copy(update={"cap": str(Path(cap).resolve())})
+        changes["power"] = power
+    if not scenario.machine.classes:
+        changes["machine"] = scenario.machine.model_copy(update={
+            "nodes": machine.node_count,
+            "node_idle_w": machine.groups[0].node_class.power_w_idle,
+        })
+    return scenario.model_copy(update=changes)
+
+
 def _with_date(scenario: Scenario, trace: Trace) -> Scenario:
     start = trace.header.get("UnixStartTime")
     if scenario.trace.unix_start_s is not None or start is None:
@@ -286,7 +319,7 @@ def _python_policy(place: str) -> Policy:
     sys.path.insert(0, str(Path.cwd()))
     try:
         made: object = getattr(importlib.import_module(module), name)()
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # whatever the user's module does when it is loaded
         raise InputError(f"policy.python: cannot load '{place}': {error}") from None
     finally:
         sys.path.pop(0)

@@ -16,7 +16,7 @@ QUANTILES = (0, 25, 50, 75, 95, 100)
 def summarise(trace: Trace, machine_procs: int | None = None) -> dict[str, Any]:
     """Figures of the trace; `machine_procs` stands in for what the header says."""
     jobs = trace.jobs
-    procs = machine_procs or trace.machine_procs() or int(jobs.procs.max())
+    procs = machine_procs or trace.machine_procs()
     span_s = float(jobs.submit_s[-1] - jobs.submit_s[0])
     work = jobs.procs * jobs.run_s
     return {
@@ -27,7 +27,7 @@ def summarise(trace: Trace, machine_procs: int | None = None) -> dict[str, Any]:
         "span_s": span_s,
         "machine_procs": procs,
         "proc_s": float(work.sum()),
-        "offered_load": float(work.sum()) / (procs * span_s) if span_s > 0 else None,
+        "offered_load": float(work.sum()) / (procs * span_s) if procs and span_s > 0 else None,
         "users": _distinct(jobs, "user"),
         "groups": _distinct(jobs, "group"),
         "queues": _distinct(jobs, "queue"),

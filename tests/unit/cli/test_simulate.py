@@ -114,3 +114,55 @@ def test_a_policy_in_python(log, tmp_path):
                             "mine:LastFirst", "--json").stdout)
     jobs = pq.read_table(f"{found['run_dir']}/jobs.parquet")
     assert jobs["start_s"].to_pylist() == [10, 0, 10]
+
+
+def test_what_the_reader_mended_is_always_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dirty.swf").write_text(LOG + "4 2 -1 0 4 -1 -1 4 5 -1 1 2 1 1 1 -1 -1 -1\n")
+    result = call(simulate, "--trace", "dirty.swf", "--nodes", "8", "--json")
+    found = json.loads(result.stdout)
+    assert found["jobs"] == 3
+    assert sum(found["cleaning"].values()) == 1
+    assert "1 job" in result.stderr
+    manifest = json.loads((tmp_path / found["run_dir"] / "metrics.json").read_text())
+    assert any(name.startswith("cleaned_") for name in manifest["notes"])
+
+
+def test_the_scenario_of_a_run_can_be_run_again(log):
+    first = json.loads(call(simulate, "--trace", "log.swf", "--json", "-o", "first").stdout)
+    again = json.loads(call(simulate, "first/scenario.toml", "--json", "-o", "again").stdout)
+    assert first["metrics"]["energy_j"] == again["metrics"]["energy_j"]
+    assert "nodes = 8" in open("first/scenario.toml").read()
+
+
+def test_a_folder_with_other_files_is_not_written_over(log, capsys, tmp_path):
+    call(simulate, "--trace", log, "--nodes", "8", "-o", "mine")
+    (tmp_path / "mine/notes.txt").write_text("keep me")
+    with pytest.raises(SystemExit):
+        main(["simulate", "--trace", log, "--nodes", "8", "-o", "mine"])
+    assert "other things" in capsys.readouterr().err
+    assert (tmp_path / "mine/notes.txt").read_text() == "keep me"
+
+
+def test_a_comparison_leaves_nothing_of_the_one_before(log, tmp_path):
+    for values in ("easy,none,conservative", "easy,none"):
+        call(compare, "--trace", log, "--nodes", "8", "--vary", f"policy.backfill={values}",
+             "-o", "both", "--no-report")
+    assert len(list((tmp_path / "both").iterdir())) == 2
+
+
+def test_tables_can_be_varied():
+    from wattline.cli.compare import _split
+
+    assert _split('{name="wfp",exponent=2.0},fcfs,[1,2],"a,b"') == [
+        '{name="wfp",exponent=2.0}', "fcfs", "[1,2]", '"a,b"']
+
+
+def test_a_policy_that_fails_is_named(log, tmp_path, capsys):
+    (tmp_path / "broken_policy.py").write_text(
+        "class Broken:\n    def decide(self, view):\n        view.free = 3\n"
+    )
+    with pytest.raises(SystemExit) as stop:
+        main(["simulate", "--trace", log, "--nodes", "8", "--policy", "broken_policy:Broken"])
+    assert stop.value.code == 1
+    assert "the policy Broken failed" in capsys.readouterr().err

@@ -74,6 +74,7 @@ def measure(progress: Advance) -> dict[str, Any]:
     if folder:
         figures["read_curie_s"] = _best(lambda: read(folder / LOGS["Curie"][0]))
         figures["peak_memory_mb"] = _peak_memory(folder / LOGS["Curie"][0], LOGS["Curie"][1])
+        figures["first_simulate_kth_s"] = _first_call(folder / LOGS["KTH"][0], LOGS["KTH"][1])
         figures["simulate_kth_s"] = _second_call(folder / LOGS["KTH"][0], LOGS["KTH"][1])
     progress(1.0)
     return figures
@@ -161,6 +162,15 @@ def _mean(by_log: Mapping[str, float]) -> float:
 def _command(log: Path, nodes: int, out: str) -> list[str]:
     return [sys.executable, "-m", "wattline", "simulate", "--trace", str(log), "--nodes",
             str(nodes), "--json", "-o", f"{out}/run"]
+
+
+def _first_call(log: Path, nodes: int) -> float:
+    """Wall seconds of the whole command when nothing has been compiled yet."""
+    with tempfile.TemporaryDirectory() as out:
+        environment = os.environ | {"XDG_CACHE_HOME": out}
+        begin = time.perf_counter()
+        subprocess.run(_command(log, nodes, out), check=True, capture_output=True, env=environment)
+        return time.perf_counter() - begin
 
 
 def _second_call(log: Path, nodes: int) -> float:
