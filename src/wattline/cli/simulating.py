@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import math
+import os
 import re
 import shutil
 from collections.abc import Iterator

@@ -128,11 +128,11 @@ def test_what_the_reader_mended_is_always_said(tmp_path, monkeypatch):
     assert any(name.startswith("cleaned_") for name in manifest["notes"])
 
 
-def test_the_scenario_of_a_run_can_be_run_again(log):
+def test_the_scenario_of_a_run_can_be_run_again(log, tmp_path):
     first = json.loads(call(simulate, "--trace", "log.swf", "--json", "-o", "first").stdout)
     again = json.loads(call(simulate, "first/scenario.toml", "--json", "-o", "again").stdout)
     assert first["metrics"]["energy_j"] == again["metrics"]["energy_j"]
-    assert "nodes = 8" in open("first/scenario.toml").read()
+    assert "nodes = 8" in (tmp_path / "first/scenario.toml").read_text()
 
 
 def test_a_folder_with_other_files_is_not_written_over(log, capsys, tmp_path):
