@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from wattline.engine.log import CONTROL, log_event
+from wattline.engine.log import CONTROL, NO_JOB, log_event
 from wattline.engine.loop import apply_due, next_instant
 from wattline.engine.physics import apply_actions, integrate
 from wattline.engine.world import World, grow_log, grow_spans
@@ -78,7 +78,7 @@ def run_python(
         apply_due(state, world, books)
         if meter.next_cycle_s <= until_s:
             meter.next_cycle_s = until_s + period_s
-            log_event(state, world, CONTROL, -1, 0.0)
+            log_event(state, world, CONTROL, NO_JOB, 0.0)
         actions = list(policy.decide(view_of(state)))
         state, world = _make_room(state, world, len(actions))
         meter = world.meter[0]

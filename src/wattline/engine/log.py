@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from wattline.engine.world import World
 from wattline.model.kernel import kernel
 from wattline.model.run import EventKind
 from wattline.policies.state import State
 
-END = int(EventKind.END)
-PAUSE = int(EventKind.PAUSE)
-NODE = int(EventKind.NODE)
-CAP_STEP = int(EventKind.CAP)
-RESERVATION = int(EventKind.RESERVATION)
-SUBMIT = int(EventKind.SUBMIT)
-CONTROL = int(EventKind.CONTROL)
-RATE = int(EventKind.RATE)
-START = int(EventKind.START)
-RESUME = int(EventKind.RESUME)
-WAKE = int(EventKind.WAKE)
+# As numpy's integers: for each Python integer that a kernel is called with, numba would compile
+# the kernel once more.
+END: Any = np.int64(EventKind.END)
+PAUSE: Any = np.int64(EventKind.PAUSE)
+NODE: Any = np.int64(EventKind.NODE)
+CAP_STEP: Any = np.int64(EventKind.CAP)
+RESERVATION: Any = np.int64(EventKind.RESERVATION)
+SUBMIT: Any = np.int64(EventKind.SUBMIT)
+CONTROL: Any = np.int64(EventKind.CONTROL)
+RATE: Any = np.int64(EventKind.RATE)
+START: Any = np.int64(EventKind.START)
+RESUME: Any = np.int64(EventKind.RESUME)
+WAKE: Any = np.int64(EventKind.WAKE)
+
+NO_JOB: Any = np.int64(-1)
 
 
 @kernel

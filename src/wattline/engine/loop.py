@@ -10,6 +10,7 @@ from __future__ import annotations
 from wattline.engine.log import (
     CAP_STEP,
     CONTROL,
+    NO_JOB,
     RESERVATION,
     SUBMIT,
     WAKE,
@@ -57,7 +58,7 @@ def run_events(st: State, world: World, policy: Composition, budget: int) -> int
         apply_due(st, world, policy)
         if meter.next_cycle_s <= clock.now_s:
             meter.next_cycle_s = clock.now_s + cycle_s(st, policy.regulation)
-            log_event(st, world, CONTROL, -1, 0.0)
+            log_event(st, world, CONTROL, NO_JOB, 0.0)
             regulate(st, policy.regulation, policy)
             apply_actions(st, world, policy)
         schedule(st, policy.backfill, policy)
@@ -125,7 +126,7 @@ def apply_due(st: State, world: World, policy: Composition) -> None:
     while meter.caps < world.caps.size and world.caps[meter.caps].time_s <= now_s:
         clock.cap_w = world.caps[meter.caps].cap_w
         clock.examined = 0
-        log_event(st, world, CAP_STEP, -1, clock.cap_w)
+        log_event(st, world, CAP_STEP, NO_JOB, clock.cap_w)
         meter.caps += 1
     while meter.arrived < st.jobs.size and st.jobs[meter.arrived].submit_s <= now_s:
         _submit(st, world, policy, meter.arrived)
@@ -182,10 +183,10 @@ def _go_off(st: State, world: World, policy: Composition, kind: int, arg: int) -
         enqueue(st, policy, arg)
     elif kind == WINDOW_START:
         clock.owed += st.windows[arg].units
-        log_event(st, world, RESERVATION, -1, float(arg))
+        log_event(st, world, RESERVATION, NO_JOB, float(arg))
     elif kind == WINDOW_END:
         _end_window(st, st.windows[arg].units)
-        log_event(st, world, RESERVATION, -1, float(arg))
+        log_event(st, world, RESERVATION, NO_JOB, float(arg))
     else:
         clock.examined = 0
         log_event(st, world, WAKE, arg, 0.0)

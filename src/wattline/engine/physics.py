@@ -5,6 +5,7 @@ from __future__ import annotations
 from wattline.engine.heap import move_end, push_end, rebuild_ends, remove_end
 from wattline.engine.log import (
     END,
+    NO_JOB,
     NODE,
     PAUSE,
     RATE,
@@ -140,7 +141,7 @@ def set_level(st: State, world: World, speed: float, power_factor: float, level:
     rescale_releases(st)
     clock.examined = 0
     clock.replan = PLAN_STALE
-    log_event(st, world, RATE, -1, speed)
+    log_event(st, world, RATE, NO_JOB, speed)
 
 
 @kernel
@@ -217,7 +218,7 @@ def _power_down(st: State, world: World, units: int) -> None:
     clock.replan = PLAN_STALE
     push_timer(st, world.meter[0].timers, clock.now_s + clock.halt_s, NODES_OFF, units)
     world.meter[0].timers += 1
-    log_event(st, world, NODE, -1, float(-units))
+    log_event(st, world, NODE, NO_JOB, float(-units))
 
 
 @kernel
@@ -231,7 +232,7 @@ def _power_up(st: State, world: World, units: int) -> None:
     clock.power_w += units * (clock.boot_w - clock.off_w)
     push_timer(st, world.meter[0].timers, clock.now_s + clock.boot_s, NODES_ON, units)
     world.meter[0].timers += 1
-    log_event(st, world, NODE, -1, float(units))
+    log_event(st, world, NODE, NO_JOB, float(units))
 
 
 @kernel
@@ -243,7 +244,7 @@ def nodes_off(st: State, world: World, units: int) -> None:
     clock.off += units
     clock.power_w += units * (clock.off_w - clock.halt_w)
     clock.examined = 0  # power fell: a job that waits for watts may have them now
-    log_event(st, world, NODE, -1, float(-units))
+    log_event(st, world, NODE, NO_JOB, float(-units))
 
 
 @kernel
@@ -256,7 +257,7 @@ def nodes_on(st: State, world: World, units: int) -> None:
     clock.power_w += units * (clock.idle_w - clock.boot_w)
     clock.examined = 0
     clock.replan = PLAN_STALE
-    log_event(st, world, NODE, -1, float(units))
+    log_event(st, world, NODE, NO_JOB, float(units))
 
 
 @kernel

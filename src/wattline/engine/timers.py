@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from wattline.model.kernel import kernel
+from wattline.model.kernel import constants, kernel
 from wattline.policies.state import State
 
 # Kinds, in the order in which timers of one instant go off.
-NODES_OFF, NODES_ON, WINDOW_START, WINDOW_END, ELIGIBLE, WAKE = range(6)
+NODES_OFF, NODES_ON, WINDOW_START, WINDOW_END, ELIGIBLE, WAKE = constants(6)
 
 
 @kernel

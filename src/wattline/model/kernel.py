@@ -15,10 +15,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
+
+import numpy as np
 
 from wattline.model import PLUGINS
 
@@ -27,13 +30,23 @@ PLAIN = os.environ.get("WATTLINE_PLAIN", "") not in ("", "0")
 # Kernels never allocate, so they need no reference counts (`_nrt`), which made them ten times
 # slower when arrays were handed from kernel to kernel. Division by zero gives infinity, as in
 # numpy.
-JIT_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+JIT_OPTIONS: dict[str, Any] = {
+    "nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True
+}
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 if not PLAIN:
+    # numba looks for SciPy's BLAS, in case a kernel multiplies matrices; ours do not, and loading
+    # it would be a tenth of the time of a short command.
+    blas = sys.modules.get("scipy.linalg.cython_blas")
+    sys.modules["scipy.linalg.cython_blas"] = blas  # type: ignore[assignment]
     import numba
+    import numba.np.arraymath
     from numba.extending import overload
+
+    if blas is None:
+        del sys.modules["scipy.linalg.cython_blas"]
 
 
 def kernel(function: F) -> F:
@@ -51,6 +64,15 @@ def array_kernel(function: F) -> F:
     options = {**JIT_OPTIONS, "_nrt": True}
     compiled: F = numba.njit(cache=True, **options)(function)
     return compiled
+
+
+def constants(count: int) -> Any:
+    """Numbers from 0 on, to give names to in a module of kernels.
+
+    They are numpy's integers: for each Python integer that a kernel is called with, numba would
+    compile the kernel once more.
+    """
+    return np.arange(count)
 
 
 class Slot:

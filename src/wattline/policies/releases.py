@@ -17,7 +17,7 @@ def insert_release(st: State, expected_s: float, job: int, size: int) -> None:
     """Note that `job` is expected to give back `size` units."""
     clock = st.clock[0]
     if clock.blocks == 0:
-        _new_block(st, 0)
+        _new_block(st, clock.blocks)
     place = _find_block(st, expected_s, job)
     block = st.blocks[place].order
     if st.blocks[block].count == BLOCK:

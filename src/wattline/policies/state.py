@@ -16,6 +16,7 @@ import numpy as np
 
 from wattline.model.books import Books
 from wattline.model.jobs import JobTable
+from wattline.model.kernel import constants
 
 BLOCK = 32
 """Entries in a block of the release list (see releases.py)."""
@@ -30,7 +31,7 @@ PLAN_STALE = 2
 PENDING, HELD, QUEUED, ASIDE, RUNNING, PAUSED, DONE, REFUSED = range(8)
 
 # What a decision may ask for. The numbers are used in the action records.
-ACT_START, ACT_SPEED, ACT_PAUSE, ACT_RESUME, ACT_DOWN, ACT_UP, ACT_WAKE, ACT_LEVEL = range(8)
+ACT_START, ACT_SPEED, ACT_PAUSE, ACT_RESUME, ACT_DOWN, ACT_UP, ACT_WAKE, ACT_LEVEL = constants(8)
 
 CLOCK = np.dtype(
     [

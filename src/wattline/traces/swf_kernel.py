@@ -72,8 +72,8 @@ def parse_lines(data: Any, values: Any, line: Any, offset: Any, good: Any) -> in
     A row of plain numbers is `good`. Anything else (exponents, words, too few fields, very long
     numbers) is left to the caller, who finds the line's text at `offset[row]`.
     """
-    at = 0
-    row = 0
+    at: Any = np.int64(0)  # a Python 0 would have the kernels below compiled twice
+    row: Any = np.int64(0)
     line_number = 0
     while at < data.size:
         line_number += 1
