@@ -87,4 +87,4 @@ def parse_lines(data: Any, values: Any, line: Any, offset: Any, good: Any) -> in
         while at < data.size and data[at] != _NEWLINE:
             at += 1
         at += 1
-    return row
+    return int(row)
