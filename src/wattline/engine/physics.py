@@ -19,6 +19,7 @@ from wattline.model.kernel import kernel
 from wattline.policies.contract import Composition, give_back, order_told, released
 from wattline.policies.releases import insert_release, remove_release, rescale_releases
 from wattline.policies.state import (
+    ACT_DONE,
     ACT_DOWN,
     ACT_LEVEL,
     ACT_PAUSE,
@@ -58,6 +59,8 @@ def apply_actions(st: State, world: World, policy: Composition) -> None:
     """Carry out what the decision asked for."""
     clock = st.clock[0]
     _count_pending(st, world)
+    if clock.together:
+        _set_speeds(st, world)
     for index in range(clock.actions):
         action = st.actions[index]
         kind = action.kind
@@ -117,6 +120,32 @@ def set_speed(st: State, world: World, job: int, rate: float, power_w: float) ->
     clock.examined = 0
     clock.replan = PLAN_STALE
     log_event(st, world, RATE, job, power_w)
+
+
+@kernel
+def _set_speeds(st: State, world: World) -> None:
+    """All changes of speed that a decision asks for, and one row in the log for them.
+
+    The heap of ends is put in order once: with thousands of jobs, moving each end by itself costs
+    more than all the rest. Jobs that the same decision starts are left to their turn.
+    """
+    clock = st.clock[0]
+    changed = 0
+    for index in range(clock.actions):
+        action = st.actions[index]
+        job = action.job
+        if action.kind != ACT_SPEED or st.live[job].heap < 0:
+            continue
+        live = st.live[job]
+        _bring_up_to_date(st, job)
+        clock.power_w += action.power_w - live.power_w
+        _rescale(st, job, action.value, action.power_w)
+        st.heap[live.heap].time_s = live.end_s
+        action.kind = ACT_DONE
+        changed += 1
+    if changed > 0:
+        rebuild_ends(st, world.meter[0].heap)
+        log_event(st, world, RATE, NO_JOB, 0.0)
 
 
 @kernel

@@ -34,6 +34,9 @@ class Rules:
     """Room in the event log, beyond three rows a job, to begin with; it grows as it must."""
     numbers: int = 0
     """Room for figures that a policy keeps between decisions."""
+    speeds_together: bool = False
+    """For policies that change the speeds of many jobs at once and do not plan by expected ends:
+    those are not kept, and the log has one row for all changes of speed of a decision."""
 
 
 def units_of(machine: Machine, granularity: str) -> int:
@@ -84,6 +87,7 @@ def prepare(jobs: JobTable, machine: Machine, rules: Rules) -> tuple[State, Worl
     caps = _cap_steps(rules, first_s)
     world = make_world(len(jobs), caps, first_s, state.nodes.size, rules.event_rows)
     state.clock.now_s = first_s
+    state.clock.together = rules.speeds_together
     if len(caps):
         state.clock.cap_w_max = np.max(caps.cap_w)
     _set_window_timers(state, world, first_s)

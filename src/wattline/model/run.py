@@ -76,9 +76,9 @@ class EventLog:
     queued: IntArray
     """Jobs waiting."""
     value: FloatArray
-    """START, RESUME, RATE of a job: its power in W. RATE of all jobs (job -1): progress a second.
-    PAUSE, END: joules of the job so far. CAP: the cap in W. NODE: nodes that went on (positive) or
-    off (negative)."""
+    """START, RESUME, RATE of a job: its power in W. RATE of all jobs (job -1): progress a second,
+    or 0 where many jobs changed their speed, each to its own. PAUSE, END: joules of the job so
+    far. CAP: the cap in W. NODE: nodes that went on (positive) or off (negative)."""
 
     def __len__(self) -> int:
         return len(self.time_s)

@@ -16,6 +16,8 @@ from wattline.policies.state import BLOCK, State
 def insert_release(st: State, expected_s: float, job: int, size: int) -> None:
     """Note that `job` is expected to give back `size` units."""
     clock = st.clock[0]
+    if clock.together:
+        return
     if clock.blocks == 0:
         _new_block(st, clock.blocks)
     place = _find_block(st, expected_s, job)
@@ -42,6 +44,8 @@ def insert_release(st: State, expected_s: float, job: int, size: int) -> None:
 @kernel
 def remove_release(st: State, expected_s: float, job: int) -> None:
     """Forget an entry; it must be there."""
+    if st.clock[0].together:
+        return
     place = _find_block(st, expected_s, job)
     block = st.blocks[place].order
     last = block * BLOCK + st.blocks[block].count - 1

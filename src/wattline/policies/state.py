@@ -32,6 +32,8 @@ PENDING, HELD, QUEUED, ASIDE, RUNNING, PAUSED, DONE, REFUSED = range(8)
 
 # What a decision may ask for. The numbers are used in the action records.
 ACT_START, ACT_SPEED, ACT_PAUSE, ACT_RESUME, ACT_DOWN, ACT_UP, ACT_WAKE, ACT_LEVEL = constants(8)
+# What is carried out before its turn; such an action is skipped.
+ACT_DONE: Any = np.int64(-1)
 
 CLOCK = np.dtype(
     [
@@ -79,6 +81,7 @@ CLOCK = np.dtype(
         ("replan", "i8"),  # 1: units came back early, reservations may move; or PLAN_STALE
         ("windows", "i8"),  # reservation windows that have not ended
         ("overrun", "i8"),  # 1: jobs run on past their requested time
+        ("together", "i8"),  # 1: speeds change together; expected ends are not kept in order
     ]
 )
 

@@ -113,9 +113,11 @@ def run_contract(case: Case, bid: Bid | Sequence[Bid | None] | None) -> Contract
         order=Fcfs(), backfill=backfill, admission=NoLimit(), configuration=Requested(),
         placement=FirstFit() if case.choose_nodes else Counted(), regulation=regulation,
     )  # fmt: skip
-    # A row a cycle, and about one for each server where caps change.
-    rows = int(case.duration_s / case.cycle_s * 8) + 4096
-    rules = Rules(choose_nodes=case.choose_nodes, event_rows=rows)
+    # A row a cycle, and one where caps change; for every job only where the map is wanted too.
+    rows = int(case.duration_s / case.cycle_s * (8 if case.choose_nodes else 2)) + 4096
+    rules = Rules(
+        choose_nodes=case.choose_nodes, event_rows=rows, speeds_together=not case.choose_nodes
+    )
     run = simulate(case.jobs, _machine(case), policy, rules)
     return _judged(case, desk, run, weights)
 
