@@ -27,7 +27,7 @@ from wattline.engine.timers import (
     push_timer,
 )
 from wattline.engine.world import World
-from wattline.model.kernel import kernel
+from wattline.model.kernel import kernel, kernel_part
 from wattline.policies.contract import (
     Composition,
     congest,
@@ -104,7 +104,7 @@ def next_instant(st: State, world: World) -> float:
     return float(min(time_s, meter.next_cycle_s))
 
 
-@kernel
+@kernel_part
 def apply_due(st: State, world: World, policy: Composition) -> None:
     """Apply all events of this instant, in their order."""
     clock = st.clock[0]
@@ -133,7 +133,7 @@ def apply_due(st: State, world: World, policy: Composition) -> None:
         meter.arrived += 1
 
 
-@kernel
+@kernel_part
 def _submit(st: State, world: World, policy: Composition, job: int) -> None:
     after = st.jobs[job].after
     if refuses(st, policy.admission, job):
@@ -150,7 +150,7 @@ def _submit(st: State, world: World, policy: Composition, job: int) -> None:
     log_event(st, world, SUBMIT, job, 0.0)
 
 
-@kernel
+@kernel_part
 def _release_dependents(st: State, world: World, policy: Composition, job: int) -> None:
     dependent = st.jobs[job].first_dependent
     while dependent >= 0:
@@ -159,7 +159,7 @@ def _release_dependents(st: State, world: World, policy: Composition, job: int) 
         dependent = st.jobs[dependent].next_dependent
 
 
-@kernel
+@kernel_part
 def _become_eligible(
     st: State, world: World, policy: Composition, job: int, end_s: float
 ) -> None:
@@ -172,7 +172,7 @@ def _become_eligible(
         world.meter[0].timers += 1
 
 
-@kernel
+@kernel_part
 def _go_off(st: State, world: World, policy: Composition, kind: int, arg: int) -> None:
     clock = st.clock[0]
     if kind == NODES_OFF:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from wattline.engine.heap import move_end, push_end, rebuild_ends, remove_end
 from wattline.engine.log import (
     END,
@@ -15,8 +17,14 @@ from wattline.engine.log import (
 )
 from wattline.engine.timers import NODES_OFF, NODES_ON, WAKE, push_timer
 from wattline.engine.world import World
-from wattline.model.kernel import kernel
-from wattline.policies.contract import Composition, give_back, order_told, released
+from wattline.model.kernel import implement, kernel, kernel_part, slot
+from wattline.policies.contract import (
+    Composition,
+    Everything,
+    give_back,
+    order_told,
+    released,
+)
 from wattline.policies.releases import insert_release, remove_release, rescale_releases
 from wattline.policies.state import (
     ACT_DONE,
@@ -54,7 +62,7 @@ def integrate(st: State, world: World, until_s: float) -> None:
     clock.now_s = until_s
 
 
-@kernel
+@kernel_part
 def apply_actions(st: State, world: World, policy: Composition) -> None:
     """Carry out what the decision asked for."""
     clock = st.clock[0]
@@ -66,20 +74,37 @@ def apply_actions(st: State, world: World, policy: Composition) -> None:
         kind = action.kind
         if kind in (ACT_START, ACT_RESUME):
             _begin(st, world, action.job, kind == ACT_RESUME)
-        elif kind == ACT_SPEED:
-            set_speed(st, world, action.job, action.value, action.power_w)
-        elif kind == ACT_LEVEL:
-            set_level(st, world, action.value, action.power_w, action.job)
-        elif kind == ACT_PAUSE:
-            _pause(st, world, policy, action.job)
-        elif kind == ACT_DOWN:
-            _power_down(st, world, int(action.value))
-        elif kind == ACT_UP:
-            _power_up(st, world, int(action.value))
-        elif kind == ACT_WAKE:
-            push_timer(st, world.meter[0].timers, action.value, WAKE, action.job)
-            world.meter[0].timers += 1
+        else:
+            _steer(st, world, policy.scope, policy, index)
     clock.actions = 0
+
+
+@slot(2, default=True)
+def _steer(st: State, world: World, scope: Any, policy: Composition, index: int) -> None:
+    """Carry out an action that is not a start; in a scope of starts only, count it as an error."""
+    world.meter[0].undone += 1
+
+
+@implement(_steer, Everything)
+@kernel
+def _steer_all(
+    st: State, world: World, scope: Everything, policy: Composition, index: int
+) -> None:
+    action = st.actions[index]
+    kind = action.kind
+    if kind == ACT_SPEED:
+        set_speed(st, world, action.job, action.value, action.power_w)
+    elif kind == ACT_LEVEL:
+        set_level(st, world, action.value, action.power_w, action.job)
+    elif kind == ACT_PAUSE:
+        _pause(st, world, policy, action.job)
+    elif kind == ACT_DOWN:
+        _power_down(st, world, int(action.value))
+    elif kind == ACT_UP:
+        _power_up(st, world, int(action.value))
+    elif kind == ACT_WAKE:
+        push_timer(st, world.meter[0].timers, action.value, WAKE, action.job)
+        world.meter[0].timers += 1
 
 
 @kernel
@@ -93,7 +118,7 @@ def _count_pending(st: State, world: World) -> None:
             meter.pending_jobs += 1
 
 
-@kernel
+@kernel_part
 def end_job(st: State, world: World, policy: Composition, job: int) -> None:
     """A job finishes, or is killed at its requested time."""
     clock = st.clock[0]
@@ -201,7 +226,7 @@ def _begin(st: State, world: World, job: int, resumed: bool) -> None:
         run = st.nodes[run].next
 
 
-@kernel
+@kernel_part
 def _pause(st: State, world: World, policy: Composition, job: int) -> None:
     """A running job gives its units back and keeps what it has done."""
     live = st.live[job]
@@ -212,7 +237,7 @@ def _pause(st: State, world: World, policy: Composition, job: int) -> None:
     log_event(st, world, PAUSE, job, live.energy_j)
 
 
-@kernel
+@kernel_part
 def _release_units(st: State, world: World, policy: Composition, job: int) -> None:
     clock = st.clock[0]
     live = st.live[job]

@@ -45,6 +45,7 @@ def simulate(
     rules = rules or Rules()
     state, world = prepare(jobs, machine, rules)
     if isinstance(policy, Composition):
+        policy = policy.narrowed(len(state.windows))
         run_events(state, world, policy, 0)  # compile first: that is not time in the engine
     started = time.perf_counter()
     if isinstance(policy, Composition):
@@ -70,6 +71,8 @@ def run_compiled(
         reason = run_events(state, world, policy, INSTANTS_A_CALL)
         if progress is not None:
             progress(float(world.meter[0].done) / max(len(state.jobs), 1))
+        if world.meter[0].undone:
+            raise TypeError("a policy marked starts_only asked for more than starts")
         if reason == FINISHED:
             return state, world
         if reason == LOG_FULL:

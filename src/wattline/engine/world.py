@@ -28,6 +28,7 @@ METER = np.dtype(
         ("rows", "i8"),  # of the event log
         ("spare_rows", "i8"),  # rows beyond the three that every job is sure to need
         ("spans", "i8"),
+        ("undone", "i8"),  # actions that the scope of the policy cannot carry out
     ]
 )
 

@@ -43,7 +43,7 @@ if not PLAIN:
     sys.modules["scipy.linalg.cython_blas"] = blas  # type: ignore[assignment]
     import numba
     import numba.np.arraymath
-    from numba.extending import overload
+    from numba.extending import overload, register_jitable
 
     if blas is None:
         del sys.modules["scipy.linalg.cython_blas"]
@@ -55,6 +55,19 @@ def kernel(function: F) -> F:
         return function
     compiled: F = numba.njit(cache=True, **JIT_OPTIONS)(function)
     return compiled
+
+
+def kernel_part(function: F) -> F:
+    """A part of kernels, compiled into each that calls it; called from Python it runs as it is.
+
+    For functions that take a composition of policies: each combination compiles its own, so there
+    is nothing to share on disk, and the entrance from Python that a kernel has takes as long to
+    compile as the function itself.
+    """
+    if PLAIN:
+        return function
+    part: F = register_jitable(**JIT_OPTIONS)(function)
+    return part
 
 
 def array_kernel(function: F) -> F:

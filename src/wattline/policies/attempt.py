@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wattline.model.kernel import kernel
+from wattline.model.kernel import kernel, kernel_part
 from wattline.policies.contract import (
     SET_ASIDE,
     START,
@@ -20,7 +20,7 @@ NO_ROOM = 4
 """The job does not fit in the free units (beside the verdicts of the contract)."""
 
 
-@kernel
+@kernel_part
 def attempt(st: State, policy: Composition, position: int) -> int:
     """Try to start the queue entry at this position; the verdict says what became of it."""
     if not configure(st, policy.configuration, policy, position):
@@ -28,7 +28,7 @@ def attempt(st: State, policy: Composition, position: int) -> int:
     return attempt_configured(st, policy, position)
 
 
-@kernel
+@kernel_part
 def attempt_configured(st: State, policy: Composition, position: int) -> int:
     """The same for an entry whose configuration has just been chosen."""
     entry = st.queue[position]
@@ -46,7 +46,7 @@ def leaves_queue(verdict: int) -> bool:
     return verdict in (START, SET_ASIDE)
 
 
-@kernel
+@kernel_part
 def serve_in_order(st: State, policy: Composition) -> int:
     """Start jobs from the head of the queue while they may start.
 
@@ -68,7 +68,7 @@ def serve_in_order(st: State, policy: Composition) -> int:
     return int(position)
 
 
-@kernel
+@kernel_part
 def serve_around_windows(st: State, policy: Composition) -> None:
     """The same where reservation windows lie ahead: no job starts that would run into one."""
     clock = st.clock[0]

@@ -8,7 +8,7 @@ body other than an error, that is what happens for policies that say nothing on 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from wattline.model.kernel import slot
 from wattline.policies.state import State
@@ -24,6 +24,28 @@ WAIT = 3
 """It may not start now. As the first that has to wait it gets the backfilling's reservation."""
 
 
+class Everything(NamedTuple):
+    """The engine carries out whatever a policy asks for, around reservations too."""
+
+
+class StartsOnly(NamedTuple):
+    """Jobs are started and nothing else is asked for, and no nodes are reserved.
+
+    The common case; it spares a quarter of the time to compile. A policy whose only actions are
+    starts says so with the decorator `starts_only`.
+    """
+
+
+T = TypeVar("T", bound=type)
+_STARTS_ONLY: set[type] = set()
+
+
+def starts_only(policy: T) -> T:
+    """Mark a policy that asks for nothing but starts: no speeds, pauses, node states, wake-ups."""
+    _STARTS_ONLY.add(policy)
+    return policy
+
+
 class Composition(NamedTuple):
     """One choice along each axis; every field is a NamedTuple of parameters."""
 
@@ -33,6 +55,14 @@ class Composition(NamedTuple):
     configuration: Any
     placement: Any
     regulation: Any
+    scope: Any = Everything()
+    """What the engine must be able to do; the engine narrows it to what the axes need."""
+
+    def narrowed(self, windows: int) -> Composition:
+        """The same policy with the smallest scope that serves it beside so many reservations."""
+        axes = self[: self._fields.index("scope")]
+        small = not windows and all(type(axis) in _STARTS_ONLY for axis in axes)
+        return self._replace(scope=StartsOnly() if small else Everything())
 
 
 # ---- order ----------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wattline.model.kernel import kernel
+from wattline.model.kernel import kernel, kernel_part
 from wattline.policies.contract import (
     Composition,
     entry_key,
@@ -13,7 +13,7 @@ from wattline.policies.contract import (
 from wattline.policies.state import QUEUED, State
 
 
-@kernel
+@kernel_part
 def enqueue(st: State, policy: Composition, job: int) -> None:
     """Put a job into the queue at the place that the order gives it."""
     clock = st.clock[0]
@@ -38,7 +38,7 @@ def enqueue(st: State, policy: Composition, job: int) -> None:
     clock.smallest = min(clock.smallest, least_units(st, policy.configuration, job, entry.units))
 
 
-@kernel
+@kernel_part
 def sort_queue(st: State, policy: Composition) -> None:
     """Give every entry its key of now and sort. The queue is nearly sorted: insertion sort."""
     if not keys_change(st, policy.order):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wattline.model.kernel import kernel
+from wattline.model.kernel import kernel, kernel_part
 from wattline.policies.contract import Composition, place
 from wattline.policies.releases import insert_release
 from wattline.policies.state import (
@@ -17,14 +17,14 @@ from wattline.policies.state import (
 )
 
 
-@kernel
+@kernel_part
 def start(st: State, policy: Composition, job: int) -> bool:
     """Start a job at the machine's current speed; False where placement finds no nodes."""
     clock = st.clock[0]
     return start_at(st, policy, job, clock.speed, st.live[job].watts * clock.power_factor)
 
 
-@kernel
+@kernel_part
 def start_at(st: State, policy: Composition, job: int, speed: float, power_w: float) -> bool:
     """Start (or resume) a job at this speed and power."""
     clock = st.clock[0]

@@ -6,16 +6,11 @@ from typing import NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.admission.power import never_fits, within_cap
-from wattline.policies.contract import (
-    START,
-    STOP,
-    Composition,
-    admit,
-    refuses,
-)
+from wattline.policies.contract import START, STOP, Composition, admit, refuses, starts_only
 from wattline.policies.state import State
 
 
+@starts_only
 class Block(NamedTuple):
     """Wait until there is power for the job, and let nobody pass."""
 

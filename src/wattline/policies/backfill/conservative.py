@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wattline.model.kernel import implement, kernel
+from wattline.model.kernel import implement, kernel, kernel_part
 from wattline.policies.attempt import attempt, leaves_queue
 from wattline.policies.contract import (
     START,
@@ -149,7 +149,7 @@ def _plan_anew(st: State) -> None:
         _plan(st, clock.queue_first + count)
 
 
-@kernel
+@kernel_part
 def _start_due(st: State, policy: Composition) -> None:
     """Start the jobs whose time has come and that find room."""
     clock = st.clock[0]

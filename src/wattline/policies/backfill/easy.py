@@ -13,14 +13,15 @@ would no longer end by the shadow time.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from wattline.model.kernel import implement, kernel
+from wattline.model.kernel import implement, kernel, kernel_part, slot
 from wattline.policies.attempt import attempt_configured, leaves_queue, serve_in_order
 from wattline.policies.contract import (
     START,
     STOP,
     Composition,
+    Everything,
     before_queue,
     configure,
     exhausted,
@@ -28,6 +29,7 @@ from wattline.policies.contract import (
     not_before_s,
     planned_s,
     schedule,
+    starts_only,
     watts_at,
     watts_available,
     watts_of,
@@ -38,8 +40,15 @@ from wattline.policies.releases import first_release_s
 from wattline.policies.state import BLOCK, State
 
 
+@starts_only
 class Easy(NamedTuple):
     """Backfilling with one reservation, that of the first job that has to wait."""
+
+
+@slot(1, default=True)
+def _schedule_around_windows(st: State, scope: Any, policy: Composition) -> None:
+    """Schedule where nodes are reserved; a scope without reservations has no use for it."""
+    return
 
 
 @implement(schedule, Easy)
@@ -59,7 +68,7 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
     if clock.stopped:
         return
     if clock.windows > 0:
-        _schedule_around_windows(st, policy)
+        _schedule_around_windows(st, policy.scope, policy)
         return
     position = clock.queue_first + clock.examined
     if clock.examined == 0:
@@ -80,7 +89,7 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
     clock.examined = clock.queue_last - clock.queue_first
 
 
-@kernel
+@kernel_part
 def _backfill(st: State, policy: Composition, position: int, smallest: int) -> None:
     """Try the entries from `position` on beside the head job's reservation.
 
@@ -118,7 +127,7 @@ def _backfill(st: State, policy: Composition, position: int, smallest: int) -> N
     drop_entries(st, kept, position)
 
 
-@kernel
+@kernel_part
 def _may_pass(st: State, policy: Composition, job: int) -> bool:
     """Whether a queued job may start beside the head job's reservation, power apart."""
     live = st.live[job]
@@ -126,20 +135,20 @@ def _may_pass(st: State, policy: Composition, job: int) -> bool:
     return bool(in_time or _uses_extra_only(st, policy, job, live.units))
 
 
-@kernel
+@kernel_part
 def _in_time(st: State, policy: Composition, job: int, requested_s: float) -> bool:
     clock = st.clock[0]
     time_s = planned_s(st, policy.admission, job, requested_s)
     return bool(clock.now_s + time_s <= clock.shadow_s)
 
 
-@kernel
+@kernel_part
 def _uses_extra_only(st: State, policy: Composition, job: int, size: int) -> bool:
     clock = st.clock[0]
     return bool(size <= clock.extra and watts_of(st, policy.admission, job) <= clock.extra_w)
 
 
-@kernel
+@kernel_part
 def _reserve(st: State, policy: Composition, job: int) -> None:
     """Find the shadow time of the head job and what is extra beside it."""
     watts = watts_available(st, policy.admission)
@@ -177,7 +186,7 @@ def _reserve_units(st: State, need: int) -> None:
     clock.extra = available - need
 
 
-@kernel
+@kernel_part
 def _reserve_units_and_watts(st: State, policy: Composition, job: int) -> None:
     """The same when the head job needs units and watts: both must be free at the shadow time."""
     clock = st.clock[0]
@@ -207,8 +216,9 @@ def _reserve_units_and_watts(st: State, policy: Composition, job: int) -> None:
     clock.extra_w = watts - need_w
 
 
+@implement(_schedule_around_windows, Everything)
 @kernel
-def _schedule_around_windows(st: State, policy: Composition) -> None:
+def _plan_around_windows(st: State, scope: Everything, policy: Composition) -> None:
     """The same rule when reservation windows lie ahead: a plan of free units over time.
 
     The first job that has to wait gets its rectangle in the plan; a later one may start now if

@@ -6,15 +6,12 @@ from typing import NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.attempt import serve_around_windows, serve_in_order
-from wattline.policies.contract import (
-    Composition,
-    before_queue,
-    schedule,
-)
+from wattline.policies.contract import Composition, before_queue, schedule, starts_only
 from wattline.policies.queue import sort_queue
 from wattline.policies.state import State
 
 
+@starts_only
 class NoBackfill(NamedTuple):
     """Strictly in order."""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from wattline.model.kernel import implement, kernel
-from wattline.policies.contract import queue_key
+from wattline.policies.contract import queue_key, starts_only
 from wattline.policies.state import State
 
 
+@starts_only
 class Largest(NamedTuple):
     """The job that asks for most units first."""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from wattline.model.kernel import implement, kernel
-from wattline.policies.contract import keys_change, queue_key
+from wattline.policies.contract import keys_change, queue_key, starts_only
 from wattline.policies.state import State
 
 
+@starts_only
 class Multifactor(NamedTuple):
     """Each factor lies in [0, 1]; age is full after `age_max_s`, size is the part of the machine.
 

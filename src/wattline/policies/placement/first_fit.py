@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from wattline.model.kernel import implement, kernel
-from wattline.policies.contract import give_back, place
+from wattline.policies.contract import give_back, place, starts_only
 from wattline.policies.placement.nodes import adopt_kinds, give_back_nodes, take_run
 from wattline.policies.state import NODE_BLOCK, State
 
 
+@starts_only
 class FirstFit(NamedTuple):
     """The free nodes with the lowest numbers."""
 

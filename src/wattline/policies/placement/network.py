@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from wattline.model.kernel import implement, kernel
+from wattline.model.kernel import implement, kernel, kernel_part
 from wattline.policies.contract import Composition, congest, give_back, place
 from wattline.policies.placement.fabric import Fabric, rerate, return_nodes, take_chosen
 from wattline.policies.placing import kernels
@@ -157,7 +157,7 @@ def _give_back(st: State, placement: Any, job: int) -> None:
     return_nodes(st, placement.fabric, job)
 
 
-@kernel
+@kernel_part
 def _congest(st: State, placement: Any, policy: Composition) -> bool:
     return rerate(st, placement.fabric)
 

@@ -6,7 +6,7 @@ each type, and one ratio between lowest and highest cap for all running jobs.
 
 from __future__ import annotations
 
-from wattline.model.kernel import kernel
+from wattline.model.kernel import kernel, kernel_part
 from wattline.policies.contract import Composition
 from wattline.policies.queue import drop_entries
 from wattline.policies.regulation.desk import Desk
@@ -188,7 +188,7 @@ def set_job_ratio(st: State, desk: Desk, job: int, ratio: float) -> None:
         note(st, ACT_SPEED, job, rate, power_w)
 
 
-@kernel
+@kernel_part
 def carry_out(st: State, desk: Desk, policy: Composition, ratio: float) -> None:
     """Cap the running jobs at the ratio; resume and start the chosen ones at it."""
     control = desk.control[0]
@@ -199,7 +199,7 @@ def carry_out(st: State, desk: Desk, policy: Composition, ratio: float) -> None:
     start_all(st, desk, policy, ratio)
 
 
-@kernel
+@kernel_part
 def start_all(st: State, desk: Desk, policy: Composition, ratio: float) -> None:
     """Resume and start what was chosen, at this cap ratio."""
     control = desk.control[0]
@@ -212,7 +212,7 @@ def start_all(st: State, desk: Desk, policy: Composition, ratio: float) -> None:
         start_kind(st, desk, policy, control.standby, ratio)
 
 
-@kernel
+@kernel_part
 def resume_chosen(st: State, desk: Desk, policy: Composition, ratio: float) -> None:
     """Let the last `resuming` jobs of the list of paused ones go on."""
     control = desk.control[0]
@@ -227,7 +227,7 @@ def resume_chosen(st: State, desk: Desk, policy: Composition, ratio: float) -> N
         desk.types[st.jobs[job].kind].resumes -= 1
 
 
-@kernel
+@kernel_part
 def start_kind(st: State, desk: Desk, policy: Composition, kind: int, ratio: float) -> None:
     """Start the chosen number of waiting jobs of a type, the oldest first."""
     entry = desk.types[kind]

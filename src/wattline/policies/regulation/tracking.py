@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from wattline.model.kernel import implement, kernel
+from wattline.model.kernel import implement, kernel, kernel_part
 from wattline.policies.contract import Composition, cycle_s, regulate
 from wattline.policies.regulation.byage import choose_by_age
 from wattline.policies.regulation.cycle import (
@@ -37,7 +37,7 @@ def _regulate(st: State, regulation: Tracking, policy: Composition) -> None:
     end_cycle(st, desk, cycle)
 
 
-@kernel
+@kernel_part
 def track(st: State, desk: Desk, policy: Composition) -> None:
     """Match the target with starts by age and one cap ratio."""
     resume_paused(st, desk)
