@@ -81,7 +81,7 @@ def metrics(run: Run) -> dict[str, Any]:
         "fairness": _fairness(run, jobs),
         "by_size": _by_size(jobs),
         "by_user": _by_user(run, jobs),
-        "by_class": _by_class(run, used_unit_s),
+        "by_class": _by_class(run, jobs, used_unit_s),
         "notes": dict(run.notes),
     }
 
@@ -184,17 +184,15 @@ def _grouped(code: IntArray) -> tuple[IntArray, list[Rows]]:
 def _group(jobs: JobFigures, rows: Rows, total_unit_s: float) -> dict[str, Any]:
     used_unit_s = float(jobs.unit_s[rows].sum())
     return {
-        "jobs": len(rows),
+        **_waits(jobs, rows),
         "unit_s": used_unit_s,
         "share": _ratio(used_unit_s, total_unit_s),
         "energy_j": float(jobs.energy_j[rows].sum()),
-        "wait_s": spread(jobs.wait_s[rows]),
-        "turnaround_s": spread(jobs.turnaround_s[rows]),
-        "bounded_slowdown": spread(jobs.bounded_slowdown[rows]),
     }
 
 
-def _by_class(run: Run, used_unit_s: float) -> list[dict[str, Any]]:
+def _by_class(run: Run, jobs: JobFigures, used_unit_s: float) -> list[dict[str, Any]]:
+    """By node class; a job that ran on nodes of several classes counts in each of them."""
     nodes: dict[str, int] = {}
     units: dict[str, int] = {}
     by_core = run.units != run.machine.node_count
@@ -204,6 +202,7 @@ def _by_class(run: Run, used_unit_s: float) -> list[dict[str, Any]]:
         per_node = group.node_class.cores if by_core else 1
         units[name] = units.get(name, 0) + group.count * per_node
     used = _class_unit_s(run, used_unit_s)
+    served = _class_jobs(run, jobs)
     span_s = run.end_s - run.start_s
     return [
         {
@@ -211,9 +210,38 @@ def _by_class(run: Run, used_unit_s: float) -> list[dict[str, Any]]:
             "nodes": count,
             "energy_j": run.class_energy_j.get(name, float("nan")),
             "busy": _ratio(used.get(name, float("nan")), units[name] * span_s),
+            **_waits(jobs, served.get(name)),
         }
         for name, count in nodes.items()
     ]
+
+
+def _waits(jobs: JobFigures, rows: Rows | None) -> dict[str, Any]:
+    """How many jobs, and how they fared; without rows it is not known which jobs are meant."""
+    chosen = np.zeros(0, np.intp) if rows is None else rows
+    return {
+        "jobs": len(chosen) if rows is not None else None,
+        "wait_s": spread(jobs.wait_s[chosen]),
+        "turnaround_s": spread(jobs.turnaround_s[chosen]),
+        "bounded_slowdown": spread(jobs.bounded_slowdown[chosen]),
+    }
+
+
+def _class_jobs(run: Run, jobs: JobFigures) -> dict[str, Rows]:
+    """Rows of the jobs that ran on each class: all with one class, or from their placement."""
+    names = {group.node_class.name for group in run.machine.groups}
+    if len(names) == 1:
+        return {names.pop(): np.arange(len(jobs))}
+    if run.placement is None or run.units != run.machine.node_count:
+        return {}
+    place = run.placement
+    on_class = {name: np.zeros(len(run.jobs), dtype=bool) for name in names}
+    first = 0
+    for group in run.machine.groups:
+        inside = (place.first < first + group.count) & (place.first + place.count > first)
+        on_class[group.node_class.name][place.job[inside]] = True
+        first += group.count
+    return {name: np.flatnonzero(ran_there[jobs.row]) for name, ran_there in on_class.items()}
 
 
 def _class_unit_s(run: Run, used_unit_s: float) -> Mapping[str, float]:

@@ -172,6 +172,9 @@ def _tables(run: Run, figures: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             ("Nodes", [f"{row['nodes']:,}" for row in rows]),
             _column("Energy", ENERGY, [row["energy_j"] for row in rows]),
             ("In use", [_percent(row["busy"]) for row in rows]),
+            ("Jobs", ["" if row["jobs"] is None else f"{row['jobs']:,}" for row in rows]),
+            _column("Mean wait", TIME, [row["wait_s"]["mean"] for row in rows]),
+            _column("Mean slowdown", PLAIN, [row["bounded_slowdown"]["mean"] for row in rows]),
         ]
         yield _table("By node class", columns)
 

@@ -102,6 +102,30 @@ def test_use_by_node_class_comes_from_the_placement() -> None:
     small, large = metrics(run)["by_class"]
     assert (small["nodes"], small["busy"]) == (2, pytest.approx(0.5))
     assert (large["nodes"], large["busy"]) == (3, pytest.approx(1 / 3))
+    # The job has a node of either class, so it counts in both.
+    assert [row["jobs"] for row in (small, large)] == [1, 1]
+    assert [row["turnaround_s"]["mean"] for row in (small, large)] == [10.0, 10.0]
+
+
+def test_class_figures_are_of_the_jobs_that_ran_there() -> None:
+    """One node each: job 0 runs on the fast one at once; jobs 1 and 2 share the slow one."""
+    machine = Machine((NodeGroup(NodeClass("fast"), 1), NodeGroup(NodeClass("slow"), 1)))
+    jobs = JobTable.build(submit_s=[0, 0, 0], run_s=[30, 10, 20], procs=[1, 1, 1])
+    start_s, node = np.array([0.0, 0.0, 10.0]), np.array([0, 1, 1])
+    one = np.ones(3, dtype=np.int64)
+    run = Run(
+        jobs=jobs,
+        schedule=Schedule(start_s, start_s + jobs.run_s, one, 100.0 * jobs.run_s, one, 0 * one),
+        events=EventLog(*(np.zeros(0) for _ in range(7))),
+        machine=machine, units=2, start_s=0.0, end_s=30.0, energy_j=6000.0,
+        class_energy_j={"fast": 3000.0, "slow": 3000.0}, time_above_cap_s=0.0,
+        energy_above_cap_j=0.0, power_w_peak=200.0,
+        placement=Placement(np.arange(3), node, one),
+    )
+    fast, slow = metrics(run)["by_class"]
+    assert (fast["jobs"], fast["wait_s"]["max"], fast["turnaround_s"]["mean"]) == (1, 0.0, 30.0)
+    assert (slow["jobs"], slow["wait_s"]["mean"], slow["turnaround_s"]["mean"]) == (2, 5.0, 20.0)
+    assert slow["bounded_slowdown"]["max"] == 1.5
 
 
 def test_metrics_do_not_import_pandas() -> None:
