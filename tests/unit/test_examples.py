@@ -17,9 +17,9 @@ EXAMPLES = ROOT / "examples"
 
 
 @pytest.fixture(autouse=True)
-def _from_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    """slow_down.toml imports its policy from there."""
-    monkeypatch.chdir(ROOT)
+def _from_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What a scenario names lies beside it, wherever it is run from."""
+    monkeypatch.chdir(tmp_path)
 
 
 # Those with jobs; the others are contracts for `wattline regulate`.

@@ -14,7 +14,7 @@ from wattline.cli.simulating import (
     file_stem,
     run_folder,
     run_plan,
-    say_cleaning,
+    say_beforehand,
     say_not_run,
     whole_or_gone,
 )
@@ -62,7 +62,7 @@ def command(
             name = _unique(_label(loaded.name, changes, vary), runs)
             ready = plan(loaded.model_copy(update={"name": name}))
             if ready.trace.source not in said:
-                say_cleaning(ready)
+                say_beforehand(ready)
                 said.add(ready.trace.source)
             run = run_plan(ready)
             say_not_run(run)

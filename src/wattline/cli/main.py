@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from wattline.model import before_compiling
 from wattline.model.errors import InputError, WattlineError
 
 
@@ -104,6 +105,7 @@ def cli() -> None:
 
 def main(argv: list[str] | None = None) -> None:
     """Entry point: exit 0, 2 for a mistake of the user's, 1 for a failure, 130 for Ctrl-C."""
+    before_compiling[:] = [_say_compiling]
     with _interrupts() as interrupted:
         try:
             status = cli.main(args=argv, prog_name="wattline", standalone_mode=False)
@@ -154,6 +156,11 @@ def _interrupts() -> Iterator[list[int]]:
 def _interruption() -> int:
     _say("interrupted; nothing half-written was kept")
     return 130
+
+
+def _say_compiling() -> None:
+    _say("compiling; this happens once, and takes some 10 to 40 seconds for each new combination "
+         "of policies")
 
 
 def _say(message: str) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from wattline.cli.compiling import compiled_once
 from wattline.cli.output import json_option, print_json, print_table
 
 
@@ -78,10 +77,8 @@ def place(jobs: Path, placement: str, machine: str | None, routing: str, mapping
         raise InputError(f"{jobs} names no machine; add a [network] section, or give --machine")
     check_routing(routing)
     exchanges = place_jobs(topology, listed, placement, mapping=mapping, seed=seed)
-    models = "the packet simulator" if packets else "the network models"
-    with compiled_once(models, "about half a minute"):
-        trial = try_placement(topology, listed, exchanges, placement, routing=routing, seed=seed,
-                              packets=packets)
+    trial = try_placement(topology, listed, exchanges, placement, routing=routing, seed=seed,
+                          packets=packets)
     if svg is not None:
         from wattline.network.picture import draw_placement, save
 

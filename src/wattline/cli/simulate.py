@@ -12,7 +12,7 @@ from wattline.cli.simulating import (
     cleaning,
     run_folder,
     run_plan,
-    say_cleaning,
+    say_beforehand,
     say_not_run,
     summary_rows,
 )
@@ -39,7 +39,7 @@ def command(
 
     target = None if no_folder else run_folder(loaded.name, out)
     ready = plan(loaded)
-    say_cleaning(ready)
+    say_beforehand(ready)
     run = run_plan(ready)
     from wattline.analysis import rundir
     from wattline.analysis.metrics import metrics

@@ -22,26 +22,20 @@ if TYPE_CHECKING:
 
 
 def run_plan(plan: Plan) -> Run:
-    """Simulate with a progress bar; say so when kernels have to be compiled first."""
-    from wattline.scenario import compiling
-
-    if compiling.is_new(plan.policy):
-        click.echo(
-            "wattline: compiling the simulator for these policies; this happens once and takes "
-            "about 10 to 20 seconds",
-            err=True,
-        )
+    """Simulate with a progress bar."""
     with progress(f"simulating {plan.scenario.name}") as advance:
-        run = plan.run(advance)
-    compiling.remember(plan.policy)
-    return run
+        return plan.run(advance)
 
 
-def say_cleaning(plan: Plan) -> None:
-    """What the reader did to the log, on standard error."""
+def say_beforehand(plan: Plan) -> None:
+    """What the reader did to the log and what has no effect, on standard error."""
+    from wattline.scenario.remarks import remarks
+
     for rule in plan.trace.cleaning.touched:
         count = f"{rule.jobs:,} job" + ("" if rule.jobs == 1 else "s")
         click.echo(f"wattline: {plan.trace.source}: {count}: {rule.statement}", err=True)
+    for remark in remarks(plan):
+        click.echo(f"wattline: {remark}", err=True)
     left_out = len(plan.trace.jobs) - len(plan.jobs)
     if left_out:
         click.echo(f"wattline: {left_out:,} jobs are larger than the machine: left out", err=True)

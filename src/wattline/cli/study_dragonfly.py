@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from wattline.cli.compiling import compiled_once
 from wattline.cli.output import json_option, print_json, print_table, progress
 
 
@@ -35,8 +34,7 @@ def command(quick: bool, workloads: int | None, repeats: int | None, packets: in
         seed=seed, packets=packets, workers=workers)
     plan = replace(plan, workloads=workloads or plan.workloads, repeats=repeats or plan.repeats,
                    node_gbit_s=node_gbit_s)
-    with compiled_once("the network models and the packet simulator", "about a minute"), \
-            progress("dragonfly study") as advance:
+    with progress("dragonfly study") as advance:
         study = run_study(plan, advance)
     found = summary(study)
     if out is not None:

@@ -31,10 +31,8 @@ def command(trace: Path | None, nodes: int | None, node_active_w: float, jobs: i
     from wattline.studies import puppet
 
     workload = _workload(trace, nodes, node_active_w, jobs, seed)
-    _say_if_compiling()
     with progress("simulating") as advance:
         result = puppet.study(workload, advance)
-    _remember_compiled()
     files: list[Path] = []
     if plots:
         from wattline.studies.puppet_plots import write_plots
@@ -64,29 +62,6 @@ def _workload(trace: Path | None, nodes: int | None, node_w: float, jobs: int | 
     from wattline.traces.reader import read
 
     return logged_workload(read(trace, machine_procs=nodes).jobs, nodes, node_w, seed, str(trace))
-
-
-def _policies() -> list[Any]:
-    from wattline.studies.puppet_runs import ORDERS, Case, composition
-
-    return [composition(Case(0, order, method)) for order in ORDERS
-            for method in ("none", "block", "wait", "dvfs")]
-
-
-def _say_if_compiling() -> None:
-    from wattline.scenario import compiling
-
-    new = sum(compiling.is_new(policy) for policy in _policies())
-    if new:
-        click.echo(f"wattline: compiling the simulator for {new} combinations of policies; this "
-                   "happens once and takes a minute or two", err=True)
-
-
-def _remember_compiled() -> None:
-    from wattline.scenario import compiling
-
-    for policy in _policies():
-        compiling.remember(policy)
 
 
 def _print(result: Any, files: list[Path]) -> None:

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from wattline.model import PLUGINS
+from wattline.model import PLUGINS, before_compiling
 
 PLAIN = os.environ.get("WATTLINE_PLAIN", "") not in ("", "0")
 
@@ -43,10 +43,26 @@ if not PLAIN:
     sys.modules["scipy.linalg.cython_blas"] = blas  # type: ignore[assignment]
     import numba
     import numba.np.arraymath
+    from numba.core import event
     from numba.extending import overload, register_jitable
 
     if blas is None:
         del sys.modules["scipy.linalg.cython_blas"]
+
+    class _Announcement(event.Listener):  # type: ignore[misc]
+        """numba tells it of every kernel that it compiles because it is not found on disk."""
+
+        def on_start(self, event: Any) -> None:
+            module = event.data["dispatcher"].py_func.__module__
+            if module.startswith("wattline.traces."):
+                return  # the reader takes a second: not worth a word
+            while before_compiling:
+                before_compiling.pop()()
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    event.register("numba:compile", _Announcement())
 
 
 def kernel(function: F) -> F:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from wattline.scenario.configurations import is_moldable
 from wattline.scenario.energy import cap_plan, room_for
 from wattline.scenario.model import CapPlan, MachineSection, Scenario
 from wattline.scenario.networks import with_nodes
+from wattline.scenario.python_policy import load_policy
 from wattline.traces import Trace, generate, read
 from wattline.traces.signals import read_signal
 
@@ -133,7 +133,7 @@ def make_machine(scenario: Scenario, trace: Trace | None = None) -> Machine:
 def make_policy(scenario: Scenario, setting: Setting) -> Composition | Policy:
     chosen = scenario.policy
     if chosen.python is not None:
-        return _python_policy(chosen.python)
+        return load_policy(chosen.python)
     power = chosen.power
     if power == "none" and is_moldable(chosen.configure):
         power = "watts"  # these rules share out the cap, so it is kept
@@ -308,21 +308,3 @@ def _uncapped_peak_w(jobs: JobTable, machine: Machine, rules: Rules) -> float:
 
 def _name(choice: Any) -> str:
     return choice if isinstance(choice, str) else str(choice.get("name"))
-
-
-def _python_policy(place: str) -> Policy:
-    module, colon, name = place.partition(":")
-    if not colon:
-        raise InputError(f"policy.python: '{place}' must be MODULE:CLASS")
-    import sys
-
-    sys.path.insert(0, str(Path.cwd()))
-    try:
-        made: object = getattr(importlib.import_module(module), name)()
-    except Exception as error:  # whatever the user's module does when it is loaded
-        raise InputError(f"policy.python: cannot load '{place}': {error}") from None
-    finally:
-        sys.path.pop(0)
-    if not isinstance(made, Policy):
-        raise InputError(f"policy.python: {place} has no method decide(view)")
-    return made

@@ -51,7 +51,19 @@ def _beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         # A map may be a built-in name, and a cap a power: only a file that is there is meant.
         if isinstance(value, str) and (name == "file" or (folder / value).is_file()):
             result[section][name] = str(folder / value)
+    policy = result.get("policy")
+    if isinstance(policy, dict) and isinstance(policy.get("python"), str):
+        policy["python"] = _policy_beside(policy["python"], folder)
     return result
+
+
+def _policy_beside(place: str, folder: Path) -> str:
+    """A policy whose module lies beside the scenario; any other is left to Python's own path."""
+    module, _, name = place.partition(":")
+    for file in (folder / module, folder / f"{module.replace('.', '/')}.py"):
+        if file.suffix == ".py" and file.is_file():
+            return f"{file}:{name}"
+    return place
 
 
 def changed(fields: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -116,6 +116,40 @@ def test_a_policy_in_python(log, tmp_path):
     assert jobs["start_s"].to_pylist() == [10, 0, 10]
 
 
+def test_a_policy_is_found_beside_its_scenario(log, tmp_path, monkeypatch):
+    (tmp_path / "helper.py").write_text("from wattline.policies.view import Start\n")
+    (tmp_path / "mine.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from helper import Start\n"
+        "@dataclass\n"
+        "class Head:\n"
+        "    def decide(self, view):\n"
+        "        head = view.queue[:1]\n"
+        "        return [Start(job.job) for job in head if job.units <= view.free]\n"
+    )
+    (tmp_path / "mine.toml").write_text(
+        '[trace]\nfile = "log.swf"\n[machine]\nnodes = 8\n[policy]\npython = "mine:Head"\n')
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    found = json.loads(call(simulate, str(tmp_path / "mine.toml"), "--json").stdout)
+    assert found["jobs"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "remark"),
+    [
+        (["--order", "sjf", "--backfill", "conservative"], "policy.order has no effect"),
+        (["--set", "reservations=[{start_s=0, duration_s=5, watts=100}]"], "watts have no effect"),
+        (["--backfill", "conservative"], None),
+        (["--order", "sjf"], None),
+    ],
+)
+def test_settings_without_effect_are_named(arguments, remark, log):
+    said = call(simulate, "--trace", log, "--nodes", "8", *arguments).stderr
+    assert (remark in said) if remark else ("no effect" not in said)
+
+
 def test_what_the_reader_mended_is_always_said(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "dirty.swf").write_text(LOG + "4 2 -1 0 4 -1 -1 4 5 -1 1 2 1 1 1 -1 -1 -1\n")

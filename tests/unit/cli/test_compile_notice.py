@@ -1,0 +1,36 @@
+"""The user is told of the wait for the compiler: once, and only when there is one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from wattline.model.kernel import PLAIN
+
+# A kernel of its own: compiling the simulator for this would take far longer.
+SCRIPT = """
+import sys
+from wattline.cli import main
+import wattline.model as model
+model.before_compiling[:] = [main._say_compiling]
+from tests.support.small_kernels import double, triple
+print(double(2.0), triple(2.0))
+"""
+
+
+@pytest.mark.skipif(PLAIN, reason="nothing is compiled in this mode")
+def test_notice_comes_once_and_only_when_something_is_compiled(tmp_path):
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    said = []
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, text=True,
+                              capture_output=True, check=True)
+        assert done.stdout.split() == ["4.0", "6.0"]
+        said.append(done.stderr.splitlines())
+    assert len(said[0]) == 1
+    assert "compiling" in said[0][0]
+    assert said[1] == []
