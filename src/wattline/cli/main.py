@@ -54,6 +54,7 @@ COMMANDS: Mapping[str, Entry] = {
     "procure": Entry("models", "Compare few new nodes with more older ones."),
     "study": Entry("plan", "Reproduce a published evaluation beside its figures."),
     "petri": Entry("models", "Petri nets: draw, run and walk through the specification."),
+    "sensors": Entry("live", "Read the power sensors of this machine."),
     "network": Entry("network", "Look at interconnects and place jobs on them."),
 }
 

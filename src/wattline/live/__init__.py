@@ -1,0 +1,1 @@
+"""Beside a running machine: what is measured and, later, steered there."""

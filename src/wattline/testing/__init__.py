@@ -1,5 +1,6 @@
-"""Tests to run against one's own policies; see `policy_contract`."""
+"""Tests to run against one's own policies and sensors."""
 
 from wattline.testing.policy_contract import PolicyContract
+from wattline.testing.sensor_contract import SensorContract
 
-__all__ = ["PolicyContract"]
+__all__ = ["PolicyContract", "SensorContract"]

@@ -1,0 +1,115 @@
+"""Processor energy from the kernel's counters."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from tests.shared_data import shared
+
+from wattline.cli.main import main
+from wattline.cli.sensors import command
+from wattline.live.powercap import Powercap
+from wattline.live.sensor import Quality
+from wattline.model.errors import InputError
+from wattline.testing import SensorContract
+
+RANGE_UJ = 1_000_000_000
+
+
+def zone(tree: Path, folder: str, name: str, energy_uj: int) -> Path:
+    made = tree / folder
+    made.mkdir(parents=True)
+    (made / "name").write_text(f"{name}\n")
+    (made / "energy_uj").write_text(f"{energy_uj}\n")
+    (made / "max_energy_range_uj").write_text(f"{RANGE_UJ}\n")
+    return made / "energy_uj"
+
+
+@pytest.fixture
+def tree(tmp_path):
+    zone(tmp_path, "intel-rapl:0", "package-0", 5_000_000)
+    zone(tmp_path, "intel-rapl:0:0", "core", 1_000_000)
+    zone(tmp_path, "intel-rapl:1:0", "core", 2_000_000)
+    (tmp_path / "intel-rapl").mkdir()  # the control type itself is no zone
+    return tmp_path
+
+
+class TestContract(SensorContract):
+    @pytest.fixture(autouse=True)
+    def _tree(self, tree):
+        self.tree = tree
+
+    def make_sensor(self):
+        return Powercap(self.tree)
+
+
+class TestContractOnARealTree(SensorContract):
+    def make_sensor(self):
+        return Powercap(shared("fixtures/powercap_sysfs/procfs/powercap"))
+
+
+def test_zones_are_told_apart_and_placed(tree):
+    found = {channel.name: channel.domain for channel in Powercap(tree).channels()}
+    assert found == {"package-0@0": "package", "core@0-0": "core", "core@1-0": "core"}
+
+
+def test_real_tree_has_its_three_zones():
+    tree = shared("fixtures/powercap_sysfs/procfs/powercap")
+    assert [channel.name for channel in Powercap(tree).channels()] == [
+        "package-0@0", "core@0-0", "package-10@a"]
+
+
+def test_counter_that_wraps_goes_on_rising(tree):
+    counter = tree / "intel-rapl:0" / "energy_uj"
+    times = iter(range(100))
+    sensor = Powercap(tree, clock=lambda: float(next(times)))
+    assert sensor.read()[0].quality is Quality.FIRST
+    values = []
+    for energy_uj in (900_000_000, 100_000_000, 100_000_000):  # 895 J, then 100 + 100 J, then 0
+        counter.write_text(f"{energy_uj}\n")
+        values.append(sensor.read()[0].value)
+    assert values == pytest.approx([895.0, 1095.0, 1095.0])
+
+
+def test_zone_that_goes_away_is_missing_and_comes_back(tree):
+    counter = tree / "intel-rapl:0" / "energy_uj"
+    sensor = Powercap(tree)
+    sensor.read()
+    counter.write_text("rubbish\n")
+    lost = sensor.read()[0]
+    assert lost.quality is Quality.MISSING
+    assert math.isnan(lost.value)
+    assert "rubbish" in lost.reason
+    counter.write_text("8000000\n")
+    assert sensor.read()[0].value == pytest.approx(3.0)
+
+
+def test_machine_without_zones_is_refused(tmp_path):
+    with pytest.raises(InputError, match="no powercap zones"):
+        Powercap(tmp_path)
+
+
+def test_command_makes_power_of_two_readings(tree):
+    result = CliRunner().invoke(command, ["--kind", "powercap", "--place", str(tree), "--seconds",
+                                          "0.05", "--json"], catch_exceptions=False)
+    rows = json.loads(result.stdout)["sensors"]
+    assert [row["channel"] for row in rows] == ["package-0@0", "core@0-0", "core@1-0"]
+    assert all(row["power_w"] == 0.0 for row in rows)  # nobody moves these counters
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["--kind", "thermometer"], "powercap"),
+    (["--kind", "powercap", "--place", "/"], "no powercap zones"),
+    (["--place", "/"], "--kind"),
+])
+def test_mistakes_get_one_line(arguments, message, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["sensors", *arguments])
+    assert stop.value.code == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert len(error.strip().splitlines()) == 1
