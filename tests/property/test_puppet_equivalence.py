@@ -33,9 +33,11 @@ METHODS = ("none", "block", "wait", "dvfs")
 IDLE_W = 30.0
 
 
-def rules_of(method: str, nodes: int, wait_s: float, slots: int) -> Rules:
+def rules_of(method: str, nodes: int, wait_s: float, slots: int,
+             latency_s: float = 0.0) -> Rules:
     return Rules(nodes, IDLE_W, levels=LEVELS if method == "dvfs" else (1.0,),
-                 wait_slots=slots if method == "wait" else 0, wait_time_s=wait_s)
+                 wait_slots=slots if method == "wait" else 0, wait_time_s=wait_s,
+                 latency_s=latency_s)
 
 
 def by_net(jobs: JobTable, order: str, method: str, rules: Rules,
@@ -60,7 +62,7 @@ def by_engine(jobs: JobTable, order: str, method: str, rules: Rules, cap_w: Sign
     admission = {
         "none": NoLimit(), "block": Block(), "wait": Wait(rules.wait_time_s, rules.wait_slots),
         "dvfs": Dvfs(np.array([rules.rate(f) for f in LEVELS]),
-                     np.array([rules.share(f) for f in LEVELS])),
+                     np.array([rules.share(f) for f in LEVELS]), rules.latency_s),
     }[method]
     policy = Composition(Fcfs() if order == "fcfs" else Wfp(), Easy(), admission, Requested(),
                          Counted(), NoRegulation())
@@ -105,11 +107,14 @@ def caps(draw: st.DrawFn) -> Signal:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("order", ["fcfs", "wfp"])
-@given(jobs=small_workloads(), cap_w=caps(), wait_s=st.integers(0, 30), slots=st.integers(1, 4))
+@given(jobs=small_workloads(), cap_w=caps(), wait_s=st.integers(0, 30), slots=st.integers(1, 4),
+       latency_s=st.sampled_from([0.0, 0.0, 0.25, 2.0]))
 @settings(max_examples=40, deadline=None)
 def test_engine_equals_net_on_small_workloads(order: str, method: str, jobs: JobTable,
-                                              cap_w: Signal, wait_s: int, slots: int) -> None:
-    assert_equal(jobs, order, method, rules_of(method, 8, float(wait_s), slots), cap_w)
+                                              cap_w: Signal, wait_s: int, slots: int,
+                                              latency_s: float) -> None:
+    rules = rules_of(method, 8, float(wait_s), slots, latency_s)
+    assert_equal(jobs, order, method, rules, cap_w)
 
 
 def random_workload(rng: np.random.Generator, count: int, nodes: int) -> JobTable:
@@ -133,7 +138,8 @@ def test_engine_equals_net_under_load(order: str, method: str) -> None:
         if seed % 3 == 0:
             steps = [(1000.0 * k, float(rng.uniform(0.5, 1.0)) * nodes * 100.0) for k in range(6)]
             cap_w = Signal.from_steps(steps)
-        rules = rules_of(method, nodes, float(rng.choice([50.0, 500.0])), int(rng.integers(1, 8)))
+        rules = rules_of(method, nodes, float(rng.choice([50.0, 500.0])), int(rng.integers(1, 8)),
+                         latency_s=0.4 * (seed % 2))
         assert_equal(jobs, order, method, rules, cap_w)
 
 
@@ -150,3 +156,16 @@ def test_a_stopped_backfill_is_freed_by_time() -> None:
     run = by_engine(jobs, "fcfs", "block", rules, cap_w)
     assert run.schedule.start_s[3] == 30.0
     assert_equal(jobs, "fcfs", "block", rules, cap_w)
+
+
+def test_a_change_of_frequency_stops_jobs_for_its_latency() -> None:
+    # One node, a job of 100 W and 100 s. At 36 s the cap falls to 55 W: f = 0.5 (51.25 W, a rate
+    # of 0.7071). It stands still for 2 s, then works until 50 s, when the cap rises again: 12 s at
+    # 0.7071 are 8.485 s of its work. It stands still for 2 s more and does the other 55.515 s.
+    jobs = JobTable.build(submit_s=[0], run_s=[100], requested_s=[120], procs=[1], power_w=[100.0])
+    rules = rules_of("dvfs", 1, 0.0, 0, latency_s=2.0)
+    cap_w = Signal.from_steps([(0.0, 100.0), (36.0, 55.0), (50.0, 100.0)])
+    run = by_engine(jobs, "fcfs", "dvfs", rules, cap_w)
+    assert run.schedule.end_s[0] == pytest.approx(52.0 + 64.0 - 12.0 * 0.5**0.5)
+    assert run.energy_j == pytest.approx(36 * 100 + 14 * 51.25 + (run.schedule.end_s[0] - 50) * 100)
+    assert_equal(jobs, "fcfs", "dvfs", rules, cap_w)

@@ -42,6 +42,8 @@ def _workload_options(function: Callable[..., Any]) -> Callable[..., Any]:
                      help="Seconds in the wait queue before a job blocks all others."),
         click.option("--wait-slots", type=click.IntRange(min=0), default=10, show_default=True,
                      help="Length of the wait queue."),
+        click.option("--latency", "latency_s", type=float, default=0.0, show_default=True,
+                     help="Seconds for which a change of frequency stops running jobs (dvfs)."),
     ]
     for option in reversed(options):
         function = option(function)
@@ -185,7 +187,7 @@ def _puppet(workload: dict[str, Any]) -> Net:
         jobs = jobs_from_table(table.take(_first(len(table), workload["limit"])), node_w)
     idle_w = node_w * workload["idle_fraction"]
     rules = demo_rules(workload["policy"], nodes, idle_w, workload["wait_time_s"],
-                       workload["wait_slots"])
+                       workload["wait_slots"], workload["latency_s"])
     cap_w = parse_power(workload["cap"]) if workload["cap"] else 0.7 * nodes * node_w
     if workload["policy"] == "none":
         cap_w = float("inf")

@@ -185,11 +185,14 @@ def set_level(st: State, world: World, speed: float, power_factor: float, level:
         job = st.heap[index].job
         live = st.live[job]
         _bring_up_to_date(st, job)
-        live.work_s += clock.latency_s * live.rate
-        live.expected_s += clock.latency_s
+        rate = speed / live.stretch
+        # It stands still for the latency: work and, before they are rescaled, requested seconds.
+        live.work_s += clock.latency_s * rate
+        if live.expected_s > clock.now_s:
+            live.expected_s += clock.latency_s * rate / live.rate
         power_w = live.watts * power_factor
         clock.power_w += power_w - live.power_w
-        _rescale(st, job, speed / live.stretch, power_w)
+        _rescale(st, job, rate, power_w)
         st.heap[index].time_s = live.end_s
     rebuild_ends(st, running)
     rescale_releases(st)

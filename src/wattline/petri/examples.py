@@ -33,7 +33,8 @@ def demo_jobs() -> list[Job]:
 
 
 def demo_rules(policy: str, nodes: int = DEMO_NODES, idle_w: float = DEMO_IDLE_W,
-               wait_time_s: float = 30_000.0, wait_slots: int = 10) -> Rules:
+               wait_time_s: float = 30_000.0, wait_slots: int = 10,
+               latency_s: float = 0.0) -> Rules:
     """The parameters that make the net one of the four methods."""
     if policy not in POLICIES:
         raise InputError(f"power policy is '{policy}'; the net knows {', '.join(POLICIES)}")
@@ -42,6 +43,7 @@ def demo_rules(policy: str, nodes: int = DEMO_NODES, idle_w: float = DEMO_IDLE_W
         levels=LEVELS if policy == "dvfs" else (1.0,),
         wait_slots=wait_slots if policy == "wait" else 0,
         wait_time_s=wait_time_s,
+        latency_s=latency_s,
     )
 
 

@@ -248,7 +248,8 @@ def _scaling_page(rules: Rules) -> Page:
         for i, f in enumerate(rules.levels))
     update = Transition("Update", (
         take("New Frequency", "f"), take_all("Running", "jobs"), take("Runtime Info", "info"),
-        put("Running", "Update(jobs, f, now)"), put("Runtime Info", "UpdateInfo(info, f, now)"),
+        put("Running", "Update(jobs, f, d, now)"),
+        put("Runtime Info", "UpdateInfo(info, f, d, now)"),
     ), priority=FINISH, at=(950, middle))
     return Page(
         "CPU scaling",

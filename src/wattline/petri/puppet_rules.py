@@ -158,6 +158,8 @@ class Rules:
     alpha: float = 2.0
     beta: float = 0.5
     core_share: float = 0.65
+    latency_s: float = 0.0
+    """for so long a change of frequency stops every running job"""
 
     def __post_init__(self) -> None:
         if self.nodes < 1:
@@ -167,8 +169,10 @@ class Rules:
         rising = all(a < b for a, b in zip(self.levels, self.levels[1:], strict=False))
         if not self.levels or not rising or not self.levels[0] > 0 or self.levels[-1] > 1:
             raise InputError(f"levels is {list(self.levels)}, must be increasing, in (0, 1]")
-        if self.wait_time_s < 0 or self.wait_slots < 0:
-            raise InputError("wait_time_s and wait_slots must be >= 0")
+        for name, value in (("wait_time_s", self.wait_time_s), ("wait_slots", self.wait_slots),
+                            ("latency_s", self.latency_s)):
+            if not 0 <= value < float("inf"):
+                raise InputError(f"{name} is {value}, must be >= 0")
         if not 0 <= self.core_share <= 1:
             raise InputError(f"core_share is {self.core_share}, must be in [0, 1]")
         if not 0 <= self.alpha <= 10 or not 0 <= self.beta <= 10:
@@ -296,19 +300,22 @@ class Rules:
     def forget(info: Info, job: Job) -> Info:
         return Info(info.free + job.js, tuple(h for h in info.running if h.n != job.n))
 
-    def update(self, jobs: tuple[Active, ...], f: float, now: float) -> Several:
-        """All running jobs at another frequency from now on: new work left, new ends."""
-        return each(self._rescaled(job, f, now) for job in jobs)
+    def update(self, jobs: tuple[Active, ...], f: float, d: float, now: float) -> Several:
+        """All running jobs at another frequency from now on: new work left, new ends.
 
-    def _rescaled(self, run: Active, f: float, now: float) -> Timed:
-        left = max(0.0, run.left - (now - run.et) * self.rate(run.pf))
+        They stand still for d seconds first, as if there were more work by what those would do.
+        """
+        return each(self._rescaled(job, f, d, now) for job in jobs)
+
+    def _rescaled(self, run: Active, f: float, d: float, now: float) -> Timed:
+        left = max(0.0, run.left - (now - run.et) * self.rate(run.pf)) + d * self.rate(f)
         return Timed(run._replace(left=left, et=now, pf=f), now + left / self.rate(f))
 
-    def update_info(self, info: Info, f: float, now: float) -> Info:
+    def update_info(self, info: Info, f: float, d: float, now: float) -> Info:
         """What is left of the requested times is stretched like the work that is left."""
         return info._replace(running=tuple(
             held._replace(
-                end=now + (held.end - now) * self.rate(held.pf) / self.rate(f)
+                end=now + (held.end - now) * self.rate(held.pf) / self.rate(f) + d
                 if held.end > now else held.end,
                 pf=f)
             for held in info.running))
@@ -323,4 +330,5 @@ def declarations(rules: Rules, order: str, highest_cap: float) -> dict[str, Any]
         "Join": rules.with_job, "Leave": rules.without_job, "Begin": rules.begin,
         "Know": rules.know, "Forget": rules.forget, "Pass": Pass, "Waiting": Waiting, "Done": Done,
         "order": order, "highest": highest_cap, "w": rules.wait_time_s, "l": rules.wait_slots,
+        "d": rules.latency_s,
     }

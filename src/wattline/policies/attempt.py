@@ -12,6 +12,7 @@ from wattline.policies.contract import (
     admit,
     configure,
 )
+from wattline.policies.leaders import sort_rest
 from wattline.policies.profile import add_to_profile, earliest, plan_running
 from wattline.policies.starting import start
 from wattline.policies.state import State
@@ -55,6 +56,7 @@ def serve_in_order(st: State, policy: Composition) -> int:
     clock = st.clock[0]
     position = clock.queue_first
     while position < clock.queue_last:
+        sort_rest(st, policy, position)
         verdict = attempt(st, policy, position)
         if verdict == STOP:
             clock.stopped = 1
@@ -62,6 +64,9 @@ def serve_in_order(st: State, policy: Composition) -> int:
         if not leaves_queue(verdict):
             break
         position += 1
+    served = position - clock.queue_first
+    clock.reached = served + 1
+    clock.leaders = max(clock.leaders - served, 0)
     clock.queue_first = position
     if position == clock.queue_last or clock.stopped:
         return -1

@@ -81,6 +81,16 @@ def keys_change(st: State, order: Any) -> bool:
 
 
 @slot(1, default=True)
+def key_by(st: State, order: Any, job: int, time_s: float) -> float:
+    """The least that the key of a waiting job can be at any time until `time_s`.
+
+    An order whose keys change need not answer (minus infinity); if it does, a decision that ends
+    early is spared sorting the whole queue.
+    """
+    return -float("inf")
+
+
+@slot(1, default=True)
 def order_told(st: State, order: Any, job: int) -> None:
     """Told that a job gave its units back; its energy is counted up to now."""
     return

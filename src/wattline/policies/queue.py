@@ -6,6 +6,7 @@ from wattline.model.kernel import kernel, kernel_part
 from wattline.policies.contract import (
     Composition,
     entry_key,
+    key_by,
     keys_change,
     least_units,
     queue_key,
@@ -36,17 +37,26 @@ def enqueue(st: State, policy: Composition, job: int) -> None:
         clock.examined = 0  # it may stand before the job that stopped the others
     clock.examined = min(clock.examined, index - first)
     clock.smallest = min(clock.smallest, least_units(st, policy.configuration, job, entry.units))
+    if clock.leaders > 0:
+        _join_leaders(st, policy, index)
 
 
 @kernel_part
 def sort_queue(st: State, policy: Composition) -> None:
-    """Give every entry its key of now and sort. The queue is nearly sorted: insertion sort."""
+    """Give every entry its key of now and sort."""
     if not keys_change(st, policy.order):
         return
     clock = st.clock[0]
-    first = clock.queue_first
     clock.examined = 0
-    for position in range(first, clock.queue_last):
+    sort_part(st, policy, clock.queue_first, clock.queue_last)
+    clock.sorted_end = clock.queue_last
+    clock.leaders = 0
+
+
+@kernel
+def sort_part(st: State, policy: Composition, first: int, end: int) -> None:
+    """Sort the entries [first, end) by their keys of now: nearly sorted, so by insertion."""
+    for position in range(first, end):
         job = st.queue[position].job
         size = st.queue[position].units
         requested_s = st.queue[position].requested_s
@@ -69,6 +79,9 @@ def drop_entries(st: State, first: int, end: int) -> None:
     gap = end - first
     if gap == 0:
         return
+    zone_end = clock.queue_first + clock.leaders
+    if first < zone_end:
+        clock.leaders -= min(end, zone_end) - first
     if first - clock.queue_first < clock.queue_last - end:
         for index in range(first - 1, clock.queue_first - 1, -1):
             st.queue[index + gap] = st.queue[index]
@@ -77,6 +90,32 @@ def drop_entries(st: State, first: int, end: int) -> None:
         for index in range(end, clock.queue_last):
             st.queue[index - gap] = st.queue[index]
         clock.queue_last -= gap
+
+
+@kernel
+def swap_entries(st: State, one: int, other: int) -> None:
+    """Exchange two entries."""
+    if one == other:
+        return
+    a, b = st.queue[one], st.queue[other]
+    job, units, requested_s, key = a.job, a.units, a.requested_s, a.key
+    st.queue[one] = st.queue[other]
+    b.job = job
+    b.units = units
+    b.requested_s = requested_s
+    b.key = key
+
+
+@kernel
+def _join_leaders(st: State, policy: Composition, index: int) -> None:
+    """A new entry stands at `index`: it joins the leaders if it may come to be among the first."""
+    clock = st.clock[0]
+    zone_end = clock.queue_first + clock.leaders
+    if index < zone_end:
+        clock.leaders += 1
+    elif key_by(st, policy.order, st.queue[index].job, clock.leaders_until_s) <= clock.leaders_key:
+        swap_entries(st, index, zone_end)
+        clock.leaders += 1
 
 
 @kernel

@@ -59,7 +59,7 @@ CLOCK = np.dtype(
         ("reserved", "i8"),  # held by an active reservation
         ("owed", "i8"),  # to an active reservation, by jobs that run on past their time
         ("running_watts", "f8"),  # running jobs at full speed
-        ("latency_s", "f8"),  # progress that a change of level costs every running job
+        ("latency_s", "f8"),  # for so long a change of level stops every running job
         ("wake_s", "f8"),  # last wake-up asked for
         ("queue_first", "i8"),
         ("queue_last", "i8"),  # one past the last entry
@@ -75,6 +75,12 @@ CLOCK = np.dtype(
         ("stopped", "i8"),  # nothing in the queue may start before something changes
         ("stopper", "i8"),  # the backfilled job that stopped it, or -1 where it was one in order
         ("smallest", "i8"),  # no queued job is smaller than this
+        ("sorted_end", "i8"),  # the queue is in its order of now up to this entry
+        ("reached", "i8"),  # entries that the last decision looked at
+        ("leaders", "i8"),  # entries at the front that may be the first (leaders.py); 0: unknown
+        ("leaders_key", "f8"),  # all other entries stay behind this key...
+        ("leaders_until_s", "f8"),  # ...until this time
+        ("lead_s", "f8"),  # how far ahead leaders are looked for
         ("step_first", "i8"),  # steps of the availability profile in use: [first, last)
         ("step_last", "i8"),
         ("planned", "i8"),  # queue entries that have a place in the profile
@@ -301,6 +307,7 @@ def _fill_clock(
     clock.power_factor = 1.0
     clock.shadow_s = np.inf
     clock.smallest = units + 1
+    clock.lead_s = 3600.0
     clock.overrun = int(overrun_extends)
     clock.windows = len(state.windows)
     clock.step_last = 1

@@ -34,6 +34,7 @@ from wattline.policies.contract import (
     watts_available,
     watts_of,
 )
+from wattline.policies.leaders import sort_front, sort_rest
 from wattline.policies.profile import add_to_profile, earliest, plan_running
 from wattline.policies.queue import drop_entries, sort_queue
 from wattline.policies.releases import first_release_s
@@ -58,7 +59,10 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
     may_try = before_queue(st, policy.admission, policy)
     if not may_try or (clock.free < clock.smallest and clock.windows == 0):
         return  # nothing may start or nothing fits: no need to sort
-    sort_queue(st, policy)
+    if clock.windows > 0:
+        sort_queue(st, policy)
+    else:
+        sort_front(st, policy)
     if clock.overrun and first_release_s(st) <= clock.now_s:
         clock.examined = 0  # overdue jobs: time alone may have changed the reservation
     if clock.stopped and clock.stopper >= 0 and not _may_pass(st, policy, clock.stopper):
@@ -103,6 +107,7 @@ def _backfill(st: State, policy: Composition, position: int, smallest: int) -> N
         if clock.free == 0 or clock.stopped or exhausted(st, policy.admission):
             smallest = min(smallest, clock.smallest)  # the rest is not looked at: still a bound
             break
+        sort_rest(st, policy, position)
         entry = st.queue[position]
         stays = True
         if configure(st, policy.configuration, policy, position) and entry.units <= clock.free:
@@ -124,6 +129,7 @@ def _backfill(st: State, policy: Composition, position: int, smallest: int) -> N
             kept += 1
         position += 1
     clock.smallest = smallest
+    clock.reached = position - clock.queue_first
     drop_entries(st, kept, position)
 
 

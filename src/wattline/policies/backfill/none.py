@@ -7,6 +7,7 @@ from typing import NamedTuple
 from wattline.model.kernel import implement, kernel
 from wattline.policies.attempt import serve_around_windows, serve_in_order
 from wattline.policies.contract import Composition, before_queue, schedule, starts_only
+from wattline.policies.leaders import sort_front
 from wattline.policies.queue import sort_queue
 from wattline.policies.state import State
 
@@ -19,10 +20,11 @@ class NoBackfill(NamedTuple):
 @implement(schedule, NoBackfill)
 @kernel
 def _schedule(st: State, backfill: NoBackfill, policy: Composition) -> None:
-    sort_queue(st, policy)
     if before_queue(st, policy.admission, policy):
         st.clock[0].stopped = 0
         if st.clock[0].windows > 0:
+            sort_queue(st, policy)
             serve_around_windows(st, policy)
         else:
+            sort_front(st, policy)
             serve_in_order(st, policy)

@@ -139,6 +139,7 @@ def _take(st: State, claims: Claimed, position: int, row: int) -> None:
     live.stretch = 1.0
     entry.units = option.units
     entry.requested_s = live.requested_s
+    st.clock[0].leaders = 0  # what the order said of its key holds no more
 
 
 @kernel

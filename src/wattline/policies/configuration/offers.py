@@ -128,6 +128,7 @@ def adopt(st: State, offers: Any, position: int, row: int) -> None:
     live.watts = offers.row_power_w[row]
     live.own_watts = 1
     live.config = row + 1
+    st.clock[0].leaders = 0  # what the order said of its key holds no more
 
 
 @kernel
