@@ -56,7 +56,7 @@ def serve_in_order(st: State, policy: Composition) -> int:
     clock = st.clock[0]
     position = clock.queue_first
     while position < clock.queue_last:
-        sort_rest(st, policy, position)
+        sort_rest(st, policy.order, policy, position)
         verdict = attempt(st, policy, position)
         if verdict == STOP:
             clock.stopped = 1

@@ -6,14 +6,20 @@ key will fall by some time (`key_by`), a few entries at the front, the leaders, 
 that can be among the first until then: every other entry stays behind `leaders_key`. Only the
 leaders are sorted, and those of them that are not behind `leaders_key` are the beginning of the
 queue, exactly. Whoever goes on past them sorts the rest first.
+
+Orders that use this say so with `uses_leaders`; for all others nothing of it is compiled.
 """
 
 from __future__ import annotations
 
-from wattline.model.kernel import kernel
-from wattline.policies.contract import Composition, key_by, keys_change
-from wattline.policies.queue import sort_part, sort_queue, swap_entries
+from typing import Any, TypeVar
+
+from wattline.model.kernel import implement, kernel, kernel_part, slot
+from wattline.policies.contract import Composition, key_by
+from wattline.policies.queue import join_leaders, sort_part, sort_queue, swap_entries
 from wattline.policies.state import State
+
+T = TypeVar("T", bound=type)
 
 ANCHORS = 16
 """The key of this entry is the one that all but the leaders have to stay behind."""
@@ -22,11 +28,28 @@ LEAD_S_MAX = 1e8
 """Further ahead no promise is asked for."""
 
 
-@kernel
-def sort_front(st: State, policy: Composition) -> None:
+@slot(1, default=True)
+def sort_front(st: State, order: Any, policy: Composition) -> None:
     """Bring the beginning of the queue, up to `clock.sorted_end`, into its order of now."""
-    if not keys_change(st, policy.order):
-        return
+    sort_queue(st, policy)
+
+
+@slot(1, default=True)
+def sort_rest(st: State, order: Any, policy: Composition, position: int) -> None:
+    """Before the entry at `position` is looked at: see that it is the next in order."""
+    return
+
+
+def uses_leaders(order: T) -> T:
+    """Mark an order that implements `key_by`."""
+    implement(sort_front, order)(_sort_front)
+    implement(sort_rest, order)(_sort_rest)
+    implement(join_leaders, order)(_join_leaders)
+    return order
+
+
+@kernel
+def _sort_front(st: State, order: Any, policy: Composition) -> None:
     clock = st.clock[0]
     if clock.leaders > 0 and clock.now_s <= clock.leaders_until_s:
         first = clock.queue_first
@@ -40,22 +63,35 @@ def sort_front(st: State, policy: Composition) -> None:
             clock.sorted_end = end
             return
     sort_queue(st, policy)
+    clock.leaders = 0
+    clock.sorted_end = clock.queue_last
     if clock.reached <= ANCHORS and clock.queue_last - clock.queue_first >= 2 * ANCHORS:
         _find_leaders(st, policy)
 
 
 @kernel
-def sort_rest(st: State, policy: Composition, position: int) -> None:
-    """Before the entry at `position` is looked at: see that it is the next in order."""
+def _sort_rest(st: State, order: Any, policy: Composition, position: int) -> None:
     clock = st.clock[0]
-    if not keys_change(st, policy.order) or position < clock.sorted_end:
-        return
-    sort_part(st, policy, position, clock.queue_last)
-    clock.sorted_end = clock.queue_last
-    clock.leaders = 0
+    if position >= clock.sorted_end:
+        sort_part(st, policy, position, clock.queue_last)
+        clock.sorted_end = clock.queue_last
+        clock.leaders = 0
 
 
 @kernel
+def _join_leaders(st: State, order: Any, index: int) -> None:
+    clock = st.clock[0]
+    zone_end = clock.queue_first + clock.leaders
+    if clock.leaders == 0:
+        return
+    if index < zone_end:
+        clock.leaders += 1
+    elif key_by(st, order, st.queue[index].job, clock.leaders_until_s) <= clock.leaders_key:
+        swap_entries(st, index, zone_end)
+        clock.leaders += 1
+
+
+@kernel_part
 def _find_leaders(st: State, policy: Composition) -> None:
     """The queue is sorted: bring forward what can be among the first for some time to come."""
     clock = st.clock[0]

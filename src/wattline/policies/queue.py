@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from wattline.model.kernel import kernel, kernel_part
+from typing import Any
+
+from wattline.model.kernel import kernel, kernel_part, slot
 from wattline.policies.contract import (
     Composition,
     entry_key,
-    key_by,
     keys_change,
     least_units,
     queue_key,
 )
 from wattline.policies.state import QUEUED, State
+
+
+@slot(1, default=True)
+def join_leaders(st: State, order: Any, index: int) -> None:
+    """A new entry stands at `index`: it joins the leaders if it may come to be among the first."""
+    return
 
 
 @kernel_part
@@ -37,8 +44,7 @@ def enqueue(st: State, policy: Composition, job: int) -> None:
         clock.examined = 0  # it may stand before the job that stopped the others
     clock.examined = min(clock.examined, index - first)
     clock.smallest = min(clock.smallest, least_units(st, policy.configuration, job, entry.units))
-    if clock.leaders > 0:
-        _join_leaders(st, policy, index)
+    join_leaders(st, policy.order, index)
 
 
 @kernel_part
@@ -49,11 +55,10 @@ def sort_queue(st: State, policy: Composition) -> None:
     clock = st.clock[0]
     clock.examined = 0
     sort_part(st, policy, clock.queue_first, clock.queue_last)
-    clock.sorted_end = clock.queue_last
     clock.leaders = 0
 
 
-@kernel
+@kernel_part
 def sort_part(st: State, policy: Composition, first: int, end: int) -> None:
     """Sort the entries [first, end) by their keys of now: nearly sorted, so by insertion."""
     for position in range(first, end):
@@ -104,18 +109,6 @@ def swap_entries(st: State, one: int, other: int) -> None:
     b.units = units
     b.requested_s = requested_s
     b.key = key
-
-
-@kernel
-def _join_leaders(st: State, policy: Composition, index: int) -> None:
-    """A new entry stands at `index`: it joins the leaders if it may come to be among the first."""
-    clock = st.clock[0]
-    zone_end = clock.queue_first + clock.leaders
-    if index < zone_end:
-        clock.leaders += 1
-    elif key_by(st, policy.order, st.queue[index].job, clock.leaders_until_s) <= clock.leaders_key:
-        swap_entries(st, index, zone_end)
-        clock.leaders += 1
 
 
 @kernel

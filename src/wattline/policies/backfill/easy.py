@@ -62,7 +62,7 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
     if clock.windows > 0:
         sort_queue(st, policy)
     else:
-        sort_front(st, policy)
+        sort_front(st, policy.order, policy)
     if clock.overrun and first_release_s(st) <= clock.now_s:
         clock.examined = 0  # overdue jobs: time alone may have changed the reservation
     if clock.stopped and clock.stopper >= 0 and not _may_pass(st, policy, clock.stopper):
@@ -107,7 +107,7 @@ def _backfill(st: State, policy: Composition, position: int, smallest: int) -> N
         if clock.free == 0 or clock.stopped or exhausted(st, policy.admission):
             smallest = min(smallest, clock.smallest)  # the rest is not looked at: still a bound
             break
-        sort_rest(st, policy, position)
+        sort_rest(st, policy.order, policy, position)
         entry = st.queue[position]
         stays = True
         if configure(st, policy.configuration, policy, position) and entry.units <= clock.free:

@@ -26,5 +26,5 @@ def _schedule(st: State, backfill: NoBackfill, policy: Composition) -> None:
             sort_queue(st, policy)
             serve_around_windows(st, policy)
         else:
-            sort_front(st, policy)
+            sort_front(st, policy.order, policy)
             serve_in_order(st, policy)
