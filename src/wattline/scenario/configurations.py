@@ -32,6 +32,7 @@ def make_rule(rule: str) -> Callable[..., Any]:
             raise InputError(f"power.cap: the configuration policy '{rule}' needs a cap, like 0.7, "
                              "1.4MW or a file")
         _check_names(rule, parameters)
+        _check_backfill(setting, rule)
         offers = make_offers_of(setting)
         _check_bound(setting, offers)
         if rule == "adaptive":
@@ -153,6 +154,14 @@ def _check_bound(setting: Setting, offers: Offers) -> None:
             name = setting.jobs.name_of("application", row)
             raise InputError(f"power.cap: {highest_w:g} W is below the smallest configuration of "
                              f"'{name}', which draws {smallest_w:.0f} W")
+
+
+def _check_backfill(setting: Setting, rule: str) -> None:
+    """Conservative reservations are of nodes alone; these jobs compete for watts first."""
+    backfill = setting.scenario.policy.backfill
+    if (backfill if isinstance(backfill, str) else backfill.get("name")) == "conservative":
+        raise InputError(f"policy.backfill: conservative plans nodes and not watts, which "
+                         f"policy.configure '{rule}' needs planned together; use easy or none")
 
 
 def _check_names(rule: str, parameters: dict[str, Any]) -> None:

@@ -21,6 +21,7 @@ from wattline.physics.regression import (
 )
 from wattline.physics.regression.bayes import Problem, condition, variance_saved
 from wattline.physics.regression.fitting import choose_training
+from wattline.physics.regression.terms import OVERHEAD, POWER_PRIORS, TIME_PRIORS, Frame
 
 GRID = Grid((2, 4, 8, 16), (4, 8, 12, 16), (50.0, 65.0, 80.0, 110.0))
 
@@ -47,6 +48,37 @@ def test_the_capping_model_finds_corner_and_turbo_from_a_fifth_of_the_points():
     assert checked.time_error["mean"] < 0.5 * published.time_error["mean"]
 
 
+def test_an_overhead_that_grows_with_the_nodes_is_found_from_a_fifth_of_the_points():
+    smooth = machine_like_table()
+    uncapped = smooth.cap_w == 110.0
+    # Uncapped runs wait for each other, the longer the more nodes there are: up to 70 % of a run.
+    time_s = smooth.time_s + np.where(uncapped, 4.0 * smooth.nodes, 0.0)
+    table = ConfigurationTable.build("waits", smooth.nodes, smooth.cores, smooth.cap_w, time_s,
+                                     smooth.power_w)
+    assert (4.0 * table.nodes / table.time_s)[table.cap_w == 110.0].max() > 0.6
+    for seed in (1, 2, 3):
+        found = fit_and_check(table, share=0.2, seed=seed)
+        assert found.time_error["mean"] < 0.05
+        assert found.time_error["max"] < 0.2
+
+
+def test_without_an_overhead_none_is_believed():
+    model = fit(machine_like_table())
+    assert model.time.coefficients[OVERHEAD] < -3.0
+
+
+def test_the_slope_of_time_is_its_derivative():
+    frame, points = Frame(GRID, 2), GRID.points()
+    power = np.array([prior.mean for prior in POWER_PRIORS])
+    time = np.array([prior.mean for prior in TIME_PRIORS]) + 0.05
+    value, slope = frame.log_time(points, power, time)
+    for place in range(len(time)):
+        moved = time.copy()
+        moved[place] += 1e-6
+        assert np.allclose((frame.log_time(points, power, moved)[0] - value) / 1e-6,
+                           slope[:, place], atol=1e-5)
+
+
 def test_the_quadratic_model_is_exact_on_a_quadratic():
     points = GRID.points()
     logs = np.log(points)
@@ -68,7 +100,7 @@ def test_training_never_exceeds_its_share_and_follows_the_seed():
         first = choose_training(table, 0.1, 1, sample)
         assert len(first) == 6
         assert np.array_equal(first, choose_training(table, 0.1, 1, sample))
-        others = [choose_training(table, 0.1, seed, sample) for seed in range(2, 8)]
+        others = [choose_training(table, 0.1, seed, sample) for seed in range(2, 16)]
         assert any(not np.array_equal(first, other) for other in others)
 
 
@@ -114,8 +146,8 @@ def test_models_survive_their_file(tmp_path):
     ("content", "message"),
     [("{", "not JSON"), ("[]", "is not a model file"),
      ('{"format": "wattline-model", "version": 99}', "has version 99"),
-     ('{"format": "wattline-model", "version": 1, "applications": {}}', "no application"),
-     ('{"format": "wattline-model", "version": 1, "applications": {"a": {"kind": "x"}}}',
+     ('{"format": "wattline-model", "version": 2, "applications": {}}', "no application"),
+     ('{"format": "wattline-model", "version": 2, "applications": {"a": {"kind": "x"}}}',
       "the model of 'a' is damaged")],
 )
 def test_bad_model_files_are_refused(tmp_path, content, message):
@@ -151,14 +183,13 @@ REAL = ["bt-mz_8-32nodes_5caps", "bt-mz_nov20_8-16-32nodes", "sphot_8-16-32nodes
 @pytest.mark.parametrize("name", REAL)
 def test_published_errors_are_reached_on_real_tables(name):
     table = read_measurements(shared("rapl/configs.csv.xz"))[name]
-    checked = [fit_and_check(table, share=0.1, seed=seed) for seed in (1, 2, 3)]
-    for which in ("time_error", "power_error"):
-        mean, median, p75 = (np.median([getattr(one, which)[key] for one in checked])
-                             for key in ("mean", "median", "p75"))
-        assert mean < 0.10
-        assert median < 0.077
-        assert p75 < 0.132
-    assert np.median([one.power_error["under_10pct_share"] for one in checked]) <= 0.04
+    for seed in (1, 2, 3):
+        checked = fit_and_check(table, share=0.1, seed=seed)
+        for errors in (checked.time_error, checked.power_error):
+            assert errors["mean"] < 0.10
+            assert errors["median"] < 0.077
+            assert errors["p75"] < 0.132
+        assert checked.power_error["under_10pct_share"] <= 0.04
 
 
 def test_both_forms_of_the_evidence_agree():

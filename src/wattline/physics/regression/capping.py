@@ -3,12 +3,14 @@
 The published polynomial must bend to follow what is really a corner: below its demand a cap is
 felt, above it nothing changes, and without a cap the clock rises (turbo). Here the corner, the
 uncapped mode and the fully used node are terms of their own, so that a dozen measurements are
-enough. Priors keep every coefficient near what processors do unless the measurements object.
+enough. Time has a second part, an overhead that neither cores nor watts make shorter and that may
+grow with the nodes. Priors keep every coefficient near what processors do unless the measurements
+object.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
@@ -19,26 +21,41 @@ from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.regression.base import Grid, Model, Prediction, points_of
 from wattline.physics.regression.bayes import Problem
-from wattline.physics.regression.terms import POWER_PRIORS, TIME_PRIORS, Frame, Prior
+from wattline.physics.regression.terms import (
+    NO_OVERHEAD,
+    OVERHEAD,
+    POWER_PRIORS,
+    TIME_PRIORS,
+    Frame,
+    Prior,
+)
 
 _STEPS = 60
 _FITTED_NOISE = 0.03
+_NEGLIGIBLE = 0.01
+"""A belief this much less likely than the best one is left out of the average."""
+
+Curve = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
+"""From coefficients to the predicted logarithms and how they change with each coefficient."""
 
 
 class Belief(NamedTuple):
-    """One choice of prior; the evidence picks among them."""
+    """One choice of prior; the evidence weighs them."""
 
     top: str
     """`none`: the highest cap is a cap like the others; `usual`: turbo as processors have it;
     `wide`: the uncapped mode may behave in any way."""
     bend: float
     """By which factor the priors of curvatures are widened."""
-    correction_sd: float
-    noise_sd: float
+    overhead: bool
+    """Whether time has a part that neither cores nor watts make shorter."""
+    correction_sd: float = 0.0
+    noise_sd: float = 0.0
 
     def log_prior(self) -> float:
         """Simple choices are a little likelier than elaborate ones."""
         odds = {"usual": 0.0, "none": -1.0, "wide": -1.0}[self.top] - (self.bend > 1.0)
+        odds -= self.overhead
         noise = np.log(self.noise_sd / 0.02)
         correction = np.log(max(self.correction_sd, 0.003) / 0.015) / 2.0
         return float(odds - 0.5 * (noise**2 + correction**2))
@@ -91,8 +108,8 @@ class CappingModel(Model):
         slope = frame.slope(points, self.power.coefficients)
         log_power = frame.socket_power(points, self.power.coefficients)
         log_power = log_power + corrections @ self.power.corrections
-        terms = frame.time_terms(points, self.power.coefficients)
-        log_time = terms @ self.time.coefficients + corrections @ self.time.corrections
+        log_time, terms = frame.log_time(points, self.power.coefficients, self.time.coefficients)
+        log_time = log_time + corrections @ self.time.corrections
         return Prediction(
             np.exp(log_time),
             np.exp(log_power) * points[:, 0] * self.sockets,
@@ -126,23 +143,25 @@ def fit_capping(table: ConfigurationTable, grid: Grid, sockets: int = 2) -> Capp
 
 
 def prior_arrays(
-    priors: tuple[Prior, ...], top: str, bend: float, width: float
+    priors: tuple[Prior, ...], belief: Belief, width: float
 ) -> tuple[FloatArray, FloatArray]:
     """Means and standard deviations under a belief; `width` widens the uncapped mode."""
     mean = np.array([prior.mean for prior in priors])
     sd = np.array([prior.sd for prior in priors])
     for place, prior in enumerate(priors):
         if prior.group == "bend":
-            sd[place] *= bend
-        elif prior.group == "top" and top == "wide":
+            sd[place] *= belief.bend
+        elif prior.group == "top" and belief.top == "wide":
             sd[place] *= width
-        elif prior.group == "top" and top == "none":
+        elif prior.group == "top" and belief.top == "none":
             mean[place], sd[place] = 0.0, 1e-6
+        elif prior.name == "overhead" and not belief.overhead:
+            mean[place], sd[place] = NO_OVERHEAD, 1e-6
     return mean, sd
 
 
 class Weighed(NamedTuple):
-    """A belief with what it needs to be turned into a fit; the likeliest one is."""
+    """A belief with what it needs to be turned into a fit."""
 
     log_probability: float
     problem: Problem
@@ -156,53 +175,82 @@ def _fit_time(
     power: FloatArray,
 ) -> Part:
     terms = frame.time_terms(points, power)
-    problem = Problem.of(np.hstack([terms, corrections]), target)
-    found: list[Weighed] = []
-    for top, bend in _shapes():
-        mean, sd = prior_arrays(TIME_PRIORS, top, bend, width=5.0)
+    found: dict[bool, list[Weighed]] = {False: [], True: []}
+    for belief in (*_shapes(overhead=False), *_shapes(overhead=True)):
+        mean, sd = prior_arrays(TIME_PRIORS, belief, width=5.0)
         # The scale of the times is the application's own, so the level starts at their middle.
-        mean[0] = np.median(target - terms[:, 1:] @ mean[1:])
-        found += _weigh(problem, mean, sd, top, bend)
-    return _part(max(found, key=lambda one: one.log_probability), len(TIME_PRIORS))
+        mean[0] = np.median(target - terms[:, 1:] @ mean[1:OVERHEAD])
+        found[belief.overhead] += _weigh(
+            lambda at: frame.log_time(points, power, at), corrections, target, mean, sd, belief)
+    # With and without an overhead the other coefficients mean different things: no average of both.
+    likelier = max(found.values(), key=_total)
+    return _average(likelier, len(TIME_PRIORS))
 
 
 def _fit_power(
     frame: Frame, points: FloatArray, corrections: FloatArray, target: FloatArray
 ) -> Part:
-    """The limit makes power nonlinear in its coefficients: search, then linearise there."""
     found: list[Weighed] = []
-    for top, bend in _shapes():
-        mean, sd = prior_arrays(POWER_PRIORS, top, bend, width=4.0)
-        at = _search(frame, points, target, mean, sd)
-        slope = frame.slope(points, at)
-        linear = target - frame.socket_power(points, at) + slope @ at
-        problem = Problem.of(np.hstack([slope, corrections]), linear)
-        found += _weigh(problem, mean, sd, top, bend)
-    return _part(max(found, key=lambda one: one.log_probability), len(POWER_PRIORS))
+    for belief in _shapes(overhead=False):
+        mean, sd = prior_arrays(POWER_PRIORS, belief, width=4.0)
+        found += _weigh(
+            lambda at: (frame.socket_power(points, at), frame.slope(points, at)),
+            corrections, target, mean, sd, belief)
+    return _average(found, len(POWER_PRIORS))
 
 
-def _shapes() -> Iterator[tuple[str, float]]:
-    yield from product(("usual", "none", "wide"), (1.0, 3.0))
+def _shapes(overhead: bool) -> Iterator[Belief]:
+    for top, bend in product(("usual", "none", "wide"), (1.0, 3.0)):
+        yield Belief(top, bend, overhead)
 
 
 def _weigh(
-    problem: Problem, mean: FloatArray, sd: FloatArray, top: str, bend: float
+    curve: Curve, corrections: FloatArray, target: FloatArray, mean: FloatArray, sd: FloatArray,
+    belief: Belief,
 ) -> list[Weighed]:
-    """The probability of each size of corrections and noise."""
-    extra = problem.features.shape[1] - len(mean)
+    """The probability of each size of corrections and noise.
+
+    The limit and the overhead bend the curve: find the likeliest point, then linearise there.
+    """
+    at = _search(curve, target, mean, sd)
+    value, slope = curve(at)
+    problem = Problem.of(np.hstack([slope, corrections]), target - value + slope @ at)
+    extra = corrections.shape[1]
     mean = np.concatenate([mean, np.zeros(extra)])
     found = []
     for correction_sd, noise_sd in product((1e-6, 0.01, 0.03, 0.1), (0.01, 0.02, 0.04, 0.08)):
         all_sd = np.concatenate([sd, np.full(extra, correction_sd)])
-        belief = Belief(top, bend, correction_sd, noise_sd)
+        sized = belief._replace(correction_sd=correction_sd, noise_sd=noise_sd)
         evidence = problem.log_evidence(mean, all_sd, noise_sd)
-        found.append(Weighed(evidence + belief.log_prior(), problem, mean, all_sd, noise_sd))
+        found.append(Weighed(evidence + sized.log_prior(), problem, mean, all_sd, noise_sd))
     return found
 
 
-def _part(best: Weighed, split: int) -> Part:
-    posterior = best.problem.posterior(best.mean, best.sd, best.noise_sd)
-    terms = best.problem.features[:, :split]
+def _total(found: list[Weighed]) -> float:
+    return float(np.logaddexp.reduce([one.log_probability for one in found]))
+
+
+def _average(found: list[Weighed], split: int) -> Part:
+    """The fits of all beliefs, each with its probability as its weight."""
+    best = max(one.log_probability for one in found)
+    chance = np.exp([one.log_probability - best for one in found])
+    kept = np.flatnonzero(chance > _NEGLIGIBLE)
+    weight = chance[kept] / chance[kept].sum()
+    parts = [_part(found[place], split) for place in kept]
+    mean = np.einsum("i,ij->j", weight, np.array([part.coefficients for part in parts]))
+    apart = np.array([part.coefficients for part in parts]) - mean
+    covariance = np.einsum("i,ijk->jk", weight, np.array([part.covariance for part in parts]))
+    return Part(
+        mean,
+        covariance + np.einsum("i,ij,ik->jk", weight, apart, apart),
+        np.einsum("i,ij->j", weight, np.array([part.corrections for part in parts])),
+        float(np.sqrt(weight @ np.array([part.spread for part in parts]) ** 2)),
+    )
+
+
+def _part(one: Weighed, split: int) -> Part:
+    posterior = one.problem.posterior(one.mean, one.sd, one.noise_sd)
+    terms = one.problem.features[:, :split]
     covariance = posterior.covariance[:split, :split]
     explained = np.einsum("ij,ij->i", terms @ covariance, terms)
     # Errors of left-out predictions are the honest size of what is still unknown.
@@ -211,26 +259,26 @@ def _part(best: Weighed, split: int) -> Part:
                 float(np.sqrt(max(unexplained, 1e-4))))
 
 
-def _search(
-    frame: Frame, points: FloatArray, target: FloatArray, mean: FloatArray, sd: FloatArray
-) -> FloatArray:
-    """Levenberg-Marquardt for the likeliest coefficients of power."""
+def _search(curve: Curve, target: FloatArray, mean: FloatArray, sd: FloatArray) -> FloatArray:
+    """Levenberg-Marquardt for the likeliest coefficients."""
     at, damping = mean.copy(), 1e-3
+    value, slope = curve(at)
 
-    def cost(trial: FloatArray) -> float:
-        misfit = (frame.socket_power(points, trial) - target) / _FITTED_NOISE
+    def cost(value: FloatArray, trial: FloatArray) -> float:
+        misfit = (value - target) / _FITTED_NOISE
         surprise = (trial - mean) / sd
         return float(misfit @ misfit + surprise @ surprise)
 
-    reached = cost(at)
+    reached = cost(value, at)
     for _ in range(_STEPS):
-        slope = frame.slope(points, at) / _FITTED_NOISE
-        misfit = (target - frame.socket_power(points, at)) / _FITTED_NOISE
-        curvature = slope.T @ slope + np.diag(1.0 / sd**2)
-        pull = slope.T @ misfit - (at - mean) / sd**2
+        scaled = slope / _FITTED_NOISE
+        curvature = scaled.T @ scaled + np.diag(1.0 / sd**2)
+        pull = scaled.T @ (target - value) / _FITTED_NOISE - (at - mean) / sd**2
         step = np.linalg.solve(curvature + damping * np.diag(np.diag(curvature)), pull)
-        if (tried := cost(at + step)) < reached:
-            at, reached, damping = at + step, tried, max(damping / 5.0, 1e-9)
+        tried_value, tried_slope = curve(at + step)
+        if (tried := cost(tried_value, at + step)) < reached:
+            at, value, slope = at + step, tried_value, tried_slope
+            reached, damping = tried, max(damping / 5.0, 1e-9)
         else:
             damping *= 10.0
         if float(np.abs(step).max()) < 1e-7:

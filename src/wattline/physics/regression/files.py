@@ -15,7 +15,7 @@ from wattline.physics.regression.capping import CappingModel
 from wattline.physics.regression.quadratic import QuadraticModel
 
 FORMAT = "wattline-model"
-VERSION = 1
+VERSION = 2
 _READERS = {"capping": CappingModel.from_dict, "quadratic": QuadraticModel.from_dict}
 
 

@@ -21,23 +21,27 @@ class Prior(NamedTuple):
     mean: float
     sd: float
     group: str = ""
-    """`bend`: curvature, which some applications lack; `top`: the uncapped mode."""
+    """`bend`: curvature, which some applications lack; `top`: the uncapped mode; `overhead`: time
+    that no core and no watt makes shorter."""
 
+
+# Middle and width over the applications of the public tables (`scripts/learn_priors.py`), except
+# for the levels and the overhead, which are wide guesses.
 
 # The logarithm of the power that one socket would draw if it were not capped (its demand), around
 # all cores of the middle node count; and the limit that a cap sets.
 POWER_PRIORS: tuple[Prior, ...] = (
     Prior("level", 0.0, 0.5),
-    Prior("cores", 0.5, 0.25),
-    Prior("nodes", -0.05, 0.15, "bend"),
-    Prior("cores_cores", 0.0, 0.12, "bend"),
-    Prior("cores_nodes", 0.0, 0.12, "bend"),
-    Prior("nodes_nodes", 0.0, 0.10, "bend"),
-    Prior("top", 0.26, 0.06, "top"),
-    Prior("top_cores", 0.0, 0.06, "top"),
-    Prior("top_nodes", 0.0, 0.06, "top"),
-    Prior("full", 0.0, 0.04, "bend"),
-    Prior("limit", 0.09, 0.05),
+    Prior("cores", 0.62, 0.2),
+    Prior("nodes", -0.02, 0.075, "bend"),
+    Prior("cores_cores", 0.11, 0.06, "bend"),
+    Prior("cores_nodes", -0.01, 0.06, "bend"),
+    Prior("nodes_nodes", 0.0, 0.05, "bend"),
+    Prior("top", 0.22, 0.03, "top"),
+    Prior("top_cores", -0.04, 0.03, "top"),
+    Prior("top_nodes", -0.02, 0.03, "top"),
+    Prior("full", -0.01, 0.02, "bend"),
+    Prior("limit", 0.08, 0.043),
 )
 LIMIT = 10
 """Place of the limit's coefficient: by which ratio measured power may exceed the cap (memory)."""
@@ -46,18 +50,25 @@ LEVEL_OF_TOP_CAP = 0.65
 
 TIME_PRIORS: tuple[Prior, ...] = (
     Prior("level", 0.0, 2.0),
-    Prior("cores", -0.7, 0.4),
-    Prior("nodes", -0.8, 0.5),
-    Prior("cores_cores", 0.1, 0.2, "bend"),
-    Prior("cores_nodes", 0.0, 0.15, "bend"),
-    Prior("nodes_nodes", 0.0, 0.15, "bend"),
-    Prior("top", -0.17, 0.08, "top"),
-    Prior("top_cores", 0.0, 0.1, "top"),
-    Prior("top_nodes", 0.0, 0.1, "top"),
-    Prior("full", 0.0, 0.1, "bend"),
-    Prior("throttle", 0.9, 0.3),
-    Prior("throttle_full", 0.0, 0.3, "bend"),
+    Prior("cores", -0.84, 0.2),
+    Prior("nodes", -0.94, 0.25),
+    Prior("cores_cores", 0.04, 0.1, "bend"),
+    Prior("cores_nodes", 0.07, 0.084, "bend"),
+    Prior("nodes_nodes", 0.01, 0.091, "bend"),
+    Prior("top", -0.11, 0.04, "top"),
+    Prior("top_cores", 0.09, 0.054, "top"),
+    Prior("top_nodes", 0.02, 0.05, "top"),
+    Prior("full", 0.01, 0.05, "bend"),
+    Prior("throttle", 0.78, 0.21),
+    Prior("throttle_full", -0.01, 0.15, "bend"),
+    Prior("overhead", -2.0, 1.5, "overhead"),
+    Prior("overhead_nodes", 1.0, 0.5, "overhead"),
+    Prior("overhead_top", 0.0, 2.0, "overhead"),
 )
+OVERHEAD = 12
+"""Place of the first coefficient of the overhead; those before it are of the computing part."""
+NO_OVERHEAD = -30.0
+"""The overhead of an application that has none: e^-30 of its computing time."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +117,21 @@ class Frame:
         over = soft_positive(self.demand(points, power) - limit)
         terms: FloatArray = np.column_stack([trends, over, over * trends[:, 9]])
         return terms
+
+    def log_time(
+        self, points: FloatArray, power: FloatArray, time: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Log of the time, computing and overhead together, and how it changes with each
+        coefficient."""
+        terms = self.time_terms(points, power)
+        compute = terms @ time[:OVERHEAD]
+        extra = np.stack([np.ones(len(points)), terms[:, 2], terms[:, 6]], axis=1)
+        # The overhead is measured against the computing time at the origin.
+        ratio = extra @ time[OVERHEAD:] + time[0] - compute
+        share = 1.0 / (1.0 + np.exp(-np.clip(ratio, -50.0, 50.0)))
+        slope = np.hstack([terms * (1.0 - share)[:, None], extra * share[:, None]])
+        slope[:, 0] = 1.0
+        return compute + np.logaddexp(0.0, ratio), slope
 
     def corrections(self, points: FloatArray) -> FloatArray:
         """A small free offset for each level of each axis and each pair, linear in between."""
