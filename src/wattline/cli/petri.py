@@ -27,13 +27,14 @@ def _workload_options(function: Callable[..., Any]) -> Callable[..., Any]:
     options = [
         click.argument("net", metavar="NET"),
         click.option("--trace", type=click.Path(path_type=Path), help="Job log (SWF) for puppet."),
-        click.option("--nodes", type=int, help="Nodes of the machine (with --trace)."),
+        click.option("--nodes", type=click.IntRange(min=1),
+                     help="Nodes of the machine (with --trace)."),
         click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True,
                      help="Take only so many jobs of the log."),
         click.option("--order", default="fcfs", show_default=True, help="fcfs or wfp."),
         click.option("--power-policy", "policy", default="wait", show_default=True,
                      help="none, block, wait or dvfs."),
-        click.option("--cap", help="Watts, like 600 or 3.2MW; default 70 % of full power."),
+        click.option("--cap", help="Watts, like 600 or 3.2MW, or a part of full power, up to 1; default 0.7."),
         click.option("--node-active-w", type=float, default=100.0, show_default=True,
                      help="Power of a busy node where the log has none."),
         click.option("--idle-fraction", type=float, default=0.3, show_default=True,
@@ -141,6 +142,8 @@ def step(net: str, as_json: bool, **workload: Any) -> None:
             click.echo("petri> ", nl=False, err=quiet)
         typed = sys.stdin.readline()
         if not typed:
+            if terminal:
+                click.echo(err=quiet)  # the shell's prompt gets a line of its own
             break
         number += 1
         try:
@@ -188,7 +191,9 @@ def _puppet(workload: dict[str, Any]) -> Net:
     idle_w = node_w * workload["idle_fraction"]
     rules = demo_rules(workload["policy"], nodes, idle_w, workload["wait_time_s"],
                        workload["wait_slots"], workload["latency_s"])
-    cap_w = parse_power(workload["cap"]) if workload["cap"] else 0.7 * nodes * node_w
+    cap_w = parse_power(workload["cap"]) if workload["cap"] else 0.7
+    if cap_w <= 1:
+        cap_w *= nodes * node_w
     if workload["policy"] == "none":
         cap_w = float("inf")
     if cap_w < nodes * idle_w:

@@ -106,7 +106,8 @@ def _check(jobs: JobTable, size: IntArray, units: int) -> None:
         raise InputError("every job needs a size of at least 1 and times that are not negative")
     if np.any(jobs.power_w < 0):
         row = np.flatnonzero(jobs.power_w < 0)[0]
-        raise InputError(f"job {jobs.job_id[row]}: power_w is negative ({jobs.power_w[row]})")
+        raise InputError(f"job {jobs.job_id[row]}: power_w is {jobs.power_w[row]:g} W, "
+                         "must be at least 0")
 
 
 def _per_unit(machine: Machine, granularity: str) -> float:

@@ -104,7 +104,12 @@ def _wait(setting: Setting, **parameters: Any) -> Any:
     from wattline.policies.admission.wait import Wait
 
     power = setting.scenario.power
-    return Wait(**{"wait_s": power.wait_time_s, "slots": power.wait_slots} | parameters)
+    given = {"wait_s": power.wait_time_s, "slots": power.wait_slots} | parameters
+    _not_negative("wait", "wait_s", given["wait_s"])
+    _not_negative("wait", "slots", given["slots"])
+    if given["slots"] != int(given["slots"]):
+        raise InputError(f"policy.power 'wait': slots is {given['slots']}, must be a whole number")
+    return Wait(**given | {"wait_s": float(given["wait_s"]), "slots": int(given["slots"])})
 
 
 def _dvfs(setting: Setting, **parameters: Any) -> Any:
@@ -112,11 +117,19 @@ def _dvfs(setting: Setting, **parameters: Any) -> Any:
 
     power = setting.scenario.power
     levels = np.array(power.levels)
+    given = {"latency_s": power.latency_s} | parameters
+    _not_negative("dvfs", "latency_s", given["latency_s"])
     return Dvfs(
         speed=levels**power.beta,
         power_factor=power.core_share * levels**power.alpha + 1.0 - power.core_share,
-        **{"latency_s": power.latency_s} | parameters,
+        **given | {"latency_s": float(given["latency_s"])},
     )
+
+
+def _not_negative(policy: str, name: str, value: Any) -> None:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 <= value < float("inf"):
+        raise InputError(f"policy.power '{policy}': {name} is {value!r}, must be a number >= 0")
 
 
 def _energy(name: str) -> Callable[..., Any]:

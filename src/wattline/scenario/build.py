@@ -276,7 +276,10 @@ def _cap_from_text(
     if text.strip().endswith("%"):
         from wattline.model.units import parse_fraction
 
-        return _cap_from_number(parse_fraction(text), jobs, machine, rules)
+        share = parse_fraction(text)
+        if not 0 < share <= 1:
+            raise InputError(f"power.cap: {text} must be above 0 % and at most 100 %")
+        return _cap_from_number(share, jobs, machine, rules)
     try:
         watts = parse_power(text)
     except InputError:

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
@@ -121,6 +121,26 @@ def _copy(value: Any) -> Any:
     return {k: _copy(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
+_OUT_OF_RANGE = ("greater_than", "greater_than_equal", "less_than", "less_than_equal")
+
+
+def _allowed(model: Any, place: tuple[int | str, ...]) -> str:
+    """The range of a field, both ends of it: "at least 1 and at most 3"."""
+    metadata: Any = ()
+    for part in place:
+        fields = getattr(model, "model_fields", {})
+        found = fields.get(part) or next((f for f in fields.values() if f.alias == part), None)
+        if found is not None:
+            metadata, model = found.metadata, found.annotation
+            # A list of sections has its fields one level further down.
+            model = next((inner for inner in get_args(model) if hasattr(inner, "model_fields")),
+                         model)
+    words = (("gt", "above"), ("ge", "at least"), ("lt", "below"), ("le", "at most"))
+    ends = [f"{word} {getattr(limit, name):g}" for name, word in words for limit in metadata
+            if hasattr(limit, name)]
+    return " and ".join(ends) or "in its range"
+
+
 def _first_mistake(error: ValidationError) -> str:
     mistakes = error.errors(include_url=False)
     first = mistakes[0]
@@ -132,6 +152,10 @@ def _first_mistake(error: ValidationError) -> str:
         message = "this is needed and not there"
     elif first["type"] in ("model_type", "model_attributes_type"):
         message = f"this is a section, written as [{field}] (it is {first['input']!r})"
+    elif first["type"] == "tuple_type":
+        message = f"this is a list, like [0.5, 1.0] (it is {first['input']!r})"
+    elif first["type"] in _OUT_OF_RANGE:
+        message = f"must be {_allowed(Scenario, first['loc'])} (it is {first['input']!r})"
     elif "input" in first and not isinstance(first["input"], dict):
         message = f"{message} (it is {first['input']!r})"
     more = f" ({len(mistakes) - 1} more mistakes)" if len(mistakes) > 1 else ""

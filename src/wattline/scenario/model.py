@@ -6,10 +6,18 @@ right. Numbers are SI; where a person types them, `1.4MW`, `90m` or `70%` are un
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
 
 from wattline.model import units
 
@@ -164,15 +172,15 @@ class PowerSection(Section):
     wait_time_s: Seconds = Field(30_000.0, ge=0)
     wait_slots: int = Field(10, ge=0)
 
-    @model_validator(mode="after")
-    def _levels_rise(self) -> PowerSection:
-        rising = all(low < high for low, high in zip(self.levels, self.levels[1:], strict=False))
-        if not self.levels or not rising or self.levels[0] <= 0 or self.levels[-1] > 1:
+    @field_validator("levels")
+    @classmethod
+    def _levels_rise(cls, levels: tuple[float, ...]) -> tuple[float, ...]:
+        rising = all(low < high for low, high in pairwise(levels))
+        if not levels or not rising or not levels[0] > 0 or not levels[-1] <= 1:
             raise ValueError(
-                "levels must be a list of relative frequencies that rise, above 0 and up to 1, "
-                f"not {list(self.levels)}"
+                "must be a list of relative frequencies that rise, above 0 and up to 1"
             )
-        return self
+        return levels
 
 
 class ReservationSection(Section):

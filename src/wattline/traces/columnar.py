@@ -15,7 +15,15 @@ from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.traces.column_map import TARGETS, ColumnMap, Entry, load_map
 from wattline.traces.convert import LARGEST, Cell, Converter, is_missing, slurm_state
-from wattline.traces.raw import CODES, RawJobs, encode, known, no_code, unknown
+from wattline.traces.raw import (
+    CODES,
+    RawJobs,
+    encode,
+    known,
+    no_code,
+    refuse_negative_power,
+    unknown,
+)
 from wattline.traces.tables import (
     Cells,
     Table,
@@ -44,10 +52,10 @@ def parse(data: bytes, source: str, column_map: ColumnMap | None, *, parquet: bo
         table = read_parquet(data, wanted, source)
     else:
         table = read_csv(data, wanted, column_map, source)
-    return to_raw(table, column_map)
+    return to_raw(table, column_map, source)
 
 
-def to_raw(table: Table, column_map: ColumnMap) -> RawJobs:
+def to_raw(table: Table, column_map: ColumnMap, source: str) -> RawJobs:
     """Convert the mapped columns; rows with a cell that cannot be read are left out."""
     reader = _Reader(table, column_map)
     count = table.line.size
@@ -60,6 +68,7 @@ def to_raw(table: Table, column_map: ColumnMap) -> RawJobs:
     allocated_procs = reader.numbers("allocated_procs")
     size = np.where(known(allocated_procs), allocated_procs, requested_procs)
     energy_j = reader.sized("energy_j", size)
+    refuse_negative_power(reader.numbers("power_w"), table.line, source)
     power_w = reader.sized("power_w", size)
     with np.errstate(divide="ignore", invalid="ignore"):
         from_energy = np.where(known(run_s), energy_j / run_s, np.nan)

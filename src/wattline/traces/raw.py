@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 
@@ -65,3 +66,15 @@ def encode(texts: list[str]) -> tuple[IntArray, tuple[str, ...]]:
 def known(values: FloatArray) -> npt.NDArray[np.bool_]:
     """Where a time or a size is given at all: logs write -1 or 0 for "not known"."""
     return np.asarray(values > 0, dtype=np.bool_)
+
+
+NOT_KNOWN_W = (-1.0, -1e3, -1e6)
+"""What -1 means in W, kW and MW: logs write it where a power is not known."""
+
+
+def refuse_negative_power(power_w: FloatArray, line: IntArray, source: str) -> None:
+    """A power below 0 is a mistake in the log; guessing another would hide it."""
+    wrong = np.flatnonzero((power_w < 0) & ~np.isin(power_w, NOT_KNOWN_W))
+    if wrong.size:
+        raise InputError(f"{source}:{line[wrong[0]]}: power_w is {power_w[wrong[0]]:g} W, must be "
+                         "at least 0 (-1 or nothing where it is not known)")

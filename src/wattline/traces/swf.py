@@ -15,7 +15,7 @@ import numpy.typing as npt
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
-from wattline.traces.raw import RawJobs, no_code, unknown
+from wattline.traces.raw import RawJobs, no_code, refuse_negative_power, unknown
 
 FIELDS = 18
 LARGE = 200_000
@@ -64,7 +64,7 @@ def parse(data: bytes, source: str, *, compiled: bool | None = None) -> RawJobs:
         compiled = len(data) >= LARGE and not PLAIN
     lines = _drop_fractions(_fast(data, width) if compiled else _slow(data, width))
     _check(data, lines, source)
-    return _raw(lines, header)
+    return _raw(lines, header, source)
 
 
 def parse_header(data: bytes) -> Header:
@@ -195,7 +195,7 @@ def _check(data: bytes, lines: Lines, source: str) -> None:
                          f"{FIELDS} numbers")
 
 
-def _raw(lines: Lines, header: Header) -> RawJobs:
+def _raw(lines: Lines, header: Header, source: str) -> RawJobs:
     values = lines.values
     count = lines.line.size
 
@@ -209,7 +209,9 @@ def _raw(lines: Lines, header: Header) -> RawJobs:
 
     power_w = unknown(count)
     if "power_w" in header.extra:
-        power_w = optional(FIELDS + 1 + header.extra.index("power_w"))
+        field = FIELDS + 1 + header.extra.index("power_w")
+        refuse_negative_power(values[field - 1], lines.line, source)
+        power_w = optional(field)
     return RawJobs(
         line=lines.line,
         job_id=whole(1),
