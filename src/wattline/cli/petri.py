@@ -34,7 +34,8 @@ def _workload_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--order", default="fcfs", show_default=True, help="fcfs or wfp."),
         click.option("--power-policy", "policy", default="wait", show_default=True,
                      help="none, block, wait or dvfs."),
-        click.option("--cap", help="Watts, like 600 or 3.2MW, or a part of full power, up to 1; default 0.7."),
+        click.option("--cap", help="Watts, like 3.2MW, or a part (up to 1) of full power; "
+                                   "default 0.7."),
         click.option("--node-active-w", type=float, default=100.0, show_default=True,
                      help="Power of a busy node where the log has none."),
         click.option("--idle-fraction", type=float, default=0.3, show_default=True,
