@@ -13,6 +13,7 @@ from wattline.model.kernel import PLAIN
 from wattline.network.flows import Exchange, flow_book, flow_times
 from wattline.network.packets import packet_book, packet_times
 from wattline.network.placement import PLACEMENTS, Placer, Readings
+from wattline.network.rounds import in_steps
 from wattline.network.topology import dragonfly
 from wattline.network.traffic import map_tasks, pattern
 
@@ -41,6 +42,13 @@ def figures():
                                    routing=routing)
             found["packets"][f"{name} {routing}"] = [*packets.time_s.tolist(), packets.hops,
                                                      packets.detoured]
+    stepped = []
+    for nodes, kind in zip(placed, ("broadcast", "all-to-all", "halo2d"), strict=True):
+        traffic, step = in_steps(kind, 2 * len(nodes))
+        tasks = map_tasks(nodes, traffic.tasks, "random", rng)
+        stepped.append(Exchange(nodes, tasks, traffic, 3000.0, step))
+    packets = packet_times(packet_book(machine), stepped, np.random.default_rng(1))
+    found["packets"]["in steps"] = [*packets.time_s.tolist(), packets.hops, packets.detoured]
     return found
 
 

@@ -13,9 +13,10 @@ from wattline.cli.output import json_option, print_json, print_table, progress
 @click.command("dragonfly")
 @click.option("--quick", is_flag=True, help="50 random workloads and the tables of one machine.")
 @click.option("--workloads", type=click.IntRange(min=1), help="Random workloads (1000).")
-@click.option("--repeats", type=click.IntRange(min=1), help="Runs of each, other mappings (1).")
-@click.option("--packets", type=click.IntRange(min=0), default=0, show_default=True,
-              help="Random workloads to run packet by packet as well.")
+@click.option("--repeats", type=click.IntRange(min=1),
+              help="Runs of random workloads, small jobs first, and of equal jobs (3).")
+@click.option("--packets", type=click.IntRange(min=0),
+              help="Random workloads to run packet by packet as well (40; none with --quick).")
 @click.option("--node-gbit-s", type=click.FloatRange(min=0, min_open=True), default=8.0,
               show_default=True, help="Bandwidth of the node links, which the document leaves out.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
@@ -23,17 +24,16 @@ from wattline.cli.output import json_option, print_json, print_table, progress
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path),
               help="Write pictures and the results as JSON into this folder.")
 @json_option
-def command(quick: bool, workloads: int | None, repeats: int | None, packets: int,
+def command(quick: bool, workloads: int | None, repeats: int | None, packets: int | None,
             node_gbit_s: float, seed: int, workers: int, out: Path | None, as_json: bool) -> None:
     """Placement on dragonflies: communication time, congestor, joules lost, beside published."""
     from dataclasses import replace
 
     from wattline.studies.dragonfly.study import Plan, run_study, summary
 
-    plan = Plan.fast(seed, packets, workers) if quick else Plan(
-        seed=seed, packets=packets, workers=workers)
+    plan = Plan.fast(seed, workers=workers) if quick else Plan(seed=seed, workers=workers)
     plan = replace(plan, workloads=workloads or plan.workloads, repeats=repeats or plan.repeats,
-                   node_gbit_s=node_gbit_s)
+                   packets=plan.packets if packets is None else packets, node_gbit_s=node_gbit_s)
     with progress("dragonfly study") as advance:
         study = run_study(plan, advance)
     found = summary(study)
@@ -57,13 +57,15 @@ def _print(found: dict[str, Any]) -> None:
                ("large first: jokanovic", found["large_first"]["jokanovic"])]
     if "packets" in found:
         count = found["packets"]["workloads"]
-        columns += [(f"packets ({count}): baselines", found["packets"]),
-                    (f"packets ({count}): jokanovic", found["packets"]["jokanovic"])]
+        for key, label in (("packets", "packets"), ("packets_in_steps", "packets in steps")):
+            columns += [(f"{label} ({count}): baselines", found[key]),
+                        (f"{label} ({count}): jokanovic", found[key]["jokanovic"])]
     rows = [(label, *(result[name] for name in names)) for label, result in columns]
     rows.insert(1, ("  published", *(published["random"][name] for name in names)))
     rows.insert(3, ("  published", *(published["jokanovic"].get(name) for name in names)))
     print_table(("Level-Spread against", "better", "worse", "mean cut", "best cut"), rows,
-                title=f"{found['workloads']} random workloads on 272 nodes, flow model")
+                title=f"{found['workloads']} random workloads on 272 nodes, flow model, "
+                      f"{found['repeats']} runs of each")
     click.echo()
     _print_policies(found)
     click.echo()
@@ -93,12 +95,15 @@ def _print_tables(found: dict[str, Any]) -> None:
             title=f"{key.replace('_', ' ')}: time over simple"
                   + (" (small/large jobs)" if kinds == 2 else ""))
         click.echo()
-    cuts, published = found["reductions"], found["published"]
+    published = found["published"]
+    cuts = [("", found["reductions"])]
+    if "packets_in_steps" in found:
+        cuts.append((", ratio 1, packets in steps", found["packets_in_steps"]["reductions"]))
     print_table(("reduction of communication time", "ours", "published"), [
-        ("16-node jobs, grouping against spreading",
-         _span(cuts["sixteen_nodes"]), _span(published["sixteen_nodes"])),
-        ("64-node jobs, Level-Spread against simple, ratio 1",
-         _span(cuts["sixty_four_nodes"]), _span(published["sixty_four_nodes"]))])
+        (f"{label}{how}", _span(cut[key]), _span(published[key])) for how, cut in cuts
+        for key, label in (
+            ("sixteen_nodes", "16-node jobs, grouping against spreading"),
+            ("sixty_four_nodes", "64-node jobs, Level-Spread against simple"))])
 
 
 def _print_congestor(found: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.network.equilibrium import SHARPNESS, SWEEPS, TOLERANCE, check_routing
 from wattline.network.kernels.messages import count_messages, node_rates
-from wattline.network.kernels.routing import draw_paths, split
+from wattline.network.kernels.routing import draw_paths, list_uses, split
 from wattline.network.kernels.sharing import finish_times
 from wattline.network.routes import RouteBook, Routes
 from wattline.network.topology.base import Topology
@@ -37,6 +37,8 @@ class Exchange:
     node_of_task: IntArray
     traffic: Traffic
     message_bytes: float = 1024.0
+    step: IntArray | None = None
+    """Step in which each message is sent, for the packet simulator; without it all go at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,10 +104,11 @@ def flow_times(book: RouteBook, exchanges: Sequence[Exchange], *, routing: str =
         pairs, np.bincount(pair, rate, len(pairs)), routes.path_start, routes.link_start,
         routes.link, routes.minimal, scale, mode, SHARPNESS, TOLERANCE, SWEEPS)
     packets = flows.messages * np.maximum(1.0, message_bytes[flows.job] / PACKET_BYTES)
-    start, link, use, flow = draw_paths(
-        pairs, offset, share, pair, routes.path_start, routes.link_start, routes.link,
-        flows.source, flows.target, rate, sent, received, packets, first, topology.links,
-        topology.nodes, DRAWS, seed)
+    flow, path, part = draw_paths(pairs, offset, share, pair, routes.path_start, packets, DRAWS,
+                                  seed)
+    start, link, use = list_uses(
+        flow, path, part, routes.link_start, routes.link, flows.source, flows.target, rate, sent,
+        received, first, topology.links, topology.nodes)
     size = (message_bytes[flows.job] * flows.messages / rate)[flow]
     time_s = finish_times(start, link, use, flows.job[flow], size, jobs, capacity, epochs)
     carried = use * np.repeat(size, np.diff(start))

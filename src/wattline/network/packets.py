@@ -6,20 +6,33 @@ only when there is room behind it, so congestion spreads back to the sources. Th
 moves on after one hop time (virtual cut-through). At its source a packet looks at the queues of
 one minimal path and one detour, both drawn at random, and takes the cheaper one: queue length
 times hops (UGAL with local information).
+
+A job's messages are all in flight at once, or, where its exchange says in which step each is sent,
+a task sends those of its next step when it has received those of the one before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.network.equilibrium import check_routing
 from wattline.network.flows import HOP_S, PACKET_BYTES, Exchange
-from wattline.network.kernels.packets import simulate
+from wattline.network.kernels.packets import (
+    AWAITED,
+    DETOURED,
+    HOPS,
+    READY,
+    SEED,
+    Yard,
+    run_packets,
+)
 from wattline.network.routes import RouteBook
 from wattline.network.topology.base import Topology
 
@@ -57,39 +70,115 @@ def packet_times(book: RouteBook, exchanges: Sequence[Exchange], rng: np.random.
     """
     mode = check_routing(routing)
     topology = book.topology
-    source, target, job = _packets(exchanges)
-    # All messages are in flight at once: a node sends its packets in an order drawn at random.
-    order = np.argsort(source + rng.random(len(source)) * 0.999, kind="stable")
-    source, target, job = source[order], target[order], job[order]
-    routes, row = book.routes(topology.node_router[source], topology.node_router[target])
-    ports_in = _ports_in(topology.link_to, topology.node_router, topology.links, topology.routers)
-    longest = int(np.diff(routes.link_start).max()) + 2
-    service = PACKET_BYTES / topology.capacity_bytes_s
-    done, hops, detoured, crossed, stalled = simulate(
-        source, target, job, len(exchanges), row, routes.path_start, routes.link_start,
-        routes.link, routes.minimal, topology.link_from, topology.node_router, *ports_in,
-        topology.links, topology.nodes, service, HOP_S, buffer_packets, longest, mode,
-        int(rng.integers(1, 2**31 - 2)), watched)
-    return PacketResult(done, len(source), int(hops), int(detoured), crossed, stalled)
+    load = _load(exchanges, rng)
+    routes, row = book.routes(topology.node_router[load.source], topology.node_router[load.target])
+    channels = int(np.diff(routes.link_start).max()) + 2
+    setting = np.array([topology.links, topology.nodes, channels, buffer_packets, mode, watched])
+    number = np.zeros(7, dtype=np.int64)
+    number[READY] = load.ready
+    number[SEED] = rng.integers(1, 2**31 - 2)
+    # Without a job to wait for, the count never comes down to zero.
+    number[AWAITED] = max(1, int(np.sum((load.job == watched) & (load.source != load.target))))
+    yard = Yard(
+        setting=setting, number=number, row=row, opens=load.opens, source=load.source,
+        target=load.target, job=load.job, batch_first=load.batch_first,
+        batch_waits=load.batch_waits, batch_more=load.batch_more, ready=load.ready_batches,
+        path_start=routes.path_start, link_start=routes.link_start, link=routes.link,
+        minimal=routes.minimal.view(np.int8), link_from=topology.link_from,
+        node_router=topology.node_router, hop_s=np.array([HOP_S]),
+        service=PACKET_BYTES / topology.capacity_bytes_s, done=np.zeros(len(exchanges)),
+        **_ports_in(topology), **_queues(len(load.source), topology, channels))
+    run_packets(yard)
+    return PacketResult(yard.done, int(np.sum(load.source != load.target)), int(number[HOPS]),
+                        int(number[DETOURED]), yard.crossed, yard.stalled)
 
 
-def _packets(exchanges: Sequence[Exchange]) -> tuple[IntArray, IntArray, IntArray]:
-    sources, targets, jobs = [], [], []
+class _Load(NamedTuple):
+    """The packets of all jobs, and the batches in which they are handed over."""
+
+    source: IntArray
+    target: IntArray
+    job: IntArray
+    opens: IntArray
+    """The batch that waits for the arrival of each packet, or -1."""
+    batch_first: IntArray
+    batch_waits: IntArray
+    batch_more: IntArray
+    """Whether the next batch is the same sender's next one."""
+    ready_batches: IntArray
+    ready: int
+
+
+def _load(exchanges: Sequence[Exchange], rng: np.random.Generator) -> _Load:
+    """Packets sorted by batch: one batch a node, or one for each task and each of its steps."""
+    sources: list[IntArray] = []
+    targets: list[IntArray] = []
+    batches: list[IntArray] = []
+    opens: list[IntArray] = []
+    jobs: list[IntArray] = []
+    more: list[IntArray] = []
+    batch_count = 0
     for number, exchange in enumerate(exchanges):
-        one = exchange.node_of_task[exchange.traffic.source]
-        other = exchange.node_of_task[exchange.traffic.target]
-        count = np.ceil(exchange.traffic.messages * exchange.message_bytes / PACKET_BYTES)
-        count = np.where(one == other, 0, count).astype(np.int64)
-        sources.append(np.repeat(one, count))
-        targets.append(np.repeat(other, count))
+        traffic = exchange.traffic
+        one, other = (exchange.node_of_task[ends] for ends in (traffic.source, traffic.target))
+        count = np.ceil(traffic.messages * exchange.message_bytes / PACKET_BYTES).astype(np.int64)
+        if exchange.step is None:
+            count[one == other] = 0
+            _, batch = np.unique(one, return_inverse=True)
+            here = int(batch.max(initial=-1)) + 1
+            more.append(np.zeros(here, dtype=np.int64))
+            opened = np.full(len(one), -1)
+        else:
+            steps = int(exchange.step.max(initial=0)) + 1
+            here = traffic.tasks * steps
+            batch = traffic.source * steps + exchange.step
+            opened = np.where(exchange.step + 1 < steps,
+                              batch_count + traffic.target * steps + exchange.step + 1, -1)
+            more.append((np.arange(here) % steps < steps - 1).astype(np.int64))
+        for values, found in ((sources, one), (targets, other), (batches, batch_count + batch),
+                              (opens, opened)):
+            values.append(np.repeat(found, count))
         jobs.append(np.full(int(count.sum()), number, dtype=np.int64))
-    return np.concatenate(sources), np.concatenate(targets), np.concatenate(jobs)
+        batch_count += here
+    batch, source = np.concatenate(batches), np.concatenate(sources)
+    # Packets of one batch are handed over in an order drawn at random.
+    order = np.argsort(batch + rng.random(len(batch)) * 0.999, kind="stable")
+    opened = np.concatenate(opens).astype(np.int64)
+    batch_more = np.concatenate(more)
+    waits = np.bincount(opened[opened >= 0], minlength=batch_count)
+    waits[1:] += batch_more[:-1]
+    ready = np.flatnonzero(waits == 0)[::-1]
+    stack = np.zeros(max(1, batch_count), dtype=np.int64)
+    stack[:len(ready)] = ready
+    first = np.concatenate(([0], np.cumsum(np.bincount(batch, minlength=batch_count))))
+    return _Load(source[order].astype(np.int64), np.concatenate(targets)[order].astype(np.int64),
+                 np.concatenate(jobs)[order], opened[order], first.astype(np.int64),
+                 waits.astype(np.int64), batch_more, stack, len(ready))
 
 
-def _ports_in(link_to: IntArray, node_router: IntArray, links: int,
-              routers: int) -> tuple[IntArray, IntArray]:
+def _queues(packets: int, topology: Topology, channels: int) -> dict[str, npt.NDArray[Any]]:
+    """Empty queues, idle links and an empty heap."""
+    links = len(topology.capacity_bytes_s)
+    counts = ("busy", "turn", "waiting", "crossed", "stacked", "stack")
+    return {
+        **{name: np.zeros(links, dtype=np.int64) for name in counts},
+        **{name: np.full(links * channels, -1, dtype=np.int64) for name in ("head", "tail")},
+        **{name: np.full(packets, -1, dtype=np.int64) for name in ("path", "following")},
+        "held": np.zeros(links * channels, dtype=np.int64),
+        "hop": np.zeros(packets, dtype=np.int64),
+        "carried": np.full(links, -1, dtype=np.int64),
+        "blocked_since": np.full(links, -1.0),
+        "stalled": np.zeros(links),
+        "now": np.zeros(1),
+        # A link that is busy has one event, and so has a packet that is under way.
+        "times": np.zeros(links + packets + 1),
+        "codes": np.zeros(links + packets + 1, dtype=np.int64),
+    }
+
+
+def _ports_in(topology: Topology) -> dict[str, IntArray]:
     """Links that lead into each router, those of its nodes included."""
-    ends = np.concatenate((link_to, node_router))
+    ends = np.concatenate((topology.link_to, topology.node_router))
     order = np.argsort(ends, kind="stable")
-    start = np.searchsorted(ends[order], np.arange(routers + 1))
-    return start.astype(np.int64), order.astype(np.int64)
+    start = np.searchsorted(ends[order], np.arange(topology.routers + 1))
+    return {"in_start": start.astype(np.int64), "in_link": order.astype(np.int64)}

@@ -120,13 +120,20 @@ def in_plain_mode(script):
 
 
 @pytest.mark.skipif(PLAIN, reason="compares the compiled code with the plain one")
-def test_compiled_and_plain_agree():
-    ends, energy_j = in_plain_mode("""
+@pytest.mark.parametrize("placement", ["level-spread", "nedd"])
+def test_compiled_and_plain_agree(placement):
+    """Where jobs go, how congestion stretches them, and what NeDD reads of their traffic."""
+    behaviour = {"node_traffic_gbit_s": 6.0, "sensitive_jobs": 0.7}
+    ends, nodes, energy_j = in_plain_mode(f"""
 import json
-found = run(some_jobs(), "level-spread", node_traffic_gbit_s=6.0)
-print(json.dumps([found.schedule.end_s.tolist(), float(found.energy_j)]))
+found = run(some_jobs(), {placement!r}, **{behaviour!r})
+print(json.dumps([found.schedule.end_s.tolist(), [nodes_of(found, job) for job in range(12)],
+                  float(found.energy_j)], default=int))
 """)
-    found = run(some_jobs(), "level-spread", node_traffic_gbit_s=6.0)
+    found = run(some_jobs(), placement, **behaviour)
+    stretch = (found.schedule.end_s - found.schedule.start_s) / some_jobs().run_s
+    assert stretch.max() > 1.0  # or it would say nothing about congestion
+    assert [nodes_of(found, job) for job in range(12)] == nodes
     np.testing.assert_allclose(found.schedule.end_s, ends, rtol=1e-12)
     assert found.energy_j == pytest.approx(energy_j, rel=1e-12)
 

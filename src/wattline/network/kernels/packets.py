@@ -2,14 +2,121 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from wattline.model.kernel import array_kernel
+from wattline.model.books import Books
+from wattline.model.kernel import constants, kernel
+
+EVENTS, DEPTH, READY, SEED, HOPS, DETOURED, AWAITED = constants(7)
+"""Places in `Yard.number`: how many events, links to look at and batches to release there are,
+the state of the random sequence, and what is counted."""
+
+LINKS, NODES, CHANNELS, ROOM, MODE, WATCHED = constants(6)
+"""Places in `Yard.setting`. Links are numbered: between routers, then up from each node, then down
+to each node. `ROOM` is what a channel's buffer holds; no job is watched when that one is -1."""
 
 
-@array_kernel
-def _push(times, codes, count, time, code):
-    at = count
+class Yard(Books):
+    """All that the loop reads and writes."""
+
+    FIELDS = (
+        "setting", "number", "now",
+        # Packets: where they go and for whom; the batch that waits for their arrival, or -1.
+        "source", "target", "job", "row", "opens", "path", "hop", "following",
+        # Batches: packets that one sender hands over together, and how much each waits for.
+        "batch_first", "batch_waits", "batch_more", "ready",
+        # Paths, as in `wattline.network.routes`, and the links that lead into each router.
+        "path_start", "link_start", "link", "minimal", "link_from", "node_router",
+        "in_start", "in_link",
+        # Links: time of one packet, whether one is under way and which, the channel whose turn
+        # it is, packets that wait for it or are on their way to it, and what is counted.
+        "hop_s", "service", "busy", "carried", "turn", "waiting", "blocked_since", "crossed",
+        "stalled",
+        # Queues, one a link and channel: first and last packet, places taken.
+        "head", "tail", "held",
+        # The heap of events, and the stack of links to look at.
+        "times", "codes", "stack", "stacked",
+        "done",
+    )
+    setting: Any
+    number: Any
+    now: Any
+    source: Any
+    target: Any
+    job: Any
+    row: Any
+    opens: Any
+    path: Any
+    hop: Any
+    following: Any
+    batch_first: Any
+    batch_waits: Any
+    batch_more: Any
+    ready: Any
+    path_start: Any
+    link_start: Any
+    link: Any
+    minimal: Any
+    link_from: Any
+    node_router: Any
+    in_start: Any
+    in_link: Any
+    hop_s: Any
+    service: Any
+    busy: Any
+    carried: Any
+    turn: Any
+    waiting: Any
+    blocked_since: Any
+    crossed: Any
+    stalled: Any
+    head: Any
+    tail: Any
+    held: Any
+    times: Any
+    codes: Any
+    stack: Any
+    stacked: Any
+    done: Any
+
+
+@kernel
+def run_packets(yard: Yard) -> None:
+    """Run all packets to their targets, or until those of the watched job have arrived."""
+    number = yard.number
+    total = yard.service.size
+    while True:
+        _release(yard)
+        while number[DEPTH] > 0:
+            number[DEPTH] -= 1
+            e = yard.stack[number[DEPTH]]
+            yard.stacked[e] = 0
+            if not yard.busy[e]:
+                _serve(yard, e)
+        if number[AWAITED] == 0 or number[EVENTS] == 0:
+            return
+        yard.now[0], code = yard.times[0], yard.codes[0]
+        _pop(yard)
+        if code < total:
+            yard.busy[code] = 0
+            _look_at(yard, code)
+            packet = yard.carried[code]
+            if packet >= 0 and yard.opens[packet] >= 0:
+                _count_down(yard, yard.opens[packet])
+        else:
+            packet = code - total
+            e = _link_at(yard, packet, yard.hop[packet] - 1)
+            _append(yard, e, yard.hop[packet], packet)
+            if not yard.busy[e]:
+                _look_at(yard, e)
+
+
+@kernel
+def _push(yard: Yard, time: float, code: int) -> None:
+    """Add an event; those at the same time come in the order of their codes."""
+    times, codes = yard.times, yard.codes
+    at = yard.number[EVENTS]
+    yard.number[EVENTS] += 1
     while at > 0:
         up = (at - 1) >> 1
         if times[up] < time or (times[up] == time and codes[up] < code):
@@ -19,11 +126,13 @@ def _push(times, codes, count, time, code):
     times[at], codes[at] = time, code
 
 
-@array_kernel
-def _pop(times, codes, count):
-    """Remove the first of `count` events; the caller has read it."""
-    time, code = times[count - 1], codes[count - 1]
-    last = count - 1
+@kernel
+def _pop(yard: Yard) -> None:
+    """Remove the first event; the caller has read it."""
+    times, codes = yard.times, yard.codes
+    yard.number[EVENTS] -= 1
+    last = yard.number[EVENTS]
+    time, code = times[last], codes[last]
     at = 0
     while True:
         down = 2 * at + 1
@@ -39,169 +148,171 @@ def _pop(times, codes, count):
     times[at], codes[at] = time, code
 
 
-@array_kernel
-def _choose(row, path_start, link_start, link, minimal, waiting, mode, seed):
-    """The path of a packet at its source, and the next state of the random sequence."""
-    low, high = path_start[row], path_start[row + 1]
+@kernel
+def _random(yard: Yard) -> int:
+    yard.number[SEED] = yard.number[SEED] * 48271 % 2147483647
+    return int(yard.number[SEED])
+
+
+@kernel
+def _look_at(yard: Yard, e: int) -> None:
+    """See to it that this link is asked whether it can send."""
+    if not yard.stacked[e]:
+        yard.stacked[e] = 1
+        yard.stack[yard.number[DEPTH]] = e
+        yard.number[DEPTH] += 1
+
+
+@kernel
+def _append(yard: Yard, e: int, channel: int, packet: int) -> None:
+    """Put a packet at the end of a queue."""
+    queue = e * yard.setting[CHANNELS] + channel
+    if yard.tail[queue] < 0:
+        yard.head[queue] = packet
+    else:
+        yard.following[yard.tail[queue]] = packet
+    yard.tail[queue] = packet
+
+
+@kernel
+def _count_down(yard: Yard, batch: int) -> None:
+    """One thing less that a batch waits for."""
+    yard.batch_waits[batch] -= 1
+    if yard.batch_waits[batch] == 0:
+        yard.ready[yard.number[READY]] = batch
+        yard.number[READY] += 1
+
+
+@kernel
+def _release(yard: Yard) -> None:
+    """Hand over the packets of all batches that wait for nothing any more."""
+    links = yard.setting[LINKS]
+    while yard.number[READY] > 0:
+        yard.number[READY] -= 1
+        batch = yard.ready[yard.number[READY]]
+        for packet in range(yard.batch_first[batch], yard.batch_first[batch + 1]):
+            if yard.source[packet] == yard.target[packet]:
+                # Between tasks of one node: it is there at once.
+                if yard.opens[packet] >= 0:
+                    _count_down(yard, yard.opens[packet])
+            else:
+                _append(yard, links + yard.source[packet], 0, packet)
+                _look_at(yard, links + yard.source[packet])
+        if yard.batch_more[batch]:
+            _count_down(yard, batch + 1)
+
+
+@kernel
+def _hops(yard: Yard, packet: int) -> int:
+    """Links between routers on the packet's path."""
+    path = yard.path[packet]
+    return int(yard.link_start[path + 1] - yard.link_start[path])
+
+
+@kernel
+def _link_at(yard: Yard, packet: int, hop: int) -> int:
+    """The link that a packet takes as its hop of this number; -1 when it has arrived."""
+    hops = _hops(yard, packet)
+    if hop < hops:
+        return int(yard.link[yard.link_start[yard.path[packet]] + hop])
+    if hop == hops:
+        return int(yard.setting[LINKS] + yard.setting[NODES] + yard.target[packet])
+    return -1
+
+
+@kernel
+def _choose(yard: Yard, row: int) -> int:
+    """The path of a packet at its source."""
+    low, high = yard.path_start[row], yard.path_start[row + 1]
     shortest = 0
-    while low + shortest < high and minimal[low + shortest]:
+    while low + shortest < high and yard.minimal[low + shortest]:
         shortest += 1
-    seed = seed * 48271 % 2147483647
-    direct = low + seed % max(1, shortest)
-    if mode == 0 or high - low == shortest:
-        return direct, seed
-    seed = seed * 48271 % 2147483647
-    detour = low + shortest + seed % (high - low - shortest)
-    if mode == 1:
-        return detour, seed
-    near = waiting[link[link_start[direct]]] * (link_start[direct + 1] - link_start[direct])
-    far = waiting[link[link_start[detour]]] * (link_start[detour + 1] - link_start[detour])
-    return (direct if near <= far else detour), seed
+    direct = low + _random(yard) % max(1, shortest)
+    if yard.setting[MODE] == 0 or high - low == shortest:
+        return int(direct)
+    detour = low + shortest + _random(yard) % (high - low - shortest)
+    if yard.setting[MODE] == 1:
+        return int(detour)
+    start = yard.link_start
+    near = yard.waiting[yard.link[start[direct]]] * (start[direct + 1] - start[direct])
+    far = yard.waiting[yard.link[start[detour]]] * (start[detour + 1] - start[detour])
+    return int(direct if near <= far else detour)
 
 
-@array_kernel
-def simulate(source, target, job, jobs, row, path_start, link_start, link, minimal, link_from,
-             node_router, in_start, in_link, links, nodes, service, hop_s, room, channels, mode,
-             seed, watched):
-    """Run all packets to their targets; see the module's text for the rules.
-
-    With a watched job (not -1) the run ends when all packets of that job have arrived.
-    """
-    packets = len(source)
-    awaited = 0
-    for p in range(packets):
-        awaited += job[p] == watched
-    now = 0.0
-    total = links + 2 * nodes
-    path = np.full(packets, -1, dtype=np.int64)
-    hop = np.zeros(packets, dtype=np.int64)
-    following = np.full(packets, -1, dtype=np.int64)
-    head = np.full((total, channels), -1, dtype=np.int64)
-    tail = np.full((total, channels), -1, dtype=np.int64)
-    held = np.zeros((total, channels), dtype=np.int64)
-    waiting = np.zeros(total, dtype=np.int64)
-    busy = np.zeros(total, dtype=np.bool_)
-    turn = np.zeros(total, dtype=np.int64)
-    blocked_since = np.full(total, -1.0)
-    crossed = np.zeros(total, dtype=np.int64)
-    stalled = np.zeros(total)
-    done = np.zeros(jobs)
-    hops, detoured = 0, 0
-    # Codes below `total` free a link; the others bring packet `code - total` to its next queue.
-    size = 4 * total + 4 * packets + 16
-    times = np.empty(size)
-    codes = np.empty(size, dtype=np.int64)
-    events = 0
-    stack = np.empty(8 * total + 64, dtype=np.int64)
-    for p in range(packets):
-        up = links + source[p]
-        if tail[up, 0] < 0:
-            head[up, 0] = p
-        else:
-            following[tail[up, 0]] = p
-        tail[up, 0] = p
-    depth = 0
-    for n in range(nodes):
-        stack[depth] = links + n
-        depth += 1
-    while True:
-        while depth > 0:
-            depth -= 1
-            e = stack[depth]
-            if busy[e]:
-                continue
-            sent = False
-            any_waiting = False
-            for k in range(channels):
-                v = (turn[e] + k) % channels
-                p = head[e, v]
-                if p < 0:
-                    continue
-                any_waiting = True
-                if e >= links and e < links + nodes:
-                    path[p], seed = _choose(row[p], path_start, link_start, link, minimal,
-                                            waiting, mode, seed)
-                length = link_start[path[p] + 1] - link_start[path[p]]
-                after = -1
-                if hop[p] < length:
-                    after = link[link_start[path[p]] + hop[p]]
-                elif hop[p] == length:
-                    after = links + nodes + target[p]
-                if after >= 0 and held[after, hop[p] + 1] >= room:
-                    continue
-                if after >= 0:
-                    held[after, hop[p] + 1] += 1
-                    waiting[after] += 1
-                head[e, v] = following[p]
-                if head[e, v] < 0:
-                    tail[e, v] = -1
-                following[p] = -1
-                if not (e >= links and e < links + nodes):
-                    if held[e, v] == room:
-                        # Room appears here: wake the links that lead to this queue.
-                        at = link_from[e] if e < links else node_router[e - links - nodes]
-                        # They are asked in an order that starts anywhere, so none starves.
-                        ports = in_start[at + 1] - in_start[at]
-                        seed = seed * 48271 % 2147483647
-                        for step in range(ports):
-                            i = in_start[at] + (step + seed) % ports
-                            if not busy[in_link[i]]:
-                                if depth + 1 >= len(stack):
-                                    wider = np.empty(2 * len(stack), dtype=np.int64)
-                                    wider[:depth] = stack[:depth]
-                                    stack = wider
-                                stack[depth] = in_link[i]
-                                depth += 1
-                    held[e, v] -= 1
-                    waiting[e] -= 1
-                busy[e] = True
-                turn[e] = (v + 1) % channels
-                crossed[e] += 1
-                if blocked_since[e] >= 0.0:
-                    stalled[e] += now - blocked_since[e]
-                    blocked_since[e] = -1.0
-                _push(times, codes, events, now + service[e], e)
-                events += 1
-                if after >= 0:
-                    hop[p] += 1
-                    if after < links:
-                        hops += 1
-                    wait = hop_s + max(0.0, service[e] - service[after])
-                    _push(times, codes, events, now + wait, total + p)
-                    events += 1
-                else:
-                    done[job[p]] = max(done[job[p]], now + service[e])
-                    if not minimal[path[p]]:
-                        detoured += 1
-                    if job[p] == watched:
-                        awaited -= 1
-                        if awaited == 0:
-                            return done, hops, detoured, crossed, stalled
-                sent = True
-                break
-            if not sent and any_waiting and blocked_since[e] < 0.0:
-                blocked_since[e] = now
-        if events == 0:
-            break
-        now, code = times[0], codes[0]
-        _pop(times, codes, events)
-        events -= 1
-        if code < total:
-            busy[code] = False
-            stack[depth] = code
-            depth += 1
+@kernel
+def _serve(yard: Yard, e: int) -> None:
+    """Send the first packet, channels in turn, that has room behind this link."""
+    channels = yard.setting[CHANNELS]
+    at_source = yard.setting[LINKS] <= e < yard.setting[LINKS] + yard.setting[NODES]
+    any_waiting = False
+    for k in range(channels):
+        channel = (yard.turn[e] + k) % channels
+        packet = yard.head[e * channels + channel]
+        if packet < 0:
             continue
-        p = code - total
-        length = link_start[path[p] + 1] - link_start[path[p]]
-        e = link[link_start[path[p]] + hop[p] - 1] if hop[p] <= length else (
-            links + nodes + target[p])
-        v = hop[p]
-        if tail[e, v] < 0:
-            head[e, v] = p
-        else:
-            following[tail[e, v]] = p
-        tail[e, v] = p
-        if not busy[e]:
-            stack[depth] = e
-            depth += 1
-    return done, hops, detoured, crossed, stalled
+        any_waiting = True
+        if at_source:
+            yard.path[packet] = _choose(yard, yard.row[packet])
+        after = _link_at(yard, packet, yard.hop[packet])
+        if after >= 0 and (yard.held[after * channels + yard.hop[packet] + 1]
+                           >= yard.setting[ROOM]):
+            continue
+        _leave(yard, e, channel, packet, at_source)
+        _send(yard, e, packet, after)
+        return
+    if any_waiting and yard.blocked_since[e] < 0.0:
+        yard.blocked_since[e] = yard.now[0]
+
+
+@kernel
+def _leave(yard: Yard, e: int, channel: int, packet: int, at_source: bool) -> None:
+    """Take the first packet from a queue; room appears there."""
+    queue = e * yard.setting[CHANNELS] + channel
+    yard.head[queue] = yard.following[packet]
+    if yard.head[queue] < 0:
+        yard.tail[queue] = -1
+    yard.following[packet] = -1
+    yard.turn[e] = (channel + 1) % yard.setting[CHANNELS]
+    if at_source:
+        return
+    if yard.held[queue] == yard.setting[ROOM]:
+        links = yard.setting[LINKS]
+        router = yard.link_from[e] if e < links else (
+            yard.node_router[e - links - yard.setting[NODES]])
+        # Links that lead here are asked in an order that starts anywhere, so that none starves.
+        low = yard.in_start[router]
+        ports = yard.in_start[router + 1] - low
+        first = _random(yard)
+        for step in range(ports):
+            before = yard.in_link[low + (step + first) % ports]
+            if not yard.busy[before]:
+                _look_at(yard, before)
+    yard.held[queue] -= 1
+    yard.waiting[e] -= 1
+
+
+@kernel
+def _send(yard: Yard, e: int, packet: int, after: int) -> None:
+    """Put a packet on a link; `after` is the link that it takes next, -1 for none."""
+    now = yard.now[0]
+    yard.busy[e] = 1
+    yard.crossed[e] += 1
+    if yard.blocked_since[e] >= 0.0:
+        yard.stalled[e] += now - yard.blocked_since[e]
+        yard.blocked_since[e] = -1.0
+    _push(yard, now + yard.service[e], e)
+    if after >= 0:
+        yard.carried[e] = -1
+        yard.hop[packet] += 1
+        yard.held[after * yard.setting[CHANNELS] + yard.hop[packet]] += 1
+        yard.waiting[after] += 1
+        yard.number[HOPS] += after < yard.setting[LINKS]
+        # The head moves on after one hop time, but a packet cannot leave before it is there.
+        wait = yard.hop_s[0] + max(0.0, yard.service[e] - yard.service[after])
+        _push(yard, now + wait, yard.service.size + packet)
+    else:
+        yard.carried[e] = packet
+        job = yard.job[packet]
+        yard.done[job] = max(yard.done[job], now + yard.service[e])
+        yard.number[DETOURED] += not yard.minimal[yard.path[packet]]
+        yard.number[AWAITED] -= job == yard.setting[WATCHED]

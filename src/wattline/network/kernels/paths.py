@@ -125,11 +125,41 @@ def _same(links, start, other, length):
 
 
 @array_kernel
+def _path(wiring, here, there, k, minimal_paths, detours, links, start):
+    """Write the k-th candidate path of a pair, minimal ones first; its end, or -1 for none."""
+    domains = len(wiring.first) - 1
+    one, other = wiring.domain[here], wiring.domain[there]
+    mix = here * 31 + there * 17
+    end = -1
+    if k < minimal_paths:
+        if one == other:
+            return _walk(wiring, here, there, mix + k, links, start)
+        return _cross(wiring, here, there, other, mix + k, links, start)
+    if here == there:
+        return -1
+    if one != other:
+        # A detour by a third domain: all of them where they are few enough.
+        step = k - minimal_paths
+        third = step if step < domains else -1
+        if domains - 2 > detours:
+            third = (mix + step) % domains
+        if third >= 0 and third not in (one, other):
+            end = _cross(wiring, here, -1, third, mix + k, links, start)
+            if end >= 0:
+                middle = wiring.link_to[links[end - 1]]
+                end = _cross(wiring, middle, there, other, mix + k, links, end)
+    elif wiring.detour_inside:
+        middle = (mix * 7 + k * 7919) % len(wiring.domain)
+        if middle not in (here, there):
+            end = _walk(wiring, here, middle, mix + k, links, start)
+            end = _walk(wiring, middle, there, mix + k, links, end)
+    return end
+
+
+@array_kernel
 def find_paths(wiring, source, target, minimal_paths, detours):
     """Candidate paths of each pair: the arrays of `Routes`."""
     pairs = len(source)
-    domains = len(wiring.first) - 1
-    routers = len(wiring.domain)
     longest = 2
     for value in wiring.distance.ravel():
         longest = max(longest, int(value))
@@ -141,8 +171,6 @@ def find_paths(wiring, source, target, minimal_paths, detours):
     paths = 0
     for pair in range(pairs):
         here, there = source[pair], target[pair]
-        one, other = wiring.domain[here], wiring.domain[there]
-        mix = here * 31 + there * 17
         first_path = paths
         for k in range(minimal_paths + detours):
             start = link_start[paths]
@@ -150,31 +178,7 @@ def find_paths(wiring, source, target, minimal_paths, detours):
                 grown = np.empty(2 * len(links) + longest, dtype=np.int32)
                 grown[:start] = links[:start]
                 links = grown
-            end = -1
-            if k < minimal_paths:
-                if one == other:
-                    end = _walk(wiring, here, there, mix + k, links, start)
-                else:
-                    end = _cross(wiring, here, there, other, mix + k, links, start)
-            elif here == there:
-                break
-            elif one != other:
-                # A detour by a third domain: all of them where they are few enough.
-                step = k - minimal_paths
-                if domains - 2 > detours:
-                    third = (mix + step) % domains
-                else:
-                    third = step if step < domains else -1
-                if third >= 0 and third not in (one, other):
-                    end = _cross(wiring, here, -1, third, mix + k, links, start)
-                    if end >= 0:
-                        middle = wiring.link_to[links[end - 1]]
-                        end = _cross(wiring, middle, there, other, mix + k, links, end)
-            elif wiring.detour_inside:
-                middle = (mix * 7 + k * 7919) % routers
-                if middle not in (here, there):
-                    end = _walk(wiring, here, middle, mix + k, links, start)
-                    end = _walk(wiring, middle, there, mix + k, links, end)
+            end = _path(wiring, here, there, k, minimal_paths, detours, links, start)
             if end < 0:
                 continue
             known = False

@@ -8,6 +8,35 @@ from wattline.model.kernel import array_kernel
 
 
 @array_kernel
+def _chances(low, high, link_start, link, minimal, price, routing, sharpness, cost):
+    """Write the chance of each path of a pair to `cost`, not yet divided by their sum."""
+    direct = 0
+    cheapest = np.inf
+    for q in range(low, high):
+        found = 0.0
+        for k in range(link_start[q], link_start[q + 1]):
+            found += price[link[k]]
+        cost[q - low] = found
+        cheapest = min(cheapest, found)
+        if minimal[q]:
+            direct += 1
+    detours = high - low - direct
+    weights = 0.0
+    for q in range(low, high):
+        # One minimal path and one detour are drawn, so each kind has weight one. A pair
+        # without detours (routers of one group) goes the minimal way.
+        if minimal[q]:
+            chance = 0.0 if routing == 1 and detours > 0 else 1.0 / direct
+        else:
+            chance = 0.0 if routing == 0 else 1.0 / detours
+        if routing == 2:
+            chance *= np.exp(sharpness * (cheapest - cost[q - low]))
+        cost[q - low] = chance
+        weights += chance
+    return weights
+
+
+@array_kernel
 def split(rows, demand, path_start, link_start, link, minimal, scale, routing,
           sharpness, tolerance, sweeps):
     """Share of each path of each row's demand, the part that would still move, and the sweeps.
@@ -32,29 +61,8 @@ def split(rows, demand, path_start, link_start, link, minimal, scale, routing,
         step = gain if sweep > 0 else 1.0
         for i in range(len(rows)):
             low, high = path_start[rows[i]], path_start[rows[i] + 1]
-            direct = 0
-            cheapest = np.inf
-            for q in range(low, high):
-                found = 0.0
-                for k in range(link_start[q], link_start[q + 1]):
-                    found += price[link[k]]
-                cost[q - low] = found
-                cheapest = min(cheapest, found)
-                if minimal[q]:
-                    direct += 1
-            detours = high - low - direct
-            weights = 0.0
-            for q in range(low, high):
-                # One minimal path and one detour are drawn, so each kind has weight one. A pair
-                # without detours (routers of one group) goes the minimal way.
-                if minimal[q]:
-                    chance = 0.0 if routing == 1 and detours > 0 else 1.0 / direct
-                else:
-                    chance = 0.0 if routing == 0 else 1.0 / detours
-                if routing == 2:
-                    chance *= np.exp(sharpness * (cheapest - cost[q - low]))
-                cost[q - low] = chance
-                weights += chance
+            weights = _chances(low, high, link_start, link, minimal, price, routing, sharpness,
+                               cost)
             for q in range(low, high):
                 at = offset[i] + q - low
                 wish = cost[q - low] / weights
@@ -80,22 +88,20 @@ def split(rows, demand, path_start, link_start, link, minimal, scale, routing,
 
 
 @array_kernel
-def draw_paths(pairs, offset, share, pair, path_start, link_start, link, source, target, rate,
-               sent, received, packets, first, links, nodes, draws, seed):
-    """Divide each flow over paths drawn by their shares; the links of every part and their use.
+def draw_paths(pairs, offset, share, pair, path_start, packets, draws, seed):
+    """Divide each flow over paths drawn by their shares: flow, path and part of each division.
 
     A flow of few packets draws a path for each; a larger one draws evenly spaced quantiles, since
     the law of large numbers leaves it little to chance.
     """
-    flows = len(source)
     most = 0
-    for i in range(flows):
+    for i in range(len(pair)):
         most += min(draws, max(1, int(np.ceil(packets[i]))))
     flow = np.empty(most, dtype=np.int64)
     path = np.empty(most, dtype=np.int64)
     part = np.empty(most)
     count = 0
-    for i in range(flows):
+    for i in range(len(pair)):
         low = path_start[pairs[pair[i]]]
         begin, end = offset[pair[i]], offset[pair[i] + 1]
         times = min(draws, max(1, int(np.ceil(packets[i]))))
@@ -108,24 +114,37 @@ def draw_paths(pairs, offset, share, pair, path_start, link_start, link, source,
                 level = seed / 2147483647.0
             else:
                 level = (d + shift) / times
-            chosen = end - 1
-            reached = 0.0
-            for k in range(begin, end):
-                reached += share[k]
-                if level < reached:
-                    chosen = k
-                    break
+            chosen = low + _drawn(share, begin, end, level) - begin
             known = -1
             for m in range(first_part, count):
-                if path[m] == low + chosen - begin:
+                if path[m] == chosen:
                     known = m
             if known < 0:
                 flow[count] = i
-                path[count] = low + chosen - begin
+                path[count] = chosen
                 part[count] = 0.0
                 known = count
                 count += 1
             part[known] += 1.0 / times
+    return flow[:count].copy(), path[:count].copy(), part[:count].copy()
+
+
+@array_kernel
+def _drawn(share, begin, end, level):
+    """The place at which the shares, added up from `begin`, pass a level."""
+    reached = 0.0
+    for k in range(begin, end):
+        reached += share[k]
+        if level < reached:
+            return k
+    return end - 1
+
+
+@array_kernel
+def list_uses(flow, path, part, link_start, link, source, target, rate, sent, received, first,
+              links, nodes):
+    """The links of every part of a flow, those of its nodes included, and its use of each."""
+    count = len(flow)
     start = np.zeros(count + 1, dtype=np.int64)
     for m in range(count):
         i = flow[m]
@@ -154,4 +173,4 @@ def draw_paths(pairs, offset, share, pair, path_start, link_start, link, source,
                 used_link[at] = links + nodes + first[target[i]] + n
                 use[at] = received[i, n] * part[m]
                 at += 1
-    return start, used_link, use, flow[:count].copy()
+    return start, used_link, use

@@ -30,6 +30,8 @@ class Settings:
     pattern: str = ""
     """One pattern for all jobs; empty for a pattern drawn for each kind."""
     packets: bool = False
+    steps: bool = False
+    """Whether tasks wait for each other, step by step; only packets can."""
     node_gbit_s: float = 8.0
     global_gbit_s: float = 8.0
 
@@ -99,7 +101,7 @@ def _bench(settings: Settings) -> Bench:
     if settings not in _benches:
         machine = dragonfly(node_gbit_s=settings.node_gbit_s,
                             global_gbit_s=settings.global_gbit_s)
-        _benches[settings] = Bench(machine, packets=settings.packets)
+        _benches[settings] = Bench(machine, packets=settings.packets, steps=settings.steps)
     return _benches[settings]
 
 

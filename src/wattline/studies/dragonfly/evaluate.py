@@ -6,13 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.network.flows import Exchange, flow_book, flow_times
 from wattline.network.packets import packet_book, packet_times
 from wattline.network.placement import place_all
+from wattline.network.rounds import in_steps
 from wattline.network.routes import RouteBook
 from wattline.network.topology.base import Topology
-from wattline.network.traffic import TASKS_PER_NODE, map_tasks, pattern
+from wattline.network.traffic import TASKS_PER_NODE, Traffic, map_tasks, pattern
 from wattline.studies.dragonfly.workloads import Workload
 
 
@@ -29,12 +31,16 @@ class Outcome:
 
 
 class Bench:
-    """A machine with its paths, ready to evaluate many workloads."""
+    """A machine with its paths, ready to evaluate many workloads.
 
-    def __init__(self, topology: Topology, *, packets: bool = False,
+    With `steps`, which needs packets, tasks wait for each other as in a message-passing library.
+    """
+
+    def __init__(self, topology: Topology, *, packets: bool = False, steps: bool = False,
                  routing: str = "adaptive", mapping: str = "random") -> None:
         self.topology = topology
         self.packets = packets
+        self.steps = steps
         self.routing = routing
         self.mapping = mapping
         self.book: RouteBook = packet_book(topology) if packets else flow_book(topology)
@@ -47,13 +53,17 @@ class Bench:
         made = []
         at = 0
         for kind in workload.kinds:
-            traffic = pattern(kind.pattern, kind.nodes * TASKS_PER_NODE)
+            traffic, step = self._messages(kind.pattern, kind.nodes * TASKS_PER_NODE)
             for _ in range(kind.count):
                 nodes = placed[at]
                 at += 1
                 tasks = map_tasks(nodes, traffic.tasks, self.mapping, rng)
-                made.append(Exchange(nodes, tasks, traffic, kind.message_bytes))
+                made.append(Exchange(nodes, tasks, traffic, kind.message_bytes, step))
         return made
+
+    def _messages(self, name: str, tasks: int) -> tuple[Traffic, IntArray | None]:
+        """Messages of a pattern: all at once, or in the steps of a library (packets only)."""
+        return in_steps(name, tasks) if self.steps else (pattern(name, tasks), None)
 
     def run(self, workload: Workload, placement: str, seed: int, repeats: int = 1) -> Outcome:
         """Mean of several runs with other mappings and other random placements.

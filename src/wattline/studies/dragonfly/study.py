@@ -21,6 +21,7 @@ from wattline.studies.dragonfly.tables import (
     intensity_cases,
     reduction_range,
     run_cases,
+    stepped_cases,
 )
 
 GROUPING = ("simple", "slurm", "rdg")
@@ -33,9 +34,11 @@ class Plan:
 
     workloads: int = 1000
     seed: int = 1
-    repeats: int = 1
+    repeats: int = 3
+    """Runs, with other mappings, of random workloads (small jobs first) and of equal jobs; the
+    rest runs once."""
     quick: bool = False
-    packets: int = 0
+    packets: int = 40
     """Random workloads to run packet by packet as well, 0 for none."""
     workers: int = 2
     node_gbit_s: float = 8.0
@@ -55,9 +58,13 @@ class Study:
     large_first: Comparison
     by_pattern: Mapping[str, Comparison]
     packets: Comparison | None
+    steps: Comparison | None
+    """The same workloads as `packets`, tasks waiting for each other step by step."""
     flows_of_packets: Comparison | None
     """The same workloads as `packets`, by flows: what the flow model gets wrong."""
     homogeneous: Sequence[Row]
+    stepped: Sequence[Row]
+    """16-node and 64-node jobs by packets, step by step."""
     heterogeneous: Sequence[Row]
     intensity: Sequence[Row]
     congestor: congestor.CongestorResult
@@ -72,24 +79,30 @@ def run_study(plan: Plan, advance: Callable[[float], None] | None = None) -> Stu
     sizes = [] if plan.quick else intensity_cases()
     single = 0 if plan.quick else 100
     beside = 1 if plan.quick else 10
-    base = Settings(seed=plan.seed, repeats=plan.repeats, node_gbit_s=plan.node_gbit_s)
+    stepped = stepped_cases() if plan.packets else []
+    once = Settings(seed=plan.seed, node_gbit_s=plan.node_gbit_s)
     with Pool(plan.workers, advance) as pool:
-        chunks = (2 * plan.workloads + len(PATTERNS) * single + plan.packets * 2) / CHUNK
-        pool.plan(chunks + len(homogeneous) + len(mixed) + len(sizes) + beside)
-        small = compare(base, plan.workloads, pool)
-        large = compare(replace(base, large_first=True), plan.workloads, pool)
-        by_pattern = {name: compare(replace(base, pattern=name), single, pool)
+        chunks = -(-plan.workloads // CHUNK) * 2 + len(PATTERNS) * single // CHUNK
+        chunks += 3 * -(-plan.packets // CHUNK)
+        pool.plan(chunks + sum(map(len, (homogeneous, stepped, mixed, sizes))) + beside)
+        small = compare(replace(once, repeats=plan.repeats), plan.workloads, pool)
+        large = compare(replace(once, large_first=True), plan.workloads, pool)
+        by_pattern = {name: compare(replace(once, pattern=name), single, pool)
                       for name in PATTERNS} if single else {}
-        packets = flows = None
+        packets = steps = flows = None
         if plan.packets:
-            packets = compare(replace(base, packets=True, repeats=1), plan.packets, pool)
-            flows = compare(replace(base, repeats=1), plan.packets, pool)
-        equal, unlike, sized = (run_cases(cases, pool, seed=plan.seed, repeats=plan.repeats)
-                                for cases in (homogeneous, mixed, sizes))
+            by_packet = replace(once, packets=True)
+            packets, steps, flows = (
+                compare(way, plan.packets, pool)
+                for way in (by_packet, replace(by_packet, steps=True), once))
+        equal, in_steps = (run_cases(cases, pool, seed=plan.seed, repeats=plan.repeats)
+                           for cases in (homogeneous, stepped))
+        unlike, sized = (run_cases(cases, pool, seed=plan.seed, repeats=1)
+                         for cases in (mixed, sizes))
         stretched = pool.map(congestor.run_once,
                              [(plan.seed * 1000 + k,) for k in range(beside)])
-    return Study(plan, small, large, by_pattern, packets, flows, equal, unlike, sized,
-                 congestor.summarize(stretched))
+    return Study(plan, small, large, by_pattern, packets, steps, flows, equal, in_steps, unlike,
+                 sized, congestor.summarize(stretched))
 
 
 def energy(comparison: Comparison, node: NodeClass | None = None) -> dict[str, dict[str, float]]:
@@ -125,12 +138,6 @@ def flow_error(study: Study) -> dict[str, float] | None:
 def summary(study: Study) -> dict[str, Any]:
     """Everything as plain values: what `--json` prints."""
     random = study.small_first.against(BASELINES)
-    by_label = {label: [row for row in study.homogeneous if row.case.label == label
-                        and row.case.nodes == 272]
-                for label in ("16-node", "64-node", "quarter")}
-    sixteen = reduction_range(by_label["16-node"], ("level-spread", *GROUPING), SPREADING)
-    equal = [row for row in by_label["64-node"] if row.case.ratio == 1.0]
-    sixty_four = reduction_range(equal, ("level-spread",), ("simple",))
     found: dict[str, Any] = {
         "workloads": study.plan.workloads,
         "seed": study.plan.seed,
@@ -147,7 +154,7 @@ def summary(study: Study) -> dict[str, Any]:
         "homogeneous": [_row(row) for row in study.homogeneous],
         "heterogeneous": [_row(row) for row in study.heterogeneous],
         "message_sizes": [_row(row) for row in study.intensity],
-        "reductions": {"sixteen_nodes": sixteen, "sixty_four_nodes": sixty_four},
+        "reductions": _reductions(study.homogeneous),
         "congestor": {"stretch": study.congestor.stretch, "minimd_better": study.congestor.better,
                       "runs": study.congestor.repeats},
         "published": {
@@ -160,14 +167,32 @@ def summary(study: Study) -> dict[str, Any]:
             "congestor_stretch": published.CONGESTOR_STRETCH,
         },
     }
-    if study.packets is not None:
+    if study.packets is not None and study.steps is not None:
         found["packets"] = {
             "workloads": study.plan.packets,
             **study.packets.against(BASELINES),
             "jokanovic": study.packets.against(("jokanovic",)),
             "flow_error": flow_error(study),
         }
+        found["packets_in_steps"] = {
+            "workloads": study.plan.packets,
+            **study.steps.against(BASELINES),
+            "jokanovic": study.steps.against(("jokanovic",)),
+            "relative_time": study.steps.relative(),
+            "homogeneous": [_row(row) for row in study.stepped],
+            "reductions": _reductions(study.stepped),
+        }
     return found
+
+
+def _reductions(rows: Sequence[Row]) -> dict[str, tuple[float, float]]:
+    """The two ranges that were published for equal jobs, least and greatest over the cases."""
+    sixteen = [row for row in rows if row.case.label == "16-node"]
+    sixty_four = [row for row in rows if row.case.label == "64-node" and row.case.ratio == 1.0]
+    return {
+        "sixteen_nodes": reduction_range(sixteen, ("level-spread", *GROUPING), SPREADING),
+        "sixty_four_nodes": reduction_range(sixty_four, ("level-spread",), ("simple",)),
+    }
 
 
 def _row(row: Row) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wattline.network.topology import dragonfly
 from wattline.network.traffic import PATTERNS
@@ -27,6 +27,8 @@ class Case:
     label: str
     pattern: str
     workload: Workload
+    steps: bool = False
+    """By packets, tasks waiting for each other; otherwise by flows, all messages at once."""
 
     @property
     def nodes(self) -> int:
@@ -41,16 +43,17 @@ class Row:
     relative: Mapping[str, tuple[float, ...]]
 
 
-_benches: dict[tuple[int, int, float], Bench] = {}
+_benches: dict[tuple[int, int, float, bool], Bench] = {}
 
 
 def run_case(case: Case, seed: int, repeats: int) -> Row:
     """Evaluate one case under all policies."""
-    key = (case.routers_per_group, case.groups, case.ratio)
+    key = (case.routers_per_group, case.groups, case.ratio, case.steps)
     if key not in _benches:
         _benches.clear()  # one machine at a time: the paths of large ones fill memory
         _benches[key] = Bench(dragonfly(4, case.routers_per_group, case.groups,
-                                        global_gbit_s=8.0 * case.ratio))
+                                        global_gbit_s=8.0 * case.ratio),
+                              packets=case.steps, steps=case.steps)
     bench = _benches[key]
     times = {name: bench.run(case.workload, name, seed, repeats).time_s for name in POLICIES}
     return Row(case, {name: tuple((time_s / times["simple"]).tolist())
@@ -71,6 +74,12 @@ def homogeneous_cases(ratios: Sequence[float] = RATIOS,
                            homogeneous(nodes, size, pattern, utilization=used))
                       for ratio in ratios for pattern in PATTERNS]
     return cases
+
+
+def stepped_cases() -> list[Case]:
+    """Jobs of 16 and of 64 nodes at equal bandwidths, packet by packet and step by step."""
+    return [replace(case, steps=True) for case in homogeneous_cases(ratios=(1.0,))
+            if case.label != "quarter"]
 
 
 def heterogeneous_cases(ratios: Sequence[float] = RATIOS,
