@@ -174,7 +174,7 @@ def _overload(call: Callable[..., Any], found: Slot, declaration: Callable[..., 
         if parameters is None:
             raise TypeError(f"{found.name} takes a NamedTuple of parameters, not {chosen}")
         implementation: Any = found.find(parameters)
-        plain: Callable[..., Any] = implementation.py_func
+        plain: Callable[..., Any] = getattr(implementation, "py_func", implementation)
         return plain
 
     # numba wants the very argument names in the function that resolves.
