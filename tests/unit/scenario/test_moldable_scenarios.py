@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from wattline.cli.main import cli, main
+from wattline.policies.placement.varied import THROTTLE
 from wattline.scenario.build import plan
 from wattline.scenario.load import validate
 
@@ -44,6 +45,50 @@ def test_simulate_with_adaptive_configurations(files):
     assert found["wait_s"]["mean"] == 0.0
     assert found["time_above_cap_s"] == 0.0
     assert found["power_w"]["peak"] <= 1100.0
+
+
+def metrics(arguments):
+    result = CliRunner().invoke(cli, [*arguments, "--json"], catch_exceptions=False)
+    return json.loads(result.stdout)["metrics"]
+
+
+def test_simulate_lends_unused_watts(files):
+    # Each fair share of 367 W buys 2 nodes at 50 W (125 s). Alone, a job runs on 400 W (100 s);
+    # both together have 1100 W, enough for both loans.
+    given = options(files, "--configure", "naive", "--cap", "1100W")
+    without, lent = metrics(given), metrics([*given, "--power-policy", "lending"])
+    assert without["makespan_s"] == pytest.approx(126.0)
+    assert lent["makespan_s"] == pytest.approx(101.0)
+    assert lent["power_w"]["peak"] == pytest.approx(800.0)
+    assert lent["time_above_cap_s"] == 0.0
+
+
+def test_simulate_with_nodes_that_differ(files):
+    # 367 W buy 2 nodes at 50 W, where the cap is felt: the thirstiest node sets the pace.
+    (files / "nodes.csv").write_text("host,run_id,nodes,pkg0_w,pkg1_w,pkg0_limit_w\n" + "".join(
+        f"n{i:02},a,12,{60 * factor},{60 * factor},95\n"
+        for i, factor in enumerate([1.2, 1.1, *[1.0] * 7, 0.9, 0.9, 0.8])))
+    (files / "table.csv").write_text(TABLE.replace("app,2,8,100,", "app,2,8,80,"))
+    given = options(files, "--configure", "naive", "--cap", "1100W", "--placement", "varied",
+                    "--set", f"policy.placement.file={files / 'nodes.csv'}")
+    blind = metrics(given)
+    aware = metrics([*given, "--set", "policy.placement.nodes=thrifty",
+                     "--set", "policy.placement.caps=fitted"])
+    assert blind["turnaround_s"]["max"] == pytest.approx(125.0 * 1.2**THROTTLE)
+    assert aware["turnaround_s"]["max"] == pytest.approx(125.0 * 0.95**THROTTLE)
+
+
+def test_loans_are_counted_at_what_thirsty_nodes_draw(files):
+    # Both jobs start with 200 W by their table, 220 W on these nodes; a loan costs 220 W more.
+    # Under 850 W there is room for one, though the table alone would allow both.
+    (files / "nodes.csv").write_text("host,run_id,nodes,pkg0_w,pkg1_w,pkg0_limit_w\n" + "".join(
+        f"n{i:02},a,12,{60 * factor},{60 * factor},95\n"
+        for i, factor in enumerate([*[1.1] * 4, *[1.0] * 8])))
+    found = metrics(options(
+        files, "--configure", "naive", "--cap", "850W", "--power-policy", "lending",
+        "--placement", "varied", "--set", f"policy.placement.file={files / 'nodes.csv'}"))
+    assert found["power_w"]["peak"] == pytest.approx(660.0)
+    assert found["time_above_cap_s"] == 0.0
 
 
 def test_a_cap_is_shared_out_even_if_no_power_policy_is_named(files):

@@ -94,10 +94,17 @@ def _settle(st: State, admission: Lending, policy: Composition) -> None:
             break
         row = int(st.live[job].slack)
         up = offers.row_up[row]
-        spare_w -= offers.row_power_w[up] - offers.row_power_w[row]
+        spare_w -= (offers.row_power_w[up] - offers.row_power_w[row]) * _thirst(st, offers, job)
         st.live[job].slack = float(up)
     _note_changes(st, offers, lowered=True)
     _note_changes(st, offers, lowered=False)
+
+
+@kernel
+def _thirst(st: State, offers: Any, job: int) -> float:
+    """What the job's own nodes draw, relative to its table: nodes differ by manufacture."""
+    live = st.live[job]
+    return float(live.watts / offers.row_power_w[live.config - 1])
 
 
 @kernel
@@ -114,6 +121,7 @@ def _most_deserving(st: State, offers: Any, spare_w: float) -> int:
                 continue
             up = offers.row_up[row]
             cost_w = offers.row_power_w[up] - offers.row_power_w[row]
+            cost_w *= _thirst(st, offers, job)
             if cost_w > spare_w:
                 continue
             gain = (1.0 - offers.row_time_s[up] / offers.row_time_s[row]) / max(cost_w, 1e-3)
@@ -134,7 +142,7 @@ def _note_changes(st: State, offers: Any, lowered: bool) -> None:
             row = int(live.slack)
             if row < 0:
                 continue
-            power_w = offers.row_power_w[row]
+            power_w = offers.row_power_w[row] * _thirst(st, offers, job)
             change_w = power_w - live.power_w
             if abs(change_w) <= 1e-9 * power_w or (change_w < 0.0) != lowered:
                 continue
