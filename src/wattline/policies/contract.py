@@ -172,9 +172,21 @@ def exhausted(st: State, admission: Any) -> bool:
 
 
 @slot(1, default=True)
+def most_units(st: State, admission: Any) -> int:
+    """No job on more units than this can be admitted before something changes; a bound."""
+    return int(st.clock[0].free)
+
+
+@slot(1, default=True)
 def planned_s(st: State, admission: Any, job: int, requested_s: float) -> float:
     """How long a job that asked for `requested_s` may take if it is admitted now."""
     return float(requested_s / st.clock[0].speed)
+
+
+@slot(1, default=True)
+def most_speed(st: State, admission: Any) -> float:
+    """`planned_s` plans no job faster than this; a policy that has its own says it here."""
+    return float(st.clock[0].speed)
 
 
 @slot(1, default=True)
@@ -199,6 +211,12 @@ def configure(st: State, configuration: Any, policy: Composition, position: int)
 def least_units(st: State, configuration: Any, job: int, units: int) -> int:
     """No configuration of the job needs fewer units than this; `units` is the one it is in."""
     return units
+
+
+@slot(1, default=True)
+def as_queued(st: State, configuration: Any) -> bool:
+    """Whether `configure` leaves entries as they are, so that some need not be asked for."""
+    return False
 
 
 # ---- placement ------------------------------------------------------------------------------

@@ -40,10 +40,17 @@ def sort_rest(st: State, order: Any, policy: Composition, position: int) -> None
     return
 
 
+@slot(1, default=True)
+def sorted_until(st: State, order: Any) -> int:
+    """Entries before this position are in order; `sort_rest` sees to those from there on."""
+    return int(st.clock[0].queue_last)
+
+
 def uses_leaders(order: T) -> T:
     """Mark an order that implements `key_by`."""
     implement(sort_front, order)(_sort_front)
     implement(sort_rest, order)(_sort_rest)
+    implement(sorted_until, order)(_sorted_until)
     implement(join_leaders, order)(_join_leaders)
     return order
 
@@ -67,6 +74,11 @@ def _sort_front(st: State, order: Any, policy: Composition) -> None:
     clock.sorted_end = clock.queue_last
     if clock.reached <= ANCHORS and clock.queue_last - clock.queue_first >= 2 * ANCHORS:
         _find_leaders(st, policy)
+
+
+@kernel
+def _sorted_until(st: State, order: Any) -> int:
+    return int(st.clock[0].sorted_end)
 
 
 @kernel

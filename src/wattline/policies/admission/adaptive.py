@@ -14,14 +14,16 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from wattline.model.kernel import implement, kernel
+from wattline.physics.adaptive import SLACK, choose_level, fits
 from wattline.physics.adaptive import WAIT as NO_LEVEL
-from wattline.physics.adaptive import choose_level, fits
 from wattline.policies.contract import (
     START,
     WAIT,
     Composition,
     admit,
     exhausted,
+    most_speed,
+    most_units,
     not_before_s,
     planned_s,
     refuses,
@@ -160,6 +162,28 @@ def no_room_for_any(st: State, admission: Adaptive, cap_w: float) -> bool:
     """Whether the room under the cap is too small for the smallest job of the queue."""
     clock = st.clock[0]
     return not fits(clock.smallest * admission.least_rise_w, cap_w - clock.power_w)
+
+
+@implement(most_units, Adaptive)
+@kernel
+def _most_units(st: State, admission: Adaptive) -> int:
+    return units_in_room(st, admission, st.clock[0].cap_w)
+
+
+@kernel
+def units_in_room(st: State, admission: Adaptive, cap_w: float) -> int:
+    """No job on more units fits under the cap; one more than computed, for rounding."""
+    clock = st.clock[0]
+    room_w = max(cap_w - clock.power_w, 0.0) * (1.0 + SLACK)
+    if room_w >= admission.least_rise_w * clock.units:
+        return int(clock.units)
+    return int(room_w / admission.least_rise_w) + 1
+
+
+@implement(most_speed, Adaptive)
+@kernel
+def _most_speed(st: State, admission: Adaptive) -> float:
+    return float(admission.speed[-1])
 
 
 @implement(watts_available, Adaptive)

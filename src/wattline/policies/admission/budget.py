@@ -32,6 +32,7 @@ from wattline.policies.admission.adaptive import (
     start_level,
     switch,
     time_at_level,
+    units_in_room,
     wake_up,
 )
 from wattline.policies.contract import (
@@ -40,6 +41,8 @@ from wattline.policies.contract import (
     admit,
     before_queue,
     exhausted,
+    most_speed,
+    most_units,
     not_before_s,
     planned_s,
     refuses,
@@ -177,6 +180,18 @@ def _planned_s(st: State, admission: Budget, job: int, requested_s: float) -> fl
 @kernel
 def _exhausted(st: State, admission: Budget) -> bool:
     return no_room_for_any(st, admission.adaptive, plan_w(st, admission))
+
+
+@implement(most_units, Budget)
+@kernel
+def _most_units(st: State, admission: Budget) -> int:
+    return units_in_room(st, admission.adaptive, plan_w(st, admission))
+
+
+@implement(most_speed, Budget)
+@kernel
+def _most_speed(st: State, admission: Budget) -> float:
+    return float(admission.adaptive.speed[-1])
 
 
 @implement(watts_available, Budget)

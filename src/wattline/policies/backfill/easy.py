@@ -22,10 +22,13 @@ from wattline.policies.contract import (
     STOP,
     Composition,
     Everything,
+    as_queued,
     before_queue,
     configure,
     exhausted,
     least_units,
+    most_speed,
+    most_units,
     not_before_s,
     planned_s,
     schedule,
@@ -34,7 +37,7 @@ from wattline.policies.contract import (
     watts_available,
     watts_of,
 )
-from wattline.policies.leaders import sort_front, sort_rest
+from wattline.policies.leaders import sort_front, sort_rest, sorted_until
 from wattline.policies.profile import add_to_profile, earliest, plan_running
 from wattline.policies.queue import drop_entries, sort_queue
 from wattline.policies.releases import first_release_s
@@ -65,7 +68,7 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
         sort_front(st, policy.order, policy)
     if clock.overrun and first_release_s(st) <= clock.now_s:
         clock.examined = 0  # overdue jobs: time alone may have changed the reservation
-    if clock.stopped and clock.stopper >= 0 and not _may_pass(st, policy, clock.stopper):
+    if clock.stopped and clock.stopper >= 0 and not may_pass(st, policy, clock.stopper):
         clock.examined = 0  # it would no longer end in time: it stops those behind it no more
     if clock.examined == 0:
         clock.stopped = 0
@@ -82,7 +85,7 @@ def _schedule(st: State, backfill: Easy, policy: Composition) -> None:
             if clock.examined == 0:
                 clock.smallest = clock.units + 1
             return
-        _reserve(st, policy, st.queue[head].job)
+        reserve(st, policy, st.queue[head].job)
         position = head + 1
         least = least_units(
             st, policy.configuration, st.queue[head].job, st.queue[head].units
@@ -108,10 +111,20 @@ def _backfill(st: State, policy: Composition, position: int, smallest: int) -> N
             smallest = min(smallest, clock.smallest)  # the rest is not looked at: still a bound
             break
         sort_rest(st, policy.order, policy, position)
+        if as_queued(st, policy.configuration):
+            until = min(end, sorted_until(st, policy.order))
+            hopeful, least = _next_hopeful(st, policy, position, until)
+            if kept != position:
+                _move_up(st, position, hopeful, kept)
+            smallest = min(smallest, least)
+            kept += hopeful - position
+            position = hopeful
+            if position == until:
+                continue
         entry = st.queue[position]
         stays = True
         if configure(st, policy.configuration, policy, position) and entry.units <= clock.free:
-            in_time = _in_time(st, policy, entry.job, entry.requested_s)
+            in_time = in_time_for(st, policy, entry.job, entry.requested_s)
             if in_time or _uses_extra_only(st, policy, entry.job, entry.units):
                 verdict = attempt_configured(st, policy, position)
                 stays = not leaves_queue(verdict)
@@ -134,15 +147,47 @@ def _backfill(st: State, policy: Composition, position: int, smallest: int) -> N
 
 
 @kernel_part
-def _may_pass(st: State, policy: Composition, job: int) -> bool:
+def _next_hopeful(
+    st: State, policy: Composition, position: int, end: int
+) -> tuple[int, int]:
+    """The first entry from `position` on that could perhaps start now, or `end`.
+
+    With it, the least units of those before it. A long queue is mostly entries that are too large
+    or too long. To see that takes two comparisons with bounds that hold for all; what passes them
+    is looked at closely.
+    """
+    clock = st.clock[0]
+    queue = st.queue
+    most = min(clock.free, most_units(st, policy.admission))
+    few = min(most, clock.extra)
+    # The second more than makes up for rounding.
+    longest_s = (clock.shadow_s - clock.now_s) * most_speed(st, policy.admission) + 1.0
+    least = clock.units + 1
+    for index in range(position, end):
+        units = queue[index].units
+        if units <= most and (units <= few or queue[index].requested_s <= longest_s):
+            return index, least
+        least = min(least, units)
+    return end, least
+
+
+@kernel
+def _move_up(st: State, first: int, end: int, kept: int) -> None:
+    """Close the gap that started jobs left before the entries [first, end)."""
+    for index in range(end - first):
+        st.queue[kept + index] = st.queue[first + index]
+
+
+@kernel_part
+def may_pass(st: State, policy: Composition, job: int) -> bool:
     """Whether a queued job may start beside the head job's reservation, power apart."""
     live = st.live[job]
-    in_time = _in_time(st, policy, job, live.requested_s)
+    in_time = in_time_for(st, policy, job, live.requested_s)
     return bool(in_time or _uses_extra_only(st, policy, job, live.units))
 
 
 @kernel_part
-def _in_time(st: State, policy: Composition, job: int, requested_s: float) -> bool:
+def in_time_for(st: State, policy: Composition, job: int, requested_s: float) -> bool:
     clock = st.clock[0]
     time_s = planned_s(st, policy.admission, job, requested_s)
     return bool(clock.now_s + time_s <= clock.shadow_s)
@@ -155,7 +200,7 @@ def _uses_extra_only(st: State, policy: Composition, job: int, size: int) -> boo
 
 
 @kernel_part
-def _reserve(st: State, policy: Composition, job: int) -> None:
+def reserve(st: State, policy: Composition, job: int) -> None:
     """Find the shadow time of the head job and what is extra beside it."""
     watts = watts_available(st, policy.admission)
     now_s = st.clock[0].now_s

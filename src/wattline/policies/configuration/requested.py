@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from wattline.policies.contract import starts_only
+from wattline.model.kernel import implement, kernel
+from wattline.policies.contract import as_queued, starts_only
+from wattline.policies.state import State
 
 
 @starts_only
 class Requested(NamedTuple):
     """The size and time that the user asked for."""
+
+
+@implement(as_queued, Requested)
+@kernel
+def _as_queued(st: State, configuration: Requested) -> bool:
+    return True

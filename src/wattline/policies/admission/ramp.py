@@ -1,0 +1,90 @@
+"""The ramp limit: how fast the power of the machine may change, in both directions.
+
+A *level* follows the power of the machine at no more than the allowed rate. The power may be above
+or below that level by what the rate gives in a minute (`ramp_w`): so much may come at once, more
+only as fast as the level follows. Work that ends and work that starts in its place cancel out. A
+change larger than that (one large job) waits until power and level are the same.
+
+What nobody decides, the end of a job, is not held back: it takes the power down at once, and the
+level follows it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wattline.model.kernel import kernel
+from wattline.physics.adaptive import fits
+from wattline.policies.starting import note
+from wattline.policies.state import ACT_WAKE, State
+
+LEVEL_W, LEVEL_S, SINCE_W, PLAN_W = range(4)
+"""Places in `numbers`: the level, as of when, the power since then; the budget's cap."""
+NUMBERS = 4
+
+
+@kernel
+def follow(st: State, admission: Any) -> None:
+    """Bring the level up to now. Power was the same since the last call, up to this instant."""
+    clock = st.clock[0]
+    numbers = st.numbers
+    if numbers[SINCE_W] == 0.0:  # the first call: no job has run yet
+        numbers[LEVEL_W] = clock.power_w
+        numbers[SINCE_W] = clock.power_w
+    step_w = (clock.now_s - numbers[LEVEL_S]) * admission.ramp_w_per_s
+    gap_w = numbers[SINCE_W] - numbers[LEVEL_W]
+    numbers[LEVEL_W] += min(max(gap_w, -step_w), step_w)
+    numbers[LEVEL_S] = clock.now_s
+
+
+@kernel
+def remember(st: State, admission: Any, change_w: float) -> None:
+    """Called after each decision, which still changes the power by so much: what holds then."""
+    follow(st, admission)
+    st.numbers[SINCE_W] = st.clock[0].power_w + change_w
+
+
+@kernel
+def may_rise(st: State, admission: Any, job: int, rise_w: float) -> bool:
+    """Whether the power may rise so much now; if not, asks to be called when it may."""
+    follow(st, admission)
+    clock = st.clock[0]
+    left_w = st.numbers[LEVEL_W] + admission.ramp_w - clock.power_w
+    needed_w = min(rise_w, admission.ramp_w)
+    if fits(needed_w, left_w):
+        return True
+    wake_up(st, clock.now_s + (needed_w - left_w) / admission.ramp_w_per_s, job)
+    return False
+
+
+@kernel
+def units_that_may_change(st: State, admission: Any, units: int, change_w: float) -> int:
+    """So many of these units may be switched now, each by `change_w`; at least one when level.
+
+    Where it is not all of them, asks to be called when one more may.
+    """
+    if admission.ramp_w_per_s == 0.0 or change_w == 0.0 or units == 0:
+        return units
+    follow(st, admission)
+    clock = st.clock[0]
+    used_w = (clock.power_w - st.numbers[LEVEL_W]) * (1.0 if change_w > 0.0 else -1.0)
+    each_w = abs(change_w)
+    left_w = admission.ramp_w - used_w
+    most = int(max(left_w, 0.0) * (1.0 + 1e-9) / each_w)
+    if most == 0 and each_w > admission.ramp_w and used_w <= 0.0:
+        most = 1
+    if most < units:
+        left_w -= most * each_w
+        needed_w = min(each_w, admission.ramp_w)
+        wait_s = max(needed_w - left_w, 0.0) / admission.ramp_w_per_s
+        wake_up(st, clock.now_s + max(wait_s, 1.0), -1)
+    return min(units, most)
+
+
+@kernel
+def wake_up(st: State, time_s: float, job: int) -> None:
+    """Ask to be called at a time, unless an earlier call is already asked for."""
+    clock = st.clock[0]
+    if clock.wake_s <= clock.now_s or time_s < clock.wake_s:
+        clock.wake_s = time_s
+        note(st, ACT_WAKE, job, time_s, 0.0)
