@@ -65,7 +65,7 @@ def show(scenario: Path | None, run_folder: Path | None, as_json: bool, **option
 @click.option("--cap", metavar="WATTS|INFINITE", help="The cap.")
 @click.option("--at", default="", metavar="TIME", help="From this time on; else from the start.")
 @click.option("--floor", metavar="WATTS", help="The machine is not switched off below this.")
-@click.option("--change-rate", metavar="WATTS", help="How fast power may rise, a second.")
+@click.option("--change-rate", metavar="WATTS", help="How fast power may change, a second.")
 @now_option
 @json_option
 def set_(scenario: Path, as_json: bool, **options: Any) -> None:

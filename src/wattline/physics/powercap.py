@@ -62,7 +62,7 @@ class PowerCap:
     reservations: tuple[WattReservation, ...] = ()
     floor_w: float = 0.0
     change_rate_w_per_s: float = 0.0
-    """How fast starting jobs may raise the power; 0 for as fast as they come."""
+    """How fast decisions may change the power, up or down; 0 for no limit."""
 
     def checked(self, limits: Limits, now_s: float = -math.inf) -> PowerCap:
         """This plan, refused with the reason where it cannot be."""

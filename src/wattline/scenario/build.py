@@ -74,7 +74,7 @@ def plan(scenario: Scenario, trace: Trace | None = None) -> Plan:
     rules = make_rules(scenario, jobs, machine)
     setting = Setting(scenario, jobs, machine, rules.cap_w, _logged(trace, jobs))
     policy = make_policy(scenario, setting)
-    rules = replace(rules, numbers=max(rules.numbers, room_for(policy)))
+    rules = replace(rules, numbers=max(rules.numbers, room_for(policy, len(jobs))))
     return Plan(scenario, trace, jobs, machine, policy, rules)
 
 

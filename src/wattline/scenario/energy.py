@@ -47,7 +47,7 @@ def cap_plan(scenario: Scenario, machine: Machine) -> PowerCap:
         raise InputError(f"power.cap: {error}") from None
 
 
-def room_for(policy: Any) -> int:
+def room_for(policy: Any, jobs: int) -> int:
     """Room in `numbers` that a composition needs."""
     from wattline.policies.contract import Composition
 
@@ -57,7 +57,7 @@ def room_for(policy: Any) -> int:
 
     room = SHARE_FIRST
     if isinstance(policy.order, EnergyShare):
-        room += numbers_needed(policy.order)
+        room += numbers_needed(policy.order, jobs)
     return room
 
 
@@ -71,7 +71,6 @@ def adaptive_admission(
     from wattline.physics.powercap import WattReservation
     from wattline.policies.admission.adaptive_setup import Strategy, adaptive
 
-    _only_easy(setting, "adaptive")
     plan = cap_plan(setting.scenario, setting.machine)
     planned = tuple(WattReservation(r.start_s, r.duration_s, r.watts, r.name)
                     for r in setting.scenario.reservations if r.watts)
@@ -170,16 +169,6 @@ def _cost(price: str, carbon: str, start: str, weight: float, start_s: float) ->
     return Signal(cost.time_s + start_s, cost.value, cost.unit)
 
 
-def _only_easy(setting: Setting, name: str) -> None:
-    backfill = setting.scenario.policy.backfill
-    chosen = backfill if isinstance(backfill, str) else backfill.get("name")
-    if chosen == "conservative":
-        raise InputError(
-            f"policy.backfill: conservative plans with full speed, which power policy '{name}' "
-            "does not keep to; use easy or none"
-        )
-
-
 # ---- order -----------------------------------------------------------------------------------
 
 
@@ -223,9 +212,6 @@ def bounded_placement(
     from wattline.model.views.build import power_view, read_views
     from wattline.policies.placement.bounded_setup import bounded
 
-    order = setting.scenario.policy.order
-    if (order if isinstance(order, str) else order.get("name")) == "energy-share":
-        raise InputError("policy.placement: bounded does not go together with order energy-share")
     machine = setting.machine
     if setting.scenario.machine.granularity == "core":
         raise InputError("policy.placement: bounded chooses nodes, not cores")

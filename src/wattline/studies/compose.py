@@ -10,8 +10,8 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.model.run import Run
 from wattline.physics.powercap import PowerCap
-from wattline.policies.admission.adaptive import NUMBERS
 from wattline.policies.admission.adaptive_setup import Strategy, adaptive
+from wattline.policies.admission.ramp import NUMBERS
 from wattline.policies.backfill.easy import Easy
 from wattline.policies.configuration.requested import Requested
 from wattline.policies.contract import Composition

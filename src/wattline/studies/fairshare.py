@@ -81,7 +81,8 @@ def study(seed: int = 1, *, beta: float = 0.7, half_life_s: float = 86400.0) -> 
     runs = {
         "first come": simulate(jobs, machine, composed(NoLimit(), Fcfs())),
         "energy fair-share": simulate(
-            jobs, machine, composed(NoLimit(), order), Rules(numbers=numbers_needed(order))
+            jobs, machine, composed(NoLimit(), order),
+            Rules(numbers=numbers_needed(order, len(jobs))),
         ),
     }
     energy = JOB_NODES * core.node_power(CORES) * RUN_S / core.speed()

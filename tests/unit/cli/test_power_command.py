@@ -100,7 +100,6 @@ def test_a_reservation_below_the_floor_is_refused(scenario, capsys):
         ('power = {name = "adaptive", colour = 1}', "no parameter"),
         ('power = {name = "budget"}', "a budget needs energy"),
         ('power = {name = "budget", energy = "1kWh"}', "draws idle"),
-        ('power = "adaptive"\nbackfill = "conservative"', "conservative plans with full speed"),
         ('placement = "claims"', "policy.configure = 'claims' too"),
         ('order = {name = "energy-share", half_life = 0}', "half_life"),
     ],

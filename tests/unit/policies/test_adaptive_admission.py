@@ -11,14 +11,18 @@ import pytest
 from tests.support.plain import in_plain
 
 from wattline.analysis.checker import check
+from wattline.engine.prepare import Rules
+from wattline.engine.simulate import simulate
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.physics.core_power import NODE_OFF_W, SANDY_BRIDGE, parse_cpu_freq
 from wattline.physics.powercap import CapChange, PowerCap, WattReservation
 from wattline.policies.admission.adaptive_setup import Strategy, adaptive
+from wattline.policies.admission.ramp import NUMBERS
+from wattline.policies.backfill.conservative import Conservative
 from wattline.studies import esp
-from wattline.studies.compose import adaptive_run
+from wattline.studies.compose import adaptive_run, composed
 
 SPEED = SANDY_BRIDGE.speed()
 
@@ -120,6 +124,42 @@ def test_booting_and_shutting_down_take_time_and_energy():
     assert found.time_above_cap_s == 0
 
 
+def test_conservative_backfilling_holds_watts_for_a_late_job():
+    """2,720 W leave 1,600 W above idle: six nodes at full speed, or ten at 272 W.
+
+    A (5 nodes, 1,200 W) runs; B (10 nodes) needs A's nodes and then 800 W at its lowest, at 100 s;
+    C and D (2 nodes each) may start before it only where they end in time: C does, D does not.
+    """
+    found = run_conservative(
+        jobs((0, 5, 100), (0, 10, 100), (0, 2, 30), (0, 2, 300)), PowerCap(2720))
+    assert found.schedule.start_s[0] == 0
+    assert found.schedule.start_s[1] == 100
+    assert found.schedule.start_s[2] == 0
+    assert found.schedule.start_s[3] >= found.schedule.end_s[1]
+    assert found.time_above_cap_s == 0
+
+
+def test_no_stream_of_small_jobs_starves_one_that_waits_for_watts():
+    """1,720 W leave 600 W: seven nodes at the lowest frequency take 560 W, beside nothing else.
+
+    One-node jobs of 60 s come every 10 s; beside the large one there are nodes for three of them.
+    """
+    stream = [(10 * i, 1, 60) for i in range(1, 40)]
+    found = run_conservative(jobs((0, 1, 60), (1, 7, 50), *stream), PowerCap(1720))
+    large = int(np.argmax(found.jobs.procs))
+    assert found.schedule.start_s[large] < 300
+    assert found.time_above_cap_s == 0
+
+
+def run_conservative(table, plan):
+    cluster = machine()
+    policy = composed(adaptive(cluster, plan, jobs=table))._replace(backfill=Conservative())
+    found = simulate(table, cluster, policy,
+                     Rules(cap_w=plan.signal(cluster.power_w_max), numbers=NUMBERS))
+    assert check(found) == []
+    return found
+
+
 def test_the_floor_keeps_nodes_on():
     plan = PowerCap(1600, floor_w=1120)
     found = run(jobs((0, 4, 100)), plan, Strategy.SHUT)
@@ -134,6 +174,42 @@ def test_the_ramp_spreads_starts():
     starts = np.sort(found.schedule.start_s)
     assert list(starts[:6]) == [0] * 6
     assert list(starts[6:]) == pytest.approx([10, 20, 30, 40])
+
+
+@pytest.mark.parametrize(("first_s", "second_starts_s"), [(1000, 60), (30, 30)])
+def test_a_job_in_the_place_of_another_is_no_rise(first_s, second_starts_s):
+    """4 W a second, 240 W at once: just the first job. The second follows a minute later.
+
+    If the first ends before that, the second takes its place.
+    """
+    found = run(jobs((0, 1, first_s), (0, 1, 100)), PowerCap(change_rate_w_per_s=4.0))
+    assert list(found.schedule.start_s) == [0, second_starts_s]
+
+
+def test_switching_off_keeps_to_the_ramp():
+    """At 10 s the cap falls to 700 W, one busy node. Nine of 98 W go, at 1 W a second."""
+    def power_w(rate):
+        plan = PowerCap(changes=(CapChange(10.0, 700.0),), change_rate_w_per_s=rate)
+        events = run(jobs((0, 1, 5), (900, 1, 1)), plan, Strategy.SHUT).events
+        last = np.append(np.diff(events.time_s) > 0, True)  # what holds after each instant
+        after = last & (events.time_s >= 10) & (events.time_s < 400)
+        return events.time_s[after], events.power_w[after]
+
+    at_s, free_w = power_w(0.0)
+    assert free_w[-1] == 1120 - 9 * 98
+    assert at_s[-1] == 10
+    at_s, held_w = power_w(1.0)
+    assert (held_w >= 1120 - 98 - (at_s - 10)).all()  # one node may go at once
+    assert list(held_w) == [1120 - 98 * gone for gone in (1, 2, 3, 4)]
+
+
+def test_below_the_floor_nodes_are_switched_on_again():
+    """Six nodes off for the cap; when the job ends, the floor of 1,000 W wants them back."""
+    plan = PowerCap(1600, changes=(CapChange(50.0, math.inf),), floor_w=1000)
+    found = run(jobs((0, 3, 100), (150, 1, 10)), plan, Strategy.SHUT)
+    settled = found.events.time_s > 100
+    assert found.ran.all()
+    assert found.events.power_w[settled].min() >= 1000
 
 
 def test_bad_strategies_and_plans_are_refused():

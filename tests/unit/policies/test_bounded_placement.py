@@ -69,3 +69,23 @@ def test_a_scenario_names_bounds():
     """)
     assert 6400 < result[0] <= 14000
     assert "bounded needs limits" in result[1]
+
+
+def test_bounds_and_fair_share_by_joules_go_together():
+    """Each keeps its own books: the bound holds, and the order is that without a bound."""
+    result = in_plain("""
+        from wattline.scenario.api import simulate
+        fields = dict(trace__generate="lublin", trace__jobs=80, machine__nodes=64,
+                      machine__node_idle_w=100, machine__node_active_w=300,
+                      policy__order={"name": "energy-share", "age": 0.1})
+        free = simulate(**fields, policy__placement="first-fit")
+        wide = simulate(**fields, policy__placement={"name": "bounded", "limits": {"site": "1MW"}})
+        tight = simulate(**fields, policy__placement={"name": "bounded",
+                                                      "limits": {"site": "14kW"}})
+        result = [free.schedule.start_s.tolist(), wide.schedule.start_s.tolist(),
+                  free.power_w_peak, tight.power_w_peak, int(tight.ran.sum())]
+    """)
+    free, wide, free_peak_w, peak_w, ran = result
+    assert free == wide
+    assert free_peak_w > 14000 >= peak_w
+    assert ran > 0

@@ -28,7 +28,7 @@ def test_fair_share_by_joules_serves_the_thriftier_user():
                               names={"user": users})
         order = energy_share(ShareTree.flat(users), users, half_life_s=1e9)
         run = simulate(jobs, Machine.uniform(1, NodeClass(power_w_idle=0, power_w_active=300)),
-                       composed(NoLimit(), order), Rules(numbers=numbers_needed(order)))
+                       composed(NoLimit(), order), Rules(numbers=numbers_needed(order, len(jobs))))
         result = run.schedule.start_s.tolist()
     """)
     # After 30 s both used 2,000 J (but for the fading): the hungry one's second job is next or

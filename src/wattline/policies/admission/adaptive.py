@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from wattline.model.kernel import implement, kernel
 from wattline.physics.adaptive import SLACK, choose_level, fits
 from wattline.physics.adaptive import WAIT as NO_LEVEL
+from wattline.policies.admission.ramp import may_rise, remember, units_that_may_change
 from wattline.policies.contract import (
     START,
     WAIT,
@@ -33,11 +34,7 @@ from wattline.policies.contract import (
     watts_of,
 )
 from wattline.policies.starting import note
-from wattline.policies.state import ACT_DOWN, ACT_UP, ACT_WAKE, BLOCK, RUNNING, State
-
-RISEN_W, RISEN_S, PLAN_W = range(3)
-"""Places in `numbers`: how much the power has risen lately, as of when; the budget's cap."""
-NUMBERS = 3
+from wattline.policies.state import ACT_DOWN, ACT_UP, BLOCK, RUNNING, State
 
 
 class Adaptive(NamedTuple):
@@ -68,11 +65,11 @@ class Adaptive(NamedTuple):
     shut: int = 0
     """1: units that only take power from jobs are switched off."""
     floor_w: float = 0.0
-    """Switching off does not take the machine below this."""
+    """Switching off does not take the machine below this; units are switched on for it."""
     ramp_w_per_s: float = 0.0
-    """How fast starting jobs may raise the power; 0 for no limit."""
+    """How fast decisions may change the power; 0 for no limit. See `ramp`."""
     ramp_w: float = 0.0
-    """How much of a rise that was not used is kept for later."""
+    """How much of a change may come at once."""
 
 
 @kernel
@@ -125,7 +122,7 @@ def admit_under(st: State, admission: Adaptive, job: int, cap_w: float) -> int:
         return WAIT
     if admission.ramp_w_per_s > 0.0:
         rise_w = rise_of(st, job) * admission.dynamic[level]
-        if not _ramp_allows(st, admission, job, rise_w):
+        if not may_rise(st, admission, job, rise_w):
             return WAIT
     set_level(st, admission, job, level)
     return START
@@ -303,73 +300,75 @@ def after_windows_s(st: State, admission: Adaptive, job: int) -> float:
     return float("inf")
 
 
-# ---- ramp ------------------------------------------------------------------------------------
-
-
-@kernel
-def _ramp_allows(st: State, admission: Adaptive, job: int, rise_w: float) -> bool:
-    """Whether the power may rise so much now. A rise above the whole store needs it unused."""
-    clock = st.clock[0]
-    numbers = st.numbers
-    passed_s = clock.now_s - numbers[RISEN_S]
-    numbers[RISEN_W] = max(0.0, numbers[RISEN_W] - passed_s * admission.ramp_w_per_s)
-    numbers[RISEN_S] = clock.now_s
-    left_w = admission.ramp_w - numbers[RISEN_W]
-    needed_w = min(rise_w, admission.ramp_w)
-    if fits(needed_w, left_w):
-        numbers[RISEN_W] += rise_w
-        return True
-    wake_up(st, clock.now_s + (needed_w - left_w) / admission.ramp_w_per_s, job)
-    return False
-
-
-@kernel
-def wake_up(st: State, time_s: float, job: int) -> None:
-    """Ask to be called at a time, unless an earlier call is already asked for."""
-    clock = st.clock[0]
-    if clock.wake_s <= clock.now_s or time_s < clock.wake_s:
-        clock.wake_s = time_s
-        note(st, ACT_WAKE, job, time_s, 0.0)
-
-
 # ---- switching off ---------------------------------------------------------------------------
 
 
 @implement(settle, Adaptive)
 @kernel
 def _settle(st: State, admission: Adaptive, policy: Composition) -> None:
-    if admission.shut:
-        switch(st, admission, st.clock[0].cap_w)
+    settle_under(st, admission, st.clock[0].cap_w)
 
 
 @kernel
-def switch(st: State, admission: Adaptive, cap_w: float) -> None:
+def settle_under(st: State, admission: Adaptive, cap_w: float) -> None:
+    """Switch units after a decision, and keep account of the ramp."""
+    change_w = 0.0
+    if admission.shut:
+        change_w = switch(st, admission, cap_w)
+    if admission.ramp_w_per_s > 0.0:
+        remember(st, admission, change_w)
+
+
+@kernel
+def switch(st: State, admission: Adaptive, cap_w: float) -> float:
     """Keep as many units on as can be busy together under the cap; the others are switched off.
 
-    Only while jobs wait: an idle machine without a queue is left as it is.
+    The result is what that changes the power by at once.
+    Only while jobs wait: an idle machine without a queue is left as it is. Below the floor, units
+    that are off are switched on again, whoever waits.
     """
     clock = st.clock[0]
+    if clock.changing > 0:
+        return 0.0
     waiting = clock.queue_last - clock.queue_first
     over = not fits(clock.power_w, cap_w)
-    if (waiting == 0 and not over) or clock.changing > 0:
-        return
-    useful = useful_units(st, admission, cap_w)
+    saved_w = clock.idle_w - clock.off_w
     on = clock.units - clock.off
-    if on > useful and clock.free > 0:
-        units = min(on - useful, clock.free)
-        saved_w = clock.idle_w - clock.off_w
-        if saved_w > 0.0:
-            units = min(units, int(max(clock.power_w - admission.floor_w, 0.0) / saved_w))
-            if units > 0:
-                note(st, ACT_DOWN, -1, float(units), 0.0)
-    elif on < useful and clock.off > 0:
-        units = min(useful - on, clock.off)
-        booting_w = max(clock.boot_w, clock.idle_w) - clock.off_w
-        if booting_w > 0.0 and cap_w < float("inf"):
-            units = min(units, int(max(cap_w - clock.power_w, 0.0) / booting_w))
-        units = _units_for_windows(st, admission, units)
-        if units > 0:
-            note(st, ACT_UP, -1, float(units), 0.0)
+    wanted = on
+    if waiting > 0 or over:
+        wanted = useful_units(st, admission, cap_w)
+    if clock.power_w < admission.floor_w and saved_w > 0.0:
+        missing_w = admission.floor_w - clock.power_w
+        wanted = max(wanted, on + int((missing_w / saved_w) * (1.0 - SLACK)) + 1)
+    if on > wanted and clock.free > 0 and saved_w > 0.0:
+        return _switch_off(st, admission, min(on - wanted, clock.free))
+    if on < wanted and clock.off > 0:
+        return _switch_on(st, admission, min(wanted - on, clock.off), cap_w)
+    return 0.0
+
+
+@kernel
+def _switch_off(st: State, admission: Adaptive, units: int) -> float:
+    clock = st.clock[0]
+    saved_w = clock.idle_w - clock.off_w
+    units = min(units, int(max(clock.power_w - admission.floor_w, 0.0) / saved_w))
+    units = units_that_may_change(st, admission, units, -saved_w)
+    if units > 0:
+        note(st, ACT_DOWN, -1, float(units), 0.0)
+    return float(units * (clock.halt_w - clock.idle_w))
+
+
+@kernel
+def _switch_on(st: State, admission: Adaptive, units: int, cap_w: float) -> float:
+    clock = st.clock[0]
+    booting_w = max(clock.boot_w, clock.idle_w) - clock.off_w
+    if booting_w > 0.0 and cap_w < float("inf"):
+        units = min(units, int(max(cap_w - clock.power_w, 0.0) / booting_w))
+    units = _units_for_windows(st, admission, units)
+    units = units_that_may_change(st, admission, units, booting_w)
+    if units > 0:
+        note(st, ACT_UP, -1, float(units), 0.0)
+    return float(units * (clock.boot_w - clock.off_w))
 
 
 @kernel

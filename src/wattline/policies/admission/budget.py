@@ -18,10 +18,6 @@ from wattline.model.kernel import implement, kernel
 from wattline.physics.adaptive import WAIT as NO_LEVEL
 from wattline.physics.budget import Slots, planned_power
 from wattline.policies.admission.adaptive import (
-    NUMBERS as ADAPTIVE_NUMBERS,
-)
-from wattline.policies.admission.adaptive import (
-    PLAN_W,
     Adaptive,
     admit_under,
     after_windows_s,
@@ -29,12 +25,13 @@ from wattline.policies.admission.adaptive import (
     never_fits,
     no_room_for_any,
     rise_of,
+    settle_under,
     start_level,
-    switch,
     time_at_level,
     units_in_room,
-    wake_up,
 )
+from wattline.policies.admission.ramp import NUMBERS as ADAPTIVE_NUMBERS
+from wattline.policies.admission.ramp import PLAN_W, wake_up
 from wattline.policies.contract import (
     WAIT,
     Composition,
@@ -165,8 +162,7 @@ def _refuses(st: State, admission: Budget, job: int) -> bool:
 @implement(settle, Budget)
 @kernel
 def _settle(st: State, admission: Budget, policy: Composition) -> None:
-    if admission.adaptive.shut:
-        switch(st, admission.adaptive, plan_w(st, admission))
+    settle_under(st, admission.adaptive, plan_w(st, admission))
 
 
 @implement(planned_s, Budget)

@@ -11,6 +11,11 @@ starts as soon as there is room, and until then the plan is made anew at every e
 of planned starts. Only so can reservations slip, and when what runs changes its speed or nodes
 come and go, for then the plan is made anew as well.
 
+The plan is in units and at the machine's speed. Where watts are short too, the first job whose time
+has come and that waits for watts gets a reservation of watts as EASY makes it: those behind it may
+start only if they end in time or take what is left beside it. A job that admission slows down holds
+its units longer; then the plan is made anew.
+
 The queue is kept in the order of planned starts, which are its keys; new entries stand behind.
 """
 
@@ -22,14 +27,18 @@ import numpy as np
 
 from wattline.model.kernel import implement, kernel, kernel_part
 from wattline.policies.attempt import attempt, leaves_queue
+from wattline.policies.backfill.easy import in_time_for, may_pass, reserve
 from wattline.policies.contract import (
     START,
     STOP,
+    WAIT,
     Composition,
     before_queue,
     entry_key,
     released,
     schedule,
+    watts_available,
+    watts_of,
 )
 from wattline.policies.profile import (
     add_to_profile,
@@ -154,13 +163,21 @@ def _start_due(st: State, policy: Composition) -> None:
     """Start the jobs whose time has come and that find room."""
     clock = st.clock[0]
     position = clock.queue_first
+    held = False
     while position < clock.queue_last and st.queue[position].key <= clock.now_s:
         job = st.queue[position].job
+        if held and not may_pass(st, policy, job):
+            position += 1
+            continue
         planned_end_s = clock.now_s + _duration_s(st, position)
+        in_time = held and in_time_for(st, policy, job, st.queue[position].requested_s)
         verdict = attempt(st, policy, position)
         if leaves_queue(verdict):
             if verdict != START or st.live[job].expected_s != planned_end_s:
                 clock.replan = PLAN_STALE  # it does not hold the place that was planned for it
+            if held and verdict == START and not in_time:
+                clock.extra -= st.live[job].units
+                clock.extra_w -= watts_of(st, policy.admission, job)
             first = clock.queue_first
             drop_entries(st, position, position + 1)
             clock.planned -= 1
@@ -168,6 +185,9 @@ def _start_due(st: State, policy: Composition) -> None:
         elif verdict == STOP:
             break
         else:
+            if verdict == WAIT and not held and watts_available(st, policy.admission) < np.inf:
+                held = True
+                reserve(st, policy, job)
             position += 1
 
 

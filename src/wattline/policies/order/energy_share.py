@@ -5,7 +5,7 @@ usage in joules, faded with a half-life, over a tree of accounts. Usage counts e
 when it was drawn, of running jobs too, so a burst of jobs is ordered while it runs.
 
 What each account used is kept in `numbers` from place `first` on: usage of each account, its
-factor, and then three figures of the clock.
+factor, the time of it, and then of each job the joules that were charged.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class EnergyShare(NamedTuple):
     first: int = 0
 
 
-def numbers_needed(order: EnergyShare) -> int:
+def numbers_needed(order: EnergyShare, jobs: int) -> int:
     """Room in `numbers` that the order needs from its first place on."""
-    return 2 * len(order.parent) + 1
+    return 2 * len(order.parent) + 1 + jobs
 
 
 @implement(keys_change, EnergyShare)
@@ -70,10 +70,16 @@ def _key(st: State, order: EnergyShare, job: int) -> float:
 def _told(st: State, order: EnergyShare, job: int) -> None:
     """A job ended: its last joules count too."""
     _fade(st, order)
-    live = st.live[job]
+    _charge(st, order, job, st.live[job].energy_j)
+
+
+@kernel
+def _charge(st: State, order: EnergyShare, job: int, drawn_j: float) -> None:
+    """Charge a job's account with what it drew by now and was not charged for yet."""
+    charged = order.first + 2 * order.parent.size + 1 + job
     account = _account_of(st, order, job)
-    st.numbers[order.first + account] += live.energy_j - live.slack
-    live.slack = live.energy_j
+    st.numbers[order.first + account] += drawn_j - st.numbers[charged]
+    st.numbers[charged] = drawn_j
 
 
 @kernel
@@ -97,7 +103,7 @@ def _fade(st: State, order: EnergyShare) -> None:
 
 @kernel
 def _charge_running(st: State, order: EnergyShare) -> None:
-    """Add what running jobs drew since they were last charged; `slack` is how much they were."""
+    """Add what running jobs drew since they were last charged."""
     clock = st.clock[0]
     _fade(st, order)
     for place in range(clock.blocks):
@@ -106,8 +112,7 @@ def _charge_running(st: State, order: EnergyShare) -> None:
             job = st.releases[index].job
             live = st.live[job]
             drawn_j = live.energy_j + live.power_w * (clock.now_s - live.updated_s)
-            st.numbers[order.first + _account_of(st, order, job)] += drawn_j - live.slack
-            live.slack = drawn_j
+            _charge(st, order, job, drawn_j)
 
 
 @kernel

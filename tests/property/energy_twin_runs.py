@@ -1,0 +1,102 @@
+"""Runs through the kernels that manage energy, compiled and plain; see `twin_runs`.
+
+Three compositions, each of several parts, because every new combination is compiled anew.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import numpy as np
+from tests.property.twin_runs import UNITS, columns, jobs_of
+from tests.support.workloads import compose
+
+from wattline.account.fairshare import ShareTree
+from wattline.engine.prepare import Rules
+from wattline.engine.simulate import simulate
+from wattline.model.machine import Machine, NodeClass, NodeGroup
+from wattline.model.run import Run
+from wattline.model.signal import Signal
+from wattline.model.views.build import power_view
+from wattline.physics.budget import EnergyBudget
+from wattline.physics.claims import npb_claims
+from wattline.physics.core_power import NODE_OFF_W, SANDY_BRIDGE
+from wattline.physics.powercap import CapChange, PowerCap, WattReservation
+from wattline.policies.admission.adaptive_setup import Strategy, adaptive
+from wattline.policies.admission.budget import NUMBERS as BUDGET_NUMBERS
+from wattline.policies.admission.budget_setup import budgeted
+from wattline.policies.admission.ramp import NUMBERS
+from wattline.policies.backfill.conservative import Conservative
+from wattline.policies.configuration.claimed import Claimed
+from wattline.policies.configuration.claimed_setup import options_of
+from wattline.policies.order.energy_share import numbers_needed
+from wattline.policies.placement.bounded_setup import bounded
+from wattline.policies.placement.claimed import ClaimedNodes
+from wattline.studies.fairshare import energy_share
+
+NODE = SANDY_BRIDGE.node_class(1, off_w=NODE_OFF_W / 16, boot_s=3.0, shutdown_s=2.0)
+MACHINE = Machine.uniform(UNITS, NODE, nodes_per_rack=4)
+FULL_W = MACHINE.power_w_max
+
+
+def adaptive_conservative() -> Run:
+    """Frequencies, switching, windows, a floor and a ramp, under conservative backfilling."""
+    jobs = jobs_of(21)
+    plan = PowerCap(
+        0.8 * FULL_W, changes=(CapChange(60.0, 0.6 * FULL_W), CapChange(150.0, FULL_W)),
+        reservations=(WattReservation(90.0, 30.0, 0.2 * FULL_W),), floor_w=0.2 * FULL_W,
+        change_rate_w_per_s=1.0,
+    )
+    admission = adaptive(MACHINE, plan, strategy=Strategy.MIX, jobs=jobs)
+    rules = Rules(cap_w=plan.signal(FULL_W), numbers=NUMBERS)
+    return simulate(jobs, MACHINE, compose(admission=admission, backfill=Conservative()), rules)
+
+
+def share_budget_bounded() -> Run:
+    """Fair-share by joules, an energy budget, and bounds of racks and site."""
+    jobs = jobs_of(22)
+    users = ("ann", "bob", "eve")
+    order = energy_share(ShareTree.flat(users), users, half_life_s=60.0, age=0.2,
+                         first=BUDGET_NUMBERS)
+    price = Signal.from_steps([(0, 3), (40, 1), (80, 5), (120, 2)], "EUR")
+    start_s = float(jobs.submit_s[0])
+    budget = EnergyBudget(0.7 * FULL_W * 200.0, start_s, start_s + 200.0, price)
+    admission = budgeted(MACHINE, budget, adaptive(MACHINE, jobs=jobs), 3)
+    view = power_view(MACHINE, limits_w={"rack0": 3.2 * NODE.power_w_active},
+                      site_limit_w=0.9 * FULL_W)
+    policy = compose(order=order, admission=admission, placement=bounded(view, UNITS))
+    room = BUDGET_NUMBERS + numbers_needed(order, len(jobs))
+    return simulate(jobs, MACHINE, policy,
+                    Rules(numbers=room, choose_nodes=True, overrun="kill"))
+
+
+def claimed() -> Run:
+    """Claims choose classes and settings, wait for better ones, and learn."""
+    book = npb_claims()
+    names = sorted({claim.application for claim in book})
+    classes = sorted({claim.node_class for claim in book})
+    machine = Machine(tuple(NodeGroup(NodeClass(name, power_w_idle=2.0), 4) for name in classes))
+    jobs = jobs_of(23, 40)
+    wanted = [names[job % len(names)] for job in range(len(jobs))]
+    options, first, count = options_of(book, book, machine, wanted, [1] * len(jobs))
+    noise = 1.0 + 0.1 * np.sin(np.arange(len(jobs)))
+    claims = Claimed(options, first, count, noise, 1.0, 1.0, 0.0, 0.5, patience=1.0)
+    return simulate(jobs, machine, compose(configuration=claims, placement=ClaimedNodes(claims)),
+                    Rules(choose_nodes=True))
+
+
+RUNS: dict[str, Callable[[], Run]] = {
+    "adaptive-conservative": adaptive_conservative,
+    "share-budget-bounded": share_budget_bounded,
+    "claimed": claimed,
+}
+
+
+def main(path: str) -> None:
+    np.savez(path, **{f"{name}/{column}": values for name, make in RUNS.items()
+                      for column, values in columns(make()).items()})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
