@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from sqlalchemy import Column, Float, Integer, String, Table, UniqueConstraint, delete, select
+from sqlalchemy import Column, Float, Integer, Table, UniqueConstraint, delete, select
 
-from wattline.account.store import Store, metadata
+from wattline.account.store import Store, metadata, name_type
 from wattline.physics.claims import Claim, ClaimBook, Measured, Setting, Verification
 
 NO_CAP_W = 0.0
@@ -16,9 +16,9 @@ NO_CAP_W = 0.0
 table = Table(
     "claim", metadata,
     Column("id", Integer, primary_key=True),
-    Column("application", String(255), nullable=False),
-    Column("node_class", String(255), nullable=False),
-    Column("threads", String(64), nullable=False),
+    Column("application", name_type(), nullable=False),
+    Column("node_class", name_type(), nullable=False),
+    Column("threads", name_type(64), nullable=False),
     Column("cap_w", Float(53), nullable=False),
     Column("nodes", Integer, nullable=False),
     Column("time_s", Float(53), nullable=False),

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import Column, Float, Integer, String, Table, UniqueConstraint, delete, select
+from sqlalchemy import Column, Float, Integer, Table, UniqueConstraint, delete, select
 
-from wattline.account.store import Store, metadata
+from wattline.account.store import Store, metadata, name_type
 from wattline.model.errors import InputError
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.pareto import JoinedTables, ParetoIndex, build_index, join
@@ -20,13 +20,13 @@ job_details = Table(
     "job_details",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("application", String(128), nullable=False, index=True),
+    Column("application", name_type(128), nullable=False, index=True),
     Column("nodes", Integer, nullable=False),
     Column("cores", Integer, nullable=False),
     Column("cap_w", Float(53), nullable=False),
     Column("time_s", Float(53), nullable=False),
     Column("power_w", Float(53), nullable=False),
-    Column("source", String(16), nullable=False),
+    Column("source", name_type(16), nullable=False),
     UniqueConstraint("application", "nodes", "cores", "cap_w"),
 )
 

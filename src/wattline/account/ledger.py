@@ -13,7 +13,6 @@ from sqlalchemy import (
     Index,
     Integer,
     Select,
-    String,
     Table,
     UniqueConstraint,
     delete,
@@ -22,10 +21,10 @@ from sqlalchemy import (
 )
 
 from wattline.account.records import JobRecord
-from wattline.account.store import Store, metadata
+from wattline.account.store import Store, metadata, name_type
 from wattline.model.errors import InputError
 
-NAME = String(255)
+NAME = name_type()
 
 runs = Table(
     "ledger_run", metadata,

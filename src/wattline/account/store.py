@@ -13,7 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sqlalchemy import Engine, MetaData, Table, create_engine, event
+from sqlalchemy import Engine, MetaData, String, Table, create_engine, event
+from sqlalchemy.dialects.mysql import VARCHAR
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
 from sqlalchemy.orm import Session, sessionmaker
@@ -32,6 +33,15 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
+
+
+def name_type(length: int = 255) -> String:
+    """Text that is compared letter by letter in every database.
+
+    MariaDB's own comparison takes `EP.A` and `ep.a`, and `ann` and `Ann`, for the same.
+    """
+    exact = VARCHAR(length, charset="utf8mb4", collation="utf8mb4_bin")
+    return String(length).with_variant(exact, "mysql", "mariadb")
 
 
 class Store:
