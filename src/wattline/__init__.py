@@ -63,6 +63,10 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("wattline")
     if name not in _PLACES:
         raise AttributeError(f"module 'wattline' has no attribute '{name}'")
     from importlib import import_module

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.workloads import compose, workloads
+from tests.support.workloads import compose, sized_workloads
 
 from wattline.analysis.checker import check
 from wattline.engine.prepare import Rules
@@ -18,12 +18,11 @@ from wattline.policies.admission.block import Block
 from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.backfill.none import NoBackfill
 from wattline.policies.order.largest import Largest
+from wattline.policies.order.multifactor import Multifactor
 from wattline.policies.order.sjf import Sjf
 from wattline.policies.order.wfp import Wfp
 from wattline.policies.placement.first_fit import FirstFit
 
-UNITS = 8
-MACHINE = Machine.uniform(UNITS)
 EXAMPLES = settings(max_examples=60, deadline=None)
 
 PAIRS = {
@@ -32,6 +31,8 @@ PAIRS = {
     "sjf-easy": (compose(order=Sjf()), plain.PlainEasy(plain.sjf)),
     "largest-easy": (compose(order=Largest()), plain.PlainEasy(plain.largest)),
     "wfp-easy": (compose(order=Wfp()), plain.PlainEasy(plain.wfp)),
+    "multifactor-easy": (compose(order=Multifactor(age=2.0, age_max_s=20.0)),
+                         plain.PlainEasy(plain.Multifactor(age=2.0, age_max_s=20.0))),
 }
 
 
@@ -43,46 +44,54 @@ def assert_same(left, right):
 
 
 @pytest.mark.parametrize("name", PAIRS)
-@given(jobs=workloads(UNITS), overrun=st.sampled_from(["extend", "kill"]))
+@given(sized=sized_workloads(), overrun=st.sampled_from(["extend", "kill"]))
 @EXAMPLES
-def test_orders_and_backfill(name, jobs, overrun):
+def test_orders_and_backfill(name, sized, overrun):
+    units, jobs = sized
+    machine = Machine.uniform(units)
     compiled, twin = PAIRS[name]
     rules = Rules(overrun=overrun)
-    run = simulate(jobs, MACHINE, compiled, rules)
+    run = simulate(jobs, machine, compiled, rules)
     assert check(run) == []
-    assert_same(run, simulate(jobs, MACHINE, twin, rules))
+    assert_same(run, simulate(jobs, machine, twin, rules))
 
 
-@given(jobs=workloads(UNITS), overrun=st.sampled_from(["extend", "kill"]))
+@given(sized=sized_workloads(), overrun=st.sampled_from(["extend", "kill"]))
 @EXAMPLES
-def test_conservative(jobs, overrun):
+def test_conservative(sized, overrun):
+    units, jobs = sized
+    machine = Machine.uniform(units)
     rules = Rules(overrun=overrun)
-    run = simulate(jobs, MACHINE, compose(backfill=Conservative()), rules)
+    run = simulate(jobs, machine, compose(backfill=Conservative()), rules)
     assert check(run) == []
-    assert_same(run, simulate(jobs, MACHINE, plain.PlainConservative(), rules))
+    assert_same(run, simulate(jobs, machine, plain.PlainConservative(), rules))
 
 
-@given(jobs=workloads(UNITS), cap=st.integers(1200, 3000))
+@given(sized=sized_workloads(), cap_w_a_unit=st.integers(110, 380))
 @EXAMPLES
-def test_block(jobs, cap):
-    rules = Rules(cap_w=Signal.constant(float(cap), "W"))
-    run = simulate(jobs, MACHINE, compose(admission=Block()), rules)
+def test_block(sized, cap_w_a_unit):
+    units, jobs = sized
+    machine, cap = Machine.uniform(units), float(units * cap_w_a_unit)
+    rules = Rules(cap_w=Signal.constant(cap, "W"))
+    run = simulate(jobs, machine, compose(admission=Block()), rules)
     assert check(run) == []
     assert run.time_above_cap_s == 0
     # Jobs that could never start are refused at once; the twin is not told of them.
-    possible = (UNITS - jobs.procs) * 90.0 + jobs.power_w <= cap * (1 + 1e-9)
+    possible = (units - jobs.procs) * 90.0 + jobs.power_w <= cap * (1 + 1e-9)
     np.testing.assert_array_equal(run.ran, possible)
     kept = jobs.take(possible)
     if len(kept):
-        again = simulate(kept, MACHINE, compose(admission=Block()), rules)
-        assert_same(again, simulate(kept, MACHINE, plain.PlainEasy(block=True), rules))
+        again = simulate(kept, machine, compose(admission=Block()), rules)
+        assert_same(again, simulate(kept, machine, plain.PlainEasy(block=True), rules))
         np.testing.assert_array_equal(run.schedule.start_s[possible], again.schedule.start_s)
 
 
-@given(jobs=workloads(UNITS))
+@given(sized=sized_workloads())
 @EXAMPLES
-def test_chosen_nodes_change_nothing_else(jobs):
-    counted = simulate(jobs, MACHINE, compose(), Rules())
-    chosen = simulate(jobs, MACHINE, compose(placement=FirstFit()), Rules(choose_nodes=True))
+def test_chosen_nodes_change_nothing_else(sized):
+    units, jobs = sized
+    machine = Machine.uniform(units)
+    counted = simulate(jobs, machine, compose(), Rules())
+    chosen = simulate(jobs, machine, compose(placement=FirstFit()), Rules(choose_nodes=True))
     assert check(chosen) == []
     assert_same(counted, chosen)

@@ -9,7 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.property.twin_runs import RUNS, columns
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.property import twin_runs
+from tests.support.plain_process import PlainProcess
+from tests.support.workloads import workloads
 
 from wattline.analysis.checker import check
 from wattline.model.kernel import PLAIN
@@ -18,32 +22,45 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(PLAIN, reason="compares the compiled kernels with this very mode")
 
 
-def plainly(*command: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "WATTLINE_PLAIN": "1", "PYTHONPATH": str(ROOT)}
-    return subprocess.run([sys.executable, *command], cwd=ROOT, env=environment, text=True,
-                          capture_output=True, check=False)
-
-
 @pytest.fixture(scope="module")
-def plain_results(tmp_path_factory):
-    path = tmp_path_factory.mktemp("twins") / "plain.npz"
-    done = plainly("-m", "tests.property.twin_runs", str(path))
-    assert done.returncode == 0, done.stderr
-    return np.load(path)
+def plain():
+    process = PlainProcess()
+    yield process
+    process.close()
 
 
-@pytest.mark.parametrize("name", RUNS)
-def test_compiled_and_plain_runs_are_equal(name, plain_results):
-    run = RUNS[name]()
+@st.composite
+def cases(draw) -> twin_runs.Case:
+    """Machines of 1 to 40 units; jobs with dependencies; caps and reservations at random times."""
+    units = draw(st.integers(1, 40))
+    jobs = draw(workloads(units, largest=30, dependencies=True))
+    steps = draw(st.lists(st.tuples(st.integers(1, 80), st.integers(100, 320)), max_size=3))
+    first_w = draw(st.integers(120, 320))
+    windows = st.tuples(st.integers(0, 60), st.integers(1, 30), st.floats(0.1, 1.0))
+    return twin_runs.Case(
+        jobs, units,
+        caps_w=tuple(sorted({0: float(first_w), **dict(steps)}.items())),
+        windows=tuple(draw(st.lists(windows, max_size=2))),
+        overrun=draw(st.sampled_from(["extend", "kill"])),
+    )
+
+
+@pytest.mark.parametrize("name", twin_runs.RUNS)
+@given(case=cases())
+@settings(max_examples=40, deadline=None)
+def test_compiled_and_plain_runs_are_equal(name, plain, case):
+    run = twin_runs.RUNS[name](case)
     assert check(run) == []
-    for column, values in columns(run).items():
-        twin = plain_results[f"{name}/{column}"]
+    twins = plain.call("tests.property.twin_runs", "results", name, case)
+    for column, values in twin_runs.columns(run).items():
         # Compiled sums may use fused operations; a last digit may differ, a decision may not.
-        np.testing.assert_allclose(values, twin, rtol=1e-12, atol=1e-9, err_msg=column)
+        np.testing.assert_allclose(values, twins[column], rtol=1e-12, atol=1e-9, err_msg=column)
 
 
 def test_every_combination_decides_alike_on_snapshots():
     """Too many combinations to compile; the plain twins are the same source."""
-    done = plainly("-m", "pytest", "-q", "-p", "no:cacheprovider",
-                   "tests/property/test_snapshot_decisions.py")
+    environment = {**os.environ, "WATTLINE_PLAIN": "1", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
+                           "tests/property/test_snapshot_decisions.py"], cwd=ROOT,
+                          env=environment, text=True, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:]

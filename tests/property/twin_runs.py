@@ -1,14 +1,14 @@
-"""Runs that between them pass through the kernels of the core, compiled and plain.
+"""Runs of random cases that between them pass through the kernels of the core.
 
-Executed as a script (with WATTLINE_PLAIN=1) it writes their results to a file; the test compares
-them with the compiled ones. Each entry is made to use several kernels at once, because every new
-combination is compiled anew.
+They are made twice, compiled and plain, and compared. Each entry uses several kernels at once,
+because every new combination is compiled anew.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from tests.support.workloads import compose
@@ -26,6 +26,7 @@ from wattline.policies.admission.wait import Wait
 from wattline.policies.admission.watts import Watts
 from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.backfill.none import NoBackfill
+from wattline.policies.contract import Composition
 from wattline.policies.order.largest import Largest
 from wattline.policies.order.multifactor import Multifactor
 from wattline.policies.order.ranked import Ranked
@@ -33,49 +34,75 @@ from wattline.policies.order.sjf import Sjf
 from wattline.policies.order.wfp import Wfp
 from wattline.policies.placement.first_fit import FirstFit
 
-UNITS = 12
-CAP = Signal.from_steps([(0, 2300), (40, 1500), (70, 3000)], "W")
-WINDOWS = (Reservation(30, 10, nodes=8), Reservation(35, 20, nodes=3),
-           Reservation(20, 15, watts=400.0))
 LEVELS = Dvfs(np.array([0.5, 0.75, 1.0]), np.array([0.5, 0.7, 1.0]), latency_s=0.5)
-MIXED = Machine((NodeGroup(NodeClass("fast", speed=1.5, power_w_active=400.0), UNITS // 2),
-                 NodeGroup(NodeClass("slow"), UNITS // 2)))
 
 
-def jobs_of(seed: int, count: int = 60) -> JobTable:
-    random = np.random.default_rng(seed)
-    after = np.where(random.random(count) < 0.2, np.arange(count) - 1, -1)
-    asked = random.integers(1, 20, count)
-    return JobTable.build(
-        submit_s=np.cumsum(random.integers(0, 5, count)),
-        run_s=random.integers(0, 20, count), requested_s=asked,
-        procs=1 + random.integers(0, UNITS, count) * random.integers(0, 2, count),
-        user=random.integers(0, 3, count), after_job=after, think_s=random.integers(0, 4, count),
-    )
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What a run is given beside its policy. Powers are per unit, so that they suit any machine."""
+
+    jobs: JobTable
+    units: int
+    caps_w: tuple[tuple[float, float], ...]
+    """Steps of a cap: time, watts per unit."""
+    windows: tuple[tuple[float, float, float], ...]
+    """Reservations: start, duration, part of the machine."""
+    overrun: Literal["extend", "kill"]
+
+    @property
+    def cap(self) -> Signal:
+        return Signal.from_steps([(at_s, watts * self.units) for at_s, watts in self.caps_w], "W")
+
+    def reserved(self, nodes: bool) -> tuple[Reservation, ...]:
+        """The windows as reservations of nodes, or of watts."""
+        return tuple(
+            Reservation(start_s, duration_s, nodes=max(1, int(part * self.units))) if nodes
+            else Reservation(start_s, duration_s, watts=part * 30.0 * self.units)
+            for start_s, duration_s, part in self.windows
+        )
+
+    def mixed(self) -> Machine:
+        fast = (self.units + 1) // 2
+        groups = [NodeGroup(NodeClass("fast", speed=1.5, power_w_active=400.0), fast)]
+        if self.units > fast:
+            groups.append(NodeGroup(NodeClass("slow"), self.units - fast))
+        return Machine(tuple(groups))
+
+    def play(self, policy: Composition, machine: Machine | None = None, **rules: Any) -> Run:
+        return simulate(self.jobs, machine or Machine.uniform(self.units), policy,
+                        Rules(overrun=self.overrun, **rules))
 
 
-def _play(policy, seed: int, machine: Machine | None = None, **rules) -> Run:
-    return simulate(jobs_of(seed), machine or Machine.uniform(UNITS), policy, Rules(**rules))
-
-
-RUNS: dict[str, Callable[[], Run]] = {
-    "fcfs-none": lambda: _play(compose(backfill=NoBackfill()), 1, reservations=WINDOWS[:2]),
-    "fcfs-easy": lambda: _play(compose(), 2, reservations=WINDOWS[:2], overrun="kill"),
-    "conservative": lambda: _play(
-        compose(backfill=Conservative()), 3, reservations=WINDOWS[:1]),
-    "sjf-easy-block": lambda: _play(
-        compose(order=Sjf(), admission=Block()), 4, cap_w=CAP, reservations=WINDOWS[2:]),
-    "fcfs-easy-dvfs": lambda: _play(compose(admission=LEVELS), 5, cap_w=CAP),
-    "first-fit": lambda: _play(compose(placement=FirstFit()), 6, MIXED, choose_nodes=True),
-    "largest-easy": lambda: _play(compose(order=Largest()), 7),
-    "wfp-easy": lambda: _play(compose(order=Wfp()), 8),
-    "multifactor-none-wait": lambda: _play(
-        compose(order=Multifactor(share=0.5), backfill=NoBackfill(), admission=Wait(15.0, 3)), 9,
-        cap_w=CAP, user_share=(0.5, 0.3, 0.2)),
-    "ranked-easy-watts": lambda: _play(
-        compose(order=Ranked(np.arange(60.0) % 9), admission=Watts()), 10,
-        cap_w=Signal.constant(3700.0, "W")),
+RUNS: dict[str, Callable[[Case], Run]] = {
+    "fcfs-none": lambda case: case.play(
+        compose(backfill=NoBackfill()), reservations=case.reserved(nodes=True)),
+    "fcfs-easy": lambda case: case.play(compose(), reservations=case.reserved(nodes=True)),
+    "fcfs-easy-starts-only": lambda case: case.play(compose()),
+    "conservative": lambda case: case.play(
+        compose(backfill=Conservative()), reservations=case.reserved(nodes=True)),
+    "sjf-easy-block": lambda case: case.play(
+        compose(order=Sjf(), admission=Block()), cap_w=case.cap,
+        reservations=case.reserved(nodes=False)),
+    "fcfs-easy-dvfs": lambda case: case.play(compose(admission=LEVELS), cap_w=case.cap),
+    "first-fit": lambda case: case.play(
+        compose(placement=FirstFit()), case.mixed(), choose_nodes=True),
+    "largest-easy": lambda case: case.play(compose(order=Largest())),
+    "wfp-easy": lambda case: case.play(compose(order=Wfp())),
+    "multifactor-none-wait": lambda case: case.play(
+        compose(order=Multifactor(share=0.5), backfill=NoBackfill(), admission=Wait(15.0, 3)),
+        cap_w=case.cap, user_share=(0.5, 0.3, 0.2)),
+    "multifactor-easy": lambda case: case.play(
+        compose(order=Multifactor(age=2.0, share=0.5, age_max_s=20.0)),
+        user_share=(0.5, 0.3, 0.2)),
+    "ranked-easy-watts": lambda case: case.play(
+        compose(order=Ranked(np.arange(float(len(case.jobs))) % 9), admission=Watts()),
+        cap_w=case.cap),
 }
+
+
+def results(name: str, case: Case) -> dict[str, np.ndarray]:
+    """What a run says, for the process that compares."""
+    return columns(RUNS[name](case))
 
 
 def columns(run: Run) -> dict[str, np.ndarray]:
@@ -87,13 +114,3 @@ def columns(run: Run) -> dict[str, np.ndarray]:
     if run.placement is not None:
         found |= {f"placement.{k}": v for k, v in vars(run.placement).items()}
     return found
-
-
-def main(path: str) -> None:
-    results = {f"{name}/{column}": values for name, make in RUNS.items()
-               for column, values in columns(make()).items()}
-    np.savez(path, **results)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

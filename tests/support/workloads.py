@@ -29,7 +29,7 @@ def compose(**axes) -> Composition:
 
 
 @st.composite
-def workloads(draw, units: int = 8, largest: int = 14) -> JobTable:
+def workloads(draw, units: int = 8, largest: int = 14, dependencies: bool = False) -> JobTable:
     """Small integer times, so that ties, exact fits and overruns are common."""
     count = draw(st.integers(1, largest))
     gaps = draw(st.lists(st.integers(0, 6), min_size=count, max_size=count))
@@ -37,6 +37,11 @@ def workloads(draw, units: int = 8, largest: int = 14) -> JobTable:
     asked = draw(st.lists(st.integers(1, 16), min_size=count, max_size=count))
     procs = draw(st.lists(st.integers(1, units), min_size=count, max_size=count))
     power = draw(st.lists(st.integers(90, 400), min_size=count, max_size=count))
+    after = {}
+    if dependencies:
+        follows = draw(st.lists(st.booleans(), min_size=count, max_size=count))
+        after = {"after_job": np.where(follows, np.arange(count) - 1, -1),
+                 "think_s": draw(st.lists(st.integers(0, 3), min_size=count, max_size=count))}
     return JobTable.build(
         submit_s=np.cumsum(gaps),
         run_s=run,
@@ -44,4 +49,12 @@ def workloads(draw, units: int = 8, largest: int = 14) -> JobTable:
         procs=procs,
         power_w=np.array(power) * np.array(procs),
         user=np.arange(count) % 3,
+        **after,
     )
+
+
+@st.composite
+def sized_workloads(draw, most_units: int = 24) -> tuple[int, JobTable]:
+    """A machine of any size and jobs for it."""
+    units = draw(st.integers(1, most_units))
+    return units, draw(workloads(units))

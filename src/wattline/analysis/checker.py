@@ -105,21 +105,20 @@ def _dependencies(run: Run) -> Iterator[str]:
     rows = np.flatnonzero((after != NO_JOB) & run.ran)
     first = after[rows]
     # A job that was refused at its submission never was in the queue, and holds nobody up.
-    waited = _was_queued(run)[first]
-    yield from _jobs(run, rows[~run.ran[first] & waited],
+    refused = _refused(run)[first]
+    yield from _jobs(run, rows[~run.ran[first] & ~refused],
                      "ran though the job they depend on never did")
     ready_s = run.schedule.end_s[first] + run.jobs.think_s[rows]
     early = run.ran[first] & (run.schedule.start_s[rows] < ready_s)
     yield from _jobs(run, rows[early], "start before the job they depend on has ended")
 
 
-def _was_queued(run: Run) -> npt.NDArray[np.bool_]:
-    """Which jobs made the queue longer when they were submitted."""
+def _refused(run: Run) -> npt.NDArray[np.bool_]:
+    """Which jobs were refused when they were submitted."""
     log = run.events
     rows = np.flatnonzero((log.kind == EventKind.SUBMIT) & (log.job != NO_JOB))
-    longer = log.queued > np.append(0, log.queued)[: len(log)]
     found = np.zeros(len(run.jobs), dtype=np.bool_)
-    found[log.job[rows]] = longer[rows]
+    found[log.job[rows]] = log.value[rows] == 1.0
     return found
 
 

@@ -147,7 +147,7 @@ def _submit(st: State, world: World, policy: Composition, job: int) -> None:
             enqueue(st, policy, job)  # as where that job is left out of the log
     else:
         enqueue(st, policy, job)
-    log_event(st, world, SUBMIT, job, 0.0)
+    log_event(st, world, SUBMIT, job, 1.0 if st.live[job].state == REFUSED else 0.0)
 
 
 @kernel_part

@@ -36,6 +36,19 @@ def wfp(job: QueuedJob, view: View) -> float:
     return -job.units * (waited * waited * waited)
 
 
+@dataclass(frozen=True)
+class Multifactor:
+    """A weighted sum of age and size, each between 0 and 1; see the compiled one."""
+
+    age: float = 1.0
+    size: float = 1.0
+    age_max_s: float = 604800.0
+
+    def __call__(self, job: QueuedJob, view: View) -> float:
+        age = min((view.now_s - job.submit_s) / self.age_max_s, 1.0)
+        return -(self.age * age + self.size * (job.units / view.units))
+
+
 @dataclass
 class _Books:
     """What a pass has used up so far."""
