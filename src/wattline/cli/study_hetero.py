@@ -13,6 +13,8 @@ from wattline.cli.output import json_option, print_json, print_table, progress
 @click.command("hetero")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
               help="Of the larger batch.")
+@click.option("--start", "start_s", type=click.FloatRange(min=0), default=None, metavar="SECONDS",
+              help="Before the first jobs of a load start; inferred otherwise.")
 @click.option("--gap", "gap_s", type=click.FloatRange(min=0), default=None, metavar="SECONDS",
               help="Between two jobs of a submitting thread; inferred otherwise.")
 @click.option("--xeon-idle-w", type=click.FloatRange(min=0), default=None,
@@ -21,13 +23,14 @@ from wattline.cli.output import json_option, print_json, print_table, progress
               help="Write the comparison as a picture here.")
 @json_option
 def command(
-    seed: int, gap_s: float | None, xeon_idle_w: float | None, out: Path | None, as_json: bool
+    seed: int, start_s: float | None, gap_s: float | None, xeon_idle_w: float | None,
+    out: Path | None, as_json: bool,
 ) -> None:
     """Two published loads under several rules, and claims that order, learn and estimate."""
     from wattline.studies import hetero
 
     with progress("hetero") as advance:
-        found = hetero.reproduce(gap_s=gap_s, xeon_idle_w=xeon_idle_w)
+        found = hetero.reproduce(start_s=start_s, gap_s=gap_s, xeon_idle_w=xeon_idle_w)
         advance(0.5)
         more = hetero.beyond(seed)
     written = ""
@@ -49,8 +52,8 @@ def command(
 def _print(found: dict[str, Any], more: dict[str, Any]) -> None:
     inferred = found["inferred"]
     click.echo(f"inferred: Xeon idle {inferred['xeon_idle_w']:.1f} W, boards idle "
-               f"{inferred['board_idle_w']:.1f} W (assumed), {inferred['gap_s']:.3f} s between "
-               "jobs of a thread")
+               f"{inferred['board_idle_w']:.1f} W (assumed), {inferred['start_s']:.2f} s before the "
+               f"first jobs, {inferred['gap_s']:.3f} s between jobs of a thread")
     rows = []
     for load, rules in found["loads"].items():
         for rule, figures in rules.items():
