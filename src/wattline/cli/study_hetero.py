@@ -52,7 +52,8 @@ def command(
 def _print(found: dict[str, Any], more: dict[str, Any]) -> None:
     inferred = found["inferred"]
     click.echo(f"inferred: Xeon idle {inferred['xeon_idle_w']:.1f} W, boards idle "
-               f"{inferred['board_idle_w']:.1f} W (assumed), {inferred['start_s']:.2f} s before the "
+               f"{inferred['board_idle_w']:.1f} W (assumed), "
+               f"{inferred['start_s']:.2f} s before the "
                f"first jobs, {inferred['gap_s']:.3f} s between jobs of a thread")
     rows = []
     for load, rules in found["loads"].items():
