@@ -6,7 +6,7 @@ the same kernels that compiled policies use, and carried out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from wattline.engine.loop import apply_due, next_instant
 from wattline.engine.physics import apply_actions, integrate
 from wattline.engine.world import World, grow_log, grow_spans
 from wattline.model.errors import PolicyError
+from wattline.model.signal import Signal
 from wattline.policies.admission.none import NoLimit
 from wattline.policies.backfill.none import NoBackfill
 from wattline.policies.configuration.requested import Requested
@@ -61,16 +62,17 @@ def run_python(
     state: State,
     world: World,
     policy: Policy,
+    signals: Mapping[str, Signal],
     progress: Callable[[float], None] | None = None,
 ) -> tuple[State, World]:
-    """Simulate to the end, asking the policy at every instant."""
+    """Simulate to the end, asking the policy at every instant and at every step of a signal."""
     books = _books(state)
     meter = world.meter[0]
     period_s = _period_s(policy)
     meter.next_cycle_s = meter.start_s if period_s < np.inf else np.inf
     idle_cycles = 0
     while meter.done < len(state.jobs):
-        until_s = next_instant(state, world)
+        until_s = min(next_instant(state, world), _next_step_s(signals, state.clock[0].now_s))
         if until_s == np.inf or idle_cycles == IDLE_CYCLES:
             break
         state, world = _make_room(state, world, 0)
@@ -79,7 +81,7 @@ def run_python(
         if meter.next_cycle_s <= until_s:
             meter.next_cycle_s = until_s + period_s
             log_event(state, world, CONTROL, NO_JOB, 0.0)
-        actions = list(policy.decide(view_of(state)))
+        actions = list(policy.decide(view_of(state, signals)))
         state, world = _make_room(state, world, len(actions))
         meter = world.meter[0]
         leaving: set[int] = set()
@@ -118,7 +120,14 @@ def _make_room(state: State, world: World, actions: int) -> tuple[State, World]:
     return state, world
 
 
-def view_of(state: State) -> View:
+def _next_step_s(signals: Mapping[str, Signal], now_s: float) -> float:
+    """When the next of the signals changes."""
+    later = (signal.time_s[np.searchsorted(signal.time_s, now_s, side="right"):][:1]
+             for signal in signals.values())
+    return min((float(step[0]) for step in later if step.size), default=np.inf)
+
+
+def view_of(state: State, signals: Mapping[str, Signal]) -> View:
     """A read-only picture of the state; the policy cannot reach the state through it."""
     clock = state.clock[0]
     live = state.live
@@ -133,8 +142,10 @@ def view_of(state: State) -> View:
         running=tuple(_running(state, int(job)) for job in np.flatnonzero(live.state == RUNNING)),
         paused=tuple(_queued(state, int(job)) for job in np.flatnonzero(live.state == PAUSED)),
         off=int(clock.off),
+        changing=int(clock.changing),
         speed=float(clock.speed),
         power_factor=float(clock.power_factor),
+        signals={name: signal.at(float(clock.now_s)) for name, signal in signals.items()},
     )
 
 
@@ -188,6 +199,9 @@ def _book(state: State, books: Composition, action: Action, leaving: set[int]) -
     elif isinstance(action, PowerDown | PowerUp):
         if action.units < 0:
             raise PolicyError(f"the policy wants to switch {action.units} units")
+        if len(state.kinds) > 1:
+            raise PolicyError("units are switched off by their number, which on a machine of "
+                              "several node classes does not say which: not supported")
         kind = ACT_DOWN if isinstance(action, PowerDown) else ACT_UP
         note(state, kind, -1, float(action.units), 0.0)
     elif isinstance(action, SetLevel):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -30,6 +30,8 @@ class Rules:
     reservations: Sequence[Reservation] = field(default_factory=tuple)
     user_share: Sequence[float] = field(default_factory=tuple)
     """Share of each user by code, for orders that weigh it; empty: none."""
+    signals: Mapping[str, Signal] = field(default_factory=dict)
+    """Step functions that a policy written in Python is shown, by name."""
     event_rows: int = SPARE_ROWS
     """Room in the event log, beyond three rows a job, to begin with; it grows as it must."""
     numbers: int = 0

@@ -53,7 +53,7 @@ def simulate(
     else:
         from wattline.engine.driver import run_python
 
-        state, world = run_python(state, world, policy, progress)
+        state, world = run_python(state, world, policy, rules.signals, progress)
     engine_s = time.perf_counter() - started
     return collect(jobs, machine, rules, state, world, engine_s)
 

@@ -12,10 +12,11 @@ class NodeState(IntEnum):
     """Power states of a node."""
 
     OFF = 0
-    BOOTING = 1
+    CHANGING = 1
+    """Booting or shutting down."""
     IDLE = 2
     ACTIVE = 3
-    SHUTTING_DOWN = 4
+    """At the speed and power of the job that it runs."""
 
 
 @dataclass(frozen=True)

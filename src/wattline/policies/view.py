@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
+from wattline.model.machine import NodeState
+
 
 @dataclass(frozen=True, slots=True)
 class QueuedJob:
@@ -59,12 +61,22 @@ class View:
     running: tuple[RunningJob, ...] = ()
     paused: tuple[QueuedJob, ...] = ()
     off: int = 0
+    changing: int = 0
+    """Units that boot or shut down."""
     speed: float = 1.0
     """The machine-wide level now: progress a second of a job that starts at it, ..."""
     power_factor: float = 1.0
     """... and its power relative to full speed."""
     signals: Mapping[str, float] = field(default_factory=dict)
     """Values of the scenario's step functions now: prices, carbon intensity, regulation."""
+
+    @property
+    def states(self) -> dict[NodeState, int]:
+        """How many units are in each power state; those that are reserved and idle are idle."""
+        active = sum(run.units for run in self.running)
+        idle = self.units - self.off - self.changing - active
+        return {NodeState.OFF: self.off, NodeState.CHANGING: self.changing, NodeState.IDLE: idle,
+                NodeState.ACTIVE: active}
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,6 +167,7 @@ def make_rules(scenario: Scenario, jobs: JobTable, machine: Machine) -> Rules:
             for r in scenario.reservations
         ),
         user_share=_user_shares(scenario, jobs),
+        signals={name: read_signal(file) for name, file in scenario.signals.items()},
     )
     return replace(rules, cap_w=_cap(scenario, jobs, machine, rules))
 

@@ -51,6 +51,10 @@ def _beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         # A map may be a built-in name, and a cap a power: only a file that is there is meant.
         if isinstance(value, str) and (name == "file" or (folder / value).is_file()):
             result[section][name] = str(folder / value)
+    signals = result.get("signals")
+    if isinstance(signals, dict):
+        for name, file in signals.items():
+            signals[name] = str(folder / file) if isinstance(file, str) else file
     policy = result.get("policy")
     if isinstance(policy, dict) and isinstance(policy.get("python"), str):
         policy["python"] = _policy_beside(policy["python"], folder)

@@ -202,5 +202,7 @@ class Scenario(Section):
     reservations: tuple[ReservationSection, ...] = ()
     shares: dict[str, float] = Field(default_factory=dict)
     """Shares of users, by name or number, for the order `multifactor`; made to sum to 1."""
+    signals: dict[str, str] = Field(default_factory=dict)
+    """Files of step functions that a policy written in Python is shown, by name."""
     network: dict[str, Any] | None = None
     """The interconnect, for placements that know it; see docs/network.md."""
