@@ -14,9 +14,9 @@ from wattline.cli.output import json_option, print_json, print_table, progress
 @click.option("--quick", is_flag=True, help="50 random workloads and the tables of one machine.")
 @click.option("--workloads", type=click.IntRange(min=1), help="Random workloads (1000).")
 @click.option("--repeats", type=click.IntRange(min=1),
-              help="Runs of random workloads, small jobs first, and of equal jobs (3).")
+              help="Runs of random workloads, small jobs first, and of equal jobs (2).")
 @click.option("--packets", type=click.IntRange(min=0),
-              help="Random workloads to run packet by packet as well (40; none with --quick).")
+              help="Random workloads to run packet by packet as well (20; none with --quick).")
 @click.option("--node-gbit-s", type=click.FloatRange(min=0, min_open=True), default=8.0,
               show_default=True, help="Bandwidth of the node links, which the document leaves out.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)

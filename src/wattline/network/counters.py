@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray, Signal
+from wattline.network.flows import FlowResult
 from wattline.network.placement import Readings
 from wattline.network.topology.base import Topology
 
@@ -77,6 +78,19 @@ def router_stalls(topology: Topology, link_stall_s: FloatArray, seconds: float) 
     """Share of time that packets in front of a router's links had to wait, over all its links."""
     stalls = np.bincount(topology.link_from, link_stall_s[:topology.links], topology.routers)
     return stalls.astype(np.float64) / max(seconds, 1e-300)
+
+
+def flow_counters(topology: Topology, flows: FlowResult) -> Readings:
+    """What the counters of each router show while jobs exchange messages, from the flow model.
+
+    A link stalls packets for as long as it needs more time than the nodes do to send.
+    """
+    seconds = float(flows.alone_s.max(initial=0.0))
+    if seconds <= 0.0:
+        return Readings.quiet(topology)
+    needed_s = flows.link_bytes / topology.capacity_bytes_s
+    return Readings(router_traffic(topology, flows.link_bytes, seconds),
+                    router_stalls(topology, np.maximum(0.0, needed_s - seconds), seconds))
 
 
 def readings_at(traffic: Sequence[Signal], time_s: float,

@@ -81,7 +81,8 @@ def draw_network(topology: Topology) -> Figure:
     _lines(axes, found.lines[order], colours, 0.9 if len(order) < 800 else 0.4)
     _routers(axes, topology, found)
     note = "links between groups are drawn as one" if found.together else ""
-    axes.set_title(f"{topology.name}: {topology.groups} groups, {topology.routers:,} routers, "
+    groups = f"{topology.groups} groups, " if "groups" in topology.levels else ""
+    axes.set_title(f"{topology.name}: {groups}{topology.routers:,} routers, "
                    f"{topology.nodes:,} nodes, {topology.cables:,} cables\n{note}", fontsize=10)
     return figure
 

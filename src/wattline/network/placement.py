@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -78,6 +79,12 @@ class Readings:
         return cls(np.zeros(topology.routers), np.zeros(topology.routers))
 
 
+@lru_cache(maxsize=8)
+def _layout_of(topology: Topology) -> Layout:
+    """The map of a topology; made once, since studies place thousands of workloads on one."""
+    return layout(topology.node_router, topology.router_group)
+
+
 @dataclass(eq=False)
 class Placer:
     """Places jobs one after the other on a network and remembers which nodes are free."""
@@ -93,7 +100,7 @@ class Placer:
     def __post_init__(self) -> None:
         check_placement(self.placement, self.topology)
         self.free = np.ones(self.topology.nodes, dtype=np.bool_)
-        self._layout = layout(self.topology.node_router, self.topology.router_group)
+        self._layout = _layout_of(self.topology)
         self._room = make_room(self._layout, self.seed)
         if self.readings is None:
             self.readings = Readings.quiet(self.topology)

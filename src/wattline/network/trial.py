@@ -10,10 +10,11 @@ import numpy as np
 
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
+from wattline.network.counters import flow_counters
 from wattline.network.flows import Exchange, FlowResult, flow_book, flow_times
 from wattline.network.jobfile import PlacedJob
 from wattline.network.packets import packet_book, packet_times
-from wattline.network.placement import Placer
+from wattline.network.placement import PLACEMENTS, Placer
 from wattline.network.topology.base import Topology
 from wattline.network.traffic import map_tasks
 
@@ -79,11 +80,17 @@ class Trial:
 
 def place_jobs(topology: Topology, jobs: Sequence[PlacedJob], placement: str, *,
                mapping: str = "random", seed: int = 1) -> list[Exchange]:
-    """Place the jobs in order and put their tasks on the nodes."""
+    """Place the jobs in order and put their tasks on the nodes.
+
+    Placements that are driven by counters see those of the jobs that are placed already.
+    """
     placer = Placer(topology, placement, seed)
     rng = np.random.default_rng(seed)
-    exchanges = []
+    book = flow_book(topology) if PLACEMENTS[placement].kind == "data" else None
+    exchanges: list[Exchange] = []
     for job in jobs:
+        if book is not None and exchanges:
+            placer.readings = flow_counters(topology, flow_times(book, exchanges, seed=seed + 1))
         nodes = placer.place(job.nodes, sensitive=job.sensitive, job=f"job '{job.name}'")
         tasks = map_tasks(nodes, job.traffic.tasks, mapping, rng)
         exchanges.append(Exchange(nodes, tasks, job.traffic, job.message_bytes))

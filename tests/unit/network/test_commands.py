@@ -42,6 +42,37 @@ def test_show(capsys, tmp_path):
     assert picture.read_text().startswith("<?xml")
 
 
+def test_counters_are_those_of_the_jobs_before(capsys, tmp_path):
+    """The first job leaves two free nodes beside two busy ones, on router 1."""
+    jobs = tmp_path / "jobs.toml"
+    jobs.write_text('''
+[network]
+topology = "dragonfly"
+nodes_per_router = 4
+routers_per_group = 2
+groups = 3
+[[job]]
+name = "first"
+nodes = 6
+pattern = "all-to-all"
+[[job]]
+name = "second"
+nodes = 2
+pattern = "halo2d"
+''')
+    second = {name: json.loads(run(capsys, "network", "place", str(jobs), "--placement", name,
+                                   "--json")[1])["jobs"][1]["nodes"]
+              for name in ("simple", "nedd", "low-stall-router", "high-traffic-router")}
+    assert second["simple"] == second["high-traffic-router"] == [6, 7]
+    assert second["nedd"] == [8, 9]  # a router without traffic
+    assert set(second["low-stall-router"]) <= set(range(8, 24))
+    text = jobs.read_text() + 'application = "HPCG"\n'
+    jobs.write_text(text)
+    found = json.loads(run(capsys, "network", "place", str(jobs), "--placement", "nedd",
+                           "--json")[1])
+    assert found["jobs"][1]["nodes"] == [6, 7]  # not sensitive: it may have the busy router
+
+
 def test_place(capsys, tmp_path):
     jobs = tmp_path / "jobs.toml"
     jobs.write_text(JOBS)

@@ -34,11 +34,11 @@ class Plan:
 
     workloads: int = 1000
     seed: int = 1
-    repeats: int = 3
+    repeats: int = 2
     """Runs, with other mappings, of random workloads (small jobs first) and of equal jobs; the
     rest runs once."""
     quick: bool = False
-    packets: int = 40
+    packets: int = 20
     """Random workloads to run packet by packet as well, 0 for none."""
     workers: int = 2
     node_gbit_s: float = 8.0
@@ -187,8 +187,9 @@ def summary(study: Study) -> dict[str, Any]:
 
 def _reductions(rows: Sequence[Row]) -> dict[str, tuple[float, float]]:
     """The two ranges that were published for equal jobs, least and greatest over the cases."""
-    sixteen = [row for row in rows if row.case.label == "16-node"]
-    sixty_four = [row for row in rows if row.case.label == "64-node" and row.case.ratio == 1.0]
+    full = [row for row in rows if row.case.utilization == 0.9]
+    sixteen = [row for row in full if row.case.label == "16-node"]
+    sixty_four = [row for row in full if row.case.label == "64-node" and row.case.ratio == 1.0]
     return {
         "sixteen_nodes": reduction_range(sixteen, ("level-spread", *GROUPING), SPREADING),
         "sixty_four_nodes": reduction_range(sixty_four, ("level-spread",), ("simple",)),
@@ -198,4 +199,5 @@ def _reductions(rows: Sequence[Row]) -> dict[str, tuple[float, float]]:
 def _row(row: Row) -> dict[str, Any]:
     case = row.case
     return {"nodes": case.nodes, "ratio": case.ratio, "jobs": case.label, "pattern": case.pattern,
-            "used_nodes": case.workload.nodes, "relative_to_simple": row.relative}
+            "utilization": case.utilization, "used_nodes": case.workload.nodes,
+            "relative_to_simple": row.relative}

@@ -27,6 +27,8 @@ class Case:
     label: str
     pattern: str
     workload: Workload
+    utilization: float = 0.9
+    """Part of the nodes that jobs may fill."""
     steps: bool = False
     """By packets, tasks waiting for each other; otherwise by flows, all messages at once."""
 
@@ -71,7 +73,7 @@ def homogeneous_cases(ratios: Sequence[float] = RATIOS,
             # Four quarters fill the machine, whatever the utilization.
             used = 1.0 if label == "quarter" else utilization
             cases += [Case(routers, groups, ratio, label, pattern,
-                           homogeneous(nodes, size, pattern, utilization=used))
+                           homogeneous(nodes, size, pattern, utilization=used), utilization)
                       for ratio in ratios for pattern in PATTERNS]
     return cases
 
