@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from wattline.network.placement import BASELINES
+from wattline.network.topology import dragonfly
 from wattline.studies.dragonfly import congestor
 from wattline.studies.dragonfly.compare import POLICIES, Comparison, Settings, run_chunk, workload
+from wattline.studies.dragonfly.evaluate import Bench
 from wattline.studies.dragonfly.plots import points, quarters
 from wattline.studies.dragonfly.study import energy
 from wattline.studies.dragonfly.tables import homogeneous_cases, reduction_range, run_case
@@ -63,6 +65,17 @@ def test_a_chunk_does_not_depend_on_the_others():
     assert together[0].shape == (2, len(POLICIES), 2)
     assert np.all(together[0] > 0)
     assert np.all(together[1] <= together[2])
+
+
+def test_equal_choices_are_evaluated_once_and_nothing_changes():
+    settings = Settings()
+    work, bench, known = workload(settings, 3), Bench(dragonfly()), {}
+    for policy in ("simple", "slurm", "rrn"):
+        shared = bench.run(work, policy, seed=3, known=known)
+        alone = bench.run(work, policy, seed=3)
+        np.testing.assert_array_equal(shared.time_s, alone.time_s)
+        assert shared.waited_node_s == alone.waited_node_s
+    assert 2 <= len(known) <= 3
 
 
 def test_large_first_is_the_same_workload():

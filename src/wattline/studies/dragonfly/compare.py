@@ -13,7 +13,7 @@ import numpy as np
 from wattline.model.signal import FloatArray
 from wattline.network.placement import BASELINES
 from wattline.network.topology import dragonfly
-from wattline.studies.dragonfly.evaluate import Bench
+from wattline.studies.dragonfly.evaluate import Bench, Known
 from wattline.studies.dragonfly.workloads import Workload, random_workload
 
 POLICIES = ("level-spread", *BASELINES, "jokanovic")
@@ -84,8 +84,10 @@ def run_chunk(settings: Settings,
     spent = np.empty((len(numbers), len(POLICIES)))
     for row, number in enumerate(numbers):
         work = workload(settings, number)
+        known: Known = {}
         for column, policy in enumerate(POLICIES):
-            outcome = bench.run(work, policy, seed=number, repeats=settings.repeats)
+            outcome = bench.run(work, policy, seed=number, repeats=settings.repeats,
+                                known=known)
             kinds = outcome.time_s[::-1] if settings.large_first else outcome.time_s
             times[row, column] = kinds
             waited[row, column] = outcome.waited_node_s

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from wattline.network.topology import dragonfly
 from wattline.network.traffic import PATTERNS
 from wattline.studies.dragonfly.compare import POLICIES, Pool
-from wattline.studies.dragonfly.evaluate import Bench
+from wattline.studies.dragonfly.evaluate import Bench, Known
 from wattline.studies.dragonfly.workloads import JobKind, Workload, heterogeneous, homogeneous
 
 RATIOS = (0.25, 1.0, 4.0)
@@ -57,7 +57,9 @@ def run_case(case: Case, seed: int, repeats: int) -> Row:
                                         global_gbit_s=8.0 * case.ratio),
                               packets=case.steps, steps=case.steps)
     bench = _benches[key]
-    times = {name: bench.run(case.workload, name, seed, repeats).time_s for name in POLICIES}
+    known: Known = {}
+    times = {name: bench.run(case.workload, name, seed, repeats, known).time_s
+             for name in POLICIES}
     return Row(case, {name: tuple((time_s / times["simple"]).tolist())
                       for name, time_s in times.items()})
 
