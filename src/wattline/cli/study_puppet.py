@@ -61,7 +61,12 @@ def _workload(trace: Path | None, nodes: int | None, node_w: float, jobs: int | 
         raise InputError("--jobs is for the generated log, not for --trace")
     from wattline.traces.reader import read
 
-    return logged_workload(read(trace, machine_procs=nodes).jobs, nodes, node_w, seed, str(trace))
+    log = read(trace, machine_procs=nodes)
+    dropped = [f"{rule.name} {rule.jobs:,}" for rule in log.cleaning.touched if rule.drops]
+    if dropped:
+        click.echo(f"wattline: {log.cleaning.kept:,} of {log.cleaning.read:,} jobs of the log are "
+                   f"used ({', '.join(dropped)})", err=True)
+    return logged_workload(log.jobs, nodes, node_w, seed, str(trace))
 
 
 def _print(result: Any, files: list[Path]) -> None:
@@ -72,6 +77,8 @@ def _print(result: Any, files: list[Path]) -> None:
         click.echo(f"{'holds ' if finding.holds else 'FAILS '} {finding.claim}")
         for name, value in finding.figures.items():
             click.echo(f"         {name}: {_figure(value)}")
+        if finding.reason:
+            click.echo(f"         likely reason: {finding.reason}")
     click.echo("")
     print_table(
         ("step (min)", "max error (%)", "mean (%)", "power read once a step (%)",

@@ -54,6 +54,8 @@ def as_json(result: Result) -> dict[str, Any]:
         "findings": [asdict(finding) for finding in result.findings],
         "step_error": {str(row.step_min): row.error for row in result.steps},
         "seconds": result.seconds,
+        "reasons": {finding.id: finding.reason for finding in result.findings
+                    if not finding.holds},
         "simulations": result.simulations,
         "workload": {
             "source": workload.source, "nodes": workload.nodes, "jobs": len(workload.whole),

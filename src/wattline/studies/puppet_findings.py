@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from wattline.studies.puppet_figures import CAPS, IDLES, DayCurve
+from wattline.studies.puppet_reasons import REASONS
 from wattline.studies.puppet_runs import ORDERS, Case, Ratio
 
 Ratios = Mapping[Case, Ratio]
@@ -26,6 +27,11 @@ class Finding:
     claim: str
     holds: bool
     figures: dict[str, object]
+
+    @property
+    def reason(self) -> str:
+        """Why it may fail on this log; empty where it holds."""
+        return "" if self.holds else REASONS[self.id]
 
 
 def findings(ratios: Ratios, curve: DayCurve, parts: int) -> list[Finding]:

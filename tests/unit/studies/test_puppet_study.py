@@ -121,6 +121,8 @@ def test_findings_are_told_with_their_figures(result: Result) -> None:
         assert finding["figures"]
     assert set(told["step_error"]) == {"1", "5", "15", "30", "60"}
     assert told["seconds"] > 0
+    failing = {finding["id"] for finding in told["findings"] if not finding["holds"]}
+    assert set(told["reasons"]) == failing
     assert {row["choice"] for row in told["figures"]["13"]} == {"BLOCK", "WAIT"}
     by_id = {finding["id"]: finding for finding in told["findings"]}
     assert by_id["always-under-the-cap"]["holds"] is True
