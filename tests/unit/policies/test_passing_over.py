@@ -1,0 +1,89 @@
+"""Entries that backfilling passes over unseen are those that it would have refused one by one."""
+
+from tests.support.plain import in_plain
+
+
+def test_looking_at_every_entry_gives_the_same_run():
+    """Random jobs, many more than fit; every column of the schedule, every event, to the bit."""
+    result = in_plain("""
+        import numpy as np
+        from tests.support.workloads import compose
+        from wattline.engine.prepare import Rules
+        from wattline.engine.simulate import simulate
+        from wattline.model.jobs import JobTable
+        from wattline.model.machine import Machine
+        from wattline.model.signal import Signal
+        from wattline.physics.budget import EnergyBudget
+        from wattline.physics.core_power import NODE_OFF_W, SANDY_BRIDGE, parse_cpu_freq
+        from wattline.physics.powercap import CapChange, PowerCap, WattReservation
+        from wattline.policies.admission.adaptive_setup import Strategy, adaptive
+        from wattline.policies.admission.budget import NUMBERS
+        from wattline.policies.admission.budget_setup import budgeted
+        from wattline.policies.backfill import easy
+        from wattline.policies.order.wfp import Wfp
+
+        machine = Machine.uniform(32, SANDY_BRIDGE.node_class(1, off_w=NODE_OFF_W / 16))
+        full_w = machine.power_w_max
+        passed_over = []
+        looks = easy._next_hopeful
+
+        def counted(st, policy, position, end):
+            found = looks(st, policy, position, end)
+            passed_over.append(found[0] - position)
+            return found
+
+        easy._next_hopeful = counted
+
+        def jobs(seed):
+            random = np.random.default_rng(seed)
+            count = 70
+            run_s = random.integers(1, 300, count)
+            return JobTable.build(
+                submit_s=np.cumsum(random.integers(0, 20, count)), run_s=run_s,
+                requested_s=run_s * random.choice([1, 1.5, 4], count),
+                procs=random.choice([1, 2, 3, 8, 16, 32], count, p=[.2, .2, .1, .2, .2, .1]),
+            )
+
+        def policies(table):
+            free = parse_cpu_freq("1200000-2400000", SANDY_BRIDGE)
+            fast = parse_cpu_freq("2400000", SANDY_BRIDGE)
+            ranges = [(free, fast, None)[i % 3] for i in range(len(table))]
+            plan = PowerCap(0.7 * full_w, changes=(CapChange(900.0, 0.85 * full_w),),
+                            reservations=(WattReservation(1200.0, 200.0, 0.2 * full_w),))
+            capped = adaptive(machine, plan, ranges=ranges, jobs=table)
+            start_s = float(table.submit_s[0])
+            budget = EnergyBudget(0.75 * full_w * 1000.0, start_s, start_s + 1000.0,
+                                  Signal.from_steps([(0, 2), (400, 1), (700, 3)], "EUR"))
+            return {
+                "adaptive": (compose(admission=capped), plan.signal(full_w)),
+                "mix-wfp": (compose(admission=adaptive(machine, plan, strategy=Strategy.MIX,
+                                                       jobs=table), order=Wfp()),
+                            plan.signal(full_w)),
+                "budget": (compose(admission=budgeted(machine, budget,
+                                                      adaptive(machine, jobs=table), 9)), None),
+                "none": (compose(), None),
+            }
+
+        def played(table, name):
+            policy, cap = policies(table)[name]
+            more = {} if cap is None else {"cap_w": cap}
+            run = simulate(table, machine, policy, Rules(numbers=NUMBERS, **more))
+            return [values.tolist() for part in (run.schedule, run.events)
+                    for values in vars(part).values()] + [run.energy_j]
+
+        result = {}
+        asked = easy.as_queued
+        for name in ("adaptive", "mix-wfp", "budget", "none"):
+            for seed in (1,):
+                table = jobs(seed)
+                passed_over.clear()
+                short = played(table, name)
+                count = sum(passed_over)
+                easy.as_queued = lambda st, configuration: False
+                whole = played(table, name)
+                easy.as_queued = asked
+                result[f"{name}/{seed}"] = [repr(short) == repr(whole), int(count)]
+    """)
+    for name, (same, passed_over) in result.items():
+        assert same, name
+        assert passed_over > 20, name
