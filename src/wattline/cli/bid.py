@@ -13,20 +13,29 @@ from wattline.cli.output import json_option, print_json, print_table, progress
 
 if TYPE_CHECKING:
     from wattline.grid.bidding import Decision
+    from wattline.grid.dayahead import Hour
     from wattline.scenario.regulated import Case
 
 
 @click.command("bid")
 @contract_options
 @click.option("--bid", metavar="METHOD", default=None,
-              help="auto (the policy's own), descent, closed_form, exhaustive, heuristic, range.")
+              help="auto (the policy's own), descent, closed_form, empirical, exhaustive, "
+                   "heuristic, range.")
 @click.option("--hours", "hours", type=click.IntRange(min=1), default=None,
               help="Also plan so many hours ahead by the scenario's prices.")
+@click.option("--hours-most", type=click.IntRange(min=0), default=None, metavar="N",
+              help="Of these, bid only for the N that save most.")
+@click.option("--with", "others", multiple=True, type=click.Path(path_type=Path),
+              metavar="SITE.toml", help="Another site that bids together with this one.")
+@click.option("--least-reserve", metavar="WATTS", default="0",
+              help="The least reserve that the market takes, for all sites together.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE.png",
               help="Draw the cost surface.")
 @json_option
-def command(scenario_file: Path | None, bid: str | None, hours: int | None, out: Path | None,
-            rounds: int, forecast: int, as_json: bool, **flags: Any) -> None:
+def command(scenario_file: Path | None, bid: str | None, hours: int | None,
+            hours_most: int | None, others: tuple[Path, ...], least_reserve: str,
+            out: Path | None, rounds: int, forecast: int, as_json: bool, **flags: Any) -> None:
     """The best bid, the surface of costs that was seen, and why it stops there."""
     from wattline.scenario.choosing import choose
     from wattline.scenario.regulation import case_of
@@ -35,12 +44,18 @@ def command(scenario_file: Path | None, bid: str | None, hours: int | None, out:
     case = case_of(scenario)
     if case.adaptive:
         raise click.UsageError("adaptive bids are found in the run: use `wattline regulate`")
+    if others or least_reserve != "0":
+        from wattline.cli.bid_together import bid_together
+
+        bid_together([(scenario_file, scenario), *((p, scenario_from(p, {})) for p in others)],
+                     least_reserve, rounds=rounds, forecast=forecast, as_json=as_json)
+        return
     with progress("choosing the bid") as tell:
         decision = choose(case, scenario.bidding, rounds=rounds, forecast=forecast,
                           seed=scenario.seed, progress=tell)
     result = _result(case, decision)
     if hours is not None:
-        result["hours"] = _plan(case, decision, hours)
+        result["hours"] = _plan(case, decision, hours, hours_most)
     if out is not None:
         from wattline.studies.regulation.plots import write_surface
 
@@ -67,19 +82,25 @@ def _result(case: Case, decision: Decision) -> dict[str, Any]:
         "tracking": asdict(outcome.tracking) if outcome else None,
         "qos": {q.name: {"violation_share": q.violation_share, "threshold": q.threshold}
                 for q in outcome.quality} if outcome else {},
-        "surface": [asdict(trial) for trial in decision.trials],
+        "surface": [{"average_power_w": t.average_w, "reserve_w": t.reserve_w, "cost": t.cost,
+                     "feasible": t.feasible, "why": t.why} for t in decision.trials],
     }  # fmt: skip
 
 
-def _plan(case: Case, decision: Decision, hours: int) -> list[dict[str, Any]]:
-    from wattline.grid.dayahead import plan_hours
+def _plan(case: Case, decision: Decision, hours: int, most: int | None) -> list[dict[str, Any]]:
+    from wattline.scenario.choosing import plan_day
 
-    options = []
-    if decision.bid is not None and decision.outcome is not None:
-        options = [(decision.bid, decision.outcome)]
-    plan = plan_hours(options, case.prices, power_w_mean=case.workload.power_w_mean, hours=hours)
-    return [{"start_s": h.start_s, "participates": h.bid is not None, "cost": h.cost,
-             "cost_without": h.cost_without, "saving": h.saving} for h in plan]  # fmt: skip
+    return [hour_entry(h) for h in plan_day(case, decision, hours=hours, hours_max=most)]
+
+
+def hour_entry(hour: Hour) -> dict[str, Any]:
+    """An hour of the plan, for output."""
+    return {
+        "start_s": hour.start_s, "participates": hour.bid is not None,
+        "average_power_w": hour.bid.average_w if hour.bid else None,
+        "reserve_w": hour.bid.reserve_w if hour.bid else None,
+        "cost": hour.cost, "cost_without": hour.cost_without, "saving": hour.saving,
+    }  # fmt: skip
 
 
 def _print(result: dict[str, Any], decision: Decision) -> None:
@@ -102,5 +123,8 @@ def _print(result: dict[str, Any], decision: Decision) -> None:
         )  # fmt: skip
     for row in result.get("hours", []):
         word = "bid" if row["participates"] else "stay out"
-        click.echo(f"hour {row['start_s'] / 3600:g}: {word}, cost {row['cost']:.4g} "
+        offer = ""
+        if row["participates"]:
+            offer = f" {row['average_power_w']:,.0f} W, {row['reserve_w']:,.0f} W"
+        click.echo(f"hour {row['start_s'] / 3600:g}: {word}{offer}, cost {row['cost']:.4g} "
                    f"instead of {row['cost_without']:.4g}")

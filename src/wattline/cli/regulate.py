@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 @contract_options
 @click.option("--bid", metavar="auto|METHOD|P,R",
               help="Average and reserve in watts, or how to choose them: auto, descent, "
-                   "closed_form, exhaustive, heuristic, range, adaptive.")
+                   "closed_form, empirical, exhaustive, heuristic, range, adaptive (anew every "
+                   "hour), dayahead (by the prices of the hours).")
 @click.option("--weights", metavar="W,W,...", help="Weights of the types, in their order.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
               help="Write the pictures of the contract into this folder.")
@@ -38,8 +39,12 @@ def command(scenario_file: Path | None, bid: str | None, weights: str | None, ou
     scenario = scenario_from(scenario_file, flags | {"bid": bid})
     case = case_of(scenario, choose_nodes=out is not None)
     offered, decision = _offer(scenario, case, rounds, forecast)
-    found = run_contract(case, offered)
+    planned = _day(case, decision) if scenario.bidding == "dayahead" and decision else None
+    found = run_contract(case, offered if planned is None else planned)
     result = _result(scenario, found, offered, decision)
+    if planned is not None:
+        result["bids"] = _bids(found)
+        result["participates"] = any(planned)
     if out is not None:
         from wattline.studies.regulation.plots import write_pictures
 
@@ -80,6 +85,24 @@ def _offer(
     return decision.bid, decision
 
 
+def _day(case: Case, decision: Decision) -> list[Bid | None]:
+    """The bid of every hour by its prices; warm-up hours take that of the first."""
+    from wattline.model.errors import InputError
+    from wattline.scenario.choosing import plan_day
+
+    before = case.warmup_s / 3600.0
+    if before != int(before):
+        raise InputError("day-ahead bids are by the hour: warmup must be whole hours")
+    plan = [hour.bid for hour in plan_day(case, decision)]
+    return [plan[0]] * int(before) + plan
+
+
+def _bids(found: ContractRun) -> list[dict[str, Any]]:
+    contract = found.contract
+    return [{"hour": h, "average_power_w": float(a), "reserve_w": float(r)} for h, (a, r) in
+            enumerate(zip(contract.average_w.value, contract.reserve_w.value, strict=True))]
+
+
 def _result(scenario: RegulationScenario, found: ContractRun, bid: Bid | None,
             decision: Decision | None) -> dict[str, Any]:
     from wattline.scenario.regulated import uncontrolled_w
@@ -117,8 +140,7 @@ def _result(scenario: RegulationScenario, found: ContractRun, bid: Bid | None,
     if decision is not None and decision.bid is None and decision.nearest is not None:
         result["nearest"] = _nearest(names, decision)
     if case.adaptive:
-        result["bids"] = [{"hour": h, "average_power_w": float(a), "reserve_w": float(r)}
-                          for h, (a, r) in enumerate(zip(averages, reserves, strict=True))]
+        result["bids"] = _bids(found)
     if scenario.curtailment is not None:
         result["curtailment"] = _curtailment(scenario, found)
     return result

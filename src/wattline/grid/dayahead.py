@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wattline.grid.bidding.problem import Outcome
+from wattline.grid.bidding.problem import Trial
 from wattline.grid.market import Bid, Prices
 from wattline.model.errors import InputError
 
@@ -27,7 +27,7 @@ class Hour:
 
 
 def plan_hours(
-    options: Sequence[tuple[Bid, Outcome]],
+    options: Sequence[Trial],
     prices: Prices,
     *,
     power_w_mean: float,
@@ -48,16 +48,16 @@ def plan_hours(
         energy, reserve, error = prices.mean(begin_s, begin_s + HOUR_S)
         without = energy * power_w_mean / 1000.0
         best: tuple[float, Bid | None] = (without, None)
-        for bid, outcome in options:
-            if not outcome.met:
+        for tried in options:
+            if not tried.feasible:
                 continue
             cost = (
-                energy * bid.average_w
-                - reserve * bid.reserve_w
-                + error * bid.reserve_w * outcome.tracking.mean
+                energy * tried.average_w
+                - reserve * tried.reserve_w
+                + error * tried.reserve_w * tried.error
             ) / 1000.0
             if cost < best[0]:
-                best = (cost, bid)
+                best = (cost, tried.bid)
         plan.append(Hour(begin_s, best[1], best[0], without))
     if hours_max is not None:
         plan = _keep_best(plan, hours_max)

@@ -62,14 +62,24 @@ class Bid:
 
 @dataclass(frozen=True)
 class Range:
-    """The powers that a machine can reach: all servers idle, and all at the highest power."""
+    """The powers that a machine can reach: all servers idle, and all at the highest power.
+
+    With `below_idle` a target may go below the idle machine, down to 0 W: such moments cannot be
+    followed, but a larger reserve may be worth their error.
+    """
 
     power_w_min: float
     power_w_max: float
+    below_idle: bool = False
+
+    @property
+    def floor_w(self) -> float:
+        """The lowest target that may be offered."""
+        return 0.0 if self.below_idle else self.power_w_min
 
     def largest_reserve_w(self, average_w: float) -> float:
         """The reserve beyond which the target would leave the range."""
-        return min(average_w - self.power_w_min, self.power_w_max - average_w)
+        return min(average_w - self.floor_w, self.power_w_max - average_w)
 
     def check(self, bid: Bid, *, job_types: int | None = None) -> None:
         """Refuse a bid that cannot be kept, saying which constraint fails and by how much."""
@@ -79,10 +89,11 @@ class Range:
             raise InputError("the bid must be two finite powers, average and reserve")
         if bid.reserve_w <= 0:
             raise InputError(f"the reserve is {bid.reserve_w:.6g} W, it must be above 0 W")
-        if low < self.power_w_min - slack:
+        if low < self.floor_w - slack:
+            what = "0 W" if self.below_idle else f"the idle machine ({self.power_w_min:.6g} W)"
             raise InputError(
-                f"P - R is {low:.6g} W, {self.power_w_min - low:.6g} W below the idle machine "
-                f"({self.power_w_min:.6g} W); raise the average or lower the reserve"
+                f"P - R is {low:.6g} W, {self.floor_w - low:.6g} W below {what}; raise the average "
+                "or lower the reserve"
             )
         if high > self.power_w_max + slack:
             raise InputError(

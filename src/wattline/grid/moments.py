@@ -8,7 +8,7 @@ Published forms assume Poisson arrivals and a normal signal; `Empirical` needs n
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
@@ -87,6 +87,14 @@ class Empirical:
             values, counts = total[filled] / weight[filled], weight[filled]
         return cls(values, counts / counts.sum(), window_s)
 
+    @classmethod
+    def mix(cls, parts: Sequence[Empirical]) -> Empirical:
+        """One distribution of several that were observed with the same window, each alike."""
+        if not parts or len({part.window_s for part in parts}) != 1:
+            raise InputError("distributions can be mixed where their windows are equal")
+        shares = np.concatenate([part.shares for part in parts]) / len(parts)
+        return cls(np.concatenate([part.amounts for part in parts]), shares, parts[0].window_s)
+
     @property
     def mean(self) -> float:
         return float(self.amounts @ self.shares) / self.window_s
@@ -102,11 +110,13 @@ class Empirical:
         return Empirical(moved, self.shares, self.window_s)
 
 
-def arrivals(jobs: JobTable, code: int, work: float, window_s: float, end_s: float) -> Empirical:
+def arrivals(
+    jobs: JobTable, code: int, work: float, window_s: float, end_s: float, start_s: float = 0.0
+) -> Empirical:
     """The work that jobs of one type brought in each window of a log."""
     times = jobs.submit_s[jobs.application == code]
-    windows = max(1, int(end_s // window_s))
-    counts, _ = np.histogram(times, bins=windows, range=(0.0, windows * window_s))
+    windows = max(1, int((end_s - start_s) // window_s))
+    counts, _ = np.histogram(times, bins=windows, range=(start_s, start_s + windows * window_s))
     return Empirical.of(counts * work, window_s)
 
 

@@ -24,6 +24,11 @@ class Option:
     average_w: float
     reserve_w: float
     cost: float
+    weights: tuple[float, ...] = ()
+
+    @property
+    def bid(self) -> Bid | None:
+        return Bid(self.average_w, self.reserve_w, self.weights) if self.reserve_w > 0 else None
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,10 @@ class JointBid:
 def options_of(trials: Sequence[Trial], power_w_mean: float, energy_price: float) -> list[Option]:
     """The bids of a site that meet all constraints, and staying out."""
     stay = Option(power_w_mean, 0.0, energy_price * power_w_mean / 1000.0)
-    return [stay, *(Option(t.average_w, t.reserve_w, t.cost) for t in trials if t.feasible)]
+    return [
+        stay,
+        *(Option(t.average_w, t.reserve_w, t.cost, t.weights) for t in trials if t.feasible),
+    ]
 
 
 def join(sites: Mapping[str, Sequence[Option]], reserve_w_least: float = 0.0) -> JointBid:

@@ -81,6 +81,10 @@ class Workload:
     shares: tuple[float, ...] = ()
     """Of the utilisation, what each type occupies; empty means equal."""
     standby: JobType | None = None
+    burst: float = 1.0
+    """Jobs that arrive together in the mean (numbers are geometric); 1 is a Poisson process."""
+    below_idle: bool = False
+    """Whether a bid may ask for targets below the idle machine."""
     rule: str = ""
     source: str = ""
 
@@ -93,6 +97,8 @@ class Workload:
             raise InputError(
                 f"workload '{self.name}': utilisation is {self.utilisation}, must be in (0, 1]"
             )
+        if not 1 <= self.burst < float("inf"):
+            raise InputError(f"workload '{self.name}': burst is {self.burst}, must be at least 1")
         if self.power_w_idle < 0:
             raise InputError(f"workload '{self.name}': idle power must not be negative")
         for job_type in self.types:
@@ -143,6 +149,7 @@ class Workload:
         return Range(
             self.servers * self.power_w_idle,
             self.servers * max(t.power_w_max for t in types),
+            self.below_idle,
         )
 
     def at_level(self, level: str) -> Workload:
@@ -181,15 +188,20 @@ def poisson_jobs(
 ) -> JobTable:
     """Jobs that arrive independently, each type at its rate; `application` is the type's number.
 
+    Where the workload has bursts, it is the bursts that are independent.
+
     Standby jobs, where the workload has them, are all there from the start and enough to fill
     the cluster alone; their number is the last.
     """
     submit: list[FloatArray] = []
     code: list[FloatArray] = []
     for number, rate in enumerate(workload.arrivals_per_s):
-        count = int(rng.poisson(rate * duration_s))
-        submit.append(start_s + np.sort(rng.uniform(0.0, duration_s, count)))
-        code.append(np.full(count, number, dtype=np.float64))
+        count = int(rng.poisson(rate / workload.burst * duration_s))
+        times_s = np.sort(rng.uniform(0.0, duration_s, count))
+        if workload.burst > 1:
+            times_s = np.repeat(times_s, rng.geometric(1 / workload.burst, count))
+        submit.append(start_s + times_s)
+        code.append(np.full(times_s.size, number, dtype=np.float64))
     return job_table(workload, np.concatenate(submit), np.concatenate(code).astype(np.int64),
                      start_s, duration_s)  # fmt: skip
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,19 +11,27 @@ import numpy as np
 from wattline.grid.bidding import (
     Decision,
     Problem,
+    Simulate,
     capping_heuristic,
     closed_form_bid,
     descend,
     exhaustive_bid,
     range_heuristic,
 )
+from wattline.grid.bidding.closed_form import WeightRule
 from wattline.grid.bidding.descent import Settings
+from wattline.grid.bidding.empirical import empirical_rule, fit_empirical_alpha
+from wattline.grid.dayahead import HOUR_S, Hour, plan_hours
 from wattline.grid.market import Bid
+from wattline.grid.moments import Empirical, arrivals, signal_levels
 from wattline.grid.signals import Statistics, generate, statistics
 from wattline.grid.workloads import poisson_jobs
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
-from wattline.scenario.regulated import Case, simulator
+from wattline.scenario.regulated import Case, after_warmup, simulator
+
+WINDOW_S = 300.0
+"""Over which observed work and signals are added up: longer than their memory."""
 
 METHOD_OF = {
     "aqa": "descent",
@@ -43,10 +52,14 @@ def problem_of(case: Case) -> Problem:
 
 def _statistics(case: Case) -> Statistics:
     """Of the signal in the contract itself, without the warm-up."""
+    return statistics(_inside(case))
+
+
+def _inside(case: Case) -> Signal:
     inside = (case.signal.time_s >= case.judged_s) & (case.signal.time_s < case.end_s)
     if not np.any(inside):
-        return statistics(case.signal)
-    return statistics(Signal(case.signal.time_s[inside], case.signal.value[inside]))
+        return case.signal
+    return Signal(case.signal.time_s[inside], case.signal.value[inside])
 
 
 def forecast_cases(case: Case, count: int, seed: int) -> list[Case]:
@@ -56,9 +69,11 @@ def forecast_cases(case: Case, count: int, seed: int) -> list[Case]:
     for number in range(count):
         rng = np.random.default_rng((seed, 7919, number))
         signal = generate(
-            rng, case.duration_s, std=min(found.std, 0.95), mean=found.mean,
+            rng, case.duration_s - case.warmup_s, std=min(found.std, 0.95), mean=found.mean,
             correlation_s=found.correlation_s, step_s=max(found.step_s, case.cycle_s),
         )  # fmt: skip
+        if case.warmup_s > 0:
+            signal = after_warmup(signal, case.warmup_s)
         jobs = poisson_jobs(case.workload, case.duration_s, rng)
         made.append(replace(case, jobs=jobs, signal=signal, truth=None, choose_nodes=False))
     return made
@@ -80,7 +95,7 @@ def choose(
     problem = problem_of(case)
     planned = forecast_cases(case, forecast, seed) if forecast else [case]
     simulate = simulator(planned)
-    name = METHOD_OF[case.policy] if method == "auto" else method
+    name = METHOD_OF[case.policy] if method in ("auto", "dayahead") else method
     if name == "descent":
         return descend(problem, simulate, settings=Settings(rounds=rounds), progress=progress)
     if name == "closed_form":
@@ -88,11 +103,44 @@ def choose(
             problem, simulate, reserve_scales=(1.0, 0.8, 0.6, 0.4, 0.2), step=0.02,
             progress=progress,
         )  # fmt: skip
+    if name == "empirical":
+        return closed_form_bid(
+            problem, simulate, rule=observed_rule(problem, planned, simulate),
+            reserve_scales=(1.0, 0.8, 0.6, 0.4, 0.2), step=0.02, progress=progress,
+        )  # fmt: skip
     if name == "exhaustive":
         return exhaustive_bid(problem, simulate, progress=progress)
     if name in ("heuristic", "range"):
         return _heuristic(case, capping_heuristic if name == "heuristic" else range_heuristic)
     raise InputError(f"bidding '{name}' is unknown")
+
+
+def observed_rule(problem: Problem, cases: Sequence[Case], simulate: Simulate) -> WeightRule:
+    """Least weights from the arrivals and the signal of these hours, whatever their distribution.
+
+    Work and signal are added up over windows: what is correlated within one stays together.
+    """
+    work = problem.workload.column("servers") * problem.workload.column("time_s_min")
+    arriving = tuple(
+        Empirical.mix([
+            arrivals(c.jobs, code, float(each), WINDOW_S, c.end_s, c.judged_s) for c in cases
+        ])
+        for code, each in enumerate(work)
+    )  # fmt: skip
+    level = Empirical.mix([signal_levels(_inside(c), WINDOW_S) for c in cases])
+    log_alpha = fit_empirical_alpha(problem, arriving, level, simulate)
+    return empirical_rule(problem, arriving, level, log_alpha)
+
+
+def plan_day(
+    case: Case, decision: Decision, *, hours_max: int | None = None, hours: int | None = None
+) -> list[Hour]:
+    """Which hours of the case to bid for, and with which of the bids that were tried."""
+    count = hours or math.ceil((case.end_s - case.judged_s) / HOUR_S - 1e-9)
+    return plan_hours(
+        decision.trials, case.prices, power_w_mean=case.workload.power_w_mean, hours=count,
+        hours_max=hours_max, start_s=case.judged_s,
+    )  # fmt: skip
 
 
 def _heuristic(case: Case, rule: Callable[..., Bid]) -> Decision:

@@ -150,12 +150,14 @@ def _desk(
         own_times=case.own_times,
     )  # fmt: skip
     count = len(case.workload.types)
-    given = next((b.weights for b in bids if b is not None and b.weights), ())
-    weights = given or (1.0 / count,) * count
+    equal = (1.0 / count,) * count
+    by_hour = [(b.weights if b is not None else ()) or equal for b in bids]
+    weights = next((b.weights for b in bids if b is not None and b.weights), equal)
     columns = {name: np.array([getattr(t, name) for t in case.types]) for name in COLUMNS}
     standby = count if case.workload.standby is not None else -1
     desk = make_desk(
-        plan, columns, weights=(*weights, 0.0)[: len(case.types)], standby=standby,
+        plan, columns, standby=standby,
+        weights=np.array([(*w, 0.0)[: len(case.types)] for w in by_hour]),
         kinds=case.jobs.application, truth=case.truth,
     )  # fmt: skip
     return desk, weights
@@ -227,6 +229,12 @@ def _standby_share(case: Case, run: Run) -> float:
         return 0.0
     standby = case.jobs.application == len(case.workload.types)
     return float(run.schedule.energy_j[standby].sum()) / total_j
+
+
+def after_warmup(signal: Signal, warmup_s: float) -> Signal:
+    """The signal once the warm-up is over; in it the cluster is to follow the average."""
+    time_s = np.append(0.0, signal.time_s + warmup_s)
+    return Signal(time_s, np.append(0.0, signal.value), signal.unit)
 
 
 def simulator(cases: Case | Sequence[Case]) -> Simulate:

@@ -17,11 +17,11 @@ from wattline.model.errors import InputError
 from wattline.model.signal import Signal
 from wattline.model.units import parse_duration
 from wattline.scenario.logs import log_case
-from wattline.scenario.regulated import Case, mislabelled
+from wattline.scenario.regulated import Case, after_warmup, mislabelled
 
 PolicyName = Literal["aqa", "qosg", "qoscap", "energyqare", "tracking"]
 BiddingName = Literal["auto", "descent", "closed_form", "exhaustive", "heuristic", "range",
-                      "adaptive"]  # fmt: skip
+                      "adaptive", "empirical", "dayahead"]  # fmt: skip
 Steps = float | list[tuple[float, float]]
 
 
@@ -75,6 +75,8 @@ class RegulationScenario(_Strict):
     power_w_idle: float | None = Field(default=None, ge=0)
     utilisation: float | None = Field(default=None, gt=0, le=1)
     level: Literal["tight", "medium", "loose"] = "medium"
+    burst: float = Field(default=1.0, ge=1)
+    below_idle: bool = False
     log: str = ""
     log_start: str | float = 0.0
     duration: str | float = "1h"
@@ -154,6 +156,7 @@ def workload_of(scenario: RegulationScenario) -> Workload:
     if scenario.standby_type is not None:
         fields = scenario.standby_type.model_dump() | {"threshold": float("inf")}
         found = _replaced(found, standby=JobType(**fields))
+    found = _replaced(found, burst=scenario.burst, below_idle=scenario.below_idle)
     if scenario.level != "medium":
         found = found.at_level(scenario.level)
     return found.with_standby() if scenario.standby else _replaced(found, standby=None)
@@ -179,7 +182,8 @@ def case_of(scenario: RegulationScenario, *, choose_nodes: bool = False) -> Case
             Path(scenario.log), servers=scenario.servers, start_s=seconds(scenario.log_start),
             duration_s=duration_s, power_w_idle=scenario.power_w_idle, seed=scenario.seed,
         )  # fmt: skip
-        load, jobs, truth = base.workload, base.jobs, None
+        load = _replaced(base.workload, below_idle=scenario.below_idle)
+        jobs, truth = base.jobs, None
     else:
         load = workload_of(scenario)
         jobs = poisson_jobs(load, duration_s, rng)
@@ -221,8 +225,7 @@ def _signal(scenario: RegulationScenario, rng: np.random.Generator) -> Signal:
         signal = generate(rng, scenario.duration_s, **scenario.signal.model_dump())
     if scenario.warmup_s == 0:
         return signal
-    time_s = np.append(0.0, signal.time_s + scenario.warmup_s)
-    return Signal(time_s, np.append(0.0, signal.value), signal.unit)
+    return after_warmup(signal, scenario.warmup_s)
 
 
 def _steps(value: Steps) -> Signal:

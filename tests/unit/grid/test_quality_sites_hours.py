@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from wattline.grid.bidding.problem import Outcome, Trial
+from wattline.grid.bidding.problem import Outcome, Trial, trial_of
 from wattline.grid.curtailment import Curtailment, compliance
 from wattline.grid.dayahead import plan_hours
 from wattline.grid.market import Bid, Prices, Tracking
@@ -96,7 +96,7 @@ def test_hours_are_chosen_by_price() -> None:
     prices = Prices(Signal.constant(0.1), Signal.from_steps([(0, 0.0), (3600, 0.2), (7200, 0.0)]),
                     Signal.constant(0.1))  # fmt: skip
     bid = Bid(1100, 400)
-    plan = plan_hours([(bid, outcome()), (Bid(1100, 500), outcome(0.5))], prices,
+    plan = plan_hours([trial_of(bid, outcome()), trial_of(Bid(1100, 500), outcome(0.5))], prices,
                       power_w_mean=1000, hours=3)  # fmt: skip
     assert [h.bid for h in plan] == [None, bid, None]  # the bid that breaks a constraint is out
     assert plan[1].cost == pytest.approx(0.11 - 0.08 + 0.004)
@@ -106,7 +106,7 @@ def test_hours_are_chosen_by_price() -> None:
 def test_only_the_best_hours_are_kept() -> None:
     prices = Prices(Signal.constant(0.1), Signal.from_steps([(0, 0.1), (3600, 0.3), (7200, 0.2)]),
                     Signal.constant(0.1))  # fmt: skip
-    plan = plan_hours([(Bid(1000, 400), outcome())], prices, power_w_mean=1000, hours=3,
+    plan = plan_hours([trial_of(Bid(1000, 400), outcome())], prices, power_w_mean=1000, hours=3,
                       hours_max=1)  # fmt: skip
     assert [h.bid is not None for h in plan] == [False, True, False]
 

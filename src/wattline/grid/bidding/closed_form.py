@@ -77,12 +77,16 @@ def largest_reserve(
     return low, settled_weights(rule, average_w, low, types)[0]
 
 
+def fitting_bid(problem: Problem) -> Bid:
+    """A bid that serves the work comfortably: where alpha is fitted."""
+    start = range_heuristic(problem.workload)
+    types = len(problem.workload.types)
+    return Bid(start.average_w, 0.5 * start.reserve_w, (1.0 / types,) * types)
+
+
 def fit_alpha(problem: Problem, simulate: Simulate) -> FloatArray:
-    """ln(alpha) of every type from one simulation at a bid that serves the work comfortably."""
-    workload = problem.workload
-    start = range_heuristic(workload)
-    types = len(workload.types)
-    bid = Bid(start.average_w, 0.5 * start.reserve_w, (1.0 / types,) * types)
+    """ln(alpha) of every type from one simulation."""
+    bid = fitting_bid(problem)
     rates = np.array([rate.value for rate in theory.rates_at(problem, bid)])
     return theory.fit_log_alpha(simulate(bid).delays_s, rates, problem.violation_limit)
 

@@ -2,8 +2,8 @@
 
 Each round simulates the present bid, refits the coefficient alpha of every type's delay bound to
 what was seen, and steps against the analytic gradient; weights are projected back to the simplex,
-average and reserve to what the machine can reach. A local search by simulation ends it. The answer
-is the cheapest bid visited that met all constraints in simulation.
+average and reserve to what the machine can reach. A search by simulation ends it. The answer is
+the cheapest bid visited that met all constraints in simulation.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wattline.grid.bidding import theory
+from wattline.grid.bidding.exhaustive import grid_bids
 from wattline.grid.bidding.polish import polish, project_power, project_weights
 from wattline.grid.bidding.problem import Decision, Outcome, Problem, Simulate, best_of
 from wattline.grid.market import Bid
@@ -29,8 +30,9 @@ class Settings:
 
     rounds: int = 200
     """Simulations in all."""
-    polish: float = 0.6
-    """Share of them for the local search at the end."""
+    polish: float = 0.75
+    """Share of them for the search by simulation at the end: first a coarse grid of averages and
+    reserves with the weights found so far, then around the best bids."""
     step: float = 0.02
     """First step, as a share of the machine's range and of the weights."""
     decay_rounds: float = 60.0
@@ -137,14 +139,32 @@ def descend(
         size = chosen.step / (1 + number / chosen.decay_rounds)
         bid = _step(problem, bid, point, size=size, least=chosen.weight_min)
         progress((number + 1) / chosen.rounds)
+    _look_around(problem, simulate, tried, (chosen.rounds - rounds) // 4)
+    left = chosen.rounds - len(tried)
     polish(
-        problem, simulate, tried, chosen.rounds - rounds,
-        lambda part: progress((rounds + part * (chosen.rounds - rounds)) / chosen.rounds),
-    )
+        problem, simulate, tried, left,
+        lambda part: progress(1.0 - (1.0 - part) * left / chosen.rounds),
+    )  # fmt: skip
     return best_of(
         problem, tried, f"the cheapest of {rounds} rounds of descent and {len(tried) - rounds} of "
-        "local search", weights_by_round=history,
+        "search by simulation", weights_by_round=history,
     )  # fmt: skip
+
+
+def _look_around(
+    problem: Problem, simulate: Simulate, tried: list[tuple[Bid, Outcome]], most: int
+) -> None:
+    """A coarse grid of averages and reserves with the best weights so far.
+
+    The descent does not feel the tracking constraint, and can end far from the bids that keep it.
+    """
+    bids = grid_bids(problem, 6, 4)
+    if most < len(bids):
+        return
+    weights = min(tried, key=lambda pair: (pair[1].excess, pair[1].cost))[0].weights
+    for bid in bids:
+        offered = bid.with_weights(np.array(weights))
+        tried.append((offered, simulate(offered)))
 
 
 def _step(

@@ -9,7 +9,8 @@ from wattline.grid.workloads import Workload
 def range_heuristic(workload: Workload) -> Bid:
     """P at the mean power of the utilisation, R as large as the machine's range allows."""
     average_w = workload.power_w_mean
-    return Bid(average_w, workload.range.largest_reserve_w(average_w))
+    reach = workload.range
+    return Bid(average_w, min(average_w - reach.power_w_min, reach.power_w_max - average_w))
 
 
 def capping_heuristic(workload: Workload) -> Bid:

@@ -19,6 +19,10 @@ from wattline.model.signal import FloatArray
 SPREAD = 0.03, 0.10, 0.25
 """Relative spread of the draws: average above idle, reserve, weights."""
 GROW, SHRINK = 1.5, 1.5**-0.25
+STARTS = 3
+"""Bids to search around, before all effort goes to the best."""
+APART = 0.075
+"""How far these lie apart at least, in average and reserve together, relative to the range."""
 
 
 def polish(
@@ -28,11 +32,54 @@ def polish(
     rounds: int,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> None:
-    """Add `rounds` further bids to `tried`, each near the best one so far."""
-    if not tried:
+    """Add `rounds` further bids to `tried`.
+
+    Half of them around the best bids so far that lie apart from each other, as constraints leave
+    several islands; the other half around the best bid that this found.
+    """
+    if not tried or rounds < 1:
         return
-    rng = np.random.default_rng(rounds)
-    best, outcome = min(tried, key=lambda pair: _rank(pair[1]))
+    starts = _apart(problem.workload.range, tried)
+    each = rounds // 2 // len(starts)
+    done = 0
+
+    def tell(part: float) -> None:
+        progress((done + part) / rounds)
+
+    for number, start in enumerate(starts):
+        _climb(problem, simulate, tried, start, each, number, tell)
+        done += each
+    best = min(tried, key=lambda pair: _rank(pair[1]))
+    _climb(problem, simulate, tried, best, rounds - done, STARTS, tell)
+
+
+def _apart(reach: Range, tried: list[tuple[Bid, Outcome]]) -> list[tuple[Bid, Outcome]]:
+    """The best bids of which no two are closer than a share of the machine's range."""
+    near_w = APART * (reach.power_w_max - reach.power_w_min)
+    found: list[tuple[Bid, Outcome]] = []
+    for bid, outcome in sorted(tried, key=lambda pair: _rank(pair[1])):
+        if all(
+            abs(bid.average_w - other.average_w) + abs(bid.reserve_w - other.reserve_w) > near_w
+            for other, _ in found
+        ):
+            found.append((bid, outcome))
+        if len(found) == STARTS:
+            break
+    return found
+
+
+def _climb(
+    problem: Problem,
+    simulate: Simulate,
+    tried: list[tuple[Bid, Outcome]],
+    start: tuple[Bid, Outcome],
+    rounds: int,
+    seed: int,
+    tell: Callable[[float], None],
+) -> None:
+    """Draw around the best bid since `start`; the reach grows with success and shrinks without."""
+    rng = np.random.default_rng((rounds, seed))
+    best, outcome = start
     reach = 1.0
     for number in range(rounds):
         bid = _near(problem.workload.range, best, reach, rng)
@@ -43,7 +90,7 @@ def polish(
             reach = min(reach * GROW, 2.0)
         else:
             reach = max(reach * SHRINK, 0.1)
-        progress((number + 1) / rounds)
+        tell(number + 1)
 
 
 def _rank(outcome: Outcome) -> tuple[float, float]:
@@ -76,12 +123,12 @@ def project_weights(weights: FloatArray, least: float) -> FloatArray:
 
 def project_power(reach: Range, average_w: float, reserve_w: float) -> tuple[float, float]:
     """The nearest average and reserve that the machine can reach (a triangle)."""
-    low, high = reach.power_w_min, reach.power_w_max
-    least = 1e-3 * (high - low)
-    average_w = min(max(average_w, low + least), high - least)
+    low, high = reach.floor_w, reach.power_w_max
+    least = 1e-3 * (high - reach.power_w_min)
+    average_w = min(max(average_w, reach.power_w_min + least), high - least)
     reserve_w = max(reserve_w, least)
     over = reserve_w - (average_w - low)
-    if over > 0:  # to the edge P - R = low along its normal
+    if over > 0:  # to the edge P - R = floor along its normal
         average_w, reserve_w = average_w + over / 2, reserve_w - over / 2
     over = reserve_w - (high - average_w)
     if over > 0:

@@ -89,6 +89,13 @@ class Trial:
     feasible: bool
     why: str = ""
     """The first constraint that fails."""
+    error: float = 0.0
+    """Mean tracking error: with it the bid can be priced anew."""
+    weights: tuple[float, ...] = ()
+
+    @property
+    def bid(self) -> Bid:
+        return Bid(self.average_w, self.reserve_w, self.weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +118,7 @@ class Decision:
 def trial_of(bid: Bid, outcome: Outcome) -> Trial:
     return Trial(
         bid.average_w, bid.reserve_w, outcome.cost, outcome.met,
-        outcome.violations[0] if outcome.violations else "",
+        outcome.violations[0] if outcome.violations else "", outcome.tracking.mean, bid.weights,
     )  # fmt: skip
 
 

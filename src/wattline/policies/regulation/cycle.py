@@ -29,6 +29,8 @@ def begin_cycle(st: State, desk: Desk) -> int:
     control.known = st.clock[0].running
     control.resuming = 0
     count_queues(st, desk)
+    for kind in range(desk.types.size):
+        desk.types[kind].weight = desk.weights[hour * desk.types.size + kind]
     if control.adaptive and desk.average[hour] == 0.0:
         rebid(st, desk, hour)
     target_w = float("inf")

@@ -64,12 +64,13 @@ class Desk(Books):
     """Record arrays; `control` has one record.
 
     `level` and `limit` have a value a cycle (signal, and a power not to exceed); `average` and
-    `reserve` one an hour. `truth` is the true type of every job, which the policy must not read:
-    it says how the machine answers to a cap.
+    `reserve` one an hour, `weights` one an hour and type. `truth` is the true type of every job,
+    which the policy must not read: it says how the machine answers to a cap.
     """
 
     FIELDS = (
-        "types", "control", "level", "limit", "average", "reserve", "truth", "paused", "trace",
+        "types", "control", "level", "limit", "average", "reserve", "weights", "truth", "paused",
+        "trace",
     )  # fmt: skip
     types: Any
     control: Any
@@ -77,6 +78,7 @@ class Desk(Books):
     limit: Any
     average: Any
     reserve: Any
+    weights: Any
     truth: Any
     paused: Any
     trace: Any

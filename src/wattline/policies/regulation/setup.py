@@ -34,6 +34,7 @@ class Plan:
     """When to control, after which signal, with which bid.
 
     `average_w` and `reserve_w` have one value an hour; with `adaptive` they are found in the run.
+    Weights are given to `make_desk`: for all hours alike, or a row an hour.
     `limit_w` is a power not to exceed, whatever the signal says.
     """
 
@@ -77,7 +78,8 @@ def make_desk(
     table = records(len(np.asarray(types["servers"])), TYPE)
     for name, values in types.items():
         table[name] = values
-    table["weight"] = weights
+    by_hour = np.broadcast_to(np.asarray(weights, dtype=np.float64), (plan.hours, table.size))
+    table["weight"] = by_hour[0]
     if kinds.size and (kinds.min() < 0 or kinds.max() >= table.size):
         raise InputError("every job needs a type: its application must name a row of the types")
     control = records(1, CONTROL)
@@ -97,6 +99,7 @@ def make_desk(
         limit=np.ascontiguousarray(limit),
         average=np.array(plan.average_w, dtype=np.float64),
         reserve=np.array(plan.reserve_w, dtype=np.float64),
+        weights=np.ascontiguousarray(by_hour).ravel(),
         truth=np.array(kinds if truth is None else truth, dtype=np.int64),
         paused=np.zeros(max(1, kinds.size), dtype=np.int64),
         trace=records(cycles, TRACE),

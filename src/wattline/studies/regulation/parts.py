@@ -12,13 +12,13 @@ import numpy as np
 
 from wattline.grid.bidding import Decision
 from wattline.grid.market import Bid
-from wattline.grid.qos import mean_interval
+from wattline.grid.qos import mean_interval, share_interval
 from wattline.grid.signals import generate, hours, load_signal
 from wattline.grid.workloads import Workload, poisson_jobs, workload
 from wattline.model.signal import Signal
 from wattline.scenario.choosing import METHOD_OF, choose
 from wattline.scenario.logs import log_case
-from wattline.scenario.regulated import Case, ContractRun, run_contract
+from wattline.scenario.regulated import Case, ContractRun, after_warmup, run_contract
 
 Progress = Callable[[float], None]
 HOUR_S = 3600.0
@@ -43,6 +43,8 @@ class Row:
     standby_share: float
     other_hours: int
     other_met: int
+    other_met_share: tuple[float, float]
+    """95 % interval of the share of other hours that meet all constraints."""
     other_saving: tuple[float, float, float]
     """Mean and 95 % interval over the other hours."""
     other_error: tuple[float, float, float]
@@ -61,6 +63,8 @@ class Order:
     rounds: int
     signal_file: str = ""
     signal_hour: int = 0
+    warmup_s: float = 1800.0
+    """Before the hour, at the average power: a cluster that takes part is not empty."""
     also: tuple[str, ...] = ()
     """Policies that are judged with the same bid, as Tracking-only was with EnergyQARE's."""
 
@@ -85,8 +89,13 @@ def _pieces(path: str) -> list[Signal]:
 def case_for(order: Order, number: int) -> Case:
     """Hour `number` of an order: its arrivals and its signal."""
     rng = np.random.default_rng((order.seed, 29, number))
-    jobs = poisson_jobs(order.workload, HOUR_S, rng)
-    return Case(order.workload, jobs, signal_of(order, number), policy=order.policy)
+    duration_s = HOUR_S + order.warmup_s
+    jobs = poisson_jobs(order.workload, duration_s, rng)
+    signal = signal_of(order, number)
+    if order.warmup_s > 0:
+        signal = after_warmup(signal, order.warmup_s)
+    return Case(order.workload, jobs, signal, policy=order.policy, duration_s=duration_s,
+                warmup_s=order.warmup_s)  # fmt: skip
 
 
 def evaluate(order: Order) -> list[Row]:
@@ -107,10 +116,11 @@ def evaluate(order: Order) -> list[Row]:
 def _row(order: Order, bid: Bid, first: ContractRun, others: Sequence[ContractRun]) -> Row:
     bill = first.settlement
     failing = first.outcome.violations
+    met = sum(run.constraints_met for run in others)
     return Row(
         order.name, order.policy, first.constraints_met, bid.average_w, bid.reserve_w, bill.cost,
         bill.saving, bill.tracking.mean, bill.tracking.exceed_share, failing[0] if failing else "",
-        first.standby_share, len(others), sum(r.constraints_met for r in others),
+        first.standby_share, len(others), met, share_interval(met, len(others)),
         mean_interval([r.settlement.saving for r in others]),
         mean_interval([r.tracking.mean for r in others]), first.weights,
     )  # fmt: skip
@@ -119,7 +129,7 @@ def _row(order: Order, bid: Bid, first: ContractRun, others: Sequence[ContractRu
 def _empty(order: Order) -> Row:
     none = (float("nan"),) * 3
     return Row(order.name, order.policy, False, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, "no bid is possible",
-               0.0, 0, 0, none, none, ())  # fmt: skip
+               0.0, 0, 0, (0.0, 1.0), none, none, ())  # fmt: skip
 
 
 def run_orders(orders: Sequence[Order], workers: int, progress: Progress) -> list[Row]:
@@ -147,29 +157,35 @@ def fourteen(
     signal_file: str,
     names: Iterable[str],
     standby: bool = False,
+    warmup_s: float = 1800.0,
+    below_idle: bool = False,
 ) -> list[Order]:
     """W1 to W14 at 35 servers under the three policies; W3 with standby jobs for AQA.
 
-    With `standby`, AQA has them in all workloads.
+    With `standby`, AQA has them in all workloads; with `below_idle` its bids may ask for targets
+    below the idle machine, as the published ones do.
     """
     orders = []
     for name in names:
         load = workload(name)
         orders.append(Order(load, "energyqare", name, seed, hours_each, rounds, signal_file,
-                            also=("tracking",)))  # fmt: skip
+                            warmup_s=warmup_s, also=("tracking",)))  # fmt: skip
         if standby or name == "W3":
             load = load.with_standby()
-        orders.append(Order(load, "aqa", name, seed, hours_each, rounds, signal_file))
+        orders.append(Order(replace(load, below_idle=below_idle), "aqa", name, seed, hours_each,
+                            rounds, signal_file, warmup_s=warmup_s))  # fmt: skip
     return orders
 
 
-def default_cluster(*, seed: int, hours_each: int, rounds: int, signal_file: str) -> list[Order]:
+def default_cluster(
+    *, seed: int, hours_each: int, rounds: int, signal_file: str, warmup_s: float = 1800.0
+) -> list[Order]:
     """The 100-server cluster and its variations under QoSG, and the two baselines."""
     base = workload("MOC")
     bare = replace(base, standby=None)
 
     def order(name: str, load: Workload, policy: str = "qosg", hour: int = 0) -> Order:
-        return Order(load, policy, name, seed, hours_each, rounds, signal_file, hour)
+        return Order(load, policy, name, seed, hours_each, rounds, signal_file, hour, warmup_s)
 
     orders = [
         order("standby jobs", base), order("no standby jobs", bare),
@@ -182,12 +198,15 @@ def default_cluster(*, seed: int, hours_each: int, rounds: int, signal_file: str
     return orders
 
 
-def large_cluster(*, seed: int, hours_each: int, rounds: int, signal_file: str) -> Order:
+def large_cluster(
+    *, seed: int, hours_each: int, rounds: int, signal_file: str, warmup_s: float = 1800.0
+) -> Order:
     """W1 on 10,000 servers with jobs a hundred times as large."""
     scaled = workload("W1")
     types = tuple(replace(t, servers=100 * t.servers) for t in scaled.types)
     load = replace(scaled, servers=10_000, types=types)
-    return Order(load, "aqa", "10,000 servers", seed, hours_each, rounds, signal_file)
+    return Order(load, "aqa", "10,000 servers", seed, hours_each, rounds, signal_file,
+                 warmup_s=warmup_s)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,91 @@
+"""`wattline bid` with several sites: the parts of one joint bid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wattline.cli.output import print_json, print_table, progress
+from wattline.model.errors import InputError
+
+if TYPE_CHECKING:
+    from wattline.scenario.jointly import Together
+    from wattline.scenario.regulation import RegulationScenario
+
+
+def bid_together(
+    sites: Sequence[tuple[Path | None, RegulationScenario]],
+    least_reserve: str,
+    *,
+    rounds: int,
+    forecast: int,
+    as_json: bool,
+) -> None:
+    """Choose and print the joint bid of these scenarios."""
+    from wattline.model.units import parse_power
+    from wattline.scenario.jointly import choose_together
+    from wattline.scenario.regulation import case_of
+
+    names = [path.stem if path else "site" for path, _ in sites]
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            names[number] = f"{name}-{number + 1}"
+    for name, (_, scenario) in zip(names, sites, strict=True):
+        if scenario.bidding == "adaptive" or scenario.bid is not None or scenario.curtailment:
+            raise InputError(f"site '{name}': a joint bid is chosen; give no bid, no `adaptive` "
+                             "bidding and no curtailment")
+    with progress("choosing the joint bid") as tell:
+        found = choose_together(
+            {name: case_of(s) for name, (_, s) in zip(names, sites, strict=True)},
+            {name: s.bidding for name, (_, s) in zip(names, sites, strict=True)},
+            reserve_w_least=parse_power(least_reserve), rounds=rounds, forecast=forecast,
+            seed=sites[0][1].seed, progress=tell,
+        )  # fmt: skip
+    if as_json:
+        print_json(_result(found))
+    else:
+        _print(found)
+
+
+def _result(found: Together) -> dict[str, Any]:
+    bill, joint = found.bill, found.joint
+    parts = {}
+    for name, part in joint.parts.items():
+        run = found.runs[name]
+        names = [t.name for t in run.case.workload.types]
+        parts[name] = {
+            "participates": part.reserve_w > 0,
+            "average_power_w": part.average_w, "reserve_w": part.reserve_w,
+            "weights": dict(zip(names, part.weights, strict=False)), "cost": part.cost,
+            "constraints_met": run.constraints_met, "reason": found.decisions[name].reason,
+        }  # fmt: skip
+    return {
+        "participates": found.participates,
+        "average_power_w": joint.average_w if bill else None,
+        "reserve_w": joint.reserve_w if bill else None,
+        "cost": bill.cost if bill else joint.cost,
+        "saving": bill.saving if bill else None,
+        "tracking": {"mean": bill.tracking.mean, "exceed_share": bill.tracking.exceed_share}
+        if bill else None,
+        "constraints_met": bill.tracking.met and all(
+            q.met for run in found.runs.values() for q in run.quality) if bill else None,
+        "cost_apart": found.cost_apart if bill else None,
+        "reason": joint.reason,
+        "sites": parts,
+    }  # fmt: skip
+
+
+def _print(found: Together) -> None:
+    joint, bill = found.joint, found.bill
+    click.echo(joint.reason)
+    rows = [(name, "bid" if part.reserve_w > 0 else "stay out", round(part.average_w),
+             round(part.reserve_w), part.cost) for name, part in joint.parts.items()]  # fmt: skip
+    print_table(("site", "", "average W", "reserve W", "cost alone"), rows)
+    if bill is not None:
+        click.echo(f"together: average {joint.average_w:,.0f} W, reserve {joint.reserve_w:,.0f} W, "
+                   f"cost {bill.cost:.4g} (apart {found.cost_apart:.4g}), tracking error "
+                   f"{bill.tracking.mean:.1%} in the mean, large for "
+                   f"{bill.tracking.exceed_share:.1%} of the time")

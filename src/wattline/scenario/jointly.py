@@ -1,0 +1,86 @@
+"""Several sites that bid together: each chooses among the bids it tried, the sum is offered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from wattline.grid.bidding import Decision
+from wattline.grid.market import Bid, Settlement
+from wattline.grid.sites import JointBid, join, options_of, settle_together
+from wattline.model.errors import InputError
+from wattline.model.signal import Signal
+from wattline.scenario.choosing import choose, problem_of
+from wattline.scenario.regulated import Case, ContractRun, run_contract, uncontrolled_w
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """The joint bid, what each site got from it, and the bill of the sum."""
+
+    joint: JointBid
+    decisions: Mapping[str, Decision]
+    runs: Mapping[str, ContractRun]
+    """Of every site, under its part; a site that stays out is run without a bid."""
+    bill: Settlement | None
+    """Of the participating sites as one; None where none participates."""
+
+    @property
+    def participates(self) -> bool:
+        return self.bill is not None
+
+    @property
+    def cost_apart(self) -> float:
+        """What the participating sites would pay for these bids under contracts of their own."""
+        return sum(
+            run.settlement.cost for name, run in self.runs.items()
+            if self.joint.parts[name].reserve_w > 0
+        )  # fmt: skip
+
+
+def choose_together(
+    cases: Mapping[str, Case],
+    methods: Mapping[str, str],
+    *,
+    reserve_w_least: float = 0.0,
+    rounds: int = 200,
+    forecast: int = 0,
+    seed: int = 0,
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> Together:
+    """Choose the parts of all sites; they follow the signal and the prices of the first."""
+    first = next(iter(cases.values()))
+    decisions: dict[str, Decision] = {}
+    options = {}
+    shared: dict[str, Case] = {}
+    for number, (name, case) in enumerate(cases.items()):
+        if (case.duration_s, case.warmup_s) != (first.duration_s, first.warmup_s):
+            raise InputError(f"site '{name}': sites that bid together need the same duration")
+        shared[name] = replace(case, signal=first.signal, prices=first.prices)
+        decisions[name] = choose(
+            shared[name], methods[name], rounds=rounds, forecast=forecast, seed=seed,
+            progress=lambda part, done=number: progress((done + part) / len(cases)),  # type: ignore[misc]
+        )  # fmt: skip
+        energy_price = problem_of(shared[name]).energy_price
+        options[name] = options_of(
+            decisions[name].trials, uncontrolled_w(shared[name]), energy_price
+        )
+    joint = join(options, reserve_w_least)
+    runs = {name: run_contract(case, joint.parts[name].bid) for name, case in shared.items()}
+    return Together(joint, decisions, runs, _bill(first, joint, runs))
+
+
+def _bill(
+    first: Case, joint: JointBid, runs: Mapping[str, ContractRun]
+) -> Settlement | None:
+    bids: list[Bid] = []
+    powers: list[Signal] = []
+    for name, part in joint.parts.items():
+        if part.bid is not None:
+            bids.append(part.bid)
+            powers.append(runs[name].actual_w)
+    if not bids:
+        return None
+    return settle_together(
+        powers, bids, first.signal, first.prices, start_s=first.judged_s, end_s=first.end_s
+    )
