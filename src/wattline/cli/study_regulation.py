@@ -26,7 +26,9 @@ PARTS = ("default", "workloads", "large", "long")
               help="A real signal, cut into hours; without it, drawn ones (std 0.40).")
 @click.option("--log", "log_file", type=click.Path(path_type=Path), metavar="FILE",
               help="The job log of the long-job part; without it, that part is left out.")
-@click.option("--log-start", default="30d", show_default=True, help="Where its day begins.")
+@click.option("--log-start", "log_starts", multiple=True, metavar="TIME",
+              help="Where in the log to begin: two days before a judged one. Several can be given; "
+                   "without it, the three spans whose load is nearest to 90 %.")
 @click.option("--hours", "hours_each", type=click.IntRange(min=1), default=11, show_default=True,
               help="Hours a bid is judged on: the first one it was planned for, then others.")
 @click.option("--rounds", type=click.IntRange(min=1), default=300, show_default=True,
@@ -39,8 +41,8 @@ PARTS = ("default", "workloads", "large", "long")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--workers", type=click.IntRange(min=1), default=None, help="Processes.")
 @json_option
-def command(part: str, signal_file: str, log_file: Path | None, log_start: str, hours_each: int,
-            rounds: int, standby: bool, warmup: str, below_idle: bool, seed: int,
+def command(part: str, signal_file: str, log_file: Path | None, log_starts: tuple[str, ...],
+            hours_each: int, rounds: int, standby: bool, warmup: str, below_idle: bool, seed: int,
             workers: int | None, as_json: bool) -> None:
     """Demand response: 100 servers, 14 workloads, 10,000 servers, a real log."""
     from wattline.model.units import parse_duration
@@ -67,7 +69,7 @@ def command(part: str, signal_file: str, log_file: Path | None, log_start: str, 
                 rows = parts.run_orders([parts.large_cluster(**shared)], 1, tell)
                 result[name] = [asdict(row) for row in rows]
             elif log_file is not None:
-                result[name] = _long(log_file, log_start, seed, signal_file, tell)
+                result[name] = _long(log_file, log_starts, seed, signal_file, tell)
             else:
                 result[name] = None
                 continue
@@ -83,13 +85,18 @@ def command(part: str, signal_file: str, log_file: Path | None, log_start: str, 
         click.echo("long jobs: left out; give --log FILE")
 
 
-def _long(log_file: Path, log_start: str, seed: int, signal_file: str, tell: Any) -> list[Any]:
+def _long(
+    log_file: Path, log_starts: tuple[str, ...], seed: int, signal_file: str, tell: Any
+) -> list[Any]:
     from wattline.model.units import parse_duration
-    from wattline.studies.regulation import parts
+    from wattline.scenario.logs import busy_days
+    from wattline.studies.regulation.long_jobs import long_jobs
 
-    _case, results = parts.long_jobs(log_file, start_s=parse_duration(log_start), seed=seed,
-                                     signal_file=signal_file, warmup_days=2.0, progress=tell)
-    return [asdict(r) for r in results]
+    starts_s = [parse_duration(text) for text in log_starts]
+    if not starts_s:
+        starts_s = [86400.0 * day for day in busy_days(log_file, 3)]
+    found = long_jobs(log_file, starts_s, seed=seed, signal_file=signal_file, progress=tell)
+    return [asdict(r) for r in found]
 
 
 def _print_rows(name: str, rows: list[Row]) -> None:
@@ -129,10 +136,12 @@ def _print_long(rows: list[dict[str, Any]]) -> None:
     from wattline.studies.regulation.published import LONG_JOBS
 
     print_table(
-        ("policy", "bidding", "large errors", "worst mean Q", "all met", "cost", "saving"),
-        [(r["policy"], r["bidding"], f"{r['exceed_share']:.1%}", r["degradation"],
-          "yes" if r["met"] else "no", r["cost"], f"{r['saving']:.1%}") for r in rows],
-        title="long jobs, a day of the log:",
+        ("day", "load", "policy", "bidding", "large errors", "worst mean Q", "all met", "cost",
+         "saving"),
+        [(f"{r['day']:g}", f"{r['utilisation']:.0%}", r["policy"], r["bidding"],
+          f"{r['exceed_share']:.1%}", r["degradation"], "yes" if r["met"] else "no", r["cost"],
+          f"{r['saving']:.1%}") for r in rows],
+        title="long jobs, days of the log:",
     )  # fmt: skip
     click.echo("")
     print_table(

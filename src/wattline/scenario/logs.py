@@ -6,6 +6,7 @@ one draw a type; the draws' ranges are stated below and in the documentation.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,10 +52,7 @@ def log_case(
     seed: int,
 ) -> LogCase:
     """The jobs that a log submits in this span, with time starting at its beginning."""
-    trace = read(path, machine_procs=servers)
-    if servers is None:
-        servers = _size_of(path, trace.header)
-    table = trace.jobs
+    table, servers = _whole_servers(path, servers)
     first_s = float(table.submit_s[0]) + start_s
     inside = (table.submit_s >= first_s) & (table.submit_s < first_s + duration_s)
     long_enough = table.run_s >= SHORTEST_S
@@ -85,6 +83,38 @@ def log_case(
     return LogCase(workload, jobs, int((inside & ~long_enough).sum()))
 
 
+def busy_days(path: Path, count: int, *, days: int = 3, load: float = 0.9) -> list[int]:
+    """The first days of the `count` spans whose long jobs keep the machine nearest to this busy.
+
+    Spans do not overlap.
+    """
+    table, servers = _whole_servers(path, None)
+    long_enough = (table.run_s >= SHORTEST_S) & (table.procs <= servers)
+    day = ((table.submit_s - table.submit_s[0]) // 86400.0).astype(np.int64)[long_enough]
+    work = (table.procs * table.run_s)[long_enough]
+    a_day = np.bincount(day, weights=work, minlength=days) / (servers * 86400.0)
+    spans = np.convolve(a_day, np.full(days, 1.0 / days), "valid")
+    found: list[int] = []
+    for first in np.argsort(np.abs(spans - load), kind="stable").tolist():
+        if all(abs(first - other) >= days for other in found):
+            found.append(first)
+        if len(found) == count:
+            break
+    return sorted(found)
+
+
+def _whole_servers(path: Path, servers: int | None) -> tuple[JobTable, int]:
+    """The log's jobs in whole servers, and how many servers there are."""
+    trace = read(path)
+    nodes, cores = _size_of(trace.header)
+    if servers is None:
+        servers = nodes
+    if servers is None:
+        raise InputError(f"{path}: the log does not say how large its machine is; give `servers`")
+    # Where the log counts cores, a job holds as many servers as it needs for them.
+    return trace.jobs.with_columns(procs=-(-trace.jobs.procs // cores)), servers
+
+
 def _types(
     keys: np.ndarray[tuple[int, int], np.dtype[np.int64]],
     jobs: JobTable,
@@ -108,10 +138,14 @@ def _types(
     return tuple(types), tuple(shares)
 
 
-def _size_of(path: Path, header: object) -> int:
-    assert hasattr(header, "get")
+def _size_of(header: Mapping[str, str]) -> tuple[int | None, int]:
+    """Nodes of the machine, and cores a node that the log's processor counts stand for."""
+    found = {}
     for field in ("MaxNodes", "MaxProcs"):
         text = str(header.get(field, "")).split()
-        if text and text[0].isdigit():
-            return int(text[0])
-    raise InputError(f"{path}: the log does not say how large its machine is; give `servers`")
+        if text and text[0].isdigit() and int(text[0]) > 0:
+            found[field] = int(text[0])
+    nodes = found.get("MaxNodes", found.get("MaxProcs"))
+    if nodes is None:
+        return None, 1
+    return nodes, max(1, round(found.get("MaxProcs", nodes) / nodes))

@@ -16,9 +16,9 @@ def measure(progress: Callable[[float], None]) -> dict[str, Any]:
     from wattline.scenario.regulated import run_contract
     from wattline.studies.regulation import parts
 
-    shared: dict[str, Any] = {"seed": 1, "hours_each": 11, "rounds": 150, "signal_file": ""}
+    shared: dict[str, Any] = {"seed": 1, "hours_each": 11, "rounds": 300, "signal_file": ""}
     large = parts.large_cluster(**shared)
-    case = parts.case_for(large, 0)
+    case = parts.case_for(replace(large, warmup_s=0.0), 0)
     from wattline.grid.bidding.descent import start_bid
     from wattline.scenario.choosing import problem_of
 
@@ -27,7 +27,7 @@ def measure(progress: Callable[[float], None]) -> dict[str, Any]:
     hour_s = min(_timed(lambda: run_contract(case, bid)) for _ in range(5))
     engine_s = min(run_contract(case, bid).run.engine_s for _ in range(5))
     progress(0.1)
-    small = replace(large, workload=replace(workload("W1"), servers=10_000))
+    small = replace(large, warmup_s=0.0, workload=replace(workload("W1"), servers=10_000))
     many = parts.case_for(small, 0)
     many_bid = start_bid(problem_of(many))
     run_contract(many, many_bid)

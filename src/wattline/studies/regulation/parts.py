@@ -1,4 +1,4 @@
-"""The four parts of the evaluation: default cluster, 14 workloads, a large one, long jobs."""
+"""Three parts of the evaluation: the default cluster, 14 workloads, a large one."""
 
 from __future__ import annotations
 
@@ -6,18 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
-from pathlib import Path
 
 import numpy as np
 
-from wattline.grid.bidding import Decision
 from wattline.grid.market import Bid
 from wattline.grid.qos import mean_interval, share_interval
 from wattline.grid.signals import generate, hours, load_signal
 from wattline.grid.workloads import Workload, poisson_jobs, workload
 from wattline.model.signal import Signal
 from wattline.scenario.choosing import METHOD_OF, choose
-from wattline.scenario.logs import log_case
 from wattline.scenario.regulated import Case, ContractRun, after_warmup, run_contract
 
 Progress = Callable[[float], None]
@@ -207,86 +204,3 @@ def large_cluster(
     load = replace(scaled, servers=10_000, types=types)
     return Order(load, "aqa", "10,000 servers", seed, hours_each, rounds, signal_file,
                  warmup_s=warmup_s)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class LongResult:
-    """A row of the long-job study."""
-
-    policy: str
-    bidding: str
-    exceed_share: float
-    degradation: float
-    """The largest mean degradation among the types."""
-    cost: float
-    saving: float
-    met: bool
-
-
-def long_jobs(
-    path: Path,
-    *,
-    start_s: float,
-    seed: int,
-    signal_file: str,
-    warmup_days: float,
-    progress: Progress,
-) -> tuple[Case, list[LongResult]]:
-    """A day of a real log under two policies and three ways of bidding."""
-    warmup_s = warmup_days * 24 * HOUR_S
-    duration_s = warmup_s + 24 * HOUR_S
-    log = log_case(path, servers=None, start_s=start_s, duration_s=duration_s, power_w_idle=None,
-                   seed=seed)  # fmt: skip
-    if signal_file:
-        day = load_signal(signal_file)
-        copies = int(np.ceil(duration_s / (day.time_s[-1] - day.time_s[0] + 1)))
-        span_s = float(day.time_s[-1] - day.time_s[0]) + float(day.time_s[1] - day.time_s[0])
-        signal = Signal(
-            np.concatenate([day.time_s - day.time_s[0] + k * span_s for k in range(copies)]),
-            np.tile(day.value, copies),
-        )
-    else:
-        signal = generate(np.random.default_rng((seed, 31)), duration_s)
-    case = Case(
-        log.workload, log.jobs, signal, duration_s=duration_s, warmup_s=warmup_s,
-        own_times=True, mean_quality=True, cycle_s=2.0,
-    )  # fmt: skip
-    results = []
-    plan = [(p, b) for p in ("energyqare", "qoscap") for b in ("heuristic", "exhaustive",
-                                                              "adaptive")]  # fmt: skip
-    for number, (policy, bidding) in enumerate(plan):
-        results.append(_long(replace(case, policy=policy, adaptive=bidding == "adaptive"), bidding))
-        progress((number + 1) / len(plan))
-    return case, results
-
-
-def _long(case: Case, bidding: str) -> LongResult:
-    bid: Bid | None = None
-    if bidding == "heuristic":
-        bid = choose(case, "heuristic").bid
-    elif bidding == "exhaustive":
-        bid = _searched(case)
-    found = run_contract(case, bid)
-    worst = max(q.mean for q in found.quality)
-    bill = found.settlement
-    return LongResult(case.policy, bidding, bill.tracking.exceed_share, worst, bill.cost,
-                      bill.saving, found.constraints_met)  # fmt: skip
-
-
-def _searched(case: Case) -> Bid | None:
-    """Exhaustive search on a synthetic day with the log's arrival rates, as published."""
-    rng = np.random.default_rng(97)
-    day_s = 6 * HOUR_S
-    jobs = poisson_jobs(case.workload, day_s, rng)
-    synthetic = replace(
-        case, jobs=jobs, signal=generate(rng, day_s), duration_s=day_s, warmup_s=2 * HOUR_S,
-        adaptive=False, own_times=False, cycle_s=4.0,
-    )  # fmt: skip
-    from wattline.grid.bidding import exhaustive_bid
-    from wattline.scenario.choosing import problem_of
-    from wattline.scenario.regulated import simulator
-
-    decision: Decision = exhaustive_bid(
-        problem_of(synthetic), simulator(synthetic), averages=6, reserves=5
-    )
-    return decision.bid or decision.nearest

@@ -1,0 +1,114 @@
+"""The fourth part of the evaluation: days of a real log with long jobs, three ways of bidding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from wattline.grid.bidding import exhaustive_bid
+from wattline.grid.market import Bid
+from wattline.grid.signals import generate, load_signal
+from wattline.grid.workloads import poisson_jobs
+from wattline.model.signal import Signal
+from wattline.scenario.choosing import choose, problem_of
+from wattline.scenario.logs import log_case
+from wattline.scenario.regulated import Case, run_contract, simulator
+
+HOUR_S = 3600.0
+DAY_S = 24 * HOUR_S
+WARMUP_DAYS = 2
+POLICIES = ("energyqare", "qoscap")
+BIDDING = ("heuristic", "exhaustive", "adaptive")
+
+
+@dataclass(frozen=True)
+class LongResult:
+    """A row of the long-job study."""
+
+    day: float
+    """The judged day, counted from the log's first job."""
+    utilisation: float
+    policy: str
+    bidding: str
+    exceed_share: float
+    degradation: float
+    """The largest mean degradation among the types."""
+    cost: float
+    saving: float
+    met: bool
+
+
+def long_jobs(
+    path: Path,
+    starts_s: Sequence[float],
+    *,
+    seed: int,
+    signal_file: str,
+    progress: Callable[[float], None],
+) -> list[LongResult]:
+    """Days of a real log, each after two days of warm-up, under two policies and three biddings."""
+    results = []
+    plan = [(p, b) for p in POLICIES for b in BIDDING]
+    for number, start_s in enumerate(starts_s):
+        case = day_case(path, start_s, seed, signal_file)
+        for step, (policy, bidding) in enumerate(plan):
+            mine = replace(case, policy=policy, adaptive=bidding == "adaptive")
+            results.append(_judge(mine, bidding, start_s / DAY_S + WARMUP_DAYS))
+            progress((number + (step + 1) / len(plan)) / len(starts_s))
+    return results
+
+
+def day_case(path: Path, start_s: float, seed: int, signal_file: str) -> Case:
+    """Three days of the log, of which the last is judged."""
+    warmup_s = WARMUP_DAYS * DAY_S
+    duration_s = warmup_s + DAY_S
+    log = log_case(path, servers=None, start_s=start_s, duration_s=duration_s, power_w_idle=None,
+                   seed=seed)  # fmt: skip
+    if signal_file:
+        signal = _repeated(load_signal(signal_file), duration_s)
+    else:
+        signal = generate(np.random.default_rng((seed, 31)), duration_s)
+    return Case(
+        log.workload, log.jobs, signal, duration_s=duration_s, warmup_s=warmup_s,
+        own_times=True, mean_quality=True, cycle_s=2.0,
+    )  # fmt: skip
+
+
+def _repeated(signal: Signal, duration_s: float) -> Signal:
+    """The signal again and again until it is long enough."""
+    step_s = float(np.median(np.diff(signal.time_s)))
+    span_s = float(signal.time_s[-1] - signal.time_s[0]) + step_s
+    copies = int(np.ceil(duration_s / span_s))
+    time_s = np.concatenate([signal.time_s - signal.time_s[0] + k * span_s for k in range(copies)])
+    return Signal(time_s, np.tile(signal.value, copies))
+
+
+def _judge(case: Case, bidding: str, day: float) -> LongResult:
+    bid: Bid | None = None
+    if bidding == "heuristic":
+        bid = choose(case, "heuristic").bid
+    elif bidding == "exhaustive":
+        bid = _searched(case)
+    found = run_contract(case, bid)
+    bill = found.settlement
+    return LongResult(
+        day, case.workload.utilisation, case.policy, bidding, bill.tracking.exceed_share,
+        max(q.mean for q in found.quality), bill.cost, bill.saving, found.constraints_met,
+    )  # fmt: skip
+
+
+def _searched(case: Case) -> Bid | None:
+    """Exhaustive search on a synthetic day with the log's arrival rates, as published."""
+    rng = np.random.default_rng(97)
+    day_s = 6 * HOUR_S
+    synthetic = replace(
+        case, jobs=poisson_jobs(case.workload, day_s, rng), signal=generate(rng, day_s),
+        duration_s=day_s, warmup_s=2 * HOUR_S, adaptive=False, own_times=False, cycle_s=4.0,
+    )  # fmt: skip
+    decision = exhaustive_bid(
+        problem_of(synthetic), simulator(synthetic), averages=6, reserves=5
+    )
+    return decision.bid or decision.nearest
