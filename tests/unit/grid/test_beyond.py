@@ -104,7 +104,7 @@ def test_hours_are_chosen_by_price(tmp_path: Path) -> None:
     plan = called("bid", path, "--rounds", "8", "--hours", "3", "--hours-most", "1")["hours"]
     assert [hour["participates"] for hour in plan] == [False, False, True]
     assert plan[2]["cost"] < plan[2]["cost_without"]
-    found = called("regulate", path, "--rounds", "8", "--bid", "dayahead")
+    found = called("regulate", path, "--rounds", "8", "--bid", "dayahead", "--warmup", "0s")
     assert found["bids"][0]["reserve_w"] == 0  # a reserve that is not paid for is not offered
     assert found["bids"][2]["reserve_w"] > 0
 
