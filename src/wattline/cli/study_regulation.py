@@ -31,7 +31,7 @@ PARTS = ("default", "workloads", "large", "long")
                    "without it, the three spans whose load is nearest to 90 %.")
 @click.option("--hours", "hours_each", type=click.IntRange(min=1), default=11, show_default=True,
               help="Hours a bid is judged on: the first one it was planned for, then others.")
-@click.option("--rounds", type=click.IntRange(min=1), default=300, show_default=True,
+@click.option("--rounds", type=click.IntRange(min=1), default=240, show_default=True,
               help="Simulations that a descent may use.")
 @click.option("--standby", is_flag=True, help="Give AQA standby jobs in all 14 workloads.")
 @click.option("--warmup", default="30m", show_default=True,

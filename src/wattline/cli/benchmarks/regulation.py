@@ -16,7 +16,7 @@ def measure(progress: Callable[[float], None]) -> dict[str, Any]:
     from wattline.scenario.regulated import run_contract
     from wattline.studies.regulation import parts
 
-    shared: dict[str, Any] = {"seed": 1, "hours_each": 11, "rounds": 300, "signal_file": ""}
+    shared: dict[str, Any] = {"seed": 1, "hours_each": 11, "rounds": 240, "signal_file": ""}
     large = parts.large_cluster(**shared)
     case = parts.case_for(replace(large, warmup_s=0.0), 0)
     from wattline.grid.bidding.descent import start_bid
