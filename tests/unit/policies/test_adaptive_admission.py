@@ -15,7 +15,7 @@ from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
-from wattline.model.machine import Machine
+from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.physics.core_power import NODE_OFF_W, SANDY_BRIDGE, parse_cpu_freq
 from wattline.physics.powercap import CapChange, PowerCap, WattReservation
 from wattline.policies.admission.adaptive_setup import Strategy, adaptive
@@ -240,3 +240,10 @@ def test_plain_and_compiled_are_equal():
                   for c in esp.cases(seed=2)}
     """)
     assert {name: tuple(values) for name, values in plain.items()} == compiled
+
+
+@pytest.mark.parametrize("strategy", [Strategy.SHUT, Strategy.MIX])
+def test_switching_off_on_a_mixed_machine_is_refused(strategy):
+    mixed = Machine((NodeGroup(NodeClass("a"), 2), NodeGroup(NodeClass("b"), 2)))
+    with pytest.raises(InputError, match="several node classes"):
+        adaptive(mixed, strategy=strategy)

@@ -52,6 +52,12 @@ def adaptive(
     A job without a range allows all. Reservations of the plan become windows that are kept;
     its changes on the fly do not: nobody knows of them beforehand.
     """
+    shuts = strategy in (Strategy.SHUT, Strategy.MIX)
+    if shuts and len(machine.groups) > 1:
+        raise InputError(
+            f"strategy '{strategy.name.lower()}' switches nodes off by their number, which on a "
+            "machine of several node classes does not say which; choose dvfs"
+        )
     plan = (plan or PowerCap()).checked(Limits.of(machine))
     low, high = _levels(core, strategy, ranges)
     start, end, cap = _windows(plan, machine.power_w_max)
@@ -67,7 +73,7 @@ def adaptive(
         node_w=machine.groups[0].node_class.power_w_active,
         least_rise_w=_least_rise_w(machine, jobs, float(core.dynamic()[int(low.min())])),
         least=int(low.min()),
-        shut=int(strategy in (Strategy.SHUT, Strategy.MIX)),
+        shut=int(shuts),
         floor_w=plan.floor_w,
         ramp_w_per_s=plan.change_rate_w_per_s,
         ramp_w=plan.change_rate_w_per_s * RAMP_KEPT_S,
