@@ -32,6 +32,7 @@ from wattline.policies.contract import (
     Composition,
     congest,
     cycle_s,
+    never_placed,
     refuses,
     regulate,
     schedule,
@@ -136,7 +137,7 @@ def apply_due(st: State, world: World, policy: Composition) -> None:
 @kernel_part
 def _submit(st: State, world: World, policy: Composition, job: int) -> None:
     after = st.jobs[job].after
-    if refuses(st, policy.admission, job):
+    if refuses(st, policy.admission, job) or never_placed(st, policy.placement, job):
         st.live[job].state = REFUSED
         world.meter[0].done += 1
     elif after >= 0:

@@ -229,6 +229,12 @@ def place(st: State, placement: Any, job: int) -> bool:
 
 
 @slot(1, default=True)
+def never_placed(st: State, placement: Any, job: int) -> bool:
+    """Whether the job finds no acceptable nodes even on an idle machine; then it is refused."""
+    return False
+
+
+@slot(1, default=True)
 def give_back(st: State, placement: Any, job: int) -> None:
     """The job's nodes are free again."""
     return

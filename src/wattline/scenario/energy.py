@@ -215,17 +215,27 @@ def bounded_placement(
     machine = setting.machine
     if setting.scenario.machine.granularity == "core":
         raise InputError("policy.placement: bounded chooses nodes, not cores")
+    least_factor = _least_factor(setting.scenario)
     if views:
         found = read_views(Path(views))
         if view not in found:
             raise InputError(f"{views} has no view '{view}'; it has {', '.join(found)}")
-        return bounded(found[view], machine.node_count)
+        return bounded(found[view], machine.node_count, least_factor)
     watts = {name: parse_power(value) if isinstance(value, str) else float(value)
              for name, value in (limits or {}).items()}
     if not watts:
         raise InputError("policy.placement: bounded needs limits, like limits = {rack0 = '20kW'}")
     tree = power_view(machine, racks_per_pdu=racks_per_pdu, limits_w=watts)
-    return bounded(tree, machine.node_count)
+    return bounded(tree, machine.node_count, least_factor)
+
+
+def _least_factor(scenario: Scenario) -> float:
+    """The lowest power, relative to full speed, to which the policy may slow all jobs at once."""
+    chosen = scenario.policy.power
+    if (chosen if isinstance(chosen, str) else chosen["name"]) != "dvfs":
+        return 1.0
+    power = scenario.power
+    return float(power.core_share * min(power.levels) ** power.alpha + 1.0 - power.core_share)
 
 
 # ---- claims ----------------------------------------------------------------------------------

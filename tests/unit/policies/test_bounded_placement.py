@@ -89,3 +89,33 @@ def test_bounds_and_fair_share_by_joules_go_together():
     assert free == wide
     assert free_peak_w > 14000 >= peak_w
     assert ran > 0
+
+
+def test_a_job_that_no_idle_machine_could_hold_is_refused():
+    """Two racks of two nodes, 100 W idle, 300 W busy; the first may draw 400 W: one busy node.
+
+    Three nodes busy is the most. The job of four is refused and holds nobody up; it would wait for
+    ever, and with it all behind it.
+    """
+    result = in_plain("""
+        from wattline.engine.prepare import Rules
+        from wattline.engine.simulate import simulate
+        from wattline.model.jobs import JobTable
+        from wattline.model.machine import Machine, NodeClass
+        from wattline.model.views.build import power_view
+        from wattline.policies.placement.bounded_setup import bounded
+        from tests.support.workloads import compose
+        machine = Machine.uniform(4, NodeClass(power_w_idle=100, power_w_active=300),
+                                  nodes_per_rack=2)
+        view = power_view(machine, limits_w={"rack0": 400})
+        jobs = JobTable.build(submit_s=[0, 1, 2], run_s=[10, 10, 10], procs=[4, 3, 4])
+        run = simulate(jobs, machine, compose(placement=bounded(view, 4)),
+                       Rules(choose_nodes=True))
+        slowed = simulate(jobs, machine, compose(placement=bounded(view, 4, 0.5)),
+                          Rules(choose_nodes=True))
+        result = [run.ran.tolist(), float(run.schedule.start_s[1]), slowed.events.value.tolist()]
+    """)
+    ran, start_s, marks = result
+    assert ran == [False, True, False]
+    assert start_s == 1
+    assert 1.0 not in marks  # at half the power all four fit: nobody is refused
