@@ -33,11 +33,12 @@ METHODS = ("none", "block", "wait", "dvfs")
 IDLE_W = 30.0
 
 
-def rules_of(method: str, nodes: int, wait_s: float, slots: int,
-             latency_s: float = 0.0) -> Rules:
-    return Rules(nodes, IDLE_W, levels=LEVELS if method == "dvfs" else (1.0,),
+def rules_of(method: str, nodes: int, wait_s: float, slots: int, latency_s: float = 0.0,
+             levels: tuple[float, ...] = LEVELS, idle_w: float = IDLE_W,
+             **physics: float) -> Rules:
+    return Rules(nodes, idle_w, levels=levels if method == "dvfs" else (1.0,),
                  wait_slots=slots if method == "wait" else 0, wait_time_s=wait_s,
-                 latency_s=latency_s)
+                 latency_s=latency_s, **physics)
 
 
 def by_net(jobs: JobTable, order: str, method: str, rules: Rules,
@@ -61,12 +62,13 @@ def by_net(jobs: JobTable, order: str, method: str, rules: Rules,
 def by_engine(jobs: JobTable, order: str, method: str, rules: Rules, cap_w: Signal) -> Run:
     admission = {
         "none": NoLimit(), "block": Block(), "wait": Wait(rules.wait_time_s, rules.wait_slots),
-        "dvfs": Dvfs(np.array([rules.rate(f) for f in LEVELS]),
-                     np.array([rules.share(f) for f in LEVELS]), rules.latency_s),
+        "dvfs": Dvfs(np.array([rules.rate(f) for f in rules.levels]),
+                     np.array([rules.share(f) for f in rules.levels]), rules.latency_s),
     }[method]
     policy = Composition(Fcfs() if order == "fcfs" else Wfp(), Easy(), admission, Requested(),
                          Counted(), NoRegulation())
-    machine = Machine.uniform(rules.nodes, NodeClass(power_w_idle=IDLE_W, power_w_active=100.0))
+    machine = Machine.uniform(rules.nodes, NodeClass(power_w_idle=rules.idle_w,
+                                                     power_w_active=100.0))
     return simulate(jobs, machine, policy,
                     EngineRules(cap_w=None if method == "none" else cap_w))
 
@@ -138,8 +140,12 @@ def test_engine_equals_net_under_load(order: str, method: str) -> None:
         if seed % 3 == 0:
             steps = [(1000.0 * k, float(rng.uniform(0.5, 1.0)) * nodes * 100.0) for k in range(6)]
             cap_w = Signal.from_steps(steps)
-        rules = rules_of(method, nodes, float(rng.choice([50.0, 500.0])), int(rng.integers(1, 8)),
-                         latency_s=0.4 * (seed % 2))
+        rules = rules_of(
+            method, nodes, float(rng.choice([50.0, 500.0])), int(rng.integers(1, 8)),
+            latency_s=0.4 * (seed % 2), levels=tuple(np.sort(rng.uniform(0.2, 1.0, 4))),
+            idle_w=float(rng.uniform(0.0, IDLE_W)), alpha=float(rng.uniform(1.0, 3.0)),
+            beta=float(rng.choice([0.0, 0.5, rng.uniform(0.0, 2.0)])),
+            core_share=float(rng.uniform(0.0, 1.0)))
         assert_equal(jobs, order, method, rules, cap_w)
 
 

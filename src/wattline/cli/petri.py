@@ -193,6 +193,8 @@ def _puppet(workload: dict[str, Any]) -> Net:
     rules = demo_rules(workload["policy"], nodes, idle_w, workload["wait_time_s"],
                        workload["wait_slots"], workload["latency_s"])
     cap_w = parse_power(workload["cap"]) if workload["cap"] else 0.7
+    if cap_w <= 0:
+        raise InputError(f"--cap is {workload['cap']}, must be above 0")
     if cap_w <= 1:
         cap_w *= nodes * node_w
     if workload["policy"] == "none":

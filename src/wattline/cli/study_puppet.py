@@ -8,15 +8,18 @@ from typing import Any
 import click
 
 from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.simulating import run_folder
 from wattline.model.errors import InputError
+
+NODE_W = 62.0
 
 
 @click.command()
 @click.option("--trace", type=click.Path(path_type=Path),
               help="Job log; by default a generated one of four months.")
 @click.option("--nodes", type=click.IntRange(min=1), help="Nodes of the machine (with --trace).")
-@click.option("--node-active-w", type=float, default=62.0, show_default=True,
-              help="Power of a busy node where the log has none (with --trace).")
+@click.option("--node-active-w", type=click.FloatRange(min=0, min_open=True),
+              help="Power of a busy node where the log has none (with --trace); default 62.")
 @click.option("--jobs", type=click.IntRange(min=100),
               help="Length of the generated log; default 16,044 jobs, four months.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
@@ -25,12 +28,14 @@ from wattline.model.errors import InputError
               show_default=True, help="Folder for the plots.")
 @click.option("--plots/--no-plots", default=True, show_default=True, help="Write the plots.")
 @json_option
-def command(trace: Path | None, nodes: int | None, node_active_w: float, jobs: int | None,
+def command(trace: Path | None, nodes: int | None, node_active_w: float | None, jobs: int | None,
             seed: int, out: Path, plots: bool, as_json: bool) -> None:
     """Delay jobs or slow processors? Figures 10 to 16 and table 2 of the PuPPET study."""
     from wattline.studies import puppet
 
     workload = _workload(trace, nodes, node_active_w, jobs, seed)
+    if plots:
+        run_folder("puppet", str(out))  # a place that cannot be written is found out now
     with progress("simulating") as advance:
         result = puppet.study(workload, advance)
     files: list[Path] = []
@@ -47,13 +52,15 @@ def command(trace: Path | None, nodes: int | None, node_active_w: float, jobs: i
     _print(result, files)
 
 
-def _workload(trace: Path | None, nodes: int | None, node_w: float, jobs: int | None,
+def _workload(trace: Path | None, nodes: int | None, node_w: float | None, jobs: int | None,
               seed: int) -> Any:
     from wattline.studies.puppet_workload import generated_workload, logged_workload
 
     if trace is None:
         if nodes is not None:
             raise InputError("--nodes goes with --trace; the generated log has its own machine")
+        if node_w is not None:
+            raise InputError("--node-active-w goes with --trace; the generated log has powers")
         return generated_workload(seed, jobs)
     if nodes is None:
         raise InputError("--trace needs --nodes, the size of the machine")
@@ -66,7 +73,7 @@ def _workload(trace: Path | None, nodes: int | None, node_w: float, jobs: int | 
     if dropped:
         click.echo(f"wattline: {log.cleaning.kept:,} of {log.cleaning.read:,} jobs of the log are "
                    f"used ({', '.join(dropped)})", err=True)
-    return logged_workload(log.jobs, nodes, node_w, seed, str(trace))
+    return logged_workload(log.jobs, nodes, node_w or NODE_W, seed, str(trace))
 
 
 def _print(result: Any, files: list[Path]) -> None:

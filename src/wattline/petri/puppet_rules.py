@@ -175,8 +175,10 @@ class Rules:
                 raise InputError(f"{name} is {value}, must be >= 0")
         if not 0 <= self.core_share <= 1:
             raise InputError(f"core_share is {self.core_share}, must be in [0, 1]")
-        if not 0 <= self.alpha <= 10 or not 0 <= self.beta <= 10:
-            raise InputError(f"alpha and beta are {self.alpha}, {self.beta}, must be in [0, 10]")
+        if not 1 <= self.alpha <= 3:
+            raise InputError(f"alpha is {self.alpha}, must be in [1, 3]")
+        if not 0 <= self.beta <= 2:
+            raise InputError(f"beta is {self.beta}, must be in [0, 2]")
 
     # Power
 
@@ -284,7 +286,7 @@ class Rules:
         return ws, Pass("scan")
 
     def overdue(self, w: Waiting, now: float) -> bool:
-        return now >= w.et + self.wait_time_s
+        return now > w.et + self.wait_time_s
 
     # Running
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
+from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
 from wattline.model.run import Run
@@ -120,6 +121,10 @@ class Laboratory:
     def measure(self, case: Case, chosen: Mask) -> Figures:
         run = self.run(case, chosen)
         ran = run.ran
+        if not ran.any():
+            raise InputError(
+                f"no job of a part of the log can start under a cap of {case.cap:.0%}: "
+                f"{len(self.jobs_of(case))} jobs are too few for this study")
         end_s, start_s = run.schedule.end_s[ran], run.schedule.start_s[ran]
         makespan_s = float(end_s.max() - run.jobs.submit_s[0])
         used = float(np.dot(run.schedule.nodes[ran], end_s - start_s))

@@ -11,6 +11,7 @@ from wattline.policies.contract import (
     STOP,
     Composition,
     admit,
+    before_queue,
     refuses,
     settle,
 )
@@ -38,6 +39,18 @@ def _admit(st: State, admission: Dvfs, policy: Composition, job: int) -> int:
     return START if needed_w <= clock.cap_w * (1.0 + TOLERANCE) else STOP
 
 
+@implement(before_queue, Dvfs)
+@kernel
+def _before_queue(st: State, admission: Dvfs, policy: Composition) -> bool:
+    """The machine begins at the highest level, which need not be full speed."""
+    clock = st.clock[0]
+    highest = admission.speed.size - 1
+    if clock.power_factor > admission.power_factor[highest]:
+        clock.speed = admission.speed[highest]
+        clock.power_factor = admission.power_factor[highest]
+    return True
+
+
 @implement(settle, Dvfs)
 @kernel
 def _settle(st: State, admission: Dvfs, policy: Composition) -> None:
@@ -49,7 +62,9 @@ def _settle(st: State, admission: Dvfs, policy: Composition) -> None:
         if needed_w <= clock.cap_w * (1.0 + TOLERANCE):
             break
         level -= 1
-    if admission.speed[level] != clock.speed:
+    # Where jobs do not slow down (beta = 0), levels differ in power alone.
+    slower = admission.speed[level] != clock.speed
+    if slower or admission.power_factor[level] != clock.power_factor:
         clock.latency_s = admission.latency_s
         note(st, ACT_LEVEL, level, admission.speed[level], admission.power_factor[level])
 

@@ -20,7 +20,7 @@ from wattline.policies.state import ACT_WAKE, ASIDE, PLAN_STALE, State
 
 
 class Wait(NamedTuple):
-    """At most `slots` jobs wait aside; one that has waited `wait_s` there blocks all others.
+    """At most `slots` jobs wait aside; one that waited longer than `wait_s` there blocks all.
 
     Jobs aside are tried first whenever power falls, and hold no reservation in units.
     """
@@ -59,7 +59,7 @@ def _before_queue(st: State, admission: Wait, policy: Composition) -> bool:
         if not blocked and live.units <= clock.free and within_cap(st, job):
             starts = start(st, policy, job)
         if not starts:
-            if clock.now_s >= live.aside_s + admission.wait_s:
+            if clock.now_s > live.aside_s + admission.wait_s:
                 blocked = True
             st.aside[kept] = st.aside[index]
             kept += 1
