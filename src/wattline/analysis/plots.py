@@ -25,7 +25,7 @@ from wattline.analysis.drawing import (
     thousands,
     write_time,
 )
-from wattline.analysis.summary import POWER, Scale, scale_for
+from wattline.analysis.summary import POWER, Scale, power_text, scale_for
 from wattline.model.jobs import IntArray
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray, Signal
@@ -124,10 +124,14 @@ def durations(runs: Mapping[str, Run]) -> Figure:
     figure, (axes,) = sheet()
     for number, (name, (share, value)) in enumerate(curves.items()):
         axes.plot(100 * share, value / scale.size, label=name, **_line(number, runs))
-    for name, run in runs.items():
-        if run.cap_w is not None and np.unique(run.cap_w.value).size == 1:
-            axes.axhline(run.cap_w.value[0] / scale.size, color=CAP_COLOUR, linestyle=(0, (4, 3)),
-                         linewidth=1.2, label=f"cap, {name}" if len(runs) > 1 else "cap")
+    caps_w = {float(run.cap_w.value[0]) for run in runs.values()
+              if run.cap_w is not None and np.unique(run.cap_w.value).size == 1}
+    for cap_w in sorted(caps_w):
+        axes.axhline(cap_w / scale.size, color=CAP_COLOUR, linestyle=(0, (4, 3)), linewidth=1.2,
+                     label="cap" if len(caps_w) == 1 else f"cap of {power_text(cap_w)}")
+        if len(caps_w) > 1:
+            axes.text(100, cap_w / scale.size, power_text(cap_w), color=CAP_COLOUR, ha="right",
+                      va="bottom")
     axes.set_ylim(0, _headroom(peak_w, runs.values()) / scale.size)
     axes.set_xlim(0, 100)
     axes.set_ylabel(f"power ({scale.sign})", color=INK)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _NAMES_KEY = b"wattline.names"
 _UNIT_KEY = b"wattline.unit"
+_AFTER_ROW = "after_row"
+"""The job that a job depends on, by its row; in logs, `after_job` names it by its id."""
 _KINDS = tuple(kind.name.lower() for kind in EventKind)
 _OUTCOMES = tuple(outcome.name.lower() for outcome in Outcome)
 _LEADING = ("job_id", "submit_s", "start_s", "end_s", "nodes", "energy_j", "outcome", "wait_s",
@@ -34,7 +36,10 @@ def job_table(run: Run) -> pa.Table:
     Codes stay in their columns (`user`); where the log has names they follow as `user_name`.
     """
     jobs, schedule = run.jobs, run.schedule
-    columns: dict[str, Any] = {name: _column(getattr(jobs, name)) for name in COLUMNS}
+    columns: dict[str, Any] = {
+        _AFTER_ROW if name == "after_job" else name: _column(getattr(jobs, name))
+        for name in COLUMNS
+    }
     columns |= {
         "start_s": _column(schedule.start_s),
         "end_s": _column(schedule.end_s),
@@ -82,7 +87,10 @@ def signal_table(signal: Signal) -> pa.Table:
 
 def jobs_from(table: pa.Table) -> tuple[JobTable, Schedule]:
     names = json.loads((table.schema.metadata or {}).get(_NAMES_KEY, b"{}"))
-    columns = {name: _values(table, name, dtype) for name, (dtype, _) in COLUMNS.items()}
+    columns = {
+        name: _values(table, _AFTER_ROW if name == "after_job" else name, dtype)
+        for name, (dtype, _) in COLUMNS.items()
+    }
     jobs = JobTable(**columns, names={key: tuple(words) for key, words in names.items()})
     schedule = Schedule(
         start_s=_values(table, "start_s", np.float64),

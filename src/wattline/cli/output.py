@@ -38,6 +38,11 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], title:
         click.echo("  ".join(padded).rstrip())
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 job`, `2,000 jobs`."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
 class Advance(Protocol):
     """Call it with how far the work has come, from 0 to 1."""
 

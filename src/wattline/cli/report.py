@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.simulating import run_folder
 from wattline.model.errors import InputError
 from wattline.model.run import Run
 
@@ -32,6 +33,7 @@ def command(folders: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
             runs[name] = read(folder)
             advance((number + 1) / len(folders))
     target = out or (folders[0] / "report" if len(folders) == 1 else Path("report"))
+    run_folder("report", str(target))  # a place that cannot be written is found out now
     with progress("drawing") as advance:
         page = report(runs, target, advance)
     rows = compare_table(runs)

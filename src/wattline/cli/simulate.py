@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from wattline.cli.output import json_option, print_json, print_table
+from wattline.cli.output import counted, json_option, print_json, print_table
 from wattline.cli.scenario_options import changes_from, load_scenario, scenario_options
 from wattline.cli.simulating import (
     cleaning,
@@ -52,7 +52,7 @@ def command(
                     "run_dir": None if folder is None else str(folder),
                     "cleaning": cleaning(ready), "metrics": figures})
         return
-    title = f"{loaded.name}: {len(run.jobs):,} jobs in {run.engine_s:.3g} s"
+    title = f"{loaded.name}: {counted(len(run.jobs), 'job')} in {run.engine_s:.3g} s"
     print_table(["metric", "value"], summary_rows(figures), title)
     if folder is not None:
         click.echo(f"run folder: {folder} (wattline report {folder} draws it)")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wattline.cli.output import progress
+from wattline.cli.output import counted, progress
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,13 +32,14 @@ def say_beforehand(plan: Plan) -> None:
     from wattline.scenario.remarks import remarks
 
     for rule in plan.trace.cleaning.touched:
-        count = f"{rule.jobs:,} job" + ("" if rule.jobs == 1 else "s")
+        count = counted(rule.jobs, "job")
         click.echo(f"wattline: {plan.trace.source}: {count}: {rule.statement}", err=True)
     for remark in remarks(plan):
         click.echo(f"wattline: {remark}", err=True)
     left_out = len(plan.trace.jobs) - len(plan.jobs)
     if left_out:
-        click.echo(f"wattline: {left_out:,} jobs are larger than the machine: left out", err=True)
+        count = counted(left_out, "job")
+        click.echo(f"wattline: {count} left out: larger than the machine", err=True)
 
 
 def cleaning(plan: Plan) -> dict[str, int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from wattline.cli.output import json_option, print_json, print_table
+from wattline.cli.output import counted, json_option, print_json, print_table
 from wattline.model.units import format_duration
 
 _FORMATS = ("swf", "sacct", "sacct-json", "csv", "parquet")
@@ -75,7 +75,7 @@ def convert(source: Path, target: Path, as_json: bool, **options: Any) -> None:
         print_json({"jobs": len(trace), "file": str(target), "cleaning": cleaning(trace)})
         return
     _print_cleaning(trace)
-    click.echo(f"{len(trace):,} jobs written to {target}")
+    click.echo(f"{counted(len(trace), 'job')} written to {target}")
 
 
 @command.command()
@@ -105,7 +105,7 @@ def generate(name: str, out: Path, as_json: bool, **options: Any) -> None:
     else:
         load = summarise(trace)["offered_load"]
         said = f", offered load {load:.3f}" if load is not None else ""
-        click.echo(f"{len(trace):,} jobs written to {out}{said}")
+        click.echo(f"{counted(len(trace), 'job')} written to {out}{said}")
 
 
 def _read(log: Path, options: dict[str, Any]) -> Any:
@@ -140,7 +140,7 @@ def _print_facts(facts: dict[str, Any]) -> None:
 def _print_cleaning(trace: Any) -> None:
     report = trace.cleaning
     click.echo()
-    click.echo(f"{report.read:,} job lines read, {report.kept:,} kept")
+    click.echo(f"{counted(report.read, 'job line')} read, {report.kept:,} kept")
     if report.touched:
         print_table(["rule", "jobs", "first at", "what is done"],
                     [[r.name, r.jobs, r.first_line, r.statement] for r in report.touched])

@@ -81,7 +81,7 @@ def run_python(
         if meter.next_cycle_s <= until_s:
             meter.next_cycle_s = until_s + period_s
             log_event(state, world, CONTROL, NO_JOB, 0.0)
-        actions = list(policy.decide(view_of(state, signals)))
+        actions = list(policy.decide(view_of(state, signals)) or ())
         state, world = _make_room(state, world, len(actions))
         meter = world.meter[0]
         leaving: set[int] = set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class Plan:
         """Simulate, and keep the scenario with the result."""
         try:
             run = simulate(self.jobs, self.machine, self.policy, self.rules, progress=progress)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a policy of the user's may do anything
             if isinstance(self.policy, Composition) or isinstance(error, WattlineError):
                 raise
             name = type(self.policy).__name__
@@ -95,11 +95,18 @@ def read_trace(scenario: Scenario) -> Trace:
         column_map=section.map,
         strict=section.strict,
         size=section.size,
-        machine_procs=machine.nodes * machine.cores_per_node if machine.nodes else None,
+        machine_procs=_procs(machine),
     )
     if section.jobs is None or section.jobs >= len(trace.jobs):
         return trace
     return replace(trace, jobs=trace.jobs.take(np.arange(section.jobs)))
+
+
+def _procs(machine: MachineSection) -> int | Literal["header"]:
+    """How large a job may be, as far as the scenario says; otherwise the log's header does."""
+    if machine.classes:
+        return sum(each.count * each.cores for each in machine.classes)
+    return machine.nodes * machine.cores_per_node if machine.nodes else "header"
 
 
 def make_machine(scenario: Scenario, trace: Trace | None = None) -> Machine:

@@ -247,9 +247,14 @@ def _ids(cells: Mapping[str, Sequence[Cell]], count: int) -> tuple[IntArray, Int
     shown = cells.get("JobID", raw)
     ids = []
     by_name: dict[str, int] = {}
-    for row, (cell, name) in enumerate(zip(raw, shown, strict=True)):
-        digits = re.match(r"\d{1,15}", str(cell))
-        ids.append(int(digits[0]) if digits else row + 1)
+    numbers = [re.match(r"\d{1,15}", str(cell)) for cell in raw]
+    fresh = max((int(digits[0]) for digits in numbers if digits), default=0)
+    for row, (cell, digits, name) in enumerate(zip(raw, numbers, shown, strict=True)):
+        if digits and "_" in str(cell):
+            fresh += 1  # a task of an array bears the number of the array, and needs one of its own
+            ids.append(fresh)
+        else:
+            ids.append(int(digits[0]) if digits else row + 1)
         by_name.setdefault(str(name), ids[-1])
     before = cells.get("Dependency", [None] * count)
     preceding = [_predecessor(str(cell), by_name) if cell else -1 for cell in before]

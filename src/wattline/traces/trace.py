@@ -64,9 +64,14 @@ class Trace:
         return len(self.jobs)
 
     def machine_procs(self) -> int | None:
-        """The size of the logged machine by its header: MaxProcs, else MaxNodes."""
-        for key in ("MaxProcs", "MaxNodes"):
-            digits = self.header.get(key, "").split()
-            if digits and digits[0].isascii() and digits[0].isdigit() and int(digits[0]) > 0:
-                return int(digits[0])
-        return None
+        """The size of the logged machine by its header."""
+        return header_procs(self.header)
+
+
+def header_procs(header: Mapping[str, str]) -> int | None:
+    """How large a log says that its machine is: MaxProcs, else MaxNodes."""
+    for key in ("MaxProcs", "MaxNodes"):
+        digits = header.get(key, "").split()
+        if digits and digits[0].isascii() and digits[0].isdigit() and int(digits[0]) > 0:
+            return int(digits[0])
+    return None

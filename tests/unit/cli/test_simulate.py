@@ -200,3 +200,35 @@ def test_a_policy_that_fails_is_named(log, tmp_path, capsys):
         main(["simulate", "--trace", log, "--nodes", "8", "--policy", "broken_policy:Broken"])
     assert stop.value.code == 1
     assert "the policy Broken failed" in capsys.readouterr().err
+
+
+TOO_LARGE = "; MaxProcs: 8\n9 0 -1 10 99 -1 -1 99 10 -1 1 1 1 1 1 -1 -1 -1\n"
+
+
+@pytest.mark.parametrize("machine", [
+    "", '[[machine.classes]]\nname = "a"\ncount = 8\n', "[machine]\nnodes = 8\n"])
+def test_jobs_larger_than_the_machine_are_one_rule_whoever_says_its_size(
+        machine, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log.swf").write_text(TOO_LARGE + LOG)
+    scenario = tmp_path / "s.toml"
+    scenario.write_text(f'[trace]\nfile = "log.swf"\n[policy]\nplacement = "first-fit"\n{machine}')
+    found = json.loads(call(simulate, str(scenario), "--json", "--no-folder").stdout)
+    assert found["cleaning"]["too_large"] == 1
+    (tmp_path / "log.swf").write_text(TOO_LARGE)
+    for arguments in (["--strict"], []):
+        with pytest.raises(SystemExit) as stop:
+            main(["simulate", str(scenario), "--no-folder", *arguments])
+        assert stop.value.code == 2
+        said = capsys.readouterr().err
+        assert "too_large" in said
+        assert ("log.swf:2" in said) == bool(arguments)
+
+
+@pytest.mark.parametrize(("body", "status"), [("return None", 0), ("raise SystemExit(3)", 1)])
+def test_policies_that_do_nothing_or_give_up(body, status, log, tmp_path, capsys):
+    (tmp_path / "odd.py").write_text(f"class Odd:\n    def decide(self, view):\n        {body}\n")
+    with pytest.raises(SystemExit) as stop:
+        main(["simulate", "--trace", log, "--nodes", "8", "--policy", "odd.py:Odd", "--no-folder"])
+    assert stop.value.code == status
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1

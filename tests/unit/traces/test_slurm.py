@@ -145,3 +145,13 @@ def test_a_real_dump_with_bars_in_names() -> None:
 def test_a_dump_without_column_names_is_explained() -> None:
     with pytest.raises(InputError, match="--noheader"):
         read(shared("fixtures/slurm/ceems_sacct.out"))
+
+
+def test_tasks_of_an_array_are_no_duplicates(tmp_path):
+    path = tmp_path / "array.txt"
+    head = "JobID|Submit|Start|End|State|ReqNodes|AllocNodes|TimelimitRaw"
+    rows = [f"{name}|2024-01-01T00:00:00|2024-01-01T00:01:00|2024-01-01T00:02:00|COMPLETED|1|1|10"
+            for name in ("103_1", "103_2", "104")]
+    path.write_text("\n".join([head, *rows]) + "\n")
+    trace = read(path, strict=True)
+    assert sorted(trace.jobs.job_id.tolist()) == [104, 105, 106]

@@ -192,3 +192,9 @@ def test_real_logs(name: str, read_jobs: int, kept: int, procs: int | None) -> N
     assert (np.diff(trace.jobs.submit_s) >= 0).all()
     assert (trace.jobs.run_s > 0).all()
     assert (trace.jobs.procs > 0).all()
+
+
+def test_a_byte_order_mark_is_not_part_of_the_first_line(tmp_path):
+    path = tmp_path / "bom.swf"
+    path.write_bytes(b"\xef\xbb\xbf1 0 -1 10 4 -1 -1 4 10 -1 1 1 1 1 1 -1 -1 -1\n")
+    assert read(path, strict=True).jobs.procs.tolist() == [4]
