@@ -105,21 +105,12 @@ def _dependencies(run: Run) -> Iterator[str]:
     rows = np.flatnonzero((after != NO_JOB) & run.ran)
     first = after[rows]
     # A job that was refused at its submission never was in the queue, and holds nobody up.
-    refused = _refused(run)[first]
+    refused = run.refused[first]
     yield from _jobs(run, rows[~run.ran[first] & ~refused],
                      "ran though the job they depend on never did")
     ready_s = run.schedule.end_s[first] + run.jobs.think_s[rows]
     early = run.ran[first] & (run.schedule.start_s[rows] < ready_s)
     yield from _jobs(run, rows[early], "start before the job they depend on has ended")
-
-
-def _refused(run: Run) -> npt.NDArray[np.bool_]:
-    """Which jobs were refused when they were submitted."""
-    log = run.events
-    rows = np.flatnonzero((log.kind == EventKind.SUBMIT) & (log.job != NO_JOB))
-    found = np.zeros(len(run.jobs), dtype=np.bool_)
-    found[log.job[rows]] = log.value[rows] == 1.0
-    return found
 
 
 def _busy_units(run: Run) -> Iterator[str]:

@@ -65,7 +65,7 @@ def command(
                 say_beforehand(ready)
                 said.add(ready.trace.source)
             run = run_plan(ready)
-            say_not_run(run)
+            say_not_run(ready, run)
             runs[name], figures[name] = run, metrics(run)
             written = rundir.write(run, folder / _file_name(name, len(runs)), figures[name])
             folders[name] = str(written)

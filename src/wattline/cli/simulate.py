@@ -46,9 +46,10 @@ def command(
 
     figures = metrics(run)
     folder = None if target is None else rundir.write(run, target, figures)
-    say_not_run(run)
+    say_not_run(ready, run)
     if as_json:
         print_json({"jobs": len(run.jobs), "engine_s": run.engine_s,
+                    "refused": int(run.refused.sum()),
                     "run_dir": None if folder is None else str(folder),
                     "cleaning": cleaning(ready), "metrics": figures})
         return

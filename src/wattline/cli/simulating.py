@@ -47,9 +47,14 @@ def cleaning(plan: Plan) -> dict[str, int]:
     return {rule.name: rule.jobs for rule in plan.trace.cleaning.touched}
 
 
-def say_not_run(run: Run) -> None:
+def say_not_run(plan: Plan, run: Run) -> None:
     """Jobs that never ran make every other figure look better: say so."""
-    missing = int((~run.ran).sum())
+    from wattline.scenario.refusals import refusals
+
+    refused = refusals(plan, run)
+    if refused:
+        click.echo(f"wattline: {refused}; the figures are of the others", err=True)
+    missing = int((~run.ran & ~run.refused).sum())
     if missing:
         click.echo(
             f"wattline: {missing:,} of {len(run.jobs):,} jobs never ran (the policy, or a cap "

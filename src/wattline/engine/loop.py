@@ -32,6 +32,7 @@ from wattline.policies.contract import (
     Composition,
     congest,
     cycle_s,
+    never_configured,
     never_placed,
     refuses,
     regulate,
@@ -127,6 +128,7 @@ def apply_due(st: State, world: World, policy: Composition) -> None:
     while meter.caps < world.caps.size and world.caps[meter.caps].time_s <= now_s:
         clock.cap_w = world.caps[meter.caps].cap_w
         clock.examined = 0
+        clock.smallest = 1  # another cap may mean configurations of fewer units
         log_event(st, world, CAP_STEP, NO_JOB, clock.cap_w)
         meter.caps += 1
     while meter.arrived < st.jobs.size and st.jobs[meter.arrived].submit_s <= now_s:
@@ -137,7 +139,11 @@ def apply_due(st: State, world: World, policy: Composition) -> None:
 @kernel_part
 def _submit(st: State, world: World, policy: Composition, job: int) -> None:
     after = st.jobs[job].after
-    if refuses(st, policy.admission, job) or never_placed(st, policy.placement, job):
+    if (
+        refuses(st, policy.admission, job)
+        or never_configured(st, policy.configuration, job)
+        or never_placed(st, policy.placement, job)
+    ):
         st.live[job].state = REFUSED
         world.meter[0].done += 1
     elif after >= 0:

@@ -78,7 +78,8 @@ class EventLog:
     value: FloatArray
     """START, RESUME, RATE of a job: its power in W. RATE of all jobs (job -1): progress a second,
     or 0 where many jobs changed their speed, each to its own. PAUSE, END: joules of the job so
-    far. CAP: the cap in W. NODE: nodes that went on (positive) or off (negative)."""
+    far. CAP: the cap in W. SUBMIT: 1 for a job that was refused. NODE: nodes that went on
+    (positive) or off (negative)."""
 
     def __len__(self) -> int:
         return len(self.time_s)
@@ -127,3 +128,12 @@ class Run:
     def ran(self) -> npt.NDArray[np.bool_]:
         """Which jobs ran."""
         return np.asarray(self.schedule.outcome != Outcome.NOT_RUN, dtype=np.bool_)
+
+    @property
+    def refused(self) -> npt.NDArray[np.bool_]:
+        """Which jobs were refused at their submission, because they could never start."""
+        log = self.events
+        rows = np.flatnonzero((log.kind == EventKind.SUBMIT) & (log.job >= 0))
+        found = np.zeros(len(self.jobs), dtype=np.bool_)
+        found[log.job[rows]] = log.value[rows] == 1.0
+        return found

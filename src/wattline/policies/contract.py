@@ -208,6 +208,15 @@ def configure(st: State, configuration: Any, policy: Composition, position: int)
 
 
 @slot(1, default=True)
+def never_configured(st: State, configuration: Any, job: int) -> bool:
+    """Whether no configuration of the job is possible, not even alone under the highest cap.
+
+    Such a job is refused at its submission.
+    """
+    return False
+
+
+@slot(1, default=True)
 def least_units(st: State, configuration: Any, job: int, units: int) -> int:
     """No configuration of the job needs fewer units than this; `units` is the one it is in."""
     return units

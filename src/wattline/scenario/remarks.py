@@ -1,15 +1,17 @@
-"""Settings that have no effect together: allowed, and said, so that nobody waits for one."""
+"""What is allowed and would surprise: settings without effect, requests that are rounded."""
 
 from __future__ import annotations
 
+from wattline.engine.prepare import sizes_of
 from wattline.policies.backfill.conservative import Conservative
+from wattline.policies.configuration.moldable import FIXED, Moldable
 from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.scenario.build import Plan
 
 
 def remarks(plan: Plan) -> list[str]:
-    """A line for each setting of the plan that changes nothing."""
+    """A line for each setting that changes nothing, and for requests that are not met as made."""
     found = []
     policy = plan.policy
     if (
@@ -23,4 +25,26 @@ def remarks(plan: Plan) -> list[str]:
         )
     if plan.rules.cap_w is None and any(each.watts for each in plan.rules.reservations):
         found.append("reservations: watts have no effect without a power cap (power.cap)")
+    if isinstance(policy, Composition) and isinstance(policy.configuration, Moldable):
+        found += _rounded_down(plan, policy.configuration)
     return found
+
+
+def _rounded_down(plan: Plan, rule: Moldable) -> list[str]:
+    """Requests that the tables do not have, where a rule keeps to what was requested."""
+    if rule.rule != FIXED:
+        return []
+    offers = rule.offers
+    units = sizes_of(plan.jobs, plan.machine, plan.scenario.machine.granularity)
+    count, first = 0, ""
+    for row, code in enumerate(offers.code):
+        rungs = offers.rung_row[offers.first_rung[code]:offers.first_rung[code + 1]]
+        below = offers.row_nodes[rungs][offers.row_nodes[rungs] <= units[row]]
+        if below.size and below.max() < units[row]:
+            count += 1
+            first = first or f"job {plan.jobs.job_id[row]}: {below.max()} for {units[row]}"
+    if not count:
+        return []
+    jobs = f"{count:,} job" + ("" if count == 1 else "s")
+    return [f"{jobs} asked for a node count that the table does not have; the next smaller one "
+            f"is used ({first})"]

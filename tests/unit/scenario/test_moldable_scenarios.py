@@ -63,6 +63,60 @@ def test_simulate_lends_unused_watts(files):
     assert lent["time_above_cap_s"] == 0.0
 
 
+# The first job asks for one node of a table that begins at two, and for little time.
+STUCK = """job_id,submit_s,run_s,requested_s,procs,application
+1,0,20,25,1,app
+2,1,50,60,4,app
+3,2,50,110,3,app
+"""
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason"),
+    [
+        ("traditional", "its smallest configuration needs 2 nodes"),
+        ("naive", "its thriftiest configuration draws 200 W, its fair share"),
+        ("adaptive", "is 92 W, and even alone it takes 32 s where 25 s are accepted"),
+    ],
+)
+@pytest.mark.parametrize("idle_w", ["0", "10"])
+def test_a_job_without_a_configuration_is_refused_and_blocks_nobody(files, rule, reason, idle_w):
+    (files / "jobs.csv").write_text(STUCK)
+    arguments = options(files, "--configure", rule, "--cap", "1100W", "--json")
+    arguments[arguments.index("--node-idle-w") + 1] = idle_w
+    result = CliRunner().invoke(cli, arguments, catch_exceptions=False)
+    found = json.loads(result.stdout)
+    assert found["refused"] == 1
+    assert "1 of 3 jobs was refused" in result.stderr
+    assert "the first is job 1 (app on 1 node): " in result.stderr
+    assert reason in result.stderr
+    assert "never ran" not in result.stderr
+
+
+def test_a_job_that_must_wait_for_a_higher_cap_holds_nobody_up(files):
+    # A twelfth of 900 W is 75 W, of 3000 W it is 250 W, and 200 W are needed.
+    (files / "jobs.csv").write_text(STUCK)
+    (files / "cap.csv").write_text("time_s,watts\n0,900\n500,3000\n")
+    ran = simulate_plan(files, "naive", str(files / "cap.csv"))
+    assert ran.schedule.start_s.tolist() == [500.0, 1.0, 2.0]
+
+
+def test_requests_that_the_table_lacks_are_said(files):
+    (files / "jobs.csv").write_text(STUCK)
+    arguments = options(files, "--configure", "traditional", "--cap", "3000W")
+    said = CliRunner().invoke(cli, arguments, catch_exceptions=False).stderr
+    assert "1 job asked for a node count" in said
+    assert "(job 3: 2 for 3)" in said
+
+
+def simulate_plan(files, rule, cap):
+    fields = {"trace": {"file": str(files / "jobs.csv")},
+              "machine": {"nodes": 12, "node_idle_w": 0},
+              "policy": {"configure": {"name": rule, "table": str(files / "table.csv")}},
+              "power": {"cap": cap}}
+    return plan(validate(fields)).run()
+
+
 def test_simulate_with_nodes_that_differ(files):
     # 367 W buy 2 nodes at 50 W, where the cap is felt: the thirstiest node sets the pace.
     (files / "nodes.csv").write_text("host,run_id,nodes,pkg0_w,pkg1_w,pkg0_limit_w\n" + "".join(

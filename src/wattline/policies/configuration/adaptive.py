@@ -19,15 +19,16 @@ from wattline.policies.state import State
 @kernel
 def has_fair_share(st: State, offers: Any, job: int, available_w: float) -> bool:
     """Whether the job's fair share of power is available now."""
-    return bool(fair_bound_w(st, offers, job) <= available_w * (1.0 + CAP_TOLERANCE))
+    bound_w = fair_bound_w(st, offers, job, st.clock[0].cap_w)
+    return bool(bound_w <= available_w * (1.0 + CAP_TOLERANCE))
 
 
 @kernel
-def row_for_now(
-    st: State, offers: Any, job: int, available_w: float, threshold: float
+def row_within(
+    st: State, offers: Any, job: int, units: int, available_w: float, threshold: float
 ) -> int:
-    """The fastest configuration in what is free now, or -1 where it would take too long."""
+    """The fastest configuration in these units and watts, or -1 where it would take too long."""
     limit_w = available_w * (1.0 + CAP_TOLERANCE)
-    row = fastest_within(offers, offers.code[job], st.clock[0].free, limit_w)
+    row = fastest_within(offers, offers.code[job], units, limit_w)
     limit_s = (1.0 + threshold) * st.jobs[job].requested_s
     return int(row if row >= 0 and offers.row_time_s[row] <= limit_s else -1)

@@ -14,11 +14,11 @@ from wattline.policies.state import State
 
 
 @kernel
-def rung_row(st: State, offers: Any, job: int) -> int:
-    """The ladder's largest node count up to the request that can be powered at all, or -1."""
+def rung_row(st: State, offers: Any, job: int, cap_w: float) -> int:
+    """The ladder's largest node count up to the request that a bound can power, or -1."""
     code = offers.code[job]
     idle_w = st.clock[0].idle_w
-    possible_w = most_possible_w(st)
+    possible_w = most_possible_w(st, cap_w)
     rung = offers.first_rung[code + 1] - 1
     while rung >= offers.first_rung[code]:
         row = offers.rung_row[rung]

@@ -10,11 +10,17 @@ from typing import Any, NamedTuple
 
 from wattline.model.errors import InputError
 from wattline.model.kernel import implement, kernel
-from wattline.policies.configuration.adaptive import has_fair_share, row_for_now
+from wattline.policies.configuration.adaptive import has_fair_share, row_within
 from wattline.policies.configuration.fixed import rung_row
 from wattline.policies.configuration.naive import fair_row
 from wattline.policies.configuration.offers import Offers, adopt, is_settled
-from wattline.policies.contract import Composition, configure, least_units, watts_available
+from wattline.policies.contract import (
+    Composition,
+    configure,
+    least_units,
+    never_configured,
+    watts_available,
+)
 from wattline.policies.state import State
 
 FIXED, NAIVE, ADAPTIVE = range(3)
@@ -52,20 +58,50 @@ def _configure(st: State, configuration: Moldable, policy: Composition, position
     if is_settled(st, job):
         return True
     offers = configuration.offers
-    starts = True
-    row = rung_row(st, offers, job) if configuration.rule == FIXED else fair_row(st, offers, job)
+    clock = st.clock[0]
+    row = _regular_row(st, configuration, job, clock.cap_w)
+    starts = row >= 0
     if configuration.rule == ADAPTIVE:
         available_w = watts_available(st, policy.admission)
         if row < 0 or not has_fair_share(st, offers, job, available_w):
-            now = row_for_now(st, offers, job, available_w, configuration.threshold)
-            if now >= 0:
-                row = now
-            else:
-                starts = False  # the fair configuration is what its reservation is for
+            now = row_within(st, offers, job, clock.free, available_w, configuration.threshold)
+            starts = now >= 0
+            if starts:
+                row = now  # otherwise the fair configuration is what its reservation is for
+    if row < 0:
+        row = _row_alone(st, configuration, job, clock.cap_w)
+    if row < 0:  # more than the cap of now allows: its reservation is for the day it rises
+        row = _row_alone(st, configuration, job, clock.cap_w_max)
     if row < 0:
         return False
     adopt(st, offers, position, row)
-    return starts
+    return bool(starts)
+
+
+@kernel
+def _regular_row(st: State, configuration: Moldable, job: int, cap_w: float) -> int:
+    """What the rule gives a job under this cap when it need not hurry, or -1."""
+    if configuration.rule == FIXED:
+        return rung_row(st, configuration.offers, job, cap_w)
+    return fair_row(st, configuration.offers, job, cap_w)
+
+
+@kernel
+def _row_alone(st: State, configuration: Moldable, job: int, cap_w: float) -> int:
+    """What the rule gives a job on an idle machine under this cap, or -1."""
+    row = _regular_row(st, configuration, job, cap_w)
+    if row < 0 and configuration.rule == ADAPTIVE:
+        units = st.clock[0].units
+        available_w = cap_w - units * st.clock[0].idle_w
+        row = row_within(st, configuration.offers, job, units, available_w,
+                         configuration.threshold)
+    return int(row)
+
+
+@implement(never_configured, Moldable)
+@kernel
+def _never_configured(st: State, configuration: Moldable, job: int) -> bool:
+    return bool(_row_alone(st, configuration, job, st.clock[0].cap_w_max) < 0)
 
 
 @implement(least_units, Moldable)
@@ -74,5 +110,5 @@ def _least_units(st: State, configuration: Moldable, job: int, units: int) -> in
     offers = configuration.offers
     if configuration.rule == ADAPTIVE:
         return int(offers.level_nodes[offers.first_level[offers.code[job]]])
-    row = rung_row(st, offers, job) if configuration.rule == FIXED else fair_row(st, offers, job)
+    row = _regular_row(st, configuration, job, st.clock[0].cap_w)
     return int(st.live[job].units if row < 0 else offers.row_nodes[row])

@@ -11,13 +11,13 @@ from wattline.policies.state import State
 
 
 @kernel
-def fair_bound_w(st: State, offers: Any, job: int) -> float:
-    """The fair share, as far as the machine can give it."""
-    return min(job_bound_w(st, offers, job), most_possible_w(st))
+def fair_bound_w(st: State, offers: Any, job: int, cap_w: float) -> float:
+    """The fair share of a bound, as far as the machine can give it."""
+    return min(job_bound_w(st, offers, job, cap_w), most_possible_w(st, cap_w))
 
 
 @kernel
-def fair_row(st: State, offers: Any, job: int) -> int:
-    """The fastest configuration under the fair share, or -1."""
-    bound_w = fair_bound_w(st, offers, job)
+def fair_row(st: State, offers: Any, job: int, cap_w: float) -> int:
+    """The fastest configuration under the fair share of a bound, or -1."""
+    bound_w = fair_bound_w(st, offers, job, cap_w)
     return int(fastest_within(offers, offers.code[job], st.clock[0].units, bound_w))

@@ -96,17 +96,16 @@ def make_offers(
 
 
 @kernel
-def job_bound_w(st: State, offers: Any, job: int) -> float:
-    """The fair share of the bound: weight x requested nodes / nodes of the machine x bound."""
-    clock = st.clock[0]
-    return float(offers.weight[job] * st.jobs[job].units / clock.units * clock.cap_w)
+def job_bound_w(st: State, offers: Any, job: int, cap_w: float) -> float:
+    """The fair share of a bound: weight x requested nodes / nodes of the machine x bound."""
+    return float(offers.weight[job] * st.jobs[job].units / st.clock[0].units * cap_w)
 
 
 @kernel
-def most_possible_w(st: State) -> float:
+def most_possible_w(st: State, cap_w: float) -> float:
     """Watts that one job can have when nothing else runs and its units idle beside the others."""
     clock = st.clock[0]
-    return float((clock.cap_w - clock.units * clock.idle_w) * (1.0 + CAP_TOLERANCE))
+    return float((cap_w - clock.units * clock.idle_w) * (1.0 + CAP_TOLERANCE))
 
 
 @kernel
