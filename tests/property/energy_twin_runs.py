@@ -5,16 +5,16 @@ Three compositions, each of several parts, because every new combination is comp
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 import numpy as np
-from tests.property.twin_runs import UNITS, columns, jobs_of
+from tests.property.twin_runs import columns
 from tests.support.workloads import compose
 
 from wattline.account.fairshare import ShareTree
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
+from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.run import Run
 from wattline.model.signal import Signal
@@ -35,14 +35,26 @@ from wattline.policies.placement.bounded_setup import bounded
 from wattline.policies.placement.claimed import ClaimedNodes
 from wattline.studies.fairshare import energy_share
 
+UNITS = 12
 NODE = SANDY_BRIDGE.node_class(1, off_w=NODE_OFF_W / 16, boot_s=3.0, shutdown_s=2.0)
 MACHINE = Machine.uniform(UNITS, NODE, nodes_per_rack=4)
 FULL_W = MACHINE.power_w_max
 
 
-def adaptive_conservative() -> Run:
+def jobs_of(seed: int, count: int = 60) -> JobTable:
+    random = np.random.default_rng(seed)
+    return JobTable.build(
+        submit_s=np.cumsum(random.integers(0, 5, count)),
+        run_s=random.integers(0, 20, count), requested_s=random.integers(1, 20, count),
+        procs=1 + random.integers(0, UNITS, count) * random.integers(0, 2, count),
+        user=random.integers(0, 3, count), think_s=random.integers(0, 4, count),
+        after_job=np.where(random.random(count) < 0.2, np.arange(count) - 1, -1),
+    )
+
+
+def adaptive_conservative(seed: int) -> Run:
     """Frequencies, switching, windows, a floor and a ramp, under conservative backfilling."""
-    jobs = jobs_of(21)
+    jobs = jobs_of(seed)
     plan = PowerCap(
         0.8 * FULL_W, changes=(CapChange(60.0, 0.6 * FULL_W), CapChange(150.0, FULL_W)),
         reservations=(WattReservation(90.0, 30.0, 0.2 * FULL_W),), floor_w=0.2 * FULL_W,
@@ -53,9 +65,9 @@ def adaptive_conservative() -> Run:
     return simulate(jobs, MACHINE, compose(admission=admission, backfill=Conservative()), rules)
 
 
-def share_budget_bounded() -> Run:
+def share_budget_bounded(seed: int) -> Run:
     """Fair-share by joules, an energy budget, and bounds of racks and site."""
-    jobs = jobs_of(22)
+    jobs = jobs_of(seed)
     users = ("ann", "bob", "eve")
     order = energy_share(ShareTree.flat(users), users, half_life_s=60.0, age=0.2,
                          first=BUDGET_NUMBERS)
@@ -71,13 +83,13 @@ def share_budget_bounded() -> Run:
                     Rules(numbers=room, choose_nodes=True, overrun="kill"))
 
 
-def claimed() -> Run:
+def claimed(seed: int) -> Run:
     """Claims choose classes and settings, wait for better ones, and learn."""
     book = npb_claims()
     names = sorted({claim.application for claim in book})
     classes = sorted({claim.node_class for claim in book})
     machine = Machine(tuple(NodeGroup(NodeClass(name, power_w_idle=2.0), 4) for name in classes))
-    jobs = jobs_of(23, 40)
+    jobs = jobs_of(seed, 40)
     wanted = [names[job % len(names)] for job in range(len(jobs))]
     options, first, count = options_of(book, book, machine, wanted, [1] * len(jobs))
     noise = 1.0 + 0.1 * np.sin(np.arange(len(jobs)))
@@ -86,17 +98,13 @@ def claimed() -> Run:
                     Rules(choose_nodes=True))
 
 
-RUNS: dict[str, Callable[[], Run]] = {
+RUNS: dict[str, Callable[[int], Run]] = {
     "adaptive-conservative": adaptive_conservative,
     "share-budget-bounded": share_budget_bounded,
     "claimed": claimed,
 }
 
 
-def main(path: str) -> None:
-    np.savez(path, **{f"{name}/{column}": values for name, make in RUNS.items()
-                      for column, values in columns(make()).items()})
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])
+def results(name: str, seed: int) -> dict[str, np.ndarray]:
+    """What a run says, for the process that compares."""
+    return columns(RUNS[name](seed))
