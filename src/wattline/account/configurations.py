@@ -7,14 +7,26 @@ the index gets the one in memory as long as nothing has changed, at the cost of 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Column, Float, Integer, Table, UniqueConstraint, delete, select
+from sqlalchemy import (
+    Column,
+    Float,
+    Integer,
+    Table,
+    Text,
+    UniqueConstraint,
+    delete,
+    inspect,
+    select,
+)
+from sqlalchemy.exc import DBAPIError
 
-from wattline.account.store import Store, metadata, name_type
+from wattline.account.store import Store, check_there, metadata, name_type, shown_url
 from wattline.model.errors import InputError
-from wattline.physics.configurations import ConfigurationTable
-from wattline.physics.pareto import JoinedTables, ParetoIndex, build_index, join
+from wattline.physics.configurations import Configuration, ConfigurationTable
+from wattline.physics.pareto import JoinedTables, ParetoIndex, build_index, fastest_within, join
 
 job_details = Table(
     "job_details",
@@ -37,6 +49,16 @@ job_details_revision = Table(
     Column("revision", Integer, nullable=False),
 )
 
+job_details_notes = Table(
+    "job_details_notes",
+    metadata,
+    Column("application", name_type(128), primary_key=True),
+    Column("note", Text, nullable=False),
+)
+
+HOW_TO_KEEP = ("`wattline configure APP --power WATTS --table CSV --keep URL` or `wattline fit "
+               "--store URL` puts configurations there")
+
 _COLUMNS = ("nodes", "cores", "cap_w", "time_s", "power_w")
 
 
@@ -48,6 +70,14 @@ class Catalogue:
     applications: tuple[str, ...]
     tables: JoinedTables
     index: ParetoIndex
+    by_name: Mapping[str, ConfigurationTable]
+
+    def fastest(self, application: str, nodes: int, power_w: float) -> Configuration | None:
+        """The fastest configuration within these nodes and watts, found in O(log n)."""
+        code = self.code_of(application)
+        row = fastest_within(self.index, code, nodes, power_w)
+        first = int(self.tables.first_row[code])
+        return self.by_name[application].row(int(row) - first) if row >= 0 else None
 
     def code_of(self, application: str) -> int:
         try:
@@ -65,7 +95,7 @@ class ConfigurationStore:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._catalogue: Catalogue | None = None
-        store.create(job_details, job_details_revision)
+        store.create(job_details, job_details_revision, job_details_notes)
 
     def put(self, table: ConfigurationTable) -> None:
         """Keep this table as the application's only one."""
@@ -78,6 +108,11 @@ class ConfigurationStore:
             connection.execute(delete(job_details).where(
                 job_details.c.application == table.application))
             connection.execute(job_details.insert(), rows)
+            connection.execute(delete(job_details_notes).where(
+                job_details_notes.c.application == table.application))
+            if table.note:
+                connection.execute(job_details_notes.insert().values(
+                    application=table.application, note=table.note))
             changed = connection.execute(job_details_revision.update().values(
                 revision=job_details_revision.c.revision + 1))
             if changed.rowcount == 0:
@@ -94,13 +129,15 @@ class ConfigurationStore:
                        found.source).where(found.application == application)
         with self._store.engine.connect() as connection:
             rows = connection.execute(query).all()
+            note = connection.execute(select(job_details_notes.c.note).where(
+                job_details_notes.c.application == application)).scalar() or ""
         if not rows:
             known = ", ".join(self.applications()) or "none"
             raise InputError(
                 f"there is no application '{application}' in the store; known are: {known}")
         nodes, cores, cap_w, time_s, power_w, source = zip(*rows, strict=True)
         return ConfigurationTable.build(application, nodes, cores, cap_w, time_s, power_w,
-                                        str(source[0]))
+                                        str(source[0]), note)
 
     def revision(self) -> int:
         """A number that rises with every change."""
@@ -113,8 +150,21 @@ class ConfigurationStore:
         if self._catalogue is None or self._catalogue.revision != revision:
             names = self.applications()
             if not names:
-                raise InputError("the store holds no configurations; `wattline configure --store` "
-                                 "or `wattline fit --store` puts them there")
+                raise InputError(f"the store holds no configurations; {HOW_TO_KEEP}")
             tables = [self.table(name) for name in names]
-            self._catalogue = Catalogue(revision, names, join(tables), build_index(tables))
+            self._catalogue = Catalogue(revision, names, join(tables), build_index(tables),
+                                        dict(zip(names, tables, strict=True)))
         return self._catalogue
+
+
+def read_catalogue(url: str) -> Catalogue:
+    """Everything that a store holds; a store that is not there is refused, and not made."""
+    check_there(url, HOW_TO_KEEP)
+    with Store(url, create=False) as store:
+        try:
+            if not inspect(store.engine).has_table(job_details.name):
+                raise InputError(f"the store holds no configurations; {HOW_TO_KEEP}")
+            return ConfigurationStore(store).catalogue()
+        except DBAPIError as error:
+            reason = " ".join(str(error.orig).split())
+            raise InputError(f"cannot read the store {shown_url(store.url)}: {reason}") from None

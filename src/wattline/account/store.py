@@ -108,6 +108,15 @@ def store_url(url: str | Path) -> str:
     return text if "://" in text else f"sqlite:///{text}"
 
 
+def check_there(url: str | Path, advice: str) -> None:
+    """Refuse an SQLite file that is not there, where a store is only read: opening makes one."""
+    engine = _engine(store_url(url))  # connects to nothing yet, and knows a wrong URL
+    file = engine.url.database
+    on_disk = engine.dialect.name == "sqlite" and file and file != ":memory:"
+    if on_disk and not Path(str(file)).is_file():
+        raise InputError(f"there is no store {file}; {advice}")
+
+
 def shown_url(url: str) -> str:
     """The URL without its password, for messages and logs."""
     return make_url(url).render_as_string(hide_password=True)

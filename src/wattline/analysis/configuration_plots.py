@@ -58,6 +58,8 @@ def draw_sweeps(sweeps: Sequence[Sweep], path: str | Path) -> None:
 
 
 def save(figure: Any, path: str | Path) -> None:
+    if Path(path).is_dir():
+        raise InputError(f"{path} is a folder; name a file to draw, like {Path(path) / 'plot.png'}")
     try:
         figure.savefig(path, dpi=130)
     except (OSError, ValueError) as error:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
 from wattline.model.errors import InputError
 from wattline.model.units import parse_fraction
-from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.configurations import Configuration, ConfigurationTable
+
+if TYPE_CHECKING:
+    from wattline.account.configurations import Catalogue
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,6 +24,8 @@ class Source(NamedTuple):
     model: str | None
     store: str | None
     margin: float
+    catalogue: Catalogue | None = None
+    """What the store holds, with its index."""
 
 
 def source_options(command: F) -> F:
@@ -43,7 +48,11 @@ def read_source(
 ) -> Source:
     if sum(given is not None for given in (table, model, store)) > 1:
         raise InputError("give one of --table, --model and --store")
-    return Source(table, model, store, parse_fraction(margin))
+    if store is None:
+        return Source(table, model, store, parse_fraction(margin))
+    from wattline.account.configurations import read_catalogue
+
+    return Source(table, model, store, parse_fraction(margin), read_catalogue(store))
 
 
 def all_tables(source: Source, application: str = "") -> dict[str, ConfigurationTable]:
@@ -54,17 +63,23 @@ def all_tables(source: Source, application: str = "") -> dict[str, Configuration
         from wattline.physics.measurements import read_measurements
 
         return read_measurements(source.table, application)
-    if source.store:
-        from wattline.account.configurations import ConfigurationStore
-        from wattline.account.store import Store
-
-        with Store(source.store) as opened:
-            kept = ConfigurationStore(opened)
-            return {name: kept.table(name) for name in kept.applications()}
+    if source.catalogue is not None:
+        return dict(source.catalogue.by_name)
     from wattline.physics.regression import load_models, shipped_models
 
     models = load_models(source.model) if source.model else shipped_models()
     return {name: model.table(source.margin) for name, model in models.items()}
+
+
+def best_stored(
+    source: Source, application: str, nodes: int | None, power_w: float
+) -> Configuration | None:
+    """What the index of the store answers; without a store, nothing."""
+    found = source.catalogue
+    if found is None:
+        return None
+    most = int(found.by_name[application].nodes.max())
+    return found.fastest(application, most if nodes is None else nodes, power_w)
 
 
 def one_table(source: Source, application: str) -> ConfigurationTable:
@@ -75,3 +90,18 @@ def one_table(source: Source, application: str) -> ConfigurationTable:
     if remark:
         click.echo(f"wattline: {remark}", err=True)
     return table
+
+
+def say_notes(source: Source, table: ConfigurationTable) -> None:
+    """What must be known of a table that was used, on stderr."""
+    from wattline.physics.measurements import unnamed_note
+
+    if source.table:
+        say_note(unnamed_note(source.table, table.application))
+    say_note(table.note, table.application)
+
+
+def say_note(note: str, application: str = "") -> None:
+    """What must be known of the figures that are used, on stderr."""
+    if note:
+        click.echo(f"wattline: {application and application + ': '}{note}", err=True)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import click
 
-from wattline.cli.configuration_source import one_table, read_source, source_options
+from wattline.cli.configuration_source import (
+    best_stored,
+    one_table,
+    read_source,
+    say_notes,
+    source_options,
+)
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.model.errors import InputError
 from wattline.model.units import format_power, parse_power
@@ -39,7 +45,8 @@ def command(
         raise InputError(f"--power is {bound}, must be above 0 and finite")
     if nodes is not None and nodes < 1:
         raise InputError(f"--nodes is {nodes}, must be at least 1")
-    found = one_table(read_source(table, model, store, margin), application)
+    source = read_source(table, model, store, margin)
+    found = one_table(source, application)
     if keep:
         from wattline.account.configurations import ConfigurationStore
         from wattline.account.store import Store
@@ -47,8 +54,9 @@ def command(
         with Store(keep) as opened:
             ConfigurationStore(opened).put(found)
     within = found if nodes is None else found.up_to(nodes)
-    choice = choose(within, bound_w,
+    choice = choose(within, bound_w, best=best_stored(source, found.application, nodes, bound_w),
                     node_power_w=parse_power(node_power_max) if node_power_max else None)
+    say_notes(source, found)
     if plot:
         from wattline.analysis.configuration_plots import draw_choice
 
@@ -56,7 +64,8 @@ def command(
     named = choice.named
     if as_json:
         print_json({
-            "application": choice.application, "source": found.source, "bound_w": bound_w,
+            "application": choice.application, "source": found.source, "note": found.note,
+            "bound_w": bound_w,
             **{name: one and one.as_dict() for name, one in named.items()},
             "gain_over_packed_max": choice.gain_over(choice.packed_max),
             "gain_over_worst_case": choice.gain_over(choice.worst_case),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.cli.configuration_source import say_note
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.model.errors import InputError
 from wattline.model.units import parse_fraction
@@ -84,10 +85,11 @@ def command(
         save_models(models, output)
     if store:
         _keep(models, store)
-    for line in filter(None, [remark, *left_out.values()]):
+    notes = [f"{name}: {one.note}" for name, one in tables.items() if one.note]
+    for line in filter(None, [remark, *notes, *left_out.values()]):
         click.echo(f"wattline: {line}", err=True)
     _report(checked, tables, {"kind": kind, "sample": sample, "train": share, "seed": seed,
-                              "not_checked": left_out}, as_json)
+                              "not_checked": left_out, "notes": notes}, as_json)
 
 
 def _report(
@@ -131,11 +133,16 @@ def _together(checked: dict[str, Fit]) -> dict[str, Any]:
 
 
 def _tables(path: str, app: str | None) -> tuple[dict[str, ConfigurationTable], str]:
-    from wattline.physics.measurements import find_application, read_measurements
+    from wattline.physics.measurements import (
+        find_application,
+        read_measurements,
+        unnamed_note,
+    )
 
     tables = read_measurements(path, app or "")
     if app is None:
         return tables, ""
+    say_note(unnamed_note(path, app))
     found, remark = find_application(tables, app)
     return {found.application: found}, remark
 

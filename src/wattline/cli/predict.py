@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from wattline.cli.configuration_source import say_note
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.model.errors import InputError
 from wattline.model.units import parse_fraction, parse_power
@@ -41,11 +42,12 @@ def command(
                                     ("cap", cap_w, found.grid.cap_w))
         if not min(levels) <= value <= max(levels)
     ]
+    say_note(found.note, found.application)
     if outside:
         click.echo("wattline: outside what the model was trained on: " + ", ".join(outside),
                    err=True)
     result = {
-        "application": found.application, "kind": found.kind,
+        "application": found.application, "kind": found.kind, "note": found.note,
         "nodes": nodes, "cores": cores, "cap_w": cap_w,
         "time_s": float(predicted.time_s[0]),
         "time_s_interval_90": _interval(predicted.time_s[0], predicted.time_sd[0]),

@@ -120,10 +120,12 @@ def _scaling(
                 return replace(line, nodes_max=nodes_valid)
         slope, intercept = _numbers(text, 2, "--scaling", "-1.114,73.07")
         return Scaling(slope, intercept, nodes_valid)
-    from wattline.cli.configuration_source import Source, one_table
+    from wattline.cli.configuration_source import Source, one_table, say_notes
     from wattline.physics.overprovisioning import best_by_nodes
 
-    found = one_table(Source(table, None, None, 0.0), app or "")
+    source = Source(table, None, None, 0.0)
+    found = one_table(source, app or "")
+    say_notes(source, found)
     return fit_scaling(best_by_nodes(found, budget_w), nodes_valid)
 
 

@@ -57,6 +57,9 @@ def command(
         return
     with progress("simulating") as advance:
         result = study(_tables(paths, apps, nodes), setting, advance)
+    for note in (*(f"'{name}' is left out: {why}" for name, why in result.left_out.items()),
+                 *result.notes):
+        click.echo(f"wattline: {note}", err=True)
     if out:
         from wattline.studies.rmap_plots import draw_figure
 

@@ -51,6 +51,8 @@ class ConfigurationTable:
     power_w: FloatArray
     source: str = "measured"
     """`measured` or `predicted`."""
+    note: str = ""
+    """What a user must know of these figures, where there is something."""
 
     def __post_init__(self) -> None:
         count = len(self.nodes)
@@ -77,6 +79,7 @@ class ConfigurationTable:
         time_s: npt.ArrayLike,
         power_w: npt.ArrayLike,
         source: str = "measured",
+        note: str = "",
     ) -> ConfigurationTable:
         """Make a table from columns; repeated configurations are reduced to their medians."""
         columns = [
@@ -100,6 +103,7 @@ class ConfigurationTable:
             np.array([np.median(columns[3][part]) for part in parts]),
             np.array([np.median(columns[4][part]) for part in parts]),
             source,
+            note,
         )
 
     def __len__(self) -> int:
@@ -116,7 +120,7 @@ class ConfigurationTable:
         return ConfigurationTable(
             self.application, self.nodes[rows].copy(), self.cores[rows].copy(),
             self.cap_w[rows].copy(), self.time_s[rows].copy(), self.power_w[rows].copy(),
-            self.source,
+            self.source, self.note,
         )
 
     def up_to(self, nodes: int) -> ConfigurationTable:

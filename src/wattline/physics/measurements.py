@@ -26,8 +26,11 @@ COLUMN_NAMES: Mapping[str, tuple[str, ...]] = {
     "time_s": ("time_s", "exec_time"),
     "power_w": ("power_w", "pkg_dram_w_all_nodes", "tot_pkg"),
     "ranks": ("mpi_ranks_total",),
+    "node_power_w": ("pkg_dram_w_per_node",),
 }
-_OPTIONAL = ("application", "ranks")
+_OPTIONAL = ("application", "ranks", "node_power_w")
+_DIFFERS = 0.1
+"""A total that is further than this from node power times nodes is no rounding."""
 _MAGIC = ((b"\xfd7zXZ\x00", lzma.decompress), (b"\x1f\x8b", gzip.decompress),
           (b"BZh", bz2.decompress))
 
@@ -43,18 +46,29 @@ def read_measurements(path: str | Path, application: str = "") -> dict[str, Conf
     columns = _columns(path, header)
     alone = application or path.name.split(".")[0]
     rows: dict[str, list[tuple[float, ...]]] = {}
+    ratios: dict[str, list[float]] = {}
     for cells in reader:
         if not any(cell.strip() for cell in cells):
             continue
         name, values = _row(path, reader.line_num, header, columns, cells, alone)
         rows.setdefault(name, []).append(values)
+        ratios.setdefault(name, []).append(_ratio(columns, cells, values))
     if not rows:
         raise InputError(f"{path}: the table has a header and no rows")
     tables = {}
     for name, runs in rows.items():
         nodes, cores, cap_w, time_s, power_w = zip(*runs, strict=True)
-        tables[name] = ConfigurationTable.build(name, nodes, cores, cap_w, time_s, power_w)
+        tables[name] = ConfigurationTable.build(name, nodes, cores, cap_w, time_s, power_w,
+                                                note=_power_note(ratios[name]))
     return tables
+
+
+def unnamed_note(path: str | Path, application: str) -> str:
+    """What is said where a file has no application column and its rows are taken as one."""
+    header = [cell.strip() for cell in next(csv.reader(io.StringIO(read_text(Path(path)))), [])]
+    if any(name in header for name in COLUMN_NAMES["application"]):
+        return ""
+    return f"{path} has no column 'application': its rows are taken as '{application}'"
 
 
 def find_application(
@@ -137,6 +151,25 @@ def _row(
     for column in ("cap_w", "time_s", "power_w"):
         values.append(_number(where, header, columns[column], cells))
     return name, tuple(values)
+
+
+def _ratio(columns: Mapping[str, int], cells: list[str], values: tuple[float, ...]) -> float:
+    """The power of all nodes over that of a node times the nodes; 1 where a file has one alone."""
+    try:
+        node_w = float(cells[columns["node_power_w"]]) if "node_power_w" in columns else math.nan
+    except ValueError:
+        return 1.0  # a column that nothing is computed from
+    return values[4] / (values[0] * node_w) if node_w > 0 else 1.0
+
+
+def _power_note(ratios: list[float]) -> str:
+    """What is said of a table whose two columns of power contradict each other."""
+    off = [ratio for ratio in ratios if abs(ratio - 1.0) > _DIFFERS]
+    if not off:
+        return ""
+    return (f"in {len(off)} of {len(ratios)} measured runs the power of all nodes is not that of "
+            f"a node times the nodes ({min(off):.2g} to {max(off):.2g} times); it is used as "
+            "listed, so a bound in watts may not hold")
 
 
 def _cores(

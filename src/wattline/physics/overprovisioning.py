@@ -64,10 +64,14 @@ def node_power_max_w(
 
 
 def choose(
-    table: ConfigurationTable, bound_w: float, *, node_power_w: float | None = None
+    table: ConfigurationTable, bound_w: float, *, node_power_w: float | None = None,
+    best: Configuration | None = None,
 ) -> Choice:
-    """The best configuration of a table under a bound, with its alternatives."""
-    best = best_under(table, bound_w)
+    """The best configuration of a table under a bound, with its alternatives.
+
+    `best` is given where an index has found it already.
+    """
+    best = best or best_under(table, bound_w)
     if best is None:
         smallest = table.row(int(np.argmin(table.power_w)))
         raise InputError(

@@ -109,6 +109,16 @@ def make_offers_of(setting: Setting) -> Offers:
     )
 
 
+def notes_of(choice: Any, jobs: JobTable) -> list[str]:
+    """What must be known of the tables that these jobs use."""
+    from wattline.physics.measurements import find_application
+
+    tables = _tables({} if isinstance(choice, str) else dict(choice))
+    used = {find_application(tables, jobs.name_of("application", int(code)))[0].application
+            for code in set(jobs.application.tolist())}
+    return [f"{name}: {tables[name].note}" for name in sorted(used) if tables[name].note]
+
+
 def _weights(jobs: JobTable, by_queue: Any) -> list[float]:
     """The weight of each job's share of the power, by the name of its queue; 1 where none is."""
     if not isinstance(by_queue, dict):
@@ -130,12 +140,9 @@ def _tables(given: dict[str, Any]) -> dict[str, ConfigurationTable]:
 
         return read_measurements(Path(given["table"]))
     if given.get("store") is not None:
-        from wattline.account.configurations import ConfigurationStore
-        from wattline.account.store import Store
+        from wattline.account.configurations import read_catalogue
 
-        with Store(given["store"]) as opened:
-            kept = ConfigurationStore(opened)
-            return {name: kept.table(name) for name in kept.applications()}
+        return dict(read_catalogue(given["store"]).by_name)
     from wattline.physics.regression import load_models, shipped_models
 
     models = load_models(given["model"]) if given.get("model") is not None else shipped_models()

@@ -8,6 +8,7 @@ from wattline.policies.configuration.moldable import FIXED, Moldable
 from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.scenario.build import Plan
+from wattline.scenario.configurations import notes_of
 
 
 def remarks(plan: Plan) -> list[str]:
@@ -26,6 +27,7 @@ def remarks(plan: Plan) -> list[str]:
     if plan.rules.cap_w is None and any(each.watts for each in plan.rules.reservations):
         found.append("reservations: watts have no effect without a power cap (power.cap)")
     if isinstance(policy, Composition) and isinstance(policy.configuration, Moldable):
+        found += notes_of(plan.scenario.policy.configure, plan.jobs)
         found += _rounded_down(plan, policy.configuration)
     return found
 

@@ -85,6 +85,10 @@ class Result:
     figures: FloatArray
     """Axes: trace, bound, policy, seed, figure."""
     peak_w: float = field(default=0.0)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Applications whose tables cannot make the traces, and why."""
+    notes: tuple[str, ...] = ()
+    """What must be known of the tables that were used."""
 
     def of(self, figure: str, trace: str, bound: float, policy: str) -> FloatArray:
         """One figure of every seed."""
@@ -99,7 +103,7 @@ def study(
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> Result:
     """Simulate every combination."""
-    usable = usable_tables(tables, setting.nodes)
+    usable, left_out = split_tables(tables, setting.nodes)
     shape = (len(setting.traces), len(setting.bounds), len(setting.policies), len(setting.seeds))
     figures = np.zeros((*shape, len(Figures._fields)))
     for t, kind in enumerate(setting.traces):
@@ -113,7 +117,9 @@ def study(
                     figures[t, b, p, s] = judge(run_one(jobs, offers, setting.nodes, bound_w,
                                                         policy))
             progress((t * shape[3] + s + 1) / (shape[0] * shape[3]))
-    return Result(setting, tuple(usable), figures, setting.nodes * PEAK_W_PER_NODE)
+    return Result(setting, tuple(usable), figures, setting.nodes * PEAK_W_PER_NODE,
+                  left_out, tuple(
+                      f"{name}: {table.note}" for name, table in usable.items() if table.note))
 
 
 def run_one(jobs: JobTable, offers: Offers, nodes: int, bound_w: float, policy: str) -> Run:
@@ -150,17 +156,38 @@ def usable_tables(
     tables: Mapping[str, ConfigurationTable], nodes: int
 ) -> dict[str, ConfigurationTable]:
     """Applications that have node counts for small and for large jobs of this machine."""
-    usable = {}
+    return split_tables(tables, nodes)[0]
+
+
+def split_tables(
+    tables: Mapping[str, ConfigurationTable], nodes: int
+) -> tuple[dict[str, ConfigurationTable], dict[str, str]]:
+    """The tables that can make the traces, cut to the machine, and why the others cannot."""
+    usable, left_out = {}, {}
     for name, table in tables.items():
-        within = table.take(table.nodes <= nodes) if (table.nodes <= nodes).any() else None
-        if within is None or len(np.unique(within.cap_w)) < 2:
-            continue
-        packed = within.nodes[(within.cores == within.cores.max())
-                              & (within.cap_w == within.cap_w.max())]
-        if packed.size and packed.max() >= KINDS["large"].low * nodes and (
-                packed.min() <= KINDS["small"].high * nodes):
-            usable[name] = within
+        reason = _unusable(table, nodes)
+        if reason:
+            left_out[name] = reason
+        else:
+            usable[name] = table.take(table.nodes <= nodes)
     if not usable:
         raise InputError(f"no application has uncapped configurations for small and large jobs of "
                          f"a machine of {nodes} nodes; give other tables or --nodes")
-    return usable
+    return usable, left_out
+
+
+def _unusable(table: ConfigurationTable, nodes: int) -> str:
+    if table.nodes.min() > nodes:
+        return f"it begins at {table.nodes.min()} nodes"
+    within = table.take(table.nodes <= nodes)
+    if len(np.unique(within.cap_w)) < 2:
+        return "it has one cap only"
+    packed = within.nodes[(within.cores == within.cores.max())
+                          & (within.cap_w == within.cap_w.max())]
+    if not packed.size:
+        return "it has no configuration with all cores at the highest cap"
+    if packed.max() < KINDS["large"].low * nodes:
+        return f"its largest node count, {packed.max()}, is too small for large jobs"
+    if packed.min() > KINDS["small"].high * nodes:
+        return f"its smallest node count, {packed.min()}, is too large for small jobs"
+    return ""

@@ -102,7 +102,8 @@ def as_dict(result: Result) -> dict[str, Any]:
     return {
         "nodes": setting.nodes, "peak_w": result.peak_w, "jobs": setting.jobs,
         "seeds": len(setting.seeds), "load": setting.load,
-        "applications": list(result.applications),
+        "applications": list(result.applications), "left_out": dict(result.left_out),
+        "notes": list(result.notes),
         "bounds_w": {f"{bound:g}": bound * result.peak_w for bound in setting.bounds},
         **{figure: nested(figure, lambda values: float(values.mean()))
            for figure in Figures._fields},

@@ -38,6 +38,8 @@ def test_the_index_is_rebuilt_only_after_a_change():
         assert second.revision == first.revision + 1
         code = second.code_of("sp")
         row = fastest_within(second.index, code, 5, 1000.0)
+        assert second.fastest("sp", 5, 1000.0).time_s == 6.0
+        assert second.fastest("sp", 5, 99.0) is None
         assert (second.tables.nodes[row], second.tables.time_s[row]) == (4, 6.0)
 
 

@@ -63,6 +63,60 @@ def test_configure_keeps_tables_in_a_store(tmp_path):
     answer("configure", "mine", "--power", "1kW", "--table", made, "--keep", url, "--json")
     found = answer("configure", "mine", "--power", "1kW", "--store", url, "--json", "--nodes", "2")
     assert found["best"]["nodes"] == 2
+    made_table(tmp_path / "t.csv", (9.0, 6.0, 3.0, 3.5))
+    answer("configure", "mine", "--power", "1kW", "--table", made, "--keep", url, "--json")
+    found = answer("configure", "Mine", "--power", "1kW", "--store", url, "--json")
+    assert (found["best"]["nodes"], found["best"]["time_s"]) == (4, 3.0)
+
+
+def test_a_store_that_is_only_read_is_not_made(tmp_path, capsys):
+    message = refusal(capsys, "configure", "BT-MZ", "--power", "3kW", "--store",
+                      f"sqlite:///{tmp_path / 'no.db'}")
+    assert "there is no store" in message
+    assert "--keep URL" in message
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "bad.db").write_text("not a database")
+    message = refusal(capsys, "configure", "BT-MZ", "--power", "3kW", "--store",
+                      str(tmp_path / "bad.db"))
+    assert "cannot read the store" in message
+
+
+def test_a_folder_is_no_picture(tmp_path, capsys):
+    (tmp_path / "pictures").mkdir()
+    message = refusal(capsys, "configure", "BT-MZ", "--power", "3kW", "--plot",
+                      str(tmp_path / "pictures"))
+    assert "is a folder; name a file to draw" in message
+    assert [each.name for each in tmp_path.iterdir()] == ["pictures"]
+
+
+def test_rows_without_an_application_take_the_name_that_was_given(tmp_path):
+    made = made_table(tmp_path / "t.csv")
+    said = CliRunner().invoke(cli, ["configure", "mine", "--power", "1kW", "--table", made])
+    assert "has no column 'application': its rows are taken as 'mine'" in said.stderr
+    (tmp_path / "t.csv").write_text("application,nodes,cores,cap_w,time_s,power_w\n"
+                                    "mine,2,4,51,9,150\n")
+    said = CliRunner().invoke(cli, ["configure", "mine", "--power", "1kW", "--table", made])
+    assert said.stderr == ""
+
+
+def test_power_that_contradicts_itself_is_said_wherever_it_is_used(tmp_path):
+    # 2 nodes of 75 W draw 150 W; 4 nodes of 70 W do not draw 70 W.
+    table = tmp_path / "t.csv"
+    table.write_text("application,nodes,cores,cap_w,time_s,power_w,pkg_dram_w_per_node\n"
+                     "odd,2,4,51,9,150,75\nodd,4,4,51,5,70,70\nfine,2,4,51,9,150,75\n")
+    url = f"sqlite:///{tmp_path / 'w.db'}"
+    note = "in 1 of 2 measured runs the power of all nodes is not that of a node times the nodes"
+    asked = ["configure", "odd", "--power", "1kW", "--json"]
+    for source in (["--table", str(table), "--keep", url], ["--store", url]):
+        said = CliRunner().invoke(cli, [*asked, *source], catch_exceptions=False)
+        assert note in json.loads(said.stdout)["note"]
+        assert f"odd: {note}" in said.stderr
+    assert answer("configure", "fine", *asked[2:], "--table", str(table))["note"] == ""
+    for shipped in (["configure", "NAS-EP", "--power", "600W"],
+                    ["predict", "NAS-EP", "--nodes", "8", "--cores", "8", "--cap", "65"]):
+        said = CliRunner().invoke(cli, [*shipped, "--json"], catch_exceptions=False)
+        assert "not that of a node times the nodes" in json.loads(said.stdout)["note"]
+        assert "not that of a node times the nodes" in said.stderr
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,20 @@ def test_tables_that_cannot_make_the_traces_are_left_out(tables):
     assert set(usable_tables({**tables, **small}, 32)) == set(tables)
 
 
+def test_the_command_says_which_applications_it_left_out_and_why(tables, tmp_path):
+    rows = [f"{name},{c.nodes},{c.cores},{c.cap_w},{c.time_s},{c.power_w}"
+            for name, most in (("whole", 32), ("part", 10)) for c in map(
+                tables["BT-MZ"].row, range(len(tables["BT-MZ"]))) if c.nodes <= most]
+    (tmp_path / "t.csv").write_text("application,nodes,cores,cap_w,time_s,power_w\n"
+                                    + "\n".join(rows))
+    result = CliRunner().invoke(cli, ["study", "rmap", "--table", str(tmp_path / "t.csv"),
+                                      "--seeds", "1", "--jobs", "3", "--bounds", "68%", "--json"],
+                                catch_exceptions=False)
+    reason = "its largest node count, 10, is too small for large jobs"
+    assert json.loads(result.stdout)["left_out"] == {"part": reason}
+    assert f"'part' is left out: {reason}" in result.stderr
+
+
 def test_a_bound_that_is_too_small_names_the_job(tables):
     jobs = make_trace("small", list(tables.values()), 32, seed=1)
     with pytest.raises(InputError, match="never gets a configuration"):

@@ -56,6 +56,8 @@ class Model(ABC):
     application: str
     grid: Grid
     trained_on: int
+    note: str
+    """What a user must know of the figures it was trained on."""
 
     @abstractmethod
     def predict_points(self, points: FloatArray) -> Prediction:
@@ -86,6 +88,7 @@ class Model(ABC):
         return ConfigurationTable(
             self.application, points[:, 0].astype(np.int64), points[:, 1].astype(np.int64),
             points[:, 2].copy(), predicted.time_s, predicted.power_w * (1.0 + margin), "predicted",
+            self.note,
         )
 
 

@@ -101,6 +101,7 @@ class CappingModel(Model):
     power: Part
     time: Part
     kind: str = "capping"
+    note: str = ""
 
     def predict_points(self, points: FloatArray) -> Prediction:
         frame = Frame(self.grid, self.sockets)
@@ -128,7 +129,8 @@ class CappingModel(Model):
     def from_dict(cls, application: str, grid: Grid, stored: Mapping[str, Any]) -> CappingModel:
         return cls(application, grid, int(stored["trained_on"]), int(stored["sockets"]),
                    Part.from_dict(stored["power"], POWER_PRIORS),
-                   Part.from_dict(stored["time"], TIME_PRIORS))
+                   Part.from_dict(stored["time"], TIME_PRIORS),
+                   note=str(stored.get("note", "")))
 
 
 def fit_capping(table: ConfigurationTable, grid: Grid, sockets: int = 2) -> CappingModel:
@@ -139,7 +141,8 @@ def fit_capping(table: ConfigurationTable, grid: Grid, sockets: int = 2) -> Capp
     log_power = np.log(table.power_w / (table.nodes * sockets))
     power = _fit_power(frame, points, corrections, log_power)
     time = _fit_time(frame, points, corrections, np.log(table.time_s), power.coefficients)
-    return CappingModel(table.application, grid, len(table), sockets, power, time)
+    return CappingModel(table.application, grid, len(table), sockets, power, time,
+                        note=table.note)
 
 
 def prior_arrays(

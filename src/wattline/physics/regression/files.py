@@ -24,7 +24,7 @@ def save_models(models: Mapping[str, Model], path: str | Path) -> None:
     path = Path(path)
     content = {
         "format": FORMAT, "version": VERSION,
-        "applications": {name: model.as_dict() for name, model in models.items()},
+        "applications": {name: _with_note(model) for name, model in models.items()},
     }
     draft = path.with_name(path.name + ".part")
     try:
@@ -32,6 +32,10 @@ def save_models(models: Mapping[str, Model], path: str | Path) -> None:
         draft.replace(path)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _with_note(model: Model) -> dict[str, Any]:
+    return {**model.as_dict(), **({"note": model.note} if model.note else {})}
 
 
 def load_models(path: str | Path) -> dict[str, Model]:

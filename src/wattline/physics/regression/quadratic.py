@@ -32,6 +32,7 @@ class QuadraticModel(Model):
     time_sd: float
     power_sd: float
     kind: str = "quadratic"
+    note: str = ""
 
     def predict_points(self, points: FloatArray) -> Prediction:
         terms = _terms((np.log(points) - self.centre) / self.spread)
@@ -54,7 +55,8 @@ class QuadraticModel(Model):
         centre, spread, time, power = (np.asarray(stored[name], dtype=np.float64)
                                        for name in ("centre", "spread", "time", "power"))
         return cls(application, grid, int(stored["trained_on"]), centre, spread, time, power,
-                   float(stored["time_sd"]), float(stored["power_sd"]))
+                   float(stored["time_sd"]), float(stored["power_sd"]),
+                   note=str(stored.get("note", "")))
 
 
 def fit_quadratic(table: ConfigurationTable, grid: Grid, seed: int = 0) -> QuadraticModel:
@@ -72,6 +74,7 @@ def fit_quadratic(table: ConfigurationTable, grid: Grid, seed: int = 0) -> Quadr
         table.application, grid, len(table), centre, spread, time, power,
         _spread_of(np.log(table.time_s) - terms @ time, freedom),
         _spread_of(np.log(table.power_w) - terms @ power, freedom),
+        note=table.note,
     )
 
 
