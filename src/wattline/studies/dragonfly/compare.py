@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import ExitStack
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from wattline.network.placement import BASELINES
 from wattline.network.topology import dragonfly
 from wattline.studies.dragonfly.evaluate import Bench, Known
 from wattline.studies.dragonfly.workloads import Workload, random_workload
+from wattline.studies.workers import worker_pool
 
 POLICIES = ("level-spread", *BASELINES, "jokanovic")
 CHUNK = 5
@@ -123,17 +125,16 @@ class Pool:
         self._done = 0.0
         self._planned = 1.0
         self._executor: ProcessPoolExecutor | None = None
+        self._stack = ExitStack()
 
     def __enter__(self) -> Pool:
         if self.workers > 1:
-            # Fresh processes: forking a process that has threads (a progress bar) can hang.
-            context = multiprocessing.get_context("spawn")
-            self._executor = ProcessPoolExecutor(self.workers, mp_context=context)
+            self._executor = self._stack.enter_context(worker_pool(self.workers))
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if self._executor is not None:
-            self._executor.shutdown(cancel_futures=True)
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self._stack.__exit__(kind, error, trace)
 
     def plan(self, weight: float) -> None:
         """Say how much work is to come, in any unit that `step` is counted in too."""

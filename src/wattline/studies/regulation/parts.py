@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from wattline.grid.workloads import Workload, poisson_jobs, workload
 from wattline.model.signal import Signal
 from wattline.scenario.choosing import METHOD_OF, choose
 from wattline.scenario.regulated import Case, ContractRun, after_warmup, run_contract
+from wattline.studies.workers import worker_pool
 
 Progress = Callable[[float], None]
 HOUR_S = 3600.0
@@ -138,7 +138,7 @@ def run_orders(orders: Sequence[Order], workers: int, progress: Progress) -> lis
             progress((number + 1) / len(orders))
         return rows
     found: dict[int, list[Row]] = {}
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    with worker_pool(workers) as pool:
         waiting = {pool.submit(evaluate, order): n for n, order in enumerate(orders)}
         for done in as_completed(waiting):
             found[waiting[done]] = done.result()

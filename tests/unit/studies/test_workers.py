@@ -1,0 +1,89 @@
+"""Worker processes end at once with their parent: interrupted, failed or killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+if not Path("/proc/self/stat").exists():
+    pytest.skip("processes are counted in /proc", allow_module_level=True)
+
+SCRIPT = """
+import sys, time
+from pathlib import Path
+from wattline.studies.workers import worker_pool
+
+def work(folder, number):
+    Path(folder, str(number)).touch()
+    time.sleep(120)
+
+if __name__ == "__main__":
+    with worker_pool(2) as pool:
+        calls = [pool.submit(work, sys.argv[1], n) for n in range(9)]
+        calls[0].result()
+"""
+STUDY = ("-c", "from wattline.cli.main import main; "
+               "main(['study', 'dragonfly', '--quick', '--json'])")
+
+
+def begin(*argv):
+    return subprocess.Popen([sys.executable, *argv], start_new_session=True, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            env={**os.environ, "WATTLINE_PLAIN": "1"})
+
+
+def session(leader):
+    """Processes of a session that are not ended, the leader left out, by their command."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rsplit(")", 1)[1].split()
+            if int(fields[3]) == leader and fields[0] not in "ZX" and int(folder.name) != leader:
+                found[int(folder.name)] = (folder / "cmdline").read_text()
+        except OSError:
+            continue  # it has just ended
+    return found
+
+
+def wait_for(condition, seconds=40.0):
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it never came"
+        time.sleep(0.05)
+
+
+def workers_of(process):
+    return [pid for pid, command in session(process.pid).items() if "spawn_main" in command]
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_with_their_parent(tmp_path, how):
+    script, begun = tmp_path / "script.py", tmp_path / "begun"
+    script.write_text(SCRIPT)
+    begun.mkdir()
+    process = begin(str(script), str(begun))
+    wait_for(lambda: len(list(begun.iterdir())) == 2)
+    assert len(workers_of(process)) == 2
+    process.send_signal(how)
+    _, said = process.communicate(timeout=10)
+    assert process.returncode == -how  # Python dies of the signal that it was interrupted by
+    assert said.count("Traceback") == (how == signal.SIGINT)
+    wait_for(lambda: not session(process.pid), 5.0)
+
+
+def test_ctrl_c_ends_a_study():
+    """A terminal sends the signal to the whole group; one line is said, and nobody is left."""
+    process = begin(*STUDY)
+    wait_for(lambda: len(workers_of(process)) == 2)
+    time.sleep(2.0)  # in the middle of their imports, or of their work
+    os.killpg(process.pid, signal.SIGINT)
+    out, said = process.communicate(timeout=10)
+    assert process.returncode == 130
+    assert out == ""
+    assert "interrupted" in said
+    assert "Traceback" not in said
+    wait_for(lambda: not session(process.pid), 5.0)
