@@ -7,7 +7,6 @@ matters here.
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from wattline.analysis import rundir
 from wattline.analysis.checker import check
 from wattline.analysis.metrics import metrics
 from wattline.analysis.report import report
+from wattline.cli.measuring import seconds
 from wattline.cli.output import Advance
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
@@ -43,7 +43,7 @@ def measure(progress: Advance) -> dict[str, Any]:
         ]
         found: dict[str, Any] = {"jobs": JOBS, "events": len(run.events)}
         for number, (name, step, times) in enumerate(steps):
-            found[name] = min(_seconds(step) for _ in range(times))
+            found[name] = min(seconds(step) for _ in range(times))
             progress((number + 1) / len(steps))
         found["folder_bytes"] = sum(path.stat().st_size for path in folder.iterdir())
     return found
@@ -96,9 +96,3 @@ def _log(jobs: JobTable, start_s: Any, end_s: Any) -> EventLog:
     queued = np.cumsum((kind == EventKind.SUBMIT).astype(np.int64) - starts)
     power_w = np.where(starts, _ACTIVE_W * jobs.procs[job], 0.0)
     return EventLog(time_s, kind, job, np.zeros(3 * count), busy, queued, power_w)
-
-
-def _seconds(step: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    step()
-    return time.perf_counter() - begin

@@ -12,13 +12,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from wattline.cli.benchmarks._bare import run_bare
+from wattline.cli.measuring import best_seconds, public_log
 from wattline.cli.output import Advance
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
@@ -72,7 +73,7 @@ def measure(progress: Advance) -> dict[str, Any]:
     figures["hundredfold_nodes_ratio"] = _hundredfold()
     progress(5 / 6)
     if folder:
-        figures["read_curie_s"] = _best(lambda: read(folder / LOGS["Curie"][0]))
+        figures["read_curie_s"] = best_seconds(lambda: read(folder / LOGS["Curie"][0]), REPEATS)
         figures["peak_memory_mb"] = _peak_memory(folder / LOGS["Curie"][0], LOGS["Curie"][1])
         figures["first_simulate_kth_s"] = _first_call(folder / LOGS["KTH"][0], LOGS["KTH"][1])
         figures["simulate_kth_s"] = _second_call(folder / LOGS["KTH"][0], LOGS["KTH"][1])
@@ -82,11 +83,8 @@ def measure(progress: Advance) -> dict[str, Any]:
 
 def data_folder() -> Path | None:
     """The folder of shared data, where there is one."""
-    candidates = [os.environ.get("WATTLINE_DATA"), "../shared/data"]
-    for candidate in candidates:
-        if candidate and (Path(candidate) / LOGS["KTH"][0]).is_file():
-            return Path(candidate)
-    return None
+    found = public_log(LOGS["KTH"][0])
+    return None if found is None else found.parents[LOGS["KTH"][0].count("/")]
 
 
 def _real(folder: Path) -> dict[str, tuple[JobTable, int]]:
@@ -118,7 +116,7 @@ def _jobs_a_second(jobs: JobTable, units: int, policy: Composition, rules: Rules
 
 def _bare(jobs: JobTable, units: int) -> float:
     run_bare(jobs, units)
-    return len(jobs) / _best(lambda: run_bare(jobs, units))
+    return len(jobs) / best_seconds(lambda: run_bare(jobs, units), REPEATS)
 
 
 def _doubling() -> float:
@@ -144,15 +142,6 @@ def _hundredfold() -> dict[str, float]:
         "larger_jobs": base / _jobs_a_second(larger, 100_000, _policy(), Rules()),
         "more_jobs_at_once": base / _jobs_a_second(faster, 100_000, _policy(), Rules()),
     }
-
-
-def _best(action: Callable[[], object]) -> float:
-    found = []
-    for _ in range(REPEATS):
-        begin = time.perf_counter()
-        action()
-        found.append(time.perf_counter() - begin)
-    return min(found)
 
 
 def _mean(by_log: Mapping[str, float]) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from wattline.cli.measuring import public_log, seconds
 from wattline.cli.output import Advance
 
 UPDATES = 50_000
@@ -36,24 +37,21 @@ def _esp() -> dict[str, Any]:
             esp.figures(case)
 
     study()
-    study_s = min(_timed(study) for _ in range(3))
+    study_s = min(seconds(study) for _ in range(3))
     return {"study_s": study_s, "engine_s": sum(case.run.engine_s for case in esp.cases())}
 
 
 def _adaptive() -> dict[str, Any]:
     """Adaptive capping at 70 % of the machine on the Mira log, or on a generated one."""
-    import os
-    from pathlib import Path
-
     from wattline.model.machine import Machine
     from wattline.physics.core_power import NODE_OFF_W, SANDY_BRIDGE
     from wattline.physics.powercap import PowerCap
     from wattline.studies.compose import adaptive_run
     from wattline.traces import generate, read
 
-    log = Path(os.environ.get("WATTLINE_DATA", "../shared/data")) / MIRA
+    log = public_log(MIRA)
     machine = Machine.uniform(MIRA_NODES, SANDY_BRIDGE.node_class(1, off_w=NODE_OFF_W / 16))
-    if log.exists():
+    if log is not None:
         name, jobs = "mira", read(log, machine_procs=MIRA_NODES).jobs
     else:
         name = "leadership"
@@ -89,10 +87,10 @@ def _views() -> dict[str, Any]:
     update_s = min(_updates_s(view, row, order[at : at + BATCH])
                    for at in range(0, UPDATES, BATCH))
     kept = view.shape.values.copy()
-    full_s = min(_timed(view.recompute) for _ in range(5))
+    full_s = min(seconds(view.recompute) for _ in range(5))
     everything = np.full(cores.size, 22.0)
     view.set_many("power_w", cores, everything)
-    many_s = min(_timed(lambda: view.set_many("power_w", cores, everything)) for _ in range(3))
+    many_s = min(seconds(lambda: view.set_many("power_w", cores, everything)) for _ in range(3))
     return {
         "cores": int(cores.size),
         "entities": len(view.tree),
@@ -123,9 +121,3 @@ def _cpu_s(work: Any) -> float:
     start = time.process_time()
     work()
     return time.process_time() - start
-
-
-def _timed(work: Any) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from wattline.cli.measuring import seconds
 from wattline.cli.output import Advance
 from wattline.network.placement import PLACEMENTS, Readings, choose
 from wattline.network.topology import dragonfly
@@ -29,7 +28,7 @@ def measure(progress: Advance) -> dict[str, Any]:
     progress(0.6)
     chunk = range(5)
     run_chunk(Settings(repeats=1), chunk)
-    study_s = min(_seconds(lambda: run_chunk(Settings(repeats=1), chunk))
+    study_s = min(seconds(lambda: run_chunk(Settings(repeats=1), chunk))
                   for _ in range(REPEATS)) / len(chunk)
     progress(0.8)
     placed = _placements()
@@ -54,7 +53,7 @@ def _times(bench: Bench, count: int) -> list[float]:
         for policy in ("level-spread", "simple", "rdn"):
             if number == 0:
                 bench.run(work, policy, seed=1)  # warm
-            found.append(min(_seconds(lambda work=work, policy=policy:  # type: ignore[misc]
+            found.append(min(seconds(lambda work=work, policy=policy:  # type: ignore[misc]
                                       bench.run(work, policy, seed=1)) for _ in range(REPEATS)))
     return found
 
@@ -70,12 +69,6 @@ def _placements() -> dict[str, float]:
     for name in PLACEMENTS:
         choose(name, where, free, 500, room, readings)
         found[name] = 1e3 * min(
-            _seconds(lambda name=name:  # type: ignore[misc]
+            seconds(lambda name=name:  # type: ignore[misc]
                      choose(name, where, free, 500, room, readings)) for _ in range(7))
     return found
-
-
-def _seconds(step: Callable[[], object]) -> float:
-    started = time.perf_counter()
-    step()
-    return time.perf_counter() - started

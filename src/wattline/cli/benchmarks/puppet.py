@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import time
-from pathlib import Path
 from typing import Any
 
+from wattline.cli.measuring import public_log
 from wattline.cli.output import Advance
 
 MIRA = "swf/mira_walltime.swf.xz"
@@ -77,8 +76,8 @@ def _mira() -> dict[str, Any] | None:
     from wattline.studies.puppet_workload import logged_workload
     from wattline.traces.reader import read
 
-    path = Path(os.environ.get("WATTLINE_DATA", "../shared/data")) / MIRA
-    if not path.exists():
+    path = public_log(MIRA)
+    if path is None:
         return None
     jobs = read(path, machine_procs=NODES).jobs
     return _runs(Laboratory(logged_workload(jobs, NODES, 62.0, 1, str(path))))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+
+from wattline.cli.measuring import seconds
 
 
 def measure(progress: Callable[[float], None]) -> dict[str, Any]:
@@ -24,7 +25,7 @@ def measure(progress: Callable[[float], None]) -> dict[str, Any]:
 
     bid = start_bid(problem_of(case))
     run_contract(case, bid)  # compiles, or loads what was compiled
-    hour_s = min(_timed(lambda: run_contract(case, bid)) for _ in range(5))
+    hour_s = min(seconds(lambda: run_contract(case, bid)) for _ in range(5))
     engine_s = min(run_contract(case, bid).run.engine_s for _ in range(5))
     progress(0.1)
     small = replace(large, warmup_s=0.0, workload=replace(workload("W1"), servers=10_000))
@@ -33,12 +34,12 @@ def measure(progress: Callable[[float], None]) -> dict[str, Any]:
     run_contract(many, many_bid)
     many_s = run_contract(many, many_bid).run.engine_s
     progress(0.2)
-    descent_s = _timed(lambda: choose(case, "descent", rounds=200))
+    descent_s = seconds(lambda: choose(case, "descent", rounds=200))
     progress(0.4)
     orders = parts.fourteen(**shared, names=[f"W{i}" for i in range(1, 15)])
     for order in orders[:3]:
         parts.evaluate(replace(order, hours=1, rounds=1))
-    study_s = _timed(
+    study_s = seconds(
         lambda: parts.run_orders(
             orders, min(2, os.cpu_count() or 1), lambda part: progress(0.4 + 0.6 * part)
         )
@@ -56,9 +57,3 @@ def measure(progress: Callable[[float], None]) -> dict[str, Any]:
         "fourteen_workloads_goal_s": 60.0,
         "published_hour_36_servers_s": 5.0,
     }
-
-
-def _timed(call: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    call()
-    return time.perf_counter() - began

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from wattline.cli.measuring import best_seconds, public_log, seconds
 from wattline.cli.output import Advance
 
 LOGS = {
@@ -28,27 +26,18 @@ def measure(progress: Advance) -> dict[str, Any]:
     """Seconds for each log: the best of some readings after one that is not counted."""
     from wattline.traces import generate, read, write
 
-    folder = Path(os.environ.get("WATTLINE_DATA", "../shared/data"))
-    found = {name: folder / file for name, file in LOGS.items() if (folder / file).exists()}
+    paths = {name: public_log(file) for name, file in LOGS.items()}
+    found = {name: path for name, path in paths.items() if path is not None}
     figures: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as scratch:
         made = Path(scratch) / "generated.swf.gz"
         trace = generate("lublin", seed=1, jobs=GENERATED_JOBS)
-        write_s = _best(lambda: write(trace, made), 1)
+        write_s = seconds(lambda: write(trace, made))
         for number, (name, path) in enumerate([*found.items(), ("generated", made)]):
             progress(number / (len(found) + 1))
             report = read(path).cleaning
-            best_s = _best(lambda path=path: read(path), REPEATS)  # type: ignore[misc]
+            best_s = best_seconds(lambda path=path: read(path), REPEATS)  # type: ignore[misc]
             figures[name] = {"jobs": report.read, "read_s": best_s,
                              "jobs_per_s": report.read / best_s}
     figures["generated"]["write_s"] = write_s
     return figures
-
-
-def _best(work: Callable[[], object], repeats: int) -> float:
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
