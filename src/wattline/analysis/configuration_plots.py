@@ -41,7 +41,8 @@ def draw_sweeps(sweeps: Sequence[Sweep], path: str | Path) -> None:
     figure = _figure(4.0 * len(sweeps), 3.8)
     panels = figure.subplots(1, len(sweeps), squeeze=False)[0]
     for panel, found in zip(panels, sweeps, strict=True):
-        panel.plot(found.values, found.s_ovp, color="#1d3557")
+        panel.plot(found.values, found.s_ovp, color="#1d3557",
+                   drawstyle="steps-post" if found.in_steps else "default")
         panel.axhline(1.0, color="#c1121f", linewidth=1.0)
         panel.axvline(found.here, color="#888888", linestyle=":", linewidth=1.0)
         if found.break_even is not None:

@@ -86,10 +86,20 @@ def command(
     if store:
         _keep(models, store)
     notes = [f"{name}: {one.note}" for name, one in tables.items() if one.note]
-    for line in filter(None, [remark, *notes, *left_out.values()]):
+    absurd = [f"{name}: {text}" for name, one in checked.items() if (text := _absurd(one))]
+    for line in filter(None, [remark, *notes, *absurd, *left_out.values()]):
         click.echo(f"wattline: {line}", err=True)
     _report(checked, tables, {"kind": kind, "sample": sample, "train": share, "seed": seed,
                               "not_checked": left_out, "notes": notes}, as_json)
+
+
+def _absurd(found: Fit) -> str:
+    """What is said of a model that nobody should use."""
+    worst = max(found.time_error["mean"], found.power_error["mean"])
+    if worst <= 1.0:
+        return ""
+    return (f"the mean error is {worst:.0%}: {len(found.trained)} configurations do not determine "
+            "this model; train on more, or use another --kind")
 
 
 def _report(

@@ -61,7 +61,7 @@ def command(
                  *result.notes):
         click.echo(f"wattline: {note}", err=True)
     if out:
-        from wattline.studies.rmap_plots import draw_figure
+        from wattline.studies.rmap_plots import draw_figure, draw_findings
 
         try:
             Path(out).mkdir(parents=True, exist_ok=True)
@@ -69,6 +69,7 @@ def command(
             raise InputError(f"{out} cannot be made: {error.strerror}") from None
         for figure in ("turnaround_s", "power_use"):
             draw_figure(result, figure, Path(out) / f"{figure}.png")
+        draw_findings(result, Path(out) / "published.png")
     if as_json:
         print_json(as_dict(result))
         return

@@ -44,6 +44,7 @@ def read_measurements(path: str | Path, application: str = "") -> dict[str, Conf
     reader = csv.reader(io.StringIO(read_text(path)))
     header = [cell.strip() for cell in next(reader, [])]
     columns = _columns(path, header)
+    rivals = _rivals(header, columns)
     alone = application or path.name.split(".")[0]
     rows: dict[str, list[tuple[float, ...]]] = {}
     ratios: dict[str, list[float]] = {}
@@ -51,6 +52,8 @@ def read_measurements(path: str | Path, application: str = "") -> dict[str, Conf
         if not any(cell.strip() for cell in cells):
             continue
         name, values = _row(path, reader.line_num, header, columns, cells, alone)
+        for at, other in rivals:
+            _check_equal(f"{path}, line {reader.line_num}", header, cells, at, other)
         rows.setdefault(name, []).append(values)
         ratios.setdefault(name, []).append(_ratio(columns, cells, values))
     if not rows:
@@ -136,6 +139,23 @@ def _columns(path: Path, header: list[str]) -> dict[str, int]:
     return found
 
 
+def _rivals(header: list[str], columns: Mapping[str, int]) -> list[tuple[int, int]]:
+    """Columns of numbers that a file has under two names."""
+    return [(columns[column], header.index(name)) for column, names in COLUMN_NAMES.items()
+            if column in columns and column not in _OPTIONAL for name in names
+            if name in header and header.index(name) != columns[column] >= 0]
+
+
+def _check_equal(where: str, header: list[str], cells: list[str], at: int, other: int) -> None:
+    try:
+        same = not cells[other].strip() or float(cells[other]) == float(cells[at])
+    except ValueError:
+        same = False
+    if not same:
+        raise InputError(f"{where}: {header[at]} is {cells[at].strip()} and {header[other]} is "
+                         f"{cells[other].strip()}; they mean the same, so leave one out")
+
+
 def _row(
     path: Path, line: int, header: list[str], columns: Mapping[str, int], cells: list[str],
     alone: str,
@@ -197,7 +217,9 @@ def _number(
         value = float(text)
     except ValueError:
         raise InputError(f"{where}: {header[at]} is '{text}', must be a number above 0") from None
-    if not math.isfinite(value) or value <= 0:
+    if not math.isfinite(value):
+        raise InputError(f"{where}: {header[at]} is {text}, must be a finite number")
+    if value <= 0:
         raise InputError(f"{where}: {header[at]} is {text}, must be greater than 0")
     if whole and value != int(value):
         raise InputError(f"{where}: {header[at]} is {text}, must be a whole number")

@@ -64,6 +64,10 @@ class Budget:
         if not 0 <= self.speed_ratio < 1:
             raise InputError(f"speed_ratio is {self.speed_ratio:g}, must be from 0 to below 1: "
                              "the part of the time that the faster node saves")
+        if self.node_power_w_min > self.node_power_w_max:
+            raise InputError(f"an older node draws {self.node_power_w_min:g} W idle and a high-end "
+                             f"one {self.node_power_w_max:g} W at most; the first must not be "
+                             "above the second")
         if self.node_power_w_max > self.power_w:
             raise InputError(f"a budget of {self.power_w:g} W cannot feed one node of "
                              f"{self.node_power_w_max:g} W")
@@ -121,20 +125,25 @@ class Sweep:
     """NaN where the model does not hold."""
     here: float
     """The value that was asked about."""
+    in_steps: bool = False
+    """Whether the gain keeps its value from one point to the next, as whole nodes do."""
 
     @property
     def break_even(self) -> float | None:
-        """The first value at which the gain passes 1, between two points by a line."""
+        """The first value at which the gain passes 1: at a step, or between points by a line."""
         known = np.flatnonzero(np.isfinite(self.s_ovp))
         above = self.s_ovp[known] >= 1.0
         for left, right in zip(range(len(known) - 1), range(1, len(known)), strict=True):
             if above[left] != above[right]:
                 i, j = known[left], known[right]
+                if self.in_steps:
+                    return float(self.values[j])
                 part = (1.0 - self.s_ovp[i]) / (self.s_ovp[j] - self.s_ovp[i])
                 return float(self.values[i] + part * (self.values[j] - self.values[i]))
         return None
 
 
+_MOST_STEPS = 2000
 PARAMETERS = ("cost_ratio", "power_w", "speed_ratio")
 
 
@@ -146,7 +155,7 @@ def sweep(budget: Budget, scaling: Scaling, parameter: str, points: int = 121) -
                                1.5 * budget.power_w, points),
         "speed_ratio": np.linspace(0.0, 0.6, points),
     }
-    values = ranges[parameter]
+    values = np.union1d(ranges[parameter], _steps(budget, parameter, ranges[parameter]))
     gains = []
     for value in values:
         try:
@@ -154,7 +163,24 @@ def sweep(budget: Budget, scaling: Scaling, parameter: str, points: int = 121) -
             gains.append(compare(changed, scaling).s_ovp)
         except InputError:
             gains.append(math.nan)
-    return Sweep(parameter, values, np.array(gains), getattr(budget, parameter))
+    return Sweep(parameter, values, np.array(gains), getattr(budget, parameter),
+                 in_steps=parameter != "speed_ratio")
+
+
+def _steps(budget: Budget, parameter: str, over: FloatArray) -> FloatArray:
+    """Values of a parameter at which a machine gains a whole node, within a range."""
+    if parameter == "speed_ratio":
+        return np.array([])
+    if parameter == "cost_ratio":
+        widths = [1.0 / _whole(budget.power_w / budget.node_power_w_max)]
+    else:
+        widths = [budget.node_power_w_max, budget.node_power_w_min]
+    steps = []
+    for width in widths:
+        first, last = math.ceil(over[0] / width), math.floor(over[-1] / width)
+        if last - first < _MOST_STEPS:  # with more nodes than that, one more changes nothing
+            steps.append(np.arange(first, last + 1) * width)
+    return np.concatenate([np.array([]), *steps])
 
 
 @dataclass(frozen=True)

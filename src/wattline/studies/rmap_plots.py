@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from math import isnan
 from pathlib import Path
 from typing import Any
 
 from wattline.analysis.configuration_plots import save
 from wattline.studies.rmap import Result
-from wattline.studies.rmap_report import interval
+from wattline.studies.rmap_report import findings, interval
 
 _STYLE = {
     "traditional": ("#6c757d", "s"), "naive": ("#e07a1f", "D"), "adaptive_0": ("#1d3557", "o"),
@@ -38,6 +39,37 @@ def draw_figure(result: Result, figure: str, path: str | Path) -> None:
     picture.suptitle(f"{what}, {result.setting.nodes} nodes, {result.setting.jobs} jobs, "
                      f"{len(result.setting.seeds)} seeds")
     save(picture, path)
+
+
+def draw_findings(result: Result, path: str | Path) -> None:
+    """Each published comparison as a bar, beside what was found here with its 95 % interval."""
+    from matplotlib.figure import Figure
+
+    found = list(findings(result))
+    picture = Figure(figsize=(9.5, 0.55 * len(found) + 1.8), layout="constrained")
+    panel = picture.subplots()
+    places = range(len(found))
+    panel.barh([place - 0.2 for place in places], [100 * one.claim.published for one in found],
+               0.38, color="#adb5bd", label="published (one trace each)")
+    spread = [0.0 if isnan(one.half_width) else 100 * one.half_width for one in found]
+    panel.barh([place + 0.2 for place in places], [100 * one.mean for one in found], 0.38,
+               xerr=spread, color="#1d3557", ecolor="#e07a1f", capsize=2,
+               label=f"here, {len(result.setting.seeds)} seeds, 95 % interval")
+    panel.set_yticks(list(places), [
+        f"{', '.join(one.claim.traces)}: {_words(one.claim.policy)} against "
+        f"{_words(one.claim.against)}" for one in found], fontsize=8)
+    panel.invert_yaxis()
+    panel.axvline(0.0, color="black", linewidth=0.8)
+    panel.set_xlabel("turnaround below the other policy's (%), mean over bounds")
+    panel.grid(axis="x", alpha=0.25)
+    picture.legend(loc="outside lower center", ncols=2, fontsize=8)
+    picture.suptitle(f"What was published and what was found, {result.setting.nodes} nodes")
+    save(picture, path)
+
+
+def _words(policy: str) -> str:
+    name, _, threshold = policy.partition("_")
+    return f"{name} {threshold} %" if threshold.isdigit() else policy.replace("_", " ")
 
 
 def _draw_trace(panel: Any, result: Result, figure: str, trace: str) -> None:

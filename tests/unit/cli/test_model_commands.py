@@ -141,12 +141,42 @@ def test_power_that_contradicts_itself_is_said_wherever_it_is_used(tmp_path):
         (["predict", "x", "--nodes", "4", "--cores", "4", "--cap", "51"], "no application 'x'"),
         ([*PROCURE, "--scaling", "1"], "write 2 numbers like -1.114,73.07"),
         ([*PROCURE, "--scaling", "-1,a"], "write 2 numbers"),
+        ([*PROCURE, "--node-power-min", "400", "--scaling", "-1,80"],
+         "400 W idle and a high-end one 380 W at most"),
         (PROCURE, "give either --scaling M,B or --app NAME"),
         ([*PROCURE, "--scaling", "-1,80", "--rack", "16,1,2,3"], "either --cost-ratio or --rack"),
     ],
 )
 def test_mistakes_get_one_clear_line(capsys, arguments, message):
     assert message in refusal(capsys, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "message"),
+    [
+        ("nodes,cores,cap_w,time_s,power_w", "2,4,51,1e400,150", "must be a finite number"),
+        ("nodes,cores,threads_per_node,cap_w,time_s,power_w", "2,4,8,51,9,150",
+         "cores is 4 and threads_per_node is 8; they mean the same"),
+    ],
+)
+def test_cells_that_say_nothing_or_two_things_are_refused(tmp_path, capsys, header, row, message):
+    (tmp_path / "t.csv").write_text(f"{header}\n{row}\n")
+    assert message in refusal(capsys, "configure", "x", "--power", "1kW", "--table",
+                              str(tmp_path / "t.csv"))
+
+
+def test_a_model_that_is_not_determined_is_warned_of(tmp_path):
+    from tests.unit.physics.test_regression import machine_like_table
+
+    made = machine_like_table(0.3)
+    (tmp_path / "t.csv").write_text("nodes,cores,cap_w,time_s,power_w\n" + "\n".join(
+        f"{c.nodes},{c.cores},{c.cap_w},{c.time_s},{c.power_w}"
+        for c in (made.row(i) for i in range(len(made)))))
+    asked = ["fit", str(tmp_path / "t.csv"), "--sample", "random", "--train"]
+    few = CliRunner().invoke(cli, [*asked, "12%", "--kind", "quadratic"], catch_exceptions=False)
+    assert "configurations do not determine this model" in few.stderr
+    many = CliRunner().invoke(cli, [*asked, "60%"], catch_exceptions=False)
+    assert "do not determine" not in many.stderr
 
 
 def test_fit_predict_and_suggest(tmp_path):

@@ -1,5 +1,7 @@
 """Chapter 4: the printed example, its limits, and the price of racks."""
 
+from dataclasses import replace
+
 import pytest
 
 from wattline.model.errors import InputError
@@ -68,6 +70,16 @@ def test_impossible_budgets_are_refused(changed, message):
               "cost_ratio": 1.7, "speed_ratio": 0.27}
     with pytest.raises(InputError, match=message):
         Budget(**{**values, **changed})
+
+
+@pytest.mark.parametrize(("parameter", "expected"), [("cost_ratio", 1.5), ("power_w", 5700.0)])
+def test_break_even_is_at_the_step_of_a_whole_node(parameter, expected):
+    # 18 nodes at 1.5 cost as much as 27 older ones, the first count that is faster than 18 new.
+    found = sweep(EXAMPLE, PUBLISHED["LU-MZ"], parameter)
+    assert found.break_even == pytest.approx(expected)
+    below = replace(EXAMPLE, **{parameter: expected - 1e-3})
+    assert compare(below, PUBLISHED["LU-MZ"]).s_ovp < 1.0
+    assert compare(replace(EXAMPLE, **{parameter: expected}), PUBLISHED["LU-MZ"]).s_ovp > 1.0
 
 
 def test_break_even_is_where_the_gain_is_one():

@@ -110,11 +110,14 @@ def test_the_command_says_which_applications_it_left_out_and_why(tables, tmp_pat
     (tmp_path / "t.csv").write_text("application,nodes,cores,cap_w,time_s,power_w\n"
                                     + "\n".join(rows))
     result = CliRunner().invoke(cli, ["study", "rmap", "--table", str(tmp_path / "t.csv"),
-                                      "--seeds", "1", "--jobs", "3", "--bounds", "68%", "--json"],
+                                      "--seeds", "1", "--jobs", "3", "--bounds", "68%", "--json",
+                                      "--out", str(tmp_path / "pictures")],
                                 catch_exceptions=False)
     reason = "its largest node count, 10, is too small for large jobs"
     assert json.loads(result.stdout)["left_out"] == {"part": reason}
     assert f"'part' is left out: {reason}" in result.stderr
+    assert {each.name for each in (tmp_path / "pictures").iterdir()} == {
+        "turnaround_s.png", "power_use.png", "published.png"}
 
 
 def test_a_bound_that_is_too_small_names_the_job(tables):
