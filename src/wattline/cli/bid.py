@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +11,16 @@ import click
 
 from wattline.cli.contract_options import contract_options, scenario_from
 from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.simulating import run_folder
+from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
     from wattline.grid.bidding import Decision
     from wattline.grid.dayahead import Hour
     from wattline.scenario.regulated import Case
+    from wattline.scenario.regulation import RegulationScenario
+
+PICTURES = (".png", ".svg", ".pdf")
 
 
 @click.command("bid")
@@ -30,41 +36,70 @@ if TYPE_CHECKING:
               metavar="SITE.toml", help="Another site that bids together with this one.")
 @click.option("--least-reserve", metavar="WATTS", default="0",
               help="The least reserve that the market takes, for all sites together.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE.png",
-              help="Draw the cost surface.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE|DIR",
+              help="Draw the cost surface, into this file (.png, .svg, .pdf) or folder.")
 @json_option
 def command(scenario_file: Path | None, bid: str | None, hours: int | None,
             hours_most: int | None, others: tuple[Path, ...], least_reserve: str,
             out: Path | None, rounds: int, forecast: int, as_json: bool, **flags: Any) -> None:
     """The best bid, the surface of costs that was seen, and why it stops there."""
-    from wattline.scenario.choosing import choose
+    from wattline.scenario.choosing import choose, choose_day
     from wattline.scenario.regulation import case_of
 
+    picture = _picture_path(out) if out is not None else None
     scenario = scenario_from(scenario_file, flags | {"bid": bid})
+    together = bool(others) or least_reserve != "0"
+    _refuse_unused(scenario, hours=hours, hours_most=hours_most,
+                   together=together, drawn=out is not None)
     case = case_of(scenario)
-    if case.adaptive:
-        raise click.UsageError("adaptive bids are found in the run: use `wattline regulate`")
-    if others or least_reserve != "0":
+    if together:
         from wattline.cli.bid_together import bid_together
 
         bid_together([(scenario_file, scenario), *((p, scenario_from(p, {})) for p in others)],
                      least_reserve, rounds=rounds, forecast=forecast, as_json=as_json)
         return
     with progress("choosing the bid") as tell:
-        decision = choose(case, scenario.bidding, rounds=rounds, forecast=forecast,
+        search = choose if hours is None else partial(choose_day, hours=hours)
+        decision = search(case, scenario.bidding, rounds=rounds, forecast=forecast,
                           seed=scenario.seed, progress=tell)
     result = _result(case, decision)
     if hours is not None:
         result["hours"] = _plan(case, decision, hours, hours_most)
-    if out is not None:
+    if picture is not None:
         from wattline.studies.regulation.plots import write_surface
 
-        write_surface(decision, out)
-        result["picture"] = str(out)
+        result["picture"] = str(picture) if write_surface(decision, picture) else None
     if as_json:
         print_json(result)
     else:
         _print(result, decision)
+
+
+def _picture_path(out: Path) -> Path:
+    """The file to draw into; found out before any work whether it can be written."""
+    if out.is_dir() or not out.suffix:
+        return run_folder("", str(out)) / "surface.png"
+    if out.suffix not in PICTURES:
+        raise InputError(f"--out is {out}; pictures end in {', '.join(PICTURES)}")
+    run_folder("", str(out.parent))
+    return out
+
+
+def _refuse_unused(scenario: RegulationScenario, *, hours: int | None, hours_most: int | None,
+                   together: bool, drawn: bool) -> None:
+    """Refuse what would be left unused, rather than leave it unused in silence."""
+    if scenario.bid is not None:
+        raise click.UsageError("`wattline bid` chooses the bid: `wattline regulate` simulates a "
+                               "given one; with --bid auto the scenario's own is put aside")
+    if scenario.bidding == "adaptive":
+        raise click.UsageError("adaptive bids are found in the run: use `wattline regulate`")
+    if scenario.bidding == "dayahead" and hours is None:
+        raise click.UsageError("day-ahead bids need --hours N: how many hours to plan")
+    if hours_most is not None and hours is None:
+        raise click.UsageError("--hours-most needs --hours N: the hours it chooses from")
+    if together and (hours is not None or drawn):
+        raise click.UsageError("sites that bid together have one hour and no cost surface of one "
+                               "site: leave --hours and --out out")
 
 
 def _result(case: Case, decision: Decision) -> dict[str, Any]:
@@ -103,6 +138,12 @@ def hour_entry(hour: Hour) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _short(why: str, length: int = 60) -> str:
+    """The first constraint that fails, and how many more do."""
+    first, *more = why.split("; ")
+    return first[:length] + (f" (and {len(more)} more)" if more else "")
+
+
 def _print(result: dict[str, Any], decision: Decision) -> None:
     click.echo(decision.reason)
     if decision.bid is not None:
@@ -113,12 +154,14 @@ def _print(result: dict[str, Any], decision: Decision) -> None:
     if decision.outcome is not None:
         click.echo(f"cost {result['cost']:.4g}, saving {result['saving']:.1%}, tracking error "
                    f"{result['tracking']['mean']:.1%} in the mean")
+    if "picture" in result:
+        click.echo(result["picture"] or "no picture: nothing was simulated")
     if decision.trials:
         cheapest = sorted(decision.trials, key=lambda t: (not t.feasible, t.cost))[:12]
         print_table(
             ("average W", "reserve W", "cost", "meets all", "what fails"),
             [(round(t.average_w), round(t.reserve_w), t.cost, "yes" if t.feasible else "no",
-              t.why[:60]) for t in cheapest],
+              _short(t.why)) for t in cheapest],
             title=f"the best of {len(decision.trials)} bids tried",
         )  # fmt: skip
     for row in result.get("hours", []):

@@ -68,10 +68,12 @@ def scenario_from(scenario_file: Path | None, flags: dict[str, Any]) -> Regulati
 
 def _bid_fields(text: str) -> dict[str, Any]:
     from wattline.model.units import parse_power
+    from wattline.scenario.regulation import BIDDING
 
     parts = text.split(",")
-    if len(parts) == 1 and not parts[0][:1].isdigit():
+    if text in BIDDING:
         return {"bidding": text}
     if len(parts) != 2:
-        raise InputError(f"--bid is '{text}'; write auto, a method, or P,R like 8400,3400")
+        raise InputError(f"--bid is '{text}'; write auto, a method, or P,R like 8400,3400; "
+                         f"the methods of bidding are {', '.join(BIDDING[1:])}")
     return {"bid": (parse_power(parts[0]), parse_power(parts[1]))}

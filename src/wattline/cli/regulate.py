@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from wattline.cli.contract_options import contract_options, scenario_from
 from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.simulating import run_folder
 
 if TYPE_CHECKING:
     from wattline.grid.bidding import Decision
     from wattline.grid.market import Bid
+    from wattline.model.signal import FloatArray
     from wattline.scenario.regulated import Case, ContractRun
     from wattline.scenario.regulation import RegulationScenario
 
@@ -34,6 +37,8 @@ def command(scenario_file: Path | None, bid: str | None, weights: str | None, ou
     from wattline.scenario.regulated import run_contract
     from wattline.scenario.regulation import case_of
 
+    if out is not None:
+        run_folder("", str(out))
     if weights is not None:
         flags["weights"] = _numbers(weights)
     scenario = scenario_from(scenario_file, flags | {"bid": bid})
@@ -41,10 +46,10 @@ def command(scenario_file: Path | None, bid: str | None, weights: str | None, ou
     offered, decision = _offer(scenario, case, rounds, forecast)
     planned = _day(case, decision) if scenario.bidding == "dayahead" and decision else None
     found = run_contract(case, offered if planned is None else planned)
-    result = _result(scenario, found, offered, decision)
+    result = _result(scenario, found, decision)
     if planned is not None:
         result["bids"] = _bids(found)
-        result["participates"] = any(planned)
+        result["reason"] = _day_reason(planned[int(case.warmup_s / 3600.0):], decision)
     if out is not None:
         from wattline.studies.regulation.plots import write_pictures
 
@@ -68,7 +73,7 @@ def _offer(
 ) -> tuple[Bid | None, Decision | None]:
     """The bid to simulate: as given, chosen, or none where the run bids itself or a limit rules."""
     from wattline.grid.market import Bid
-    from wattline.scenario.choosing import choose
+    from wattline.scenario.choosing import choose, choose_day
 
     given = tuple(scenario.weights)
     if scenario.bid is not None:
@@ -78,7 +83,8 @@ def _offer(
     if case.adaptive or case.limit_w is not None:
         return None, None
     with progress("choosing the bid") as tell:
-        decision = choose(case, scenario.bidding, rounds=rounds, forecast=forecast,
+        search = choose_day if scenario.bidding == "dayahead" else choose
+        decision = search(case, scenario.bidding, rounds=rounds, forecast=forecast,
                           seed=scenario.seed, progress=tell)
     if decision.bid is not None and given:
         return replace(decision.bid, weights=given), decision
@@ -97,14 +103,25 @@ def _day(case: Case, decision: Decision) -> list[Bid | None]:
     return [plan[0]] * int(before) + plan
 
 
+def _day_reason(plan: list[Bid | None], decision: Decision | None) -> str:
+    taken = sum(bid is not None for bid in plan)
+    if taken:
+        return (f"bids for {taken} of {len(plan)} hours: each with the cheapest bid tried that "
+                "meets all constraints and brings a gain at its prices")
+    if decision is not None and not any(t.feasible for t in decision.trials):
+        return decision.reason
+    return "do not participate: at the prices of no hour a bid that meets all constraints gains"
+
+
 def _bids(found: ContractRun) -> list[dict[str, Any]]:
     contract = found.contract
     return [{"hour": h, "average_power_w": float(a), "reserve_w": float(r)} for h, (a, r) in
             enumerate(zip(contract.average_w.value, contract.reserve_w.value, strict=True))]
 
 
-def _result(scenario: RegulationScenario, found: ContractRun, bid: Bid | None,
-            decision: Decision | None) -> dict[str, Any]:
+def _result(
+    scenario: RegulationScenario, found: ContractRun, decision: Decision | None
+) -> dict[str, Any]:
     from wattline.scenario.regulated import uncontrolled_w
 
     case, bill = found.case, found.settlement
@@ -112,12 +129,13 @@ def _result(scenario: RegulationScenario, found: ContractRun, bid: Bid | None,
     energy_price = case.prices.mean(case.judged_s, case.end_s)[0]
     hours = (case.end_s - case.judged_s) / 3600.0
     uncontrolled = energy_price * uncontrolled_w(case) / 1000.0 * hours
-    averages, reserves = found.contract.average_w.value, found.contract.reserve_w.value
+    averages, reserves = _offered(found)
+    kept = _curtailment(scenario, found) if scenario.curtailment is not None else None
+    violations = [*found.outcome.violations, *(kept["violations"] if kept else ())]
+    held = reserves.size > 0 or kept is not None
     result: dict[str, Any] = {
-        "average_power_w": float(averages.mean()) if bid is None and case.adaptive
-        else bid.average_w if bid else None,
-        "reserve_w": float(reserves.mean()) if bid is None and case.adaptive
-        else bid.reserve_w if bid else None,
+        "average_power_w": float(averages.mean()) if reserves.size else None,
+        "reserve_w": float(reserves.mean()) if reserves.size else None,
         "weights": dict(zip(names, found.weights, strict=True)),
         "cost": bill.cost,
         "saving": bill.saving,
@@ -125,9 +143,10 @@ def _result(scenario: RegulationScenario, found: ContractRun, bid: Bid | None,
         "qos": {q.name: {"violation_share": q.violation_share, "threshold": q.threshold,
                          "mean": q.mean, "jobs": q.jobs, "unfinished": q.unfinished}
                 for q in found.quality},
-        "constraints_met": found.constraints_met,
-        "violations": list(found.outcome.violations),
-        "participates": bid is not None or case.adaptive,
+        # Where nothing was promised there is nothing to keep.
+        "constraints_met": not violations if held else None,
+        "violations": violations,
+        "participates": reserves.size > 0,
         "reason": decision.reason if decision else "",
         "cost_uncontrolled": uncontrolled,
         "saving_against_uncontrolled": 1 - bill.cost / uncontrolled,
@@ -141,9 +160,17 @@ def _result(scenario: RegulationScenario, found: ContractRun, bid: Bid | None,
         result["nearest"] = _nearest(names, decision)
     if case.adaptive:
         result["bids"] = _bids(found)
-    if scenario.curtailment is not None:
-        result["curtailment"] = _curtailment(scenario, found)
+    if kept is not None:
+        result["curtailment"] = kept
     return result
+
+
+def _offered(found: ContractRun) -> tuple[FloatArray, FloatArray]:
+    """Average and reserve of the judged hours that were bid for."""
+    contract = found.contract
+    last = np.append(contract.average_w.time_s[1:], found.case.end_s)
+    taken = (contract.reserve_w.value > 0) & (last > found.case.judged_s)
+    return contract.average_w.value[taken], contract.reserve_w.value[taken]
 
 
 def _nearest(names: list[str], decision: Decision) -> dict[str, Any]:
@@ -170,8 +197,9 @@ def _curtailment(scenario: RegulationScenario, found: ContractRun) -> dict[str, 
     from wattline.grid.curtailment import compliance
     from wattline.scenario.regulation import event_of
 
-    kept = compliance(found.actual_w, event_of(scenario), found.case.workload.power_w_mean)
-    return asdict(kept) | {"met": kept.met}
+    load = found.case.workload
+    kept = compliance(found.actual_w, event_of(scenario), load.power_w_mean)
+    return asdict(kept) | {"met": kept.met, "violations": kept.violations(load.range.power_w_min)}
 
 
 def _print(result: dict[str, Any], found: ContractRun) -> None:
@@ -200,7 +228,8 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
         rows = sorted(rows, key=lambda row: -float(row[3]) / float(row[4]))[:40]
         click.echo(f"the 40 of {len(found.quality)} types with the largest mean degradation:")
     print_table(("type", "jobs", "unfinished", "mean Q", "threshold", "violations", "met"), rows)
-    click.echo("all constraints met" if result["constraints_met"]
-               else "not met: " + "; ".join(result["violations"]))
+    if result["constraints_met"] is not None:
+        click.echo("all constraints met" if result["constraints_met"]
+                   else "not met: " + "; ".join(result["violations"]))
     for path in result.get("pictures", []):
         click.echo(path)

@@ -66,6 +66,17 @@ class Compliance:
     def met(self) -> bool:
         return self.exceed_share < 0.01
 
+    def violations(self, idle_w: float) -> list[str]:
+        """What was not kept, by how much; a limit below the idle machine cannot be."""
+        if self.met:
+            return []
+        why = ""
+        if self.limit_w < idle_w:
+            why = f"; the limit is {idle_w - self.limit_w:.6g} W below the idle machine"
+        return [f"curtailment: the power is above the limit of {self.limit_w:.6g} W for "
+                f"{self.exceed_share:.1%} of the event, by up to "
+                f"{self.power_w_peak - self.limit_w:.6g} W{why}"]  # fmt: skip
+
 
 def compliance(actual_w: Signal, event: Curtailment, baseline_w: float) -> Compliance:
     """Compare what was drawn during the event with what was allowed (half a watt is no breach)."""

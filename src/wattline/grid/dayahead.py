@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wattline.grid.bidding.problem import Trial
+from wattline.grid.bidding.problem import Problem, Trial
 from wattline.grid.market import Bid, Prices
+from wattline.grid.workloads import Workload
 from wattline.model.errors import InputError
 
 HOUR_S = 3600.0
@@ -29,13 +30,13 @@ class Hour:
 def plan_hours(
     options: Sequence[Trial],
     prices: Prices,
+    workload: Workload,
     *,
-    power_w_mean: float,
     hours: int = 24,
     hours_max: int | None = None,
     start_s: float = 0.0,
 ) -> list[Hour]:
-    """For each hour the cheapest of the bids that meet all constraints, or staying out.
+    """For each hour the cheapest bid that meets all constraints and brings a gain, or staying out.
 
     `options` were simulated once; a tracking error does not depend on prices, so each hour only
     re-prices them. With `hours_max`, only the hours that save most are bid for.
@@ -46,8 +47,8 @@ def plan_hours(
     for number in range(hours):
         begin_s = start_s + number * HOUR_S
         energy, reserve, error = prices.mean(begin_s, begin_s + HOUR_S)
-        without = energy * power_w_mean / 1000.0
-        best: tuple[float, Bid | None] = (without, None)
+        problem = Problem(workload, energy, reserve, error)
+        best: tuple[float, Bid | None] = (float("inf"), None)
         for tried in options:
             if not tried.feasible:
                 continue
@@ -56,9 +57,10 @@ def plan_hours(
                 - reserve * tried.reserve_w
                 + error * tried.reserve_w * tried.error
             ) / 1000.0
-            if cost < best[0]:
+            if cost < best[0] and problem.gains(tried.average_w, cost):
                 best = (cost, tried.bid)
-        plan.append(Hour(begin_s, best[1], best[0], without))
+        without = problem.cost_alone
+        plan.append(Hour(begin_s, best[1], without if best[1] is None else best[0], without))
     if hours_max is not None:
         plan = _keep_best(plan, hours_max)
     return plan

@@ -109,6 +109,8 @@ def check_weights(weights: tuple[float, ...], job_types: int | None = None) -> N
         return
     if job_types is not None and len(weights) != job_types:
         raise InputError(f"{len(weights)} weights are given for {job_types} job types")
+    if not all(np.isfinite(weights)):
+        raise InputError("a weight is not a finite number")
     if min(weights) < 0:
         raise InputError(f"a weight is {min(weights):.6g}; weights must not be negative")
     total = sum(weights)

@@ -21,13 +21,14 @@ class TypeQuality:
 
     name: str
     jobs: int
-    """Jobs that count: finished ones, and unfinished ones that are already too late."""
+    """All that were submitted in the contract."""
     unfinished: int
+    """Those of them that ended later, or not at all: judged by when they would end."""
     violation_share: float
-    """Share of the counted jobs with a degradation of at least the threshold."""
+    """Share of the jobs with a degradation of at least the threshold."""
     threshold: float
     mean: float
-    """Mean degradation of the counted jobs."""
+    """Mean degradation of the jobs."""
     quantile: float
     """The degradation that the violation limit's share of jobs reaches."""
     limit: float = VIOLATION_LIMIT
@@ -53,27 +54,58 @@ def judge(
     now_s: float,
     limit: float = VIOLATION_LIMIT,
 ) -> TypeQuality:
-    """Judge the jobs of one type at `now_s`; an unfinished job has a NaN or a later end.
-
-    A job that has not finished counts only once it has stayed too long already: leaving it out
-    would hide the violation, and counting the others would call them good before they are.
-    """
-    done = np.nan_to_num(end_s, nan=np.inf) <= now_s
-    q = degradation(np.where(done, end_s, now_s) - submit_s, time_s_min)
-    late = q >= threshold
-    counted = done | late
-    values = q[counted]
-    share = float(late[counted].mean()) if values.size else 0.0
+    """Judge the jobs of one type; ends after `now_s` are those of `projected_end_s`."""
+    values = degradation(end_s - submit_s, time_s_min)
+    share = float((values >= threshold).mean()) if values.size else 0.0
     return TypeQuality(
         name=name,
         jobs=int(values.size),
-        unfinished=int((~done).sum()),
+        unfinished=int((end_s > now_s).sum()),
         violation_share=share,
         threshold=threshold,
         mean=float(values.mean()) if values.size else 0.0,
         quantile=upper_quantile(values, limit),
         limit=limit,
     )
+
+
+def projected_end_s(
+    submit_s: FloatArray,
+    start_s: FloatArray,
+    end_s: FloatArray,
+    *,
+    left_s: FloatArray,
+    time_s_min: float | FloatArray,
+    now_s: float,
+) -> FloatArray:
+    """When every job of one type ends; where the run left it open (NaN), when it would.
+
+    To leave out jobs that never started would make starving a type free: where the shortest time
+    and the allowed delay together exceed the contract, none of them could ever be seen to be late.
+    So they start after `now_s` in the order of their submission, as fast after each other as jobs
+    of the type started while some waited (one more start is granted, so that a job that has just
+    come does not wait for ever), and then run at full speed. A job that was paused goes on now:
+    `left_s` is what is left of it.
+    """
+    unknown = np.isnan(end_s)
+    if not np.any(unknown):
+        return end_s
+    found = np.where(unknown, now_s + left_s, end_s)
+    waiting = unknown & (left_s >= time_s_min)
+    queued = waiting | ~unknown
+    until_s = np.where(waiting, now_s, start_s)[queued]
+    gap_s = _covered_s(submit_s[queued], until_s) / (1 + int((~unknown).sum()))
+    order = np.flatnonzero(waiting)[np.argsort(submit_s[waiting], kind="stable")]
+    found[order] += gap_s * np.arange(1, order.size + 1)
+    return found
+
+
+def _covered_s(start_s: FloatArray, end_s: FloatArray) -> float:
+    """The length of the union of these intervals."""
+    order = np.argsort(start_s, kind="stable")
+    start_s, end_s = start_s[order], end_s[order]
+    before = np.append(-np.inf, np.maximum.accumulate(end_s)[:-1])
+    return float(np.maximum(0.0, end_s - np.maximum(start_s, before)).sum())
 
 
 def upper_quantile(values: FloatArray, share: float) -> float:

@@ -6,6 +6,7 @@ import csv
 import gzip
 import lzma
 import math
+import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -41,7 +42,10 @@ def load_signal(path: str | Path) -> Signal:
     path = Path(path)
     if not path.is_file():
         raise InputError(f"{path}: there is no such signal file")
-    times, values = _columns(path)
+    try:
+        times, values = _columns(path)
+    except (UnicodeDecodeError, csv.Error, OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        raise InputError(f"{path}: not a readable CSV file ({error})") from None
     if not times:
         raise InputError(f"{path}: the signal has no rows")
     steps = np.diff(times)

@@ -42,9 +42,11 @@ class JointBid:
     reason: str
 
 
-def options_of(trials: Sequence[Trial], power_w_mean: float, energy_price: float) -> list[Option]:
-    """The bids of a site that meet all constraints, and staying out."""
-    stay = Option(power_w_mean, 0.0, energy_price * power_w_mean / 1000.0)
+def options_of(
+    trials: Sequence[Trial], power_w_mean: float, energy_price: float, hours: float = 1.0
+) -> list[Option]:
+    """The bids of a site that meet all constraints, and staying out; costs are of these hours."""
+    stay = Option(power_w_mean, 0.0, energy_price * power_w_mean / 1000.0 * hours)
     return [
         stay,
         *(Option(t.average_w, t.reserve_w, t.cost, t.weights) for t in trials if t.feasible),

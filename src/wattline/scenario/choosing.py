@@ -22,16 +22,19 @@ from wattline.grid.bidding.closed_form import WeightRule
 from wattline.grid.bidding.descent import Settings
 from wattline.grid.bidding.empirical import empirical_rule, fit_empirical_alpha
 from wattline.grid.dayahead import HOUR_S, Hour, plan_hours
-from wattline.grid.market import Bid
+from wattline.grid.market import Bid, Prices
 from wattline.grid.moments import Empirical, arrivals, signal_levels
 from wattline.grid.signals import Statistics, generate, statistics
 from wattline.grid.workloads import poisson_jobs
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
-from wattline.scenario.regulated import Case, after_warmup, simulator
+from wattline.scenario.regulated import Case, after_warmup, simulator, uncontrolled_w
 
 WINDOW_S = 300.0
 """Over which observed work and signals are added up: longer than their memory."""
+
+LEAST_ROUNDS = 60
+"""That a descent has at least for each set of prices, where so many are allowed at all."""
 
 METHOD_OF = {
     "aqa": "descent",
@@ -47,7 +50,10 @@ def problem_of(case: Case) -> Problem:
     """Workload, mean prices and the signal's statistics."""
     energy, reserve, error = case.prices.mean(case.judged_s, case.end_s)
     found = _statistics(case)
-    return Problem(case.workload, energy, reserve, error, found.std, found.mean)
+    return Problem(
+        case.workload, energy, reserve, error, found.std, found.mean,
+        power_w_alone=uncontrolled_w(case), hours=(case.end_s - case.judged_s) / HOUR_S,
+    )  # fmt: skip
 
 
 def _statistics(case: Case) -> Statistics:
@@ -92,10 +98,11 @@ def choose(
     if case.duration_s > 3600.0 + case.warmup_s + 1e-9 and method not in ("heuristic", "range"):
         case = replace(case, duration_s=3600.0 + case.warmup_s)
     case = replace(case, choose_nodes=False)
-    problem = problem_of(case)
     planned = forecast_cases(case, forecast, seed) if forecast else [case]
+    alone_w = float(np.mean([uncontrolled_w(c) for c in planned]))
+    problem = replace(problem_of(case), power_w_alone=alone_w)
     simulate = simulator(planned)
-    name = METHOD_OF[case.policy] if method in ("auto", "dayahead") else method
+    name = _method(case, method)
     if name == "descent":
         return descend(problem, simulate, settings=Settings(rounds=rounds), progress=progress)
     if name == "closed_form":
@@ -113,6 +120,53 @@ def choose(
     if name in ("heuristic", "range"):
         return _heuristic(case, capping_heuristic if name == "heuristic" else range_heuristic)
     raise InputError(f"bidding '{name}' is unknown")
+
+
+def _method(case: Case, method: str) -> str:
+    return METHOD_OF[case.policy] if method in ("auto", "dayahead") else method
+
+
+def choose_day(
+    case: Case,
+    method: str = "auto",
+    *,
+    hours: int | None = None,
+    rounds: int = 200,
+    forecast: int = 0,
+    seed: int = 0,
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> Decision:
+    """Choose as `choose` does, with the bids tried that other hours' prices ask for as well.
+
+    Only a descent looks at prices: the other methods try the same bids whatever the prices. It
+    runs anew for each set of prices, the rounds shared out. The decision is that of the first
+    hour's prices, with all bids tried; `plan_day` prices them for every hour.
+    """
+    sets = list(dict.fromkeys(_hourly_prices(case, hours)))
+    if _method(case, method) != "descent":
+        sets = sets[:1]
+    each = max(rounds // len(sets), min(rounds, LEAST_ROUNDS))
+    decisions: list[Decision] = []
+
+    def tell(part: float) -> None:
+        progress((len(decisions) + part) / len(sets))
+
+    for prices in sets:
+        mine = replace(case, prices=Prices.flat(*prices))
+        decisions.append(
+            choose(mine, method, rounds=each, forecast=forecast, seed=seed, progress=tell)
+        )
+    trials = tuple(trial for decision in decisions for trial in decision.trials)
+    return replace(decisions[0], trials=trials)
+
+
+def _hourly_prices(case: Case, hours: int | None) -> list[tuple[float, float, float]]:
+    starts_s = case.judged_s + HOUR_S * np.arange(_hours(case, hours))
+    return [case.prices.mean(float(s), float(s) + HOUR_S) for s in starts_s]
+
+
+def _hours(case: Case, hours: int | None) -> int:
+    return hours or math.ceil((case.end_s - case.judged_s) / HOUR_S - 1e-9)
 
 
 def observed_rule(problem: Problem, cases: Sequence[Case], simulate: Simulate) -> WeightRule:
@@ -136,11 +190,10 @@ def plan_day(
     case: Case, decision: Decision, *, hours_max: int | None = None, hours: int | None = None
 ) -> list[Hour]:
     """Which hours of the case to bid for, and with which of the bids that were tried."""
-    count = hours or math.ceil((case.end_s - case.judged_s) / HOUR_S - 1e-9)
     return plan_hours(
-        decision.trials, case.prices, power_w_mean=case.workload.power_w_mean, hours=count,
+        decision.trials, case.prices, case.workload, hours=_hours(case, hours),
         hours_max=hours_max, start_s=case.judged_s,
-    )  # fmt: skip
+    )
 
 
 def _heuristic(case: Case, rule: Callable[..., Bid]) -> Decision:

@@ -61,10 +61,11 @@ def choose_together(
             shared[name], methods[name], rounds=rounds, forecast=forecast, seed=seed,
             progress=lambda part, done=number: progress((done + part) / len(cases)),  # type: ignore[misc]
         )  # fmt: skip
-        energy_price = problem_of(shared[name]).energy_price
+        problem = problem_of(shared[name])
         options[name] = options_of(
-            decisions[name].trials, uncontrolled_w(shared[name]), energy_price
-        )
+            decisions[name].trials, uncontrolled_w(shared[name]), problem.energy_price,
+            hours=problem.hours,
+        )  # fmt: skip
     joint = join(options, reserve_w_least)
     runs = {name: run_contract(case, joint.parts[name].bid) for name, case in shared.items()}
     return Together(joint, decisions, runs, _bill(first, joint, runs))

@@ -12,7 +12,7 @@ from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.grid.bidding.problem import Outcome, Simulate
 from wattline.grid.market import Bid, Contract, Prices, Settlement, Tracking, settle
-from wattline.grid.qos import TypeQuality, judge
+from wattline.grid.qos import TypeQuality, judge, projected_end_s
 from wattline.grid.workloads import JobType, Workload
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray, JobTable
@@ -224,26 +224,29 @@ def _judged(case: Case, desk: Desk, run: Run, weights: tuple[float, ...]) -> Con
 def judge_types(
     case: Case, run: Run
 ) -> tuple[tuple[TypeQuality, ...], tuple[FloatArray, ...]]:
-    """Quality of every type by its true shortest time, and the delays of its counted jobs."""
+    """Quality of every type by its true shortest time, and the delays of its jobs."""
     kinds = case.jobs.application if case.truth is None else case.truth
-    submit_s, end_s = case.jobs.submit_s, run.schedule.end_s
     quality, delays = [], []
     for number, job_type in enumerate(case.workload.types):
-        mine = (kinds == number) & (submit_s >= case.judged_s) & (submit_s < case.end_s)
-        time_s = case.jobs.run_s[mine]
+        rows = np.flatnonzero((kinds == number) & (case.jobs.submit_s < case.end_s))
+        submit_s, time_s = case.jobs.submit_s[rows], case.jobs.run_s[rows]
+        # What a paused job has done is read off the energy it used: caps lower both.
+        done = run.schedule.energy_j[rows] / (case.jobs.power_w[rows] * time_s)
+        end_s = projected_end_s(
+            submit_s, run.schedule.start_s[rows], run.schedule.end_s[rows],
+            left_s=time_s * np.clip(1 - done, 0, 1), time_s_min=time_s, now_s=case.end_s,
+        )  # fmt: skip
+        mine = submit_s >= case.judged_s
+        submit_s, time_s, end_s = submit_s[mine], time_s[mine], end_s[mine]
         found = judge(
-            job_type.name, submit_s[mine], end_s[mine],
+            job_type.name, submit_s, end_s,
             time_s_min=time_s, threshold=job_type.threshold, now_s=case.end_s,
         )  # fmt: skip
         if case.mean_quality:
             over = float(found.mean >= job_type.threshold)
             found = replace(found, violation_share=over, limit=0.5)
         quality.append(found)
-        stayed = np.where(end_s[mine] <= case.end_s, end_s[mine], case.end_s) - submit_s[mine]
-        counted = (end_s[mine] <= case.end_s) | (
-            stayed - time_s >= job_type.threshold * time_s
-        )
-        delays.append(np.maximum(0.0, (stayed - time_s)[counted]))
+        delays.append(np.maximum(0.0, end_s - submit_s - time_s))
     return tuple(quality), tuple(delays)
 
 
@@ -303,13 +306,16 @@ def pool(runs: Sequence[ContractRun]) -> Outcome:
 
 
 def uncontrolled_w(case: Case) -> float:
-    """Mean power over the contract if every job ran at once at full speed: the energy's base."""
+    """Mean power over the contract if every job ran at once at full speed: the energy's base.
+
+    As the bill, it leaves the warm-up out, but for what runs on from it.
+    """
     time_s = np.maximum(0.0, np.minimum(case.jobs.submit_s + case.jobs.run_s, case.end_s)
-                        - np.maximum(case.jobs.submit_s, case.start_s))  # fmt: skip
+                        - np.maximum(case.jobs.submit_s, case.judged_s))  # fmt: skip
     ordinary = case.jobs.application < len(case.workload.types)
     extra_w = case.jobs.power_w - case.jobs.procs * case.workload.power_w_idle
     idle_w = case.workload.servers * case.workload.power_w_idle
-    return float(idle_w + (time_s * extra_w)[ordinary].sum() / case.duration_s)
+    return float(idle_w + (time_s * extra_w)[ordinary].sum() / (case.end_s - case.judged_s))
 
 
 def mislabelled(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -22,6 +24,7 @@ from wattline.scenario.regulated import Case, after_warmup, mislabelled
 PolicyName = Literal["aqa", "qosg", "qoscap", "energyqare", "tracking"]
 BiddingName = Literal["auto", "descent", "closed_form", "exhaustive", "heuristic", "range",
                       "adaptive", "empirical", "dayahead"]  # fmt: skip
+BIDDING: tuple[str, ...] = get_args(BiddingName)
 Steps = float | list[tuple[float, float]]
 
 
@@ -121,11 +124,16 @@ def read_scenario(path: Path | None, flags: dict[str, Any]) -> RegulationScenari
             raise InputError(f"{path}: there is no such scenario file") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InputError(f"{path}: {error}") from None
+        if not fields:
+            raise InputError(f"{path}: it is empty; begin with `workload`, `[[types]]` or `log`")
         if isinstance(fields.get("signal"), str) and not Path(fields["signal"]).is_absolute():
             fields["signal"] = str(path.parent / fields["signal"])
         if fields.get("log") and not Path(fields["log"]).is_absolute():
             fields["log"] = str(path.parent / fields["log"])
-    fields.update({name: value for name, value in flags.items() if value is not None})
+    given = {name: value for name, value in flags.items() if value is not None}
+    if "bidding" in given:
+        fields.pop("bid", None)  # the flag asks for a choice instead of the file's bid
+    fields.update(given)
     try:
         return RegulationScenario.model_validate(fields)
     except ValidationError as error:
@@ -175,7 +183,7 @@ def case_of(scenario: RegulationScenario, *, choose_nodes: bool = False) -> Case
     if not scenario.duration_s > 0 or scenario.warmup_s < 0:
         raise InputError("duration must be above 0 and warmup not negative")
     signal = _signal(scenario, rng)
-    prices = Prices(*(_steps(getattr(scenario.prices, n)) for n in ("energy", "reserve", "error")))
+    prices = _prices(scenario)
     limit, base = None, None
     if scenario.log:
         base = log_case(
@@ -202,12 +210,13 @@ def case_of(scenario: RegulationScenario, *, choose_nodes: bool = False) -> Case
 
 
 def event_of(scenario: RegulationScenario) -> Curtailment:
-    """The curtailment event of a scenario that has one."""
+    """The curtailment event of a scenario that has one; its start counts from the contract's."""
     fields = scenario.curtailment
     assert fields is not None
     event = Curtailment(
-        seconds(fields.start), fields.share, seconds(fields.duration), seconds(fields.notice)
-    )
+        scenario.warmup_s + seconds(fields.start), fields.share, seconds(fields.duration),
+        seconds(fields.notice),
+    )  # fmt: skip
     if event.end_s > scenario.duration_s + scenario.warmup_s:
         raise InputError(
             f"the curtailment ends at {event.end_s:.6g} s, after the scenario's end; raise duration"
@@ -228,9 +237,25 @@ def _signal(scenario: RegulationScenario, rng: np.random.Generator) -> Signal:
     return after_warmup(signal, scenario.warmup_s)
 
 
-def _steps(value: Steps) -> Signal:
-    if isinstance(value, list):
-        if not value:
-            raise InputError("a price needs at least one step")
-        return Signal.from_steps(value)
-    return Signal.constant(value)
+def _prices(scenario: RegulationScenario) -> Prices:
+    """The prices; their times count from the contract's start, as the signal's do."""
+    names = ("energy", "reserve", "error")
+    return Prices(*(_steps(n, getattr(scenario.prices, n), scenario.warmup_s) for n in names))
+
+
+def _steps(name: str, value: Steps, warmup_s: float) -> Signal:
+    if not isinstance(value, list):
+        value = [(0.0, value)]
+    if not value:
+        raise InputError(f"the {name} price needs at least one step")
+    times = [time_s for time_s, _ in value]
+    if times[0] != 0:
+        raise InputError(f"the first step of the {name} price is at {times[0]:.6g} s, must be at 0")
+    for earlier, later in pairwise(times):
+        if not later > earlier:
+            raise InputError(
+                f"the {name} price steps at {later:.6g} s after {earlier:.6g} s; times must rise"
+            )
+    if not all(math.isfinite(price) for _, price in value):
+        raise InputError(f"the {name} price is not a finite number")
+    return Signal.from_steps([(warmup_s + time_s, price) for time_s, price in value])

@@ -238,8 +238,9 @@ def test_descent_finds_a_cheaper_bid_that_meets_all_constraints() -> None:
 
 def test_closed_form_and_exhaustive_agree_with_the_simulation_on_feasibility() -> None:
     simulate = smooth_simulation(W4, 2500.0)
+    busy = replace(W4, power_w_alone=10_000.0)  # so that staying out is dear enough
     for decide in (closed_form_bid, exhaustive_bid):
-        decision = decide(W4, simulate)
+        decision = decide(busy, simulate)
         assert decision.bid is not None, decision.reason
         assert simulate(decision.bid).met
 

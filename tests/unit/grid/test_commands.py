@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,7 @@ def refused(tmp_path: Path, *arguments: str, signal: str = HOUR) -> str:
         (("--bid", "9000,2000", "--weights", "0.5,0.5"), "2 weights are given for 8"),
         (("--bid", "9000,2000", "--weights", ",".join(["0.2"] * 8)), "sum to 1.6, 0.6 above one"),
         (("--bid", "9000,2000", "--weights", "a,b"), "not numbers"),
+        (("--bid", "9000,2000", "--weights", ",".join(["nan"] * 8)), "not a finite number"),
         (("--servers", "4"), "needs 8 servers, the cluster has 4"),
         (("--utilisation", "1.5"), "utilisation"),
         (("--workload", "W15"), "known: W1"),
@@ -81,6 +83,10 @@ def scenario(tmp_path: Path, text: str) -> str:
         ("[curtailment]\nstart = '1m'\nduration = '10m'\n", "notice"),
         ("[prices]\nreserve = -1\n", "reserve price is negative"),
         ("[signal]\nstd = 2.0\n", "std"),
+        ("[prices]\nenergy = [[0, 0.1], [60, 0.2], [30, 0.3]]\n", "30 s after 60 s"),
+        ("[prices]\nerror = [[60, 0.1]]\n", "must be at 0"),
+        ("[prices]\nerror = nan\n", "not a finite number"),
+        ("", "it is empty"),
         ("[[types]]\nname='a'\nservers=1\ntime_s_min=1\ntime_s_max=2\npower_w_max=9\n"
          "power_w_min=8\nthreshold=1\n", "own types need"),
     ],
@@ -128,3 +134,67 @@ def test_a_log_becomes_a_workload_of_types(tmp_path: Path) -> None:
     for row in range(40):
         job_type = found.workload.types[int(found.jobs.application[row])]
         assert job_type.servers == found.jobs.procs[row]
+
+
+def asked(*arguments: str) -> str:
+    result = CliRunner().invoke(cli, list(arguments))
+    assert result.exit_code != 0
+    if isinstance(result.exception, InputError):
+        return str(result.exception)
+    assert isinstance(result.exception, SystemExit), result.exception
+    return result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--bid", "9000,2400"), "chooses the bid"),
+        (("--bid", "dayahead"), "--hours N"),
+        (("--hours-most", "3"), "needs --hours"),
+        (("--with", "b.toml", "--out", "ab.png"), "leave --hours and --out"),
+        (("--out", "surface.txt"), "pictures end in .png"),
+    ],
+)
+def test_bid_refuses_what_it_would_not_use(
+    tmp_path: Path, arguments: tuple[str, ...], words: str
+) -> None:
+    (tmp_path / "b.toml").write_text("workload = 'W4'\n")
+    given = [str(tmp_path / a) if a == "b.toml" else a for a in arguments]
+    assert words in asked("bid", "--workload", "W4", *given)
+
+
+def test_places_that_cannot_be_written_are_found_before_the_run(tmp_path: Path) -> None:
+    taken = tmp_path / "f.txt"
+    taken.write_text("")
+    words = "is a file, not a folder"
+    assert words in asked("regulate", "--workload", "W4", "--bid", "9000,2400", "--out", str(taken))
+    assert words in asked("bid", "--workload", "W4", "--out", str(taken / "surface.png"))
+
+
+def test_signals_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    for name in ("signal.csv", "signal.csv.gz", "signal.csv.xz"):
+        path = tmp_path / name
+        path.write_bytes(bytes(range(256)) * 4)
+        words = asked("regulate", "--workload", "W4", "--signal", str(path), "--bid", "9000,2400")
+        assert f"{name}: not a readable CSV file" in words
+
+
+def test_prices_and_events_move_with_the_warmup(tmp_path: Path) -> None:
+    from wattline.scenario.regulated import uncontrolled_w
+    from wattline.scenario.regulation import case_of, event_of, read_scenario
+
+    path = tmp_path / "warm.toml"
+    path.write_text(
+        "workload = 'W4'\nwarmup = '1h'\nduration = '2h'\n"
+        "[prices]\nenergy = [[0, 0.1], [3600, 1.0]]\n"
+        "[curtailment]\nstart = '30m'\nduration = '1h'\n"
+    )
+    scenario = read_scenario(path, {})
+    case = case_of(scenario)
+    assert case.prices.mean(case.judged_s, case.judged_s + 3600)[0] == pytest.approx(0.1)
+    assert case.prices.mean(case.judged_s + 3600, case.end_s)[0] == pytest.approx(1.0)
+    assert event_of(scenario).start_s == 5400
+    # The bill leaves the warm-up out, and so does what it is compared with.
+    late = case.jobs.take(case.jobs.submit_s < 1.0)
+    idle_w = case.workload.servers * case.workload.power_w_idle
+    assert uncontrolled_w(replace(case, jobs=late)) == pytest.approx(idle_w)

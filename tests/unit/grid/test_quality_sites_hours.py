@@ -7,12 +7,13 @@ from itertools import product
 import numpy as np
 import pytest
 
-from wattline.grid.bidding.problem import Outcome, Trial, trial_of
+from wattline.grid.bidding.problem import Outcome, Problem, Trial, best_of, trial_of
 from wattline.grid.curtailment import Curtailment, compliance
 from wattline.grid.dayahead import plan_hours
 from wattline.grid.market import Bid, Prices, Tracking
-from wattline.grid.qos import judge, mean_interval, share_interval, upper_quantile
+from wattline.grid.qos import judge, mean_interval, projected_end_s, share_interval, upper_quantile
 from wattline.grid.sites import Option, join, options_of, settle_together
+from wattline.grid.workloads import JobType, Workload
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
 
@@ -30,11 +31,36 @@ def test_degradation_is_judged_against_the_threshold() -> None:
     assert worse.quantile >= 3.0
 
 
-def test_unfinished_jobs_count_once_they_are_late() -> None:
-    submit = np.array([0.0, 95.0])
-    end = np.array([np.nan, np.nan])
-    found = judge("t", submit, end, time_s_min=10.0, threshold=3.0, now_s=100)
-    assert (found.jobs, found.unfinished, found.violation_share) == (1, 2, 1.0)
+def projected(submit: list[float], start: list[float], end: list[float], time_s: float = 10.0,
+              left: list[float] | None = None) -> list[float]:  # fmt: skip
+    left_s = np.array(left or [time_s] * len(submit))
+    return projected_end_s(np.array(submit), np.array(start), np.array(end), left_s=left_s,
+                           time_s_min=time_s, now_s=100.0).tolist()  # fmt: skip
+
+
+def test_jobs_that_never_start_are_late_even_if_the_contract_is_shorter_than_the_delay() -> None:
+    none = [np.nan] * 4
+    # Shortest time and allowed delay are 900 s, the contract 100 s: nobody can be late in it.
+    ends = projected([0.0, 25.0, 50.0, 75.0], none, none, time_s=90.0)
+    assert ends == [290.0, 390.0, 490.0, 590.0]  # one start for the 100 s in which they waited
+    found = judge("t", np.array([0.0, 25.0, 50.0, 75.0]), np.array(ends), time_s_min=90.0,
+                  threshold=2.0, now_s=100)  # fmt: skip
+    assert (found.jobs, found.unfinished, found.violation_share) == (4, 4, 1.0)
+    assert not found.met
+
+
+def test_a_job_that_has_just_come_is_not_late() -> None:
+    assert projected([98.0], [np.nan], [np.nan]) == [112.0]
+    # Four started at once before: only a fifth of the time in which jobs waited is one's turn.
+    ends = projected([0.0, 20.0, 40.0, 60.0, 90.0], [0.0, 20.0, 40.0, 60.0, np.nan],
+                     [10.0, 30.0, 50.0, 120.0, np.nan])  # fmt: skip
+    assert ends == [10.0, 30.0, 50.0, 120.0, 112.0]
+
+
+def test_waiting_side_by_side_is_counted_once_and_paused_jobs_go_on() -> None:
+    ends = projected([0.0, 10.0, 50.0], [60.0, np.nan, np.nan], [70.0, np.nan, np.nan])
+    assert ends == [70.0, 160.0, 210.0]  # jobs waited for 100 s, one started, one is granted
+    assert projected([0.0], [np.nan], [np.nan], left=[4.0]) == [104.0]
 
 
 def test_quantile_decides_like_the_share() -> None:
@@ -87,6 +113,10 @@ def test_errors_of_sites_cancel_in_the_sum() -> None:
     assert bill.tracking.mean == pytest.approx(0)
 
 
+KILOWATT = Workload("flat", (JobType("a", 1, 10.0, 300.0, 20.0, 200.0, 3.0),), 5, 100.0, 0.5)
+"""Half of five servers at 300 W, the others idle: 1,000 W in the mean."""
+
+
 def outcome(share: float = 0.0) -> Outcome:
     return Outcome(0.0, 0.0, Tracking(0.1, share), ())
 
@@ -97,17 +127,38 @@ def test_hours_are_chosen_by_price() -> None:
                     Signal.constant(0.1))  # fmt: skip
     bid = Bid(1100, 400)
     plan = plan_hours([trial_of(bid, outcome()), trial_of(Bid(1100, 500), outcome(0.5))], prices,
-                      power_w_mean=1000, hours=3)  # fmt: skip
+                      KILOWATT, hours=3)  # fmt: skip
     assert [h.bid for h in plan] == [None, bid, None]  # the bid that breaks a constraint is out
     assert plan[1].cost == pytest.approx(0.11 - 0.08 + 0.004)
     assert plan[0].cost == plan[0].cost_without
 
 
+def test_energy_put_off_is_no_gain() -> None:
+    # Where errors are free, an average below the usual power is billed less, reserve or not.
+    free = Signal.constant(0.0)
+    paid = Signal.from_steps([(0, 0.0), (3600, 0.1)])
+    low = trial_of(Bid(800, 300), outcome())
+    plan = plan_hours([low], Prices(Signal.constant(0.1), paid, free), KILOWATT, hours=2)
+    assert [h.bid is not None for h in plan] == [False, True]
+    problem = Problem(KILOWATT, reserve_price=0.0, error_price=0.0)
+    decision = best_of(problem, [(low.bid, Outcome(0.08, 0.0, Tracking(0, 0), ()))], "x")
+    assert not decision.participates
+    assert "puts energy off" in decision.reason
+
+
+def test_staying_out_is_compared_with_the_uncontrolled_run() -> None:
+    # A saving against the energy of its own large P, and still dearer than no contract.
+    tried = [(Bid(2000, 500), Outcome(0.15, 0.25, Tracking(0, 0), ()))]
+    assert "0.05 more than staying out (0.1)" in best_of(Problem(KILOWATT), tried, "x").reason
+    assert best_of(Problem(KILOWATT, power_w_alone=1600.0), tried, "x").participates
+    assert not best_of(Problem(KILOWATT, power_w_alone=1600.0, hours=0.5), tried, "x").participates
+
+
 def test_only_the_best_hours_are_kept() -> None:
     prices = Prices(Signal.constant(0.1), Signal.from_steps([(0, 0.1), (3600, 0.3), (7200, 0.2)]),
                     Signal.constant(0.1))  # fmt: skip
-    plan = plan_hours([trial_of(Bid(1000, 400), outcome())], prices, power_w_mean=1000, hours=3,
-                      hours_max=1)  # fmt: skip
+    plan = plan_hours([trial_of(Bid(1000, 400), outcome())], prices, KILOWATT, hours=3,
+                      hours_max=1)
     assert [h.bid is not None for h in plan] == [False, True, False]
 
 
@@ -129,6 +180,11 @@ def test_compliance_counts_what_is_above_the_limit() -> None:
     assert late.exceed_share == pytest.approx(0.1)
     assert late.exceed_energy_j == pytest.approx(250 * 1080)
     assert not late.met
+    assert kept.violations(500.0) == []
+    assert "above the limit of 750 W for 10.0% of the event, by up to 250 W" in (
+        late.violations(500.0)[0]
+    )
+    assert "50 W below the idle machine" in late.violations(800.0)[0]
 
 
 @pytest.mark.parametrize("bad", [{"share": 1.5}, {"duration_s": 0}, {"notice_s": 1e6}])

@@ -25,6 +25,10 @@ class Problem:
     signal_std: float = 0.40
     signal_mean: float = 0.0
     violation_limit: float = VIOLATION_LIMIT
+    power_w_alone: float | None = None
+    """Mean power of the planned time without a contract; None: the workload's mean power."""
+    hours: float = 1.0
+    """The planned time, which the outcomes' costs are for."""
 
     def __post_init__(self) -> None:
         if self.signal_std < 0:
@@ -34,6 +38,27 @@ class Problem:
     def delay_s_max(self) -> FloatArray:
         """The delay at which a job of each type reaches its threshold."""
         return self.workload.column("threshold") * self.workload.column("time_s_min")
+
+    @property
+    def cost_alone(self) -> float:
+        """What staying out costs: the energy of the jobs run without a contract."""
+        return self.energy_price * self.hours * self._alone_kw
+
+    @property
+    def _alone_kw(self) -> float:
+        alone_w = self.power_w_alone
+        return (self.workload.power_w_mean if alone_w is None else alone_w) / 1000.0
+
+    def gains(self, average_w: float, cost: float) -> bool:
+        """Whether a bid of this cost is better than staying out.
+
+        An average below what the jobs draw by themselves only puts their energy off to later
+        hours, which pay for it: that part of the lower bill is not counted.
+        """
+        put_off_kw = max(0.0, self._alone_kw - average_w / 1000.0)
+        put_off = max(0.0, self.energy_price) * self.hours * put_off_kw
+        # More than what floats leave of a difference that is none.
+        return self.cost_alone - cost - put_off > 1e-9 * abs(self.cost_alone)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +113,7 @@ class Trial:
     cost: float
     feasible: bool
     why: str = ""
-    """The first constraint that fails."""
+    """The constraints that fail."""
     error: float = 0.0
     """Mean tracking error: with it the bid can be priced anew."""
     weights: tuple[float, ...] = ()
@@ -118,14 +143,14 @@ class Decision:
 def trial_of(bid: Bid, outcome: Outcome) -> Trial:
     return Trial(
         bid.average_w, bid.reserve_w, outcome.cost, outcome.met,
-        outcome.violations[0] if outcome.violations else "", outcome.tracking.mean, bid.weights,
+        "; ".join(outcome.violations), outcome.tracking.mean, bid.weights,
     )  # fmt: skip
 
 
 def best_of(
     problem: Problem, tried: list[tuple[Bid, Outcome]], how: str, **notes: object
 ) -> Decision:
-    """The cheapest bid that meets all constraints, if it is cheaper than staying out."""
+    """The cheapest bid that meets all constraints and brings a gain against staying out."""
     trials = tuple(trial_of(bid, outcome) for bid, outcome in tried)
     feasible = [(b, o) for b, o in tried if o.met]
     if not feasible:
@@ -136,16 +161,25 @@ def best_of(
             f"the nearest fails by: {'; '.join(outcome.violations)}",
             outcome, trials, nearest=bid, notes=notes,
         )  # fmt: skip
-    bid, outcome = min(feasible, key=lambda pair: pair[1].cost)
-    alone = problem.energy_price * problem.workload.power_w_mean / 1000.0
-    notes["cost_uncontrolled_per_h"] = alone
-    if not outcome.saving > 0:
+    alone = notes["cost_alone"] = problem.cost_alone
+    worth = [(b, o) for b, o in feasible if problem.gains(b.average_w, o.cost)]
+    bid, outcome = min(worth or feasible, key=lambda pair: pair[1].cost)
+    if not worth:
         return Decision(
-            None, "do not participate: the best bid that meets all constraints costs "
-            f"{outcome.cost:.4g}, no less than the energy alone",
+            None, "do not participate: " + _no_gain(bid, outcome.cost, alone),
             outcome, trials, nearest=bid, notes=notes,
         )  # fmt: skip
     return Decision(bid, f"{how}; {_binding(bid, tried)}", outcome, trials, notes=notes)
+
+
+def _no_gain(bid: Bid, cost: float, alone: float) -> str:
+    """Why the cheapest bid that meets all constraints is not worth its trouble."""
+    if cost >= alone:
+        return (f"the cheapest bid that meets all constraints costs {cost:.4g}, "
+                f"{cost - alone:.4g} more than staying out ({alone:.4g})")  # fmt: skip
+    return (f"the cheapest bid that meets all constraints costs {cost:.4g} instead of {alone:.4g} "
+            f"only because it puts energy off to later hours; the reserve of {bid.reserve_w:.0f} W "
+            "brings no gain")  # fmt: skip
 
 
 def _binding(bid: Bid, tried: list[tuple[Bid, Outcome]]) -> str:

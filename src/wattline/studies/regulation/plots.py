@@ -160,6 +160,10 @@ def draw_quality(found: ContractRun) -> Figure:
         axes.axhline(1 - judged.limit, color=GREEN, ls="--", lw=1)
         axes.set_xlim(0, 1.6 * judged.threshold)
         axes.set_ylim(0, 1.03)
+        beyond = int((q > 1.6 * judged.threshold).sum())
+        if beyond:  # the axis ends before they do
+            axes.text(0.98, 0.06, f"{beyond} beyond, up to {q[-1]:.3g} →", fontsize=7, color=RED,
+                      ha="right", transform=axes.transAxes)  # fmt: skip
         axes.set_title(f"{judged.name} ({judged.jobs} jobs)", fontsize=8, loc="left")
         _tidy(axes)
     for axes in panes[len(quality):]:
@@ -214,11 +218,13 @@ def write_pictures(found: ContractRun, folder: Path) -> list[Path]:
     return paths
 
 
-def write_surface(decision: Decision, path: Path) -> None:
+def write_surface(decision: Decision, path: Path) -> bool:
+    """Draw the bids tried; False where there are none."""
     if not decision.trials:
-        return
+        return False
     path.parent.mkdir(parents=True, exist_ok=True)
     draw_surface(decision).savefig(path, dpi=DPI)
+    return True
 
 
 def _tidy(axes: Axes) -> None:
