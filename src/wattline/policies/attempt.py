@@ -39,7 +39,10 @@ def attempt_configured(st: State, policy: Composition, position: int) -> int:
     if verdict != START:
         return verdict
     # A placement policy may refuse the free nodes there are; such a job waits like a large one.
-    return START if start(st, policy, entry.job) else NO_ROOM
+    if start(st, policy, entry.job):
+        return START
+    st.live[entry.job].unplaced_s = st.clock[0].now_s
+    return NO_ROOM
 
 
 @kernel

@@ -128,6 +128,7 @@ LIVE = np.dtype(
         ("updated_s", "f8"),  # up to when work_s and energy_j are counted
         ("energy_j", "f8"),
         ("aside_s", "f8"),  # since when it is set aside
+        ("unplaced_s", "f8"),  # when placement last refused it the nodes that were free
         ("heap", "i8"),  # place in the heap of ends
         ("first_node", "i8"),  # head and tail of the chain of its runs of nodes
         ("last_run", "i8"),
@@ -285,6 +286,7 @@ def _fill_jobs(state: State, table: JobTable, units: Any, watts: Any) -> None:
     live.stretch = 1.0
     live.start_s = np.nan
     live.end_s = np.nan
+    live.unplaced_s = np.nan
     live.heap = -1
     live.first_node = -1
 

@@ -119,3 +119,132 @@ def test_a_job_that_no_idle_machine_could_hold_is_refused():
     assert ran == [False, True, False]
     assert start_s == 1
     assert 1.0 not in marks  # at half the power all four fit: nobody is refused
+
+
+RACKS = """
+    from wattline.analysis.checker import check
+    from wattline.engine.prepare import Rules
+    from wattline.engine.simulate import simulate
+    from wattline.model.jobs import JobTable
+    from wattline.model.machine import Machine, NodeClass
+    from wattline.model.views.build import power_view
+    from wattline.policies.backfill.conservative import Conservative
+    from wattline.policies.backfill.easy import Easy
+    from wattline.policies.placement.bounded_setup import bounded
+    from tests.support.workloads import compose
+    machine = Machine.uniform(8, NodeClass(power_w_idle=100, power_w_active=300),
+                              nodes_per_rack=4)
+    def starts(jobs, backfill, least_factor=1.0):
+        view = power_view(machine, limits_w={"rack0": 600})
+        policy = compose(backfill=backfill, placement=bounded(view, 8, least_factor))
+        run = simulate(jobs, machine, policy, Rules(choose_nodes=True))
+        assert check(run) == []
+        return run.schedule.start_s.tolist()
+"""
+
+
+def test_a_small_job_passes_a_head_job_that_placement_refuses():
+    """The first rack may have one busy node. A takes n0, n4 and n5; B needs five nodes, and five
+    are free, three of them in the rack that has no watts left. C fits in n6 and ends before A.
+
+    Under both rules B is planned at A's end, and C starts at once.
+    """
+    result = in_plain(RACKS + """
+    jobs = JobTable.build(submit_s=[0, 0, 1, 2], run_s=[100, 100, 100, 50], procs=[1, 2, 5, 1])
+    result = [starts(jobs, Easy()), starts(jobs, Conservative())]
+    """)
+    assert result == [[0, 0, 100, 2], [0, 0, 100, 2]]
+
+
+def test_a_job_that_placement_refuses_for_ever_holds_up_neither_the_others_nor_the_clock():
+    """Six nodes fit only if all jobs were slowed down, and nothing slows them: A never starts.
+
+    The others run as they would without it, and the simulation ends.
+    """
+    result = in_plain(RACKS + """
+    jobs = JobTable.build(submit_s=[0, 1, 2, 3], run_s=[100, 100, 100, 50], procs=[6, 5, 1, 1])
+    found = [starts(jobs, Easy(), 0.4), starts(jobs, Conservative(), 0.4)]
+    result = [[None if s != s else s for s in one] for one in found]
+    """)
+    assert result == [[None, 1, 101, 101], [None, 1, 101, 101]]
+
+
+def test_reservations_put_off_by_placement_end_for_many_jobs():
+    """Seeded workloads of early ends and overruns: every job of at most five nodes is run."""
+    result = in_plain(RACKS + """
+    import numpy as np
+    result = []
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        run_s = rng.integers(4, 20, 12)
+        jobs = JobTable.build(submit_s=np.sort(rng.integers(0, 30, 12)), run_s=run_s,
+                              requested_s=run_s + rng.integers(-3, 5, 12),
+                              procs=rng.integers(1, 6, 12))
+        result.append(bool(np.all(np.isfinite(starts(jobs, Conservative())))))
+    """)
+    assert result == [True] * 25
+
+
+VIEWS = """
+    import re
+    from pathlib import Path
+    from tempfile import mkdtemp
+    from wattline.model.errors import InputError
+    from wattline.scenario.api import simulate
+    page = Path("docs/views.md").read_text()
+    shown = re.search("```toml\\n(.views.power.*?)```", page, re.S)[1]
+    file = Path(mkdtemp()) / "v.toml"
+    def run(text, nodes=128):
+        file.write_text(text)
+        try:
+            return simulate(
+                trace__generate="lublin", trace__jobs=40, machine__nodes=nodes,
+                machine__node_idle_w=112, machine__node_active_w=300,
+                policy__placement={"name": "bounded", "views": str(file)}).power_w_peak
+        except InputError as error:
+            return str(error)
+"""
+
+
+def test_the_views_file_of_the_page_bounds_a_simulation():
+    result = in_plain(VIEWS + """
+    tight = shown.replace("limit_w = 1.2e6", "limit_w = 20e3")
+    result = [run(shown), run(tight), run(shown, 64),
+              run(shown.replace(", power_w = 112", ""))]
+    """)
+    assert result[0] > 20000 >= result[1] > 128 * 112
+    assert "has 128 nodes, the machine has 64" in result[2]
+    assert "node 'n001' has no power_w" in result[3]
+
+
+def test_all_bounds_on_the_power_are_kept_and_others_refused():
+    result = in_plain(VIEWS + """
+    two = shown.replace('limit = "limit_w"}', 'limit = "limit_w"}, '
+                        '{used = "power_w", limit = "fuse_w"}')
+    two = two.replace('{name = "limit_w", unit = "W"},',
+                      '{name = "limit_w", unit = "W"}, {name = "fuse_w", unit = "W"},'
+                      '{name = "heat_w", unit = "W", inherit = "children_sum"},')
+    fused = two.replace("limit_w = 2e6", "limit_w = 2e6, fuse_w = 20e3")
+    other = two.replace('{used = "power_w", limit = "fuse_w"}',
+                        '{used = "heat_w", limit = "fuse_w"}')
+    result = [run(two), run(fused), run(other)]
+    """)
+    assert result[0] > 20000 >= result[1]
+    assert "bounds heat_w and power_w" in result[2]
+
+
+def test_nodes_of_a_view_are_taken_by_number_or_in_their_order():
+    result = in_plain("""
+        from wattline.model.views.build import view_from_mapping
+        from wattline.policies.placement.bounded_setup import bounded
+        def chosen(*names):
+            tables = [{"name": "room", "limit_w": 100.0}]
+            tables += [{"name": name, "parent": "room", "power_w": 1.0} for name in names]
+            view = view_from_mapping("power", {
+                "bounds": [{"used": "power_w", "limit": "limit_w"}], "entities": tables,
+                "keys": [{"name": "power_w", "inherit": "children_sum"}, {"name": "limit_w"}],
+            }, "here")
+            return [view.tree.names[place] for place in bounded(view, len(names)).leaf]
+        result = [chosen("n2", "n10", "n1"), chosen("left", "right"), chosen("a1", "b1")]
+    """)
+    assert result == [["n1", "n2", "n10"], ["left", "right"], ["a1", "b1"]]

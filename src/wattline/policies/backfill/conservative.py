@@ -11,6 +11,10 @@ starts as soon as there is room, and until then the plan is made anew at every e
 of planned starts. Only so can reservations slip, and when what runs changes its speed or nodes
 come and go, for then the plan is made anew as well.
 
+A job whose time has come, that has its units, and that placement still refuses its nodes (a rack
+without watts) gets a new reservation at the next expected end, for other nodes must come back
+first; those behind it move up beside it. Where nothing runs it waits for any event.
+
 The plan is in units and at the machine's speed. Where watts are short too, the first job whose time
 has come and that waits for watts gets a reservation of watts as EASY makes it: those behind it may
 start only if they end in time or take what is left beside it. A job that admission slows down holds
@@ -48,7 +52,7 @@ from wattline.policies.profile import (
     plan_running,
 )
 from wattline.policies.queue import drop_entries
-from wattline.policies.releases import release_at
+from wattline.policies.releases import first_release_s, release_at
 from wattline.policies.starting import note
 from wattline.policies.state import ACT_WAKE, PLAN_STALE, State
 
@@ -88,7 +92,8 @@ def _schedule(st: State, backfill: Conservative, policy: Composition) -> None:
         _plan(st, clock.queue_first + clock.planned)
         clock.planned += 1
     if before_queue(st, policy.admission, policy):
-        _start_due(st, policy)
+        while _start_due(st, policy):
+            _compress(st)  # each time round placement has refused one job more: it ends
     _wake_at_next_start(st)
 
 
@@ -133,7 +138,7 @@ def _compress(st: State) -> None:
     seen_s = clock.now_s
     for position in range(clock.queue_first, clock.queue_first + clock.planned):
         planned_s = st.queue[position].key
-        if planned_s <= clock.now_s:
+        if planned_s <= clock.now_s or st.live[st.queue[position].job].unplaced_s == clock.now_s:
             continue
         if planned_s > seen_s or most < 0:
             most = max(most, most_free(st, seen_s, planned_s))
@@ -159,16 +164,18 @@ def _plan_anew(st: State) -> None:
 
 
 @kernel_part
-def _start_due(st: State, policy: Composition) -> None:
-    """Start the jobs whose time has come and that find room."""
+def _start_due(st: State, policy: Composition) -> bool:
+    """Start the jobs whose time has come and that find room; whether any was put off."""
     clock = st.clock[0]
     position = clock.queue_first
     held = False
+    put_off = False
     while position < clock.queue_last and st.queue[position].key <= clock.now_s:
         job = st.queue[position].job
         if held and not may_pass(st, policy, job):
             position += 1
             continue
+        units = st.queue[position].units
         planned_end_s = clock.now_s + _duration_s(st, position)
         in_time = held and in_time_for(st, policy, job, st.queue[position].requested_s)
         verdict = attempt(st, policy, position)
@@ -184,11 +191,48 @@ def _start_due(st: State, policy: Composition) -> None:
             position += clock.queue_first - first
         elif verdict == STOP:
             break
+        elif st.live[job].unplaced_s == clock.now_s and _may_put_off(st):
+            add_to_profile(st, clock.now_s, planned_end_s, units)
+            _put_off(st, position)
+            put_off = True
         else:
             if verdict == WAIT and not held and watts_available(st, policy.admission) < np.inf:
                 held = True
                 reserve(st, policy, job)
             position += 1
+    return put_off
+
+
+@kernel
+def _may_put_off(st: State) -> bool:
+    """Not beside overdue jobs: theirs is expected back at any moment, so the job stays due."""
+    return bool(first_release_s(st) > st.clock[0].now_s)
+
+
+@kernel
+def _put_off(st: State, position: int) -> None:
+    """Give a due entry that placement refuses a reservation from the next expected end on.
+
+    An entry behind it stands at `position` afterwards, or none does.
+    """
+    clock = st.clock[0]
+    job = st.queue[position].job
+    size = st.queue[position].units
+    requested_s = st.queue[position].requested_s
+    duration_s = _duration_s(st, position)
+    start_s = earliest(st, first_release_s(st), size, duration_s)
+    add_to_profile(st, start_s, start_s + duration_s, -size)
+    if start_s == np.inf:
+        clock.replan = PLAN_STALE  # no end to wait for: it is tried again at every event
+    last = clock.queue_first + clock.planned - 1
+    while position < last and st.queue[position + 1].key <= start_s:
+        st.queue[position] = st.queue[position + 1]
+        position += 1
+    entry = st.queue[position]
+    entry.job = job
+    entry.units = size
+    entry.requested_s = requested_s
+    entry.key = start_s
 
 
 @kernel

@@ -5,6 +5,11 @@ when, by the requested times of running jobs, enough units are free (the shadow 
 left over then are extra. A later job may start now if it fits and either ends by the shadow time
 or uses only extra units, which are then consumed.
 
+Where enough units are free and placement still refuses the first job its nodes (a rack without
+watts), other nodes must come back first: its shadow time is the next expected end. The reservation
+is in units all the same: it does not say which nodes, so that a later job may take those that
+would have helped, and the first job then waits for the end after.
+
 A full pass is needed only when something was released or changed. Otherwise jobs that could not
 start still cannot (time only makes the shadow harder to reach), and only new entries are tried.
 Where admission stopped a backfilled job and with it all behind it, time frees those once the job
@@ -205,19 +210,19 @@ def reserve(st: State, policy: Composition, job: int) -> None:
     watts = watts_available(st, policy.admission)
     now_s = st.clock[0].now_s
     if watts == float("inf") and not_before_s(st, policy.admission, job) <= now_s:
-        _reserve_units(st, st.live[job].units)
+        _reserve_units(st, st.live[job].units, st.live[job].unplaced_s == now_s)
     else:
         _reserve_units_and_watts(st, policy, job)
 
 
 @kernel
-def _reserve_units(st: State, need: int) -> None:
+def _reserve_units(st: State, need: int, unplaced: bool) -> None:
     clock = st.clock[0]
     available = clock.free
     shadow_s = float("inf")
     clock.extra_w = float("inf")
-    if available >= need:
-        shadow_s = clock.now_s  # a head job that placement refuses, not one that lacks units
+    if available >= need and not unplaced:
+        shadow_s = clock.now_s  # a head job that its configuration holds back
     for place in range(clock.blocks):
         block = st.blocks[place].order
         if shadow_s == float("inf") and available + st.blocks[block].total < need:
@@ -247,7 +252,8 @@ def _reserve_units_and_watts(st: State, policy: Composition, job: int) -> None:
     shadow_s = float("inf")
     first_s = not_before_s(st, policy.admission, job)
     watts = watts_at(st, policy.admission, first_s)
-    if available >= need and watts >= need_w:
+    unplaced = st.live[job].unplaced_s == clock.now_s
+    if available >= need and watts >= need_w and not unplaced:
         shadow_s = first_s
     for place in range(clock.blocks):
         first = st.blocks[place].order * BLOCK

@@ -2,22 +2,60 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from wattline.model.errors import InputError
+from wattline.model.jobs import IntArray
+from wattline.model.signal import FloatArray
 from wattline.model.views import View
 from wattline.policies.placement.bounded import Bounded
 
+NODE_TYPE = "node"
+
 
 def bounded(view: View, nodes: int, least_factor: float = 1.0) -> Bounded:
-    """Keep the power bound of a view whose nodes are called n0, n1, ... and idle now.
+    """Keep the power bounds of a view whose nodes are idle now.
 
     `least_factor` is the lowest power, relative to full speed, to which all jobs may be slowed.
     """
+    leaf = _nodes(view)
+    if len(leaf) != nodes:
+        raise InputError(f"view '{view.name}' has {len(leaf)} nodes, the machine has {nodes}")
+    room = _room(view, leaf)
+    return Bounded(leaf, view.tree.parent, room, room.copy(), room.copy(), least_factor)
+
+
+def _nodes(view: View) -> IntArray:
+    """The machine's nodes among the entities, by trailing number, else in the tree's order."""
+    tree = view.tree
+    if NODE_TYPE in tree.types:
+        found = tree.of_type(NODE_TYPE)
+    else:
+        found = np.flatnonzero(tree.child_count == 0).astype(np.int64)
+    endings = [re.search(r"\d+$", tree.names[place]) for place in found]
+    numbers = [int(ending[0]) for ending in endings if ending]
+    if len(set(numbers)) == len(found):
+        found = found[np.argsort(numbers, kind="stable")]
+    return found
+
+
+def _room(view: View, leaf: IntArray) -> FloatArray:
+    """Watts above idle that each entity has left: by the tightest of its bounds."""
     if not view.bounds:
         raise InputError(f"view '{view.name}' has no bounds to keep")
-    bound = view.bounds[0]
-    used, limit = view.column(bound.used), view.column(bound.limit)
-    room = np.where(np.isnan(limit), np.inf, limit - np.nan_to_num(used))
-    leaf = np.array([view.tree.of(f"n{node}") for node in range(nodes)], dtype=np.int64)
-    return Bounded(leaf, view.tree.parent, room, room.copy(), room.copy(), least_factor)
+    keys = sorted({bound.used for bound in view.bounds})
+    if len(keys) > 1:
+        raise InputError(f"view '{view.name}' bounds {' and '.join(keys)}; the simulator keeps "
+                         "bounds on one key, the power")
+    used = view.column(keys[0])
+    silent = leaf[np.isnan(used[leaf])]
+    if silent.size:
+        raise InputError(f"view '{view.name}': node '{view.tree.names[silent[0]]}' has no "
+                         f"{keys[0]}; its idle power is needed")
+    limits = [view.column(bound.limit) for bound in view.bounds]
+    room: FloatArray = np.full(len(view.tree), np.inf)
+    for limit in limits:
+        room = np.where(np.isnan(limit), room, np.minimum(room, limit - np.nan_to_num(used)))
+    return room
