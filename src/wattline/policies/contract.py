@@ -217,6 +217,12 @@ def never_configured(st: State, configuration: Any, job: int) -> bool:
 
 
 @slot(1, default=True)
+def waits_for_cap(st: State, configuration: Any, job: int) -> bool:
+    """Whether no configuration is possible before the cap rises; then nothing is reserved."""
+    return False
+
+
+@slot(1, default=True)
 def least_units(st: State, configuration: Any, job: int, units: int) -> int:
     """No configuration of the job needs fewer units than this; `units` is the one it is in."""
     return units

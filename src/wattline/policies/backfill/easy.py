@@ -38,6 +38,7 @@ from wattline.policies.contract import (
     planned_s,
     schedule,
     starts_only,
+    waits_for_cap,
     watts_at,
     watts_available,
     watts_of,
@@ -207,6 +208,9 @@ def _uses_extra_only(st: State, policy: Composition, job: int, size: int) -> boo
 @kernel_part
 def reserve(st: State, policy: Composition, job: int) -> None:
     """Find the shadow time of the head job and what is extra beside it."""
+    if waits_for_cap(st, policy.configuration, job):
+        st.clock[0].shadow_s = float("inf")  # no end of a job lets it start: all may pass
+        return
     watts = watts_available(st, policy.admission)
     now_s = st.clock[0].now_s
     if watts == float("inf") and not_before_s(st, policy.admission, job) <= now_s:

@@ -19,6 +19,7 @@ from wattline.policies.contract import (
     configure,
     least_units,
     never_configured,
+    waits_for_cap,
     watts_available,
 )
 from wattline.policies.state import State
@@ -70,8 +71,6 @@ def _configure(st: State, configuration: Moldable, policy: Composition, position
                 row = now  # otherwise the fair configuration is what its reservation is for
     if row < 0:
         row = _row_alone(st, configuration, job, clock.cap_w)
-    if row < 0:  # more than the cap of now allows: its reservation is for the day it rises
-        row = _row_alone(st, configuration, job, clock.cap_w_max)
     if row < 0:
         return False
     adopt(st, offers, position, row)
@@ -102,6 +101,14 @@ def _row_alone(st: State, configuration: Moldable, job: int, cap_w: float) -> in
 @kernel
 def _never_configured(st: State, configuration: Moldable, job: int) -> bool:
     return bool(_row_alone(st, configuration, job, st.clock[0].cap_w_max) < 0)
+
+
+@implement(waits_for_cap, Moldable)
+@kernel
+def _waits_for_cap(st: State, configuration: Moldable, job: int) -> bool:
+    if is_settled(st, job):
+        return False
+    return bool(_row_alone(st, configuration, job, st.clock[0].cap_w) < 0)
 
 
 @implement(least_units, Moldable)
