@@ -107,6 +107,10 @@ def test_hours_are_chosen_by_price(tmp_path: Path) -> None:
     found = called("regulate", path, "--rounds", "8", "--bid", "dayahead", "--warmup", "0s")
     assert found["bids"][0]["reserve_w"] == 0  # a reserve that is not paid for is not offered
     assert found["bids"][2]["reserve_w"] > 0
+    taken = [b["reserve_w"] for b in found["bids"] if b["reserve_w"] > 0]
+    assert found["participates"]
+    assert found["reserve_w"] == pytest.approx(np.mean(taken))
+    assert found["reason"].startswith(f"bids for {len(taken)} of 3 hours")
 
 
 @compiled
@@ -154,3 +158,27 @@ def test_a_log_of_cores_becomes_one_of_whole_nodes(tmp_path: Path) -> None:
     assert sorted(set(found.jobs.procs.tolist())) == list(range(1, 11))
     busiest = busy_days(path, 2, days=1, load=1.0)
     assert busiest == [8, 9]  # the largest jobs come last
+
+@compiled
+def test_a_long_type_that_is_starved_violates(tmp_path: Path) -> None:
+    # Shortest time and allowed delay of b are 21 min, the contract 10: b cannot be late in it.
+    path = site(tmp_path, "starved")
+    found = called("regulate", path, "--bid", "2900,400", "--weights", "1,0", "--utilisation", "1",
+                   "--no-standby")  # fmt: skip
+    assert found["qos"]["b"]["unfinished"] > 10
+    assert found["qos"]["b"]["violation_share"] > 0.5
+    assert found["constraints_met"] is False
+
+
+@compiled
+def test_nothing_is_promised_where_no_bid_is_made(tmp_path: Path) -> None:
+    prices = "[prices]\nreserve = 0.0\nerror = 0.0\n"
+    found = called("regulate", site(tmp_path, "out", more=prices), "--rounds", "8")
+    assert not found["participates"]
+    assert found["constraints_met"] is None
+    assert found["average_power_w"] is None
+    assert found["cost"] == pytest.approx(found["cost_uncontrolled"], rel=0.05)
+    day = called("regulate", site(tmp_path, "day", "2h", prices), "--rounds", "8", "--bid",
+                 "dayahead", "--warmup", "0s")  # fmt: skip
+    assert not day["participates"]
+    assert day["reason"].startswith("do not participate")
