@@ -17,6 +17,7 @@ from wattline.network.kernels.sharing import finish_times
 from wattline.network.routes import RouteBook, Routes
 from wattline.network.topology.base import Topology
 from wattline.network.traffic import Traffic
+from wattline.policies.placing.layout import sequence_start
 
 HOP_S = 100e-9
 """Time of the head of a packet over one router and one link."""
@@ -25,7 +26,8 @@ DETOURS = 6
 """Detours that a pair of routers knows in the flow model; pairs know different ones."""
 DRAWS = 8
 """A flow of up to this many packets is routed packet by packet, a larger one in so many parts."""
-EPOCHS = 8
+WINDOW = 0.05
+"""While there are many flows, those that end within this part of the time so far end as one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +79,7 @@ def flow_book(topology: Topology) -> RouteBook:
 
 
 def flow_times(book: RouteBook, exchanges: Sequence[Exchange], *, routing: str = "adaptive",
-               seed: int = 1, epochs: int = EPOCHS) -> FlowResult:
+               seed: int = 1, window: float = WINDOW) -> FlowResult:
     """Communication times of jobs that exchange messages at the same time.
 
     Every node sends at its full rate, divided over its messages. Flows share links max-min fairly.
@@ -105,12 +107,12 @@ def flow_times(book: RouteBook, exchanges: Sequence[Exchange], *, routing: str =
         routes.link, routes.minimal, scale, mode, SHARPNESS, TOLERANCE, SWEEPS)
     packets = flows.messages * np.maximum(1.0, message_bytes[flows.job] / PACKET_BYTES)
     flow, path, part = draw_paths(pairs, offset, share, pair, routes.path_start, packets, DRAWS,
-                                  seed)
+                                  sequence_start(seed))
     start, link, use = list_uses(
         flow, path, part, routes.link_start, routes.link, flows.source, flows.target, rate, sent,
         received, first, topology.links, topology.nodes)
     size = (message_bytes[flows.job] * flows.messages / rate)[flow]
-    time_s = finish_times(start, link, use, flows.job[flow], size, jobs, capacity, epochs)
+    time_s = finish_times(start, link, use, flows.job[flow], size, jobs, capacity, window)
     carried = use * np.repeat(size, np.diff(start))
     link_bytes = np.bincount(link, carried, len(capacity)).astype(np.float64)
     hops = _hops_of_job(flows, pair, pairs, routes, jobs)

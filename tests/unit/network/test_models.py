@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wattline.network.flows import HOP_S, Exchange, flow_book, flow_times
-from wattline.network.kernels.sharing import fair_rates
+from wattline.network.kernels.sharing import FEW, fair_rates, finish_times
 from wattline.network.packets import packet_book, packet_times
 from wattline.network.placement import place_all
 from wattline.network.routes import RouteBook, global_hops
@@ -95,6 +95,37 @@ def test_max_min_is_fair_on_random_networks():
             assert any(load[e] >= capacity[e] * (1 - 1e-9) and rate[flow] >= max(
                 rate[other] for other in range(12)
                 if e in link[start[other]:start[other + 1]]) * (1 - 1e-9) for e in mine)
+
+
+def ends_on_one_link(sizes, window=0.05):
+    """When flows of these sizes are done that share one link of capacity 1, each its own job."""
+    count = len(sizes)
+    return finish_times(np.arange(count + 1), np.zeros(count, dtype=np.int32), np.ones(count),
+                        np.arange(count), np.asarray(sizes, dtype=float), count, np.ones(1),
+                        window)
+
+
+def test_flows_share_anew_when_one_ends():
+    """Three until 3, two until 5, one until 6; and the link is never idle."""
+    np.testing.assert_allclose(ends_on_one_link([1, 2, 3]), [3, 5, 6])
+    assert ends_on_one_link(np.arange(1, 33))[-1] == pytest.approx(32 * 33 / 2)
+    # Link 0 (capacity 1) for flows 0 and 1, link 1 (capacity 2) for flows 1 and 2. Flow 2 has
+    # 3/2 until flow 1 ends at 4, and then 2; flow 0 has 1/2, and then 1.
+    start, link = np.array([0, 1, 3, 4]), np.array([0, 0, 1, 1], dtype=np.int32)
+    found = finish_times(start, link, np.ones(4), np.arange(3), np.array([3.0, 2.0, 8.0]), 3,
+                         np.array([1.0, 2.0]), 0.05)
+    np.testing.assert_allclose(found, [5, 4, 5])
+
+
+def test_many_flows_end_nearly_as_they_should():
+    sizes = np.random.default_rng(5).uniform(1, 100, 6 * FEW)
+    ordered = np.sort(sizes)
+    waits = np.diff(ordered, prepend=0.0) * np.arange(len(sizes), 0, -1)
+    exact = np.cumsum(waits)[np.argsort(np.argsort(sizes))]
+    found = ends_on_one_link(sizes)
+    assert np.abs(found / exact - 1).max() < 0.03
+    assert found.max() == pytest.approx(sizes.sum(), rel=0.002)  # nothing is lost on the whole
+    np.testing.assert_allclose(ends_on_one_link(sizes, 0.0), exact, rtol=1e-6)
 
 
 @pytest.mark.parametrize("routing", ["minimal", "adaptive"])

@@ -51,10 +51,14 @@ class Room(NamedTuple):
     """State of the random sequence."""
 
 
+def sequence_start(seed: int) -> int:
+    """Where a Lehmer sequence starts, for any seed: from 1 to one below its modulus."""
+    return int(np.random.SeedSequence(seed).generate_state(1)[0]) % 2147483646 + 1
+
+
 def make_room(where: Layout, seed: int) -> Room:
     """Room for one caller; the seed may be any whole number."""
     nodes, routers = len(where.router), len(where.first_node) - 1
-    mixed = int(np.random.SeedSequence(seed).generate_state(1)[0])
     return Room(
         chosen=np.zeros(nodes, dtype=np.int64),
         idle=np.zeros(routers, dtype=np.int64),
@@ -62,5 +66,5 @@ def make_room(where: Layout, seed: int) -> Room:
         routers=np.zeros(routers, dtype=np.int64),
         counts=np.zeros(int(np.diff(where.first_node).max()) + 2, dtype=np.int64),
         values=np.zeros(routers, dtype=np.float64),
-        seed=np.array([mixed % 2147483646 + 1], dtype=np.int64),
+        seed=np.array([sequence_start(seed)], dtype=np.int64),
     )
