@@ -125,12 +125,18 @@ def sensitivity(profiles: Path | None, as_json: bool) -> None:
                 [(*row[:-1], "yes" if row[-1] else "no") for row in rows])
 
 
+def _shortened(hosts: str) -> str:
+    runs = hosts.split(",")
+    return ",".join(runs[:4]) + (f",... ({len(runs)} runs)" if len(runs) > 4 else "")
+
+
 def _print_trial(trial: Any) -> None:
     found = trial.as_dict()
     print_table(
         ("job", "nodes", "routers", "groups", "time us", "own links us", "stretch", "where"),
         [(job["name"], len(job["nodes"]), job["routers"], job["groups"], 1e6 * job["time_s"],
-          1e6 * job["alone_s"], job["stretch"], job["host_list"]) for job in found["jobs"]],
+          1e6 * job["alone_s"], job["stretch"], _shortened(job["host_list"]))
+         for job in found["jobs"]],
         title=f"{found['machine']}, {found['placement']}, {found['routing']} routing, "
               f"{found['model']} model")
     click.echo()

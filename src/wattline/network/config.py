@@ -69,7 +69,7 @@ def _value(where: str, name: str, value: Any, parameter: inspect.Parameter,
             raise InputError(f"{where} must be the name of a file")
         return (folder or Path()) / value
     if name == "sizes":
-        if not isinstance(value, list) or not all(isinstance(v, int) for v in value):
+        if not isinstance(value, list) or not all(type(v) is int for v in value):
             raise InputError(f"{where} must be a list of whole numbers like [8, 8, 8]")
         return value
     default = parameter.default
@@ -83,16 +83,47 @@ def _value(where: str, name: str, value: Any, parameter: inspect.Parameter,
     return value
 
 
-def load_machine(text: str) -> Topology:
-    """A topology from a built-in name or from a TOML file with a `[network]` section."""
+def section_topology(section: Any, where: str, folder: Path | None = None,
+                     seen: tuple[Path, ...] = ()) -> Topology:
+    """The topology of a `[network]` section: its own, or that of the machine which it names."""
+    if not isinstance(section, dict):
+        raise InputError(f"{where} is a section, and it is {section!r}; write [network] with "
+                         "topology = \"dragonfly\", for example")
+    figures = {key: value for key, value in section.items() if key not in BEHAVIOUR}
+    named = figures.pop("machine", None)
+    if named is None:
+        return build_topology(figures, where, folder)
+    if figures:
+        raise InputError(f"{where}: give a machine or the fields of a topology, not both "
+                         f"('{next(iter(figures))}')")
+    return named_machine(named, where, folder, seen)
+
+
+def named_machine(name: Any, where: str, folder: Path | None = None,
+                  seen: tuple[Path, ...] = ()) -> Topology:
+    """A machine that a file names: a built-in one, or a file beside it."""
+    if not isinstance(name, str):
+        raise InputError(f"{where}: machine is {name!r}, must be a name in quotes")
+    beside = (folder or Path()) / name
+    return load_machine(str(beside) if name not in BUILT_IN and beside.exists() else name, seen)
+
+
+def load_machine(text: str, seen: tuple[Path, ...] = ()) -> Topology:
+    """A topology from a built-in name or from a TOML file with a `[network]` section.
+
+    `seen` are the files that lead here: a section may name a file as its machine.
+    """
     if text in BUILT_IN:
         return build_topology(BUILT_IN[text], text)
     path = Path(text)
+    if path.resolve() in seen:
+        raise InputError(f"{path}, [network]: names itself as its machine")
     tables = read_toml(path, f"the built-in machines are {', '.join(BUILT_IN)}")
     if "network" not in tables:
         raise InputError(f"{path} has no [network] section; write one with "
                          "topology = \"dragonfly\", for example")
-    return build_topology(tables["network"], f"{path}, [network]", path.parent)
+    return section_topology(tables["network"], f"{path}, [network]", path.parent,
+                            (*seen, path.resolve()))
 
 
 def read_toml(path: Path, hint: str = "") -> dict[str, Any]:

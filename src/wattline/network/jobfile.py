@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from wattline.model.errors import InputError
-from wattline.network.config import build_topology, load_machine, read_toml
+from wattline.network.config import named_machine, read_toml, section_topology
 from wattline.network.sensitivity import find_profile
 from wattline.network.topology.base import Topology
 from wattline.network.traffic import PATTERNS, TASKS_PER_NODE, Traffic, pattern, read_matrix
@@ -42,11 +42,9 @@ def read_jobs(path: Path) -> tuple[list[PlacedJob], Topology | None]:
     for number, table in enumerate(listed, start=1):
         jobs += _jobs(table, f"{path}, job {number}", f"job{number}", path.parent)
     if "network" in tables:
-        return jobs, build_topology(tables["network"], f"{path}, [network]", path.parent)
+        return jobs, section_topology(tables["network"], f"{path}, [network]", path.parent)
     if "machine" in tables:
-        name = str(tables["machine"])
-        beside = path.parent / name
-        return jobs, load_machine(str(beside) if beside.exists() else name)
+        return jobs, named_machine(tables["machine"], str(path), path.parent)
     return jobs, None
 
 
@@ -58,35 +56,40 @@ def _jobs(table: Mapping[str, Any], where: str, name: str, folder: Path) -> list
         raise InputError(f"{where}: field '{unknown[0]}' is unknown; the fields are "
                          f"{', '.join(_FIELDS)}")
     count = _whole(table, "count", where, 1)
-    each = _whole(table, "tasks_per_node", where, TASKS_PER_NODE)
-    size = table.get("message_bytes", 1024)
-    if isinstance(size, bool) or not isinstance(size, (int, float)) or not 0 < size < float("inf"):
-        raise InputError(f"{where}: message_bytes is {size!r}, must be a number above 0")
-    message_bytes = float(size)
-    if "matrix" in table:
-        if "pattern" in table:
-            raise InputError(f"{where}: has a pattern and a matrix; write one of them")
-        traffic, mean_bytes = read_matrix(folder / str(table["matrix"]))
-        message_bytes = float(table.get("message_bytes", mean_bytes))
-        nodes = _whole(table, "nodes", where, -(-traffic.tasks // each))
-        if nodes * each < traffic.tasks:
-            raise InputError(f"{where}: {traffic.tasks} ranks of the matrix do not fit on {nodes} "
-                             f"nodes with {each} tasks each")
-    else:
-        if "nodes" not in table:
-            raise InputError(f"{where}: 'nodes' is missing")
-        nodes = _whole(table, "nodes", where, 1)
-        chosen = table.get("pattern", "all-to-all")
-        if chosen not in PATTERNS:
-            raise InputError(f"{where}: pattern '{chosen}' is unknown; write one of "
-                             f"{', '.join(PATTERNS)}")
-        traffic = pattern(chosen, nodes * each)
-    sensitive = bool(table.get("sensitive", True))
+    nodes, traffic, message_bytes = _messages(table, where, folder)
+    sensitive = table.get("sensitive", True)
+    if not isinstance(sensitive, bool):
+        raise InputError(f"{where}: sensitive is {sensitive!r}, must be true or false")
     if "application" in table:
         sensitive = find_profile(str(table["application"])).sensitive
     label = str(table.get("name", name))
     names = [label] if count == 1 else [f"{label}.{k}" for k in range(1, count + 1)]
     return [PlacedJob(one, nodes, traffic, message_bytes, sensitive) for one in names]
+
+
+def _messages(table: Mapping[str, Any], where: str, folder: Path) -> tuple[int, Traffic, float]:
+    """Nodes of a job, who of its tasks sends to whom, and how much."""
+    each = _whole(table, "tasks_per_node", where, TASKS_PER_NODE)
+    size = table.get("message_bytes", 1024)
+    if isinstance(size, bool) or not isinstance(size, (int, float)) or not 0 < size < float("inf"):
+        raise InputError(f"{where}: message_bytes is {size!r}, must be a number above 0")
+    if "matrix" in table:
+        if "pattern" in table:
+            raise InputError(f"{where}: has a pattern and a matrix; write one of them")
+        traffic, mean_bytes = read_matrix(folder / str(table["matrix"]))
+        nodes = _whole(table, "nodes", where, -(-traffic.tasks // each))
+        if nodes * each < traffic.tasks:
+            raise InputError(f"{where}: {traffic.tasks} ranks of the matrix do not fit on {nodes} "
+                             f"nodes with {each} tasks each")
+        return nodes, traffic, float(table.get("message_bytes", mean_bytes))
+    if "nodes" not in table:
+        raise InputError(f"{where}: 'nodes' is missing")
+    nodes = _whole(table, "nodes", where, 1)
+    chosen = table.get("pattern", "all-to-all")
+    if chosen not in PATTERNS:
+        raise InputError(f"{where}: pattern '{chosen}' is unknown; write one of "
+                         f"{', '.join(PATTERNS)}")
+    return nodes, pattern(chosen, nodes * each), float(size)
 
 
 def _whole(table: Mapping[str, Any], field: str, where: str, default: int) -> int:

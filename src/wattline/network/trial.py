@@ -115,9 +115,9 @@ def try_placement(topology: Topology, jobs: Sequence[PlacedJob], exchanges: Sequ
 
 
 def host_list(nodes: IntArray) -> str:
-    """`0-15,32`: runs of neighbours, shortened when there are many."""
+    """`0-15,32`: runs of neighbours."""
     ordered = np.sort(nodes)
     breaks = np.flatnonzero(np.diff(ordered) > 1) + 1
     runs = [f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}"
             for run in np.split(ordered, breaks)]
-    return ",".join(runs[:4]) + (f",... ({len(runs)} runs)" if len(runs) > 4 else "")
+    return ",".join(runs)

@@ -42,14 +42,20 @@ def validate(fields: Mapping[str, Any], source: str = "scenario") -> Scenario:
         raise InputError(f"{source}: {_first_mistake(error)}") from None
 
 
+_FILES = ("file", "intra", "inter", "profiles")
+"""Fields that are always the name of a file."""
+
+
 def _beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """File names in a scenario are relative to its folder; what is set later is not."""
     result = {key: _copy(value) for key, value in fields.items()}
-    for section, name in (("trace", "file"), ("trace", "map"), ("power", "cap")):
+    for section, name in (("trace", "file"), ("trace", "map"), ("power", "cap"),
+                          ("network", "machine"), *(("network", name) for name in _FILES)):
         inner = result.get(section)
         value = inner.get(name) if isinstance(inner, dict) else None
-        # A map may be a built-in name, and a cap a power: only a file that is there is meant.
-        if isinstance(value, str) and (name == "file" or (folder / value).is_file()):
+        # A map or a machine may be a built-in name, and a cap a power: only a file that is there
+        # is meant.
+        if isinstance(value, str) and (name in _FILES or (folder / value).is_file()):
             result[section][name] = str(folder / value)
     signals = result.get("signals")
     if isinstance(signals, dict):

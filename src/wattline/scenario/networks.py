@@ -57,19 +57,12 @@ def make_on_network(name: str) -> Callable[..., Any]:
 
 def topology_of(scenario: Scenario, placement: str = "") -> Topology:
     """The interconnect of a scenario, from its fields or by the name of a machine."""
-    from wattline.network.config import build_topology, load_machine
+    from wattline.network.config import section_topology
 
     if scenario.network is None:
         raise InputError(f"policy.placement '{placement}' needs a [network] section, or --network "
                          "with a machine like dragonfly-272")
-    figures = {key: value for key, value in scenario.network.items() if key not in _behaviours()}
-    named = figures.pop("machine", None)
-    if named is None:
-        return build_topology(figures, "network")
-    if figures:
-        raise InputError(f"network: give a machine or the fields of a topology, not both "
-                         f"('{next(iter(figures))}')")
-    return load_machine(str(named))
+    return section_topology(scenario.network, "network")
 
 
 def with_nodes(scenario: Scenario) -> Scenario:
@@ -78,12 +71,6 @@ def with_nodes(scenario: Scenario) -> Scenario:
         return scenario
     machine = scenario.machine.model_copy(update={"nodes": topology_of(scenario).nodes})
     return scenario.model_copy(update={"machine": machine})
-
-
-def _behaviours() -> set[str]:
-    from wattline.network.fabric import Behaviour
-
-    return {field.name for field in fields(Behaviour)} | {"profiles"}
 
 
 def _behaviour(section: Mapping[str, Any]) -> Any:

@@ -108,6 +108,9 @@ def test_tables_for_people(capsys):
     ("[[job]]\nmatrix = 'm.csv'\n", "m.csv"),
     ("[[job]]\nnodes = 4\napplication = 'doom'\n", "no MPI profile"),
     ("[[jobs]]\nnodes = 4\n", "'jobs' is unknown"),
+    ("[[job]]\nnodes = 4\nsensitive = 'no'\n", "sensitive is 'no', must be true or false"),
+    ("network = 3\n[[job]]\nnodes = 4\n", "[network] is a section, and it is 3"),
+    ("machine = 3\n[[job]]\nnodes = 4\n", "machine is 3, must be a name"),
     ("", "no [[job]] tables"),
     ("[[job]\n", "not TOML"),
 ])
@@ -157,3 +160,46 @@ def test_a_file_without_a_machine(capsys, tmp_path):
     machine = tmp_path / "machine.toml"
     machine.write_text("[machine]\nnodes = 4\n")
     assert "has no [network] section" in run(capsys, "network", "show", str(machine))[2]
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("network = 3\n", "[network] is a section, and it is 3"),
+    ("[network]\ntopology = 'torus'\nsizes = [true, 4]\n", "must be a list of whole numbers"),
+    ("[network]\nmachine = 'theta'\ngroups = 3\n", "not both ('groups')"),
+    ("[network]\nmachine = 'machine.toml'\n", "names itself"),
+    ("[network]\nmachine = 7\n", "machine is 7, must be a name"),
+])
+def test_bad_machine_files(capsys, tmp_path, text, message):
+    machine = tmp_path / "machine.toml"
+    machine.write_text(text)
+    status, out, err = run(capsys, "network", "show", str(machine))
+    assert (status, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_a_section_may_name_its_machine(capsys, tmp_path):
+    """A built-in one or a file beside it, and behaviour may stand in the same section."""
+    (tmp_path / "small.toml").write_text('[network]\ntopology = "torus"\nsizes = [2, 2]\n')
+    named = tmp_path / "scenario.toml"
+    for machine, nodes in (("dragonfly-272", 272), ("small.toml", 8)):
+        named.write_text(f'[network]\nmachine = "{machine}"\ncommunication_share = 0.4\n')
+        assert json.loads(run(capsys, "network", "show", str(named), "--json")[1])["nodes"] == nodes
+    jobs = tmp_path / "jobs.toml"
+    jobs.write_text('[network]\nmachine = "dragonfly-272"\n[[job]]\nnodes = 4\n')
+    assert json.loads(run(capsys, "network", "place", str(jobs), "--json")[1])["jobs"][0]["groups"]
+
+
+def test_all_hosts_are_listed_and_any_seed_goes(capsys, tmp_path):
+    jobs = tmp_path / "jobs.toml"
+    jobs.write_text(JOBS)
+    times = set()
+    for seed in ("1", "2147483646", "99999999999999999999"):
+        found = json.loads(run(capsys, "network", "place", str(jobs), "--placement", "rdn",
+                               "--seed", seed, "--json")[1])
+        times.add(found["jobs"][0]["time_s"])
+        for job in found["jobs"]:
+            ends = [run.split("-") for run in job["host_list"].split(",")]
+            hosts = [n for run in ends for n in range(int(run[0]), int(run[-1]) + 1)]
+            assert hosts == sorted(job["nodes"])
+    assert len(times) == 3

@@ -89,6 +89,15 @@ def test_a_line_that_is_no_cable_is_named(tmp_path):
         read_cray(bad)
 
 
+def test_codes_files_of_other_machines_are_refused(tmp_path):
+    """Groups of two routers: the pair 2-3 is inside one, so it cannot be a link between groups."""
+    intra, inter = tmp_path / "intra.bin", tmp_path / "inter.bin"
+    np.array([[0, 1, 0], [1, 0, 0]], dtype="<i4").tofile(intra)
+    np.array([[0, 2], [2, 0], [2, 3], [3, 2]], dtype="<i4").tofile(inter)
+    with pytest.raises(InputError, match=r"routers \[2, 3\] of one group"):
+        read_codes(intra, inter, routers_per_group=2)
+
+
 def test_odd_codes_file_is_refused(tmp_path):
     intra, inter = tmp_path / "intra", tmp_path / "inter"
     np.array([0, 1, 0, 1, 0, 0], dtype="<i4").tofile(intra)

@@ -6,6 +6,7 @@ import pytest
 
 from wattline.model.errors import InputError
 from wattline.scenario.load import bundled, changed, load, parse_settings, validate
+from wattline.scenario.networks import topology_of
 
 GOOD = """
 [trace]
@@ -37,6 +38,20 @@ def test_what_people_type_is_understood(tmp_path):
 def test_the_log_is_found_beside_the_file(tmp_path):
     scenario = load(write(tmp_path, '[trace]\nfile = "log.swf"'))
     assert scenario.trace.file == tmp_path / "log.swf"
+
+
+def test_the_files_of_a_network_are_found_beside_the_file(tmp_path):
+    file = tmp_path / "s.toml"
+    file.write_text('[trace]\ngenerate = "lublin"\n[network]\ntopology = "codes"\n'
+                    'intra = "a.bin"\ninter = "b.bin"\nprofiles = "p.toml"\n')
+    found = load(file).network
+    assert found["intra"] == str(tmp_path / "a.bin")
+    assert found["inter"] == str(tmp_path / "b.bin")
+    assert found["profiles"] == str(tmp_path / "p.toml")
+    (tmp_path / "own.toml").write_text('[network]\ntopology = "torus"\nsizes = [2, 3]\n')
+    for machine, nodes in (("own.toml", 12), ("dragonfly-272", 272)):
+        file.write_text(f'[trace]\ngenerate = "lublin"\n[network]\nmachine = "{machine}"\n')
+        assert topology_of(load(file)).nodes == nodes
 
 
 def test_a_cap_and_a_map_are_found_beside_the_file_too(tmp_path):

@@ -75,6 +75,11 @@ def read_codes(intra: Path, inter: Path, *, routers_per_group: int = 96,
          f"of {routers_per_group}; routers_per_group must be larger")
     _paired(intra, Counter(map(tuple, within.tolist())))
     _paired(inter, Counter(map(tuple, between.tolist())))
+    inside = between[between[:, 0] // routers_per_group == between[:, 1] // routers_per_group]
+    need(inside.size == 0,
+         f"{inter}: joins routers {inside[0].tolist() if inside.size else ''} of one group; links "
+         f"between groups are wanted here, so routers_per_group ({routers_per_group}) or the pair "
+         "of files is wrong")
     cables: list[Cable] = []
     for group in range(groups):
         base = group * routers_per_group
