@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from wattline.account.records import JobRecord, StepRecord
+from wattline.account.records import NEVER_LET_IN, NOT_STARTED, JobRecord, StepRecord
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.model.run import EventKind, Outcome, Run
@@ -20,7 +20,10 @@ UNKNOWN = "unknown"
 
 
 def records_of(run: Run) -> Iterator[JobRecord]:
-    """The jobs of a run that ran, in the order of the job table.
+    """The jobs of a run, those that ran before those that never did.
+
+    A job that was refused is CANCELLED, one that still waited at the end is PENDING, as `sacct` has
+    it; both stand with no joules and no steps, and their times are that of their submission.
 
     A job's power over time is read off the event log: each of its events changes the machine's
     power by what the job then draws more or less. Where that does not add up to the job's energy
@@ -54,6 +57,25 @@ def records_of(run: Run) -> Iterator[JobRecord]:
             quality="simulated" if measured else "simulated, mean power",
             steps=steps,
         )
+    for row in np.flatnonzero(~run.ran):
+        yield _never_ran(run, int(row))
+
+
+def _never_ran(run: Run, row: int) -> JobRecord:
+    jobs = run.jobs
+    submit_s = float(jobs.submit_s[row])
+    return JobRecord(
+        job_id=int(jobs.job_id[row]),
+        user=named(jobs, "user", int(jobs.user[row])),
+        account=named(jobs, "group", int(jobs.group[row])),
+        partition=named(jobs, "partition", int(jobs.partition[row])),
+        application=named(jobs, "application", int(jobs.application[row])),
+        node_class="", nodes=0, cores=0,
+        submit_s=submit_s, start_s=submit_s, end_s=submit_s,
+        limit_s=float(jobs.requested_s[row]),
+        state=NEVER_LET_IN if run.refused[row] else NOT_STARTED,
+        energy_j=0.0, quality="never ran",
+    )
 
 
 def named(jobs: JobTable, column: str, code: int) -> str:

@@ -42,7 +42,7 @@ def write_profile(
     record: JobRecord, folder: Path, *, epoch_s: float = 0.0, interval_s: float = 30.0,
     nodes: Sequence[str] = (), most_nodes: int = MOST_NODES,
 ) -> Path:
-    """Write the profile of one job, sampled at an interval and at its end.
+    """Write the profile of one job, sampled at its start, at an interval and at its end.
 
     A sample holds the mean power of a node since the sample before, as Slurm's plug-ins report
     energy counters; so the joules of the profile are those of the job.
@@ -108,6 +108,9 @@ def _energy_table(
     step: StepRecord, nodes: int, epoch_s: float, interval_s: float
 ) -> np.ndarray[tuple[int], np.dtype[np.void]]:
     elapsed, power_w = samples(step.power_w, step.start_s, step.end_s, interval_s)
+    # The first sample is what the job draws as it starts; no time has passed to take a mean of.
+    elapsed = np.concatenate([[0.0], elapsed])
+    power_w = np.concatenate([[step.power_w.at(step.start_s)], power_w])
     table = np.empty(elapsed.size, dtype=ENERGY_TYPE)
     table["ElapsedTime"] = np.round(elapsed)
     table["EpochTime"] = np.round(epoch_s + step.start_s + elapsed)

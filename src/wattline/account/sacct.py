@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from wattline.account.records import NEVER_LET_IN, NEVER_RAN, NOT_STARTED
 from wattline.model.errors import InputError
 
 DEFAULT_FORMAT = "JobID,JobName,Partition,Account,AllocCPUS,State,Elapsed,ConsumedEnergy"
@@ -64,6 +65,15 @@ def _frequency(line: Line) -> str:
     return "" if found is None else f"{found / 1e9:.2f}G"
 
 
+def _moment(line: Line, name: str) -> str:
+    """A time; of a job that never ran, what sacct writes instead."""
+    if line.job["state"] == NOT_STARTED:
+        return "Unknown"
+    if line.job["state"] == NEVER_LET_IN and name == "start_s":
+        return "None"
+    return stamp(line.epoch_s + float(line.value(name)))
+
+
 def _mean_power(line: Line) -> str:
     if line.elapsed_s <= 0:
         return ""
@@ -86,8 +96,8 @@ FIELDS: Mapping[str, tuple[int, Callable[[Line], str]]] = {
     "State": (10, lambda r: str(r.job["state"])),
     "ExitCode": (8, lambda r: "0:0" if r.job["state"] == "COMPLETED" else "0:15"),
     "Submit": (19, lambda r: stamp(r.epoch_s + float(r.job["submit_s"]))),
-    "Start": (19, lambda r: stamp(r.epoch_s + float(r.value("start_s")))),
-    "End": (19, lambda r: stamp(r.epoch_s + float(r.value("end_s")))),
+    "Start": (19, lambda r: _moment(r, "start_s")),
+    "End": (19, lambda r: _moment(r, "end_s")),
     "Elapsed": (10, lambda r: clock(r.elapsed_s)),
     "ElapsedRaw": (10, lambda r: str(int(r.elapsed_s))),
     "Timelimit": (10, lambda r: "" if r.step else clock(float(r.job["limit_s"]))),
@@ -119,6 +129,8 @@ def parse_format(text: str) -> list[Field]:
         if match is None or name is None:
             raise InputError(f"-o: '{part.strip()}' is no field; known are {', '.join(FIELDS)}")
         width = int(match[3]) if match[3] else FIELDS[name][0]
+        if width < 1:
+            raise InputError(f"-o: '{part.strip()}': a field is at least 1 wide")
         found.append(Field(name, width, bool(match[2])))
     return found
 
@@ -168,8 +180,8 @@ def _json_job(
         "state": {"current": job["state"], "reason": "None"},
         "time": {
             "submission": int(epoch_s + float(job["submit_s"])),
-            "start": int(epoch_s + float(job["start_s"])),
-            "end": int(epoch_s + float(job["end_s"])),
+            "start": 0 if job["state"] in NEVER_RAN else int(epoch_s + float(job["start_s"])),
+            "end": 0 if job["state"] == NOT_STARTED else int(epoch_s + float(job["end_s"])),
             "elapsed": int(float(job["end_s"]) - float(job["start_s"])),
             "limit": {"set": True, "infinite": False, "number": int(float(job["limit_s"]) // 60)},
         },

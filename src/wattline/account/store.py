@@ -100,6 +100,14 @@ class Store:
         self.close()
 
 
+def refuse_missing(url: str | Path) -> None:
+    """Refuse an SQLite file that is not there, for whoever only reads: opening would make one."""
+    parsed = make_url(store_url(url))
+    file = parsed.database
+    if parsed.get_backend_name() == "sqlite" and file and not Path(file).is_file():
+        raise InputError(f"there is no store {file}")
+
+
 def store_url(url: str | Path) -> str:
     """A URL from a URL or from the path of an SQLite file."""
     text = str(url).strip()

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.simulating import run_folder as folder_to_write
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
     from wattline.account.ledger import Ledger
+    from wattline.model.run import Run
 
 BY = ("user", "account", "partition", "application", "node_class")
 
@@ -55,16 +57,23 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
     fields = sacct.parse_format(options["fields"] or sacct.DEFAULT_FORMAT)
     if run_folder is None and not store:
         raise InputError("name a run folder, or a store with --store")
-    from wattline.account.store import Store
+    if options["profile"] is not None:
+        folder_to_write("profile", str(options["profile"]))
+    from wattline.account.store import Store, refuse_missing
+    from wattline.analysis import rundir
 
+    # Whatever is not there is found out before the store is opened, which would make its file.
+    entered = rundir.read(run_folder) if run_folder is not None else None
+    if entered is None:
+        refuse_missing(store)
     with Store(store or "sqlite://") as opened:
         from wattline.account.ledger import Ledger
 
         ledger = Ledger(opened)
         name = options["run_name"]
-        if run_folder is not None:
+        if run_folder is not None and entered is not None:
             name = name or run_folder.resolve().name
-            _enter(ledger, run_folder, name, options)
+            _enter(ledger, entered, name, options)
         run = ledger.run_of(name)
         if options["by"]:
             _print_totals(ledger, run, options["by"], as_json)
@@ -86,11 +95,9 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
             click.echo(line)
 
 
-def _enter(ledger: Ledger, folder: Path, name: str, options: dict[str, Any]) -> None:
+def _enter(ledger: Ledger, run: Run, name: str, options: dict[str, Any]) -> None:
     from wattline.account.from_run import records_of
-    from wattline.analysis import rundir
 
-    run = rundir.read(folder)
     records = list(records_of(run))
     ledger.add(name, records, machine=run.machine.name, energy_j=run.energy_j,
                epoch_s=options["epoch"])
@@ -98,7 +105,7 @@ def _enter(ledger: Ledger, folder: Path, name: str, options: dict[str, Any]) -> 
         from wattline.account.profile import write_profile
 
         wanted = set(_numbers(options["jobs"])) if options["jobs"] else None
-        chosen = [r for r in records if wanted is None or r.job_id in wanted]
+        chosen = [r for r in records if r.steps and (wanted is None or r.job_id in wanted)]
         with progress("profiles") as advance:
             for at, record in enumerate(chosen):
                 write_profile(record, options["profile"], epoch_s=options["epoch"],

@@ -124,8 +124,9 @@ def _book(store: str) -> ClaimBook:
     if not store:
         return npb_claims()
     from wattline.account.claim_table import ClaimTable
-    from wattline.account.store import Store
+    from wattline.account.store import Store, refuse_missing
 
+    refuse_missing(store)
     with Store(store) as opened:
         return ClaimTable(opened).load()
 
@@ -134,8 +135,9 @@ def _verified(store: str, runs: list[Measured]) -> list[Verification]:
     if not store:
         return _book("").record(runs)[1]
     from wattline.account.claim_table import ClaimTable
-    from wattline.account.store import Store
+    from wattline.account.store import Store, refuse_missing
 
+    refuse_missing(store)
     with Store(store) as opened:
         return ClaimTable(opened).record(runs)
 

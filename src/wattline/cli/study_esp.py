@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.simulating import run_folder
 
 if TYPE_CHECKING:
     from wattline.studies.esp import Case
@@ -26,6 +27,8 @@ def command(seed: int, boot_s: float, shutdown_s: float, out: Path | None, as_js
     """The ESP-2 mix under no cap, a cap on the fly, a reserved one, SHUT and DVFS."""
     from wattline.studies import esp
 
+    if out is not None:
+        run_folder("esp", str(out))  # a place that cannot be written is found out now
     with progress("esp") as advance:
         found = esp.cases(seed, boot_s=boot_s, shutdown_s=shutdown_s, progress=advance)
     table = {case.name: esp.figures(case) for case in found}

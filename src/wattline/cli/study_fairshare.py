@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from wattline.cli.output import json_option, print_json, print_table
+from wattline.cli.simulating import run_folder
 
 
 @click.command("fairshare")
@@ -22,6 +23,8 @@ def command(seed: int, beta: float, half_life: str, out: Path | None, as_json: b
     from wattline.model.units import parse_duration
     from wattline.studies import fairshare
 
+    if out is not None:
+        run_folder("fairshare", str(out))  # a place that cannot be written is found out now
     found = fairshare.study(seed, beta=beta, half_life_s=parse_duration(half_life))
     table = fairshare.figures(found)
     written = ""

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.simulating import run_folder
 
 
 @click.command("hetero")
@@ -29,6 +30,8 @@ def command(
     """Two published loads under several rules, and claims that order, learn and estimate."""
     from wattline.studies import hetero
 
+    if out is not None:
+        run_folder("hetero", str(out))  # a place that cannot be written is found out now
     with progress("hetero") as advance:
         found = hetero.reproduce(start_s=start_s, gap_s=gap_s, xeon_idle_w=xeon_idle_w)
         advance(0.5)

@@ -55,6 +55,10 @@ def command(
     if variability is not None:
         _variability(_tables(paths, apps, nodes), setting, parse_fraction(variability), as_json)
         return
+    if out:
+        from wattline.cli.simulating import run_folder
+
+        run_folder("rmap", out)  # a place that cannot be written is found out now
     with progress("simulating") as advance:
         result = study(_tables(paths, apps, nodes), setting, advance)
     for note in (*(f"'{name}' is left out: {why}" for name, why in result.left_out.items()),

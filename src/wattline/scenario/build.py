@@ -131,7 +131,8 @@ def make_machine(scenario: Scenario, trace: Trace | None = None) -> Machine:
     if idle_w is None:
         idle_w = scenario.power.idle_fraction * section.node_active_w
     node = NodeClass(
-        cores=section.cores_per_node, power_w_idle=idle_w, power_w_active=section.node_active_w
+        cores=section.cores_per_node, power_w_idle=idle_w, power_w_active=section.node_active_w,
+        power_w_off=section.node_off_w,
     )
     group = NodeGroup(node, _node_count(section, trace), section.nodes_per_rack)
     return Machine((group,), name=section.name, site=section.site)

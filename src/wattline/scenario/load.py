@@ -151,10 +151,36 @@ def _allowed(model: Any, place: tuple[int | str, ...]) -> str:
     return " and ".join(ends) or "in its range"
 
 
+_ALTERNATIVES = ("function-before", "float", "str", "CapPlan")
+
+
+def _is_alternative(part: int | str) -> bool:
+    """Whether a part of a place names one of the forms that a field may have, not a field."""
+    return part in _ALTERNATIVES or str(part).startswith("tuple[")
+
+
+def _meant(mistakes: list[Any]) -> list[Any]:
+    """Of a field that may have several forms, the mistakes in the form that was meant.
+
+    That is the one in which the first mistake lies deepest: a table of which one field is wrong
+    is no number either, but nobody meant it to be one.
+    """
+    def field_of(mistake: Any) -> tuple[Any, ...]:
+        place = mistake["loc"]
+        end = next((at for at, part in enumerate(place) if _is_alternative(part)), len(place))
+        return tuple(place[:end])
+
+    first = field_of(mistakes[0])
+    same = [mistake for mistake in mistakes if field_of(mistake) == first]
+    deepest = max(len(mistake["loc"]) for mistake in same)
+    meant = [mistake for mistake in same if len(mistake["loc"]) == deepest]
+    return meant + [mistake for mistake in mistakes if field_of(mistake) != first]
+
+
 def _first_mistake(error: ValidationError) -> str:
-    mistakes = error.errors(include_url=False)
+    mistakes = _meant(error.errors(include_url=False))
     first = mistakes[0]
-    field = ".".join(str(part) for part in first["loc"] if part not in ("function-before", "str"))
+    field = ".".join(str(part) for part in first["loc"] if not _is_alternative(part))
     message = str(first["msg"]).removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
         message = "there is no such field"

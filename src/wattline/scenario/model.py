@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -91,6 +92,7 @@ class MachineSection(Section):
     node_idle_w: Watts | None = Field(None, ge=0)
     """Without it, power.idle_fraction of node_active_w."""
     node_active_w: Watts = Field(300.0, ge=0)
+    node_off_w: Watts = Field(0.0, ge=0)
     nodes_per_rack: int = Field(0, ge=0)
     granularity: Literal["node", "core"] = "node"
     classes: tuple[NodeClassSection, ...] = ()
@@ -126,10 +128,19 @@ class CapStep(Section):
     watts: Watts = Field(ge=0)
 
 
+def _not_past(start_s: float) -> float:
+    if start_s < 0:
+        raise ValueError("this is in the past: the scenario's clock begins at 0 s")
+    return start_s
+
+
+Ahead = Annotated[Seconds, AfterValidator(_not_past)]
+
+
 class CapChange(Section):
     """From a time on the cap is another; nobody knows of it before."""
 
-    at_s: Seconds = Field(alias="at", ge=0)
+    at_s: Ahead = Field(alias="at")
     watts: Watts = Field(gt=0)
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
@@ -138,7 +149,7 @@ class CapChange(Section):
 class CapReservation(Section):
     """So many watts are kept from the jobs in a window that is known in advance."""
 
-    start_s: Seconds = Field(alias="start", ge=0)
+    start_s: Ahead = Field(alias="start")
     duration_s: Seconds = Field(alias="duration", gt=0)
     watts: Watts = Field(gt=0)
     name: str = ""

@@ -121,7 +121,48 @@ def test_account_refusals(run_dir, tmp_path, capsys):
     assert "name a run folder" in refused("account", capsys=capsys)
     assert "job numbers" in refused("account", run_dir, "-j", "x", capsys=capsys)
     refused("account", tmp_path / "nothing", capsys=capsys)
-    assert "empty" in refused("account", "--store", tmp_path / "e.db", capsys=capsys)
+    assert "at least 1 wide" in refused("account", run_dir, "-o", "jobid%0", capsys=capsys)
+
+
+def test_a_store_that_is_not_there_is_not_made_by_reading(tmp_path, capsys):
+    store, runs = tmp_path / "e.db", tmp_path / "runs.csv"
+    runs.write_text("application,node_class,time_s,energy_j\na,x,1,10\n")
+    for words in (("account",), ("account", tmp_path / "nothing"), ("claims", "list"),
+                  ("claims", "verify", runs), ("claims", "choose", "a")):
+        refused(*words, "--store", store, capsys=capsys)
+        assert not store.exists()
+
+
+def test_a_file_where_a_folder_should_be_written_is_refused(run_dir, tmp_path, capsys):
+    file = tmp_path / "file"
+    file.write_text("")
+    for words in (("study", "esp", "--out"), ("study", "fairshare", "--out"),
+                  ("study", "hetero", "--out"), ("account", run_dir, "--profile")):
+        assert "is a file, not a folder" in refused(*words, file, capsys=capsys)
+
+
+def test_jobs_that_never_ran_are_listed_and_use_nothing(tmp_path, capsys):
+    """Four nodes; job 2 needs more watts than any cap to come: refused, as one cancelled."""
+    log, scenario = tmp_path / "log.csv", tmp_path / "s.toml"
+    log.write_text("job_id,submit_s,run_s,procs,power_w\n1,0,100,1,300\n2,10,100,1,9000\n")
+    scenario.write_text(f"""
+[trace]
+file = "{log}"
+[machine]
+nodes = 4
+node_idle_w = 100
+[policy]
+power = "block"
+[power]
+cap = "900W"
+""")
+    ok("simulate", scenario, "--out", tmp_path / "run", capsys=capsys)
+    lines = ok("account", tmp_path / "run", "-X", "-P", "-o", "JobID,State,Start,Elapsed,"
+               "ConsumedEnergyRaw", capsys=capsys).splitlines()
+    assert lines[1] == "1|COMPLETED|1970-01-01T00:00:00|00:01:40|30000"
+    assert lines[2] == "2|CANCELLED|None|00:00:00|0"
+    out = json.loads(ok("account", tmp_path / "run", "--by", "user", "--json", capsys=capsys))
+    assert [total["jobs"] for total in out["totals"]] == [1]
 
 
 def test_help_lists_them():

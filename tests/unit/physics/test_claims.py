@@ -149,13 +149,26 @@ def test_files_there_and_back(tmp_path):
         ("a,x,8,,1,0.001,1e6,1", "no node draws that"), ("a,x,8,,0,1,1,1", "nodes is 0"),
         ("a,x,8,-5,1,1,1,1", "cap_w is -5"), ("a,x,0x2,,1,1,1,1", "threads '0x2'"),
         ("a,x,8,,1,1,1,-3", "runs is -3"), (",x,8,,1,1,1,1", "needs an application"),
-        ("a,x,8,,1,soon,1,1", "time_s is 'soon'"),
+        ("a,x,8,,1,soon,1,1", "time_s is 'soon'"), ("a,x,8,inf,1,1,1,1", "cap_w is inf"),
+        ("a,x,8,,nan,1,1,1", "nodes is nan"), ("a,x,8,,inf,1,1,1", "nodes is inf"),
+        ("a,x,8,,1.5,1,1,1", "nodes is 1.5"), ("a,x,8,,1,1,1,0", "runs is 0"),
+        ("a,x,8,,1,1,1,inf", "runs is inf, expected a finite number"),
     ],
 )
 def test_impossible_claims_are_refused_with_the_line(row, reason):
     header = "application,node_class,threads,cap_w,nodes,time_s,energy_j,runs\n"
     with pytest.raises(InputError, match=reason):
         parse_claims(header + row, "file.csv")
+
+
+@pytest.mark.parametrize("error", ["inf", "nan", "-1"])
+def test_errors_of_a_claim_are_finite_or_left_out(error):
+    header = "application,node_class,time_s,energy_j,time_error,energy_error\n"
+    with pytest.raises(InputError, match="time_error is"):
+        parse_claims(f"{header}a,x,1,1,{error},0.1", "file.csv")
+    with pytest.raises(InputError, match="energy_error is"):
+        parse_claims(f"{header}a,x,1,1,,{error}", "file.csv")
+    assert math.isnan(parse_claims(f"{header}a,x,1,1,,", "file.csv")[0].time_error)
 
 
 @pytest.mark.parametrize("text", ["", "# only a comment\n", "application,time_s\n"])

@@ -75,8 +75,9 @@ class Claim:
         if self.runs < 0 or self.predictions < 0:
             raise InputError(f"{where}: runs is {self.runs}, must not be negative")
         for name in ("time_error", "energy_error"):
-            if getattr(self, name) < 0:
-                raise InputError(f"{where}: {name} is {getattr(self, name)}, must be >= 0")
+            value = getattr(self, name)  # NaN where nothing is known of it
+            if value < 0 or math.isinf(value):
+                raise InputError(f"{where}: {name} is {value}, must be >= 0 and finite")
 
     @property
     def key(self) -> tuple[str, str, Setting]:

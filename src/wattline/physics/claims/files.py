@@ -79,13 +79,13 @@ def _claim(row: dict[str, str]) -> Claim:
     setting = Setting(
         (row.get("threads") or "").strip(),
         _number(row, "cap_w", math.inf),
-        int(_number(row, "nodes", 1)),
+        _count(row, "nodes", 1, 1),
     )
     return Claim(
         row["application"].strip(), row["node_class"].strip(), setting,
-        _number(row, "time_s"), _number(row, "energy_j"), int(_number(row, "runs", 1)),
+        _number(row, "time_s"), _number(row, "energy_j"), _count(row, "runs", 1, 1),
         _number(row, "time_error", math.nan), _number(row, "energy_error", math.nan),
-        int(_number(row, "predictions", 0)),
+        _count(row, "predictions", 0, 0),
     )
 
 
@@ -94,9 +94,20 @@ def _number(row: dict[str, str], name: str, default: float | None = None) -> flo
     if not text and default is not None:
         return default
     try:
-        return float(text)
+        value = float(text)
     except ValueError:
         raise InputError(f"{name} is '{text}', expected a number") from None
+    if not math.isfinite(value):
+        instead = "; leave it empty where there is none" if default is not None else ""
+        raise InputError(f"{name} is {text}, expected a finite number{instead}")
+    return value
+
+
+def _count(row: dict[str, str], name: str, default: int, least: int) -> int:
+    value = _number(row, name, default)
+    if value != int(value) or value < least:
+        raise InputError(f"{name} is {value:g}, expected a whole number of at least {least}")
+    return int(value)
 
 
 def _blank(value: float) -> str:
