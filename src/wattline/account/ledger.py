@@ -178,7 +178,8 @@ class Ledger:
         node_s = func.sum(jobs.c.nodes * (jobs.c.end_s - jobs.c.start_s))
         energy = func.sum(jobs.c.energy_j)
         query = select(jobs.c[by], func.count(), node_s, energy).where(
-            jobs.c.run_id == run_id, jobs.c.state.not_in(NEVER_RAN)).group_by(jobs.c[by]).order_by(energy.desc(), jobs.c[by])
+            jobs.c.run_id == run_id, jobs.c.state.not_in(NEVER_RAN)
+        ).group_by(jobs.c[by]).order_by(energy.desc(), jobs.c[by])
         with self.store.session() as session:
             return [Total(str(n), int(c), float(s), float(e))
                     for n, c, s, e in session.execute(query)]

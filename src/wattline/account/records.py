@@ -9,7 +9,6 @@ import numpy as np
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
 
-
 NEVER_LET_IN, NOT_STARTED = "CANCELLED", "PENDING"
 NEVER_RAN = (NEVER_LET_IN, NOT_STARTED)
 """States of jobs that used nothing: refused at submission, and still waiting at the end."""

@@ -38,6 +38,8 @@ RULES: dict[str, tuple[bool, str]] = {
                                  "is filler and is ignored."),
     "lost_dependency": (False, "A preceding job that is not an earlier job of the table is "
                                "ignored."),
+    "unclear_frequency": (False, "A --cpu-freq that cannot be understood is ignored: the job names "
+                                 "no frequency."),
 }
 
 FILLER_SHARE = 0.9
@@ -93,6 +95,7 @@ def clean(
     kept = np.flatnonzero(~tally.dropped)
     order = _order(raw, tally, kept)
     after_job = _dependencies(raw, tally, order)
+    tally.touch("unclear_frequency", np.isin(raw.line, raw.unclear_frequency))
     report = tally.report()
     if strict:
         _refuse(report, source)

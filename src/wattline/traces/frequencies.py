@@ -21,7 +21,7 @@ def frequencies(cells: Mapping[str, Sequence[Cell]], count: int) -> dict[str, Fl
     """Lowest and highest frequency of each job; NaN where it did not say. Empty for no column.
 
     A submit line counts before the columns ReqCPUFreqMin and ReqCPUFreqMax, which hold kHz, or
-    other units with a suffix. What cannot be understood counts as not said: a log is not a form.
+    other units with a suffix. What cannot be understood counts as not said (see `unclear`).
     """
     lines = cells.get("SubmitLine")
     low, high = cells.get("ReqCPUFreqMin"), cells.get("ReqCPUFreqMax", cells.get("ReqCPUFreq"))
@@ -36,6 +36,16 @@ def frequencies(cells: Mapping[str, Sequence[Cell]], count: int) -> dict[str, Fl
             given = (least, most)
         found[:, row] = given
     return {} if np.all(np.isnan(found)) else dict(zip(COLUMNS, found, strict=True))
+
+
+def unclear(cells: Mapping[str, Sequence[Cell]], count: int) -> list[int]:
+    """Rows whose submit line names a frequency that cannot be understood."""
+    lines = cells.get("SubmitLine")
+    if lines is None:
+        return []
+    texts = [str(lines[row]) for row in range(count)]
+    return [row for row, text in enumerate(texts)
+            if _OPTION.search(text) is not None and _from_line(text) is None]
 
 
 def _from_line(text: str) -> tuple[float, float] | None:

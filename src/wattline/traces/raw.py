@@ -42,6 +42,8 @@ class RawJobs:
     logged: Mapping[str, FloatArray] = field(default_factory=dict)
     unreadable: tuple[int, ...] = ()
     """Lines that could not be read at all."""
+    unclear_frequency: tuple[int, ...] = ()
+    """Lines of jobs that ask for a frequency that cannot be understood."""
 
     def __len__(self) -> int:
         return len(self.line)

@@ -15,7 +15,7 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.traces.convert import Cell, Converter, is_missing, slurm_state
-from wattline.traces.frequencies import frequencies
+from wattline.traces.frequencies import frequencies, unclear
 from wattline.traces.raw import RawJobs, encode, known, unknown
 
 _NEEDED = {"JobID", "Submit", "State"}
@@ -225,6 +225,7 @@ def _to_raw(records: _Records, source: str, unit: str, unreadable: Sequence[int]
         logged={"wait_s": (start_s - submit_s)[good], "allocated_procs": allocated[good],
                 **{name: hz[good] for name, hz in frequencies(cells, count).items()}},
         unreadable=tuple(sorted([*unreadable, *np.array(records.line)[~good].tolist()])),
+        unclear_frequency=tuple(int(records.line[row]) for row in unclear(cells, count)),
     )
 
 
