@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from wattline.model.machine import Machine
     from wattline.physics.powercap import PowerCap
 
+    Plans = tuple[PowerCap, PowerCap]
+
 scenario_argument = click.argument("scenario", type=click.Path(path_type=Path))
 now_option = click.option("--now", default="0", show_default=True, metavar="TIME",
                           help="Time of the scenario's clock; what lies before it is past.")
@@ -75,7 +77,8 @@ def set_(scenario: Path, as_json: bool, **options: Any) -> None:
     from wattline.model.units import parse_duration, parse_power
     from wattline.physics.powercap import CapChange, Limits
 
-    fields, machine, plan = _read(scenario)
+    text, machine, before = _read(scenario)
+    plan = before
     if options["cap"] is None and options["floor"] is None and options["change_rate"] is None:
         raise InputError("nothing to set: give --cap, --floor or --change-rate")
     if options["cap"] is not None:
@@ -91,7 +94,7 @@ def set_(scenario: Path, as_json: bool, **options: Any) -> None:
         plan = replace(plan, floor_w=parse_power(options["floor"]))
     if options["change_rate"] is not None:
         plan = replace(plan, change_rate_w_per_s=parse_power(options["change_rate"]))
-    _write(scenario, fields, plan.checked(Limits.of(machine)), as_json)
+    _write(scenario, text, (before, plan.checked(Limits.of(machine))), machine, as_json)
 
 
 @command.command()
@@ -107,15 +110,16 @@ def reserve(scenario: Path, as_json: bool, **options: Any) -> None:
     from wattline.model.units import parse_duration, parse_power
     from wattline.physics.powercap import Limits, WattReservation
 
-    fields, machine, plan = _read(scenario)
+    text, machine, plan = _read(scenario)
     wanted = WattReservation(parse_duration(options["start"]), parse_duration(options["duration"]),
                              parse_power(options["watts"]), options["name"])
     now_s = parse_duration(options["now"])
-    _write(scenario, fields, plan.reserve(wanted, Limits.of(machine), now_s), as_json)
+    after = plan.reserve(wanted, Limits.of(machine), now_s)
+    _write(scenario, text, (plan, after), machine, as_json)
 
 
-def _read(path: Path) -> tuple[dict[str, Any], Machine, PowerCap]:
-    """The file's fields, its machine, and its cap as a plan."""
+def _read(path: Path) -> tuple[str, Machine, PowerCap]:
+    """The file's text, its machine, and its cap as a plan."""
     from wattline.physics.powercap import CapChange, PowerCap
     from wattline.scenario.build import make_machine, read_trace
     from wattline.scenario.energy import cap_plan
@@ -136,28 +140,35 @@ def _read(path: Path) -> tuple[dict[str, Any], Machine, PowerCap]:
         if watts <= 1:
             raise InputError(f"{path}: power.cap is {cap}; `wattline power` needs it in watts")
         plan = PowerCap(watts)
-    fields = {} if str(path).startswith("bundled:") else tomllib.loads(path.read_text("utf-8"))
-    return fields, machine, plan
+    text = "" if str(path).startswith("bundled:") else path.read_text("utf-8")
+    return text, machine, plan
 
 
-def _write(path: Path, fields: dict[str, Any], plan: PowerCap, as_json: bool) -> None:
+def _write(path: Path, text: str, plan: Plans, machine: Machine, as_json: bool) -> None:
     """Put the plan into the file: all of it, or none."""
-    import tomli_w
-
-    from wattline.scenario.load import changed, validate
+    from wattline.physics.powercap import Limits
+    from wattline.scenario.cap_file import with_cap
+    from wattline.scenario.load import validate
     from wattline.traces.files import replacing
 
-    if not fields:
+    if not text:
         raise InputError("a bundled scenario cannot be changed; copy it to a file first")
-    table = plan.to_mapping()
-    text = tomli_w.dumps(changed(fields, {"power.cap": table}))
-    validate(tomllib.loads(text), str(path))
+    before, after = plan
+    table = after.to_mapping()
+    written = with_cap(text, before.to_mapping(), table)
+    validate(tomllib.loads(written), str(path))
     with replacing(path) as part:
-        part.write_text(text, encoding="utf-8")
+        part.write_text(written, encoding="utf-8")
+    limits = Limits.of(machine)
     if as_json:
-        print_json({"cap": table})
+        print_json({"cap": table, "min_w": limits.min_w, "off_w": limits.off_w})
         return
     click.echo(f"{path}: power.cap = {table}")
+    click.echo(f"the machine draws {limits.min_w:,.0f} W idle and {limits.off_w:,.0f} W with all "
+               "its nodes off, below which no cap can be")
+    lowest = min(after.signal(limits.max_w).value)
+    if lowest < limits.min_w:
+        click.echo(f"{lowest:,.0f} W is below idle: only a policy that switches nodes off keeps it")
 
 
 def _measured(folder: Path, at_s: float) -> tuple[float, int]:

@@ -110,3 +110,76 @@ def test_scenarios_that_cannot_be_are_refused(tmp_path, capsys, change, reason):
     status, _, err = call(capsys, "simulate", path, "--no-folder")
     assert status == 2
     assert reason in err
+
+
+COMMENTED = """# Our machine, as bought.
+name = "mine"  # not theirs
+
+[trace]
+generate = "esp2"
+parameters = {nodes = 64}
+
+[machine]
+nodes = 64          # four racks
+node_idle_w = 100
+node_off_w = "10W"
+
+CAP
+[policy]
+power = "adaptive"  # keeps the cap
+"""
+
+
+@pytest.mark.parametrize("cap", [
+    "",
+    "[power]  # limits\nalpha = 2.0\ncap = \"15kW\"  # of the contract\n",
+    "[power.cap]\n# the contract\nwatts = \"15kW\"  # signed\nfloor_w = 900\n",
+    "[power]\n[power.cap]\nwatts = 15e3\n"
+    "[[power.cap.reservations]]\nstart = \"1h\"  # the crane\nduration = 60\nwatts = 1000\n",
+    "[power]\ncap = {watts = \"15kW\"}  # inline\n",
+])
+def test_comments_and_untouched_lines_stay(tmp_path, capsys, cap):
+    from wattline.scenario.load import load
+
+    path = tmp_path / "s.toml"
+    path.write_text(COMMENTED.replace("CAP\n", cap))
+    before = path.read_text().splitlines()
+    for words in (("reserve", path, "--start", "2h", "--duration", "10m", "--watts", "2kW"),
+                  ("set", path, "--floor", "800W")):
+        status, _, err = call(capsys, "power", *words)
+        assert status == 0, err
+    after = path.read_text().splitlines()
+    lost = [line for line in before if line not in after]
+    assert all("cap =" in line or "floor_w" in line for line in lost), lost
+    found = load(path).power.cap
+    assert found.floor_w == 800
+    assert (found.reservations[-1].start_s, found.reservations[-1].watts) == (7200, 2000)
+    assert len(found.reservations) == 1 + cap.count("the crane")
+    assert found.watts == (15000 if cap else None)
+
+
+def test_a_cap_in_dotted_keys_is_changed_too(tmp_path, capsys):
+    path = tmp_path / "s.toml"
+    path.write_text("# a\npower.cap.watts = 9000  # y\ntrace.generate = 'esp2'\n"
+                    "[machine]\nnodes = 64\n")
+    assert call(capsys, "power", "reserve", path, "--start", "1h", "--duration", "1m",
+                "--watts", "100W")[0] == 0
+    assert path.read_text().splitlines() == [
+        "# a", "power.cap.watts = 9000  # y",
+        "power.cap.reservations = [{start_s = 3600.0, duration_s = 60.0, watts = 100.0}]",
+        "trace.generate = 'esp2'", "[machine]", "nodes = 64",
+    ]
+
+
+def test_the_answer_says_what_the_machine_draws_off(tmp_path, capsys):
+    path = tmp_path / "s.toml"
+    path.write_text(COMMENTED.replace("CAP\n", ""))
+    status, _, err = call(capsys, "power", "set", path, "--cap", "600W")
+    assert status == 2
+    assert "below the 640 W that the machine draws with all its nodes off" in err
+    status, out, _ = call(capsys, "power", "set", path, "--cap", "5kW")
+    assert status == 0
+    assert "draws 6,400 W idle and 640 W with all its nodes off" in out
+    assert "5,000 W is below idle: only a policy that switches nodes off keeps it" in out
+    found = json.loads(call(capsys, "power", "set", path, "--cap", "8kW", "--json")[1])
+    assert (found["min_w"], found["off_w"]) == (6400, 640)
