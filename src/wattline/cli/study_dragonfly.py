@@ -112,11 +112,14 @@ def _print_congestor(found: dict[str, Any]) -> None:
     print_table(("application", *policies),
                 [(name, *(row[policy] for policy in policies)) for name, row in stretch.items()],
                 title=f"Congestor on 64 of 200 nodes, application on 32: execution time over that "
-                      f"without ({found['congestor']['runs']} runs)")
+                      f"without (runs: {found['congestor']['runs']})")
     published = found["published"]["congestor_minimd_better"]
     print_table(("miniMD: low-traffic-router better than", "ours", "published"),
                 [(name, value, published.get(name))
                  for name, value in found["congestor"]["minimd_better"].items()])
+    if found["congestor"]["runs"] == 1:
+        click.echo("One run of the congestor says little: runs differ widely, and the order of the "
+                   "placements is that of the mean of ten, which the study without --quick gives.")
 
 
 def _span(pair: tuple[float, float]) -> str:

@@ -28,7 +28,7 @@ BUILT_IN: Mapping[str, Mapping[str, Any]] = {
     "dragonfly-544": {"topology": "dragonfly", "routers_per_group": 8, "groups": 17},
     "dragonfly-1056": {"topology": "dragonfly", "routers_per_group": 8, "groups": 33},
     "theta": {"topology": "aries", "groups": 9, "rows": 6, "columns": 16,
-              "links_per_group_pair": 48, "name": "theta"},
+              "links_per_group_pair": 24, "global_lanes": 2, "name": "theta"},
 }
 _FILES = ("path", "intra", "inter")
 BEHAVIOUR = ("communication_share", "node_traffic_gbit_s", "sensitive_jobs", "congestion", "seed",

@@ -8,6 +8,7 @@ from tests.shared_data import shared
 
 from wattline.model.errors import InputError
 from wattline.network.config import build_topology, load_machine
+from wattline.network.describe import describe
 from wattline.network.topology import LinkKind, aries, dragonfly, fat_tree, torus
 from wattline.network.topology.files import read_codes, read_cray
 
@@ -55,7 +56,8 @@ def test_theta_from_its_cabling_and_from_codes_is_the_same_machine():
     np.testing.assert_array_equal(cabling.link_to, codes.link_to)
     np.testing.assert_array_equal(cabling.link_gbit_s, codes.link_gbit_s)
     made = load_machine("theta")
-    assert (made.groups, made.routers, made.nodes, made.cables) == (9, 864, 3456, cabling.cables)
+    known, found = describe(cabling), describe(made)
+    assert {**found, "name": ""} == {**known, "name": ""}  # counts, ports and bandwidths
 
 
 def test_edison_has_fifteen_groups():

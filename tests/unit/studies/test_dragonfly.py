@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from wattline.cli.study_dragonfly import _print_congestor
 from wattline.network.placement import BASELINES
 from wattline.network.topology import dragonfly
 from wattline.studies.dragonfly import congestor
@@ -108,3 +109,14 @@ def test_level_spread_beats_the_baselines_more_often_than_not():
     against = found.against(BASELINES)
     assert against["strictly_better"] > against["strictly_worse"]
     assert against["mean_reduction"] > 0
+
+
+def test_one_run_of_the_congestor_is_said_to_say_little(capsys):
+    found = {"congestor": {"stretch": {"miniMD": {"random": 5.0}}, "runs": 1,
+                           "minimd_better": {"random": 0.3}},
+             "published": {"congestor_minimd_better": {"random": 0.3}}}
+    _print_congestor(found)
+    assert "says little" in capsys.readouterr().out
+    found["congestor"]["runs"] = 10
+    _print_congestor(found)
+    assert "says little" not in capsys.readouterr().out

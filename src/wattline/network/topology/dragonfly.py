@@ -75,18 +75,19 @@ def _port(group: int, other: int, groups: int, arrangement: str) -> int:
 
 def aries(groups: int = 9, rows: int = 6, columns: int = 16, nodes_per_router: int = 4, *,
           links_per_group_pair: int = 24, row_gbit_s: float = 42.0, column_gbit_s: float = 42.0,
-          column_lanes: int = 3, global_gbit_s: float = 12.0, node_gbit_s: float = 128.0,
-          name: str = "") -> Topology:
+          column_lanes: int = 3, global_gbit_s: float = 12.0, global_lanes: int = 1,
+          node_gbit_s: float = 128.0, name: str = "") -> Topology:
     """An Aries-like dragonfly: routers of a group in rows and columns, each joined all to all.
 
-    Bandwidths are those of one cable; a pair of routers of one column has `column_lanes` cables.
-    The links between two groups take the routers in turn, so that the load is even.
+    Bandwidths are those of one cable; a pair of routers of one column has `column_lanes` cables,
+    and a link between two groups has `global_lanes`. The links between two groups take the
+    routers in turn, so that the load is even.
     """
     routers = rows * columns
     name = name or f"aries-{groups * routers * nodes_per_router}"
     positive(name, groups=groups, rows=rows, columns=columns, nodes_per_router=nodes_per_router,
              row_gbit_s=row_gbit_s, column_gbit_s=column_gbit_s, column_lanes=column_lanes,
-             global_gbit_s=global_gbit_s, node_gbit_s=node_gbit_s)
+             global_gbit_s=global_gbit_s, global_lanes=global_lanes, node_gbit_s=node_gbit_s)
     need(groups == 1 or links_per_group_pair >= 1,
          f"network '{name}' is not connected: links_per_group_pair is {links_per_group_pair}")
     cables: list[Cable] = []
@@ -103,9 +104,9 @@ def aries(groups: int = 9, rows: int = 6, columns: int = 16, nodes_per_router: i
     for one in range(groups):
         for other in range(one + 1, groups):
             for _ in range(links_per_group_pair):
-                cables.append((one * routers + used[one] % routers,
-                               other * routers + used[other] % routers,
-                               LinkKind.GLOBAL, global_gbit_s))
+                cables += [(one * routers + used[one] % routers,
+                            other * routers + used[other] % routers,
+                            LinkKind.GLOBAL, global_gbit_s)] * global_lanes
                 used[one] += 1
                 used[other] += 1
     numbers = np.arange(groups * routers)
