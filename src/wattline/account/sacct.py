@@ -94,7 +94,7 @@ FIELDS: Mapping[str, tuple[int, Callable[[Line], str]]] = {
     "NNodes": (8, lambda r: str(r.job["nodes"])),
     "NodeList": (15, lambda r: node_list(r.job)),
     "State": (10, lambda r: str(r.job["state"])),
-    "ExitCode": (8, lambda r: "0:0" if r.job["state"] == "COMPLETED" else "0:15"),
+    "ExitCode": (8, lambda r: "0:15" if r.job["state"] == "TIMEOUT" else "0:0"),
     "Submit": (19, lambda r: stamp(r.epoch_s + float(r.job["submit_s"]))),
     "Start": (19, lambda r: _moment(r, "start_s")),
     "End": (19, lambda r: _moment(r, "end_s")),

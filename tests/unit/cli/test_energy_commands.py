@@ -158,9 +158,9 @@ cap = "900W"
 """)
     ok("simulate", scenario, "--out", tmp_path / "run", capsys=capsys)
     lines = ok("account", tmp_path / "run", "-X", "-P", "-o", "JobID,State,Start,Elapsed,"
-               "ConsumedEnergyRaw", capsys=capsys).splitlines()
-    assert lines[1] == "1|COMPLETED|1970-01-01T00:00:00|00:01:40|30000"
-    assert lines[2] == "2|CANCELLED|None|00:00:00|0"
+               "ConsumedEnergyRaw,ExitCode", capsys=capsys).splitlines()
+    assert lines[1] == "1|COMPLETED|1970-01-01T00:00:00|00:01:40|30000|0:0"
+    assert lines[2] == "2|CANCELLED|None|00:00:00|0|0:0"
     out = json.loads(ok("account", tmp_path / "run", "--by", "user", "--json", capsys=capsys))
     assert [total["jobs"] for total in out["totals"]] == [1]
 
