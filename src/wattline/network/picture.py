@@ -49,6 +49,11 @@ def sketch(topology: Topology, link_value: FloatArray | None = None) -> Sketch:
         members = np.flatnonzero(topology.router_group == group)
         around = 2 * np.pi * np.arange(len(members)) / len(members) + turn[group] + np.pi
         ring = np.stack((np.cos(around), np.sin(around)), axis=1)
+        columns = _columns(topology)
+        if columns > 1 and len(members) % columns == 0:
+            row, column = np.divmod(np.arange(len(members)), columns)
+            rows = max(1, len(members) // columns - 1)
+            ring = np.stack((1.8 * column / (columns - 1) - 0.9, 0.7 - 1.4 * row / rows), axis=1)
         router_xy[members] = centre[group] + (inner * ring if len(members) > 1 else 0.0)
     together = topology.links > ALL_LINKS
     if together:
@@ -66,7 +71,34 @@ def sketch(topology: Topology, link_value: FloatArray | None = None) -> Sketch:
     pairs = ends[apart][first]
     lines = np.concatenate((places[pairs[:, 0]], places[pairs[:, 1]]), axis=1)
     kind = topology.link_kind[apart][first]
-    return Sketch(router_xy, centre * (1.0 + 1.35 * inner), lines, kind, strongest, together)
+    label_xy = centre * (1.0 + 1.35 * inner)
+    if _columns(topology):
+        label_xy = centre + np.array([0.0, 0.8 * inner])
+    return Sketch(router_xy, label_xy, lines, kind, strongest, together)
+
+
+def _columns(topology: Topology) -> int:
+    """Routers in a row of a group that is drawn as a grid, else 0.
+
+    Where every link is drawn, a ring shows them better: those of a row would lie on one line.
+    """
+    if topology.kind != "aries" or topology.links <= ALL_LINKS:
+        return 0
+    return 1 + int(np.sum((topology.link_from == 0) & (topology.link_kind == LinkKind.ROW)))
+
+
+def grid_lines(topology: Topology, router_xy: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Rows and columns of all groups, each as one line from its first router to its last."""
+    columns = _columns(topology)
+    lines: tuple[list[FloatArray], list[FloatArray]] = ([], [])
+    for group in range(topology.groups if columns > 1 else 0):
+        places = router_xy[topology.router_group == group]
+        if len(places) % columns == 0:
+            grid = places.reshape(-1, columns, 2)
+            lines[0].extend(np.concatenate((row[0], row[-1])) for row in grid)
+            lines[1].extend(np.concatenate((grid[0, c], grid[-1, c])) for c in range(columns))
+    rows, across = (np.array(found).reshape(-1, 4) for found in lines)
+    return rows, across
 
 
 def draw_network(topology: Topology) -> Figure:
@@ -80,7 +112,17 @@ def draw_network(topology: Topology) -> Figure:
     colours = [_COLOURS[LinkKind(int(found.line_kind[i]))] for i in order]
     _lines(axes, found.lines[order], colours, 0.9 if len(order) < 800 else 0.4)
     _routers(axes, topology, found)
-    note = "links between groups are drawn as one" if found.together else ""
+    shown = {LinkKind(int(kind)) for kind in found.line_kind}
+    if found.together:
+        shown = {LinkKind.GLOBAL}
+        for kind, lines in zip((LinkKind.ROW, LinkKind.COLUMN),
+                               grid_lines(topology, found.router_xy), strict=True):
+            if len(lines):
+                _lines(axes, lines, [_COLOURS[kind]] * len(lines), 0.8)
+                shown.add(kind)
+    _kinds(axes, shown)
+    note = "links between two groups are drawn as one; " \
+           "a line in a group joins its routers all to all" if found.together else ""
     groups = f"{topology.groups} groups, " if "groups" in topology.levels else ""
     axes.set_title(f"{topology.name}: {groups}{topology.routers:,} routers, "
                    f"{topology.nodes:,} nodes, {topology.cables:,} cables\n{note}", fontsize=10)
@@ -108,6 +150,15 @@ def draw_placement(topology: Topology, placed: Sequence[tuple[str, IntArray]],
     _scale(figure, left, top)
     _node_map(right, topology, placed)
     return figure
+
+
+def _kinds(axes: Any, kinds: set[LinkKind]) -> None:
+    """A legend: which colour is which kind of link."""
+    from matplotlib.lines import Line2D
+
+    axes.legend(handles=[Line2D([], [], color=_COLOURS[kind], label=f"{kind.name.lower()} links")
+                         for kind in sorted(kinds)],
+                loc="lower right", fontsize=8, frameon=False)
 
 
 def _scale(figure: Figure, axes: Any, top: float) -> None:

@@ -9,6 +9,7 @@ from tests.shared_data import shared
 from wattline.model.errors import InputError
 from wattline.network.config import build_topology, load_machine
 from wattline.network.describe import describe
+from wattline.network.picture import grid_lines, sketch
 from wattline.network.topology import LinkKind, aries, dragonfly, fat_tree, torus
 from wattline.network.topology.files import read_codes, read_cray
 
@@ -150,3 +151,12 @@ def test_aries_rows_and_columns():
     assert rows.sum() == 2 * 3 * 4 * 3
     assert columns.sum() == 2 * 4 * 3 * 2
     assert set(made.link_gbit_s[columns]) == {3 * 42.0}
+
+
+def test_groups_of_rows_and_columns_are_drawn_as_grids():
+    machine = aries(3, 6, 16, links_per_group_pair=4)
+    rows, columns = grid_lines(machine, sketch(machine).router_xy)
+    assert (len(rows), len(columns)) == (3 * 6, 3 * 16)
+    np.testing.assert_allclose(rows[:, 1], rows[:, 3])  # level
+    np.testing.assert_allclose(columns[:, 0], columns[:, 2])  # upright
+    assert len(grid_lines(dragonfly(), sketch(dragonfly()).router_xy)[0]) == 0
