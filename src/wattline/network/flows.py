@@ -26,7 +26,7 @@ DETOURS = 6
 """Detours that a pair of routers knows in the flow model; pairs know different ones."""
 DRAWS = 8
 """A flow of up to this many packets is routed packet by packet, a larger one in so many parts."""
-WINDOW = 0.05
+WINDOW = 0.2
 """While there are many flows, those that end within this part of the time so far end as one."""
 
 
