@@ -1,5 +1,6 @@
 """Worker processes end at once with their parent: interrupted, failed or killed."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -30,10 +31,25 @@ STUDY = ("-c", "from wattline.cli.main import main; "
                "main(['study', 'dragonfly', '--quick', '--json'])")
 
 
-def begin(*argv):
-    return subprocess.Popen([sys.executable, *argv], start_new_session=True, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            env={**os.environ, "WATTLINE_PLAIN": "1"})
+@pytest.fixture
+def begin():
+    """Start Python in a session of its own, of which nobody is left after the test."""
+    started = []
+
+    def start(*argv):
+        # Whoever runs the tests in the background ignores interrupts, and so would its children.
+        started.append(subprocess.Popen(
+            [sys.executable, *argv], start_new_session=True, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, env={**os.environ, "WATTLINE_PLAIN": "1"},
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)))  # noqa: PLW1509
+        return started[-1]
+
+    yield start
+    for process in started:
+        for pid in (*session(process.pid), process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        process.wait()
 
 
 def session(leader):
@@ -61,7 +77,7 @@ def workers_of(process):
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_workers_end_with_their_parent(tmp_path, how):
+def test_workers_end_with_their_parent(begin, tmp_path, how):
     script, begun = tmp_path / "script.py", tmp_path / "begun"
     script.write_text(SCRIPT)
     begun.mkdir()
@@ -75,7 +91,7 @@ def test_workers_end_with_their_parent(tmp_path, how):
     wait_for(lambda: not session(process.pid), 5.0)
 
 
-def test_ctrl_c_ends_a_study():
+def test_ctrl_c_ends_a_study(begin):
     """A terminal sends the signal to the whole group; one line is said, and nobody is left."""
     process = begin(*STUDY)
     wait_for(lambda: len(workers_of(process)) == 2)
