@@ -16,6 +16,7 @@ $(STAMP): pyproject.toml
 	@scripts/check-python $(PYTHON)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m compileall -q src
 	@touch $(STAMP)
 
 $(DEV): $(STAMP)

@@ -37,17 +37,18 @@ JIT_OPTIONS: dict[str, Any] = {
 F = TypeVar("F", bound=Callable[..., Any])
 
 if not PLAIN:
-    # numba looks for SciPy's BLAS, in case a kernel multiplies matrices; ours do not, and loading
-    # it would be a tenth of the time of a short command.
-    blas = sys.modules.get("scipy.linalg.cython_blas")
-    sys.modules["scipy.linalg.cython_blas"] = blas  # type: ignore[assignment]
+    # numba looks for SciPy's BLAS, in case a kernel multiplies matrices, and for the coverage
+    # tool; kernels need neither, and loading them would be a tenth of the time of a short command.
+    not_needed = [name for name in ("scipy.linalg.cython_blas", "coverage")
+                  if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(not_needed))  # type: ignore[arg-type]
     import numba
     import numba.np.arraymath
     from numba.core import event
     from numba.extending import overload, register_jitable
 
-    if blas is None:
-        del sys.modules["scipy.linalg.cython_blas"]
+    for name in not_needed:
+        del sys.modules[name]
 
     class _Announcement(event.Listener):  # type: ignore[misc]
         """numba tells it of every kernel that it compiles because it is not found on disk."""
