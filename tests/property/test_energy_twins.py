@@ -6,19 +6,11 @@ import numpy as np
 import pytest
 from tests.property.energy_twin_runs import RUNS
 from tests.property.twin_runs import columns
-from tests.support.plain_process import PlainProcess
 
 from wattline.analysis.checker import check
 from wattline.model.kernel import PLAIN
 
 pytestmark = pytest.mark.skipif(PLAIN, reason="compares the compiled kernels with this very mode")
-
-
-@pytest.fixture(scope="module")
-def plain():
-    process = PlainProcess()
-    yield process
-    process.close()
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.property import twin_runs
-from tests.support.plain_process import PlainProcess
 from tests.support.workloads import workloads
 
 from wattline.analysis.checker import check
@@ -20,13 +19,6 @@ from wattline.model.kernel import PLAIN
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(PLAIN, reason="compares the compiled kernels with this very mode")
-
-
-@pytest.fixture(scope="module")
-def plain():
-    process = PlainProcess()
-    yield process
-    process.close()
 
 
 @st.composite

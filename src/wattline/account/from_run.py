@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -41,16 +42,11 @@ def records_of(run: Run) -> Iterator[JobRecord]:
         steps, measured = _steps(changes.get(int(row), []), nodes, node_class.power_w_idle,
                                  (start, end, energy))
         yield JobRecord(
-            job_id=int(jobs.job_id[row]),
-            user=named(jobs, "user", int(jobs.user[row])),
-            account=named(jobs, "group", int(jobs.group[row])),
-            partition=named(jobs, "partition", int(jobs.partition[row])),
-            application=named(jobs, "application", int(jobs.application[row])),
+            **_asked(jobs, int(row)),
             node_class=node_class.name,
             nodes=nodes,
             cores=nodes * max(1, cores) if cores else nodes,
             submit_s=float(jobs.submit_s[row]), start_s=start, end_s=end,
-            limit_s=float(jobs.requested_s[row]),
             state=_STATES.get(Outcome(int(schedule.outcome[row])), "COMPLETED"),
             energy_j=energy,
             first_node=int(first_node[row]),
@@ -61,18 +57,25 @@ def records_of(run: Run) -> Iterator[JobRecord]:
         yield _never_ran(run, int(row))
 
 
+def _asked(jobs: JobTable, row: int) -> dict[str, Any]:
+    """Whose job it is and what it asked for, whether it ran or not."""
+    return {
+        "job_id": int(jobs.job_id[row]),
+        "user": named(jobs, "user", int(jobs.user[row])),
+        "account": named(jobs, "group", int(jobs.group[row])),
+        "partition": named(jobs, "partition", int(jobs.partition[row])),
+        "application": named(jobs, "application", int(jobs.application[row])),
+        "limit_s": float(jobs.requested_s[row]),
+    }
+
+
 def _never_ran(run: Run, row: int) -> JobRecord:
     jobs = run.jobs
     submit_s = float(jobs.submit_s[row])
     return JobRecord(
-        job_id=int(jobs.job_id[row]),
-        user=named(jobs, "user", int(jobs.user[row])),
-        account=named(jobs, "group", int(jobs.group[row])),
-        partition=named(jobs, "partition", int(jobs.partition[row])),
-        application=named(jobs, "application", int(jobs.application[row])),
+        **_asked(jobs, int(row)),
         node_class="", nodes=0, cores=0,
         submit_s=submit_s, start_s=submit_s, end_s=submit_s,
-        limit_s=float(jobs.requested_s[row]),
         state=NEVER_LET_IN if run.refused[row] else NOT_STARTED,
         energy_j=0.0, quality="never ran",
     )

@@ -68,7 +68,7 @@ def apply_actions(st: State, world: World, policy: Composition) -> None:
     clock = st.clock[0]
     _count_pending(st, world)
     if clock.together:
-        _set_speeds(st, world)
+        _steer_together(st, world, policy.scope)
     for index in range(clock.actions):
         action = st.actions[index]
         kind = action.kind
@@ -83,6 +83,12 @@ def apply_actions(st: State, world: World, policy: Composition) -> None:
 def _steer(st: State, world: World, scope: Any, policy: Composition, index: int) -> None:
     """Carry out an action that is not a start; in a scope of starts only, count it as an error."""
     world.meter[0].undone += 1
+
+
+@slot(2, default=True)
+def _steer_together(st: State, world: World, scope: Any) -> None:
+    """Change all speeds of a decision at once; a scope of starts only changes none."""
+    return
 
 
 @implement(_steer, Everything)
@@ -147,8 +153,9 @@ def set_speed(st: State, world: World, job: int, rate: float, power_w: float) ->
     log_event(st, world, RATE, job, power_w)
 
 
+@implement(_steer_together, Everything)
 @kernel
-def _set_speeds(st: State, world: World) -> None:
+def _set_speeds(st: State, world: World, scope: Everything) -> None:
     """All changes of speed that a decision asks for, and one row in the log for them.
 
     The heap of ends is put in order once: with thousands of jobs, moving each end by itself costs
