@@ -13,17 +13,14 @@ on disk by later processes.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from wattline.model import PLUGINS, before_compiling
+from wattline.model import before_compiling
 
 PLAIN = os.environ.get("WATTLINE_PLAIN", "") not in ("", "0")
 
@@ -50,6 +47,8 @@ if not PLAIN:
     for name in not_needed:
         del sys.modules[name]
 
+    from wattline.model.kernel_cache import keep_on_disk
+
     class _Announcement(event.Listener):  # type: ignore[misc]
         """numba tells it of every kernel that it compiles because it is not found on disk."""
 
@@ -70,7 +69,7 @@ def kernel(function: F) -> F:
     """Compile on first call, cached on disk; in plain mode, the function itself."""
     if PLAIN:
         return function
-    compiled: F = numba.njit(cache=True, **JIT_OPTIONS)(function)
+    compiled: F = keep_on_disk(numba.njit(**JIT_OPTIONS)(function))
     return compiled
 
 
@@ -92,7 +91,7 @@ def array_kernel(function: F) -> F:
     if PLAIN:
         return function
     options = {**JIT_OPTIONS, "_nrt": True}
-    compiled: F = numba.njit(cache=True, **options)(function)
+    compiled: F = keep_on_disk(numba.njit(**options)(function))
     return compiled
 
 
@@ -187,35 +186,3 @@ def _overload(call: Callable[..., Any], found: Slot, declaration: Callable[..., 
 def _argument_names(function: Callable[..., Any]) -> tuple[str, ...]:
     code = getattr(function, "py_func", function).__code__
     return tuple(code.co_varnames[: code.co_argcount])
-
-
-def _plugins() -> list[Path]:
-    """Files or folders of the packages that register policies."""
-    from importlib.metadata import entry_points
-    from importlib.util import find_spec
-
-    names = {point.value.split(":")[0].split(".")[0] for point in entry_points(group=PLUGINS)}
-    found = [find_spec(name) for name in sorted(names)]
-    origins = [Path(spec.origin) for spec in found if spec is not None and spec.origin]
-    return [origin.parent if origin.name == "__init__.py" else origin for origin in origins]
-
-
-@cache
-def cache_folder() -> Path:
-    """A folder of its own for each state of the sources.
-
-    numba notices when the file of a kernel changes, not when a kernel that it calls does. So the
-    folder's name is a digest of all sources, those of installed policies too, and an edit anywhere
-    starts afresh.
-    """
-    digest = hashlib.sha256()
-    for place in [Path(__file__).resolve().parent.parent, *_plugins()]:
-        for source in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            status = source.stat()
-            digest.update(f"{source}:{status.st_mtime_ns}:{status.st_size};".encode())
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "wattline" / digest.hexdigest()[:16]
-
-
-if not PLAIN and not os.environ.get("NUMBA_CACHE_DIR"):
-    numba.config.CACHE_DIR = str(cache_folder())

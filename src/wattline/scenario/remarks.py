@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from wattline.engine.prepare import sizes_of
 from wattline.policies.backfill.conservative import Conservative
-from wattline.policies.configuration.moldable import FIXED, Moldable
 from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.scenario.build import Plan
-from wattline.scenario.configurations import notes_of
+from wattline.scenario.configurations import is_moldable, notes_of
 
 
 def remarks(plan: Plan) -> list[str]:
@@ -26,14 +27,16 @@ def remarks(plan: Plan) -> list[str]:
         )
     if plan.rules.cap_w is None and any(each.watts for each in plan.rules.reservations):
         found.append("reservations: watts have no effect without a power cap (power.cap)")
-    if isinstance(policy, Composition) and isinstance(policy.configuration, Moldable):
+    if isinstance(policy, Composition) and is_moldable(plan.scenario.policy.configure):
         found += notes_of(plan.scenario.policy.configure, plan.jobs)
         found += _rounded_down(plan, policy.configuration)
     return found
 
 
-def _rounded_down(plan: Plan, rule: Moldable) -> list[str]:
+def _rounded_down(plan: Plan, rule: Any) -> list[str]:
     """Requests that the tables do not have, where a rule keeps to what was requested."""
+    from wattline.policies.configuration.moldable import FIXED
+
     if rule.rule != FIXED:
         return []
     offers = rule.offers
