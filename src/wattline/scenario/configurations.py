@@ -33,6 +33,7 @@ def make_rule(rule: str) -> Callable[..., Any]:
                              "1.4MW or a file")
         _check_names(rule, parameters)
         _check_backfill(setting, rule)
+        _check_power(setting, rule)
         offers = make_offers_of(setting)
         _check_bound(setting, offers)
         if rule == "adaptive":
@@ -169,6 +170,15 @@ def _check_backfill(setting: Setting, rule: str) -> None:
     if (backfill if isinstance(backfill, str) else backfill.get("name")) == "conservative":
         raise InputError(f"policy.backfill: conservative plans nodes and not watts, which "
                          f"policy.configure '{rule}' needs planned together; use easy or none")
+
+
+def _check_power(setting: Setting, rule: str) -> None:
+    """The other power policies judge a job by what it requested, not by what it will run in."""
+    power = setting.scenario.policy.power
+    name = power if isinstance(power, str) else power.get("name")
+    if name not in ("none", "watts", "lending"):
+        raise InputError(f"policy.power: '{name}' goes by the watts of the requested size, which "
+                         f"policy.configure '{rule}' changes; use watts or lending")
 
 
 def _check_names(rule: str, parameters: dict[str, Any]) -> None:
