@@ -172,21 +172,34 @@ def exhausted(st: State, admission: Any) -> bool:
 
 
 @slot(1, default=True)
-def most_units(st: State, admission: Any) -> int:
-    """No job on more units than this can be admitted before something changes; a bound."""
-    return int(st.clock[0].free)
-
-
-@slot(1, default=True)
 def planned_s(st: State, admission: Any, job: int, requested_s: float) -> float:
     """How long a job that asked for `requested_s` may take if it is admitted now."""
     return float(requested_s / st.clock[0].speed)
 
 
+class Reach(NamedTuple):
+    """Bounds that hold for every job in the queue before something changes.
+
+    A decision passes over entries beyond them without a closer look; they may be wide.
+    """
+
+    units: int
+    """No job on more units than this can be admitted."""
+    extra_units: int
+    """No job on more units than this needs no more watts than are extra (`clock.extra_w`)."""
+    fast_units: int
+    """No job on more units than this is planned (`planned_s`) at more than `speed`."""
+    fast: float
+    """No job at all is planned faster than this."""
+    speed: float
+
+
 @slot(1, default=True)
-def most_speed(st: State, admission: Any) -> float:
-    """`planned_s` plans no job faster than this; a policy that has its own says it here."""
-    return float(st.clock[0].speed)
+def reach(st: State, admission: Any) -> Reach:
+    """What admission can let start at most; a policy with its own `planned_s` says it here."""
+    clock = st.clock[0]
+    return Reach(units=int(clock.units), extra_units=int(clock.units),
+                 fast_units=int(clock.units), fast=float(clock.speed), speed=float(clock.speed))
 
 
 @slot(1, default=True)

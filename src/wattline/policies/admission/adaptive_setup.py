@@ -71,8 +71,10 @@ def adaptive(
         window_w=cap,
         cap_w=plan.watts,
         node_w=machine.groups[0].node_class.power_w_active,
-        least_rise_w=_least_rise_w(machine, jobs, float(core.dynamic()[int(low.min())])),
+        least_rise_w=_least_rise_w(machine, jobs),
         least=int(low.min()),
+        highest_low=int(low.max()),
+        lowest_high=int(high.min()),
         shut=int(shuts),
         floor_w=plan.floor_w,
         ramp_w_per_s=plan.change_rate_w_per_s,
@@ -80,15 +82,15 @@ def adaptive(
     )
 
 
-def _least_rise_w(machine: Machine, jobs: JobTable | None, part: float) -> float:
-    """What a node of the thriftiest job draws above idle at the lowest level; 0 is always safe."""
+def _least_rise_w(machine: Machine, jobs: JobTable | None) -> float:
+    """What a node of the thriftiest job draws above idle at full speed; 0 is always safe."""
     node = machine.groups[0].node_class
     if jobs is None or len(machine.groups) > 1 or not len(jobs):
         return 0.0
     nodes = -(-jobs.procs // node.cores)
     own = jobs.power_w / nodes - node.power_w_idle
     rise = np.where(np.isnan(own), node.power_w_active - node.power_w_idle, own)
-    return max(float(rise.min()) * part, 0.0)
+    return max(float(rise.min()), 0.0)
 
 
 def _levels(

@@ -17,31 +17,29 @@ from typing import Any, NamedTuple
 from wattline.model.kernel import implement, kernel
 from wattline.physics.adaptive import WAIT as NO_LEVEL
 from wattline.physics.budget import Slots, planned_power
-from wattline.policies.admission.adaptive import (
-    Adaptive,
-    admit_under,
-    after_windows_s,
+from wattline.policies.admission.adaptive import Adaptive, admit_under, start_level
+from wattline.policies.admission.levels import (
     held_watts,
     never_fits,
     no_room_for_any,
+    reach_under,
     rise_of,
-    settle_under,
-    start_level,
     time_at_level,
-    units_in_room,
 )
 from wattline.policies.admission.ramp import NUMBERS as ADAPTIVE_NUMBERS
 from wattline.policies.admission.ramp import PLAN_W, wake_up
+from wattline.policies.admission.switching import settle_under
+from wattline.policies.admission.windows import after_windows_s
 from wattline.policies.contract import (
     WAIT,
     Composition,
+    Reach,
     admit,
     before_queue,
     exhausted,
-    most_speed,
-    most_units,
     not_before_s,
     planned_s,
+    reach,
     refuses,
     settle,
     watts_at,
@@ -178,16 +176,10 @@ def _exhausted(st: State, admission: Budget) -> bool:
     return no_room_for_any(st, admission.adaptive, plan_w(st, admission))
 
 
-@implement(most_units, Budget)
+@implement(reach, Budget)
 @kernel
-def _most_units(st: State, admission: Budget) -> int:
-    return units_in_room(st, admission.adaptive, plan_w(st, admission))
-
-
-@implement(most_speed, Budget)
-@kernel
-def _most_speed(st: State, admission: Budget) -> float:
-    return float(admission.adaptive.speed[-1])
+def _reach(st: State, admission: Budget) -> Reach:
+    return reach_under(st, admission.adaptive, plan_w(st, admission))
 
 
 @implement(watts_available, Budget)

@@ -1,0 +1,121 @@
+"""Levels under a cap: which one a job may start at, what it draws there, what none can do.
+
+The functions take the parameters of adaptive admission (`adaptive.Adaptive`) and the cap that
+holds, so that a budget can call them with its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wattline.model.kernel import kernel
+from wattline.physics.adaptive import SLACK, choose_level, fits, optimal_level
+from wattline.physics.adaptive import WAIT as NO_LEVEL
+from wattline.policies.contract import Reach
+from wattline.policies.state import RUNNING, State
+
+
+@kernel
+def lowest(admission: Any, job: int) -> int:
+    return int(admission.low[job if admission.low.size > 1 else 0])
+
+
+@kernel
+def highest(admission: Any, job: int) -> int:
+    return int(admission.high[job if admission.high.size > 1 else 0])
+
+
+@kernel
+def rise_of(st: State, job: int) -> float:
+    """Power of a waiting job at full speed above the idle power of its units."""
+    return float(st.jobs[job].watts - st.live[job].units * st.clock[0].idle_w)
+
+
+@kernel
+def level_of(st: State, admission: Any, job: int, room_w: float) -> int:
+    """The level at which a job could start with this room under the cap, or NO_LEVEL."""
+    clock = st.clock[0]
+    idle_rise_w = clock.free * (admission.node_w - clock.idle_w)
+    return choose_level(room_w, rise_of(st, job), idle_rise_w, admission.dynamic,
+                        lowest(admission, job), highest(admission, job))
+
+
+@kernel
+def set_level(st: State, admission: Any, job: int, level: int) -> None:
+    """Write a level into the books of a waiting job."""
+    live = st.live[job]
+    live.watts = live.units * st.clock[0].idle_w + rise_of(st, job) * admission.dynamic[level]
+    live.stretch = 1.0 / admission.speed[level]
+
+
+@kernel
+def time_at_level(admission: Any, level: int, requested_s: float) -> float:
+    if level == NO_LEVEL:
+        return float("inf")
+    return float(requested_s / admission.speed[level])
+
+
+@kernel
+def held_watts(st: State, admission: Any, job: int) -> float:
+    """What a running job draws above idle; of a waiting one, the least that it needs."""
+    live = st.live[job]
+    if live.state == RUNNING:
+        return float(live.power_w - live.idle_w)
+    return rise_of(st, job) * float(admission.dynamic[lowest(admission, job)])
+
+
+@kernel
+def never_fits(st: State, admission: Any, job: int) -> bool:
+    """Whether a job alone at its lowest level exceeds the highest cap to come."""
+    clock = st.clock[0]
+    others_w = clock.off_w if admission.shut else clock.idle_w
+    alone_w = (clock.units - st.live[job].units) * others_w + (
+        st.live[job].units * clock.idle_w
+        + rise_of(st, job) * admission.dynamic[lowest(admission, job)]
+    )
+    return not fits(alone_w, clock.cap_w_max)
+
+
+@kernel
+def no_room_for_any(st: State, admission: Any, cap_w: float) -> bool:
+    """Whether the room under the cap is too small for the smallest job of the queue."""
+    clock = st.clock[0]
+    least_w = admission.least_rise_w * admission.dynamic[admission.least]
+    return not fits(clock.smallest * least_w, cap_w - clock.power_w)
+
+
+@kernel
+def reach_under(st: State, admission: Any, cap_w: float) -> Reach:
+    """Bounds on what can start under this cap, whichever job it is.
+
+    A job starts at its highest level, at its optimal one, or at its lowest. No job's optimal level
+    is above the one that a job without bounds would have; so what starts above that and above all
+    lowest levels starts at its highest, and has the watts for it.
+    """
+    clock = st.clock[0]
+    room_w = cap_w - clock.power_w
+    top = admission.speed.size - 1
+    idle_rise_w = clock.free * (admission.node_w - clock.idle_w)
+    level = max(optimal_level(room_w, idle_rise_w, admission.dynamic, 0, top),
+                admission.highest_low)
+    fast_units = clock.units
+    if level < top:
+        fast_units = _units_within(st, admission, room_w, max(level + 1, admission.lowest_high))
+    return Reach(
+        units=_units_within(st, admission, room_w, admission.least),
+        extra_units=_units_within(st, admission, clock.extra_w, admission.least),
+        fast_units=fast_units,
+        fast=float(admission.speed[top]),
+        speed=float(admission.speed[level]),
+    )
+
+
+@kernel
+def _units_within(st: State, admission: Any, room_w: float, level: int) -> int:
+    """No job on more units has room at this level or above; one more than that, for rounding."""
+    clock = st.clock[0]
+    each_w = admission.least_rise_w * admission.dynamic[level]
+    room_w = max(room_w, 0.0) * (1.0 + SLACK)
+    if room_w >= each_w * clock.units:
+        return int(clock.units)
+    return int(room_w / each_w) + 1

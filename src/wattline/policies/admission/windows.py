@@ -1,0 +1,89 @@
+"""Caps that are known in advance: no job starts that would keep a planned window from holding."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wattline.model.kernel import kernel
+from wattline.physics.adaptive import WAIT as NO_LEVEL
+from wattline.physics.adaptive import fits
+from wattline.policies.admission.levels import lowest, rise_of
+from wattline.policies.state import BLOCK, State
+
+
+@kernel
+def cap_at(st: State, admission: Any, time_s: float) -> float:
+    """The cap at a later time: a window's, the plan's, or the one that holds now."""
+    cap_w = st.clock[0].cap_w
+    for window in range(admission.window_start_s.size):
+        if admission.window_start_s[window] <= time_s < admission.window_end_s[window]:
+            return float(admission.window_w[window])
+        if admission.window_start_s[window] <= st.clock[0].now_s < admission.window_end_s[window]:
+            cap_w = admission.cap_w
+    return float(cap_w)
+
+
+@kernel
+def level_for_windows(st: State, admission: Any, job: int, level: int) -> int:
+    """The highest level not above `level` at which all windows can be kept, or NO_LEVEL."""
+    now_s = st.clock[0].now_s
+    for lower in range(level, lowest(admission, job) - 1, -1):
+        if keeps_windows(st, admission, job, now_s, lower):
+            return lower
+    return NO_LEVEL
+
+
+@kernel
+def keeps_windows(
+    st: State, admission: Any, job: int, start_s: float, level: int
+) -> bool:
+    """Whether a job that starts at this time and level leaves every window under its cap."""
+    end_s = start_s + st.live[job].requested_s / admission.speed[level]
+    rise_w = rise_of(st, job) * admission.dynamic[level]
+    for window in range(admission.window_start_s.size):
+        begins_s = admission.window_start_s[window]
+        if begins_s >= end_s:
+            break
+        if admission.window_end_s[window] <= start_s:
+            continue
+        held_w = power_at(st, max(begins_s, start_s))
+        if not fits(held_w + rise_w, admission.window_w[window]):
+            return False
+    return True
+
+
+@kernel
+def power_at(st: State, time_s: float) -> float:
+    """What the machine will draw at a later time by the requested times of running jobs.
+
+    A job that is overdue counts as running on.
+    """
+    clock = st.clock[0]
+    power_w = clock.power_w
+    for place in range(clock.blocks):
+        block = st.blocks[place].order
+        for index in range(block * BLOCK, block * BLOCK + st.blocks[block].count):
+            expected_s = st.releases[index].expected_s
+            if expected_s > time_s:
+                return float(power_w)
+            if expected_s >= clock.now_s:
+                live = st.live[st.releases[index].job]
+                power_w -= live.power_w - live.idle_w
+    return float(power_w)
+
+
+@kernel
+def after_windows_s(st: State, admission: Any, job: int) -> float:
+    """The first time, now or the end of a window, at which no window is in a job's way."""
+    start_s = st.clock[0].now_s
+    if admission.window_start_s.size == 0 or keeps_windows(
+        st, admission, job, start_s, lowest(admission, job)
+    ):
+        return float(start_s)
+    for window in range(admission.window_start_s.size):
+        if admission.window_end_s[window] <= start_s:
+            continue
+        if keeps_windows(st, admission, job, admission.window_end_s[window],
+                         lowest(admission, job)):
+            return float(admission.window_end_s[window])
+    return float("inf")
