@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wattline.cli.contract_options import contract_options, scenario_from
+from wattline.cli.other_hours import check_hours, print_other_hours
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.simulating import run_folder
 from wattline.model.errors import InputError
@@ -41,10 +42,10 @@ PICTURES = (".png", ".svg", ".pdf")
 @json_option
 def command(scenario_file: Path | None, bid: str | None, hours: int | None,
             hours_most: int | None, others: tuple[Path, ...], least_reserve: str,
-            out: Path | None, rounds: int, forecast: int, as_json: bool, **flags: Any) -> None:
+            out: Path | None, as_json: bool, **flags: Any) -> None:
     """The best bid, the surface of costs that was seen, and why it stops there."""
     from wattline.scenario.choosing import choose, choose_day
-    from wattline.scenario.regulation import case_of
+    from wattline.scenario.regulation import case_of, planning_of
 
     picture = _picture_path(out) if out is not None else None
     scenario = scenario_from(scenario_file, flags | {"bid": bid})
@@ -56,13 +57,14 @@ def command(scenario_file: Path | None, bid: str | None, hours: int | None,
         from wattline.cli.bid_together import bid_together
 
         bid_together([(scenario_file, scenario), *((p, scenario_from(p, {})) for p in others)],
-                     least_reserve, rounds=rounds, forecast=forecast, as_json=as_json)
+                     least_reserve, as_json=as_json)
         return
     with progress("choosing the bid") as tell:
         search = choose if hours is None else partial(choose_day, hours=hours)
-        decision = search(case, scenario.bidding, rounds=rounds, forecast=forecast,
-                          seed=scenario.seed, progress=tell)
+        decision = search(case, scenario.bidding, rounds=scenario.rounds, progress=tell,
+                          **planning_of(scenario))
     result = _result(case, decision)
+    result["other_hours"] = check_hours(scenario, case, decision.bid, chosen=True)
     if hours is not None:
         result["hours"] = _plan(case, decision, hours, hours_most)
     if picture is not None:
@@ -154,6 +156,7 @@ def _print(result: dict[str, Any], decision: Decision) -> None:
     if decision.outcome is not None:
         click.echo(f"cost {result['cost']:.4g}, saving {result['saving']:.1%}, tracking error "
                    f"{result['tracking']['mean']:.1%} in the mean")
+    print_other_hours(result["other_hours"])
     if "picture" in result:
         click.echo(result["picture"] or "no picture: nothing was simulated")
     if decision.trials:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,14 +21,12 @@ def bid_together(
     sites: Sequence[tuple[Path | None, RegulationScenario]],
     least_reserve: str,
     *,
-    rounds: int,
-    forecast: int,
     as_json: bool,
 ) -> None:
     """Choose and print the joint bid of these scenarios."""
     from wattline.model.units import parse_power
     from wattline.scenario.jointly import choose_together
-    from wattline.scenario.regulation import case_of
+    from wattline.scenario.regulation import case_of, planning_of
 
     names = [path.stem if path else "site" for path, _ in sites]
     for number, name in enumerate(names):
@@ -41,8 +40,8 @@ def bid_together(
         found = choose_together(
             {name: case_of(s) for name, (_, s) in zip(names, sites, strict=True)},
             {name: s.bidding for name, (_, s) in zip(names, sites, strict=True)},
-            reserve_w_least=parse_power(least_reserve), rounds=rounds, forecast=forecast,
-            seed=sites[0][1].seed, progress=tell,
+            reserve_w_least=parse_power(least_reserve), rounds=sites[0][1].rounds, progress=tell,
+            **planning_of(sites[0][1]),
         )  # fmt: skip
     if as_json:
         print_json(_result(found))
@@ -68,8 +67,7 @@ def _result(found: Together) -> dict[str, Any]:
         "reserve_w": joint.reserve_w if bill else None,
         "cost": bill.cost if bill else joint.cost,
         "saving": bill.saving if bill else None,
-        "tracking": {"mean": bill.tracking.mean, "exceed_share": bill.tracking.exceed_share}
-        if bill else None,
+        "tracking": asdict(bill.tracking) if bill else None,
         "constraints_met": bill.tracking.met and all(
             q.met for run in found.runs.values() for q in run.quality) if bill else None,
         "cost_apart": found.cost_apart if bill else None,

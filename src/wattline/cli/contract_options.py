@@ -42,10 +42,15 @@ _OPTIONS = (
     click.option("--mislabelled", type=float, metavar="SHARE",
                  help="Share of the jobs that carry a wrong type."),
     click.option("--seed", type=click.IntRange(min=0), help="Seed of arrivals and signal."),
-    click.option("--rounds", type=click.IntRange(min=1), default=400, show_default=True,
-                 help="Simulations that the descent may use."),
-    click.option("--forecast", type=click.IntRange(min=0), default=0, metavar="HOURS",
-                 help="Plan the bid on so many drawn hours instead of the hour itself."),
+    click.option("--rounds", type=click.IntRange(min=1),
+                 help="Simulations that the descent may use (400)."),
+    click.option("--forecast", type=click.IntRange(min=0), metavar="HOURS",
+                 help="Plan the bid on so many other hours instead of the hour itself."),
+    click.option("--hold", type=click.FloatRange(0, 1), metavar="SHARE",
+                 help="Share of the forecast hours that must meet all constraints, each by itself; "
+                      "without it, all of them together must."),
+    click.option("--check", type=click.IntRange(min=0), metavar="HOURS",
+                 help="Try the chosen bid on so many further hours (10; 0 for a given bid)."),
 )  # fmt: skip
 
 

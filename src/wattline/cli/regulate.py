@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import click
 import numpy as np
 
 from wattline.cli.contract_options import contract_options, scenario_from
+from wattline.cli.other_hours import check_hours, print_other_hours
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.simulating import run_folder
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
               help="Write the pictures of the contract into this folder.")
 @json_option
 def command(scenario_file: Path | None, bid: str | None, weights: str | None, out: Path | None,
-            rounds: int, forecast: int, as_json: bool, **flags: Any) -> None:
+            as_json: bool, **flags: Any) -> None:
     """Simulate a contract: cost, tracking error and QoS of every job type."""
     from wattline.scenario.regulated import run_contract
     from wattline.scenario.regulation import case_of
@@ -43,10 +44,12 @@ def command(scenario_file: Path | None, bid: str | None, weights: str | None, ou
         flags["weights"] = _numbers(weights)
     scenario = scenario_from(scenario_file, flags | {"bid": bid})
     case = case_of(scenario, choose_nodes=out is not None)
-    offered, decision = _offer(scenario, case, rounds, forecast)
+    offered, decision = _offer(scenario, case)
     planned = _day(case, decision) if scenario.bidding == "dayahead" and decision else None
     found = run_contract(case, offered if planned is None else planned)
     result = _result(scenario, found, decision)
+    if planned is None:
+        result["other_hours"] = check_hours(scenario, case, offered, chosen=decision is not None)
     if planned is not None:
         result["bids"] = _bids(found)
         result["reason"] = _day_reason(planned[int(case.warmup_s / 3600.0):], decision)
@@ -69,11 +72,12 @@ def _numbers(text: str) -> list[float]:
 
 
 def _offer(
-    scenario: RegulationScenario, case: Case, rounds: int, forecast: int
+    scenario: RegulationScenario, case: Case
 ) -> tuple[Bid | None, Decision | None]:
     """The bid to simulate: as given, chosen, or none where the run bids itself or a limit rules."""
     from wattline.grid.market import Bid
     from wattline.scenario.choosing import choose, choose_day
+    from wattline.scenario.regulation import planning_of
 
     given = tuple(scenario.weights)
     if scenario.bid is not None:
@@ -83,9 +87,10 @@ def _offer(
     if case.adaptive or case.limit_w is not None:
         return None, None
     with progress("choosing the bid") as tell:
-        search = choose_day if scenario.bidding == "dayahead" else choose
-        decision = search(case, scenario.bidding, rounds=rounds, forecast=forecast,
-                          seed=scenario.seed, progress=tell)
+        by_hours = scenario.bidding == "dayahead"
+        search = choose_day if by_hours else choose
+        decision = search(case, scenario.bidding, rounds=scenario.rounds, progress=tell,
+                          whole=by_hours, **planning_of(scenario))
     if decision.bid is not None and given:
         return replace(decision.bid, weights=given), decision
     return decision.bid, decision
@@ -139,7 +144,7 @@ def _result(
         "weights": dict(zip(names, found.weights, strict=True)),
         "cost": bill.cost,
         "saving": bill.saving,
-        "tracking": {"mean": bill.tracking.mean, "exceed_share": bill.tracking.exceed_share},
+        "tracking": asdict(bill.tracking),
         "qos": {q.name: {"violation_share": q.violation_share, "threshold": q.threshold,
                          "mean": q.mean, "jobs": q.jobs, "unfinished": q.unfinished}
                 for q in found.quality},
@@ -184,16 +189,13 @@ def _nearest(names: list[str], decision: Decision) -> dict[str, Any]:
     if outcome is not None:
         found |= {
             "cost": outcome.cost, "saving": outcome.saving,
-            "tracking": {"mean": outcome.tracking.mean,
-                         "exceed_share": outcome.tracking.exceed_share},
+            "tracking": asdict(outcome.tracking),
             "violations": list(outcome.violations),
         }  # fmt: skip
     return found
 
 
 def _curtailment(scenario: RegulationScenario, found: ContractRun) -> dict[str, Any]:
-    from dataclasses import asdict
-
     from wattline.grid.curtailment import compliance
     from wattline.scenario.regulation import event_of
 
@@ -231,5 +233,6 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
     if result["constraints_met"] is not None:
         click.echo("all constraints met" if result["constraints_met"]
                    else "not met: " + "; ".join(result["violations"]))
+    print_other_hours(result.get("other_hours"))
     for path in result.get("pictures", []):
         click.echo(path)

@@ -38,16 +38,22 @@ PARTS = ("default", "workloads", "large", "long")
               help="Time before each hour, at the average power; 0s starts with an empty cluster.")
 @click.option("--below-idle", is_flag=True,
               help="Let AQA bid for targets below the idle machine, as the published bids do.")
+@click.option("--forecast", type=click.IntRange(min=0), default=0, metavar="HOURS",
+              help="Let AQA plan on so many other hours instead of the first, in the 14 workloads.")
+@click.option("--hold", type=click.FloatRange(0, 1), default=0.0, metavar="SHARE",
+              help="Share of these that must meet all constraints, each by itself.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--workers", type=click.IntRange(min=1), default=None, help="Processes.")
 @json_option
 def command(part: str, signal_file: str, log_file: Path | None, log_starts: tuple[str, ...],
-            hours_each: int, rounds: int, standby: bool, warmup: str, below_idle: bool, seed: int,
-            workers: int | None, as_json: bool) -> None:
+            hours_each: int, rounds: int, standby: bool, warmup: str, below_idle: bool,
+            forecast: int, hold: float, seed: int, workers: int | None, as_json: bool) -> None:
     """Demand response: 100 servers, 14 workloads, 10,000 servers, a real log."""
     from wattline.model.units import parse_duration
     from wattline.studies.regulation import parts
 
+    if hold > 0 and forecast < 1:
+        raise click.UsageError("--hold is a share of forecast hours: give --forecast HOURS too")
     count = workers or min(2, os.cpu_count() or 1)
     shared: dict[str, Any] = {"seed": seed, "hours_each": hours_each, "rounds": rounds,
                               "signal_file": signal_file, "warmup_s": parse_duration(warmup)}
@@ -62,7 +68,7 @@ def command(part: str, signal_file: str, log_file: Path | None, log_starts: tupl
             elif name == "workloads":
                 names = [f"W{i}" for i in range(1, 15)]
                 orders = parts.fourteen(**shared, names=names, standby=standby,
-                                        below_idle=below_idle)
+                                        below_idle=below_idle, forecast=forecast, hold=hold)
                 rows = parts.run_orders(orders, count, tell)
                 result[name] = [asdict(row) for row in rows]
             elif name == "large":

@@ -146,6 +146,9 @@ class Tracking:
 
     mean: float
     exceed_share: float
+    """Share of the time for which the error is large."""
+    short_share: float = 0.0
+    """The part of it in which the power lies below the target; in the rest it lies above."""
 
     @property
     def met(self) -> bool:
@@ -188,23 +191,27 @@ def settle(
     actual, average, reserve, level, energy_price, reserve_price, error_price = values
     duration_s = np.diff(edges)
     # Where nothing is offered there is nothing to follow, and no error to pay for.
-    gap_w = np.where(reserve > 0, np.abs(actual - average - level * reserve), 0.0)
-    money = energy_price * average - reserve_price * reserve + error_price * gap_w
+    over_w = np.where(reserve > 0, actual - average - level * reserve, 0.0)
+    money = energy_price * average - reserve_price * reserve + error_price * np.abs(over_w)
     return Settlement(
         cost=float(money @ duration_s) / WS_PER_KWH,
         cost_without=float((energy_price * average) @ duration_s) / WS_PER_KWH,
         energy_kwh=float(actual @ duration_s) / WS_PER_KWH,
-        tracking=_tracking(gap_w, reserve, duration_s),
+        tracking=_tracking(over_w, reserve, duration_s),
     )
 
 
-def _tracking(gap_w: FloatArray, reserve_w: FloatArray, duration_s: FloatArray) -> Tracking:
+def _tracking(over_w: FloatArray, reserve_w: FloatArray, duration_s: FloatArray) -> Tracking:
     offered = reserve_w > 0
     if not np.any(offered):
         return Tracking(0.0, 0.0)
-    error = gap_w[offered] / reserve_w[offered]
+    over = over_w[offered] / reserve_w[offered]
+    error = np.abs(over)
     weight = duration_s[offered] / duration_s[offered].sum()
-    return Tracking(float(error @ weight), float(weight @ (error > ERROR_LIMIT)))
+    return Tracking(
+        float(error @ weight), float(weight @ (error > ERROR_LIMIT)),
+        float(weight @ (over < -ERROR_LIMIT)),
+    )  # fmt: skip
 
 
 def tracking_errors(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from wattline.grid.signals import Statistics, generate, statistics
 from wattline.grid.workloads import poisson_jobs
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
+from wattline.scenario.advising import advice
 from wattline.scenario.regulated import Case, after_warmup, simulator, uncontrolled_w
 
 WINDOW_S = 300.0
@@ -35,6 +37,9 @@ WINDOW_S = 300.0
 
 LEAST_ROUNDS = 60
 """That a descent has at least for each set of prices, where so many are allowed at all."""
+
+PLANNING, CHECKING = 7919, 6841
+"""Streams of drawn hours: those that a bid is planned on, and those that it is checked on."""
 
 METHOD_OF = {
     "aqa": "descent",
@@ -68,21 +73,36 @@ def _inside(case: Case) -> Signal:
     return Signal(case.signal.time_s[inside], case.signal.value[inside])
 
 
-def forecast_cases(case: Case, count: int, seed: int) -> list[Case]:
-    """Hours that might come: other arrivals, other signals of the same statistics."""
+def forecast_cases(
+    case: Case, count: int, seed: int, *, stream: int = PLANNING, signals: Sequence[Signal] = ()
+) -> list[Case]:
+    """Hours that might come: other arrivals, and other signals.
+
+    These are taken in turn where there are some, and drawn with the same statistics otherwise.
+    Hours of different streams are independent.
+    """
     found = _statistics(case)
     made = []
     for number in range(count):
-        rng = np.random.default_rng((seed, 7919, number))
+        rng = np.random.default_rng((seed, stream, number))
         signal = generate(
             rng, case.duration_s - case.warmup_s, std=min(found.std, 0.95), mean=found.mean,
             correlation_s=found.correlation_s, step_s=max(found.step_s, case.cycle_s),
         )  # fmt: skip
+        if signals:
+            signal = signals[number % len(signals)]
         if case.warmup_s > 0:
             signal = after_warmup(signal, case.warmup_s)
         jobs = poisson_jobs(case.workload, case.duration_s, rng)
         made.append(replace(case, jobs=jobs, signal=signal, truth=None, choose_nodes=False))
     return made
+
+
+def first_hour(case: Case) -> Case:
+    """The case cut to its first hour, which is what is planned."""
+    if case.duration_s > HOUR_S + case.warmup_s + 1e-9:
+        return replace(case, duration_s=HOUR_S + case.warmup_s)
+    return case
 
 
 def choose(
@@ -91,35 +111,41 @@ def choose(
     *,
     rounds: int = 200,
     forecast: int = 0,
+    hold: float = 0.0,
+    signals: Sequence[Signal] = (),
     seed: int = 0,
+    whole: bool = True,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> Decision:
-    """Choose a bid by a method; planned on the case's own hour, or on forecast ones."""
-    if case.duration_s > 3600.0 + case.warmup_s + 1e-9 and method not in ("heuristic", "range"):
-        case = replace(case, duration_s=3600.0 + case.warmup_s)
+    """Choose a bid by a method; planned on the case's own hour, or on forecast ones.
+
+    With `hold`, this share of the forecast hours must meet all constraints, each by itself;
+    without it, all of them together. `signals` are for the forecast. Unless the `whole` surface is
+    wanted, bids that cannot be the best are left out.
+    """
+    if method not in ("heuristic", "range"):
+        case = first_hour(case)
     case = replace(case, choose_nodes=False)
-    planned = forecast_cases(case, forecast, seed) if forecast else [case]
+    planned = forecast_cases(case, forecast, seed, signals=signals) if forecast else [case]
     alone_w = float(np.mean([uncontrolled_w(c) for c in planned]))
     problem = replace(problem_of(case), power_w_alone=alone_w)
-    simulate = simulator(planned)
+    simulate = simulator(planned, hold)
     name = _method(case, method)
-    if name == "descent":
-        return descend(problem, simulate, settings=Settings(rounds=rounds), progress=progress)
-    if name == "closed_form":
-        return closed_form_bid(
-            problem, simulate, reserve_scales=(1.0, 0.8, 0.6, 0.4, 0.2), step=0.02,
-            progress=progress,
-        )  # fmt: skip
-    if name == "empirical":
-        return closed_form_bid(
-            problem, simulate, rule=observed_rule(problem, planned, simulate),
-            reserve_scales=(1.0, 0.8, 0.6, 0.4, 0.2), step=0.02, progress=progress,
-        )  # fmt: skip
-    if name == "exhaustive":
-        return exhaustive_bid(problem, simulate, progress=progress)
     if name in ("heuristic", "range"):
         return _heuristic(case, capping_heuristic if name == "heuristic" else range_heuristic)
-    raise InputError(f"bidding '{name}' is unknown")
+    if name == "descent":
+        found = descend(problem, simulate, settings=Settings(rounds=rounds), progress=progress)
+    elif name in ("closed_form", "empirical"):
+        rule = observed_rule(problem, planned, simulate) if name == "empirical" else None
+        found = closed_form_bid(
+            problem, simulate, rule=rule, reserve_scales=(1.0, 0.8, 0.6, 0.4, 0.2), step=0.02,
+            whole=whole, progress=progress,
+        )  # fmt: skip
+    elif name == "exhaustive":
+        found = exhaustive_bid(problem, simulate, whole=whole, progress=progress)
+    else:
+        raise InputError(f"bidding '{name}' is unknown")
+    return replace(found, reason=found.reason + advice(planned, found, hold))
 
 
 def _method(case: Case, method: str) -> str:
@@ -132,9 +158,8 @@ def choose_day(
     *,
     hours: int | None = None,
     rounds: int = 200,
-    forecast: int = 0,
-    seed: int = 0,
     progress: Callable[[float], None] = lambda fraction: None,
+    **planning: Any,
 ) -> Decision:
     """Choose as `choose` does, with the bids tried that other hours' prices ask for as well.
 
@@ -154,7 +179,7 @@ def choose_day(
     for prices in sets:
         mine = replace(case, prices=Prices.flat(*prices))
         decisions.append(
-            choose(mine, method, rounds=each, forecast=forecast, seed=seed, progress=tell)
+            choose(mine, method, rounds=each, progress=tell, **planning)
         )
     trials = tuple(trial for decision in decisions for trial in decision.trials)
     return replace(decisions[0], trials=trials)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from wattline.grid.bidding import Decision
 from wattline.grid.market import Bid, Settlement
@@ -44,9 +45,8 @@ def choose_together(
     *,
     reserve_w_least: float = 0.0,
     rounds: int = 200,
-    forecast: int = 0,
-    seed: int = 0,
     progress: Callable[[float], None] = lambda fraction: None,
+    **planning: Any,
 ) -> Together:
     """Choose the parts of all sites; they follow the signal and the prices of the first."""
     first = next(iter(cases.values()))
@@ -58,7 +58,7 @@ def choose_together(
             raise InputError(f"site '{name}': sites that bid together need the same duration")
         shared[name] = replace(case, signal=first.signal, prices=first.prices)
         decisions[name] = choose(
-            shared[name], methods[name], rounds=rounds, forecast=forecast, seed=seed,
+            shared[name], methods[name], rounds=rounds, **planning,
             progress=lambda part, done=number: progress((done + part) / len(cases)),  # type: ignore[misc]
         )  # fmt: skip
         problem = problem_of(shared[name])

@@ -264,18 +264,21 @@ def after_warmup(signal: Signal, warmup_s: float) -> Signal:
     return Signal(time_s, np.append(0.0, signal.value), signal.unit)
 
 
-def simulator(cases: Case | Sequence[Case]) -> Simulate:
+def simulator(cases: Case | Sequence[Case], hold: float = 0.0) -> Simulate:
     """What a bidder calls: the outcome of a bid, pooled over the cases."""
     chosen = [cases] if isinstance(cases, Case) else list(cases)
 
     def outcome(bid: Bid) -> Outcome:
-        return pool([run_contract(case, bid) for case in chosen])
+        return pool([run_contract(case, bid) for case in chosen], hold)
 
     return outcome
 
 
-def pool(runs: Sequence[ContractRun]) -> Outcome:
-    """One outcome of several runs: mean bill, all jobs judged together."""
+def pool(runs: Sequence[ContractRun], hold: float = 0.0) -> Outcome:
+    """One outcome of several runs: mean bill, all jobs judged together.
+
+    With `hold`, this share of the runs must meet all constraints by itself.
+    """
     if len(runs) == 1:
         return runs[0].outcome
     types = len(runs[0].quality)
@@ -299,10 +302,12 @@ def pool(runs: Sequence[ContractRun]) -> Outcome:
     tracking = Tracking(
         float(np.mean([b.tracking.mean for b in bills])),
         float(np.mean([b.tracking.exceed_share for b in bills])),
+        float(np.mean([b.tracking.short_share for b in bills])),
     )
     cost = float(np.mean([b.cost for b in bills]))
     without = float(np.mean([b.cost_without for b in bills]))
-    return Outcome(cost, 1 - cost / without, tracking, tuple(quality), delays)
+    return Outcome(cost, 1 - cost / without, tracking, tuple(quality), delays,
+                   tuple(run.outcome for run in runs), hold)  # fmt: skip
 
 
 def uncontrolled_w(case: Case) -> float:

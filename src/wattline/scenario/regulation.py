@@ -12,8 +12,9 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wattline.grid.curtailment import Curtailment
+from wattline.grid.dayahead import HOUR_S
 from wattline.grid.market import Prices
-from wattline.grid.signals import generate, load_signal, window
+from wattline.grid.signals import generate, hours, load_signal, window
 from wattline.grid.workloads import JobType, Workload, poisson_jobs, workload
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
@@ -98,6 +99,10 @@ class RegulationScenario(_Strict):
     feedback: bool = False
     mislabelled: float = Field(default=0.0, ge=0, le=1)
     curtailment: CurtailmentFields | None = None
+    rounds: int = Field(default=400, ge=1)
+    forecast: int = Field(default=0, ge=0)
+    hold: float = Field(default=0.0, ge=0, le=1)
+    check: int | None = Field(default=None, ge=0)
 
     @property
     def duration_s(self) -> float:
@@ -235,6 +240,28 @@ def _signal(scenario: RegulationScenario, rng: np.random.Generator) -> Signal:
     if scenario.warmup_s == 0:
         return signal
     return after_warmup(signal, scenario.warmup_s)
+
+
+def other_signals(scenario: RegulationScenario) -> list[Signal]:
+    """The whole spans of the signal's file beside that of the contract; none of a drawn signal."""
+    if not isinstance(scenario.signal, str):
+        return []
+    whole = load_signal(scenario.signal)
+    start_s, span_s = seconds(scenario.signal_start), min(scenario.duration_s, HOUR_S)
+    count = int((whole.time_s[-1] - whole.time_s[0]) // span_s) + 1
+    found = []
+    for number, signal in zip(range(count), hours(whole, span_s), strict=False):
+        if abs(number * span_s - start_s) >= span_s:
+            found.append(signal)
+    return found
+
+
+def planning_of(scenario: RegulationScenario) -> dict[str, Any]:
+    """What `choose` is told: the forecast, and the hours' signals for it."""
+    if scenario.hold > 0 and scenario.forecast < 1:
+        raise InputError("hold is a share of forecast hours: give forecast (--forecast HOURS) too")
+    return {"forecast": scenario.forecast, "hold": scenario.hold, "seed": scenario.seed,
+            "signals": other_signals(scenario) if scenario.forecast else []}
 
 
 def _prices(scenario: RegulationScenario) -> Prices:

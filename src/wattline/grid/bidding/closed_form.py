@@ -15,7 +15,7 @@ import numpy as np
 
 from wattline.grid.bidding import theory
 from wattline.grid.bidding.heuristic import range_heuristic
-from wattline.grid.bidding.problem import Decision, Outcome, Problem, Simulate, best_of
+from wattline.grid.bidding.problem import Decision, Problem, Simulate, best_of, try_all
 from wattline.grid.market import Bid
 from wattline.model.signal import FloatArray
 
@@ -98,23 +98,25 @@ def closed_form_bid(
     rule: WeightRule | None = None,
     step: float = 0.01,
     reserve_scales: tuple[float, ...] = (1.0,),
+    whole: bool = True,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> Decision:
-    """Walk the averages; `rule` replaces the closed form, e.g. by empirical distributions."""
+    """Walk the averages; `rule` replaces the closed form, e.g. by empirical distributions.
+
+    Unless the `whole` surface is wanted, only bids that can be the best are simulated.
+    """
     workload = problem.workload
     least = rule or bound_rule(problem, fit_alpha(problem, simulate))
     low_w, high_w = workload.range.power_w_min, workload.range.power_w_max
-    tried: list[tuple[Bid, Outcome]] = []
+    bids: list[Bid] = []
     steps = round(1 / step)
     for number in range(1, steps):
         average_w = low_w + number * step * (high_w - low_w)
         found = largest_reserve(problem, least, average_w)
         if found is not None:
-            for scale in reserve_scales:
-                bid = Bid(average_w, scale * found[0]).with_weights(found[1])
-                tried.append((bid, simulate(bid)))
-        progress(number / steps)
-    if not tried:
+            bids += [Bid(average_w, scale * found[0]).with_weights(found[1])
+                     for scale in reserve_scales]  # fmt: skip
+    if not bids:
         total = settled_weights(least, (low_w + high_w) / 2, 0.0, len(workload.types))[1]
         return Decision(
             None,
@@ -122,4 +124,8 @@ def closed_form_bid(
             f"even without a reserve and at half of the machine's range the least weights sum to "
             f"{total:.3g}, {total - 1:.3g} above one",
         )
-    return best_of(problem, tried, f"the cheapest of {len(tried)} averages with their largest R")
+    tried = try_all(problem, simulate, bids, whole=whole, progress=progress)
+    parts = "" if len(reserve_scales) == 1 else " or a part of it"
+    return best_of(
+        problem, tried, f"the cheapest of {len(bids)} bids, averages with their largest R{parts}"
+    )

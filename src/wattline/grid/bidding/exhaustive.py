@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from wattline.grid.bidding.problem import Decision, Outcome, Problem, Simulate, best_of
+from wattline.grid.bidding.problem import Decision, Problem, Simulate, best_of, try_all
 from wattline.grid.market import Bid
 
 
@@ -38,12 +38,10 @@ def exhaustive_bid(
     *,
     averages: int = 12,
     reserves: int = 10,
+    whole: bool = True,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> Decision:
-    """Simulate every bid of the grid."""
+    """Simulate every bid of the grid; unless the `whole` surface is wanted, only the promising."""
     bids = grid_bids(problem, averages, reserves)
-    tried: list[tuple[Bid, Outcome]] = []
-    for number, bid in enumerate(bids):
-        tried.append((bid, simulate(bid)))
-        progress((number + 1) / len(bids))
+    tried = try_all(problem, simulate, bids, whole=whole, progress=progress)
     return best_of(problem, tried, f"the cheapest of {len(bids)} bids of the grid")

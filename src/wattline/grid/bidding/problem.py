@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -71,20 +72,48 @@ class Outcome:
     quality: tuple[TypeQuality, ...]
     delays_s: tuple[FloatArray, ...] = field(default=(), repr=False)
     """For each type, how much longer its jobs stayed than their shortest time."""
+    hours: tuple[Outcome, ...] = field(default=(), repr=False)
+    """The single hours, where several were simulated; the other fields are of all together."""
+    hold: float = 0.0
+    """Share of the hours that must meet all constraints, each by itself; 0: all together must."""
 
     @property
     def met(self) -> bool:
+        if self._deciding is not None:
+            return self._deciding.met
         return self.tracking.met and all(q.met for q in self.quality)
+
+    @property
+    def _deciding(self) -> Outcome | None:
+        """The hour that must be met for enough hours to be: all better ones are then met too."""
+        if not self.hours or self.hold <= 0:
+            return None
+        ranked = sorted(self.hours, key=lambda hour: (not hour.met, hour.excess))
+        return ranked[self._hours_asked - 1]
+
+    @property
+    def _hours_asked(self) -> int:
+        return max(1, math.ceil(self.hold * len(self.hours) - 1e-9))
 
     @property
     def violations(self) -> tuple[str, ...]:
         """Each constraint that fails, and by how much."""
+        if self._deciding is not None:
+            if self._deciding.met:
+                return ()
+            count, asked = sum(hour.met for hour in self.hours), self._hours_asked
+            return (
+                f"hours: all constraints are met in {count} of {len(self.hours)} hours, "
+                f"{asked - count} fewer than asked", *self._deciding.violations,
+            )  # fmt: skip
         found = []
         if not self.tracking.met:
-            share = self.tracking.exceed_share
+            share, short = self.tracking.exceed_share, self.tracking.short_share
             found.append(
                 f"tracking: the error is large for {share:.1%} of the time, "
-                f"{share - EXCEED_LIMIT:.1%} above the limit"
+                f"{share - EXCEED_LIMIT:.1%} above the limit ({short:.1%} below the target, with "
+                f"too little work or too few free servers, {share - short:.1%} above it, with jobs "
+                "that caps cannot slow enough)"
             )
         for q in self.quality:
             if not q.met:
@@ -97,6 +126,8 @@ class Outcome:
     @property
     def excess(self) -> float:
         """The sum by which constraints fail: what to make small where none is met."""
+        if self._deciding is not None:
+            return self._deciding.excess
         over = max(0.0, self.tracking.exceed_share - EXCEED_LIMIT)
         return over + sum(max(0.0, q.violation_share - q.limit) for q in self.quality)
 
@@ -145,6 +176,36 @@ def trial_of(bid: Bid, outcome: Outcome) -> Trial:
         bid.average_w, bid.reserve_w, outcome.cost, outcome.met,
         "; ".join(outcome.violations), outcome.tracking.mean, bid.weights,
     )  # fmt: skip
+
+
+def try_all(
+    problem: Problem,
+    simulate: Simulate,
+    bids: Sequence[Bid],
+    *,
+    whole: bool = True,
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> list[tuple[Bid, Outcome]]:
+    """Simulate these bids; unless the `whole` surface is wanted, only those that can be best.
+
+    Without tracking errors a bid costs what is known beforehand, and errors only add to it. So
+    bids are tried in the order of that cost, up to where it exceeds that of one that is met.
+    """
+    def floor(number: int) -> float:
+        bid = bids[number]
+        kw = problem.energy_price * bid.average_w - problem.reserve_price * bid.reserve_w
+        return problem.hours * kw / 1000.0
+
+    found: dict[int, Outcome] = {}
+    best = math.inf
+    for done, number in enumerate(sorted(range(len(bids)), key=floor)):
+        if not whole and floor(number) >= best:
+            break
+        outcome = found[number] = simulate(bids[number])
+        if outcome.met and problem.gains(bids[number].average_w, outcome.cost):
+            best = min(best, outcome.cost)
+        progress((done + 1) / len(bids))
+    return [(bids[number], found[number]) for number in sorted(found)]
 
 
 def best_of(

@@ -109,6 +109,6 @@ def _searched(case: Case) -> Bid | None:
         duration_s=day_s, warmup_s=2 * HOUR_S, adaptive=False, own_times=False, cycle_s=4.0,
     )  # fmt: skip
     decision = exhaustive_bid(
-        problem_of(synthetic), simulator(synthetic), averages=6, reserves=5
+        problem_of(synthetic), simulator(synthetic), averages=6, reserves=5, whole=False
     )
     return decision.bid or decision.nearest

@@ -62,6 +62,10 @@ class Order:
     signal_hour: int = 0
     warmup_s: float = 1800.0
     """Before the hour, at the average power: a cluster that takes part is not empty."""
+    forecast: int = 0
+    """Hours that the bid is planned on; 0: on the first that it is judged on."""
+    hold: float = 0.0
+    """Share of these that must meet all constraints, each by itself; 0: all together must."""
     also: tuple[str, ...] = ()
     """Policies that are judged with the same bid, as Tracking-only was with EnergyQARE's."""
 
@@ -96,8 +100,11 @@ def case_for(order: Order, number: int) -> Case:
 
 
 def evaluate(order: Order) -> list[Row]:
-    """Choose the bid on hour 0 and judge it there and on the other hours; a row a policy."""
-    decision = choose(case_for(order, 0), METHOD_OF[order.policy], rounds=order.rounds)
+    """Choose the bid and judge it on hour 0 and on the other hours; a row a policy."""
+    decision = choose(
+        case_for(order, 0), METHOD_OF[order.policy], rounds=order.rounds, whole=False,
+        forecast=order.forecast, hold=order.hold, seed=order.seed,
+    )  # fmt: skip
     bid = decision.bid or decision.nearest
     rows = []
     for policy in (order.policy, *order.also):
@@ -139,7 +146,9 @@ def run_orders(orders: Sequence[Order], workers: int, progress: Progress) -> lis
         return rows
     found: dict[int, list[Row]] = {}
     with worker_pool(workers) as pool:
-        waiting = {pool.submit(evaluate, order): n for n, order in enumerate(orders)}
+        # The largest first: begun last, one of them alone would keep the others waiting.
+        ranked = sorted(enumerate(orders), key=lambda pair: -pair[1].workload.servers)
+        waiting = {pool.submit(evaluate, order): n for n, order in ranked}
         for done in as_completed(waiting):
             found[waiting[done]] = done.result()
             progress(len(found) / len(orders))
@@ -156,11 +165,14 @@ def fourteen(
     standby: bool = False,
     warmup_s: float = 1800.0,
     below_idle: bool = False,
+    forecast: int = 0,
+    hold: float = 0.0,
 ) -> list[Order]:
     """W1 to W14 at 35 servers under the three policies; W3 with standby jobs for AQA.
 
     With `standby`, AQA has them in all workloads; with `below_idle` its bids may ask for targets
-    below the idle machine, as the published ones do.
+    below the idle machine, as the published ones do. With `forecast`, AQA plans on so many other
+    hours, of which the share `hold` must be met.
     """
     orders = []
     for name in names:
@@ -170,7 +182,8 @@ def fourteen(
         if standby or name == "W3":
             load = load.with_standby()
         orders.append(Order(replace(load, below_idle=below_idle), "aqa", name, seed, hours_each,
-                            rounds, signal_file, warmup_s=warmup_s))  # fmt: skip
+                            rounds, signal_file, warmup_s=warmup_s, forecast=forecast,
+                            hold=hold))  # fmt: skip
     return orders
 
 
