@@ -6,6 +6,7 @@ from wattline.model.errors import InputError
 from wattline.model.units import (
     format_duration,
     format_energy,
+    format_hosts,
     format_power,
     parse_duration,
     parse_energy,
@@ -44,6 +45,8 @@ def test_fraction():
 
 def test_hosts():
     assert parse_hosts("n[001-003,007],login1") == ["n001", "n002", "n003", "n007", "login1"]
+    assert format_hosts("n", [(1, 3), (7, 7)]) == "n[1-3,7]"
+    assert [format_hosts("n", runs) for runs in ([(7, 7)], [(7, 8)], [])] == ["n7", "n[7-8]", ""]
     assert parse_hosts("r[1-2]n[1-2]") == ["r1n1", "r1n2", "r2n1", "r2n2"]
 
 

@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from wattline.account.nodes_held import UNKNOWN, NodesHeld, count_nodes
 from wattline.account.records import NEVER_LET_IN, NOT_STARTED, JobRecord, StepRecord
 from wattline.model.jobs import JobTable
-from wattline.model.machine import Machine
 from wattline.model.run import EventKind, Outcome, Run
-from wattline.model.signal import FloatArray, Signal
+from wattline.model.signal import Signal
 
 _BEGIN = (EventKind.START, EventKind.RESUME)
 _STOP = (EventKind.PAUSE, EventKind.END)
 _STATES = {Outcome.COMPLETED: "COMPLETED", Outcome.KILLED: "TIMEOUT"}
 CLOSE = 1e-6
-UNKNOWN = "unknown"
 
 
 def records_of(run: Run) -> Iterator[JobRecord]:
@@ -31,25 +30,29 @@ def records_of(run: Run) -> Iterator[JobRecord]:
     (nodes that boot, or are slowed together) its mean power stands for it, and the record says so.
     """
     jobs, schedule = run.jobs, run.schedule
-    first_node = _first_nodes(run)
+    held = NodesHeld(run)
     changes = _power_changes(run)
-    cores = _cores_per_unit(run)
+    machine = run.machine
+    core_units = run.units != machine.node_count
     for row in np.flatnonzero(run.ran):
-        nodes = int(schedule.nodes[row])
+        units = int(schedule.nodes[row])
         start, end = float(schedule.start_s[row]), float(schedule.end_s[row])
         energy = float(schedule.energy_j[row])
-        node_class = run.machine.class_of(max(0, int(first_node[row])) if cores else 0)
-        steps, measured = _steps(changes.get(int(row), []), nodes, node_class.power_w_idle,
-                                 (start, end, energy))
+        node_runs = held.of(int(row))
+        node_class = machine.class_of(node_runs[0][0] if node_runs else 0)
+        # Without a placement: the fewest nodes that have so many cores.
+        nodes = -(-units // node_class.cores) if core_units else units
+        idle_w = node_class.power_w_idle / (node_class.cores if core_units else 1)
+        steps, measured = _steps(changes.get(int(row), []), units * idle_w, (start, end, energy))
         yield JobRecord(
             **_asked(jobs, int(row)),
-            node_class=node_class.name,
-            nodes=nodes,
-            cores=nodes * max(1, cores) if cores else nodes,
+            node_class=held.classes(node_runs),
+            nodes=count_nodes(node_runs) or nodes,
+            cores=units if core_units else units * node_class.cores,
             submit_s=float(jobs.submit_s[row]), start_s=start, end_s=end,
             state=_STATES.get(Outcome(int(schedule.outcome[row])), "COMPLETED"),
             energy_j=energy,
-            first_node=int(first_node[row]),
+            node_runs=node_runs,
             quality="simulated" if measured else "simulated, mean power",
             steps=steps,
         )
@@ -102,12 +105,11 @@ def _power_changes(run: Run) -> dict[int, list[tuple[float, int, float]]]:
 
 
 def _steps(
-    changes: list[tuple[float, int, float]], nodes: int, idle_w: float,
-    whole: tuple[float, float, float],
+    changes: list[tuple[float, int, float]], idle_w: float, whole: tuple[float, float, float],
 ) -> tuple[tuple[StepRecord, ...], bool]:
     """The stretches of a job; and whether its power over time accounts for its energy."""
     start_s, end_s, energy_j = whole
-    steps = list(_stretches(changes, nodes * idle_w, end_s))
+    steps = list(_stretches(changes, idle_w, end_s))
     total = sum(step.energy_j for step in steps)
     if steps and abs(total - energy_j) <= CLOSE * max(1.0, energy_j):
         return tuple(steps), True
@@ -142,21 +144,3 @@ def _step(step: int, points: list[tuple[float, float]], end_s: float) -> StepRec
     signal = Signal.from_steps(points, "W")
     start_s = points[0][0]
     return StepRecord(step, start_s, end_s, signal.integral(start_s, end_s), signal)
-
-
-def _first_nodes(run: Run) -> FloatArray:
-    first = np.full(len(run.jobs), -1.0)
-    if run.placement is not None:
-        # The first run of neighbouring units that is listed for a job; later ones do not count.
-        order = np.arange(len(run.placement.job))[::-1]
-        first[run.placement.job[order]] = run.placement.first[order]
-        if not _cores_per_unit(run):
-            per_node = max(1, run.units // run.machine.node_count)
-            first = np.where(first >= 0, first // per_node, first)
-    return first
-
-
-def _cores_per_unit(run: Run) -> int:
-    """Cores of a node where units are nodes; 0 where units are cores."""
-    machine: Machine = run.machine
-    return machine.class_of(0).cores if run.units == machine.node_count else 0

@@ -14,17 +14,21 @@ from sqlalchemy import (
     Integer,
     Select,
     Table,
+    Text,
     UniqueConstraint,
     delete,
     func,
+    inspect,
     select,
 )
 
 from wattline.account.records import NEVER_RAN, JobRecord
-from wattline.account.store import Store, metadata, name_type
+from wattline.account.store import Store, metadata, name_type, shown_url
 from wattline.model.errors import InputError
 
 NAME = name_type()
+LONG_TEXT = 2**24 - 1
+"""A host list of tens of thousands of scattered nodes is longer than MariaDB's usual text."""
 
 runs = Table(
     "ledger_run", metadata,
@@ -42,7 +46,8 @@ jobs = Table(
     *(Column(name, NAME, nullable=False)
       for name in ("user", "account", "partition", "application", "node_class", "state",
                    "quality")),
-    *(Column(name, Integer, nullable=False) for name in ("nodes", "cores", "first_node")),
+    *(Column(name, Integer, nullable=False) for name in ("nodes", "cores")),
+    Column("node_list", Text(LONG_TEXT), nullable=False),
     *(Column(name, Float(53), nullable=False)
       for name in ("submit_s", "start_s", "end_s", "limit_s", "energy_j")),
     Column("frequency_hz", Float(53)),
@@ -89,6 +94,13 @@ class Ledger:
     def __init__(self, store: Store) -> None:
         self.store = store
         store.create(runs, jobs, steps, power)
+        kept = {column["name"] for column in inspect(store.engine).get_columns(jobs.name)}
+        missing = [column.name for column in jobs.columns if column.name not in kept]
+        if missing:
+            raise InputError(
+                f"the store {shown_url(store.url)} has a ledger of an earlier version, without "
+                f"{', '.join(missing)}; enter the runs in a new store"
+            )
 
     def add(self, name: str, records: Iterable[JobRecord], *, machine: str = "",
             energy_j: float = 0.0, epoch_s: float = 0.0) -> int:
@@ -222,7 +234,7 @@ def _job_row(run_id: int, record: JobRecord) -> dict[str, Any]:
         "account": record.account, "partition": record.partition,
         "application": record.application, "node_class": record.node_class,
         "state": record.state, "quality": record.quality, "nodes": record.nodes,
-        "cores": record.cores, "first_node": record.first_node, "submit_s": record.submit_s,
+        "cores": record.cores, "node_list": record.node_list, "submit_s": record.submit_s,
         "start_s": record.start_s, "end_s": record.end_s, "limit_s": record.limit_s,
         "energy_j": record.energy_j, "frequency_hz": record.frequency_hz if known else None,
     }

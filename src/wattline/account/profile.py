@@ -130,5 +130,7 @@ def _attributes(record: JobRecord, index: int, name: str, start_s: float) -> dic
 
 
 def _node_names(record: JobRecord) -> list[str]:
-    first = max(0, record.first_node)
-    return [f"n{first + offset}" for offset in range(record.nodes)]
+    """The names of the nodes; where nobody knows which they are, names that say so."""
+    if not record.node_runs:
+        return [f"unknown{number}" for number in range(record.nodes)]
+    return [f"n{node}" for first, last in record.node_runs for node in range(first, last + 1)]

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from wattline.account.nodes_held import NodeRuns
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
+from wattline.model.units import format_hosts
 
 NEVER_LET_IN, NOT_STARTED = "CANCELLED", "PENDING"
 NEVER_RAN = (NEVER_LET_IN, NOT_STARTED)
@@ -44,8 +46,8 @@ class JobRecord:
     limit_s: float
     state: str
     energy_j: float
-    first_node: int = -1
-    """Number of its first node where placement is known; -1 where it is not."""
+    node_runs: NodeRuns = ()
+    """Its nodes as runs of neighbours where placement is known; none where it is not."""
     frequency_hz: float = float("nan")
     quality: str = "simulated"
     """How the joules were obtained."""
@@ -56,6 +58,11 @@ class JobRecord:
             raise InputError(f"job {self.job_id}: submit, start and end are out of order")
         if not (np.isfinite(self.energy_j) and self.energy_j >= 0):
             raise InputError(f"job {self.job_id}: energy_j is {self.energy_j}, must be >= 0")
+
+    @property
+    def node_list(self) -> str:
+        """`n[1-3,7]`, or nothing where the nodes are not known."""
+        return format_hosts("n", self.node_runs)
 
     @property
     def elapsed_s(self) -> float:

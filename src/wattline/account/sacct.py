@@ -210,8 +210,7 @@ def _json_job(
 
 
 def node_list(job: Mapping[str, Any]) -> str:
-    """Names of the nodes where placement is known, else `None assigned` as Slurm has it."""
-    first, count = int(job["first_node"]), int(job["nodes"])
-    if first < 0:
+    """Names of the nodes; `None assigned` of a job that never had any, as Slurm has it."""
+    if job["state"] in NEVER_RAN:
         return "None assigned"
-    return f"n{first}" if count == 1 else f"n[{first}-{first + count - 1}]"
+    return str(job["node_list"]) or "Unknown"

@@ -6,6 +6,7 @@ Files hold SI numbers; these functions stand at the edge, where people type and 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from wattline.model.errors import InputError
 
@@ -59,6 +60,13 @@ def parse_hosts(text: str) -> list[str]:
     if not hosts or text.count("[") != text.count("]"):
         raise InputError(f"'{text}' is not a host list; write it like n[001-004],login1")
     return hosts
+
+
+def format_hosts(prefix: str, runs: Iterable[tuple[int, int]]) -> str:
+    """`n[1-3,7]` from runs of neighbours, each with its first and last number."""
+    parts = [f"{first}-{last}" if last > first else f"{first}" for first, last in runs]
+    alone = len(parts) == 1 and "-" not in parts[0]
+    return f"{prefix}{parts[0]}" if alone else f"{prefix}[{','.join(parts)}]" if parts else ""
 
 
 def format_power(power_w: float) -> str:

@@ -166,6 +166,11 @@ def _check_placement(scenario: Scenario, machine: Machine) -> None:
 
 
 def make_rules(scenario: Scenario, jobs: JobTable, machine: Machine) -> Rules:
+    units = units_of(machine, scenario.machine.granularity)
+    for index, section in enumerate(scenario.reservations):
+        if section.nodes > units:
+            raise InputError(f"reservations.{index}.nodes: {section.nodes} are reserved, "
+                             f"the machine has {units}")
     rules = Rules(
         granularity=scenario.machine.granularity,
         overrun=scenario.policy.overrun,

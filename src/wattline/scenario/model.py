@@ -6,6 +6,7 @@ right. Numbers are SI; where a person types them, `1.4MW`, `90m` or `70%` are un
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -129,6 +130,8 @@ class CapStep(Section):
 
 
 def _not_past(start_s: float) -> float:
+    if not math.isfinite(start_s):
+        raise ValueError("must be a time in seconds from 0 on")
     if start_s < 0:
         raise ValueError("this is in the past: the scenario's clock begins at 0 s")
     return start_s
@@ -195,7 +198,7 @@ class PowerSection(Section):
 
 
 class ReservationSection(Section):
-    start_s: Seconds
+    start_s: Ahead
     duration_s: Seconds = Field(gt=0)
     nodes: int = Field(0, ge=0)
     watts: Watts = Field(0.0, ge=0)

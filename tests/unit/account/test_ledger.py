@@ -26,7 +26,8 @@ def record(job_id=127, *, user="ann", energy_j=490_600.0, start_s=0.0, end_s=552
         "job_id": job_id, "user": user, "account": "physics", "partition": "batch",
         "application": "cg.D.32", "node_class": "cuzco", "nodes": 4, "cores": 32,
         "submit_s": start_s, "start_s": start_s, "end_s": end_s, "limit_s": 3600.0,
-        "state": "COMPLETED", "energy_j": energy_j, "first_node": 109, "steps": steps, **more,
+        "state": "COMPLETED", "energy_j": energy_j, "node_runs": ((109, 112),),
+        "steps": steps, **more,
     }
     return JobRecord(**values)
 
@@ -49,6 +50,29 @@ def test_totals(ledger):
     assert ledger.totals(run["id"], "node_class")[0].node_s == 3 * 4 * 552.0
     with pytest.raises(InputError, match="cannot add up by 'colour'"):
         ledger.totals(run["id"], "colour")
+
+
+def test_nodes_are_listed_where_they_are_known(ledger):
+    run = entered(ledger, record(1), record(2, node_runs=((1, 3), (7, 7))),
+                  record(3, node_runs=()), record(4, state="PENDING", nodes=0, node_runs=()))
+    assert [sacct.node_list(job) for job in ledger.jobs_of(run["id"])] == [
+        "n[109-112]", "n[1-3,7]", "Unknown", "None assigned"]
+
+
+def test_profiles_name_the_nodes_or_say_that_they_are_unknown(tmp_path):
+    path = write_profile(record(1, node_runs=((1, 3), (7, 7))), tmp_path)
+    assert sorted(node for _, node in read_profile(path)) == ["n1", "n2", "n3", "n7"]
+    path = write_profile(record(2, node_runs=()), tmp_path)
+    assert sorted(node for _, node in read_profile(path)) == [f"unknown{i}" for i in range(4)]
+
+
+def test_a_ledger_without_a_column_is_refused_in_one_line():
+    with Store("sqlite://") as store:
+        Ledger(store)
+        with store.session() as session:
+            session.connection().exec_driver_sql("ALTER TABLE ledger_job DROP COLUMN node_list")
+        with pytest.raises(InputError, match="earlier version, without node_list"):
+            Ledger(store)
 
 
 def test_a_run_entered_again_replaces_the_old_one(ledger):
