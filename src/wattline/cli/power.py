@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from wattline.cli.output import json_option, print_json
-from wattline.cli.view import machine_of, machine_options
+from wattline.cli.view import machine_in, machine_of, machine_options
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
@@ -64,7 +66,8 @@ def show(scenario: Path | None, run_folder: Path | None, as_json: bool, **option
 
 @command.command("set")
 @scenario_argument
-@click.option("--cap", metavar="WATTS|INFINITE", help="The cap.")
+@click.option("--cap", metavar="WATTS|PERCENT|INFINITE",
+              help="The cap; per cent are of MaxWatts, what the machine can draw.")
 @click.option("--at", default="", metavar="TIME", help="From this time on; else from the start.")
 @click.option("--floor", metavar="WATTS", help="The machine is not switched off below this.")
 @click.option("--change-rate", metavar="WATTS", help="How fast power may change, a second.")
@@ -82,7 +85,7 @@ def set_(scenario: Path, as_json: bool, **options: Any) -> None:
     if options["cap"] is None and options["floor"] is None and options["change_rate"] is None:
         raise InputError("nothing to set: give --cap, --floor or --change-rate")
     if options["cap"] is not None:
-        cap_w = _watts(options["cap"])
+        cap_w = _watts(options["cap"], machine.power_w_max)
         if options["at"]:
             at_s = parse_duration(options["at"])
             if at_s < parse_duration(options["now"]):
@@ -101,18 +104,19 @@ def set_(scenario: Path, as_json: bool, **options: Any) -> None:
 @scenario_argument
 @click.option("--start", required=True, metavar="TIME", help="When the window begins.")
 @click.option("--duration", required=True, metavar="TIME", help="How long it lasts.")
-@click.option("--watts", required=True, metavar="WATTS", help="Watts kept from the jobs.")
+@click.option("--watts", required=True, metavar="WATTS|PERCENT",
+              help="Watts kept from the jobs; per cent are of MaxWatts.")
 @click.option("--name", default="", help="A name for it.")
 @now_option
 @json_option
 def reserve(scenario: Path, as_json: bool, **options: Any) -> None:
     """Reserve watts in advance in a SCENARIO file: jobs are admitted only if they can be kept."""
-    from wattline.model.units import parse_duration, parse_power
+    from wattline.model.units import parse_duration
     from wattline.physics.powercap import Limits, WattReservation
 
     text, machine, plan = _read(scenario)
     wanted = WattReservation(parse_duration(options["start"]), parse_duration(options["duration"]),
-                             parse_power(options["watts"]), options["name"])
+                             _watts(options["watts"], machine.power_w_max), options["name"])
     now_s = parse_duration(options["now"])
     after = plan.reserve(wanted, Limits.of(machine), now_s)
     _write(scenario, text, (plan, after), machine, as_json)
@@ -121,14 +125,10 @@ def reserve(scenario: Path, as_json: bool, **options: Any) -> None:
 def _read(path: Path) -> tuple[str, Machine, PowerCap]:
     """The file's text, its machine, and its cap as a plan."""
     from wattline.physics.powercap import CapChange, PowerCap
-    from wattline.scenario.build import make_machine, read_trace
     from wattline.scenario.energy import cap_plan
-    from wattline.scenario.load import load
     from wattline.scenario.model import CapPlan
 
-    scenario = load(path)
-    needs_log = scenario.machine.nodes is None and not scenario.machine.classes
-    machine = make_machine(scenario, read_trace(scenario) if needs_log else None)
+    scenario, machine = machine_in(path)
     cap = scenario.power.cap
     if cap is None or isinstance(cap, CapPlan):
         plan = cap_plan(scenario, machine)
@@ -184,13 +184,37 @@ def _measured(folder: Path, at_s: float) -> tuple[float, int]:
     if place < 0 or at_s > run.end_s:
         raise InputError(f"--at {at_s:g} s lies outside of the run, which goes from "
                          f"{run.start_s:g} s to {run.end_s:g} s")
-    node = (log.kind == EventKind.NODE) & (np.arange(len(log)) <= place)
-    # Each change of node state is logged when it begins and when it is done.
-    off = -int(np.sum(log.value[node])) // 2
-    return float(log.power_w[place]), max(off, 0)
+    node = np.flatnonzero((log.kind == EventKind.NODE) & (np.arange(len(log)) <= place))
+    kind = run.machine.groups[0].node_class
+    off = _nodes_off(zip(log.time_s[node].tolist(), log.value[node].tolist(), strict=True),
+                     kind.shutdown_s, kind.boot_s)
+    return float(log.power_w[place]), off
 
 
-def _watts(text: str) -> float:
-    from wattline.model.units import parse_power
+def _nodes_off(switched: Iterable[tuple[float, float]], shutdown_s: float, boot_s: float) -> int:
+    """Nodes that are off after these events: each change is logged as it begins and when done.
 
-    return float("inf") if text.strip().upper() == "INFINITE" else parse_power(text)
+    A node counts as off from the end of its shutdown to the beginning of its boot.
+    """
+    off = 0.0
+    ends: dict[bool, list[float]] = {True: [], False: []}
+    for time_s, nodes in switched:
+        down = nodes < 0
+        done = bool(ends[down]) and math.isclose(ends[down][0], time_s, abs_tol=1e-6)
+        if done:
+            ends[down].pop(0)
+        else:
+            ends[down].append(time_s + (shutdown_s if down else boot_s))
+        if done == down:
+            off -= nodes
+    return int(off)
+
+
+def _watts(text: str, max_w: float = math.nan) -> float:
+    from wattline.model.units import parse_fraction, parse_power
+
+    if text.strip().upper() == "INFINITE":
+        return math.inf
+    if text.strip().endswith("%") and not math.isnan(max_w):
+        return round(parse_fraction(text) * max_w, 6)
+    return parse_power(text)

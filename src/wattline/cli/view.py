@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wattline.cli.output import json_option, print_json, print_table
+from wattline.cli.output import counted, json_option, print_json, print_table
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
     from wattline.model.machine import Machine
     from wattline.model.views import View
+    from wattline.scenario.model import Scenario
 
 
 def machine_options(function: Any) -> Any:
@@ -41,6 +42,16 @@ def machine_of(options: dict[str, Any]) -> Machine:
     return Machine.uniform(options["nodes"], node, nodes_per_rack=options["nodes_per_rack"])
 
 
+def machine_in(path: Path) -> tuple[Scenario, Machine]:
+    """A scenario and its machine; the log is read only where it alone says how large that is."""
+    from wattline.scenario.build import make_machine, read_trace
+    from wattline.scenario.load import load
+
+    scenario = load(path)
+    needs_log = scenario.machine.nodes is None and not scenario.machine.classes
+    return scenario, make_machine(scenario, read_trace(scenario) if needs_log else None)
+
+
 @click.group("view")
 def command() -> None:
     """Show the machine's views: trees over its parts with what they draw, hold and may use."""
@@ -48,6 +59,7 @@ def command() -> None:
 
 @command.command()
 @click.argument("name", metavar="power|rack|network|NAME")
+@click.argument("scenario", required=False, type=click.Path(path_type=Path))
 @click.option("--file", "views_file", type=click.Path(path_type=Path), metavar="FILE",
               help="Take the view from this views file.")
 @click.option("--depth", type=click.IntRange(min=0), default=2, show_default=True,
@@ -56,27 +68,33 @@ def command() -> None:
 @click.option("--with-cores", is_flag=True, help="Cores as a level of their own (power).")
 @click.option("--limit", "limits", multiple=True, metavar="ENTITY=WATTS",
               help="A bound of the power view at any level; enforced.")
+@click.option("--set", "changes", multiple=True, metavar="ENTITY.KEY=VALUE",
+              help="Change a value first; what inherits from it follows, bounds are kept.")
 @machine_options
 @json_option
-def show(name: str, views_file: Path | None, as_json: bool, **options: Any) -> None:
-    """Show a view as a table of its entities."""
-    view = _view(name, views_file, options)
+def show(name: str, scenario: Path | None, as_json: bool, **options: Any) -> None:
+    """Show a view of the machine of SCENARIO, or of one given by its options, as a table."""
+    view = _view(name, scenario, options)
+    changed = sum(_change(view, text) for text in options["changes"])
     rows = view.rows(options["depth"], options["under"])
     if as_json:
         print_json({
             "view": view.name, "entities": len(view.tree),
             "keys": [{"name": key.name, "type": str(key.type), "unit": key.unit,
                       "read_only": key.read_only, "inherit": key.inherit.name.lower(),
-                      "source": key.source_name} for key in view.keys.values()],
+                      "source": key.source_name} for key in view.all_keys],
+            "values_changed": changed,
             "rows": rows,
         })
         return
     columns = [c for c in rows[0] if c not in ("entity", "level")]
     print_table(
         ["entity", *columns],
-        [["  " * int(row["level"] or 0) + str(row["entity"]), *(row[c] for c in columns)]
+        [["  " * int(row["level"] or 0) + str(row["entity"]), *(_short(row[c]) for c in columns)]
          for row in rows],
     )
+    if options["changes"]:
+        click.echo(f"{counted(changed, 'value')} changed")
 
 
 @command.command()
@@ -86,7 +104,7 @@ def check(views_file: Path, as_json: bool) -> None:
     """Read a views file and say what it holds, or what is wrong with it."""
     from wattline.model.views.build import read_views
 
-    found = [{"view": view.name, "entities": len(view.tree), "keys": len(view.keys),
+    found = [{"view": view.name, "entities": len(view.tree), "keys": len(view.all_keys),
               "bounds": len(view.bounds)} for view in read_views(views_file).values()]
     if as_json:
         print_json({"views": found})
@@ -94,10 +112,13 @@ def check(views_file: Path, as_json: bool) -> None:
     print_table(["view", "entities", "keys", "bounds"], [list(row.values()) for row in found])
 
 
-def _view(name: str, views_file: Path | None, options: dict[str, Any]) -> View:
+def _view(name: str, scenario: Path | None, options: dict[str, Any]) -> View:
     from wattline.model.views.build import BUILDERS, power_view, read_views
 
+    views_file = options["views_file"]
     if views_file is not None:
+        if scenario is not None or options["limits"]:
+            raise InputError("--file says all of a view; leave out SCENARIO and --limit")
         views = read_views(views_file)
         if name not in views:
             raise InputError(f"{views_file} has no view '{name}'; it has {', '.join(views)}")
@@ -105,10 +126,33 @@ def _view(name: str, views_file: Path | None, options: dict[str, Any]) -> View:
     if name not in BUILDERS:
         raise InputError(f"there is no view '{name}'; there are {', '.join(BUILDERS)}, and those "
                          "of a views file given with --file")
-    machine = machine_of(options)
+    if options["limits"] and name != "power":
+        raise InputError(f"--limit bounds the power view, not '{name}'")
+    machine = machine_of(options) if scenario is None else machine_in(scenario)[1]
     if name == "power":
         return power_view(machine, cores=options["with_cores"], limits_w=_limits(options["limits"]))
     return BUILDERS[name](machine)
+
+
+def _change(view: View, text: str) -> int:
+    """Carry out `n3.power_w=300`; how many values changed."""
+    place, equals, given = text.partition("=")
+    entity, dot, key = place.strip().rpartition(".")
+    if not equals or not dot:
+        raise InputError(f"--set: '{text}' is not like n3.power_w=300")
+    value: Any = given.strip()
+    if key not in view.texts:
+        words = {"true": True, "false": False, "none": None}
+        try:
+            value = words[value.lower()] if value.lower() in words else float(value)
+        except ValueError:
+            raise InputError(f"--set: '{given.strip()}' is not a number") from None
+    return view.set(entity, key, value)
+
+
+def _short(value: object) -> object:
+    """Whole numbers without a fraction, whatever type the key has."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _limits(given: tuple[str, ...]) -> dict[str, float]:

@@ -42,6 +42,52 @@ def test_view_show(capsys):
     assert found["rows"][0]["cores"] == 64
 
 
+VIEW = """
+[views.power]
+bounds = [{used = "power_w", limit = "limit_w"}]
+keys = [{name = "power_w", unit = "W", inherit = "children_sum"}, {name = "limit_w"},
+        {name = "serial", type = "text", read_only = true}, {name = "slots", on = ["node"]}]
+entities = [{name = "room", limit_w = 400}, {name = "pdu", parent = "room"},
+            {name = "n[1-3]", type = "node", parent = "pdu", power_w = 100, serial = "x"}]
+"""
+
+
+def test_a_change_of_a_view_goes_up_the_tree(tmp_path, capsys):
+    path = tmp_path / "v.toml"
+    path.write_text(VIEW)
+    show = ("view", "show", "power", "--file", path)
+    found = json.loads(ok(*show, "--set", "n1.power_w=150", "--json", capsys=capsys))
+    assert [row["power_w"] for row in found["rows"]] == [350, 350, 150, 100, 100]
+    assert found["values_changed"] == 3
+    assert "3 values changed" in ok(*show, "--set", "n1.power_w=150", capsys=capsys)
+    assert ok("view", "check", path, capsys=capsys).split()[-4:] == ["power", "5", "4", "1"]
+    for change, said in (
+        ("n1.power_w=201", "power_w of entity 'room' would be 401, above its limit_w of 400"),
+        ("n1.serial=y", "key 'serial' is read-only"),
+        ("pdu.power_w=1", "'power_w' of 'pdu' follows from 'power_w' (children_sum)"),
+        ("pdu.slots=1", "entity 'pdu' has no key 'slots'; it is for node"),
+        ("n9.power_w=1", "the view has no entity 'n9'"),
+        ("n1.power_w=x", "'x' is not a number"),
+        ("n1=1", "'n1=1' is not like n3.power_w=300"),
+    ):
+        assert said in refused(*show, "--set", change, capsys=capsys)
+
+
+def test_views_of_the_machine_of_a_scenario(tmp_path, capsys):
+    path = tmp_path / "s.toml"
+    path.write_text('trace = {generate = "lublin"}\n[machine]\nname = "m"\nclasses = ['
+                    '{name = "fat", count = 2, active_w = 500}, {name = "thin", count = 3}]\n')
+    found = json.loads(ok("view", "show", "rack", path, "--depth", 3, "--json", capsys=capsys))
+    assert [row["entity"] for row in found["rows"]][1] == "m"
+    assert [row["node_class"] for row in found["rows"] if row["type"] == "node"] == [
+        "fat", "fat", "thin", "thin", "thin"]
+    power = json.loads(ok("view", "show", "power", path, "--limit", "site=2kW", "--json",
+                          capsys=capsys))
+    assert (power["rows"][0]["max_w"], power["rows"][0]["limit_w"]) == (1900, 2000)
+    assert "leave out SCENARIO" in refused("view", "show", "power", path, "--file", "v.toml",
+                                           capsys=capsys)
+
+
 def test_view_refusals(tmp_path, capsys):
     assert "there is no view 'heat'" in refused("view", "show", "heat", capsys=capsys)
     err = refused("view", "show", "power", "--nodes", 2, "--limit", "rack0", capsys=capsys)

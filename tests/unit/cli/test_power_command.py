@@ -5,6 +5,7 @@ import json
 import pytest
 
 from wattline.cli import main as cli_main
+from wattline.cli.power import _nodes_off
 
 SCENARIO = """
 [trace]
@@ -44,6 +45,20 @@ def test_the_documents_figures(capsys):
         "AdjustedMaxWatts=1774080 MaxWatts=1774080")
     found = json.loads(ok(capsys, "power", "show", "--json"))
     assert (found["MinWatts"], found["MaxWatts"], found["PowerCap"]) == (564480, 1774080, None)
+
+
+def test_per_cent_are_of_what_the_machine_can_draw(scenario, capsys):
+    ok(capsys, "power", "set", scenario, "--cap", "70%")
+    ok(capsys, "power", "reserve", scenario, "--start", "1h", "--duration", "60", "--watts", "30%")
+    show = json.loads(ok(capsys, "power", "show", scenario, "--at", "1h", "--json"))
+    assert (show["PowerCap"], show["reservations"][0]["watts"]) == (1241856 - 532224, 532224)
+
+
+def test_nodes_are_off_between_the_end_of_their_shutdown_and_their_boot():
+    events = [(10, -4), (70, -4), (100, 3), (220, 3), (300, -2)]
+    off = [_nodes_off(events[:count], 60, 120) for count in range(6)]
+    assert off == [0, 0, 4, 1, 1, 1]
+    assert _nodes_off([(10, -4), (10, -4)], 0, 0) == 4
 
 
 def test_set_and_reserve_change_the_file(scenario, capsys):

@@ -70,6 +70,11 @@ class View:
         self.recompute()
         self._refuse_exceeded(np.arange(len(self.tree), dtype=np.int64))
 
+    @property
+    def all_keys(self) -> list[Key]:
+        """Those with numbers and those with texts."""
+        return [*self.keys.values(), *self._text_keys.values()]
+
     def get(self, entity: str, key: str) -> Value:
         """One value, None where the entity has none."""
         place = self.tree.of(entity)
@@ -87,6 +92,7 @@ class View:
         place = self.tree.of(entity)
         if key in self.texts:
             self._refuse_read_only(self._text_keys[key])
+            self._refuse_others(self._text_keys[key], [place])
             self.texts[key][place] = str(value)
             return 1
         return self.set_many(key, [place], [self.keys[self._name(key)].value_of(value)])
@@ -97,6 +103,7 @@ class View:
         self._refuse_read_only(self.keys[key])
         places = np.ascontiguousarray(entities, dtype=np.int64)
         numbers = np.ascontiguousarray(values, dtype=np.float64)
+        self._refuse_others(self.keys[key], places)
         self._refuse_inherited(self.keys[key], places)
         if not self.bounds:
             return int(update.set_values(self.shape, row, places, numbers))
@@ -163,16 +170,20 @@ class View:
         known = self.keys[self._name(key)]
         places = np.array([self.tree.of(entity) for entity in given], dtype=np.int64)
         self._refuse_inherited(known, places)
+        self._refuse_others(known, places)
         for place, value in zip(places, given.values(), strict=True):
-            if not self._has(known, int(place)):
-                raise InputError(
-                    f"view '{self.name}': {self.tree.types[place]} '{self.tree.names[place]}' "
-                    f"has no key '{key}'; it is for {', '.join(known.on)}"
-                )
             self.shape.values[self._key_row(key), place] = known.value_of(value)
 
-    def _has(self, key: Key, place: int) -> bool:
-        return not key.on or self.tree.types[place] in key.on
+    def _refuse_others(self, key: Key, places: Iterable[int]) -> None:
+        """Refuse entities of types that do not have the key."""
+        if not key.on:
+            return
+        for place in places:
+            if self.tree.types[place] not in key.on:
+                raise InputError(
+                    f"view '{self.name}': {self.tree.types[place]} '{self.tree.names[place]}' "
+                    f"has no key '{key.name}'; it is for {', '.join(key.on)}"
+                )
 
     def _name(self, key: str) -> str:
         self._key_row(key)
