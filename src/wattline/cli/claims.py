@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wattline.cli.output import json_option, print_json, print_table
+from wattline.cli.output import counted, json_option, print_json, print_table
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,7 +53,11 @@ def import_(source: str, store: str, as_json: bool) -> None:
     """Import claims from a CSV FILE, all or none; `npb` are those that come with the package."""
     from wattline.physics.claims import npb_claims, read_claims
 
-    book = npb_claims() if source == "npb" else read_claims(Path(source))
+    if source == "npb":
+        book = npb_claims()
+    else:
+        book = read_claims(Path(source))
+        _tell_unused(Path(source))
     from wattline.account.claim_table import ClaimTable
     from wattline.account.store import Store
 
@@ -62,7 +66,8 @@ def import_(source: str, store: str, as_json: bool) -> None:
     if as_json:
         print_json({"imported": count})
         return
-    click.echo(f"{count} claims of {len(book.applications)} applications imported")
+    click.echo(f"{counted(count, 'claim')} of {counted(len(book.applications), 'application')} "
+               "imported")
 
 
 @command.command()
@@ -71,10 +76,10 @@ def import_(source: str, store: str, as_json: bool) -> None:
 @json_option
 def verify(source: Path, store: str, as_json: bool) -> None:
     """Compare claims with measured runs (CSV, same columns) and, in a store, correct them."""
-    from wattline.physics.claims import Measured, read_claims
+    from wattline.physics.claims import read_runs
 
-    runs = [Measured(c.application, c.node_class, c.setting, c.time_s, c.energy_j)
-            for c in read_claims(source)]
+    runs = read_runs(source)
+    _tell_unused(source)
     found = _verified(store, runs)
     if as_json:
         print_json({"verified": [_judged(v) for v in found], "corrected": bool(store)})
@@ -97,7 +102,7 @@ def verify(source: Path, store: str, as_json: bool) -> None:
 @click.option("--objective", default="energy", show_default=True, metavar="energy|time|edp[:W]")
 @click.option("--free", multiple=True, metavar="CLASS=N", help="Free nodes; all classes otherwise.")
 @click.option("--nodes", type=click.IntRange(min=1), default=1, show_default=True)
-@click.option("--caution", type=float, default=0.0, show_default=True,
+@click.option("--caution", type=click.FloatRange(min=0), default=0.0, show_default=True,
               help="Standard errors added to what an uncertain claim promises.")
 @json_option
 def choose(application: str, store: str, as_json: bool, **options: Any) -> None:
@@ -140,6 +145,14 @@ def _verified(store: str, runs: list[Measured]) -> list[Verification]:
     refuse_missing(store)
     with Store(store) as opened:
         return ClaimTable(opened).record(runs)
+
+
+def _tell_unused(source: Path) -> None:
+    from wattline.physics.claims.files import unused_columns
+
+    unused = unused_columns(source)
+    if unused:
+        click.echo(f"note: nothing is read from column {', '.join(unused)}", err=True)
 
 
 def _free(given: tuple[str, ...]) -> dict[str, int]:

@@ -105,6 +105,33 @@ def test_a_view_over_its_limit_is_refused(capsys):
     assert "above its limit_w of 100" in err
 
 
+def test_runs_of_the_same_job_are_verified_one_after_the_other(tmp_path, capsys):
+    store = tmp_path / "s.db"
+    header = "application,node_class,threads,time_s,energy_j\n"
+    claims = tmp_path / "claims.csv"
+    claims.write_text("\ufeff" + header + "A,x,4,10,100\n")
+    assert "1 claim of 1 application imported" in ok("claims", "import", claims, "--store", store,
+                                                     capsys=capsys)
+    runs = tmp_path / "runs.csv"
+    runs.write_text(header + "A,x,4,20,200\nA,x,4,15,150\n")
+    found = json.loads(ok("claims", "verify", runs, "--store", store, "--json", capsys=capsys))
+    assert [run["claimed"]["time_s"] for run in found["verified"]] == [10, 15]
+    assert found["verified"][1]["corrected"]["time_s"] == 15
+    claims.write_text(header + "A,x,4,10,100\nA,x,4,11,100\n")
+    err = refused("claims", "import", claims, "--store", store, capsys=capsys)
+    assert "line 3: the claim of line 2 again" in err
+
+
+def test_claims_with_other_columns_and_more_values(tmp_path, capsys):
+    claims = tmp_path / "claims.csv"
+    claims.write_text("application, node_class,time_s,energy_j,cap\nA,x,10,100,15\n")
+    status, _, err = call("claims", "import", claims, "--store", tmp_path / "s.db", capsys=capsys)
+    assert (status, err) == (0, "note: nothing is read from column cap\n")
+    claims.write_text("application,node_class,time_s,energy_j\nA,x,10,100,15\n")
+    err = refused("claims", "import", claims, "--store", tmp_path / "s.db", capsys=capsys)
+    assert "line 2: more values than the 4 columns of the header" in err
+
+
 def test_claims_there_and_back(tmp_path, capsys):
     store = tmp_path / "s.db"
     assert "44 claims of 11" in ok("claims", "import", "npb", "--store", store, capsys=capsys)

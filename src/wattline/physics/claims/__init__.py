@@ -5,8 +5,8 @@ See docs/claims.md.
 
 from wattline.physics.claims.book import ClaimBook, Measured, Verification
 from wattline.physics.claims.claim import Claim, Setting
-from wattline.physics.claims.files import npb_claims, read_claims, write_claims
+from wattline.physics.claims.files import npb_claims, read_claims, read_runs, write_claims
 from wattline.physics.claims.objective import Choice, Objective
 
 __all__ = ["Choice", "Claim", "ClaimBook", "Measured", "Objective", "Setting", "Verification",
-           "npb_claims", "read_claims", "write_claims"]
+           "npb_claims", "read_claims", "read_runs", "write_claims"]

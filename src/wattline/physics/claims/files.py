@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib import resources
 from pathlib import Path
 
 from wattline.model.errors import InputError
-from wattline.physics.claims.book import ClaimBook
+from wattline.physics.claims.book import ClaimBook, Measured
 from wattline.physics.claims.claim import Claim, Setting
 
 COLUMNS = ("application", "node_class", "threads", "cap_w", "nodes", "time_s", "energy_j", "runs",
@@ -26,37 +26,66 @@ def npb_claims() -> ClaimBook:
 
 def read_claims(path: Path) -> ClaimBook:
     """Claims from a CSV file; the first impossible one is named with its line."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError(f"there is no claims file {path}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read the claims file {path}: {error}") from None
-    return ClaimBook(parse_claims(text, str(path)))
+    return ClaimBook(parse_claims(_text(path), str(path)))
+
+
+def read_runs(path: Path) -> list[Measured]:
+    """Measured runs from a CSV file with the columns of claims; the same job may come again."""
+    return [Measured(c.application, c.node_class, c.setting, c.time_s, c.energy_j)
+            for _, c in _rows(_text(path), str(path))]
+
+
+def unused_columns(path: Path) -> list[str]:
+    """Columns of a claims file that nobody reads: perhaps misspelt ones."""
+    reader = csv.DictReader([line for _, line in _lines(_text(path))])
+    return [name for name in map(str.strip, reader.fieldnames or ()) if name not in COLUMNS]
 
 
 def parse_claims(text: str, where: str) -> list[Claim]:
-    lines = [(n, line) for n, line in enumerate(text.splitlines(), 1)
-             if line.strip() and not line.startswith("#")]
-    if not lines:
-        raise InputError(f"{where}: empty; expected a header line with {', '.join(REQUIRED)}")
-    reader = csv.DictReader([line for _, line in lines])
-    missing = [name for name in REQUIRED if name not in (reader.fieldnames or ())]
-    if missing:
-        raise InputError(f"{where}: line {lines[0][0]}: no column '{missing[0]}'; expected "
-                         + ",".join(COLUMNS))
     claims: list[Claim] = []
     seen: dict[tuple[str, str, Setting], int] = {}
-    for (number, _), row in zip(lines[1:], reader, strict=False):
-        try:
-            claim = _claim(row)
-        except (InputError, ValueError, TypeError) as error:
-            raise InputError(f"{where}: line {number}: {error}") from None
+    for number, claim in _rows(text, where):
         if claim.key in seen:
             raise InputError(f"{where}: line {number}: the claim of line {seen[claim.key]} again")
         seen[claim.key] = number
         claims.append(claim)
     return claims
+
+
+def _text(path: Path) -> str:
+    try:
+        # Spreadsheets put a mark at the beginning of the file.
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"there is no claims file {path}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read the claims file {path}: {error}") from None
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    return [(n, line) for n, line in enumerate(text.splitlines(), 1)
+            if line.strip() and not line.startswith("#")]
+
+
+def _rows(text: str, where: str) -> Iterator[tuple[int, Claim]]:
+    """Each line's number and what it claims."""
+    lines = _lines(text)
+    if not lines:
+        raise InputError(f"{where}: empty; expected a header line with {', '.join(REQUIRED)}")
+    reader = csv.DictReader([line for _, line in lines])
+    names = [name.strip() for name in reader.fieldnames or ()]
+    reader.fieldnames = names
+    missing = [name for name in REQUIRED if name not in names]
+    if missing:
+        raise InputError(f"{where}: line {lines[0][0]}: no column '{missing[0]}'; expected "
+                         + ",".join(COLUMNS))
+    for (number, _), row in zip(lines[1:], reader, strict=False):
+        try:
+            if None in row:
+                raise InputError(f"more values than the {len(names)} columns of the header")
+            yield number, _claim(row)
+        except (InputError, ValueError, TypeError) as error:
+            raise InputError(f"{where}: line {number}: {error}") from None
 
 
 def write_claims(claims: Iterable[Claim]) -> str:
