@@ -34,12 +34,16 @@ TARGETS: dict[str, str] = {
     "application": "code",
     "status": "code",
     "after_job": "id",
+    "cpu_freq": "text",
+    "frequency_hz_min": "frequency",
+    "frequency_hz_max": "frequency",
 }
 """What a map can fill."""
 
 FORMATS = ("number", "clock", "hh:mm", "timestamp")
 REDUCTIONS = ("mean", "max", "sum")
-_UNITS = {"instant": "time", "time": "time", "power": "power", "energy": "energy"}
+_UNITS = {"instant": "time", "time": "time", "power": "power", "energy": "energy",
+          "frequency": "frequency"}
 
 
 @dataclass(frozen=True)

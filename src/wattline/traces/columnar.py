@@ -13,6 +13,7 @@ import numpy as np
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
+from wattline.traces import frequencies
 from wattline.traces.column_map import TARGETS, ColumnMap, Entry, load_map
 from wattline.traces.convert import LARGEST, Cell, Converter, is_missing, slurm_state
 from wattline.traces.raw import (
@@ -78,6 +79,7 @@ def to_raw(table: Table, column_map: ColumnMap, source: str) -> RawJobs:
     job_id, preceding = reader.ids()
     for sizes in (requested_procs, allocated_procs):
         reader.convert.bad |= ~np.isnan(sizes) & (sizes != np.floor(sizes))
+    frequency, unclear_rows = reader.frequencies()
     good = ~reader.convert.bad
     raw = RawJobs(
         line=table.line[good], job_id=job_id[good], submit_s=submit_s[good], run_s=run_s[good],
@@ -86,8 +88,10 @@ def to_raw(table: Table, column_map: ColumnMap, source: str) -> RawJobs:
         codes={name: values[good] for name, values in codes.items()},
         preceding=preceding[good], think_s=reader.numbers("think_s")[good], names=names,
         header={**column_map.header, **table.header},
-        logged={"wait_s": wait_s[good], "allocated_procs": allocated_procs[good]},
+        logged={"wait_s": wait_s[good], "allocated_procs": allocated_procs[good],
+                **{name: hz[good] for name, hz in frequency.items()}},
         unreadable=tuple(sorted([*table.unreadable, *table.line[~good].tolist()])),
+        unclear_frequency=tuple(table.line[unclear_rows].tolist()),
     )
     if count and not good.any():
         raise InputError(f"no row of the table could be read through the map '{column_map.name}'; "
@@ -153,6 +157,17 @@ class _Reader:
         named = np.array([-1 if is_missing(c) else row_of.get(str(c), -1) for c in asked],
                          dtype=np.int64)
         return numbered, named
+
+    def frequencies(self) -> tuple[dict[str, FloatArray], list[int]]:
+        """What each job allows, by columns in hertz before one as `--cpu-freq`; unclear rows."""
+        found = {name: self.numbers(name) for name in frequencies.COLUMNS}
+        entry = self.entries.get("cpu_freq")
+        unclear_rows: list[int] = []
+        if entry is not None:
+            said, unclear_rows = frequencies.of_texts(list(self._cells(entry)))
+            found = {name: np.where(np.isnan(hz), said[name], hz) for name, hz in found.items()}
+        nothing = all(np.isnan(hz).all() for hz in found.values())
+        return {} if nothing else found, unclear_rows
 
     def _cells(self, entry: Entry) -> Cells:
         if entry.column is None:

@@ -22,9 +22,10 @@ FACTORS: dict[str, dict[str, float]] = {
     "power": {"W": 1.0, "mW": 1e-3, "kW": 1e3, "MW": 1e6},
     "energy": {"J": 1.0, "mJ": 1e-3, "kJ": 1e3, "MJ": 1e6, "Wh": 3600.0, "kWh": 3.6e6,
                "MWh": 3.6e9},
+    "frequency": {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9},
     "count": {"": 1.0},
 }
-"""What one unit of a cell is in seconds, watts, joules."""
+"""What one unit of a cell is in seconds, watts, joules, hertz."""
 
 LARGEST = float(2**53)
 """Above this a double no longer tells neighbouring whole numbers apart."""

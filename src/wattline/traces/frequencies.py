@@ -1,4 +1,8 @@
-"""Which frequencies a logged job allowed: `--cpu-freq` in a submit line, or sacct's columns."""
+"""Which frequencies a job allows: `--cpu-freq` in a submit line or a table, or sacct's columns.
+
+`low` and `high` become frequencies below and above all that cores have, because a log does not say
+what its cores had; a scenario takes the nearest of its own.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,15 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
-from wattline.physics.core_power import parse_cpu_freq
-from wattline.traces.convert import Cell
+from wattline.physics.core_power import SANDY_BRIDGE, WORDS, CorePower, parse_cpu_freq
+from wattline.traces.convert import Cell, is_missing
 
 COLUMNS = ("frequency_hz_min", "frequency_hz_max")
+LOWEST_HZ, HIGHEST_HZ = 1.0, 1e12
+_ANY_CORE = CorePower(
+    (LOWEST_HZ, SANDY_BRIDGE.frequency_hz[3], SANDY_BRIDGE.frequency_hz[-2], HIGHEST_HZ),
+    (1.0, 2.0, 3.0, 4.0), idle_w=0.0,
+)
 _OPTION = re.compile(r"--cpu-freq[= ]([^\s'\"]+)")
 _SUFFIX_HZ = {"": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 
@@ -48,19 +57,39 @@ def unclear(cells: Mapping[str, Sequence[Cell]], count: int) -> list[int]:
             if _OPTION.search(text) is not None and _from_line(text) is None]
 
 
+def of_texts(texts: Sequence[Cell]) -> tuple[dict[str, FloatArray], list[int]]:
+    """The same of a column that holds what `--cpu-freq` takes; and the rows that are unclear."""
+    found = np.full((2, len(texts)), np.nan)
+    unclear_rows = []
+    for row, cell in enumerate(texts):
+        if is_missing(cell):
+            continue
+        whole = isinstance(cell, float) and cell.is_integer()
+        given = _range(f"{cell:.0f}" if whole else str(cell))
+        if given is None:
+            unclear_rows.append(row)
+        else:
+            found[:, row] = given
+    return dict(zip(COLUMNS, found, strict=True)), unclear_rows
+
+
 def _from_line(text: str) -> tuple[float, float] | None:
     option = _OPTION.search(text)
-    if option is None:
-        return None
+    return None if option is None else _range(option[1])
+
+
+def _range(text: str) -> tuple[float, float] | None:
     try:
-        wanted = parse_cpu_freq(option[1])
+        wanted = parse_cpu_freq(text, _ANY_CORE)
     except InputError:
         return None
     return wanted.min_hz, wanted.max_hz
 
 
 def _hz(cell: Cell) -> float:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMG]?)", str(cell).strip())
-    if not match or float(match[1]) == 0:
-        return float("nan")
-    return float(match[1]) * _SUFFIX_HZ[match[2]]
+    text = str(cell).strip()
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMG]?)", text)
+    if not match:
+        word = _range(text) if text.lower() in WORDS else None
+        return float("nan") if word is None else word[0]
+    return float(match[1]) * _SUFFIX_HZ[match[2]] or float("nan")

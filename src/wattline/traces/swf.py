@@ -15,6 +15,7 @@ import numpy.typing as npt
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
+from wattline.traces.frequencies import COLUMNS as FREQUENCIES
 from wattline.traces.raw import RawJobs, no_code, refuse_negative_power, unknown
 
 FIELDS = 18
@@ -208,8 +209,10 @@ def _raw(lines: Lines, header: Header, source: str) -> RawJobs:
         return numbers
 
     power_w = unknown(count)
-    if "power_w" in header.extra:
-        field = FIELDS + 1 + header.extra.index("power_w")
+    extra = {name: FIELDS + 1 + place for place, name in enumerate(header.extra)}
+    field = extra.pop("power_w", 0)
+    extra = {name: place for name, place in extra.items() if name in FREQUENCIES}
+    if field:
         refuse_negative_power(values[field - 1], lines.line, source)
         power_w = optional(field)
     return RawJobs(
@@ -227,7 +230,7 @@ def _raw(lines: Lines, header: Header, source: str) -> RawJobs:
         think_s=optional(18),
         names=header.names,
         header=header.values,
-        logged={name: optional(field) for name, field in _LOGGED.items()
+        logged={name: optional(field) for name, field in {**_LOGGED, **extra}.items()
                 if (values[field - 1] >= 0).any()},
         unreadable=lines.unreadable,
     )

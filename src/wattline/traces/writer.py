@@ -15,6 +15,7 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import COLUMNS, NO_JOB, IntArray, JobTable
 from wattline.model.signal import FloatArray
 from wattline.traces.files import compress, inner_name, replacing
+from wattline.traces.frequencies import COLUMNS as FREQUENCIES
 from wattline.traces.raw import CODES
 from wattline.traces.swf import EXTRA_FIELDS, NAME_DIRECTIVES
 from wattline.traces.trace import Trace
@@ -42,7 +43,7 @@ def write(workload: Trace | JobTable, path: str | Path) -> None:
 
 
 def swf_text(trace: Trace) -> bytes:
-    """The 18 fields; the mean power follows as a 19th where it is known."""
+    """The 18 fields; the mean power and the frequencies follow where they are known."""
     jobs = trace.jobs
     nothing = np.full(len(jobs), np.nan)
     logged = {name: trace.logged.get(name, nothing) for name in
@@ -56,9 +57,12 @@ def swf_text(trace: Trace) -> bytes:
         _predecessors(jobs), np.where(jobs.after_job == NO_JOB, -1.0, jobs.think_s),
     ]
     header = dict(trace.header)
-    if not np.isnan(jobs.power_w).all():
-        fields.append(jobs.power_w)
-        header[EXTRA_FIELDS] = "power_w"
+    extra = {"power_w": jobs.power_w,
+             **{name: trace.logged.get(name, nothing) for name in FREQUENCIES}}
+    extra = {name: values for name, values in extra.items() if not np.isnan(values).all()}
+    fields += extra.values()
+    if extra:
+        header[EXTRA_FIELDS] = " ".join(extra)
     lines = map(" ".join, zip(*(_words(column) for column in fields), strict=True))
     return "\n".join([*_swf_header(header, jobs.names), *lines, ""]).encode("utf-8", "replace")
 
@@ -100,7 +104,7 @@ def parquet_bytes(trace: Trace) -> bytes:
 def _own_columns(trace: Trace) -> dict[str, Any]:
     columns = {name: getattr(trace.jobs, name) for name in COLUMNS}
     columns["after_job"] = _predecessors(trace.jobs)
-    for name in ("wait_s", "allocated_procs"):
+    for name in ("wait_s", "allocated_procs", *FREQUENCIES):
         if name in trace.logged:
             columns[name] = trace.logged[name]
     return columns

@@ -56,6 +56,7 @@ def finish(
     nodes: int,
     header: Mapping[str, str],
     names: Mapping[str, tuple[str, ...]] | None = None,
+    logged: Mapping[str, FloatArray] | None = None,
     **columns: npt.ArrayLike,
 ) -> Trace:
     """Sort by submission and number the jobs."""
@@ -65,4 +66,5 @@ def finish(
     table = JobTable.build(names=names, **ordered)
     full = {"Version": "2.2", "MaxJobs": str(len(table)), "MaxNodes": str(nodes),
             "MaxProcs": str(nodes), **header}
-    return Trace(table, full, CleaningReport(read=len(table), kept=len(table)), source)
+    further = {name: values[order] for name, values in (logged or {}).items()}
+    return Trace(table, full, CleaningReport(read=len(table), kept=len(table)), source, further)

@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 
 from wattline.model.errors import InputError
+from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
+from wattline.physics.core_power import parse_cpu_freq
+from wattline.traces.frequencies import of_texts
 from wattline.traces.generators.common import finish, streams
 from wattline.traces.trace import Trace
 
@@ -36,6 +39,8 @@ class JobType:
     request_factor: float = 1.0
     """The requested time as a multiple of the run time; at least 1."""
     power_w_per_node: float = float("nan")
+    cpu_freq: str = ""
+    """Frequencies that the jobs allow, as `1200000-2400000:ondemand`; nothing for all."""
 
     def __post_init__(self) -> None:
         where = f"job type '{self.name}'"
@@ -50,6 +55,10 @@ class JobType:
                 raise InputError(f"{where}: {name} must be above {low:g}")
         if not self.request_factor >= 1:
             raise InputError(f"{where}: request_factor must be at least 1")
+        try:
+            parse_cpu_freq(self.cpu_freq or "high")
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from None
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -99,8 +108,14 @@ def generate(
         header={"Note": "Generated: a Poisson mix of job types", "Seed": str(seed)},
         names={"application": tuple(kind.name for kind in types)},
         submit_s=submit_s, run_s=run_s, requested_s=requested_s, procs=procs, power_w=power_w,
-        application=chosen,
+        application=chosen, logged=_frequencies(types, chosen),
     )
+
+
+def _frequencies(types: Sequence[JobType], chosen: IntArray) -> dict[str, FloatArray]:
+    """What each job allows, where a type says something."""
+    said, _ = of_texts([kind.cpu_freq or None for kind in types])
+    return {name: hz[chosen] for name, hz in said.items() if not np.isnan(hz).all()}
 
 
 def read_mix(path: Path) -> tuple[tuple[JobType, ...], dict[str, float]]:
@@ -138,7 +153,9 @@ def _job_type(table: Any, path: Path) -> JobType:
     if not all(type(size) is int for size in sizes):
         raise InputError(f"{path}: [[type]] procs must be a whole number or a list of them")
     values["procs"] = tuple(sizes)
-    for key in set(values) - {"name", "procs", "run"}:
+    if not isinstance(values.get("cpu_freq", ""), str):
+        raise InputError(f"{path}: [[type]] cpu_freq must be text like '1200000-2400000'")
+    for key in set(values) - {"name", "procs", "run", "cpu_freq"}:
         values[key] = _number(values[key], f"{path}: [[type]] {key}")
     return JobType(**values)
 
