@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
     from wattline.studies.regulation.parts import Row
@@ -54,9 +55,13 @@ def command(part: str, signal_file: str, log_file: Path | None, log_starts: tupl
 
     if hold > 0 and forecast < 1:
         raise click.UsageError("--hold is a share of forecast hours: give --forecast HOURS too")
+    if log_file is not None and not log_file.is_file():  # said before minutes of other parts
+        raise InputError(f"{log_file}: there is no such file")
+    if (warmup_s := parse_duration(warmup)) < 0:
+        raise InputError("warmup must not be negative")
     count = workers or min(2, os.cpu_count() or 1)
     shared: dict[str, Any] = {"seed": seed, "hours_each": hours_each, "rounds": rounds,
-                              "signal_file": signal_file, "warmup_s": parse_duration(warmup)}
+                              "signal_file": signal_file, "warmup_s": warmup_s}
     result: dict[str, Any] = {}
     chosen = PARTS if part == "all" else (part,)
     for name in chosen:
@@ -64,16 +69,16 @@ def command(part: str, signal_file: str, log_file: Path | None, log_starts: tupl
         with progress(f"regulation: {name}") as tell:
             if name == "default":
                 rows = parts.run_orders(parts.default_cluster(**shared), count, tell)
-                result[name] = [asdict(row) for row in rows]
+                result[name] = _entries(name, rows)
             elif name == "workloads":
                 names = [f"W{i}" for i in range(1, 15)]
                 orders = parts.fourteen(**shared, names=names, standby=standby,
                                         below_idle=below_idle, forecast=forecast, hold=hold)
                 rows = parts.run_orders(orders, count, tell)
-                result[name] = [asdict(row) for row in rows]
+                result[name] = _entries(name, rows)
             elif name == "large":
                 rows = parts.run_orders([parts.large_cluster(**shared)], 1, tell)
-                result[name] = [asdict(row) for row in rows]
+                result[name] = _entries(name, rows)
             elif log_file is not None:
                 result[name] = _long(log_file, log_starts, seed, signal_file, tell)
             else:
@@ -105,22 +110,26 @@ def _long(
     return [asdict(r) for r in found]
 
 
+def _entries(name: str, rows: list[Row]) -> list[dict[str, Any]]:
+    from wattline.studies.regulation.published import words
+
+    return [asdict(row) | {"published": words(name, row.name, row.policy)} for row in rows]
+
+
 def _print_rows(name: str, rows: list[Row]) -> None:
-    from wattline.studies.regulation.published import TRACES
+    from wattline.studies.regulation.published import TRACES, words
 
     table = []
     for row in rows:
-        known = TRACES.get(row.name) if name == "workloads" else None
         table.append((
             row.name, row.policy, "yes" if row.met else "no", round(row.average_w),
             round(row.reserve_w), round(row.cost, 3), f"{row.saving:.1%}", f"{row.error:.1%}",
             f"{row.other_met}/{row.other_hours} ({row.other_met_share[0]:.0%} to "
             f"{row.other_met_share[1]:.0%})", _spread(row.other_saving),
-            ("yes" if row.policy in known.met_by else "no") if known else None,
-            f"{known.cost:.2f} {known.saving:.0%}" if known and row.policy == "aqa" else None,
+            words(name, row.name, row.policy),
         ))  # fmt: skip
     print_table(("case", "policy", "all met", "P W", "R W", "cost", "saving", "error",
-                 "other hours met (95 %)", "saving there (95 %)", "published met", "published"),
+                 "other hours met (95 %)", "saving there (95 %)", "published"),
                 table, title=f"{name}:")  # fmt: skip
     click.echo("")
     if name == "workloads":

@@ -41,7 +41,8 @@ def load_signal(path: str | Path) -> Signal:
     """Read a CSV `t_s,<value>` (also .gz, .xz): values in [-1, 1], no gaps."""
     path = Path(path)
     if not path.is_file():
-        raise InputError(f"{path}: there is no such signal file")
+        what = "is a folder, not a signal file" if path.is_dir() else "there is no such signal file"
+        raise InputError(f"{path}: {what}")
     try:
         times, values = _columns(path)
     except (UnicodeDecodeError, csv.Error, OSError, EOFError, lzma.LZMAError, zlib.error) as error:
@@ -101,10 +102,10 @@ def _numbers(path: Path, line: int, row: list[str]) -> tuple[float, float]:
 
 def _open(path: Path) -> IO[str]:
     if path.suffix == ".xz":
-        return lzma.open(path, "rt", encoding="utf-8", newline="")
+        return lzma.open(path, "rt", encoding="utf-8-sig", newline="")
     if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8", newline="")
-    return path.open(encoding="utf-8", newline="")
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    return path.open(encoding="utf-8-sig", newline="")
 
 
 def statistics(signal: Signal) -> Statistics:
@@ -225,6 +226,9 @@ def window(signal: Signal, start_s: float, duration_s: float) -> Signal:
 def hours(signal: Signal, duration_s: float = 3600.0) -> Iterator[Signal]:
     """The whole windows of this length that a signal holds, each starting at 0."""
     start_s = float(signal.time_s[0])
+    if signal.time_s.size == 1:  # a constant, which holds for ever
+        yield window(signal, start_s, duration_s)
+        return
     end_s = float(signal.time_s[-1]) + _usual_step_s(signal)
     while start_s + duration_s <= end_s + 1e-9:
         yield window(signal, start_s, duration_s)

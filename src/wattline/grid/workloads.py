@@ -171,16 +171,23 @@ class Workload:
             standby = replace(standby, servers=max(1, round(standby.servers * factor)))
         return replace(self, servers=servers, types=types, standby=standby)
 
-    def with_standby(self) -> Workload:
-        """The same with standby jobs: its own, or one-server jobs of the mean power and time."""
+    def with_standby(self, time_s: float = 30.0) -> Workload:
+        """The same with standby jobs: its own, or small ones of the mean power and this time."""
         if self.standby is not None:
             return self
         unit = max(1, self.servers // 100)
         standby = JobType(
-            "standby", unit, 30.0, float(self.column("power_w_max").mean()), 36.0,
+            "standby", unit, time_s, float(self.column("power_w_max").mean()), 1.2 * time_s,
             float(self.column("power_w_min").mean()), STANDBY_THRESHOLD,
         )  # fmt: skip
         return replace(self, standby=standby)
+
+    def standby_jobs(self, duration_s: float) -> int:
+        """How many standby jobs fill the cluster alone for so long."""
+        if self.standby is None:
+            return 0
+        waves = int(np.ceil(duration_s / self.standby.time_s_min)) + 1
+        return waves * max(1, self.servers // self.standby.servers)
 
 
 def poisson_jobs(
@@ -217,8 +224,7 @@ def job_table(
     types: Sequence[JobType] = workload.types
     if workload.standby is not None:
         types = (*types, workload.standby)
-        waves = int(np.ceil(duration_s / workload.standby.time_s_min)) + 1
-        extra = waves * max(1, workload.servers // workload.standby.servers)
+        extra = workload.standby_jobs(duration_s)
         submit_s = np.concatenate((np.full(extra, start_s), submit_s))
         code = np.concatenate((np.full(extra, len(types) - 1), code))
     order = np.lexsort((code, submit_s))

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from wattline.grid.workloads import JobType, Workload
 from wattline.model.errors import InputError
@@ -28,6 +30,8 @@ LOWEST = (0.65, 0.85)
 SLOWEST = (1.1, 1.45)
 """Longest time relative to the shortest."""
 IDLE_W = 31.0
+STANDBY_S = 600.0
+"""Shortest time of standby jobs beside a log."""
 THRESHOLD = 2.0
 """Bound on the mean degradation of a type."""
 
@@ -50,8 +54,12 @@ def log_case(
     duration_s: float,
     power_w_idle: float | None,
     seed: int,
+    standby: bool = False,
 ) -> LogCase:
-    """The jobs that a log submits in this span, with time starting at its beginning."""
+    """The jobs that a log submits in this span, with time starting at its beginning.
+
+    With `standby`, jobs of ten minutes that may fill a lack of work wait from the start.
+    """
     table, servers = _whole_servers(path, servers)
     first_s = float(table.submit_s[0]) + start_s
     inside = (table.submit_s >= first_s) & (table.submit_s < first_s + duration_s)
@@ -74,13 +82,33 @@ def log_case(
     code = code.reshape(-1).astype(np.int64)
     per_server_w = np.array([t.power_w_max for t in types])[code]
     slowest = np.array([t.time_s_max / t.time_s_min for t in types])[code]
-    jobs = JobTable.build(
-        submit_s=chosen.submit_s - first_s, run_s=chosen.run_s,
-        requested_s=slowest * chosen.run_s, procs=chosen.procs,
-        power_w=chosen.procs * per_server_w, application=code,
-        names={"application": tuple(t.name for t in types)},
-    )  # fmt: skip
+    columns = {
+        "submit_s": chosen.submit_s - first_s, "run_s": chosen.run_s,
+        "requested_s": slowest * chosen.run_s, "procs": chosen.procs,
+        "power_w": chosen.procs * per_server_w, "application": code,
+    }  # fmt: skip
+    if standby:
+        workload = workload.with_standby(STANDBY_S)
+        types, columns = _standby_first(workload, columns, duration_s)
+    jobs = JobTable.build(**columns, names={"application": tuple(t.name for t in types)})
     return LogCase(workload, jobs, int((inside & ~long_enough).sum()))
+
+
+def _standby_first(
+    workload: Workload, columns: Mapping[str, npt.NDArray[Any]], duration_s: float
+) -> tuple[tuple[JobType, ...], dict[str, npt.NDArray[Any]]]:
+    """The types and the jobs with standby jobs in front, which are there from the start."""
+    each = workload.standby
+    assert each is not None
+    first = {
+        "submit_s": 0.0, "run_s": each.time_s_min, "requested_s": each.time_s_max,
+        "procs": each.servers, "power_w": each.servers * each.power_w_max,
+        "application": len(workload.types),
+    }  # fmt: skip
+    count = workload.standby_jobs(duration_s)
+    joined = {name: np.append(np.full(count, first[name], values.dtype), values)
+              for name, values in columns.items()}  # fmt: skip
+    return (*workload.types, each), joined
 
 
 def busy_days(path: Path, count: int, *, days: int = 3, load: float = 0.9) -> list[int]:

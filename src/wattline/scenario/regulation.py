@@ -26,6 +26,8 @@ PolicyName = Literal["aqa", "qosg", "qoscap", "energyqare", "tracking"]
 BiddingName = Literal["auto", "descent", "closed_form", "exhaustive", "heuristic", "range",
                       "adaptive", "empirical", "dayahead"]  # fmt: skip
 BIDDING: tuple[str, ...] = get_args(BiddingName)
+OF_WORKLOADS = ("workload", "types", "standby_type", "utilisation", "level", "burst", "mislabelled")
+"""Fields that a log leaves no room for."""
 Steps = float | list[tuple[float, float]]
 
 
@@ -191,9 +193,11 @@ def case_of(scenario: RegulationScenario, *, choose_nodes: bool = False) -> Case
     prices = _prices(scenario)
     limit, base = None, None
     if scenario.log:
+        _refuse_beside_log(scenario)
         base = log_case(
             Path(scenario.log), servers=scenario.servers, start_s=seconds(scenario.log_start),
             duration_s=duration_s, power_w_idle=scenario.power_w_idle, seed=scenario.seed,
+            standby=scenario.standby,
         )  # fmt: skip
         load = _replaced(base.workload, below_idle=scenario.below_idle)
         jobs, truth = base.jobs, None
@@ -212,6 +216,15 @@ def case_of(scenario: RegulationScenario, *, choose_nodes: bool = False) -> Case
         adaptive=scenario.bidding == "adaptive", limit_w=limit, truth=truth,
         choose_nodes=choose_nodes, mean_quality=bool(scenario.log), own_times=bool(scenario.log),
     )  # fmt: skip
+
+
+def _refuse_beside_log(scenario: RegulationScenario) -> None:
+    """A log brings its jobs: refuse what describes those of a workload, rather than ignore it."""
+    for name in OF_WORKLOADS:
+        if getattr(scenario, name) != RegulationScenario.model_fields[name].get_default(
+            call_default_factory=True
+        ):
+            raise InputError(f"a log brings its own jobs: leave `{name}` out, or leave out `log`")
 
 
 def event_of(scenario: RegulationScenario) -> Curtailment:
@@ -248,12 +261,8 @@ def other_signals(scenario: RegulationScenario) -> list[Signal]:
         return []
     whole = load_signal(scenario.signal)
     start_s, span_s = seconds(scenario.signal_start), min(scenario.duration_s, HOUR_S)
-    count = int((whole.time_s[-1] - whole.time_s[0]) // span_s) + 1
-    found = []
-    for number, signal in zip(range(count), hours(whole, span_s), strict=False):
-        if abs(number * span_s - start_s) >= span_s:
-            found.append(signal)
-    return found
+    return [signal for number, signal in enumerate(hours(whole, span_s))
+            if abs(number * span_s - start_s) >= span_s]  # fmt: skip
 
 
 def planning_of(scenario: RegulationScenario) -> dict[str, Any]:

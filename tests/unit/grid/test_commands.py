@@ -198,3 +198,51 @@ def test_prices_and_events_move_with_the_warmup(tmp_path: Path) -> None:
     late = case.jobs.take(case.jobs.submit_s < 1.0)
     idle_w = case.workload.servers * case.workload.power_w_idle
     assert uncontrolled_w(replace(case, jobs=late)) == pytest.approx(idle_w)
+
+
+LOG = "; MaxNodes: 16\n" + "".join(
+    f"{n + 1} {600 * n} 0 1200 2 -1 -1 2 2400 -1 1 1 1 1 1 1 -1 -1\n" for n in range(30)
+)
+
+
+def test_a_log_refuses_what_describes_the_jobs_of_a_workload(tmp_path: Path) -> None:
+    path = tmp_path / "log.swf"
+    path.write_text(LOG)
+    given = ("regulate", "--log", str(path), "--bid", "heuristic")
+    for more in (("--workload", "W4"), ("--utilisation", "0.3"), ("--mislabelled", "0.2"),
+                 ("--level", "tight"), ("--burst", "2")):  # fmt: skip
+        assert f"leave `{more[0][2:]}` out" in asked(*given, *more)
+
+
+def test_standby_jobs_wait_beside_a_log_from_the_start(tmp_path: Path) -> None:
+    from wattline.scenario.regulation import case_of, read_scenario
+
+    path = tmp_path / "log.swf"
+    path.write_text(LOG)
+    fields = {"log": str(path), "duration": "2h"}
+    bare, filled = (case_of(read_scenario(None, fields | {"standby": s})) for s in (False, True))
+    extra = len(filled.jobs) - len(bare.jobs)
+    standby = filled.workload.standby
+    assert standby is not None
+    assert extra == filled.workload.standby_jobs(7200.0) > 0
+    assert filled.jobs.application[:extra].tolist() == [len(filled.workload.types)] * extra
+    assert filled.jobs.run_s[extra:].tolist() == bare.jobs.run_s.tolist()
+    assert extra * standby.time_s_min * standby.servers >= 7200.0 * 16
+
+
+def test_the_study_refuses_bad_files_before_it_works(tmp_path: Path) -> None:
+    short = tmp_path / "short.csv"
+    short.write_text("t_s,y\n0,0.5\n4,0.1\n")
+    study = ("study", "regulation", "--workers", "1")
+    assert "an hour is needed" in asked(*study, "--part", "workloads", "--signal", str(short))
+    assert "there is no such file" in asked(*study, "--log", str(tmp_path / "none.swf"))
+    assert "not be negative" in asked(*study, "--warmup", "-5m")
+
+
+def test_signals_may_begin_with_a_byte_order_mark_and_hold_for_ever(tmp_path: Path) -> None:
+    from wattline.grid.signals import hours, load_signal
+
+    path = tmp_path / "one.csv"
+    path.write_bytes(b"\xef\xbb\xbft_s,y\n0,0.5\n")
+    assert [s.value.tolist() for s in hours(load_signal(path))] == [[0.5]]
+    assert "is a folder" in asked("regulate", "--workload", "W4", "--signal", str(tmp_path))

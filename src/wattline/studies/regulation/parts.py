@@ -12,6 +12,7 @@ from wattline.grid.market import Bid
 from wattline.grid.qos import mean_interval, share_interval
 from wattline.grid.signals import generate, hours, load_signal
 from wattline.grid.workloads import Workload, poisson_jobs, workload
+from wattline.model.errors import InputError
 from wattline.model.signal import Signal
 from wattline.scenario.choosing import METHOD_OF, choose
 from wattline.scenario.regulated import Case, ContractRun, after_warmup, run_contract
@@ -83,7 +84,11 @@ _PIECES: dict[str, list[Signal]] = {}
 
 def _pieces(path: str) -> list[Signal]:
     if path not in _PIECES:
-        _PIECES[path] = list(hours(load_signal(path)))
+        whole = load_signal(path)
+        _PIECES[path] = list(hours(whole))
+        if not _PIECES[path]:
+            raise InputError(f"{path}: the signal ends after {whole.time_s[-1]:.6g} s; an hour is "
+                             "needed")  # fmt: skip
     return _PIECES[path]
 
 
