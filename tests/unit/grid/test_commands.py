@@ -45,7 +45,7 @@ def refused(tmp_path: Path, *arguments: str, signal: str = HOUR) -> str:
         (("--duration", "2h"), "not inside"),
         (("--duration", "soon"), "is not a time"),
         (("--policy", "best"), "best"),
-        (("--log", "none.swf"), "none.swf"),
+        (("--log", "none.swf"), "leave `workload` out"),
     ],
 )
 def test_bad_flags(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
@@ -209,6 +209,7 @@ def test_a_log_refuses_what_describes_the_jobs_of_a_workload(tmp_path: Path) -> 
     path = tmp_path / "log.swf"
     path.write_text(LOG)
     given = ("regulate", "--log", str(path), "--bid", "heuristic")
+    assert "none.swf: there is no such file" in asked("regulate", "--log", "none.swf")
     for more in (("--workload", "W4"), ("--utilisation", "0.3"), ("--mislabelled", "0.2"),
                  ("--level", "tight"), ("--burst", "2")):  # fmt: skip
         assert f"leave `{more[0][2:]}` out" in asked(*given, *more)
