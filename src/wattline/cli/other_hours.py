@@ -23,6 +23,7 @@ def check_hours(
 ) -> dict[str, Any] | None:
     """The bid on other hours; None where there is none, or nothing to draw them from."""
     from wattline.scenario.checking import can_check, other_hours
+    from wattline.scenario.choosing import CHECKING
     from wattline.scenario.regulation import other_signals
 
     count = scenario.check
@@ -30,8 +31,7 @@ def check_hours(
         count = HOURS if chosen else 0
     if bid is None or count == 0 or not can_check(case):
         return None
-    # From the last on: a forecast takes the signals from the first on.
-    signals = other_signals(scenario)[::-1]
+    signals = other_signals(scenario, count, stream=CHECKING)
     with progress("checking on other hours") as tell:
         found = other_hours(case, bid, count, seed=scenario.seed, signals=signals, progress=tell)
     return asdict(found) | {"advice": _advice(scenario) if found.met < found.hours else ""}

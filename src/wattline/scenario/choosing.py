@@ -127,8 +127,7 @@ def choose(
         case = first_hour(case)
     case = replace(case, choose_nodes=False)
     planned = forecast_cases(case, forecast, seed, signals=signals) if forecast else [case]
-    alone_w = float(np.mean([uncontrolled_w(c) for c in planned]))
-    problem = replace(problem_of(case), power_w_alone=alone_w)
+    problem = _planned_problem(case, planned)
     simulate = simulator(planned, hold)
     name = _method(case, method)
     if name in ("heuristic", "range"):
@@ -146,6 +145,17 @@ def choose(
     else:
         raise InputError(f"bidding '{name}' is unknown")
     return replace(found, reason=found.reason + advice(planned, found, hold))
+
+
+def _planned_problem(case: Case, planned: Sequence[Case]) -> Problem:
+    """The problem of these hours: their mean power without a contract, their signals together."""
+    seen = [_statistics(c) for c in planned]
+    mean = float(np.mean([s.mean for s in seen]))
+    square = float(np.mean([s.std**2 + s.mean**2 for s in seen]))
+    return replace(
+        problem_of(case), power_w_alone=float(np.mean([uncontrolled_w(c) for c in planned])),
+        signal_mean=mean, signal_std=max(0.0, square - mean**2) ** 0.5,
+    )  # fmt: skip
 
 
 def _method(case: Case, method: str) -> str:

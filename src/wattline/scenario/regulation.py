@@ -19,6 +19,7 @@ from wattline.grid.workloads import JobType, Workload, poisson_jobs, workload
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
 from wattline.model.units import parse_duration
+from wattline.scenario.choosing import PLANNING
 from wattline.scenario.logs import log_case
 from wattline.scenario.regulated import Case, after_warmup, mislabelled
 
@@ -255,14 +256,24 @@ def _signal(scenario: RegulationScenario, rng: np.random.Generator) -> Signal:
     return after_warmup(signal, scenario.warmup_s)
 
 
-def other_signals(scenario: RegulationScenario) -> list[Signal]:
-    """The whole spans of the signal's file beside that of the contract; none of a drawn signal."""
+def other_signals(
+    scenario: RegulationScenario, count: int, *, stream: int = PLANNING
+) -> list[Signal]:
+    """Signals of other hours, for planning or checking: nobody knows the contract's own before.
+
+    Of a file, its whole spans beside that of the contract (for checking from the last one on);
+    otherwise drawn anew.
+    """
+    span_s = min(scenario.duration_s, HOUR_S)
     if not isinstance(scenario.signal, str):
-        return []
+        fields = scenario.signal.model_dump()
+        streams = [np.random.default_rng((scenario.seed, stream, 1, n)) for n in range(count)]
+        return [generate(rng, span_s, **fields) for rng in streams]
     whole = load_signal(scenario.signal)
-    start_s, span_s = seconds(scenario.signal_start), min(scenario.duration_s, HOUR_S)
-    return [signal for number, signal in enumerate(hours(whole, span_s))
-            if abs(number * span_s - start_s) >= span_s]  # fmt: skip
+    start_s = seconds(scenario.signal_start)
+    found = [signal for number, signal in enumerate(hours(whole, span_s))
+             if abs(number * span_s - start_s) >= span_s]  # fmt: skip
+    return found if stream == PLANNING else found[::-1]
 
 
 def planning_of(scenario: RegulationScenario) -> dict[str, Any]:
@@ -270,7 +281,7 @@ def planning_of(scenario: RegulationScenario) -> dict[str, Any]:
     if scenario.hold > 0 and scenario.forecast < 1:
         raise InputError("hold is a share of forecast hours: give forecast (--forecast HOURS) too")
     return {"forecast": scenario.forecast, "hold": scenario.hold, "seed": scenario.seed,
-            "signals": other_signals(scenario) if scenario.forecast else []}
+            "signals": other_signals(scenario, scenario.forecast) if scenario.forecast else []}
 
 
 def _prices(scenario: RegulationScenario) -> Prices:

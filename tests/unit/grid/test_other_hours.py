@@ -20,7 +20,7 @@ from wattline.grid.workloads import workload
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
 from wattline.scenario.advising import advice, with_standby
-from wattline.scenario.choosing import CHECKING, choose, forecast_cases
+from wattline.scenario.choosing import CHECKING, PLANNING, choose, forecast_cases
 from wattline.scenario.regulation import case_of, other_signals, planning_of, read_scenario
 
 HOURS = "t_s,y\n" + "".join(f"{t},{0.2 * (t // 3600)}\n" for t in range(0, 4 * 3600, 20))
@@ -98,14 +98,28 @@ def test_other_hours_take_the_other_signals_of_the_file(tmp_path: Path) -> None:
     path.write_text(HOURS)
     flags = {"workload": "W4", "signal": str(path), "signal_start": "1h"}
     scenario = read_scenario(None, flags)
-    levels = [float(s.value[0]) for s in other_signals(scenario)]
+    signals = other_signals(scenario, 3)
+    levels = [float(s.value[0]) for s in signals]
     assert levels == pytest.approx([0.0, 0.4, 0.6])
     case = case_of(scenario)
-    planned = forecast_cases(case, 3, 1, signals=other_signals(scenario))
+    planned = forecast_cases(case, 3, 1, signals=signals)
     assert [float(c.signal.value[0]) for c in planned] == pytest.approx(levels)
+    last = other_signals(scenario, 1, stream=CHECKING)[0]
+    assert float(last.value[0]) == pytest.approx(0.6)
     checked = forecast_cases(case, 3, 1, stream=CHECKING)
     assert not np.array_equal(planned[0].jobs.submit_s, checked[0].jobs.submit_s)
-    assert other_signals(read_scenario(None, {"workload": "W4"})) == []
+
+
+def test_other_hours_know_nothing_of_the_signal_that_was_drawn() -> None:
+    # An hour's own mean is far from the generator's; a forecast that knew it would be a prophet's.
+    fields = {"workload": "W4", "signal": {"correlation_s": 900.0}, "seed": 5}
+    scenario = read_scenario(None, fields)
+    own = float(case_of(scenario).signal.value.mean())
+    assert abs(own) > 0.1
+    drawn = [other_signals(scenario, 200, stream=s) for s in (PLANNING, CHECKING)]
+    for signals in drawn:
+        assert abs(float(np.mean([s.value.mean() for s in signals]))) < 0.05
+    assert drawn[0][0].value.tolist() != drawn[1][0].value.tolist()
 
 
 @compiled

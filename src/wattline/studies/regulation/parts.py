@@ -20,6 +20,8 @@ from wattline.studies.workers import worker_pool
 
 Progress = Callable[[float], None]
 HOUR_S = 3600.0
+PLANNED = 1000
+"""Number of the first hour of a forecast, far from those that are judged."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,7 @@ def evaluate(order: Order) -> list[Row]:
     decision = choose(
         case_for(order, 0), METHOD_OF[order.policy], rounds=order.rounds, whole=False,
         forecast=order.forecast, hold=order.hold, seed=order.seed,
+        signals=[signal_of(order, PLANNED + number) for number in range(order.forecast)],
     )  # fmt: skip
     bid = decision.bid or decision.nearest
     rows = []
