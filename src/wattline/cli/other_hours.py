@@ -41,7 +41,7 @@ def _advice(scenario: RegulationScenario) -> str:
     """What makes bids hold more often, of what is not in use yet."""
     found = []
     if scenario.hold == 0:
-        found.append("plan on other hours (--forecast 10 --hold 0.9)")
+        found.append("plan on other hours (--forecast 30 --hold 0.9)")
     if not scenario.standby:
         found.append("let standby jobs fill a lack of work (--standby)")
     return " and ".join(found)

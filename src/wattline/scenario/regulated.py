@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -265,11 +266,27 @@ def after_warmup(signal: Signal, warmup_s: float) -> Signal:
 
 
 def simulator(cases: Case | Sequence[Case], hold: float = 0.0) -> Simulate:
-    """What a bidder calls: the outcome of a bid, pooled over the cases."""
+    """What a bidder calls: the outcome of a bid, pooled over the cases.
+
+    With `hold`, once a bid is known that holds, others are given up as soon as they cannot: on the
+    cases seen till then they fail as surely as on all.
+    """
     chosen = [cases] if isinstance(cases, Case) else list(cases)
+    spare = math.floor((1 - hold) * len(chosen) + 1e-9)
+    known = False
 
     def outcome(bid: Bid) -> Outcome:
-        return pool([run_contract(case, bid) for case in chosen], hold)
+        nonlocal known
+        runs: list[ContractRun] = []
+        missed = 0
+        for case in chosen:
+            runs.append(run_contract(case, bid))
+            missed += not runs[-1].constraints_met
+            if hold > 0 and known and missed > spare:
+                break
+        found = pool(runs, hold)
+        known = known or found.met
+        return found
 
     return outcome
 

@@ -21,6 +21,7 @@ from wattline.model.errors import InputError
 from wattline.model.signal import Signal
 from wattline.scenario.advising import advice, with_standby
 from wattline.scenario.choosing import CHECKING, PLANNING, choose, forecast_cases
+from wattline.scenario.regulated import simulator
 from wattline.scenario.regulation import case_of, other_signals, planning_of, read_scenario
 
 HOURS = "t_s,y\n" + "".join(f"{t},{0.2 * (t // 3600)}\n" for t in range(0, 4 * 3600, 20))
@@ -160,3 +161,20 @@ def test_a_lack_of_work_is_named_with_what_would_help(tmp_path: Path) -> None:
     assert "below the target" in decision.reason
     assert "standby jobs (--standby)" in decision.reason
     assert advice([full], decision) == ""  # they are there already
+
+
+@compiled
+def test_bids_that_cannot_hold_are_given_up_early_and_still_fail(tmp_path: Path) -> None:
+    case = case_of(read_scenario(Path(site(tmp_path, "north")), {}))
+    cases = forecast_cases(case, 6, 3)
+    good = choose(case, "exhaustive", forecast=6, hold=0.8, seed=3, whole=False).bid
+    assert good is not None
+    low_w = case.workload.range.power_w_min
+    bad = Bid(low_w + 10.0, 10.0)  # starves the jobs
+    simulate = simulator(cases, 0.8)
+    assert len(simulate(bad).hours) == 6  # none is known that holds
+    assert simulate(good).met
+    early = simulate(bad)
+    assert not early.met
+    assert len(early.hours) == 2
+    assert early.excess > 0
