@@ -8,6 +8,7 @@ from tests.unit.analysis.run_maker import fcfs_run, some_jobs
 
 from wattline.analysis import rundir
 from wattline.cli import main as cli_main
+from wattline.cli.output import print_table
 
 
 @pytest.fixture
@@ -269,3 +270,9 @@ def test_energy_plan(tmp_path, capsys):
     assert "draws idle" in refused("energy", "plan", "--energy", "1kWh", *machine, capsys=capsys)
     assert "no --carbon" in refused("energy", "plan", "--energy", "4kWh", "--price", prices,
                                     "--carbon-weight", "0.5", *machine, capsys=capsys)
+
+
+def test_tables_write_numbers_without_exponents(capsys):
+    print_table(["n"], [[value] for value in (0.00123456, 9999.4, 9999.6, 25344.0, 1774080.0)])
+    assert capsys.readouterr().out.split()[2:] == [
+        "0.001235", "9,999", "10,000", "25,344", "1,774,080"]
