@@ -108,6 +108,39 @@ def test_a_budget_is_never_exceeded(strategy):
     assert result["budget"]["jobs_run"] == 60
 
 
+def test_nodes_that_are_switched_on_again_are_in_the_budget():
+    """Small budgets, short slots, many nodes off: whoever boots one later has the joules for it."""
+    result = in_plain("""
+    import numpy as np
+    from wattline.model.jobs import JobTable
+    from wattline.model.machine import Machine
+    from wattline.model.run import EventKind
+    from wattline.model.signal import Signal
+    from wattline.physics.budget import EnergyBudget
+    from wattline.physics.core_power import SANDY_BRIDGE
+    from wattline.policies.admission.adaptive_setup import Strategy
+    from wattline.studies.budget import compare, excess_j
+    result = []
+    for seed, boot_s in ((9, 0.0), (9, 40.0), (2, 40.0)):
+        rng = np.random.default_rng(seed)
+        machine = Machine.uniform(16, SANDY_BRIDGE.node_class(
+            1, off_w=0.5, boot_s=boot_s, shutdown_s=boot_s / 2))
+        run_s = rng.integers(50, 900, 60)
+        jobs = JobTable.build(submit_s=np.cumsum(rng.integers(0, 120, 60)), run_s=run_s,
+                              requested_s=run_s * rng.choice([1, 1.5], 60),
+                              procs=rng.integers(1, 12, 60))
+        begin_s = float(jobs.submit_s[0])
+        cost = Signal.from_steps([(begin_s + 250.0 * i, float(v))
+                                  for i, v in enumerate(rng.uniform(1, 9, 200))], "EUR")
+        budget = EnergyBudget(0.6 * machine.power_w_max * 2000.0, begin_s, begin_s + 2000.0, cost,
+                              slot_s=250.0)
+        found = compare(jobs, machine, budget, strategy=Strategy.MIX)
+        run = found.runs["budget"]
+        result.append([excess_j(found, run), int((run.events.kind == EventKind.NODE).sum())])
+    """)
+    assert all(excess == 0 and switched > 10 for excess, switched in result)
+
+
 def test_a_budget_spends_where_joules_are_cheap():
     """A joule under the budget costs less than one under the constant cap of the same energy."""
     result = in_plain(BUDGET + """

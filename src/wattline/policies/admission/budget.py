@@ -120,7 +120,11 @@ def left_j(st: State, budget: Budget) -> float:
     period = int(st.numbers[PERIOD])
     end_s = budget.edge_s[budget.first[period + 1]]
     rest_s = end_s - clock.now_s
-    promised_j = clock.power_w * rest_s
+    # Units that are off, or on the way there, may be wanted again: then they boot and idle.
+    asleep_w = clock.off * (clock.idle_w - clock.off_w)
+    asleep_w += max(clock.changing * clock.idle_w - clock.changing_w, 0.0)
+    booting_j = (clock.off + clock.changing) * max(clock.boot_w - clock.idle_w, 0.0) * clock.boot_s
+    promised_j = (clock.power_w + asleep_w) * rest_s + booting_j
     for place in range(clock.blocks):
         block = st.blocks[place].order
         for index in range(block * BLOCK, block * BLOCK + st.blocks[block].count):
