@@ -31,7 +31,7 @@ FIRST_GUESS_SD: Mapping[str, Mapping[str, float]] = {
              "throttle": 0.3, "throttle_full": 0.3},
     "power": {"cores": 0.25, "nodes": 0.15, "cores_cores": 0.12, "cores_nodes": 0.12,
               "nodes_nodes": 0.1, "top": 0.06, "top_cores": 0.06, "top_nodes": 0.06,
-              "full": 0.04, "limit": 0.05},
+              "full": 0.04, "limit": 0.05, "idle": 0.3},
 }
 Priors = dict[str, tuple[Prior, ...]]
 CURRENT: Priors = {"time": TIME_PRIORS, "power": POWER_PRIORS}
@@ -74,8 +74,10 @@ def _learned(models: Mapping[str, Model], part: str, place: int, without: str) -
     values: dict[str, list[float]] = {}
     for name, model in models.items():
         application, fitted = application_of(name), getattr(model, part)
-        # The NAS tables end at 95 W: they know nothing of the uncapped mode.
+        # The NAS tables end at 95 W: they know nothing of the uncapped mode. Idle sockets are seen
+        # only where one socket is filled before the next.
         knows = not (prior.group == "top" and name.startswith("nas_"))
+        knows = knows and (prior.group != "packed" or model.layout.packed)
         if application != without and knows and fitted.covariance[place, place] < guess**2:
             values.setdefault(application, []).append(float(fitted.coefficients[place]))
     if len(values) < 3:

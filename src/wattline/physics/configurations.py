@@ -53,6 +53,8 @@ class ConfigurationTable:
     """`measured` or `predicted`."""
     note: str = ""
     """What a user must know of these figures, where there is something."""
+    of_ranks: bool = False
+    """Whether `cores` are ranks of MPI: processes that a library pins, and not threads."""
 
     def __post_init__(self) -> None:
         count = len(self.nodes)
@@ -80,6 +82,7 @@ class ConfigurationTable:
         power_w: npt.ArrayLike,
         source: str = "measured",
         note: str = "",
+        of_ranks: bool = False,
     ) -> ConfigurationTable:
         """Make a table from columns; repeated configurations are reduced to their medians."""
         columns = [
@@ -104,6 +107,7 @@ class ConfigurationTable:
             np.array([np.median(columns[4][part]) for part in parts]),
             source,
             note,
+            of_ranks,
         )
 
     def __len__(self) -> int:
@@ -120,7 +124,7 @@ class ConfigurationTable:
         return ConfigurationTable(
             self.application, self.nodes[rows].copy(), self.cores[rows].copy(),
             self.cap_w[rows].copy(), self.time_s[rows].copy(), self.power_w[rows].copy(),
-            self.source, self.note,
+            self.source, self.note, self.of_ranks,
         )
 
     def up_to(self, nodes: int) -> ConfigurationTable:

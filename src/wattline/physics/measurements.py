@@ -48,6 +48,7 @@ def read_measurements(path: str | Path, application: str = "") -> dict[str, Conf
     alone = application or path.name.split(".")[0]
     rows: dict[str, list[tuple[float, ...]]] = {}
     ratios: dict[str, list[float]] = {}
+    of_ranks: set[str] = set()
     for cells in reader:
         if not any(cell.strip() for cell in cells):
             continue
@@ -56,13 +57,16 @@ def read_measurements(path: str | Path, application: str = "") -> dict[str, Conf
             _check_equal(f"{path}, line {reader.line_num}", header, cells, at, other)
         rows.setdefault(name, []).append(values)
         ratios.setdefault(name, []).append(_ratio(columns, cells, values))
+        if _counts_ranks(columns, cells):
+            of_ranks.add(name)
     if not rows:
         raise InputError(f"{path}: the table has a header and no rows")
     tables = {}
     for name, runs in rows.items():
         nodes, cores, cap_w, time_s, power_w = zip(*runs, strict=True)
         tables[name] = ConfigurationTable.build(name, nodes, cores, cap_w, time_s, power_w,
-                                                note=_power_note(ratios[name]))
+                                                note=_power_note(ratios[name]),
+                                                of_ranks=name in of_ranks)
     return tables
 
 
@@ -192,13 +196,19 @@ def _power_note(ratios: list[float]) -> str:
             "listed, so a bound in watts may not hold")
 
 
+def _counts_ranks(columns: Mapping[str, int], cells: list[str]) -> bool:
+    """Whether a row gives the ranks of all nodes and not the cores of one."""
+    at, ranks = columns["cores"], columns.get("ranks")
+    return ranks is not None and (at < 0 or not cells[at].strip()) and bool(cells[ranks].strip())
+
+
 def _cores(
     where: str, header: list[str], columns: Mapping[str, int], cells: list[str], nodes: float
 ) -> float:
     """Cores on a node, or what the ranks of all nodes make on each of them."""
     at = columns["cores"]
-    ranks = columns.get("ranks")
-    if ranks is not None and (at < 0 or not cells[at].strip()) and cells[ranks].strip():
+    if _counts_ranks(columns, cells):
+        ranks = columns["ranks"]
         total = _number(where, header, ranks, cells, whole=True)
         if total % nodes:
             raise InputError(f"{where}: {header[ranks]} is {total:g}, "

@@ -21,7 +21,13 @@ from wattline.physics.regression import (
 )
 from wattline.physics.regression.bayes import Problem, condition, variance_saved
 from wattline.physics.regression.fitting import choose_training
-from wattline.physics.regression.terms import OVERHEAD, POWER_PRIORS, TIME_PRIORS, Frame
+from wattline.physics.regression.terms import (
+    OVERHEAD,
+    POWER_PRIORS,
+    TIME_PRIORS,
+    Frame,
+    Layout,
+)
 
 GRID = Grid((2, 4, 8, 16), (4, 8, 12, 16), (50.0, 65.0, 80.0, 110.0))
 
@@ -38,6 +44,32 @@ def machine_like_table(noise: float = 0.0, seed: int = 0) -> ConfigurationTable:
     wobble = np.exp(noise * np.random.default_rng(seed).standard_normal((2, len(points))))
     return ConfigurationTable.build("made", nodes, cores, cap, time * wobble[0],
                                     2.0 * nodes * socket * wobble[1])
+
+
+def table_with(layout: Layout) -> ConfigurationTable:
+    """The same machine with ranks on as few sockets as hold them, or charged by cores."""
+    points = GRID.points()
+    nodes, cores, cap = points.T
+    used = np.ceil(cores / 8) if layout.packed else np.full(len(cores), 2.0)
+    demand = 20.0 + 6.4 * cores / used
+    turbo = cap == 110.0
+    socket = np.where(turbo, 1.25 * demand, np.minimum(demand, cap + 5.0))
+    slow = np.where(turbo, 0.85, np.maximum(1.0, demand / (cap + 5.0)) ** 0.8)
+    share = cores / 16 if layout.by_share else 1.0
+    node_w = used * socket + (2.0 - used) * 22.0
+    return ConfigurationTable.build("made", nodes, cores, cap,
+                                    1000.0 / (nodes**0.9 * cores**0.8) * slow,
+                                    nodes * node_w * share, of_ranks=layout.packed)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("by_share", [False, True])
+def test_how_ranks_sit_and_how_power_is_counted_is_found_from_a_tenth(packed, by_share):
+    layout = Layout(packed, by_share)
+    checked = fit_and_check(table_with(layout), share=0.1, seed=1)
+    assert checked.model.layout == layout
+    assert checked.power_error["mean"] < 0.05
+    assert bool(checked.model.note) == by_share
 
 
 def test_the_capping_model_finds_corner_and_turbo_from_a_fifth_of_the_points():
@@ -65,6 +97,18 @@ def test_an_overhead_that_grows_with_the_nodes_is_found_from_a_fifth_of_the_poin
 def test_without_an_overhead_none_is_believed():
     model = fit(machine_like_table())
     assert model.time.coefficients[OVERHEAD] < -3.0
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_the_slope_of_power_is_its_derivative(packed):
+    frame, points = Frame(GRID, 2, Layout(packed)), GRID.points()
+    power = np.array([prior.mean for prior in POWER_PRIORS]) + 0.05
+    value, slope = frame.socket_power(points, power), frame.slope(points, power)
+    for place in range(len(power)):
+        moved = power.copy()
+        moved[place] += 1e-6
+        assert np.allclose((frame.socket_power(points, moved) - value) / 1e-6, slope[:, place],
+                           atol=1e-4)
 
 
 def test_the_slope_of_time_is_its_derivative():
@@ -190,6 +234,17 @@ def test_published_errors_are_reached_on_real_tables(name):
             assert errors["median"] < 0.077
             assert errors["p75"] < 0.132
         assert checked.power_error["under_10pct_share"] <= 0.04
+
+
+@pytest.mark.parametrize("name", ["cg", "ep", "ft", "lu", "mg", "sweep"])
+def test_four_points_place_the_ranks_and_keep_mean_errors_below_a_tenth(name):
+    table = read_measurements(shared("rapl/configs.csv.xz"))[f"nas_apr20_{name}"]
+    for seed in (1, 2):
+        checked = fit_and_check(table, share=0.1, seed=seed)
+        assert len(checked.trained) == 4
+        assert checked.model.layout == Layout(packed=True, by_share=True)
+        assert checked.time_error["mean"] < 0.10
+        assert checked.power_error["mean"] < 0.10
 
 
 def test_both_forms_of_the_evidence_agree():

@@ -25,11 +25,17 @@ from wattline.physics.regression.terms import (
     NO_OVERHEAD,
     OVERHEAD,
     POWER_PRIORS,
+    SPREAD,
     TIME_PRIORS,
     Frame,
+    Layout,
     Prior,
 )
 
+_BY_SHARE = ("its power seems to be that of its nodes times the part of their cores in use; partly "
+             "used nodes draw more")
+_UNUSUAL = 3.0
+"""By how much the measurements must speak for what is rare (in logarithms of the odds)."""
 _STEPS = 60
 _FITTED_NOISE = 0.03
 _NEGLIGIBLE = 0.01
@@ -100,11 +106,12 @@ class CappingModel(Model):
     sockets: int
     power: Part
     time: Part
+    layout: Layout = SPREAD
     kind: str = "capping"
     note: str = ""
 
     def predict_points(self, points: FloatArray) -> Prediction:
-        frame = Frame(self.grid, self.sockets)
+        frame = Frame(self.grid, self.sockets, self.layout)
         corrections = frame.corrections(points)
         slope = frame.slope(points, self.power.coefficients)
         log_power = frame.socket_power(points, self.power.coefficients)
@@ -113,7 +120,7 @@ class CappingModel(Model):
         log_time = log_time + corrections @ self.time.corrections
         return Prediction(
             np.exp(log_time),
-            np.exp(log_power) * points[:, 0] * self.sockets,
+            np.exp(log_power) * frame.counted(points),
             _deviation(terms, self.time),
             _deviation(slope, self.power),
         )
@@ -121,8 +128,8 @@ class CappingModel(Model):
     def as_dict(self) -> dict[str, Any]:
         return {
             "kind": self.kind, "grid": self.grid.as_dict(), "trained_on": self.trained_on,
-            "sockets": self.sockets, "power": self.power.as_dict(POWER_PRIORS),
-            "time": self.time.as_dict(TIME_PRIORS),
+            "sockets": self.sockets, "layout": self.layout._asdict(),
+            "power": self.power.as_dict(POWER_PRIORS), "time": self.time.as_dict(TIME_PRIORS),
         }
 
     @classmethod
@@ -130,19 +137,36 @@ class CappingModel(Model):
         return cls(application, grid, int(stored["trained_on"]), int(stored["sockets"]),
                    Part.from_dict(stored["power"], POWER_PRIORS),
                    Part.from_dict(stored["time"], TIME_PRIORS),
+                   Layout(**stored["layout"]),
                    note=str(stored.get("note", "")))
 
 
 def fit_capping(table: ConfigurationTable, grid: Grid, sockets: int = 2) -> CappingModel:
     """Fit the capping model to every row of a table; `grid` is what it may be asked about."""
-    frame = Frame(grid, sockets)
+    fits = [_fit_packing(table, grid, sockets, packed) for packed in (False, True)]
+    _, layout, power, time = max(fits, key=lambda one: one[0])
+    note = table.note or (_BY_SHARE if layout.by_share else "")
+    return CappingModel(table.application, grid, len(table), sockets, power, time, layout,
+                        note=note)
+
+
+def _fit_packing(
+    table: ConfigurationTable, grid: Grid, sockets: int, packed: bool
+) -> tuple[float, Layout, Part, Part]:
+    """Fit power, counted in the likelier way, then time; with the evidence for both."""
     points = points_of(table)
-    corrections = frame.corrections(points)
-    log_power = np.log(table.power_w / (table.nodes * sockets))
-    power = _fit_power(frame, points, corrections, log_power)
-    time = _fit_time(frame, points, corrections, np.log(table.time_s), power.coefficients)
-    return CappingModel(table.application, grid, len(table), sockets, power, time,
-                        note=table.note)
+    found = []
+    for by_share in (False, True):
+        frame = Frame(grid, sockets, Layout(packed, by_share))
+        target = np.log(table.power_w / frame.counted(points))
+        evidence, power = _fit_power(frame, points, frame.corrections(points), target)
+        found.append((evidence - _UNUSUAL * by_share, frame, power))
+    evidence, frame, power = max(found, key=lambda one: one[0])
+    time_evidence, time = _fit_time(frame, points, frame.corrections(points),
+                                    np.log(table.time_s), power.coefficients)
+    # Libraries of MPI fill one socket before the next unless told otherwise; threads are spread.
+    surprise = _UNUSUAL * (packed and not table.of_ranks)
+    return evidence + time_evidence - surprise, frame.layout, power, time
 
 
 def prior_arrays(
@@ -176,7 +200,7 @@ class Weighed(NamedTuple):
 def _fit_time(
     frame: Frame, points: FloatArray, corrections: FloatArray, target: FloatArray,
     power: FloatArray,
-) -> Part:
+) -> tuple[float, Part]:
     terms = frame.time_terms(points, power)
     found: dict[bool, list[Weighed]] = {False: [], True: []}
     for belief in (*_shapes(overhead=False), *_shapes(overhead=True)):
@@ -187,19 +211,19 @@ def _fit_time(
             lambda at: frame.log_time(points, power, at), corrections, target, mean, sd, belief)
     # With and without an overhead the other coefficients mean different things: no average of both.
     likelier = max(found.values(), key=_total)
-    return _average(likelier, len(TIME_PRIORS))
+    return _total(likelier), _average(likelier, len(TIME_PRIORS))
 
 
 def _fit_power(
     frame: Frame, points: FloatArray, corrections: FloatArray, target: FloatArray
-) -> Part:
+) -> tuple[float, Part]:
     found: list[Weighed] = []
     for belief in _shapes(overhead=False):
         mean, sd = prior_arrays(POWER_PRIORS, belief, width=4.0)
         found += _weigh(
             lambda at: (frame.socket_power(points, at), frame.slope(points, at)),
             corrections, target, mean, sd, belief)
-    return _average(found, len(POWER_PRIORS))
+    return _total(found), _average(found, len(POWER_PRIORS))
 
 
 def _shapes(overhead: bool) -> Iterator[Belief]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wattline.model.signal import FloatArray
 from wattline.physics.regression.base import Grid
@@ -14,6 +15,12 @@ NOISE_SD = 0.03
 CORRECTION_SD = 0.02
 _SKIPPED = 0.1
 """Part of the candidates that a design does without, so that seeds give different designs."""
+_FEW = 12
+"""Up to so many points the greedy choice is gone over again."""
+_SWEEPS = 10
+
+Factors = list[FloatArray]
+BoolArray = NDArray[np.bool_]
 
 
 def suggest(
@@ -27,16 +34,16 @@ def suggest(
     """Rows of `points` to measure next, the most informative first.
 
     Greedy: each step takes the configuration whose measurement lowers the summed variance of the
-    predicted log time and log power of all points most. What has been measured already (a mask)
-    counts as known. Only the configurations matter, never their results, so this can be asked
-    before the first run. With a seed a tenth of the candidates, drawn with it, is not looked at
-    while there are others.
+    predicted log time and log power of all points most; few points are gone over again. What has
+    been measured already (a mask) counts as known. Only the configurations matter, never their
+    results, so this can be asked before the first run. With a seed a tenth of the candidates, drawn
+    with it, is not looked at while there are others.
     """
     with one_thread():
-        return _greedy(points, count, measured, sockets, seed)
+        return _design(points, count, measured, sockets, seed)
 
 
-def _greedy(
+def _design(
     points: FloatArray, count: int, measured: FloatArray | None, sockets: int, seed: int | None
 ) -> list[int]:
     offered = np.ones(len(points), dtype=bool)
@@ -44,24 +51,66 @@ def _greedy(
         offered = np.random.default_rng(seed).random(len(points)) >= _SKIPPED
     factors = _factors(points, sockets)
     free = np.ones(len(points), dtype=bool)
-    for known in [] if measured is None else np.flatnonzero(measured):
-        factors = [condition(factor, int(known), NOISE_SD) for factor in factors]
-        free[known] = False
-    scale = [float(np.einsum("ij,ij->", factor, factor)) for factor in factors]
-    chosen: list[int] = []
-    for _ in range(min(count, int(free.sum()))):
-        looked_at = free & offered
-        looked_at = looked_at if looked_at.any() else free
-        saved = sum(variance_saved(factor, NOISE_SD) / total
-                    for factor, total in zip(factors, scale, strict=True))
-        row = int(np.argmax(np.where(looked_at, saved, -1.0)))
-        chosen.append(row)
+    for row in [] if measured is None else np.flatnonzero(measured):
+        factors = _conditioned(factors, int(row))
         free[row] = False
-        factors = [condition(factor, row, NOISE_SD) for factor in factors]
+    count = min(count, int(free.sum()))
+    offered &= free
+    if offered.sum() < count:
+        offered = free
+    scale = [float(np.einsum("ij,ij->", factor, factor)) for factor in factors]
+    chosen = _greedy(factors, scale, offered, count)
+    if count > _FEW:
+        return chosen
+    better = np.zeros(len(points), dtype=bool)
+    better[_exchanged(factors, scale, chosen, offered)] = True
+    return _greedy(factors, scale, better, count)
+
+
+def _greedy(factors: Factors, scale: list[float], offered: BoolArray, count: int) -> list[int]:
+    """The best of those offered, then the best beside it, and so on."""
+    offered = offered.copy()
+    chosen: list[int] = []
+    for _ in range(count):
+        chosen.append(_best(factors, scale, offered))
+        offered[chosen[-1]] = False
+        factors = _conditioned(factors, chosen[-1])
     return chosen
 
 
-def _factors(points: FloatArray, sockets: int) -> list[FloatArray]:
+def _exchanged(
+    factors: Factors, scale: list[float], chosen: list[int], offered: BoolArray
+) -> list[int]:
+    """A better configuration in each place, given all the others, until none is found.
+
+    Greed never looks back at its first choices, which matter most where there are few.
+    """
+    chosen = list(chosen)
+    for _ in range(_SWEEPS):
+        before = list(chosen)
+        for place in range(len(chosen)):
+            others = chosen[:place] + chosen[place + 1:]
+            known, rest = factors, offered.copy()
+            rest[others] = False
+            for other in others:
+                known = _conditioned(known, other)
+            chosen[place] = _best(known, scale, rest)
+        if chosen == before:
+            break
+    return chosen
+
+
+def _best(factors: Factors, scale: list[float], looked_at: BoolArray) -> int:
+    saved = sum(variance_saved(factor, NOISE_SD) / total
+                for factor, total in zip(factors, scale, strict=True))
+    return int(np.argmax(np.where(looked_at, saved, -1.0)))
+
+
+def _conditioned(factors: Factors, row: int) -> Factors:
+    return [condition(factor, row, NOISE_SD) for factor in factors]
+
+
+def _factors(points: FloatArray, sockets: int) -> Factors:
     """Square roots of the prior covariance of log time and log power, with wide beliefs."""
     grid = Grid(
         tuple(int(n) for n in np.unique(points[:, 0])),

@@ -10,6 +10,7 @@ import numpy as np
 from wattline.model.signal import FloatArray
 from wattline.physics.regression.base import Grid
 
+_NONE = 1e-12
 SMOOTH = 0.03
 """Over which ratio (3 %) a cap goes from not felt to binding; sharper cannot be measured."""
 
@@ -22,7 +23,7 @@ class Prior(NamedTuple):
     sd: float
     group: str = ""
     """`bend`: curvature, which some applications lack; `top`: the uncapped mode; `overhead`: time
-    that no core and no watt makes shorter."""
+    that no core and no watt makes shorter; `packed`: known only where some sockets idle."""
 
 
 # Middle and width over the applications of the public tables (`scripts/learn_priors.py`), except
@@ -32,35 +33,38 @@ class Prior(NamedTuple):
 # all cores of the middle node count; and the limit that a cap sets.
 POWER_PRIORS: tuple[Prior, ...] = (
     Prior("level", 0.0, 0.5),
-    Prior("cores", 0.62, 0.2),
+    Prior("cores", 0.62, 0.125),
     Prior("nodes", -0.02, 0.075, "bend"),
     Prior("cores_cores", 0.11, 0.06, "bend"),
-    Prior("cores_nodes", -0.01, 0.06, "bend"),
+    Prior("cores_nodes", -0.02, 0.06, "bend"),
     Prior("nodes_nodes", 0.0, 0.05, "bend"),
     Prior("top", 0.22, 0.03, "top"),
     Prior("top_cores", -0.04, 0.03, "top"),
     Prior("top_nodes", -0.02, 0.03, "top"),
     Prior("full", -0.01, 0.02, "bend"),
-    Prior("limit", 0.08, 0.043),
+    Prior("limit", 0.09, 0.071),
+    Prior("idle", -1.06, 0.15, "packed"),
 )
 LIMIT = 10
 """Place of the limit's coefficient: by which ratio measured power may exceed the cap (memory)."""
+IDLE = 11
+"""Place of an idle socket's power, beside that of one with all cores busy."""
 LEVEL_OF_TOP_CAP = 0.65
 """A socket with all cores busy and no turbo draws about this part of its highest cap."""
 
 TIME_PRIORS: tuple[Prior, ...] = (
     Prior("level", 0.0, 2.0),
-    Prior("cores", -0.84, 0.2),
-    Prior("nodes", -0.94, 0.25),
-    Prior("cores_cores", 0.04, 0.1, "bend"),
+    Prior("cores", -0.87, 0.2),
+    Prior("nodes", -0.93, 0.25),
+    Prior("cores_cores", 0.03, 0.1, "bend"),
     Prior("cores_nodes", 0.07, 0.084, "bend"),
-    Prior("nodes_nodes", 0.01, 0.091, "bend"),
+    Prior("nodes_nodes", 0.01, 0.093, "bend"),
     Prior("top", -0.11, 0.04, "top"),
-    Prior("top_cores", 0.09, 0.054, "top"),
+    Prior("top_cores", 0.09, 0.055, "top"),
     Prior("top_nodes", 0.02, 0.05, "top"),
     Prior("full", 0.01, 0.05, "bend"),
-    Prior("throttle", 0.78, 0.21),
-    Prior("throttle_full", -0.01, 0.15, "bend"),
+    Prior("throttle", 0.64, 0.256),
+    Prior("throttle_full", 0.04, 0.15, "bend"),
     Prior("overhead", -2.0, 1.5, "overhead"),
     Prior("overhead_nodes", 1.0, 0.5, "overhead"),
     Prior("overhead_top", 0.0, 2.0, "overhead"),
@@ -71,17 +75,44 @@ NO_OVERHEAD = -30.0
 """The overhead of an application that has none: e^-30 of its computing time."""
 
 
+class Layout(NamedTuple):
+    """How an application sits on a node, and what of the node's power is counted as its own."""
+
+    packed: bool = False
+    """Whether one socket is filled before the next is used; otherwise all are used alike."""
+    by_share: bool = False
+    """Whether the power is that of the nodes times the part of their cores that is used."""
+
+
+SPREAD = Layout()
+
 @dataclass(frozen=True)
 class Frame:
     """Where the coordinates of an application have their origin."""
 
     grid: Grid
     sockets: int
+    layout: Layout = SPREAD
 
-    def trends(self, points: FloatArray) -> FloatArray:
-        """The ten columns that time and demand share."""
+    def counted(self, points: FloatArray) -> FloatArray:
+        """By how many sockets' power a configuration's power is counted."""
+        sockets = points[:, 0] * self.sockets
+        return sockets * points[:, 1] / self.grid.cores[-1] if self.layout.by_share else sockets
+
+    def used(self, points: FloatArray) -> FloatArray:
+        """Part of the sockets of a node that work."""
+        if not self.layout.packed:
+            return np.ones(len(points))
+        filled = points[:, 1] / self.grid.cores[-1] * self.sockets
+        used: FloatArray = np.ceil(filled - 1e-9) / self.sockets
+        return used
+
+    def trends(self, points: FloatArray, *, of_socket: bool = False) -> FloatArray:
+        """The ten columns of time and demand; with `of_socket`, cores are those of a socket."""
         nodes = np.log(points[:, 0]) - float(np.mean(np.log(self.grid.nodes)))
         cores = np.log(points[:, 1]) - np.log(self.grid.cores[-1])
+        if of_socket:
+            cores = cores - np.log(self.used(points))
         # The highest cap of a table means "not capped", where processors also raise their clock.
         top = (points[:, 2] >= self.grid.cap_w[-1]).astype(np.float64)
         # A node without a spare core has none for the system's own work: 16 is not like 14.
@@ -91,24 +122,42 @@ class Frame:
                          top, top * cores, top * nodes, full], axis=1)
 
     def demand(self, points: FloatArray, power: FloatArray) -> FloatArray:
-        """Log of the power of a socket if it were not capped."""
-        trend: FloatArray = self.trends(points) @ power[:LIMIT]
-        demand: FloatArray = trend + np.log(LEVEL_OF_TOP_CAP * self.grid.cap_w[-1])
+        """Log of the power of a working socket if it were not capped."""
+        trend: FloatArray = self.trends(points, of_socket=True) @ power[:LIMIT]
+        demand: FloatArray = trend + self._level()
         return demand
 
     def socket_power(self, points: FloatArray, power: FloatArray) -> FloatArray:
-        """Log of the power of a socket: its demand, or the limit where that is lower."""
-        demand = self.demand(points, power)
-        limit = np.log(points[:, 2]) + power[LIMIT]
-        lower: FloatArray = limit - soft_positive(limit - demand)
-        return lower
+        """Log of the mean power of the sockets of a node.
+
+        One that works draws its demand, or the limit where that is lower; the others idle.
+        """
+        mean: FloatArray = np.logaddexp(*self._working_and_idle(points, power))
+        return mean
 
     def slope(self, points: FloatArray, power: FloatArray) -> FloatArray:
         """How `socket_power` changes with each coefficient."""
         limit = np.log(points[:, 2]) + power[LIMIT]
         free = 1.0 / (1.0 + np.exp(-(limit - self.demand(points, power)) / SMOOTH))
-        slope: FloatArray = np.column_stack([self.trends(points) * free[:, None], 1.0 - free])
+        working, idle = self._working_and_idle(points, power)
+        part = 1.0 / (1.0 + np.exp(idle - working))
+        trends = self.trends(points, of_socket=True)
+        slope: FloatArray = np.column_stack(
+            [trends * (part * free)[:, None], part * (1.0 - free), 1.0 - part])
         return slope
+
+    def _working_and_idle(
+        self, points: FloatArray, power: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Logs of what the working and the idle sockets add to the mean power of a socket."""
+        demand = self.demand(points, power)
+        limit = np.log(points[:, 2]) + power[LIMIT]
+        used = self.used(points)
+        working = limit - soft_positive(limit - demand) + np.log(used)
+        return working, power[IDLE] + self._level() + np.log(np.maximum(1.0 - used, _NONE))
+
+    def _level(self) -> float:
+        return float(np.log(LEVEL_OF_TOP_CAP * self.grid.cap_w[-1]))
 
     def time_terms(self, points: FloatArray, power: FloatArray) -> FloatArray:
         """The trends, and how far the demand exceeds the limit, which is what slows a job."""
