@@ -127,13 +127,14 @@ def _result(case: Case, decision: Decision) -> dict[str, Any]:
 def _plan(case: Case, decision: Decision, hours: int, most: int | None) -> list[dict[str, Any]]:
     from wattline.scenario.choosing import plan_day
 
-    return [hour_entry(h) for h in plan_day(case, decision, hours=hours, hours_max=most)]
+    plan = plan_day(case, decision, hours=hours, hours_max=most)
+    return [hour_entry(h, case.judged_s) for h in plan]
 
 
-def hour_entry(hour: Hour) -> dict[str, Any]:
-    """An hour of the plan, for output."""
+def hour_entry(hour: Hour, first_s: float = 0.0) -> dict[str, Any]:
+    """An hour of the plan, for output; its start counts from that of the contract."""
     return {
-        "start_s": hour.start_s, "participates": hour.bid is not None,
+        "start_s": hour.start_s - first_s, "participates": hour.bid is not None,
         "average_power_w": hour.bid.average_w if hour.bid else None,
         "reserve_w": hour.bid.reserve_w if hour.bid else None,
         "cost": hour.cost, "cost_without": hour.cost_without, "saving": hour.saving,
@@ -147,6 +148,9 @@ def _short(why: str, length: int = 60) -> str:
 
 
 def _print(result: dict[str, Any], decision: Decision) -> None:
+    if "hours" in result:
+        taken = sum(row["participates"] for row in result["hours"])
+        click.echo(f"bids for {taken} of {len(result['hours'])} hours; the first hour by itself:")
     click.echo(decision.reason)
     if decision.bid is not None:
         click.echo(f"average {decision.bid.average_w:,.0f} W, reserve "

@@ -119,9 +119,14 @@ def _day_reason(plan: list[Bid | None], decision: Decision | None) -> str:
 
 
 def _bids(found: ContractRun) -> list[dict[str, Any]]:
-    contract = found.contract
-    return [{"hour": h, "average_power_w": float(a), "reserve_w": float(r)} for h, (a, r) in
-            enumerate(zip(contract.average_w.value, contract.reserve_w.value, strict=True))]
+    """The bids of the judged hours, which count from the start of the contract."""
+    contract, first_s = found.contract, found.case.judged_s
+    starts = contract.average_w.time_s
+    rows = zip(starts, np.append(starts[1:], found.case.end_s), contract.average_w.value,
+               contract.reserve_w.value, strict=True)  # fmt: skip
+    judged = [(start_s, a, r) for start_s, end_s, a, r in rows if end_s > first_s]
+    return [{"hour": h, "start_s": max(0.0, float(start_s - first_s)), "average_power_w": float(a),
+             "reserve_w": float(r)} for h, (start_s, a, r) in enumerate(judged)]
 
 
 def _result(

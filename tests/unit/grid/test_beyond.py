@@ -104,6 +104,7 @@ def test_hours_are_chosen_by_price(tmp_path: Path) -> None:
     plan = called("bid", path, "--rounds", "8", "--hours", "3", "--hours-most", "1")["hours"]
     assert [hour["participates"] for hour in plan] == [False, False, True]
     assert plan[2]["cost"] < plan[2]["cost_without"]
+    assert [hour["start_s"] for hour in plan] == [0.0, 3600.0, 7200.0]  # the warm-up is before
     found = called("regulate", path, "--rounds", "8", "--bid", "dayahead", "--warmup", "0s")
     assert found["bids"][0]["reserve_w"] == 0  # a reserve that is not paid for is not offered
     assert found["bids"][2]["reserve_w"] > 0
@@ -111,6 +112,9 @@ def test_hours_are_chosen_by_price(tmp_path: Path) -> None:
     assert found["participates"]
     assert found["reserve_w"] == pytest.approx(np.mean(taken))
     assert found["reason"].startswith(f"bids for {len(taken)} of 3 hours")
+    later = called("regulate", path, "--rounds", "8", "--bid", "dayahead", "--warmup", "1h")
+    assert [b["start_s"] for b in later["bids"]] == [0.0, 3600.0, 7200.0]
+    assert later["bids"][0]["reserve_w"] == 0
 
 
 @compiled
