@@ -80,7 +80,7 @@ def command(part: str, signal_file: str, log_file: Path | None, log_starts: tupl
                 rows = parts.run_orders([parts.large_cluster(**shared)], 1, tell)
                 result[name] = _entries(name, rows)
             elif log_file is not None:
-                result[name] = _long(log_file, log_starts, seed, signal_file, tell)
+                result[name] = _long(log_file, log_starts, seed, signal_file, count, tell)
             else:
                 result[name] = None
                 continue
@@ -97,7 +97,8 @@ def command(part: str, signal_file: str, log_file: Path | None, log_starts: tupl
 
 
 def _long(
-    log_file: Path, log_starts: tuple[str, ...], seed: int, signal_file: str, tell: Any
+    log_file: Path, log_starts: tuple[str, ...], seed: int, signal_file: str, workers: int,
+    tell: Any,
 ) -> list[Any]:
     from wattline.model.units import parse_duration
     from wattline.scenario.logs import busy_days
@@ -106,7 +107,8 @@ def _long(
     starts_s = [parse_duration(text) for text in log_starts]
     if not starts_s:
         starts_s = [86400.0 * day for day in busy_days(log_file, 3)]
-    found = long_jobs(log_file, starts_s, seed=seed, signal_file=signal_file, progress=tell)
+    found = long_jobs(log_file, starts_s, seed=seed, signal_file=signal_file, workers=workers,
+                      progress=tell)
     return [asdict(r) for r in found]
 
 

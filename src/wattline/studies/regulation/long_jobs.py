@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +18,15 @@ from wattline.model.signal import Signal
 from wattline.scenario.choosing import choose, problem_of
 from wattline.scenario.logs import log_case
 from wattline.scenario.regulated import Case, run_contract, simulator
+from wattline.studies.workers import worker_pool
 
 HOUR_S = 3600.0
 DAY_S = 24 * HOUR_S
 WARMUP_DAYS = 2
+SEARCHED_S = 6 * HOUR_S
+"""Of the synthetic day, what a bid of the exhaustive search is judged on."""
+SEARCH_CYCLE_S = 10.0
+"""Control cycle and step of the signal there: many bids are tried, and jobs take hours."""
 POLICIES = ("energyqare", "qoscap")
 BIDDING = ("heuristic", "exhaustive", "adaptive")
 
@@ -47,20 +54,39 @@ def long_jobs(
     *,
     seed: int,
     signal_file: str,
+    workers: int,
     progress: Callable[[float], None],
 ) -> list[LongResult]:
     """Days of a real log, each after two days of warm-up, under two policies and three biddings."""
-    results = []
-    plan = [(p, b) for p in POLICIES for b in BIDDING]
-    for number, start_s in enumerate(starts_s):
-        case = day_case(path, start_s, seed, signal_file)
-        for step, (policy, bidding) in enumerate(plan):
-            mine = replace(case, policy=policy, adaptive=bidding == "adaptive")
-            results.append(_judge(mine, bidding, start_s / DAY_S + WARMUP_DAYS))
-            progress((number + (step + 1) / len(plan)) / len(starts_s))
-    return results
+    for start_s in starts_s:  # what is wrong with the log is said before any work
+        day_case(path, start_s, seed, signal_file)
+    plan = [(s, p, b) for s in starts_s for p in POLICIES for b in BIDDING]
+    if workers <= 1:
+        results = []
+        for step in plan:
+            results.append(_one(path, seed, signal_file, *step))
+            progress(len(results) / len(plan))
+        return results
+    found: dict[int, LongResult] = {}
+    with worker_pool(workers) as pool:
+        # Searches first, as they take longest.
+        ranked = sorted(enumerate(plan), key=lambda pair: pair[1][2] != "exhaustive")
+        waiting = {pool.submit(_one, path, seed, signal_file, *step): n for n, step in ranked}
+        for done in as_completed(waiting):
+            found[waiting[done]] = done.result()
+            progress(len(found) / len(plan))
+    return [found[number] for number in range(len(plan))]
 
 
+def _one(
+    path: Path, seed: int, signal_file: str, start_s: float, policy: str, bidding: str
+) -> LongResult:
+    case = day_case(path, start_s, seed, signal_file)
+    mine = replace(case, policy=policy, adaptive=bidding == "adaptive")
+    return _judge(mine, bidding, start_s / DAY_S + WARMUP_DAYS)
+
+
+@lru_cache(maxsize=4)
 def day_case(path: Path, start_s: float, seed: int, signal_file: str) -> Case:
     """Three days of the log, of which the last is judged."""
     warmup_s = WARMUP_DAYS * DAY_S
@@ -101,12 +127,17 @@ def _judge(case: Case, bidding: str, day: float) -> LongResult:
 
 
 def _searched(case: Case) -> Bid | None:
-    """Exhaustive search on a synthetic day with the log's arrival rates, as published."""
+    """Exhaustive search on a synthetic day with the log's arrival rates, as published.
+
+    A day before it: jobs of many hours fill the machine slowly, and a search on one that still
+    fills would bid too low.
+    """
     rng = np.random.default_rng(97)
-    day_s = 6 * HOUR_S
+    day_s = DAY_S + SEARCHED_S
+    signal = generate(rng, day_s, step_s=SEARCH_CYCLE_S)
     synthetic = replace(
-        case, jobs=poisson_jobs(case.workload, day_s, rng), signal=generate(rng, day_s),
-        duration_s=day_s, warmup_s=2 * HOUR_S, adaptive=False, own_times=False, cycle_s=4.0,
+        case, jobs=poisson_jobs(case.workload, day_s, rng), signal=signal, duration_s=day_s,
+        warmup_s=DAY_S, adaptive=False, own_times=False, cycle_s=SEARCH_CYCLE_S,
     )  # fmt: skip
     decision = exhaustive_bid(
         problem_of(synthetic), simulator(synthetic), averages=6, reserves=5, whole=False
