@@ -1,0 +1,50 @@
+"""Days of a log with long jobs: the rows of the study, and its fixed bid by search."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from tests.unit.grid.test_beyond import compiled
+
+from wattline.studies.regulation import long_jobs as study
+
+
+def steady_log(path: Path) -> Path:
+    """Four days in which jobs of ten hours keep 14 of 16 nodes busy, one a node."""
+    lines = ["; MaxNodes: 16"]
+    for number in range(int(4 * 86400 * 14 / 36000)):
+        submit_s = int(number * 36000 / 14)
+        fields = [number + 1, submit_s, 0, 36000, 1, -1, -1, 1, 72000, -1, 1, 1, 1, 1, 1, 1, -1, -1]
+        lines.append(" ".join(map(str, fields)))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@compiled
+def test_every_policy_is_judged_with_every_bidding(tmp_path: Path) -> None:
+    path = steady_log(tmp_path / "log.swf")
+    told: list[float] = []
+    rows = study.long_jobs(
+        path, [0.0], seed=1, signal_file="", workers=1, progress=told.append
+    )
+    assert [(r.policy, r.bidding) for r in rows] == [
+        (p, b) for p in study.POLICIES for b in study.BIDDING
+    ]
+    assert told[-1] == 1.0
+    assert all(r.day == study.WARMUP_DAYS for r in rows)
+    # Hours of load that never changes: bidding anew every hour follows it.
+    adaptive = next(r for r in rows if (r.policy, r.bidding) == ("qoscap", "adaptive"))
+    assert adaptive.met
+    assert adaptive.saving > 0
+
+
+@compiled
+def test_the_searched_bid_is_that_of_a_full_machine(tmp_path: Path) -> None:
+    case = study.day_case(steady_log(tmp_path / "log.swf"), 0.0, 1, "")
+    bid = study._searched(replace(case, policy="qoscap"))
+    assert bid is not None
+    load = case.workload
+    assert bid.average_w > load.range.power_w_min + 0.7 * (
+        load.power_w_mean - load.range.power_w_min
+    )
