@@ -68,12 +68,25 @@ def held_watts(st: State, admission: Any, job: int) -> float:
 def never_fits(st: State, admission: Any, job: int) -> bool:
     """Whether a job alone at its lowest level exceeds the highest cap to come."""
     clock = st.clock[0]
-    others_w = clock.off_w if admission.shut else clock.idle_w
-    alone_w = (clock.units - st.live[job].units) * others_w + (
+    others = clock.units - st.live[job].units
+    off = min(others, _most_off(st, admission)) if admission.shut else 0
+    alone_w = (others - off) * clock.idle_w + off * clock.off_w + (
         st.live[job].units * clock.idle_w
         + rise_of(st, job) * admission.dynamic[lowest(admission, job)]
     )
     return not fits(alone_w, clock.cap_w_max)
+
+
+@kernel
+def _most_off(st: State, admission: Any) -> int:
+    """Units of an idle machine that can be switched off above the floor and under the cap."""
+    clock = st.clock[0]
+    saved_w = clock.idle_w - clock.off_w
+    idle_w = clock.units * clock.idle_w
+    halting_w = clock.halt_w - clock.idle_w
+    if saved_w <= 0.0 or (fits(idle_w, clock.cap_w_max) and idle_w + halting_w > clock.cap_w_max):
+        return 0
+    return int(min(max(idle_w - admission.floor_w, 0.0) / saved_w, float(clock.units)))
 
 
 @kernel

@@ -6,6 +6,7 @@ from typing import Any
 
 from wattline.model.kernel import kernel
 from wattline.physics.adaptive import SLACK, fits
+from wattline.policies.admission.levels import lowest, rise_of
 from wattline.policies.admission.ramp import remember, units_that_may_change
 from wattline.policies.admission.windows import power_at
 from wattline.policies.starting import note
@@ -40,21 +41,46 @@ def switch(st: State, admission: Any, cap_w: float) -> float:
     wanted = on
     if waiting > 0 or over:
         wanted = useful_units(st, admission, cap_w)
+    if waiting > 0 and not over and clock.running == 0:
+        wanted = _for_first(st, admission, wanted, cap_w)
     if clock.power_w < admission.floor_w and saved_w > 0.0:
         missing_w = admission.floor_w - clock.power_w
         wanted = max(wanted, on + int((missing_w / saved_w) * (1.0 - SLACK)) + 1)
     if on > wanted and clock.free > 0 and saved_w > 0.0:
-        return _switch_off(st, admission, min(on - wanted, clock.free))
+        return _switch_off(st, admission, min(on - wanted, clock.free), cap_w)
     if on < wanted and clock.off > 0:
         return _switch_on(st, admission, min(wanted - on, clock.off), cap_w)
     return 0.0
 
 
 @kernel
-def _switch_off(st: State, admission: Any, units: int) -> float:
+def _for_first(st: State, admission: Any, wanted: int, cap_w: float) -> int:
+    """Nothing runs and the first job waits: keep on what it needs, and off what it lacks watts for.
+
+    Jobs differ: one draws little on many units, one allows no level as low as the others do.
+    """
+    clock = st.clock[0]
+    job = st.queue[clock.queue_first].job
+    units = st.live[job].units
+    rise_w = rise_of(st, job) * admission.dynamic[lowest(admission, job)]
+    saved_w = clock.idle_w - clock.off_w
+    wanted = max(wanted, units)
+    if clock.free > units and saved_w > 0.0 and not fits(rise_w, cap_w - clock.power_w):
+        lacking = int((clock.power_w + rise_w - cap_w) / saved_w) + 1
+        wanted = min(wanted, max(clock.units - clock.off - lacking, units))
+    return int(wanted)
+
+
+@kernel
+def _switch_off(st: State, admission: Any, units: int, cap_w: float) -> float:
     clock = st.clock[0]
     saved_w = clock.idle_w - clock.off_w
     units = min(units, int(max(clock.power_w - admission.floor_w, 0.0) / saved_w))
+    more_w = clock.halt_w - clock.idle_w
+    if more_w > 0.0 and fits(clock.power_w, cap_w) and cap_w < float("inf"):
+        # Shutting down draws more than idling. Above the cap it has to be; below, there is room.
+        units = min(units, int((cap_w - clock.power_w) / more_w))
+        units = _units_for_windows(st, admission, units, more_w, clock.now_s + clock.halt_s)
     units = units_that_may_change(st, admission, units, -saved_w)
     if units > 0:
         note(st, ACT_DOWN, -1, float(units), 0.0)
@@ -67,7 +93,9 @@ def _switch_on(st: State, admission: Any, units: int, cap_w: float) -> float:
     booting_w = max(clock.boot_w, clock.idle_w) - clock.off_w
     if booting_w > 0.0 and cap_w < float("inf"):
         units = min(units, int(max(cap_w - clock.power_w, 0.0) / booting_w))
-    units = _units_for_windows(st, admission, units)
+    units = _units_for_windows(st, admission, units, clock.idle_w - clock.off_w, float("inf"))
+    if clock.boot_w > clock.idle_w:
+        units = _units_for_windows(st, admission, units, booting_w, clock.now_s + clock.boot_s)
     units = units_that_may_change(st, admission, units, booting_w)
     if units > 0:
         note(st, ACT_UP, -1, float(units), 0.0)
@@ -75,14 +103,18 @@ def _switch_on(st: State, admission: Any, units: int, cap_w: float) -> float:
 
 
 @kernel
-def _units_for_windows(st: State, admission: Any, units: int) -> int:
-    """So many of these units that, idle, they leave every window to come under its cap."""
+def _units_for_windows(
+    st: State, admission: Any, units: int, more_w: float, until_s: float
+) -> int:
+    """So many of these units that, each drawing so much more, they leave every window its cap.
+
+    They draw it until a time: windows that begin later do not count.
+    """
     clock = st.clock[0]
-    more_w = clock.idle_w - clock.off_w
     for window in range(admission.window_start_s.size):
-        if admission.window_end_s[window] <= clock.now_s or more_w <= 0.0:
-            continue
         begins_s = max(admission.window_start_s[window], clock.now_s)
+        if admission.window_end_s[window] <= clock.now_s or begins_s >= until_s or more_w <= 0.0:
+            continue
         room_w = admission.window_w[window] - power_at(st, begins_s)
         units = min(units, int(max(room_w, 0.0) / more_w))
     return units
