@@ -62,7 +62,7 @@ def command(scenario_file: Path | None, bid: str | None, hours: int | None,
     with progress("choosing the bid") as tell:
         search = choose if hours is None else partial(choose_day, hours=hours)
         decision = search(case, scenario.bidding, rounds=scenario.rounds, progress=tell,
-                          **planning_of(scenario))
+                          verify=True, **planning_of(scenario))
     result = _result(case, decision)
     result["other_hours"] = check_hours(scenario, case, decision.bid, chosen=True)
     if hours is not None:
@@ -102,6 +102,9 @@ def _refuse_unused(scenario: RegulationScenario, *, hours: int | None, hours_mos
     if together and (hours is not None or drawn):
         raise click.UsageError("sites that bid together have one hour and no cost surface of one "
                                "site: leave --hours and --out out")
+    if together and scenario.check:
+        raise click.UsageError("sites that bid together are not tried on other hours: "
+                               "leave --check out, and check each by itself")
 
 
 def _result(case: Case, decision: Decision) -> dict[str, Any]:

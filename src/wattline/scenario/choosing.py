@@ -22,6 +22,7 @@ from wattline.grid.bidding import (
 from wattline.grid.bidding.closed_form import WeightRule
 from wattline.grid.bidding.descent import Settings
 from wattline.grid.bidding.empirical import empirical_rule, fit_empirical_alpha
+from wattline.grid.bidding.problem import best_of
 from wattline.grid.dayahead import HOUR_S, Hour, plan_hours
 from wattline.grid.market import Bid, Prices
 from wattline.grid.moments import Empirical, arrivals, signal_levels
@@ -115,13 +116,15 @@ def choose(
     signals: Sequence[Signal] = (),
     seed: int = 0,
     whole: bool = True,
+    verify: bool = False,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> Decision:
     """Choose a bid by a method; planned on the case's own hour, or on forecast ones.
 
     With `hold`, this share of the forecast hours must meet all constraints, each by itself;
     without it, all of them together. `signals` are for the forecast. Unless the `whole` surface is
-    wanted, bids that cannot be the best are left out.
+    wanted, bids that cannot be the best are left out. Heuristics simulate nothing: with `verify`
+    their bid is, and refused where it does not meet all constraints.
     """
     if method not in ("heuristic", "range"):
         case = first_hour(case)
@@ -131,8 +134,11 @@ def choose(
     simulate = simulator(planned, hold)
     name = _method(case, method)
     if name in ("heuristic", "range"):
-        return _heuristic(case, capping_heuristic if name == "heuristic" else range_heuristic)
-    if name == "descent":
+        found = _heuristic(case, capping_heuristic if name == "heuristic" else range_heuristic)
+        if found.bid is None or not verify:
+            return found
+        found = best_of(problem, [(found.bid, simulate(found.bid))], "from averages alone")
+    elif name == "descent":
         found = descend(problem, simulate, settings=Settings(rounds=rounds), progress=progress)
     elif name in ("closed_form", "empirical"):
         rule = observed_rule(problem, planned, simulate) if name == "empirical" else None

@@ -99,8 +99,10 @@ def test_sites_need_the_same_hour(tmp_path: Path) -> None:
 def test_hours_are_chosen_by_price(tmp_path: Path) -> None:
     prices = "[prices]\nreserve = [[0, 0.0], [3600, 0.1], [7200, 0.2]]\nerror = 0.0\n"
     path = site(tmp_path, "day", "3h", prices)
-    plan = called("bid", path, "--rounds", "8", "--bid", "range", "--hours", "3")["hours"]
-    assert not any(hour["participates"] for hour in plan)  # nothing was simulated: no option
+    found = called("bid", path, "--bid", "range", "--hours", "3")
+    assert len(found["surface"]) == 1
+    kept = found["surface"][0]["feasible"]
+    assert [hour["participates"] for hour in found["hours"]] == [False, kept, kept]
     plan = called("bid", path, "--rounds", "8", "--hours", "3", "--hours-most", "1")["hours"]
     assert [hour["participates"] for hour in plan] == [False, False, True]
     assert plan[2]["cost"] < plan[2]["cost_without"]

@@ -178,3 +178,13 @@ def test_bids_that_cannot_hold_are_given_up_early_and_still_fail(tmp_path: Path)
     assert not early.met
     assert len(early.hours) == 2
     assert early.excess > 0
+
+
+@compiled
+def test_a_heuristic_bid_that_fails_is_not_offered(tmp_path: Path) -> None:
+    # One server's worth of work: caps alone can move next to nothing, errors are large.
+    busy = called("bid", site(tmp_path, "busy"), "--no-standby", "--utilisation", "0.05",
+                  "--bid", "heuristic")  # fmt: skip
+    assert not busy["participates"]
+    assert "the only bid tried fails by: tracking" in busy["reason"]
+    assert busy["average_power_w"] is None

@@ -218,8 +218,7 @@ def best_of(
         bid, outcome = min(tried, key=lambda pair: (pair[1].excess, pair[1].cost))
         return Decision(
             None,
-            f"do not participate: none of the {len(tried)} bids tried meets all constraints; "
-            f"the nearest fails by: {'; '.join(outcome.violations)}",
+            f"do not participate: {_none_of(len(tried))}: {'; '.join(outcome.violations)}",
             outcome, trials, nearest=bid, notes=notes,
         )  # fmt: skip
     alone = notes["cost_alone"] = problem.cost_alone
@@ -231,6 +230,12 @@ def best_of(
             outcome, trials, nearest=bid, notes=notes,
         )  # fmt: skip
     return Decision(bid, f"{how}; {_binding(bid, tried)}", outcome, trials, notes=notes)
+
+
+def _none_of(count: int) -> str:
+    if count == 1:
+        return "the only bid tried fails by"
+    return f"none of the {count} bids tried meets all constraints; the nearest fails by"
 
 
 def _no_gain(bid: Bid, cost: float, alone: float) -> str:
