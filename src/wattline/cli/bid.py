@@ -122,6 +122,10 @@ def _result(case: Case, decision: Decision) -> dict[str, Any]:
         "tracking": asdict(outcome.tracking) if outcome else None,
         "qos": {q.name: {"violation_share": q.violation_share, "threshold": q.threshold}
                 for q in outcome.quality} if outcome else {},
+        # Cost, saving, tracking and QoS are its, where there is no bid.
+        "nearest": {"average_power_w": decision.nearest.average_w,
+                    "reserve_w": decision.nearest.reserve_w}
+        if decision.bid is None and decision.nearest else None,
         "surface": [{"average_power_w": t.average_w, "reserve_w": t.reserve_w, "cost": t.cost,
                      "feasible": t.feasible, "why": t.why} for t in decision.trials],
     }  # fmt: skip
@@ -160,6 +164,10 @@ def _print(result: dict[str, Any], decision: Decision) -> None:
                    f"{decision.bid.reserve_w:,.0f} W")
         for name, weight in result["weights"].items():
             click.echo(f"  weight {weight:.3f}  {name}")
+    near = decision.nearest if decision.bid is None else None
+    if near is not None:
+        click.echo(f"the nearest bid: average {near.average_w:,.0f} W, reserve "
+                   f"{near.reserve_w:,.0f} W")
     if decision.outcome is not None:
         click.echo(f"cost {result['cost']:.4g}, saving {result['saving']:.1%}, tracking error "
                    f"{result['tracking']['mean']:.1%} in the mean")

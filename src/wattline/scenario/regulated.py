@@ -91,6 +91,8 @@ class ContractRun:
     settlement: Settlement
     quality: tuple[TypeQuality, ...]
     delays_s: tuple[FloatArray, ...]
+    degradations: tuple[FloatArray, ...]
+    """For each type, the degradation of its jobs."""
     waiting: Signal
     standby_share: float
     """Share of the jobs' energy that standby jobs used."""
@@ -211,12 +213,12 @@ def _judged(case: Case, desk: Desk, run: Run, weights: tuple[float, ...]) -> Con
     settlement = settle(
         actual_w, contract, case.signal, case.prices, start_s=case.judged_s, end_s=case.end_s
     )
-    quality, delays_s = judge_types(case, run)
+    quality, delays_s, degradations = judge_types(case, run)
     cycles_s = case.start_s + case.cycle_s * np.arange(desk.trace.size)
     return ContractRun(
         case=case, run=run, contract=contract, weights=weights, actual_w=actual_w,
         target_w=contract.target_w(case.signal, case.start_s, case.end_s),
-        settlement=settlement, quality=quality, delays_s=delays_s,
+        settlement=settlement, quality=quality, delays_s=delays_s, degradations=degradations,
         waiting=Signal(cycles_s, desk.trace.waiting.astype(np.float64)),
         standby_share=_standby_share(case, run),
     )  # fmt: skip
@@ -224,10 +226,10 @@ def _judged(case: Case, desk: Desk, run: Run, weights: tuple[float, ...]) -> Con
 
 def judge_types(
     case: Case, run: Run
-) -> tuple[tuple[TypeQuality, ...], tuple[FloatArray, ...]]:
-    """Quality of every type by its true shortest time, and the delays of its jobs."""
+) -> tuple[tuple[TypeQuality, ...], tuple[FloatArray, ...], tuple[FloatArray, ...]]:
+    """Quality of every type by its true shortest time, delays and degradations of its jobs."""
     kinds = case.jobs.application if case.truth is None else case.truth
-    quality, delays = [], []
+    quality, delays, degradations = [], [], []
     for number, job_type in enumerate(case.workload.types):
         rows = np.flatnonzero((kinds == number) & (case.jobs.submit_s < case.end_s))
         submit_s, time_s = case.jobs.submit_s[rows], case.jobs.run_s[rows]
@@ -248,7 +250,8 @@ def judge_types(
             found = replace(found, violation_share=over, limit=0.5)
         quality.append(found)
         delays.append(np.maximum(0.0, end_s - submit_s - time_s))
-    return tuple(quality), tuple(delays)
+        degradations.append(delays[-1] / time_s)
+    return tuple(quality), tuple(delays), tuple(degradations)
 
 
 def _standby_share(case: Case, run: Run) -> float:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pytest
 from tests.unit.grid.test_beyond import compiled
 
+from wattline.grid.market import Bid
+from wattline.scenario.regulated import run_contract
 from wattline.studies.regulation import long_jobs as study
 
 
@@ -48,3 +52,14 @@ def test_the_searched_bid_is_that_of_a_full_machine(tmp_path: Path) -> None:
     assert bid.average_w > load.range.power_w_min + 0.7 * (
         load.power_w_mean - load.range.power_w_min
     )
+
+
+@compiled
+def test_degradations_are_by_the_time_of_each_job(tmp_path: Path) -> None:
+    case = study.day_case(steady_log(tmp_path / "log.swf"), 0.0, 1, "")
+    # Times of their own within the type: half of the jobs take two hours less.
+    short = case.jobs.run_s - 7200.0 * (np.arange(len(case.jobs)) % 2)
+    case = replace(case, policy="qoscap", jobs=case.jobs.with_columns(run_s=short))
+    found = run_contract(case, Bid(1700.0, 200.0))
+    assert found.quality[0].mean > 0
+    assert found.degradations[0].mean() == pytest.approx(found.quality[0].mean)

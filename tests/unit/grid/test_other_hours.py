@@ -188,3 +188,4 @@ def test_a_heuristic_bid_that_fails_is_not_offered(tmp_path: Path) -> None:
     assert not busy["participates"]
     assert "the only bid tried fails by: tracking" in busy["reason"]
     assert busy["average_power_w"] is None
+    assert busy["nearest"]["reserve_w"] > 0

@@ -146,14 +146,14 @@ def draw_quality(found: ContractRun) -> Figure:
     """For each type the share of jobs with a degradation up to x, and its threshold."""
     from matplotlib.figure import Figure
 
-    quality = sorted(zip(found.quality, found.delays_s, found.case.workload.types, strict=True),
+    quality = sorted(zip(found.quality, found.degradations, strict=True),
                      key=lambda row: -row[0].mean / row[0].threshold)[:16]  # fmt: skip
     columns = 4
     rows = -(-len(quality) // columns)
     figure = Figure(figsize=(10, 2.1 * rows + 0.6), layout="constrained")
     panes = figure.subplots(rows, columns, squeeze=False, sharey=True).ravel()
-    for axes, (judged, delays_s, job_type) in zip(panes, quality, strict=False):
-        q = np.sort(delays_s / job_type.time_s_min)
+    for axes, (judged, values) in zip(panes, quality, strict=False):
+        q = np.sort(values)
         axes.step(np.append(0, q), np.append(0, np.arange(1, q.size + 1) / max(1, q.size)),
                   where="post", color=BLUE if judged.met else RED)  # fmt: skip
         axes.axvline(judged.threshold, color=GREEN, ls="--", lw=1)
