@@ -75,6 +75,9 @@ def draw_power(found: ContractRun) -> Figure:
     bottom.set_xlabel("minutes")
     for axes in (top, bottom):
         _tidy(axes)
+        if found.case.warmup_s > 0:
+            axes.axvspan(0.0, found.case.warmup_s / 60, color=GREY, alpha=0.15, lw=0,
+                         label="warm-up")  # fmt: skip
         axes.set_xlim(series.time_min[0], series.submit_edges_min[-1])
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8, frameon=False)
     return figure
@@ -146,7 +149,9 @@ def draw_quality(found: ContractRun) -> Figure:
     """For each type the share of jobs with a degradation up to x, and its threshold."""
     from matplotlib.figure import Figure
 
-    quality = sorted(zip(found.quality, found.degradations, strict=True),
+    judged_types = [row for row in zip(found.quality, found.degradations, strict=True)
+                    if row[0].jobs > 0]  # fmt: skip
+    quality = sorted(judged_types or zip(found.quality, found.degradations, strict=True),
                      key=lambda row: -row[0].mean / row[0].threshold)[:16]  # fmt: skip
     columns = 4
     rows = -(-len(quality) // columns)
@@ -157,7 +162,10 @@ def draw_quality(found: ContractRun) -> Figure:
         axes.step(np.append(0, q), np.append(0, np.arange(1, q.size + 1) / max(1, q.size)),
                   where="post", color=BLUE if judged.met else RED)  # fmt: skip
         axes.axvline(judged.threshold, color=GREEN, ls="--", lw=1)
-        axes.axhline(1 - judged.limit, color=GREEN, ls="--", lw=1)
+        if found.case.mean_quality:  # it is the mean that must stay below the threshold
+            axes.axvline(judged.mean, color=AMBER, ls=":", lw=1.6)
+        else:
+            axes.axhline(1 - judged.limit, color=GREEN, ls="--", lw=1)
         axes.set_xlim(0, 1.6 * judged.threshold)
         axes.set_ylim(0, 1.03)
         beyond = int((q > 1.6 * judged.threshold).sum())
@@ -168,7 +176,8 @@ def draw_quality(found: ContractRun) -> Figure:
         _tidy(axes)
     for axes in panes[len(quality):]:
         axes.set_visible(False)
-    figure.supxlabel("QoS degradation", fontsize=9)
+    mean = " (dotted: the mean)" if found.case.mean_quality else ""
+    figure.supxlabel(f"QoS degradation{mean}", fontsize=9)
     figure.supylabel("share of the jobs", fontsize=9)
     return figure
 
