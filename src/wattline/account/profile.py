@@ -14,7 +14,6 @@ So `sh5util -j JOB --extract --series=Energy` and the scripts that read its file
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +23,7 @@ import numpy as np
 
 from wattline.account.records import JobRecord, StepRecord
 from wattline.model.errors import InputError
+from wattline.model.files import replacing
 from wattline.model.signal import FloatArray, Signal
 
 ENERGY_TYPE = np.dtype([("ElapsedTime", "<u8"), ("EpochTime", "<u8"), ("Power", "<u8")])
@@ -54,21 +54,16 @@ def write_profile(
     names = list(nodes) or _node_names(record)
     path = profile_path(folder, record.user, record.job_id)
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(f".{os.getpid()}.part")
-    try:
-        with h5py.File(part, "w") as file:
-            file.attrs["Number of Steps"] = np.int32(len(record.steps))
-            for step in record.steps:
-                group = file.create_group(f"Steps/{step.step_id}")
-                group.attrs["Number of Nodes"] = np.int32(record.nodes)
-                table = _energy_table(step, record.nodes, epoch_s, interval_s)
-                for index, name in enumerate(names[:most_nodes]):
-                    node = group.create_group(f"Nodes/{name}")
-                    node.attrs.update(_attributes(record, index, name, epoch_s + step.start_s))
-                    node.create_dataset("Energy", data=table, chunks=(CHUNK,), maxshape=(None,))
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with replacing(path) as part, h5py.File(part, "w") as file:
+        file.attrs["Number of Steps"] = np.int32(len(record.steps))
+        for step in record.steps:
+            group = file.create_group(f"Steps/{step.step_id}")
+            group.attrs["Number of Nodes"] = np.int32(record.nodes)
+            table = _energy_table(step, record.nodes, epoch_s, interval_s)
+            for index, name in enumerate(names[:most_nodes]):
+                node = group.create_group(f"Nodes/{name}")
+                node.attrs.update(_attributes(record, index, name, epoch_s + step.start_s))
+                node.create_dataset("Energy", data=table, chunks=(CHUNK,), maxshape=(None,))
     return path
 
 

@@ -12,6 +12,7 @@ import click
 
 from wattline.cli.output import Advance, json_option, print_json, print_table, progress
 from wattline.model.errors import InputError
+from wattline.model.files import write_whole
 
 if TYPE_CHECKING:
     from wattline.petri.net import Net
@@ -228,11 +229,9 @@ def _watch(simulation: Simulation, advance: Advance) -> Callable[[Simulation], N
 
 
 def _write(target: Path, text: str) -> None:
-    """Write whole or not at all."""
+    """Write whole or not at all, in a folder that need not be there yet."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        part = target.with_name(target.name + ".part")
-        part.write_text(text, encoding="utf-8")
-        part.replace(target)
     except OSError as error:
-        raise InputError(f"cannot write {target}: {error.strerror}") from error
+        raise InputError(f"{target} cannot be written: {error.strerror}") from error
+    write_whole(target, text)

@@ -13,6 +13,7 @@ import click
 from wattline.cli.output import json_option, print_json
 from wattline.cli.view import machine_in, machine_of, machine_options
 from wattline.model.errors import InputError
+from wattline.model.files import write_whole
 
 if TYPE_CHECKING:
     from wattline.model.machine import Machine
@@ -149,7 +150,6 @@ def _write(path: Path, text: str, plan: Plans, machine: Machine, as_json: bool) 
     from wattline.physics.powercap import Limits
     from wattline.scenario.cap_file import with_cap
     from wattline.scenario.load import validate
-    from wattline.traces.files import replacing
 
     if not text:
         raise InputError("a bundled scenario cannot be changed; copy it to a file first")
@@ -157,8 +157,7 @@ def _write(path: Path, text: str, plan: Plans, machine: Machine, as_json: bool) 
     table = after.to_mapping()
     written = with_cap(text, before.to_mapping(), table)
     validate(tomllib.loads(written), str(path))
-    with replacing(path) as part:
-        part.write_text(written, encoding="utf-8")
+    write_whole(path, written)
     limits = Limits.of(machine)
     if as_json:
         print_json({"cap": table, "min_w": limits.min_w, "off_w": limits.off_w})

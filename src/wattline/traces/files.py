@@ -1,15 +1,11 @@
-"""Files in and out: decompression by suffix or content, and writing that leaves no half file."""
+"""Compressed files: unpacked by their content, packed as their name asks."""
 
 from __future__ import annotations
 
 import bz2
 import gzip
 import lzma
-import os
-import tempfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from wattline.model.errors import InputError
@@ -53,27 +49,6 @@ def compress(data: bytes, path: Path) -> bytes:
         case ".bz2":
             return bz2.compress(data)
     return data
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside `path` that takes its place if, and only if, all went well."""
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        temporary.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _decompress(data: bytes, path: Path) -> bytes:

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from wattline.model.errors import InputError
+from wattline.model.files import write_whole
 from wattline.model.jobs import COLUMNS, NO_JOB, IntArray, JobTable
 from wattline.model.signal import FloatArray
-from wattline.traces.files import compress, inner_name, replacing
+from wattline.traces.files import compress, inner_name
 from wattline.traces.frequencies import COLUMNS as FREQUENCIES
 from wattline.traces.raw import CODES
 from wattline.traces.swf import EXTRA_FIELDS, NAME_DIRECTIVES
@@ -37,9 +38,7 @@ def write(workload: Trace | JobTable, path: str | Path) -> None:
     if len(np.unique(trace.jobs.job_id)) != len(trace.jobs):
         raise InputError("two jobs have the same id; a log needs one id for each job")
     make = {".swf": swf_text, ".csv": csv_text, ".parquet": parquet_bytes}[suffix]
-    data = make(trace)
-    with replacing(path) as temporary:
-        temporary.write_bytes(compress(data, path))
+    write_whole(path, compress(make(trace), path))
 
 
 def swf_text(trace: Trace) -> bytes:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wattline.model.errors import InputError
+from wattline.model.files import write_whole
 from wattline.physics.regression.base import Grid, Model
 from wattline.physics.regression.capping import CappingModel
 from wattline.physics.regression.quadratic import QuadraticModel
@@ -21,17 +22,11 @@ _READERS = {"capping": CappingModel.from_dict, "quadratic": QuadraticModel.from_
 
 def save_models(models: Mapping[str, Model], path: str | Path) -> None:
     """Write models to a file, whole or not at all."""
-    path = Path(path)
     content = {
         "format": FORMAT, "version": VERSION,
         "applications": {name: _with_note(model) for name, model in models.items()},
     }
-    draft = path.with_name(path.name + ".part")
-    try:
-        draft.write_text(json.dumps(_rounded(content), indent=1) + "\n")
-        draft.replace(path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}") from None
+    write_whole(path, json.dumps(_rounded(content), indent=1) + "\n")
 
 
 def _with_note(model: Model) -> dict[str, Any]:
