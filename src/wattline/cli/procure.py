@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,7 +12,9 @@ from wattline.model.errors import InputError
 from wattline.model.units import parse_fraction, parse_power
 
 if TYPE_CHECKING:
-    from wattline.physics.procurement import Rack, Scaling
+    from wattline.physics.procurement import DrawnLine, Rack, Scaling
+
+_NODES_VALID = 48
 
 
 @click.command()
@@ -37,14 +39,15 @@ if TYPE_CHECKING:
               help="Instead of --scaling: the line through the best configurations of this "
                    "application under the budget.")
 @click.option("--table", metavar="CSV", help="With --app: its measured configurations.")
-@click.option("--nodes-valid", default=48, show_default=True,
-              help="Up to how many nodes the line holds.")
+@click.option("--nodes-valid", type=click.IntRange(min=1),
+              help=f"With --scaling: up to how many nodes the line holds.  [default: "
+                   f"{_NODES_VALID}]")
 @click.option("--plot", metavar="FILE", help="Draw the gain over each parameter.")
 @json_option
 def command(
     budget_power: str, node_power_max: str, node_power_min: str, cost_ratio: float | None,
     rack: str | None, rack_nodes: int | None, speed_ratio: str, scaling: str | None,
-    app: str | None, table: str | None, nodes_valid: int, plot: str | None, as_json: bool,
+    app: str | None, table: str | None, nodes_valid: int | None, plot: str | None, as_json: bool,
 ) -> None:
     """Compare a machine of fewer high-end nodes with one of more older nodes.
 
@@ -54,8 +57,10 @@ def command(
     from wattline.physics.procurement import PARAMETERS, Budget, compare, sweep
 
     budget_w = parse_power(budget_power)
+    _check_together(scaling, app, table, nodes_valid)
     ratio = _cost_ratio(cost_ratio, rack, rack_nodes)
-    line = _scaling(scaling, app, table, budget_w, nodes_valid)
+    drawn = _drawn(app, table, budget_w) if app is not None else None
+    line = _given(scaling, nodes_valid) if drawn is None else drawn.scaling
     budget = Budget(budget_w, parse_power(node_power_max), parse_power(node_power_min), ratio,
                     parse_fraction(speed_ratio))
     result = compare(budget, line)
@@ -64,10 +69,12 @@ def command(
         from wattline.analysis.configuration_plots import draw_sweeps
 
         draw_sweeps(sweeps, plot)
+    if drawn is not None:
+        _say_deviation(drawn)
     break_even = {found.parameter: found.break_even for found in sweeps}
     if as_json:
         print_json({**result.as_dict(), "cost_ratio": ratio,
-                    "scaling": {"slope_s": line.slope_s, "intercept_s": line.intercept_s},
+                    "scaling": _as_dict(line, drawn),
                     "break_even": break_even})
         return
     print_table(
@@ -105,28 +112,55 @@ def _rack(text: str) -> Rack:
     return Rack(int(values[0]), values[1], values[2], values[3])
 
 
-def _scaling(
-    text: str | None, app: str | None, table: str | None, budget_w: float, nodes_valid: int
-) -> Scaling:
-    from wattline.physics.procurement import PUBLISHED, Scaling, fit_scaling
-
-    if (text is None) == (app is None):
+def _check_together(
+    scaling: str | None, app: str | None, table: str | None, nodes_valid: int | None
+) -> None:
+    if (scaling is None) == (app is None):
         raise InputError("give either --scaling M,B or --app NAME")
-    if text is not None:
-        if table is not None:
-            raise InputError("--table goes with --app")
-        for name, line in PUBLISHED.items():
-            if name.casefold() == text.strip().casefold():
-                return replace(line, nodes_max=nodes_valid)
-        slope, intercept = _numbers(text, 2, "--scaling", "-1.114,73.07")
-        return Scaling(slope, intercept, nodes_valid)
+    if table is not None and app is None:
+        raise InputError("--table goes with --app")
+    if nodes_valid is not None and app is not None:
+        raise InputError("--nodes-valid goes with --scaling; the line of --app holds on the node "
+                         "counts that its times are known for")
+
+
+def _given(text: str | None, nodes_valid: int | None) -> Scaling:
+    from wattline.physics.procurement import PUBLISHED, Scaling
+
+    assert text is not None
+    nodes_max = _NODES_VALID if nodes_valid is None else nodes_valid
+    for name, line in PUBLISHED.items():
+        if name.casefold() == text.strip().casefold():
+            return replace(line, nodes_max=nodes_max)
+    slope, intercept = _numbers(text, 2, "--scaling", "-1.114,73.07")
+    return Scaling(slope, intercept, nodes_max)
+
+
+def _drawn(app: str, table: str | None, budget_w: float) -> DrawnLine:
     from wattline.cli.configuration_source import Source, one_table, say_notes
     from wattline.physics.overprovisioning import best_by_nodes
+    from wattline.physics.procurement import fit_scaling
 
     source = Source(table, None, None, 0.0)
-    found = one_table(source, app or "")
+    found = one_table(source, app)
     say_notes(source, found)
-    return fit_scaling(best_by_nodes(found, budget_w), nodes_valid)
+    return fit_scaling(best_by_nodes(found, budget_w))
+
+
+def _say_deviation(drawn: DrawnLine) -> None:
+    line = drawn.scaling
+    click.echo(f"wattline: the line through the best times on {line.nodes_min} to "
+               f"{line.nodes_max} nodes, {line.slope_s:.4g} n + {line.intercept_s:.4g} s, is off "
+               f"by up to {drawn.deviation:.0%} (at {drawn.deviation_nodes} nodes)", err=True)
+
+
+def _as_dict(line: Scaling, drawn: DrawnLine | None) -> dict[str, Any]:
+    return {
+        "slope_s": line.slope_s, "intercept_s": line.intercept_s,
+        "nodes_min": line.nodes_min, "nodes_max": line.nodes_max,
+        "largest_deviation": None if drawn is None else drawn.deviation,
+        "largest_deviation_nodes": None if drawn is None else drawn.deviation_nodes,
+    }
 
 
 def _numbers(text: str, count: int, option: str, example: str) -> list[float]:

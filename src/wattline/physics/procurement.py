@@ -26,9 +26,21 @@ class Scaling:
     intercept_s: float
     nodes_max: int = 48
     """Up to which node count the line is believed."""
+    nodes_min: int = 1
+    """From which on."""
 
     def time_s(self, nodes: int) -> float:
         return self.slope_s * nodes + self.intercept_s
+
+    def check(self, nodes: int) -> None:
+        """Refuse a node count at which the line would be an extrapolation."""
+        if self.nodes_min <= nodes <= self.nodes_max:
+            return
+        reach = f"up to {self.nodes_max}" if self.nodes_min == 1 else (
+            f"from {self.nodes_min} to {self.nodes_max}")
+        raise InputError(f"the scaling line is valid {reach} nodes, the machine would have "
+                         f"{nodes}; if you know a line that holds there, give it with --scaling "
+                         "M,B and --nodes-valid")
 
 
 # The lines behind table 4.9, through the two times that it prints for each application. Table 4.8
@@ -105,10 +117,7 @@ def compare(budget: Budget, scaling: Scaling) -> Comparison:
     t_ovp_s = scaling.time_s(n_ovp)
     t_wc_s = scaling.time_s(n_wc) * (1.0 - budget.speed_ratio)
     for nodes, time_s in ((n_ovp, t_ovp_s), (n_wc, t_wc_s)):
-        if nodes > scaling.nodes_max:
-            raise InputError(f"the scaling line is valid up to {scaling.nodes_max} nodes, the "
-                             f"machine would have {nodes}; give --nodes-valid with a line that "
-                             "reaches so far")
+        scaling.check(nodes)
         if time_s <= 0:
             raise InputError(f"the scaling line gives {time_s:g} s at {nodes} nodes, a time must "
                              "be above 0: the line does not hold there")
@@ -235,13 +244,28 @@ class Rack:
         return sum(prices) / len(prices)
 
 
-def fit_scaling(best_by_nodes: Iterable[Configuration], nodes_max: int = 48) -> Scaling:
-    """The line through the best time at each node count."""
+@dataclass(frozen=True)
+class DrawnLine:
+    """A scaling line through best times, and how far it is from them at the worst."""
+
+    scaling: Scaling
+    deviation: float
+    """Largest distance of the line from a time that it was drawn through, as a part of it."""
+    deviation_nodes: int
+    """Where that is."""
+
+
+def fit_scaling(best_by_nodes: Iterable[Configuration]) -> DrawnLine:
+    """The line through the best time at each node count, valid between the outermost of them."""
     found = list(best_by_nodes)
     if len(found) < 2:
         raise InputError("a scaling line needs at least two node counts under the bound")
-    slope, intercept = np.polyfit([c.nodes for c in found], [c.time_s for c in found], 1)
-    return Scaling(float(slope), float(intercept), nodes_max)
+    nodes = [c.nodes for c in found]
+    slope, intercept = np.polyfit(nodes, [c.time_s for c in found], 1)
+    line = Scaling(float(slope), float(intercept), max(nodes), min(nodes))
+    off = [abs(line.time_s(c.nodes) / c.time_s - 1.0) for c in found]
+    worst = int(np.argmax(off))
+    return DrawnLine(line, off[worst], nodes[worst])
 
 
 def _whole(nodes: float) -> int:

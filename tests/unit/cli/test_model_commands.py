@@ -143,6 +143,7 @@ def test_power_that_contradicts_itself_is_said_wherever_it_is_used(tmp_path):
         ([*PROCURE, "--scaling", "-1,a"], "write 2 numbers"),
         ([*PROCURE, "--node-power-min", "400", "--scaling", "-1,80"],
          "400 W idle and a high-end one 380 W at most"),
+        ([*PROCURE, "--app", "SPhot", "--nodes-valid", "60"], "--nodes-valid goes with --scaling"),
         (PROCURE, "give either --scaling M,B or --app NAME"),
         ([*PROCURE, "--scaling", "-1,80", "--rack", "16,1,2,3"], "either --cost-ratio or --rack"),
     ],
@@ -219,5 +220,21 @@ def test_procure_prints_the_printed_example(tmp_path):
     without_ratio = [part for part in PROCURE if part not in ("--cost-ratio", "1.7")]
     racks = answer(*without_ratio, "--rack", "16,12000,3300,1700", "--scaling", "LU-MZ", "--json")
     assert racks["cost_ratio"] == pytest.approx(1.653, abs=0.001)
-    line = answer(*PROCURE, "--app", "SPhot", "--json")
-    assert line["scaling"]["slope_s"] < 0
+    assert named["scaling"]["largest_deviation"] is None
+
+
+def test_procure_says_how_far_its_line_is_from_the_best_times(capsys):
+    said = CliRunner().invoke(cli, [*PROCURE, "--app", "SPhot", "--json"], catch_exceptions=False)
+    line = json.loads(said.stdout)["scaling"]
+    assert line["slope_s"] < 0
+    assert (line["nodes_min"], line["nodes_max"]) == (8, 32)
+    best = {one["nodes"]: one["time_s"] for one in answer(
+        "configure", "SPhot", "--power", "7kW", "--json")["by_nodes"]}
+    off = {n: abs((line["slope_s"] * n + line["intercept_s"]) / t - 1) for n, t in best.items()}
+    assert line["largest_deviation"] == pytest.approx(max(off.values()))
+    assert line["largest_deviation_nodes"] == max(off, key=off.get)
+    assert f"is off by up to {max(off.values()):.0%}" in said.stderr
+    message = refusal(capsys, *PROCURE, "--budget-power", "8.5kW", "--app", "SPhot")
+    assert "valid from 8 to 32 nodes, the machine would have 37" in message
+    given = answer(*PROCURE, "--budget-power", "8.5kW", "--scaling", "SPhot", "--json")
+    assert given["n_ovp"] == 37
