@@ -40,7 +40,7 @@ FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
 OURS = frozenset({
     MANIFEST, "scenario.toml", "jobs.parquet", "events.parquet", "placement.parquet",
-    "cap.parquet", "metrics.json", "report",
+    "cap.parquet", "configurations.parquet", "metrics.json", "report",
 })
 """What a run folder may hold; where there is anything else, it is not written over."""
 _TOTALS = ("start_s", "end_s", "energy_j", "time_above_cap_s", "energy_above_cap_j",
@@ -102,6 +102,8 @@ def _write_files(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
         _write_table(tables.placement_table(run.placement), folder / "placement.parquet")
     if run.cap_w is not None:
         _write_table(tables.signal_table(run.cap_w), folder / "cap.parquet")
+    if run.configurations:
+        _write_table(tables.configuration_table(run), folder / "configurations.parquet")
     _write_json(figures, folder / "metrics.json")
     digests = {path.name: _digest(path) for path in sorted(folder.iterdir())}
     _write_json(_manifest(run, digests), folder / MANIFEST)
@@ -157,6 +159,7 @@ def _read_run(folder: Path, manifest: Mapping[str, Any]) -> Run:
             raise InputError(f"{name} is not what was written; make the run again")
     jobs, schedule = tables.jobs_from(_read_table(folder / "jobs.parquet"))
     cap, placement = folder / "cap.parquet", folder / "placement.parquet"
+    chosen = folder / "configurations.parquet"
     return Run(
         jobs=jobs,
         schedule=schedule,
@@ -170,6 +173,8 @@ def _read_run(folder: Path, manifest: Mapping[str, Any]) -> Run:
         scenario=tomllib.loads((folder / "scenario.toml").read_text(encoding="utf-8")),
         notes={name: math.nan if value is None else value
                for name, value in manifest["notes"].items()},
+        configurations=(tables.configurations_from(_read_table(chosen))
+                        if chosen.name in files else {}),
         **manifest["totals"],
     )
 

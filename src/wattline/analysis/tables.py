@@ -79,6 +79,22 @@ def placement_table(placement: Placement) -> pa.Table:
     })
 
 
+def configuration_table(run: Run) -> pa.Table:
+    """What the number in the column `configuration` of a job means; 0 is its request."""
+    import pyarrow as pa
+
+    return pa.table({"configuration": np.arange(1, 1 + _rows(run)), **run.configurations})
+
+
+def configurations_from(table: pa.Table) -> dict[str, npt.NDArray[Any]]:
+    return {name: table[name].to_numpy(zero_copy_only=False)
+            for name in table.column_names if name != "configuration"}
+
+
+def _rows(run: Run) -> int:
+    return len(next(iter(run.configurations.values())))
+
+
 def signal_table(signal: Signal) -> pa.Table:
     """A step function: each value holds from its time on."""
     columns = {"time_s": _column(signal.time_s), "value": _column(signal.value)}

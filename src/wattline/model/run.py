@@ -123,6 +123,8 @@ class Run:
     """The scenario as resolved, in the form of its TOML file."""
     notes: Mapping[str, float] = field(default_factory=dict)
     """Figures that a policy reports of itself, by name with the unit last."""
+    configurations: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    """What the configurations of `schedule` are, number 1 first: a column for each property."""
 
     @property
     def ran(self) -> npt.NDArray[np.bool_]:

@@ -45,6 +45,9 @@ def build(axis: str, choice: Choice, setting: Setting) -> Any:
     given = {"name": choice} if isinstance(choice, str) else dict(choice)
     name = str(given.pop("name", ""))
     known = axes()[axis]
+    if not name:
+        raise InputError(f"policy.{axis}: {', '.join(given)} is given and no name; there are: "
+                         f"{', '.join(known)}")
     if name not in known:
         raise InputError(f"policy.{axis}: there is no '{name}'; there are: {', '.join(known)}")
     try:

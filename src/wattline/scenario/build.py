@@ -22,7 +22,7 @@ from wattline.policies.contract import Composition
 from wattline.policies.regulation.none import NoRegulation
 from wattline.policies.view import Policy
 from wattline.scenario.axes import Setting, build
-from wattline.scenario.configurations import is_moldable
+from wattline.scenario.configurations import configurations_of, is_moldable
 from wattline.scenario.energy import cap_plan, room_for
 from wattline.scenario.model import CapPlan, MachineSection, Scenario
 from wattline.scenario.networks import with_nodes
@@ -55,10 +55,12 @@ class Plan:
             ) from error
         cleaned = {f"cleaned_{rule.name}_jobs": float(rule.jobs)
                    for rule in self.trace.cleaning.touched}
+        choice = self.scenario.policy.configure
         return replace(
             run,
             scenario=self.scenario.model_dump(mode="json", exclude_none=True),
             notes={**run.notes, **cleaned},
+            configurations=configurations_of(choice, self.jobs) if is_moldable(choice) else {},
         )
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 RULES = ("traditional", "fixed", "naive", "adaptive")
 _OWN: Mapping[str, tuple[str, ...]] = {
-    "traditional": (), "fixed": ("cores", "cap_w"), "naive": ("weights",),
-    "adaptive": ("threshold", "weights"),
+    "traditional": ("threshold",), "fixed": ("threshold", "cores", "cap_w"),
+    "naive": ("threshold", "weights"), "adaptive": ("threshold", "weights"),
 }
 
 
@@ -108,6 +108,20 @@ def make_offers_of(setting: Setting) -> Offers:
         cap_w=parse_power(cap_w) if isinstance(cap_w, str) else cap_w,
         weight=_weights(setting.jobs, given.get("weights", {})),
     )
+
+
+def configurations_of(choice: Any, jobs: JobTable) -> dict[str, Any]:
+    """What the numbers of configurations in a run mean, in columns; number 1 is the first."""
+    import numpy as np
+
+    from wattline.policies.configuration.offers import tables_used
+
+    tables = _tables({} if isinstance(choice, str) else dict(choice))
+    used = [tables[name] for name in tables_used(jobs, tables)[0]]
+    columns = {name: np.concatenate([getattr(one, name) for one in used])
+               for name in ("nodes", "cores", "cap_w", "time_s", "power_w")}
+    return {"application": np.repeat([one.application for one in used], [len(t) for t in used]),
+            **columns}
 
 
 def notes_of(choice: Any, jobs: JobTable) -> list[str]:

@@ -29,7 +29,20 @@ def remarks(plan: Plan) -> list[str]:
         found.append("reservations: watts have no effect without a power cap (power.cap)")
     if isinstance(policy, Composition) and is_moldable(plan.scenario.policy.configure):
         found += notes_of(plan.scenario.policy.configure, plan.jobs)
+        found += _of_rule(plan.scenario.policy.configure)
         found += _rounded_down(plan, policy.configuration)
+    return found
+
+
+def _of_rule(choice: Any) -> list[str]:
+    """What a rule for configurations takes from elsewhere than the log, or does not take."""
+    given = {"name": choice} if isinstance(choice, str) else choice
+    found = ["jobs run for the time of their configuration; the run times of the log are not used"]
+    if given["name"] != "adaptive" and "threshold" in given:
+        found.append(f"policy.configure.threshold has no effect on '{given['name']}'")
+    if given["name"] == "fixed" and "cores" not in given and "cap_w" not in given:
+        found.append("policy.configure 'fixed' without cores and cap_w takes the most cores and "
+                     "the highest cap of each table, like 'traditional'")
     return found
 
 

@@ -2,9 +2,11 @@
 
 import json
 
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from wattline.analysis import rundir
 from wattline.cli.main import cli, main
 from wattline.policies.placement.varied import THROTTLE
 from wattline.scenario.build import plan
@@ -154,6 +156,38 @@ def test_a_cap_is_shared_out_even_if_no_power_policy_is_named(files):
     assert ready.policy.admission.lends == 0
 
 
+def test_the_run_folder_says_in_which_configuration_a_job_ran(files):
+    fields = {"trace": {"file": str(files / "jobs.csv")},
+              "machine": {"nodes": 12, "node_idle_w": 0},
+              "policy": {"configure": {"name": "naive", "table": str(files / "table.csv")}},
+              "power": {"cap": 2400}}
+    run = plan(validate(fields)).run()
+    folder = rundir.write(run, files / "run")
+    numbers = pq.read_table(folder / "jobs.parquet")["configuration"].to_pylist()
+    meant = {row["configuration"]: row
+             for row in pq.read_table(folder / "configurations.parquet").to_pylist()}
+    # The fair share of 800 W buys the fastest of those: 8 nodes at 50 W.
+    assert [(meant[n]["application"], meant[n]["nodes"], meant[n]["cores"], meant[n]["cap_w"])
+            for n in numbers] == [("app", 8, 8, 50.0)] * 2
+    again = rundir.read(folder).configurations
+    assert {name: list(values) for name, values in again.items()} == {
+        name: list(values) for name, values in run.configurations.items()}
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (["naive", "--threshold", "10%"], "threshold has no effect on 'naive'"),
+        (["fixed"], "takes the most cores and the highest cap"),
+        (["traditional"], "the run times of the log are not used"),
+    ],
+)
+def test_what_a_rule_does_not_take_from_the_user_is_said(files, rule, said):
+    result = CliRunner().invoke(cli, options(files, "--cap", "1kW", "--configure", *rule),
+                                catch_exceptions=False)
+    assert said in result.stderr
+
+
 def test_shares_of_power_are_weighed_by_queue(files):
     (files / "jobs.csv").write_text(JOBS.replace("application\n", "application,queue\n")
                                     .replace("4,app\n", "4,app,slow\n", 1)
@@ -182,8 +216,7 @@ def test_varied_nodes_are_drawn_by_seed(files):
     [
         (["--configure", "adaptive"], "needs a cap"),
         (["--configure", "adaptive", "--cap", "150W"], "below the smallest configuration of 'app'"),
-        (["--configure", "naive", "--threshold", "10%", "--cap", "1kW"],
-         "there is no parameter 'threshold'"),
+        (["--threshold", "10%", "--cap", "1kW"], "threshold, table is given and no name"),
         (["--configure", "adaptive", "--threshold", "-1", "--cap", "1kW"], "the threshold is -1"),
         (["--configure", "adaptive", "--threshold", "soon", "--cap", "1kW"], "is not a fraction"),
         (["--configure", "molded", "--cap", "1kW"], "there is no 'molded'"),

@@ -36,6 +36,8 @@ _BY_SHARE = ("its power seems to be that of its nodes times the part of their co
              "used nodes draw more")
 _UNUSUAL = 3.0
 """By how much the measurements must speak for what is rare (in logarithms of the odds)."""
+_UNUSUAL_OF_RANKS = 1.0
+"""The same for ranks that fill one socket before the next: some libraries of MPI do it unasked."""
 _STEPS = 60
 _FITTED_NOISE = 0.03
 _NEGLIGIBLE = 0.01
@@ -164,8 +166,7 @@ def _fit_packing(
     evidence, frame, power = max(found, key=lambda one: one[0])
     time_evidence, time = _fit_time(frame, points, frame.corrections(points),
                                     np.log(table.time_s), power.coefficients)
-    # Libraries of MPI fill one socket before the next unless told otherwise; threads are spread.
-    surprise = _UNUSUAL * (packed and not table.of_ranks)
+    surprise = packed * (_UNUSUAL_OF_RANKS if table.of_ranks else _UNUSUAL)
     return evidence + time_evidence - surprise, frame.layout, power, time
 
 

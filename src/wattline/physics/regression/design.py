@@ -27,7 +27,7 @@ def suggest(
     points: FloatArray,
     count: int,
     *,
-    measured: FloatArray | None = None,
+    measured: BoolArray | None = None,
     sockets: int = 2,
     seed: int | None = None,
 ) -> list[int]:
@@ -44,7 +44,7 @@ def suggest(
 
 
 def _design(
-    points: FloatArray, count: int, measured: FloatArray | None, sockets: int, seed: int | None
+    points: FloatArray, count: int, measured: BoolArray | None, sockets: int, seed: int | None
 ) -> list[int]:
     offered = np.ones(len(points), dtype=bool)
     if seed is not None:

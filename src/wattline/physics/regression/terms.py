@@ -86,6 +86,7 @@ class Layout(NamedTuple):
 
 SPREAD = Layout()
 
+
 @dataclass(frozen=True)
 class Frame:
     """Where the coordinates of an application have their origin."""

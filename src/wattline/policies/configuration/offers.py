@@ -67,7 +67,7 @@ def make_offers(
 
     `cores` and `cap_w` make the ladder; left out, they are the most and the highest of each table.
     """
-    names, code = _codes(jobs, tables)
+    names, code = tables_used(jobs, tables)
     chosen = [tables[name] for name in names]
     index, joined = build_index(chosen), join(chosen)
     rungs = [_rungs(table, cores, cap_w) for table in chosen]
@@ -136,7 +136,7 @@ def is_settled(st: State, job: int) -> bool:
     return bool(st.live[job].start_s == st.live[job].start_s)
 
 
-def _codes(
+def tables_used(
     jobs: JobTable, tables: Mapping[str, ConfigurationTable]
 ) -> tuple[list[str], IntArray]:
     """Which tables are needed, and which of them each job uses."""
