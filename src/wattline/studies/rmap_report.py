@@ -54,7 +54,9 @@ class Finding(NamedTuple):
             return "one seed says nothing"
         if abs(self.mean) <= self.half_width:
             return "no difference"
-        return "holds" if (self.mean > 0) == (self.claim.published > 0) else "the reverse"
+        if (self.mean > 0) != (self.claim.published > 0):
+            return "the reverse"
+        return "holds" if abs(self.mean) > abs(self.claim.published) / 2 else "holds, smaller"
 
 
 def improvement(result: Result, traces: tuple[str, ...], policy: str, against: str) -> FloatArray:

@@ -77,7 +77,7 @@ def test_a_study_has_every_combination_and_says_what_holds(tables):
     one = printed["turnaround_s"]["large"]["0.5"]["naive"]
     assert one == pytest.approx(result.of("turnaround_s", "large", 0.5, "naive").mean())
     assert {finding["verdict"] for finding in printed["findings"]} <= {
-        "holds", "the reverse", "no difference"}
+        "holds", "holds, smaller", "the reverse", "no difference"}
 
 
 def made_up(traditional, adaptive):
@@ -91,6 +91,7 @@ def made_up(traditional, adaptive):
 
 def test_verdicts_need_more_than_chance():
     assert made_up([100, 101, 99], [80, 81, 79]).verdict == "holds"
+    assert made_up([100, 101, 99], [95, 96, 94]).verdict == "holds, smaller"
     assert made_up([100, 101, 99], [120, 121, 119]).verdict == "the reverse"
     assert made_up([100, 101, 99], [80, 120, 101]).verdict == "no difference"
     assert interval(np.array([1.0, 3.0])) == pytest.approx(1.96)
