@@ -92,6 +92,18 @@ def one_table(source: Source, application: str) -> ConfigurationTable:
     return table
 
 
+def measured_tables(path: str, app: str | None) -> tuple[dict[str, ConfigurationTable], str]:
+    """The measured tables of a file, or the one of an application with how its name was read."""
+    from wattline.physics.measurements import find_application, read_measurements, unnamed_note
+
+    tables = read_measurements(path, app or "")
+    if app is None:
+        return tables, ""
+    say_note(unnamed_note(path, app))
+    found, remark = find_application(tables, app)
+    return {found.application: found}, remark
+
+
 def say_notes(source: Source, table: ConfigurationTable) -> None:
     """What must be known of a table that was used, on stderr."""
     from wattline.physics.measurements import unnamed_note

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from click.core import ParameterSource
 
-from wattline.cli.configuration_source import say_note
-from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.configuration_source import measured_tables
+from wattline.cli.output import counted, json_option, print_json, print_table, progress
+from wattline.cli.suggesting import Axes, print_suggestion
 from wattline.model.errors import InputError
 from wattline.model.units import parse_fraction
 
 if TYPE_CHECKING:
     from wattline.physics.configurations import ConfigurationTable
-    from wattline.physics.regression import Fit, Grid, Model
+    from wattline.physics.regression import Fit, Model
 
 _QUARTILES = ("mean", "p25", "median", "p75", "max")
 
@@ -52,45 +56,95 @@ def command(
     is written with -o is fitted to every point. With --suggest no errors are printed: it says
     what to measure next, or first when there is no TABLE yet.
     """
-    axes = (nodes, cores, caps)
+    axes = Axes(nodes, cores, caps)
     if suggest is not None:
-        _suggest(table, app, suggest, axes, sockets, as_json)
+        _refuse_without_effect("output", "train", "seed", "sample", "kind", "store")
+        print_suggestion(table, app, suggest, axes, sockets, as_json)
         return
     if any(axes):
         raise InputError("--nodes, --cores and --caps go with --suggest")
     if table is None:
         raise InputError("give a TABLE to learn from, or --suggest N with --nodes, --cores, --caps")
-    share = parse_fraction(train)
-    tables, remark = _tables(table, app)
-    from wattline.physics.regression import fit, fit_and_check, save_models
-
-    checked: dict[str, Fit] = {}
-    models: dict[str, Model] = {}
-    left_out: dict[str, str] = {}
-    with progress("fitting") as advance:
-        for done, (name, one) in enumerate(tables.items()):
-            try:
-                checked[name] = fit_and_check(one, share=share, seed=seed, kind=kind,
-                                              sample=sample, sockets=sockets)
-            except InputError as error:
-                if len(tables) == 1 or not 0 < share < 1:
-                    raise
-                left_out[name] = str(error)
-            if output or store:
-                models[name] = fit(one, kind, sockets=sockets)
-            advance((done + 1) / len(tables))
-    if not checked:
-        raise InputError(next(iter(left_out.values())))
+    how = _How(parse_fraction(train), seed, kind, sample, sockets)
+    tables, remark = measured_tables(table, app)
+    found = _fit_all(tables, how, keep=bool(output or store))
     if output:
-        save_models(models, output)
+        from wattline.physics.regression import save_models
+
+        save_models(found.models, output)
     if store:
-        _keep(models, store)
-    notes = [f"{name}: {one.note}" for name, one in tables.items() if one.note]
-    absurd = [f"{name}: {text}" for name, one in checked.items() if (text := _absurd(one))]
-    for line in filter(None, [remark, *notes, *absurd, *left_out.values()]):
+        _put(found.models, store)
+    notes = found.notes(tables)
+    absurd = [f"{name}: {text}" for name, one in found.checked.items() if (text := _absurd(one))]
+    for line in filter(None, [remark, *notes, *absurd, *found.not_checked.values()]):
         click.echo(f"wattline: {line}", err=True)
-    _report(checked, tables, {"kind": kind, "sample": sample, "train": share, "seed": seed,
-                              "not_checked": left_out, "notes": notes}, as_json)
+    _report(found, tables, {"kind": kind, "sample": sample, "train": how.share, "seed": seed,
+                            "not_checked": found.not_checked, "notes": notes}, as_json)
+
+
+class _How(NamedTuple):
+    """What the user said about the model and its check."""
+
+    share: float
+    seed: int
+    kind: str
+    sample: str
+    sockets: int
+
+
+@dataclass
+class _Fitted:
+    """What came of each application."""
+
+    checked: dict[str, Fit] = field(default_factory=dict)
+    models: dict[str, Model] = field(default_factory=dict)
+    """Fitted to all points, where they are to be kept."""
+    not_checked: dict[str, str] = field(default_factory=dict)
+    """Why the errors of an application are not known."""
+
+    def notes(self, tables: Mapping[str, ConfigurationTable]) -> list[str]:
+        """What must be known of the measurements, and what a model found out about them."""
+        used = {name: one.model for name, one in self.checked.items()} | self.models
+        return [f"{name}: {note}" for name, table in tables.items()
+                for note in dict.fromkeys([table.note, used[name].note if name in used else ""])
+                if note]
+
+
+def _refuse_without_effect(*names: str) -> None:
+    """Options that the user gave and that --suggest would pass over in silence."""
+    context = click.get_current_context()
+    given = [max(option.opts, key=len) for option in context.command.params
+             if option.name in names
+             and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE]
+    if given:
+        raise InputError(f"{', '.join(given)} would have no effect with --suggest; leave it out")
+
+
+def _fit_all(tables: Mapping[str, ConfigurationTable], how: _How, *, keep: bool) -> _Fitted:
+    """Check every application that has enough configurations; with `keep` fit each to all."""
+    found = _Fitted()
+    with progress("fitting") as advance:
+        for done, (name, table) in enumerate(tables.items()):
+            _fit_one(found, name, table, how, keep)
+            advance((done + 1) / len(tables))
+    if not (found.models if keep else found.checked):
+        raise InputError(next(iter(found.not_checked.values())))
+    return found
+
+
+def _fit_one(
+    found: _Fitted, name: str, table: ConfigurationTable, how: _How, keep: bool
+) -> None:
+    from wattline.physics.regression import TooFewError, fit, fit_and_check
+
+    try:
+        if keep:
+            found.models[name] = fit(table, how.kind, sockets=how.sockets)
+        found.checked[name] = fit_and_check(table, share=how.share, seed=how.seed, kind=how.kind,
+                                            sample=how.sample, sockets=how.sockets)
+    except TooFewError as error:
+        unknown = f"; its model, of all {len(table)} of them, is not checked"
+        found.not_checked[name] = f"{error}{unknown if name in found.models else ''}"
 
 
 def _absurd(found: Fit) -> str:
@@ -103,12 +157,16 @@ def _absurd(found: Fit) -> str:
 
 
 def _report(
-    checked: dict[str, Fit], tables: dict[str, ConfigurationTable], settings: dict[str, Any],
+    fitted: _Fitted, tables: Mapping[str, ConfigurationTable], settings: dict[str, Any],
     as_json: bool,
 ) -> None:
+    checked = fitted.checked
     if as_json:
         rows = {name: _as_dict(found, len(tables[name])) for name, found in checked.items()}
         print_json({**settings, **_together(checked), "applications": rows})
+        return
+    if not checked:
+        click.echo(f"{counted(len(fitted.models), 'model')} fitted, none of them checked")
         return
     print_table(
         ["application", "trained on", "of", "error of", *_QUARTILES, "under by > 10 %",
@@ -130,8 +188,10 @@ def _as_dict(found: Fit, size: int) -> dict[str, Any]:
     }
 
 
-def _together(checked: dict[str, Fit]) -> dict[str, Any]:
-    """Errors over all points of the file that were not trained on."""
+def _together(checked: Mapping[str, Fit]) -> dict[str, Any]:
+    """Errors over all points of the file that were not trained on; none where all were."""
+    if not checked:
+        return {"time_error": None, "power_error": None}
     import numpy as np
 
     from wattline.physics.regression import error_summary
@@ -142,22 +202,7 @@ def _together(checked: dict[str, Fit]) -> dict[str, Any]:
     }
 
 
-def _tables(path: str, app: str | None) -> tuple[dict[str, ConfigurationTable], str]:
-    from wattline.physics.measurements import (
-        find_application,
-        read_measurements,
-        unnamed_note,
-    )
-
-    tables = read_measurements(path, app or "")
-    if app is None:
-        return tables, ""
-    say_note(unnamed_note(path, app))
-    found, remark = find_application(tables, app)
-    return {found.application: found}, remark
-
-
-def _keep(models: dict[str, Model], url: str) -> None:
+def _put(models: Mapping[str, Model], url: str) -> None:
     from wattline.account.configurations import ConfigurationStore
     from wattline.account.store import Store
 
@@ -165,82 +210,3 @@ def _keep(models: dict[str, Model], url: str) -> None:
         kept = ConfigurationStore(opened)
         for model in models.values():
             kept.put(model.table())
-
-
-def _suggest(
-    path: str | None, app: str | None, count: int, axes: tuple[str | None, ...], sockets: int,
-    as_json: bool,
-) -> None:
-    import numpy as np
-
-    from wattline.physics.regression import Grid, points_of, suggest
-
-    if count < 1:
-        raise InputError(f"--suggest is {count}, must be at least 1")
-    known: ConfigurationTable | None = None
-    if path is not None:
-        tables, remark = _tables(path, app)
-        if len(tables) > 1:
-            raise InputError(f"{path} has several applications; choose one with --app: "
-                             + ", ".join(sorted(tables)))
-        if remark:
-            click.echo(f"wattline: {remark}", err=True)
-        known = next(iter(tables.values()))
-    elif not all(axes):
-        raise InputError("without a TABLE, --suggest needs --nodes, --cores and --caps")
-    points = _grid(axes, None if known is None else Grid.of(known)).points()
-    measured = np.zeros(len(points), dtype=bool)
-    if known is not None:
-        done = {tuple(row) for row in points_of(known).tolist()}
-        measured = np.array([tuple(row) in done for row in points.tolist()])
-        extra = [row for row in done if row not in {tuple(p) for p in points.tolist()}]
-        points = np.vstack([points, np.array(extra).reshape(-1, 3)])
-        measured = np.concatenate([measured, np.ones(len(extra), dtype=bool)])
-    if measured.all():
-        raise InputError("every combination of these nodes, cores and caps is measured already; "
-                         "widen the choice with --nodes, --cores or --caps")
-    rows = [points[row] for row in suggest(points, count, measured=measured, sockets=sockets)]
-    found = [{"nodes": int(n), "cores": int(c), "cap_w": float(w)} for n, c, w in rows]
-    if as_json:
-        print_json({"suggested": found, "measured": int(measured.sum()),
-                    "candidates": int((~measured).sum())})
-        return
-    print_table(["order", "nodes", "cores", "cap W"],
-                [[i + 1, one["nodes"], one["cores"], one["cap_w"]] for i, one in enumerate(found)],
-                title=f"Measure next ({int(measured.sum())} of {len(points)} are known)")
-
-
-def _grid(axes: tuple[str | None, ...], known: Grid | None) -> Grid:
-    from wattline.physics.regression import Grid
-
-    levels = [
-        _levels(text, option) if text else tuple(float(v) for v in getattr(known, name))
-        for text, option, name in zip(
-            axes, ("--nodes", "--cores", "--caps"), ("nodes", "cores", "cap_w"), strict=True)
-    ]
-    for option, values in (("--nodes", levels[0]), ("--cores", levels[1])):
-        if any(value != int(value) for value in values):
-            raise InputError(f"{option} must be whole numbers")
-    return Grid(tuple(int(n) for n in levels[0]), tuple(int(c) for c in levels[1]), levels[2])
-
-
-def _levels(text: str, option: str) -> tuple[float, ...]:
-    """Numbers from `8,16,32` or `8-32:2`."""
-    values: set[float] = set()
-    try:
-        for part in text.split(","):
-            span, _, step = part.partition(":")
-            low, dash, high = span.partition("-")
-            if not dash:
-                values.add(float(low))
-                continue
-            width = float(step or 1)
-            count = int((float(high) - float(low)) / width + 1e-9)
-            if width <= 0 or count < 0:
-                raise ValueError
-            values.update(float(low) + i * width for i in range(count + 1))
-    except ValueError:
-        raise InputError(f"{option} is '{text}'; write it like 8,16,32 or 8-32:2") from None
-    if min(values) <= 0:
-        raise InputError(f"{option} is '{text}', must be above 0")
-    return tuple(sorted(values))

@@ -3,9 +3,9 @@
 from wattline.physics.regression.base import Grid, Model, Prediction, error_summary, points_of
 from wattline.physics.regression.design import suggest
 from wattline.physics.regression.files import load_models, save_models, shipped_models
-from wattline.physics.regression.fitting import KINDS, Fit, fit, fit_and_check
+from wattline.physics.regression.fitting import KINDS, Fit, TooFewError, fit, fit_and_check
 
 __all__ = [
-    "KINDS", "Fit", "Grid", "Model", "Prediction", "error_summary", "fit", "fit_and_check",
-    "load_models", "points_of", "save_models", "shipped_models", "suggest",
+    "KINDS", "Fit", "Grid", "Model", "Prediction", "TooFewError", "error_summary", "fit",
+    "fit_and_check", "load_models", "points_of", "save_models", "shipped_models", "suggest",
 ]

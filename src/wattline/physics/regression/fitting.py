@@ -26,6 +26,10 @@ FEWEST = 4
 """Below this many training points nothing can be said about three axes."""
 
 
+class TooFewError(InputError):
+    """A table has too few configurations for what is asked of it."""
+
+
 @dataclass(frozen=True, eq=False)
 class Fit:
     """A model, what it was trained on, and how well it predicts the rest."""
@@ -53,6 +57,8 @@ def fit(table: ConfigurationTable, kind: str = "capping", *, grid: Grid | None =
     """Fit a model to all rows of a table."""
     if kind not in KINDS:
         raise InputError(f"there is no model '{kind}'; known are: {', '.join(KINDS)}")
+    if len(table) < FEWEST:
+        raise TooFewError(f"{_size(table)}; at least {FEWEST} are needed to fit a model")
     with one_thread():
         return KINDS[kind](table, grid or Grid.of(table), sockets)
 
@@ -66,11 +72,11 @@ def choose_training(
     if sample not in SAMPLES:
         raise InputError(f"there is no sample '{sample}'; known are: {', '.join(SAMPLES)}")
     if len(table) <= FEWEST:
-        raise InputError(f"'{table.application}' has {len(table)} configurations; more than "
-                         f"{FEWEST} are needed to learn from some and to check on others")
+        raise TooFewError(f"{_size(table)}; more than {FEWEST} are needed to learn from some and "
+                          "to check on others")
     count = int(share * len(table) + 1e-9)
     if count < FEWEST:
-        raise InputError(
+        raise TooFewError(
             f"{share:.0%} of the {len(table)} configurations of '{table.application}' are "
             f"{count}; at least {FEWEST} are needed, so train on "
             f"{-(-100 * FEWEST // len(table))}% or more"
@@ -78,6 +84,11 @@ def choose_training(
     if sample == "random":
         return np.sort(np.random.default_rng(seed).permutation(len(table))[:count])
     return np.sort(np.array(suggest(points_of(table), count, sockets=sockets, seed=seed)))
+
+
+def _size(table: ConfigurationTable) -> str:
+    return (f"'{table.application}' has {len(table)} "
+            f"configuration{'' if len(table) == 1 else 's'}")
 
 
 def fit_and_check(
