@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from wattline.cli.configuration_source import (
@@ -14,6 +16,10 @@ from wattline.cli.configuration_source import (
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.model.errors import InputError
 from wattline.model.units import format_power, parse_power
+
+if TYPE_CHECKING:
+    from wattline.physics.configurations import Configuration
+    from wattline.physics.overprovisioning import Choice
 
 
 @click.command()
@@ -57,32 +63,55 @@ def command(
     choice = choose(within, bound_w, best=best_stored(source, found.application, nodes, bound_w),
                     node_power_w=parse_power(node_power_max) if node_power_max else None)
     say_notes(source, found)
+    _say_above_bound(choice)
     if plot:
         from wattline.analysis.configuration_plots import draw_choice
 
         draw_choice(within, choice, plot)
-    named = choice.named
     if as_json:
-        print_json({
-            "application": choice.application, "source": found.source, "note": found.note,
-            "bound_w": bound_w,
-            **{name: one and one.as_dict() for name, one in named.items()},
-            "gain_over_packed_max": choice.gain_over(choice.packed_max),
-            "gain_over_worst_case": choice.gain_over(choice.worst_case),
-            "degree_of_overprovisioning": choice.degree,
-            "by_nodes": [one.as_dict() for one in choice.by_nodes],
-        })
+        print_json({"application": choice.application, "source": found.source, "note": found.note,
+                    **_as_dict(choice)})
         return
+    _print(choice, found.source)
+
+
+def _say_above_bound(choice: Choice) -> None:
+    worst = choice.worst_case
+    if worst is not None and choice.worst_case_above_bound:
+        click.echo(f"wattline: the worst case {worst.label} draws {worst.power_w:,.1f} W, above "
+                   f"the bound of {choice.bound_w:,.12g} W: its nodes draw more than the highest "
+                   "power of a node that was reckoned with (--node-power-max)", err=True)
+
+
+def _as_dict(choice: Choice) -> dict[str, Any]:
+    return {
+        "bound_w": choice.bound_w,
+        **{name: one and one.as_dict() for name, one in choice.named.items()},
+        "not_measured": sorted(choice.not_measured),
+        "worst_case_above_bound": choice.worst_case_above_bound,
+        "gain_over_packed_max": choice.gain_over(choice.packed_max),
+        "gain_over_worst_case": choice.gain_over(choice.worst_case),
+        "degree_of_overprovisioning": choice.degree,
+        "by_nodes": [one.as_dict() for one in choice.by_nodes],
+    }
+
+
+def _print(choice: Choice, source: str) -> None:
     print_table(
         ["configuration", "nodes", "cores", "cap W", "time s", "power W", "best is faster by"],
-        [[name.replace("_", "-"),
-          *((one.nodes, one.cores, one.cap_w, one.time_s, one.power_w,
-             "-" if one == choice.best else f"{choice.gain_over(one):.1%}")
-            if one else (None,) * 5 + ("does not fit",))]
-         for name, one in named.items()],
-        title=f"{choice.application} under {format_power(bound_w)}, {found.source}",
+        [[name.replace("_", "-"), *_cells(choice, name, one)]
+         for name, one in choice.named.items()],
+        title=f"{choice.application} under {format_power(choice.bound_w)}, {source}",
     )
     click.echo()
     print_table(["nodes", "cores", "cap W", "best time s", "power W"],
                 [[c.nodes, c.cores, c.cap_w, c.time_s, c.power_w] for c in choice.by_nodes],
                 title="Degree of overprovisioning: the best of each node count")
+
+
+def _cells(choice: Choice, name: str, one: Configuration | None) -> tuple[object, ...]:
+    if one is None:
+        why = "was not measured" if name in choice.not_measured else "does not fit"
+        return (None,) * 5 + (why,)
+    gain = "-" if one == choice.best else f"{choice.gain_over(one):.1%}"
+    return one.nodes, one.cores, one.cap_w, one.time_s, one.power_w, gain

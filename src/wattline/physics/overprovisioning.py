@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wattline.model.errors import InputError
 from wattline.physics.configurations import Configuration, ConfigurationTable
@@ -34,6 +35,8 @@ class Choice:
     worst_case: Configuration | None
     by_nodes: tuple[Configuration, ...]
     """The best configuration at each node count: the degree of overprovisioning."""
+    not_measured: frozenset[str] = frozenset()
+    """Which of the names are None because the table has no row of their cores and cap."""
 
     @property
     def named(self) -> dict[str, Configuration | None]:
@@ -42,6 +45,11 @@ class Choice:
     def gain_over(self, other: Configuration | None) -> float | None:
         """By which fraction the best configuration's time is below the other's."""
         return None if other is None else 1.0 - self.best.time_s / other.time_s
+
+    @property
+    def worst_case_above_bound(self) -> bool:
+        """Whether the worst case breaks the bound: a node draws more than it is rated for."""
+        return self.worst_case is not None and self.worst_case.power_w > self.bound_w
 
     @property
     def degree(self) -> float | None:
@@ -75,23 +83,39 @@ def choose(
     if best is None:
         smallest = table.row(int(np.argmin(table.power_w)))
         raise InputError(
-            f"a bound of {bound_w:g} W is below the smallest configuration of "
-            f"'{table.application}': {smallest.label} draws {smallest.power_w:.0f} W"
+            f"a bound of {bound_w:.12g} W is below the smallest configuration of "
+            f"'{table.application}': {smallest.label} draws "
+            f"{_shown_above(smallest.power_w, bound_w)} W"
         )
     most, fewest = int(table.cores.max()), int(table.cores.min())
     high, low = float(table.cap_w.max()), float(table.cap_w.min())
+    kinds = {"packed_max": (most, high), "packed_min": (most, low), "spread_max": (fewest, high),
+             "spread_min": (fewest, low), "worst_case": (most, high)}
     limit_w = node_power_max_w(table) if node_power_w is None else node_power_w
     return Choice(
         table.application,
         bound_w,
         best,
-        packed_max=canonical(table, bound_w, most, high),
-        packed_min=canonical(table, bound_w, most, low),
-        spread_max=canonical(table, bound_w, fewest, high),
-        spread_min=canonical(table, bound_w, fewest, low),
+        packed_max=canonical(table, bound_w, *kinds["packed_max"]),
+        packed_min=canonical(table, bound_w, *kinds["packed_min"]),
+        spread_max=canonical(table, bound_w, *kinds["spread_max"]),
+        spread_min=canonical(table, bound_w, *kinds["spread_min"]),
         worst_case=worst_case(table, bound_w, limit_w),
         by_nodes=tuple(best_by_nodes(table, bound_w)),
+        not_measured=frozenset(name for name, (cores, cap_w) in kinds.items()
+                               if not _rows(table, cores, cap_w).any()),
     )
+
+
+def _rows(table: ConfigurationTable, cores: int, cap_w: float) -> NDArray[np.bool_]:
+    rows: NDArray[np.bool_] = (table.cores == cores) & (table.cap_w == cap_w)
+    return rows
+
+
+def _shown_above(power_w: float, bound_w: float) -> str:
+    """A power above a bound, with as many digits as it takes to see that."""
+    texts = (f"{power_w:.{digits}f}" for digits in range(17))
+    return next((text for text in texts if float(text) > bound_w), repr(power_w))
 
 
 def best_under(table: ConfigurationTable, bound_w: float) -> Configuration | None:
@@ -107,9 +131,7 @@ def canonical(
     table: ConfigurationTable, bound_w: float, cores: int, cap_w: float
 ) -> Configuration | None:
     """These cores and this cap on as many nodes as the bound allows."""
-    fits = np.flatnonzero(
-        (table.cores == cores) & (table.cap_w == cap_w) & (table.power_w <= bound_w)
-    )
+    fits = np.flatnonzero(_rows(table, cores, cap_w) & (table.power_w <= bound_w))
     return table.row(int(fits[np.argmax(table.nodes[fits])])) if fits.size else None
 
 
@@ -120,8 +142,7 @@ def worst_case(
     if not node_power_w > 0:
         raise InputError(f"the highest power of a node is {node_power_w:g} W, must be above 0")
     fits = np.flatnonzero(
-        (table.cores == table.cores.max())
-        & (table.cap_w == table.cap_w.max())
+        _rows(table, int(table.cores.max()), float(table.cap_w.max()))
         & (table.nodes * node_power_w <= bound_w)
     )
     return table.row(int(fits[np.argmax(table.nodes[fits])])) if fits.size else None

@@ -48,6 +48,42 @@ def test_configure_prints_the_six_configurations(tmp_path):
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_what_was_not_measured_is_not_said_to_be_too_large(tmp_path):
+    # 8 cores were measured at 115 W only, and 4 cores at 51 W only.
+    table = made_table(tmp_path / "t.csv")
+    asked = ["configure", "mine", "--power", "200W", "--table", table]
+    lines = CliRunner().invoke(cli, asked, catch_exceptions=False).stdout.splitlines()
+    said = {line.split()[0]: line for line in lines if line.startswith(("packed", "spread", "wor"))}
+    assert said["packed-min"].endswith("was not measured")
+    assert said["spread-max"].endswith("was not measured")
+    assert said["packed-max"].endswith("does not fit")
+    assert said["worst-case"].endswith("does not fit")
+    assert answer(*asked, "--json")["not_measured"] == ["packed_min", "spread_max"]
+
+
+def test_a_worst_case_above_the_bound_is_said(tmp_path):
+    asked = ["configure", "mine", "--power", "500W", "--table", made_table(tmp_path / "t.csv"),
+             "--json"]
+    said = CliRunner().invoke(cli, [*asked, "--node-power-max", "100"], catch_exceptions=False)
+    found = json.loads(said.stdout)
+    assert found["worst_case"]["power_w"] == 640.0
+    assert found["worst_case_above_bound"]
+    assert "(4 x 8, 115 W) draws 640.0 W, above the bound of 500 W" in said.stderr
+    said = CliRunner().invoke(cli, [*asked, "--node-power-max", "250"], catch_exceptions=False)
+    assert not json.loads(said.stdout)["worst_case_above_bound"]
+    assert "above the bound" not in said.stderr
+
+
+def test_a_bound_just_below_the_smallest_configuration_is_told_apart(tmp_path, capsys):
+    (tmp_path / "t.csv").write_text("application,nodes,cores,cap_w,time_s,power_w\n"
+                                    "mine,1,4,51,9,90.0004\n")
+    asked = ["configure", "mine", "--table", str(tmp_path / "t.csv"), "--power"]
+    assert "of 90 W is below the smallest configuration of 'mine': (1 x 4, 51 W) draws 90.0004 W" \
+        in refusal(capsys, *asked, "90W")
+    assert "a bound of 89 W is below" in (message := refusal(capsys, *asked, "89W"))
+    assert message.endswith("draws 90 W\n")
+
+
 def test_configure_on_the_raw_table_and_on_the_shipped_model():
     raw = answer("configure", "BT-MZ", "--power", "3500W", "--table",
                  str(shared("rapl/configs.csv.xz")), "--json")
