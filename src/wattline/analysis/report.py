@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import math
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +32,7 @@ from wattline.analysis.summary import (
     time_text,
 )
 from wattline.model.errors import InputError
+from wattline.model.files import write_whole
 from wattline.model.run import Run
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ def report(runs: Mapping[str, Run], folder: Path | str, advance: Advance | None 
     try:
         target.mkdir(parents=True, exist_ok=True)
         for picture in [*common, *(section["map"] for section in sections)]:
-            _replace(target / picture.file, picture.content)
-        _replace(target / PAGE, page.encode())
+            write_whole(target / picture.file, picture.content)
+        write_whole(target / PAGE, page)
     except OSError as error:
         raise InputError(f"cannot write the report to {target}: {error.strerror}") from error
     tell(1.0)
@@ -256,9 +256,3 @@ def _percent(share: float) -> str:
 
 def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "run"
-
-
-def _replace(path: Path, content: bytes) -> None:
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    part.write_bytes(content)
-    part.replace(path)
