@@ -89,10 +89,6 @@ class PowerCap:
             )
         return replace(self, reservations=(*self.reservations, wanted)).checked(limits)
 
-    def known(self, max_w: float = math.inf) -> Signal:
-        """The cap as it can be foreseen from the start: without the changes on the fly."""
-        return replace(self, changes=()).signal(max_w)
-
     def signal(self, max_w: float = math.inf) -> Signal:
         """The cap as a step function: changes in order, less what is reserved at each time."""
         edges = {0.0}

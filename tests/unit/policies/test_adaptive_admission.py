@@ -101,6 +101,15 @@ def test_a_reserved_window_is_never_exceeded_and_short_jobs_fill_the_time_before
     assert found.time_above_cap_s == 0
 
 
+def test_a_window_is_taken_from_the_cap_that_holds_by_then():
+    """The change to 2,400 W leaves the window 1,400 W, too little for 4 nodes at 2,080 W."""
+    plan = PowerCap(3520, changes=(CapChange(10.0, 2400.0),),
+                    reservations=(WattReservation(200.0, 100.0, 1000.0),))
+    found = run(jobs((0, 1, 5), (20, 4, 300)), plan, Strategy.IDLE)
+    assert list(found.schedule.start_s) == [0, 300]
+    assert found.time_above_cap_s == 0
+
+
 def test_shut_gives_jobs_the_watts_of_idle_nodes():
     """1,600 W: idle nodes leave 480 W, two nodes at full speed; with seven off it is four."""
     plan = PowerCap(1600)

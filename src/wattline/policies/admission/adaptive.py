@@ -62,10 +62,10 @@ class Adaptive(NamedTuple):
     high: Any
     window_start_s: Any
     window_end_s: Any
-    window_w: Any
-    """The cap in each window that is known in advance, in the order of their starts."""
-    cap_w: float
-    """The cap outside of the windows, as far as is known in advance."""
+    window_held_w: Any
+    """What is taken from the cap in each window known in advance, in the order of their starts."""
+    machine_w: float
+    """All units at full speed: a cap above that leaves no more to take from."""
     node_w: float
     """A unit at full speed."""
     least_rise_w: float = 0.0

@@ -10,6 +10,7 @@ import numpy as np
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.machine import Machine
+from wattline.model.signal import FloatArray
 from wattline.physics.core_power import GHZ, SANDY_BRIDGE, CorePower, FrequencyRange
 from wattline.physics.powercap import Limits, PowerCap
 from wattline.policies.admission.adaptive import Adaptive
@@ -60,7 +61,7 @@ def adaptive(
         )
     plan = (plan or PowerCap()).checked(Limits.of(machine))
     low, high = _levels(core, strategy, ranges)
-    start, end, cap = _windows(plan, machine.power_w_max)
+    start, end, held = _windows(plan)
     return Adaptive(
         speed=core.speed(),
         dynamic=core.dynamic(),
@@ -68,8 +69,8 @@ def adaptive(
         high=high,
         window_start_s=start,
         window_end_s=end,
-        window_w=cap,
-        cap_w=plan.watts,
+        window_held_w=held,
+        machine_w=machine.power_w_max,
         node_w=machine.groups[0].node_class.power_w_active,
         least_rise_w=_least_rise_w(machine, jobs),
         least=int(low.min()),
@@ -112,13 +113,12 @@ def _level_at(core: CorePower, frequency_hz: float) -> int:
     return min(sum(1 for step in steps if step < frequency_hz * (1 - 1e-9)), len(steps) - 1)
 
 
-def _windows(
-    plan: PowerCap, max_w: float
-) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], ...]:
-    """The stretches in which reservations lower the cap, each with what they leave."""
-    known = plan.known(max_w)
-    ends = np.append(known.time_s[1:], np.inf)
+def _windows(plan: PowerCap) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The stretches in which reservations lower the cap, each with what they take from it."""
+    times = {t for r in plan.reservations for t in (r.start_s, r.end_s)}
+    edges = np.array(sorted(times), dtype=np.float64)
     held = np.array([
-        any(r.start_s <= t < r.end_s for r in plan.reservations) for t in known.time_s
-    ], dtype=np.bool_)
-    return known.time_s[held], ends[held], known.value[held]
+        sum(r.watts for r in plan.reservations if r.start_s <= t < r.end_s) for t in edges[:-1]
+    ], dtype=np.float64)
+    kept = held > 0
+    return edges[:-1][kept], edges[1:][kept], held[kept]

@@ -8,7 +8,7 @@ from wattline.model.kernel import kernel
 from wattline.physics.adaptive import SLACK, fits
 from wattline.policies.admission.levels import lowest, rise_of
 from wattline.policies.admission.ramp import remember, units_that_may_change
-from wattline.policies.admission.windows import power_at
+from wattline.policies.admission.windows import cap_at, power_at
 from wattline.policies.starting import note
 from wattline.policies.state import ACT_DOWN, ACT_UP, State
 
@@ -115,7 +115,7 @@ def _units_for_windows(
         begins_s = max(admission.window_start_s[window], clock.now_s)
         if admission.window_end_s[window] <= clock.now_s or begins_s >= until_s or more_w <= 0.0:
             continue
-        room_w = admission.window_w[window] - power_at(st, begins_s)
+        room_w = cap_at(st, admission, begins_s) - power_at(st, begins_s)
         units = min(units, int(max(room_w, 0.0) / more_w))
     return units
 

@@ -12,15 +12,26 @@ from wattline.policies.state import BLOCK, State
 
 
 @kernel
-def cap_at(st: State, admission: Any, time_s: float) -> float:
-    """The cap at a later time: a window's, the plan's, or the one that holds now."""
-    cap_w = st.clock[0].cap_w
+def held_at(admission: Any, time_s: float) -> float:
+    """What windows take from the cap at a time."""
     for window in range(admission.window_start_s.size):
         if admission.window_start_s[window] <= time_s < admission.window_end_s[window]:
-            return float(admission.window_w[window])
-        if admission.window_start_s[window] <= st.clock[0].now_s < admission.window_end_s[window]:
-            cap_w = admission.cap_w
-    return float(cap_w)
+            return float(admission.window_held_w[window])
+    return 0.0
+
+
+@kernel
+def cap_at(st: State, admission: Any, time_s: float) -> float:
+    """The cap at a later time, as far as is known: the one of now, with the windows of then.
+
+    The cap of now may be another than the plan began with: changes are not known beforehand.
+    """
+    clock = st.clock[0]
+    without_w = clock.cap_w + held_at(admission, clock.now_s)
+    held_w = held_at(admission, time_s)
+    if held_w > 0.0:
+        return float(min(without_w, admission.machine_w) - held_w)
+    return float(without_w)
 
 
 @kernel
@@ -46,8 +57,8 @@ def keeps_windows(
             break
         if admission.window_end_s[window] <= start_s:
             continue
-        held_w = power_at(st, max(begins_s, start_s))
-        if not fits(held_w + rise_w, admission.window_w[window]):
+        drawn_w = power_at(st, max(begins_s, start_s))
+        if not fits(drawn_w + rise_w, cap_at(st, admission, begins_s)):
             return False
     return True
 
