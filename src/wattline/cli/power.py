@@ -17,7 +17,8 @@ from wattline.model.files import write_whole
 
 if TYPE_CHECKING:
     from wattline.model.machine import Machine
-    from wattline.physics.powercap import PowerCap
+    from wattline.physics.powercap import CapChange, PowerCap, WattReservation
+    from wattline.scenario.model import Scenario
 
     Plans = tuple[PowerCap, PowerCap]
 
@@ -48,7 +49,7 @@ def show(scenario: Path | None, run_folder: Path | None, as_json: bool, **option
     if scenario is None:
         machine, plan = machine_of(options), PowerCap()
     else:
-        machine, plan = _read(scenario)[1:]
+        machine, plan = _shown(scenario)
     current_w, off = _measured(run_folder, at_s) if run_folder is not None else (None, 0)
     status = PowerStatus.of(machine, plan, at_s, current_w, off)
     if as_json:
@@ -81,19 +82,25 @@ def set_(scenario: Path, as_json: bool, **options: Any) -> None:
     from wattline.model.units import parse_duration, parse_power
     from wattline.physics.powercap import CapChange, Limits
 
-    text, machine, before = _read(scenario)
-    plan = before
     if options["cap"] is None and options["floor"] is None and options["change_rate"] is None:
         raise InputError("nothing to set: give --cap, --floor or --change-rate")
+    text, machine, before = _read(scenario, replaced=options["cap"] is not None
+                                  and not options["at"])
+    plan = before
     if options["cap"] is not None:
         cap_w = _watts(options["cap"], machine.power_w_max)
         if options["at"]:
             at_s = parse_duration(options["at"])
             if at_s < parse_duration(options["now"]):
                 raise InputError(f"--at {options['at']} is in the past: it is {options['now']} now")
-            plan = replace(plan, changes=(*plan.changes, CapChange(at_s, cap_w)))
+            others = tuple(change for change in plan.changes if change.at_s != at_s)
+            plan = replace(plan, changes=(*others, CapChange(at_s, cap_w)))
         else:
-            plan = replace(plan, watts=cap_w)
+            # A change at the start would undo the cap that is set from the start on.
+            later = tuple(change for change in plan.changes if change.at_s > 0)
+            plan = replace(plan, watts=cap_w, changes=later)
+            if later:
+                click.echo(f"note: later changes of the cap stay ({_steps(later)})", err=True)
     if options["floor"] is not None:
         plan = replace(plan, floor_w=parse_power(options["floor"]))
     if options["change_rate"] is not None:
@@ -112,37 +119,100 @@ def set_(scenario: Path, as_json: bool, **options: Any) -> None:
 @json_option
 def reserve(scenario: Path, as_json: bool, **options: Any) -> None:
     """Reserve watts in advance in a SCENARIO file: jobs are admitted only if they can be kept."""
+    from dataclasses import replace
+
     from wattline.model.units import parse_duration
     from wattline.physics.powercap import Limits, WattReservation
+    from wattline.scenario.load import load
 
     text, machine, plan = _read(scenario)
     wanted = WattReservation(parse_duration(options["start"]), parse_duration(options["duration"]),
                              _watts(options["watts"], machine.power_w_max), options["name"])
     now_s = parse_duration(options["now"])
     after = plan.reserve(wanted, Limits.of(machine), now_s)
+    replace(after, reservations=(*after.reservations, *_windows(load(scenario)))).checked(
+        Limits.of(machine))
     _write(scenario, text, (plan, after), machine, as_json)
 
 
-def _read(path: Path) -> tuple[str, Machine, PowerCap]:
-    """The file's text, its machine, and its cap as a plan."""
-    from wattline.physics.powercap import CapChange, PowerCap
+def _shown(path: Path) -> tuple[Machine, PowerCap]:
+    """The machine and all that limits its power: the cap, and the watts of `[[reservations]]`."""
+    from dataclasses import replace
+
     from wattline.scenario.energy import cap_plan
     from wattline.scenario.model import CapPlan
 
     scenario, machine = machine_in(path)
     cap = scenario.power.cap
-    if cap is None or isinstance(cap, CapPlan):
-        plan = cap_plan(scenario, machine)
-    elif isinstance(cap, tuple):
-        plan = PowerCap(changes=tuple(CapChange(step.time_s, step.watts) for step in cap))
-    else:
-        watts = _watts(str(cap))
-        # A fraction is of the peak that the jobs reach, which only a simulation knows.
-        if watts <= 1:
-            raise InputError(f"{path}: power.cap is {cap}; `wattline power` needs it in watts")
-        plan = PowerCap(watts)
+    planned = cap is None or isinstance(cap, CapPlan)
+    plan = cap_plan(scenario, machine) if planned else _resolved(path, scenario)
+    return machine, replace(plan, reservations=(*plan.reservations, *_windows(scenario)))
+
+
+def _windows(scenario: Scenario) -> tuple[WattReservation, ...]:
+    """The watts of `[[reservations]]`, which bind where there is a cap or a policy plans them."""
+    from wattline.physics.powercap import WattReservation
+
+    policy = scenario.policy.power
+    name = policy if isinstance(policy, str) else policy.get("name")
+    if scenario.power.cap is None and name != "adaptive":
+        return ()
+    return tuple(WattReservation(each.start_s, each.duration_s, each.watts, each.name)
+                 for each in scenario.reservations if each.watts)
+
+
+def _read(path: Path, *, replaced: bool = False) -> tuple[str, Machine, PowerCap]:
+    """The file's text, its machine, and its cap as a plan that can be changed.
+
+    A cap that is `replaced` from the start on need not be worked out, unless it has later steps.
+    """
+    from wattline.physics.powercap import PowerCap
+    from wattline.scenario.energy import cap_plan
+    from wattline.scenario.model import CapPlan
+
+    scenario, machine = machine_in(path)
     text = "" if str(path).startswith("bundled:") else path.read_text("utf-8")
+    cap = scenario.power.cap
+    if cap is None or isinstance(cap, CapPlan):
+        return text, machine, cap_plan(scenario, machine)
+    in_file = isinstance(cap, str) and Path(cap).is_file()
+    if replaced and not isinstance(cap, tuple):
+        if in_file:
+            click.echo(f"note: the file {cap} is no longer the cap", err=True)
+        return text, machine, PowerCap()
+    if in_file:
+        raise InputError(
+            f"{path}: power.cap is the file {cap}, to which nothing is added here; change that "
+            "file, reserve watts in a [[reservations]] section, or replace it with "
+            "`power set --cap`"
+        )
+    plan = _resolved(path, scenario)
+    if not isinstance(cap, tuple) and _is_share(cap):
+        click.echo(f"note: power.cap was {cap} of the peak without a cap; it is now written as "
+                   f"{plan.watts:,.0f} W", err=True)
     return text, machine, plan
+
+
+def _is_share(cap: float | str) -> bool:
+    """Whether a cap is a part of the peak that the jobs reach without one."""
+    return str(cap).strip().endswith("%") or _watts(str(cap)) <= 1
+
+
+def _resolved(path: Path, scenario: Scenario) -> PowerCap:
+    """A cap that is no table, in watts: from the start, and its later steps."""
+    from wattline.physics.powercap import CapChange, PowerCap
+    from wattline.scenario.build import cap_over_time
+
+    try:
+        found = cap_over_time(scenario)
+    except InputError as error:
+        raise InputError(
+            f"{path}: power.cap cannot be worked out ({error}); write it in watts, like \"65kW\", "
+            "or set one with `wattline power set --cap`"
+        ) from None
+    assert found is not None
+    steps = zip(found.time_s.tolist(), found.value.tolist(), strict=True)
+    return PowerCap(found.at(0.0), tuple(CapChange(t, w) for t, w in steps if t > 0))
 
 
 def _write(path: Path, text: str, plan: Plans, machine: Machine, as_json: bool) -> None:
@@ -162,12 +232,38 @@ def _write(path: Path, text: str, plan: Plans, machine: Machine, as_json: bool) 
     if as_json:
         print_json({"cap": table, "min_w": limits.min_w, "off_w": limits.off_w})
         return
-    click.echo(f"{path}: power.cap = {table}")
+    click.echo(f"{path}: {_told(after)}")
     click.echo(f"the machine draws {limits.min_w:,.0f} W idle and {limits.off_w:,.0f} W with all "
                "its nodes off, below which no cap can be")
     lowest = min(after.signal(limits.max_w).value)
     if lowest < limits.min_w:
         click.echo(f"{lowest:,.0f} W is below idle: only a policy that switches nodes off keeps it")
+
+
+def _steps(changes: Iterable[CapChange]) -> str:
+    from wattline.model.units import format_duration
+
+    return ", ".join(f"{change.watts:,.0f} W from {format_duration(change.at_s)} on"
+                     for change in sorted(changes, key=lambda change: change.at_s))
+
+
+def _told(plan: PowerCap) -> str:
+    """The plan in words."""
+    from wattline.model.units import format_duration
+
+    parts = ["no cap from the start" if math.isinf(plan.watts)
+             else f"a cap of {plan.watts:,.0f} W from the start"]
+    if plan.changes:
+        parts.append(_steps(plan.changes))
+    for found in plan.reservations:
+        name = f" ({found.name})" if found.name else ""
+        parts.append(f"{found.watts:,.0f} W reserved{name} from {format_duration(found.start_s)} "
+                     f"for {format_duration(found.duration_s)}")
+    if plan.floor_w:
+        parts.append(f"a floor of {plan.floor_w:,.0f} W")
+    if plan.change_rate_w_per_s:
+        parts.append(f"changes of at most {plan.change_rate_w_per_s:,.0f} W/s")
+    return "; ".join(parts)
 
 
 def _measured(folder: Path, at_s: float) -> tuple[float, int]:

@@ -8,6 +8,7 @@ before it begins, so that no job need be running into it; a change on the fly is
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -97,11 +98,11 @@ class PowerCap:
         for reservation in self.reservations:
             edges |= {reservation.start_s, reservation.end_s}
         steps = []
+        changes = sorted(self.changes, key=lambda c: c.at_s)
+        times = [change.at_s for change in changes]
         for time_s in sorted(edges):
-            cap = self.watts
-            for change in sorted(self.changes, key=lambda c: c.at_s):
-                if change.at_s <= time_s:
-                    cap = change.watts
+            place = bisect_right(times, time_s)
+            cap = changes[place - 1].watts if place else self.watts
             held = sum(r.watts for r in self.reservations if r.start_s <= time_s < r.end_s)
             steps.append((time_s, min(cap, max_w) - held if held else cap))
         return Signal.from_steps(steps, "W")

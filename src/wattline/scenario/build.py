@@ -256,6 +256,15 @@ def _with_date(scenario: Scenario, trace: Trace) -> Scenario:
     return scenario.model_copy(update={"trace": section})
 
 
+def cap_over_time(scenario: Scenario) -> Signal | None:
+    """The cap in watts, however it is written; a fraction takes a run of the jobs without a cap."""
+    scenario = with_nodes(scenario)
+    trace = read_trace(scenario)
+    machine = make_machine(scenario, trace)
+    jobs = _fitting(trace.jobs, machine, scenario.machine.granularity)
+    return make_rules(scenario, jobs, machine).cap_w
+
+
 def _cap(scenario: Scenario, jobs: JobTable, machine: Machine, rules: Rules) -> Signal | None:
     cap = scenario.power.cap
     if cap is None:

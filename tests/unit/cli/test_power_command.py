@@ -198,3 +198,67 @@ def test_the_answer_says_what_the_machine_draws_off(tmp_path, capsys):
     assert "5,000 W is below idle: only a policy that switches nodes off keeps it" in out
     found = json.loads(call(capsys, "power", "set", path, "--cap", "8kW", "--json")[1])
     assert (found["min_w"], found["off_w"]) == (6400, 640)
+
+
+SHARED_CAP = COMMENTED.replace("CAP\n", "[power]\ncap = CAP\n")
+
+
+@pytest.mark.parametrize("cap", ['"50%"', "0.5", '"0.5"'])
+def test_a_cap_as_a_part_of_the_peak_is_worked_out(tmp_path, capsys, cap):
+    path = tmp_path / "s.toml"
+    path.write_text(SHARED_CAP.replace("CAP", cap).replace("node_idle_w = 100",
+                                                           "node_idle_w = 10"))
+    found = json.loads(ok(capsys, "power", "show", path, "--json"))
+    assert 0.3 * found["MaxWatts"] < found["PowerCap"] <= 0.5 * found["MaxWatts"]
+    ok(capsys, "power", "reserve", path, "--start", "1h", "--duration", "1h", "--watts", "100W")
+    again = json.loads(ok(capsys, "power", "show", path, "--at", "1h", "--json"))
+    assert again["PowerCap"] == pytest.approx(found["PowerCap"] - 100)
+
+
+@pytest.mark.parametrize("cap", ['"50%"', "0.5", '"cap.csv"', '"15kW"'])
+def test_any_cap_can_be_replaced(tmp_path, capsys, cap):
+    path = tmp_path / "s.toml"
+    path.write_text(SHARED_CAP.replace("CAP", cap))
+    (tmp_path / "cap.csv").write_text("time_s,watts\n0,15000\n3600,14000\n")
+    ok(capsys, "power", "set", path, "--cap", "12kW")
+    found = json.loads(ok(capsys, "power", "show", path, "--at", "2h", "--json"))
+    assert found["PowerCap"] == 12000
+
+
+def test_a_cap_in_a_file_is_shown_and_not_added_to(tmp_path, capsys):
+    path = tmp_path / "s.toml"
+    path.write_text(SHARED_CAP.replace("CAP", '"cap.csv"'))
+    (tmp_path / "cap.csv").write_text("time_s,watts\n0,15000\n3600,14000\n")
+    shown = json.loads(ok(capsys, "power", "show", path, "--at", "2h", "--json"))
+    assert shown["PowerCap"] == 14000
+    status, _, err = call(capsys, "power", "set", path, "--floor", "9kW")
+    assert (status, err.count("\n")) == (2, 1)
+    assert f"{path}: power.cap is the file" in err
+
+
+@pytest.mark.parametrize("cap", [
+    "[[power.cap]]\ntime_s = 0\nwatts = 15000\n[[power.cap]]\ntime_s = '2h'\nwatts = 14000\n",
+    "[power]\ncap = {changes = [{at = 0, watts = 15e3}, {at = 7200, watts = 14e3}]}\n",
+    "[[power.cap.changes]]\nat = 0\nwatts = 15e3\n[[power.cap.changes]]\nat = 7200\nwatts = 14e3\n",
+])
+def test_a_new_cap_holds_from_the_start_and_later_steps_stay(tmp_path, capsys, cap):
+    path = tmp_path / "s.toml"
+    path.write_text(COMMENTED.replace("CAP\n", cap))
+    status, out, err = call(capsys, "power", "set", path, "--cap", "12kW")
+    assert status == 0, err
+    assert "later changes of the cap stay (14,000 W from 02:00:00" in err
+    assert "{" not in out
+    assert "a cap of 12,000 W from the start; 14,000 W from 02:00:00" in out
+    for at, watts in (("0", 12000), ("1h", 12000), ("3h", 14000)):
+        found = json.loads(ok(capsys, "power", "show", path, "--at", at, "--json"))
+        assert found["PowerCap"] == watts
+
+
+def test_watts_of_the_scenarios_reservations_are_shown(tmp_path, capsys):
+    path = tmp_path / "s.toml"
+    path.write_text(SHARED_CAP.replace("CAP", '"15kW"') + "\n[[reservations]]\nstart_s = '2h'\n"
+                    "duration_s = '2h'\nwatts = 500\nname = 'crane'\n")
+    for at, watts in (("1h", 15000), ("3h", 14500), ("4h", 15000)):
+        found = json.loads(ok(capsys, "power", "show", path, "--at", at, "--json"))
+        assert found["PowerCap"] == watts
+    assert found["reservations"][0]["name"] == "crane"
