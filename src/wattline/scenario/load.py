@@ -44,6 +44,9 @@ def validate(fields: Mapping[str, Any], source: str = "scenario") -> Scenario:
 
 _FILES = ("file", "intra", "inter", "profiles")
 """Fields that are always the name of a file."""
+_POLICY_FILES = {"order": ("shares",), "power": ("price", "carbon"), "placement": ("views", "file"),
+                 "configure": ("claims", "table", "model", "store")}
+"""Parameters of policies that are the name of a file; `npb` and a database's URL are none."""
 
 
 def _beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -62,9 +65,21 @@ def _beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         for name, file in signals.items():
             signals[name] = str(folder / file) if isinstance(file, str) else file
     policy = result.get("policy")
-    if isinstance(policy, dict) and isinstance(policy.get("python"), str):
-        policy["python"] = _policy_beside(policy["python"], folder)
+    if isinstance(policy, dict):
+        if isinstance(policy.get("python"), str):
+            policy["python"] = _policy_beside(policy["python"], folder)
+        _parameters_beside(policy, folder)
     return result
+
+
+def _parameters_beside(policy: Mapping[str, Any], folder: Path) -> None:
+    for axis, names in _POLICY_FILES.items():
+        chosen = policy.get(axis)
+        for name in names if isinstance(chosen, dict) else ():
+            value = chosen.get(name)
+            if isinstance(value, str) and value not in ("", "npb") and "://" not in value:
+                # Absolute, because the copy of a scenario in its run's folder is run again.
+                chosen[name] = str((folder / value).absolute())
 
 
 def _policy_beside(place: str, folder: Path) -> str:

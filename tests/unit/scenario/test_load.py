@@ -141,3 +141,23 @@ def test_shares_of_users_reach_the_engine():
     assert plan(validate(fields), Trace(jobs)).rules.user_share == (0.25, 0.75)
     with pytest.raises(InputError, match="no user 'eve'"):
         plan(validate(fields | {"shares": {"eve": 1}}), Trace(jobs))
+
+
+@pytest.mark.parametrize(("axis", "policy", "name"), [
+    ("order", "energy-share", "shares"), ("power", "budget", "price"),
+    ("power", "budget", "carbon"), ("placement", "bounded", "views"),
+    ("placement", "varied", "file"),
+    ("configure", "claims", "claims"), ("configure", "naive", "table"),
+    ("configure", "naive", "model"), ("configure", "naive", "store"),
+])
+def test_files_of_policies_lie_beside_the_scenario(tmp_path, axis, policy, name):
+    text = (f'[trace]\ngenerate = "lublin"\n[policy]\n'
+            f'{axis} = {{name = "{policy}", {name} = FILE}}\n')
+    found = load(write(tmp_path, text.replace("FILE", '"sub/a.csv"')))
+    assert getattr(found.policy, axis)[name] == str(tmp_path / "sub/a.csv")
+    set_later = load(write(tmp_path, text.replace("FILE", '"a.csv"')),
+                     {f"policy.{axis}.{name}": "here.csv"})
+    assert getattr(set_later.policy, axis)[name] == "here.csv"
+    for other in ("/a.csv", "mariadb+pymysql://u@h/w", "npb"):
+        found = load(write(tmp_path, text.replace("FILE", f'"{other}"')))
+        assert getattr(found.policy, axis)[name] == other
