@@ -75,7 +75,9 @@ def _beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 def _parameters_beside(policy: Mapping[str, Any], folder: Path) -> None:
     for axis, names in _POLICY_FILES.items():
         chosen = policy.get(axis)
-        for name in names if isinstance(chosen, dict) else ():
+        if not isinstance(chosen, dict):
+            continue
+        for name in names:
             value = chosen.get(name)
             if isinstance(value, str) and value not in ("", "npb") and "://" not in value:
                 # Absolute, because the copy of a scenario in its run's folder is run again.
