@@ -13,6 +13,7 @@ from wattline.cli.simulating import (
     run_folder,
     run_plan,
     say_beforehand,
+    say_budget,
     say_not_run,
     summary_rows,
 )
@@ -47,6 +48,7 @@ def command(
     figures = metrics(run)
     folder = None if target is None else rundir.write(run, target, figures)
     say_not_run(ready, run)
+    say_budget(run)
     if as_json:
         print_json({"jobs": len(run.jobs), "engine_s": run.engine_s,
                     "refused": int(run.refused.sum()),

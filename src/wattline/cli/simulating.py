@@ -63,6 +63,14 @@ def say_not_run(plan: Plan, run: Run) -> None:
         )
 
 
+def say_budget(run: Run) -> None:
+    """Periods of an energy budget that were not kept."""
+    from wattline.scenario.budget_notes import budget_lines
+
+    for line in budget_lines(run.notes):
+        click.echo(f"wattline: {line}", err=True)
+
+
 def run_folder(name: str, out: str | None) -> Path:
     """Where a run is written: as asked, or the next free number under runs/.
 

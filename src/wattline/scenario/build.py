@@ -22,6 +22,7 @@ from wattline.policies.contract import Composition
 from wattline.policies.regulation.none import NoRegulation
 from wattline.policies.view import Policy
 from wattline.scenario.axes import Setting, build
+from wattline.scenario.budget_notes import budget_notes
 from wattline.scenario.configurations import configurations_of, is_moldable
 from wattline.scenario.energy import cap_plan, room_for
 from wattline.scenario.model import CapPlan, MachineSection, Scenario
@@ -55,13 +56,20 @@ class Plan:
             ) from error
         cleaned = {f"cleaned_{rule.name}_jobs": float(rule.jobs)
                    for rule in self.trace.cleaning.touched}
-        choice = self.scenario.policy.configure
+        chosen, choice = self.scenario.policy, self.scenario.policy.configure
+        kept = {}
+        if isinstance(self.policy, Composition) and _name_of(chosen.power) == "budget":
+            kept = budget_notes(self.policy.admission, run)
         return replace(
             run,
             scenario=self.scenario.model_dump(mode="json", exclude_none=True),
-            notes={**run.notes, **cleaned},
+            notes={**run.notes, **cleaned, **kept},
             configurations=configurations_of(choice, self.jobs) if is_moldable(choice) else {},
         )
+
+
+def _name_of(choice: Any) -> str:
+    return choice if isinstance(choice, str) else str(choice.get("name", ""))
 
 
 def plan(scenario: Scenario, trace: Trace | None = None) -> Plan:

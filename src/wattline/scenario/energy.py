@@ -152,9 +152,27 @@ def budget_admission(
     start_s = float(jobs.submit_s[0]) if len(jobs) else 0.0
     budget = EnergyBudget(energy_j, start_s, start_s + period_s,
                           _cost(price, carbon, start, carbon_weight, start_s))
-    span_s = float(jobs.submit_s[-1] - start_s + 30 * period_s) if len(jobs) else period_s
-    count = periods or int(np.ceil(span_s / period_s))
+    count = periods or _periods_for(setting, energy_j, start_s, period_s)
     return budgeted(setting.machine, budget, adaptive_admission(setting, **adaptive), count)
+
+
+MOST_PERIODS = 10_000
+
+
+def _periods_for(setting: Setting, energy_j: float, start_s: float, period_s: float) -> int:
+    """Enough periods for all jobs: those of the log, and those that a backlog can take after it."""
+    jobs, machine = setting.jobs, setting.machine
+    if not len(jobs):
+        return 1
+    rise_w = (machine.power_w_max - machine.power_w_idle) / machine.node_count
+    nodes = -(-jobs.procs // machine.groups[0].node_class.cores)
+    own_w = np.where(np.isnan(jobs.power_w), nodes * rise_w, jobs.power_w)
+    # Twice what they draw at full speed: a lower frequency may take more. Jobs that no period has
+    # room for start when the last one is over, which the run then says.
+    wanted_j = 2.0 * float(np.sum(own_w * jobs.requested_s))
+    left_j = max(energy_j - machine.power_w_idle * period_s, 1e-3 * energy_j)
+    span = (float(jobs.submit_s[-1]) - start_s) / period_s
+    return int(min(np.ceil(span + wanted_j / left_j) + 30, MOST_PERIODS))
 
 
 def _cost(price: str, carbon: str, start: str, weight: float, start_s: float) -> Signal:
