@@ -136,10 +136,12 @@ def budget_command(as_json: bool, **options: Any) -> None:
     click.echo(f"{format_energy(budget.energy_j)} for each {format_duration(budget.end_s)}; the "
                f"constant cap is {format_power(budget.mean_w)}")
     print_table(
-        ["limit", "energy", "cost", "carbon t", "mean wait", "makespan", "over budget", "jobs"],
+        ["limit", "energy", "cost", "carbon t", "mean wait", "makespan", "over budget", "jobs",
+         "killed", "refused"],
         [[name, format_energy(f["energy_j"]), f["cost"],
           None if f["carbon_g"] is None else f["carbon_g"] / 1e6, format_duration(f["wait_s"]),
-          format_duration(f["makespan_s"]), format_energy(f["excess_j"]), f["jobs_run"]]
+          format_duration(f["makespan_s"]), format_energy(f["excess_j"]), f["jobs_run"],
+          f["jobs_killed"], f["jobs_refused"]]
          for name, f in table.items()],
     )
 

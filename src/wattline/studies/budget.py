@@ -13,7 +13,7 @@ from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
-from wattline.model.run import Run
+from wattline.model.run import Outcome, Run
 from wattline.model.signal import FloatArray, Signal
 from wattline.physics.budget import EnergyBudget
 from wattline.physics.powercap import PowerCap
@@ -36,15 +36,18 @@ def compare(
     jobs: JobTable, machine: Machine, budget: EnergyBudget, *, periods: int | None = None,
     strategy: Strategy = Strategy.DVFS,
 ) -> Comparison:
-    """Three runs; a budget is kept for as many periods as the capped run takes and one more."""
+    """Three runs; a budget is kept for twice as many periods as the capped run takes.
+
+    A job that runs on past its request could break the promise of a budget, so it is stopped there,
+    and under the other limits too: all three do the same work.
+    """
     length_s = budget.end_s - budget.start_s
     shifted = replace(budget, start_s=float(jobs.submit_s[0]),
                       end_s=float(jobs.submit_s[0]) + length_s)
-    free = adaptive_run(jobs, machine)
-    capped = adaptive_run(jobs, machine, PowerCap(budget.mean_w), strategy)
+    free = adaptive_run(jobs, machine, overrun="kill")
+    capped = adaptive_run(jobs, machine, PowerCap(budget.mean_w), strategy, overrun="kill")
     count = periods or 2 * math.ceil((capped.end_s - capped.start_s) / length_s)
     admission = budgeted(machine, shifted, adaptive(machine, strategy=strategy, jobs=jobs), count)
-    # A job that runs on past its request could break the promise, so it is stopped there.
     limited = simulate(jobs, machine, composed(admission), Rules(numbers=NUMBERS, overrun="kill"))
     return Comparison({"no limit": free, "constant cap": capped, "budget": limited}, shifted, count)
 
@@ -66,7 +69,8 @@ def figures(
             "wait_s": metrics(run)["wait_s"]["mean"],
             "makespan_s": metrics(run)["makespan_s"],
             "jobs_run": int(np.count_nonzero(run.ran)),
-            "jobs_killed": int(np.count_nonzero(run.schedule.outcome == 2)),
+            "jobs_killed": int(np.count_nonzero(run.schedule.outcome == Outcome.KILLED)),
+            "jobs_refused": int(np.count_nonzero(run.schedule.outcome == Outcome.NOT_RUN)),
             "peak_w": run.power_w_peak,
             "excess_j": excess_j(found, run),
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
@@ -27,10 +27,11 @@ def composed(admission: Any, order: Any = None) -> Composition:
 
 def adaptive_run(
     jobs: JobTable, machine: Machine, plan: PowerCap | None = None,
-    strategy: Strategy = Strategy.DVFS, **more: Any,
+    strategy: Strategy = Strategy.DVFS, *, overrun: Literal["extend", "kill"] = "extend",
+    **more: Any,
 ) -> Run:
     """Jobs on a machine under power-adaptive admission."""
     plan = plan or PowerCap()
-    rules = Rules(cap_w=plan.signal(machine.power_w_max), numbers=NUMBERS)
+    rules = Rules(cap_w=plan.signal(machine.power_w_max), numbers=NUMBERS, overrun=overrun)
     admission = adaptive(machine, plan, strategy=strategy, jobs=jobs, **more)
     return simulate(jobs, machine, composed(admission), rules)

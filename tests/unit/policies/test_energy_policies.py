@@ -108,6 +108,18 @@ def test_a_budget_is_never_exceeded(strategy):
     assert result["budget"]["jobs_run"] == 60
 
 
+def test_a_budget_is_compared_with_limits_that_do_the_same_work():
+    """Jobs whose requests are too short are stopped in all three runs."""
+    result = in_plain(BUDGET + """
+    jobs = jobs.with_columns(requested_s=np.where(np.arange(count) % 3 == 0, run_s / 2, run_s))
+    found = compare(jobs, machine, budget)
+    result = figures(found, price)
+    """)
+    for name in ("no limit", "constant cap", "budget"):
+        found = result[name]
+        assert (found["jobs_run"], found["jobs_killed"], found["jobs_refused"]) == (60, 20, 0)
+
+
 def test_nodes_that_are_switched_on_again_are_in_the_budget():
     """Small budgets, short slots, many nodes off: whoever boots one later has the joules for it."""
     result = in_plain("""
