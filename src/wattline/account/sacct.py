@@ -80,6 +80,11 @@ def _mean_power(line: Line) -> str:
     return f"{float(line.value('energy_j')) / line.elapsed_s:.1f}"
 
 
+def _whole_elapsed_s(start_s: Any, end_s: Any) -> int:
+    """As Slurm has it: from the whole second of the start to that of the end, both as printed."""
+    return int(float(end_s)) - int(float(start_s))
+
+
 FIELDS: Mapping[str, tuple[int, Callable[[Line], str]]] = {
     # name as sacct spells it: (width, text)
     "JobID": (12, lambda r: r.job_id),
@@ -98,8 +103,8 @@ FIELDS: Mapping[str, tuple[int, Callable[[Line], str]]] = {
     "Submit": (19, lambda r: stamp(r.epoch_s + float(r.job["submit_s"]))),
     "Start": (19, lambda r: _moment(r, "start_s")),
     "End": (19, lambda r: _moment(r, "end_s")),
-    "Elapsed": (10, lambda r: clock(r.elapsed_s)),
-    "ElapsedRaw": (10, lambda r: str(int(r.elapsed_s))),
+    "Elapsed": (10, lambda r: clock(_whole_elapsed_s(r.value("start_s"), r.value("end_s")))),
+    "ElapsedRaw": (10, lambda r: str(_whole_elapsed_s(r.value("start_s"), r.value("end_s")))),
     "Timelimit": (10, lambda r: "" if r.step else clock(float(r.job["limit_s"]))),
     "CPUTimeRAW": (10, lambda r: str(int(r.elapsed_s * int(r.job["cores"])))),
     "AveCPUFreq": (10, _frequency),
@@ -182,7 +187,7 @@ def _json_job(
             "submission": int(epoch_s + float(job["submit_s"])),
             "start": 0 if job["state"] in NEVER_RAN else int(epoch_s + float(job["start_s"])),
             "end": 0 if job["state"] == NOT_STARTED else int(epoch_s + float(job["end_s"])),
-            "elapsed": int(float(job["end_s"]) - float(job["start_s"])),
+            "elapsed": _whole_elapsed_s(job["start_s"], job["end_s"]),
             "limit": {"set": True, "infinite": False, "number": int(float(job["limit_s"]) // 60)},
         },
         "tres": {"allocated": [
@@ -200,7 +205,7 @@ def _json_job(
                 "time": {
                     "start": int(epoch_s + float(step["start_s"])),
                     "end": int(epoch_s + float(step["end_s"])),
-                    "elapsed": int(float(step["end_s"]) - float(step["start_s"])),
+                    "elapsed": _whole_elapsed_s(step["start_s"], step["end_s"]),
                 },
                 "statistics": {"energy": {"consumed": round(float(step["energy_j"]))}},
             }

@@ -92,8 +92,8 @@ def read_trace(scenario: Scenario) -> Trace:
     section = scenario.trace
     if section.generate is not None:
         given: dict[str, Any] = dict(section.parameters)
-        nodes = scenario.machine.nodes
-        if nodes is not None:
+        nodes = scenario.machine.nodes or sum(each.count for each in scenario.machine.classes)
+        if nodes:
             given.setdefault("nodes", nodes)
         if section.jobs is not None:
             given["jobs"] = section.jobs
