@@ -101,11 +101,18 @@ class Store:
 
 
 def refuse_missing(url: str | Path) -> None:
-    """Refuse an SQLite file that is not there, for whoever only reads: opening would make one."""
-    parsed = make_url(store_url(url))
+    """Refuse an SQLite file that is not there or empty, for whoever only reads.
+
+    Opening would make one, and put tables into an empty file that may be anything.
+    """
+    parsed = _engine(store_url(url)).url  # connects to nothing yet, and knows a wrong URL
     file = parsed.database
-    if parsed.get_backend_name() == "sqlite" and file and not Path(file).is_file():
+    if parsed.get_backend_name() != "sqlite" or not file or file == ":memory:":
+        return
+    if not Path(file).is_file():
         raise InputError(f"there is no store {file}")
+    if not Path(file).stat().st_size:
+        raise InputError(f"the store {file} is an empty file; nothing was entered yet")
 
 
 def store_url(url: str | Path) -> str:

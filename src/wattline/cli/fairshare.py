@@ -64,8 +64,9 @@ def _jobs(folder: Path | None, store: str, name: str) -> tuple[list[str], dict[s
     if not store:
         raise InputError("name a run folder, or a ledger with --store")
     from wattline.account.ledger import Ledger
-    from wattline.account.store import Store
+    from wattline.account.store import Store, refuse_missing
 
+    refuse_missing(store)
     with Store(store) as opened:
         ledger = Ledger(opened)
         jobs = ledger.jobs_of(ledger.run_of(name)["id"])

@@ -7,6 +7,7 @@ what its cores had; a scenario takes the nearest of its own.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -22,7 +23,16 @@ _ANY_CORE = CorePower(
     (LOWEST_HZ, SANDY_BRIDGE.frequency_hz[3], SANDY_BRIDGE.frequency_hz[-2], HIGHEST_HZ),
     (1.0, 2.0, 3.0, 4.0), idle_w=0.0,
 )
-_OPTION = re.compile(r"--cpu-freq[= ]([^\s'\"]+)")
+_FLAGS = frozenset((
+    "bell", "contiguous", "disable-status", "exact", "exclusive", "external", "get-user-env",
+    "help", "hold", "ignore-pbs", "interactive", "kill-command", "label", "multi-prog", "nice",
+    "no-allocate", "no-bell", "no-kill", "no-requeue", "no-shell", "overcommit", "overlap",
+    "oversubscribe", "parsable", "preserve-env", "propagate", "pty", "quiet", "quit-on-interrupt",
+    "reboot", "requeue", "resv-ports", "send-libs", "share", "spread-job", "test-only",
+    "unbuffered", "usage", "use-min-nodes", "verbose", "version", "wait", "whole",
+))
+"""Options of sbatch, srun and salloc behind which no value stands, unless joined by `=`."""
+_SHORT_FLAGS = frozenset("EHIKOQVXZhklsuv")
 _SUFFIX_HZ = {"": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 
 
@@ -54,7 +64,7 @@ def unclear(cells: Mapping[str, Sequence[Cell]], count: int) -> list[int]:
         return []
     texts = [str(lines[row]) for row in range(count)]
     return [row for row, text in enumerate(texts)
-            if _OPTION.search(text) is not None and _from_line(text) is None]
+            if _option(text) is not None and _from_line(text) is None]
 
 
 def of_texts(texts: Sequence[Cell]) -> tuple[dict[str, FloatArray], list[int]]:
@@ -74,8 +84,41 @@ def of_texts(texts: Sequence[Cell]) -> tuple[dict[str, FloatArray], list[int]]:
 
 
 def _from_line(text: str) -> tuple[float, float] | None:
-    option = _OPTION.search(text)
-    return None if option is None else _range(option[1])
+    option = _option(text)
+    return None if option is None else _range(option)
+
+
+def _option(line: str) -> str | None:
+    """What `--cpu-freq` was given before the script's name; what follows that is the script's."""
+    if "--cpu-freq" not in line:
+        return None
+    try:
+        words = shlex.split(line)
+    except ValueError:  # a quote that does not end
+        words = line.split()
+    sbatch = bool(words) and words[0].rpartition("/")[2] == "sbatch"
+    place = 0 if words and words[0].startswith("-") else 1
+    found = None
+    while place < len(words) and words[place].startswith("-") and words[place] not in ("-", "--"):
+        name, joined, value = words[place].partition("=")
+        place += 1
+        if not joined and _takes_next(name, sbatch):
+            value = words[place] if place < len(words) else ""
+            place += 1
+        if name == "--cpu-freq":
+            found = value
+    return found
+
+
+def _takes_next(option: str, sbatch: bool) -> bool:
+    """Whether the value of an option is the next word."""
+    if option.startswith("--"):
+        # `srun --wait` has a value, `sbatch --wait` has none.
+        return option[2:] not in _FLAGS or (option == "--wait" and not sbatch)
+    for at, letter in enumerate(option[1:], 2):
+        if letter not in _SHORT_FLAGS and not (sbatch and letter == "W"):
+            return at == len(option)
+    return False
 
 
 def _range(text: str) -> tuple[float, float] | None:

@@ -202,9 +202,17 @@ def test_a_store_that_is_not_there_is_not_made_by_reading(tmp_path, capsys):
     store, runs = tmp_path / "e.db", tmp_path / "runs.csv"
     runs.write_text("application,node_class,time_s,energy_j\na,x,1,10\n")
     for words in (("account",), ("account", tmp_path / "nothing"), ("claims", "list"),
-                  ("claims", "verify", runs), ("claims", "choose", "a")):
+                  ("claims", "verify", runs), ("claims", "choose", "a"), ("fairshare",)):
         refused(*words, "--store", store, capsys=capsys)
         assert not store.exists()
+
+
+def test_an_empty_file_is_no_store_to_read_and_stays_empty(tmp_path, capsys):
+    store = tmp_path / "e.db"
+    store.touch()
+    for words in (("account",), ("claims", "list"), ("fairshare",)):
+        assert "is an empty file" in refused(*words, "--store", store, capsys=capsys)
+        assert not store.stat().st_size
 
 
 def test_a_file_where_a_folder_should_be_written_is_refused(run_dir, tmp_path, capsys):

@@ -7,7 +7,7 @@ from wattline.model.errors import InputError
 from wattline.scenario.build import plan
 from wattline.scenario.model import Scenario
 from wattline.traces import generate, read, write
-from wattline.traces.frequencies import HIGHEST_HZ, LOWEST_HZ, frequencies
+from wattline.traces.frequencies import HIGHEST_HZ, LOWEST_HZ, _option, frequencies
 
 LOG = """JobID|Submit|Start|End|State|NNodes|Timelimit|SubmitLine|ReqCPUFreqMin|ReqCPUFreqMax
 1|2024-01-01T00:00:00|2024-01-01T00:00:00|2024-01-01T01:00:00|COMPLETED|1|02:00:00|sbatch --cpu-freq=1200000-2400000:ondemand a.sh|Unknown|Unknown
@@ -96,3 +96,19 @@ def test_words_of_a_log_mean_the_cores_of_the_scenario(tmp_path):
     admission = plan(scenario).policy.admission
     assert admission.low.tolist() == [1, 1, 3, 0, 0, 0]
     assert admission.high.tolist() == [1, 1, 3, 3, 0, 3]
+
+
+@pytest.mark.parametrize(("line", "given"), [
+    ("sbatch a.sh --cpu-freq=low", None),
+    ("sbatch -N 4 a.sh --cpu-freq=low", None),
+    ("sbatch -N4 --hold a.sh --cpu-freq low", None),
+    ("sbatch --wrap='run --cpu-freq=low'", None),
+    ("sbatch --cpu-freq=high a.sh --cpu-freq=low", "high"),
+    ("/usr/bin/sbatch -N 4 -W -p long --cpu-freq 1200000 a.sh", "1200000"),
+    ("srun -vl -n 8 --exclusive --mem=4G --cpu-freq=low ./a", "low"),
+    ("srun --wait 5 --cpu-freq=low ./a", "low"),
+    ("--cpu-freq=low --cpu-freq=high", "high"),
+    ("sbatch --comment='it is' --cpu-freq=low 'a b.sh'", "low"),
+])
+def test_what_follows_the_script_is_the_scripts(line, given):
+    assert _option(line) == given
