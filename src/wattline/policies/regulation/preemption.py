@@ -74,7 +74,10 @@ def pause_surplus(st: State, desk: Desk) -> None:
         entry.pauses += 1
         surplus_w -= entry.servers * (entry.power_w_min - idle_w)
         st.live[job].slack = st.clock[0].now_s + 1.0  # chosen in this cycle
-        desk.paused[control.paused] = job
+        # Before those that are to go on: they gather at the list's end.
+        first = control.paused - control.resuming
+        desk.paused[control.paused] = desk.paused[first]
+        desk.paused[first] = job
         note(st, ACT_PAUSE, job, 0.0, 0.0)
         control.paused += 1
 

@@ -1,0 +1,52 @@
+"""Pausing and resuming jobs: the power stays that of the jobs which run, whatever is decided."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from wattline.grid.market import Bid
+from wattline.grid.signals import generate
+from wattline.grid.workloads import JobType, Workload, poisson_jobs
+from wattline.scenario.regulated import Case, ContractRun, run_contract
+
+SERVERS, IDLE_W, HIGHEST_W = 20, 100.0, 250.0
+
+
+def _type(name: str, servers: int, time_s: float) -> JobType:
+    """Jobs that caps can hardly slow: only pausing them follows a low target."""
+    return JobType(
+        name=name, servers=servers, time_s_min=time_s, time_s_max=time_s + 1,
+        power_w_max=HIGHEST_W, power_w_min=HIGHEST_W - 1, threshold=5.0,
+    )  # fmt: skip
+
+
+def _run(policy: str, seed: int, *types: JobType) -> ContractRun:
+    rng = np.random.default_rng(seed)
+    load = Workload("own", types, SERVERS, IDLE_W, 0.9)
+    signal = generate(rng, 400.0, correlation_s=40.0)
+    case = Case(load, poisson_jobs(load, 400.0, rng), signal, policy=policy, duration_s=400.0,
+                preempt=True)  # fmt: skip
+    return run_contract(case, Bid(3400.0, 1300.0))
+
+
+@pytest.mark.parametrize("policy", ["aqa", "qoscap", "tracking"])
+def test_power_is_that_of_the_running_jobs_under_preemption(policy: str) -> None:
+    pauses = resumes = 0
+    for seed in (1, 2, 3):
+        run = _run(policy, seed, _type("one", 1, 60), _type("four", 4, 90)).run
+        events = run.events
+        pauses += int((events.kind == 1).sum())
+        resumes += int((events.kind == 9).sum())
+        assert events.power_w.min() >= SERVERS * IDLE_W - 1e-6
+        assert events.power_w.max() <= SERVERS * HIGHEST_W + 1e-6
+        # All jobs draw 249 to 250 W a server.
+        extra_w = events.power_w - SERVERS * IDLE_W
+        assert np.all(extra_w <= 150 * events.busy + 1e-6)
+        assert np.all(extra_w >= 149 * events.busy - 1e-6)
+        span_s = np.diff(events.time_s)
+        drawn_j = float(events.power_w[:-1] @ span_s)
+        idle_j = float((SERVERS - events.busy[:-1]) @ span_s) * IDLE_W
+        assert float(run.schedule.energy_j.sum()) + idle_j == pytest.approx(drawn_j, rel=1e-9)
+    assert pauses > 10
+    assert resumes > 10
