@@ -57,6 +57,12 @@ class ClaimTable:
                 session.execute(table.insert(), [_row(claim) for claim in book])
         return len(book)
 
+    def verified(self, book: ClaimBook) -> set[tuple[str, str, Setting]]:
+        """Keys of claims that runs have corrected and that a claim of the book would undo."""
+        runs = {claim.key: claim.runs for claim in book}
+        return {claim.key for claim in self.load()
+                if claim.predictions and claim.runs > runs.get(claim.key, claim.runs)}
+
     def record(self, runs: Iterable[Measured]) -> list[Verification]:
         """Verify the claims by runs and keep the corrected ones."""
         corrected, found = self.load().record(runs)

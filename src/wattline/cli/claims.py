@@ -48,9 +48,14 @@ def list_(store: str, application: str, node_class: str, as_csv: bool, as_json: 
 @command.command("import")
 @click.argument("source", metavar="FILE|npb")
 @click.option("--store", required=True, metavar="URL|FILE", help="SQL store to import into.")
+@click.option("--replace", is_flag=True,
+              help="Replace verified claims too, with what runs have corrected in them.")
 @json_option
-def import_(source: str, store: str, as_json: bool) -> None:
-    """Import claims from a CSV FILE, all or none; `npb` are those that come with the package."""
+def import_(source: str, store: str, replace: bool, as_json: bool) -> None:
+    """Import claims from a CSV FILE, all or none; `npb` are those that come with the package.
+
+    Claims in the store that runs have verified stay, unless the file's rest on as many runs.
+    """
     from wattline.physics.claims import npb_claims, read_claims
 
     if source == "npb":
@@ -62,12 +67,22 @@ def import_(source: str, store: str, as_json: bool) -> None:
     from wattline.account.store import Store
 
     with Store(store) as opened:
-        count = ClaimTable(opened).save(book)
+        table = ClaimTable(opened)
+        verified = table.verified(book)
+        kept = set() if replace else verified
+        taken = [claim for claim in book if claim.key not in kept]
+        count = table.save(taken)
     if as_json:
-        print_json({"imported": count})
+        print_json({"imported": count, "verified_kept": len(kept),
+                    "verified_replaced": len(verified) - len(kept)})
         return
-    click.echo(f"{counted(count, 'claim')} of {counted(len(book.applications), 'application')} "
-               "imported")
+    click.echo(f"{counted(count, 'claim')} of "
+               f"{counted(len({claim.application for claim in taken}), 'application')} imported")
+    if kept:
+        click.echo(f"{counted(len(kept), 'verified claim')} kept as the store has it; --replace "
+                   "takes those of the file")
+    elif verified:
+        click.echo(f"{counted(len(verified), 'verified claim')} replaced")
 
 
 @command.command()

@@ -65,13 +65,19 @@ def test_a_change_of_a_view_goes_up_the_tree(tmp_path, capsys):
     for change, said in (
         ("n1.power_w=201", "power_w of entity 'room' would be 401, above its limit_w of 400"),
         ("n1.serial=y", "key 'serial' is read-only"),
-        ("pdu.power_w=1", "'power_w' of 'pdu' follows from 'power_w' (children_sum)"),
+        ("pdu.power_w=1", "'power_w' of 'pdu' follows from 'power_w' of what lies below it"),
         ("pdu.slots=1", "entity 'pdu' has no key 'slots'; it is for node"),
         ("n9.power_w=1", "the view has no entity 'n9'"),
         ("n1.power_w=x", "'x' is not a number"),
         ("n1=1", "'n1=1' is not like n3.power_w=300"),
     ):
         assert said in refused(*show, "--set", change, capsys=capsys)
+
+
+def test_a_power_below_zero_is_refused(capsys):
+    said = refused("view", "show", "power", "--nodes", 4, "--depth", 4, "--set", "n1.power_w=-50",
+                   capsys=capsys)
+    assert "key 'power_w' is a power; -50.0 is below 0" in said
 
 
 def test_views_of_the_machine_of_a_scenario(tmp_path, capsys):
@@ -146,6 +152,27 @@ def test_claims_there_and_back(tmp_path, capsys):
     assert out["verified"][0]["corrected"]["runs"] == 6
     chosen = json.loads(ok("claims", "choose", "EP.A", "--store", store, "--json", capsys=capsys))
     assert chosen["chosen"]["node_class"] == "odroid-c2"
+
+
+def test_verified_claims_are_not_lost_to_an_import(tmp_path, capsys):
+    store, claims, runs = tmp_path / "c.db", tmp_path / "c.csv", tmp_path / "runs.csv"
+    claims.write_text("application,node_class,time_s,energy_j\na,x,1,10\nb,x,1,10\n")
+    runs.write_text("application,node_class,time_s,energy_j\na,x,3,10\n")
+
+    def times():
+        found = json.loads(ok("claims", "list", "--store", store, "--json", capsys=capsys))
+        return {claim["application"]: claim["time_s"] for claim in found["claims"]}
+
+    ok("claims", "import", claims, "--store", store, capsys=capsys)
+    ok("claims", "verify", runs, "--store", store, capsys=capsys)
+    assert times() == {"a": 2.0, "b": 1.0}
+    out = ok("claims", "import", claims, "--store", store, capsys=capsys)
+    assert "1 claim of 1 application imported" in out
+    assert "1 verified claim kept" in out
+    assert times() == {"a": 2.0, "b": 1.0}
+    out = ok("claims", "import", claims, "--store", store, "--replace", capsys=capsys)
+    assert "1 verified claim replaced" in out
+    assert times() == {"a": 1.0, "b": 1.0}
 
 
 def test_an_impossible_claim_leaves_the_store_unchanged(tmp_path, capsys):

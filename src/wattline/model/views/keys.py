@@ -10,6 +10,8 @@ from typing import Any
 
 from wattline.model.errors import InputError
 
+_POWERS = ("W", "kW", "MW")
+
 
 class KeyType(StrEnum):
     """What a value may be."""
@@ -95,6 +97,8 @@ class Key:
         number = float(given)
         if not math.isfinite(number):
             raise InputError(f"key '{self.name}': {given!r} is not a finite number")
+        if self.unit in _POWERS and number < 0:
+            raise InputError(f"key '{self.name}' is a power; {given!r} is below 0")
         if self.type == KeyType.INTEGER and not number.is_integer():
             raise InputError(f"key '{self.name}' is an integer; {given!r} is not one")
         return number

@@ -209,9 +209,10 @@ class View:
             own = np.zeros(len(places), dtype=np.bool_)
         if not np.all(own):
             place = int(places[np.flatnonzero(~own)[0]])
+            where = "what lies below it" if key.inherit.up else "what lies above it"
             raise InputError(
                 f"view '{self.name}': '{key.name}' of '{tree.names[place]}' follows from "
-                f"'{key.source_name}' ({key.inherit.name.lower()}); set that instead"
+                f"'{key.source_name}' of {where} ({key.inherit.name.lower()}); set it there"
             )
 
     def _refuse_exceeded(self, places: IntArray) -> None:
