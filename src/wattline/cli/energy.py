@@ -59,7 +59,26 @@ def budget_of(options: dict[str, Any]) -> tuple[EnergyBudget, Signal | None, Sig
     else:
         cost = price or carbon or Signal.constant(1.0)
     period_s = parse_duration(options["period"])
+    _tell_end(options, price, carbon, period_s)
     return EnergyBudget(parse_energy(options["energy"]), 0.0, period_s, cost), price, carbon
+
+
+def _tell_end(
+    options: dict[str, Any], price: Signal | None, carbon: Signal | None, until_s: float,
+    told_s: float = 0.0,
+) -> None:
+    """Warn of a table that ends before a time, unless it was told that it ends before another."""
+    from wattline.model.units import format_duration
+
+    for name, tariff in (("price", price), ("carbon", carbon)):
+        if tariff is None or len(tariff.time_s) < 2:
+            continue  # a table of one row is a constant
+        # A row holds as long as the one before it.
+        end_s = float(2 * tariff.time_s[-1] - tariff.time_s[-2])
+        if told_s <= end_s < until_s:
+            click.echo(f"warning: {options[name]} ends {format_duration(end_s)} after the "
+                       f"beginning; its last value stands for the rest, up to "
+                       f"{format_duration(until_s)}", err=True)
 
 
 @command.command()
@@ -128,6 +147,9 @@ def budget_command(as_json: bool, **options: Any) -> None:
         jobs = _jobs(options, machine.class_of(0).cores)
         advance(0.1)
         found = compare(jobs, machine, budget, strategy=strategy)
+    length_s = max(run.end_s for run in found.runs.values()) - found.budget.start_s
+    if length_s > budget.end_s:
+        _tell_end(options, price, carbon, length_s, budget.end_s)
     table = figures(found, price, carbon)
     if as_json:
         print_json({"budget_j": budget.energy_j, "period_s": budget.end_s, "cap_w": budget.mean_w,

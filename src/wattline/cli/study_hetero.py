@@ -69,7 +69,8 @@ def _print(found: dict[str, Any], more: dict[str, Any]) -> None:
         click.echo(f"{load}: {100 * saving['time']:.0f} % less time (published "
                    f"{100 * saving['time_published']:.0f} %), {100 * saving['energy']:.0f} % less "
                    f"energy (published {100 * saving['energy_published']:.0f} %)")
-    click.echo(f"\nbeyond: {more['jobs']} jobs of 1 to 4 nodes on {more['nodes']}")
+    nodes = ", ".join(f"{count} {name}" for name, count in more["nodes"].items())
+    click.echo(f"\nbeyond: {more['jobs']} jobs of 1 to 4 nodes on {nodes}")
     print_table(["variant", "makespan s", "energy kJ", "turnaround s", "claims off"],
                 [[name, f["makespan_s"], f["energy_j"] / 1e3, f["turnaround_s"],
                   f"{100 * f['claim_error']:.0f} %"] for name, f in more["variants"].items()])

@@ -10,6 +10,7 @@ from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.scenario.build import Plan
 from wattline.scenario.configurations import is_moldable, notes_of
+from wattline.scenario.model import PowerSection, Scenario
 
 
 def remarks(plan: Plan) -> list[str]:
@@ -27,11 +28,27 @@ def remarks(plan: Plan) -> list[str]:
         )
     if plan.rules.cap_w is None and any(each.watts for each in plan.rules.reservations):
         found.append("reservations: watts have no effect without a power cap (power.cap)")
+    found += _of_cores(plan.scenario)
     if isinstance(policy, Composition) and is_moldable(plan.scenario.policy.configure):
         found += notes_of(plan.scenario.policy.configure, plan.jobs)
         found += _of_rule(plan.scenario.policy.configure)
         found += _rounded_down(plan, policy.configuration)
     return found
+
+
+def _of_cores(scenario: Scenario) -> list[str]:
+    """Settings of `dvfs` where a policy takes frequencies and power from a table of cores."""
+    chosen = scenario.policy.power
+    name = chosen if isinstance(chosen, str) else chosen.get("name")
+    if scenario.policy.python is not None or name not in ("adaptive", "budget"):
+        return []
+    usual = PowerSection()
+    given = [field for field in ("alpha", "beta", "core_share", "levels")
+             if getattr(scenario.power, field) != getattr(usual, field)]
+    instead = {"beta": "policy.power.beta", "levels": "policy.power.frequency_ghz and core_w"}
+    return [f"power.{field} has no effect on '{name}', which has a table of cores; set "
+            f"{instead.get(field, 'policy.power.core_w and frequency_ghz')} instead"
+            for field in given]
 
 
 def _of_rule(choice: Any) -> list[str]:

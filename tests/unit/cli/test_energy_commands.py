@@ -307,6 +307,17 @@ def test_energy_plan(tmp_path, capsys):
                                     "--carbon-weight", "0.5", *machine, capsys=capsys)
 
 
+def test_a_table_that_ends_within_the_period_is_told(tmp_path, capsys):
+    prices = tmp_path / "p.csv"
+    prices.write_text("time_s,price/kWh\n0,3\n3600,1\n7200,2\n")
+    words = ("energy", "plan", "--energy", "45kWh", "--price", prices, "--nodes", 10,
+             "--node-idle-w", 100, "--node-active-w", 200)
+    for period, warned in (("3h", 0), ("30h", 1)):
+        status, _, err = call(*words, "--period", period, capsys=capsys)
+        assert (status, err.count("\n")) == (0, warned)
+    assert f"{prices} ends 03:00:00 after the beginning" in err
+
+
 def test_tables_write_numbers_without_exponents(capsys):
     print_table(["n"], [[value] for value in (0.00123456, 9999.4, 9999.6, 25344.0, 1774080.0)])
     assert capsys.readouterr().out.split()[2:] == [

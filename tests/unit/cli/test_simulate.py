@@ -140,6 +140,7 @@ def test_a_policy_is_found_beside_its_scenario(log, tmp_path, monkeypatch):
     ("arguments", "remark"),
     [
         (["--order", "sjf", "--backfill", "conservative"], "policy.order has no effect"),
+        (["--power-policy", "adaptive", "--beta", "0.9"], "power.beta has no effect on 'adaptive'"),
         (["--set", "reservations=[{start_s=0, duration_s=5, watts=100}]"], "watts have no effect"),
         (["--backfill", "conservative"], None),
         (["--order", "sjf"], None),
