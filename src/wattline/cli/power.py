@@ -17,6 +17,7 @@ from wattline.model.files import write_whole
 
 if TYPE_CHECKING:
     from wattline.model.machine import Machine
+    from wattline.model.signal import Signal
     from wattline.physics.powercap import CapChange, PowerCap, WattReservation
     from wattline.scenario.model import Scenario
 
@@ -99,13 +100,13 @@ def set_(scenario: Path, as_json: bool, **options: Any) -> None:
             # A change at the start would undo the cap that is set from the start on.
             later = tuple(change for change in plan.changes if change.at_s > 0)
             plan = replace(plan, watts=cap_w, changes=later)
-            if later:
-                click.echo(f"note: later changes of the cap stay ({_steps(later)})", err=True)
     if options["floor"] is not None:
         plan = replace(plan, floor_w=parse_power(options["floor"]))
     if options["change_rate"] is not None:
         plan = replace(plan, change_rate_w_per_s=parse_power(options["change_rate"]))
     _write(scenario, text, (before, plan.checked(Limits.of(machine))), machine, as_json)
+    if options["cap"] is not None and not options["at"] and plan.changes:
+        click.echo(f"note: later changes of the cap stay ({_steps(plan.changes)})", err=True)
 
 
 @command.command()
@@ -195,24 +196,46 @@ def _read(path: Path, *, replaced: bool = False) -> tuple[str, Machine, PowerCap
 
 def _is_share(cap: float | str) -> bool:
     """Whether a cap is a part of the peak that the jobs reach without one."""
-    return str(cap).strip().endswith("%") or _watts(str(cap)) <= 1
+    if str(cap).strip().endswith("%"):
+        return True
+    try:
+        return _watts(str(cap)) <= 1
+    except InputError:
+        raise InputError(f"'{cap}' is neither watts, nor a fraction, nor a file") from None
 
 
 def _resolved(path: Path, scenario: Scenario) -> PowerCap:
     """A cap that is no table, in watts: from the start, and its later steps."""
     from wattline.physics.powercap import CapChange, PowerCap
-    from wattline.scenario.build import cap_over_time
 
     try:
-        found = cap_over_time(scenario)
+        found = _over_time(scenario)
     except InputError as error:
         raise InputError(
             f"{path}: power.cap cannot be worked out ({error}); write it in watts, like \"65kW\", "
             "or set one with `wattline power set --cap`"
         ) from None
-    assert found is not None
     steps = zip(found.time_s.tolist(), found.value.tolist(), strict=True)
     return PowerCap(found.at(0.0), tuple(CapChange(t, w) for t, w in steps if t > 0))
+
+
+def _over_time(scenario: Scenario) -> Signal:
+    """Only a part of the peak takes the jobs, and a run of them."""
+    from wattline.model.signal import Signal
+    from wattline.scenario.build import cap_over_time
+    from wattline.traces.signals import read_signal
+
+    cap = scenario.power.cap
+    if isinstance(cap, tuple):
+        return Signal.from_steps(((step.time_s, step.watts) for step in cap), "W")
+    if isinstance(cap, str) and Path(cap).is_file():
+        return read_signal(cap, unit="W")
+    assert isinstance(cap, (float, str))
+    if not _is_share(cap):
+        return Signal.constant(_watts(str(cap)), "W")
+    found = cap_over_time(scenario)
+    assert found is not None
+    return found
 
 
 def _write(path: Path, text: str, plan: Plans, machine: Machine, as_json: bool) -> None:

@@ -240,6 +240,13 @@ def test_a_cap_in_a_file_is_shown_and_not_added_to(tmp_path, capsys):
     "[[power.cap]]\ntime_s = 0\nwatts = 15000\n[[power.cap]]\ntime_s = '2h'\nwatts = 14000\n",
     "[power]\ncap = {changes = [{at = 0, watts = 15e3}, {at = 7200, watts = 14e3}]}\n",
     "[[power.cap.changes]]\nat = 0\nwatts = 15e3\n[[power.cap.changes]]\nat = 7200\nwatts = 14e3\n",
+    "[[power.cap.changes]]\nat = 0\nwatts = 15e3\n[[power.cap.reservations]]\nstart = 60\n"
+    "duration = 60\nwatts = 9\n[[power.cap.changes]]\nat = 7200\nwatts = 14e3\n",
+    "[power.cap]\nwatts = '16kW'\nchanges = [{at = 0, watts = 15e3}, {at = 7200, watts = 14e3}]\n"
+    "[[power.cap.reservations]]\nstart = 60\nduration = 60\nwatts = 9\n",
+    "[power.cap]\nwatts = '16kW'\n[[power.cap.changes]]\nat = 0\nwatts = 15e3\n"
+    "[[power.cap.changes]]\nat = 7200\nwatts = 14e3\n"
+    "[[power.cap.reservations]]\nstart = 60\nduration = 60\nwatts = 9\n",
 ])
 def test_a_new_cap_holds_from_the_start_and_later_steps_stay(tmp_path, capsys, cap):
     path = tmp_path / "s.toml"
@@ -262,3 +269,34 @@ def test_watts_of_the_scenarios_reservations_are_shown(tmp_path, capsys):
         found = json.loads(ok(capsys, "power", "show", path, "--at", at, "--json"))
         assert found["PowerCap"] == watts
     assert found["reservations"][0]["name"] == "crane"
+
+
+@pytest.mark.parametrize("cap", [
+    '"5kW"', "[{time_s = 0, watts = 5000}, {time_s = 60, watts = 9000}]",
+])
+def test_a_cap_below_idle_is_shown_and_replaced_without_the_jobs(tmp_path, capsys, cap):
+    path = tmp_path / "s.toml"
+    path.write_text(SHARED_CAP.replace("CAP", cap).replace('generate = "esp2"', 'file = "gone.swf"')
+                    .replace("parameters = {nodes = 64}\n", ""))
+    assert json.loads(ok(capsys, "power", "show", path, "--json"))["PowerCap"] == 5000
+    ok(capsys, "power", "set", path, "--cap", "12kW")
+    assert json.loads(ok(capsys, "power", "show", path, "--json"))["PowerCap"] == 12000
+
+
+@pytest.mark.parametrize(("cap", "reason"), [
+    ('"gone.csv"', "'gone.csv' is neither watts, nor a fraction, nor a file"),
+    ('"80%"', "gone.swf"),
+    ('"120%"', "120%"),
+])
+def test_a_cap_that_cannot_be_worked_out_is_one_line(tmp_path, capsys, cap, reason):
+    path = tmp_path / "s.toml"
+    text = SHARED_CAP.replace("CAP", cap)
+    if "80" in cap:
+        text = text.replace('generate = "esp2"', 'file = "gone.swf"').replace(
+            "parameters = {nodes = 64}\n", "")
+    path.write_text(text)
+    status, _, err = call(capsys, "power", "show", path)
+    assert (status, err.count("\n")) == (2, 1)
+    assert f"{path}: power.cap cannot be worked out" in err
+    assert reason in err
+    ok(capsys, "power", "set", path, "--cap", "12kW")
