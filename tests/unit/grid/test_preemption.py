@@ -50,3 +50,24 @@ def test_power_is_that_of_the_running_jobs_under_preemption(policy: str) -> None
         assert float(run.schedule.energy_j.sum()) + idle_j == pytest.approx(drawn_j, rel=1e-9)
     assert pauses > 10
     assert resumes > 10
+
+
+@pytest.mark.parametrize("policy", ["aqa", "tracking"])
+def test_new_jobs_do_not_take_the_room_that_a_paused_job_waits_for(policy: str) -> None:
+    found = _run(policy, 5, _type("one", 1, 60), _type("four", 4, 90))
+    jobs, events = found.case.jobs, found.run.events
+    paused: set[int] = set()
+    wide_resumes = held_s = 0.0
+    for time_s in np.unique(events.time_s):
+        rows = np.flatnonzero(events.time_s == time_s)
+        resumed = {int(events.job[r]) for r in rows if events.kind[r] == 9}
+        wide_resumes += sum(int(jobs.procs[j]) == 4 for j in resumed)
+        waiting = paused - resumed
+        held_s += bool(waiting)
+        for row in rows[events.kind[rows] == 8]:
+            job = int(events.job[row])
+            near = (time_s - jobs.submit_s[job]) / jobs.run_s[job] / 5.0
+            assert not waiting or near >= 0.9, (time_s, job)
+        paused = waiting | {int(events.job[r]) for r in rows if events.kind[r] == 1}
+    assert wide_resumes > 0
+    assert held_s > 10

@@ -5,6 +5,7 @@ from __future__ import annotations
 from wattline.model.kernel import kernel
 from wattline.policies.regulation.cycle import extra_w, free_servers, room_w
 from wattline.policies.regulation.desk import Desk
+from wattline.policies.regulation.quality import held_back
 from wattline.policies.state import State
 
 
@@ -40,6 +41,8 @@ def _oldest(st: State, desk: Desk) -> int:
     for kind in range(desk.types.size):
         entry = desk.types[kind]
         if entry.settled or entry.starts >= entry.waiting or kind == desk.control[0].standby:
+            continue
+        if held_back(st, desk, kind):
             continue
         submit_s = st.jobs[st.queue[entry.first + entry.starts].job].submit_s
         if submit_s < first_s:

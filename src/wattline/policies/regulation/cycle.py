@@ -28,6 +28,7 @@ def begin_cycle(st: State, desk: Desk) -> int:
     hour = min(int((now_s - control.start_s + SLACK) / control.hour_s), desk.average.size - 1)
     control.known = st.clock[0].running
     control.resuming = 0
+    control.held = -float("inf")
     count_queues(st, desk)
     for kind in range(desk.types.size):
         desk.types[kind].weight = desk.weights[hour * desk.types.size + kind]
@@ -136,6 +137,8 @@ def add_standby(st: State, desk: Desk) -> None:
     kind = desk.control[0].standby
     if kind < 0 or desk.control[0].target_w == float("inf"):
         return  # without a target there is nothing to fill
+    if desk.control[0].held > -float("inf"):
+        return  # a paused job waits for these servers and watts
     left_w = room_w(st, desk)
     each_w = extra_w(st, desk, kind)
     if left_w < each_w:

@@ -54,6 +54,7 @@ CONTROL = np.dtype(
         ("known", "i8"),  # running jobs at the start of the cycle: those in the heap of ends
         ("paused", "i8"),  # jobs on the list of paused ones
         ("resuming", "i8"),  # of these, how many at the list's end are to go on
+        ("held", "f8"),  # nearness to violation of the paused job that waits, or -inf
     ]
 )
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from wattline.model.kernel import kernel
 from wattline.policies.regulation.cycle import extra_w, free_servers, modelled_w, room_w
 from wattline.policies.regulation.desk import Desk
-from wattline.policies.regulation.quality import estimate
+from wattline.policies.regulation.quality import relative_to_threshold
 from wattline.policies.starting import note
 from wattline.policies.state import ACT_PAUSE, State
 
 
 @kernel
 def resume_paused(st: State, desk: Desk) -> None:
-    """Choose paused jobs that fit below the target, the nearest to violation first."""
+    """Choose paused jobs that come nearer to the target, the nearest to violation first."""
     control = desk.control[0]
     if not control.preempt or control.paused == 0:
         return
@@ -23,7 +23,9 @@ def resume_paused(st: State, desk: Desk) -> None:
         job = desk.paused[place]
         kind = st.jobs[job].kind
         each_w = extra_w(st, desk, kind)
-        if desk.types[kind].servers > free or each_w > left_w:
+        if desk.types[kind].servers > free or 0.5 * each_w > left_w:
+            # New jobs that are farther from violation would take what it waits for.
+            control.held = relative_to_threshold(st, desk, job)
             return
         # The chosen ones gather at the list's end.
         last = control.paused - control.resuming - 1
@@ -41,16 +43,11 @@ def _nearest(st: State, desk: Desk, count: int) -> int:
     found = 0
     most = -float("inf")
     for place in range(count):
-        relative = _relative(st, desk, desk.paused[place])
+        relative = relative_to_threshold(st, desk, desk.paused[place])
         if relative > most:
             most = relative
             found = place
     return found
-
-
-@kernel
-def _relative(st: State, desk: Desk, job: int) -> float:
-    return estimate(st, desk, job) / float(desk.types[st.jobs[job].kind].threshold)
 
 
 @kernel
@@ -94,7 +91,7 @@ def _least_urgent(st: State, desk: Desk, surplus_w: float) -> int:
         low_w = entry.servers * (entry.power_w_min - idle_w)
         if low_w > 2.0 * surplus_w or st.live[job].slack == st.clock[0].now_s + 1.0:
             continue
-        relative = _relative(st, desk, job)
+        relative = relative_to_threshold(st, desk, job)
         if relative < least:
             least = relative
             found = job

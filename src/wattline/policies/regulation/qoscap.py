@@ -21,7 +21,7 @@ from wattline.policies.regulation.cycle import (
 )
 from wattline.policies.regulation.desk import Desk
 from wattline.policies.regulation.preemption import pause_surplus, resume_paused
-from wattline.policies.regulation.quality import estimate
+from wattline.policies.regulation.quality import estimate, held_back
 from wattline.policies.regulation.timing import next_cycle_s
 from wattline.policies.state import State
 
@@ -112,6 +112,8 @@ def _next(st: State, desk: Desk) -> tuple[int, float]:
     for kind in range(desk.types.size):
         entry = desk.types[kind]
         if entry.settled or entry.starts >= entry.waiting or kind == desk.control[0].standby:
+            continue
+        if held_back(st, desk, kind):
             continue
         job = st.queue[entry.first + entry.starts].job
         relative = estimate(st, desk, job) / entry.threshold

@@ -23,6 +23,26 @@ def estimate(st: State, desk: Desk, job: int) -> float:
 
 
 @kernel
+def relative_to_threshold(st: State, desk: Desk, job: int) -> float:
+    """How near a job is to violation: at one its estimate reaches its type's threshold."""
+    return estimate(st, desk, job) / float(desk.types[st.jobs[job].kind].threshold)
+
+
+@kernel
+def held_back(st: State, desk: Desk, kind: int) -> bool:
+    """Whether the type's next job is to wait because a paused one waits for servers or watts.
+
+    It starts only where it is nearer to violation than the paused one, and close to it.
+    """
+    held = desk.control[0].held
+    if held == -float("inf"):
+        return False
+    entry = desk.types[kind]
+    job = st.queue[entry.first + entry.starts].job
+    return bool(relative_to_threshold(st, desk, job) < max(held, desk.control[0].margin))
+
+
+@kernel
 def shortest_s(st: State, desk: Desk, job: int) -> float:
     """A job's shortest time as far as it is known: its own, or that of its type."""
     if desk.control[0].own_times:

@@ -23,6 +23,7 @@ from wattline.policies.regulation.cycle import (
 )
 from wattline.policies.regulation.desk import Desk
 from wattline.policies.regulation.preemption import pause_surplus, resume_paused
+from wattline.policies.regulation.quality import held_back
 from wattline.policies.regulation.timing import next_cycle_s
 from wattline.policies.state import State
 
@@ -99,7 +100,7 @@ def choose_by_share(st: State, desk: Desk) -> None:
     for kind in range(desk.types.size):
         desk.types[kind].settled = 0
     while True:
-        kind = _most_lacking(desk)
+        kind = _most_lacking(st, desk)
         if kind < 0:
             return
         entry = desk.types[kind]
@@ -120,12 +121,14 @@ def _lack(desk: Desk, kind: int) -> float:
 
 
 @kernel
-def _most_lacking(desk: Desk) -> int:
+def _most_lacking(st: State, desk: Desk) -> int:
     found = -1
     most = 1e-9
     for kind in range(desk.types.size):
         entry = desk.types[kind]
         if entry.settled or entry.starts >= entry.waiting or kind == desk.control[0].standby:
+            continue
+        if held_back(st, desk, kind):
             continue
         lack = _lack(desk, kind)
         if lack > most:
