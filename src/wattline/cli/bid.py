@@ -11,7 +11,7 @@ import click
 
 from wattline.cli.contract_options import contract_options, scenario_from
 from wattline.cli.other_hours import check_hours, print_other_hours
-from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.output import json_option, print_json, print_table, progress, share_text
 from wattline.cli.simulating import run_folder
 from wattline.model.errors import InputError
 
@@ -169,7 +169,7 @@ def _print(result: dict[str, Any], decision: Decision) -> None:
         click.echo(f"the nearest bid: average {near.average_w:,.0f} W, reserve "
                    f"{near.reserve_w:,.0f} W")
     if decision.outcome is not None:
-        click.echo(f"cost {result['cost']:.4g}, saving {result['saving']:.1%}, tracking error "
+        click.echo(f"cost {result['cost']:.4g}, saving {share_text(result['saving'])}, tracking error "
                    f"{result['tracking']['mean']:.1%} in the mean")
     print_other_hours(result["other_hours"])
     if "picture" in result:

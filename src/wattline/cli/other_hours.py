@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wattline.cli.output import progress
+from wattline.cli.output import progress, share_text
 
 if TYPE_CHECKING:
     from wattline.grid.market import Bid
@@ -55,7 +55,7 @@ def print_other_hours(found: dict[str, Any] | None) -> None:
     low, high = found["met_share"]
     click.echo(f"on {count} other hours (other arrivals and signals, the same bid): all "
                f"constraints met in {met} ({low:.0%} to {high:.0%} with 95 % confidence), saving "
-               f"{found['saving'][0]:.1%}, large errors for {found['exceed_share']:.1%} of the "
+               f"{share_text(found['saving'][0])}, large errors for {found['exceed_share']:.1%} of the "
                f"time, at most {found['exceed_share_most']:.1%} in one hour")
     if found["fails"]:
         listed = ", ".join(f"{name} in {times}" for name, times in list(found["fails"].items())[:3])

@@ -38,6 +38,11 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], title:
         click.echo("  ".join(padded).rstrip())
 
 
+def share_text(share: float) -> str:
+    """`12.3%`; a share of nothing is `-`."""
+    return f"{share:.1%}" if share == share else "-"
+
+
 def counted(number: int, noun: str) -> str:
     """`1 job`, `2,000 jobs`."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")

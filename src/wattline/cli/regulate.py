@@ -11,7 +11,7 @@ import numpy as np
 
 from wattline.cli.contract_options import contract_options, scenario_from
 from wattline.cli.other_hours import check_hours, print_other_hours
-from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.output import json_option, print_json, print_table, progress, share_text
 from wattline.cli.simulating import run_folder
 
 if TYPE_CHECKING:
@@ -132,13 +132,12 @@ def _bids(found: ContractRun) -> list[dict[str, Any]]:
 def _result(
     scenario: RegulationScenario, found: ContractRun, decision: Decision | None
 ) -> dict[str, Any]:
-    from wattline.scenario.regulated import uncontrolled_w
+    from wattline.grid.market import saved_share
+    from wattline.scenario.regulated import uncontrolled_cost
 
     case, bill = found.case, found.settlement
     names = [t.name for t in case.workload.types]
-    energy_price = case.prices.mean(case.judged_s, case.end_s)[0]
-    hours = (case.end_s - case.judged_s) / 3600.0
-    uncontrolled = energy_price * uncontrolled_w(case) / 1000.0 * hours
+    uncontrolled = uncontrolled_cost(case)
     averages, reserves = _offered(found)
     kept = _curtailment(scenario, found) if scenario.curtailment is not None else None
     violations = [*found.outcome.violations, *(kept["violations"] if kept else ())]
@@ -159,7 +158,7 @@ def _result(
         "participates": reserves.size > 0,
         "reason": decision.reason if decision else "",
         "cost_uncontrolled": uncontrolled,
-        "saving_against_uncontrolled": 1 - bill.cost / uncontrolled,
+        "saving_against_uncontrolled": saved_share(bill.cost, uncontrolled),
         "standby_energy_share": found.standby_share,
         "policy": case.policy,
         "workload": case.workload.name,
@@ -218,9 +217,9 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
     if result["average_power_w"] is not None:
         click.echo(f"average {result['average_power_w']:,.0f} W, reserve "
                    f"{result['reserve_w']:,.0f} W")
-    saving = f"{result['saving_against_uncontrolled']:.1%} of the uncontrolled run"
+    saving = f"{share_text(result['saving_against_uncontrolled'])} of the uncontrolled run"
     if result["participates"]:
-        saving = f"{result['saving']:.1%} of the energy bid for, {saving}"
+        saving = f"{share_text(result['saving'])} of the energy bid for, {saving}"
     click.echo(f"cost {result['cost']:.4g}, saving {saving}")
     if result["participates"]:
         click.echo(f"tracking error {result['tracking']['mean']:.1%} in the mean, large for "

@@ -161,14 +161,23 @@ class Settlement:
 
     cost: float
     cost_without: float
-    """What the average power that was bid costs without a contract: energy price times P."""
+    """Energy price times P: the power that was bid, without a contract; beyond it, what was drawn.
+    """
     energy_kwh: float
     tracking: Tracking
 
     @property
     def saving(self) -> float:
         """The saved share of `cost_without`."""
-        return 1.0 - self.cost / self.cost_without if self.cost_without > 0 else float("nan")
+        return saved_share(self.cost, self.cost_without)
+
+
+def saved_share(cost: float, reference: float) -> float:
+    """What is saved against a reference, as a share of its size; NaN where that is 0.
+
+    A reference may be negative, as energy prices may: a lower cost is a saving all the same.
+    """
+    return (reference - cost) / abs(reference) if reference != 0 else float("nan")
 
 
 def settle(
@@ -190,12 +199,14 @@ def settle(
     )  # fmt: skip
     actual, average, reserve, level, energy_price, reserve_price, error_price = values
     duration_s = np.diff(edges)
-    # Where nothing is offered there is nothing to follow, and no error to pay for.
+    # Where nothing is offered there is nothing to follow, and no error to pay for: what is drawn is
+    # billed.
     over_w = np.where(reserve > 0, actual - average - level * reserve, 0.0)
-    money = energy_price * average - reserve_price * reserve + error_price * np.abs(over_w)
+    billed_w = np.where(reserve > 0, average, actual)
+    money = energy_price * billed_w - reserve_price * reserve + error_price * np.abs(over_w)
     return Settlement(
         cost=float(money @ duration_s) / WS_PER_KWH,
-        cost_without=float((energy_price * average) @ duration_s) / WS_PER_KWH,
+        cost_without=float((energy_price * billed_w) @ duration_s) / WS_PER_KWH,
         energy_kwh=float(actual @ duration_s) / WS_PER_KWH,
         tracking=_tracking(over_w, reserve, duration_s),
     )

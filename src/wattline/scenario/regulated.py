@@ -12,7 +12,17 @@ import numpy.typing as npt
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.grid.bidding.problem import Outcome, Simulate
-from wattline.grid.market import Bid, Contract, Prices, Settlement, Tracking, settle
+from wattline.grid.market import (
+    WS_PER_KWH,
+    Bid,
+    Contract,
+    Prices,
+    Settlement,
+    Tracking,
+    overlay,
+    saved_share,
+    settle,
+)
 from wattline.grid.qos import TypeQuality, judge, projected_end_s
 from wattline.grid.workloads import JobType, Workload
 from wattline.model.errors import InputError
@@ -326,21 +336,35 @@ def pool(runs: Sequence[ContractRun], hold: float = 0.0) -> Outcome:
     )
     cost = float(np.mean([b.cost for b in bills]))
     without = float(np.mean([b.cost_without for b in bills]))
-    return Outcome(cost, 1 - cost / without, tracking, tuple(quality), delays,
+    return Outcome(cost, saved_share(cost, without), tracking, tuple(quality), delays,
                    tuple(run.outcome for run in runs), hold)  # fmt: skip
 
 
-def uncontrolled_w(case: Case) -> float:
+def uncontrolled_w(case: Case, start_s: float | None = None, end_s: float | None = None) -> float:
     """Mean power over the contract if every job ran at once at full speed: the energy's base.
 
-    As the bill, it leaves the warm-up out, but for what runs on from it.
+    As the bill, it leaves the warm-up out, but for what runs on from it. With a start and an end,
+    the mean between these.
     """
-    time_s = np.maximum(0.0, np.minimum(case.jobs.submit_s + case.jobs.run_s, case.end_s)
-                        - np.maximum(case.jobs.submit_s, case.judged_s))  # fmt: skip
+    first_s = case.judged_s if start_s is None else start_s
+    last_s = case.end_s if end_s is None else end_s
+    time_s = np.maximum(0.0, np.minimum(case.jobs.submit_s + case.jobs.run_s, last_s)
+                        - np.maximum(case.jobs.submit_s, first_s))  # fmt: skip
     ordinary = case.jobs.application < len(case.workload.types)
     extra_w = case.jobs.power_w - case.jobs.procs * case.workload.power_w_idle
     idle_w = case.workload.servers * case.workload.power_w_idle
-    return float(idle_w + (time_s * extra_w)[ordinary].sum() / (case.end_s - case.judged_s))
+    return float(idle_w + (time_s * extra_w)[ordinary].sum() / (last_s - first_s))
+
+
+def uncontrolled_cost(case: Case) -> float:
+    """The bill of that power: each step of the energy price with what is drawn in it."""
+    edges, (price,) = overlay((case.prices.energy,), case.judged_s, case.end_s)
+    spans = zip(edges[:-1], edges[1:], price, strict=True)
+    return sum(
+        float(value) * uncontrolled_w(case, float(first_s), float(last_s))
+        * float(last_s - first_s) / WS_PER_KWH
+        for first_s, last_s, value in spans
+    )  # fmt: skip
 
 
 def mislabelled(

@@ -130,6 +130,8 @@ def read_scenario(path: Path | None, flags: dict[str, Any]) -> RegulationScenari
             fields = tomllib.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise InputError(f"{path}: there is no such scenario file") from None
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror or error}") from None
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InputError(f"{path}: {error}") from None
         if not fields:

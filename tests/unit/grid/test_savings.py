@@ -1,0 +1,87 @@
+"""Bills and savings at prices that step, vanish or are negative."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from wattline.cli.main import cli
+from wattline.grid.market import saved_share
+from wattline.model.errors import InputError
+from wattline.scenario.regulated import run_contract, uncontrolled_cost, uncontrolled_w
+from wattline.scenario.regulation import case_of, read_scenario
+
+TYPES = """
+servers = 10
+power_w_idle = 100
+utilisation = 0.7
+duration = "10m"
+seed = 3
+check = 0
+[[types]]
+name = "one"
+servers = 1
+time_s_min = 60
+time_s_max = 90
+power_w_max = 250
+power_w_min = 200
+threshold = 5
+"""
+
+
+def regulate(tmp_path: Path, prices: str, *arguments: str) -> str:
+    path = tmp_path / "scenario.toml"
+    path.write_text(TYPES + prices)
+    result = CliRunner().invoke(cli, ["regulate", str(path), "--bid", "1600,300", *arguments])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_without_an_energy_price_there_is_no_share_to_save(tmp_path: Path) -> None:
+    assert "saving - of the energy bid for" in regulate(tmp_path, "[prices]\nenergy = 0\n")
+    found = json.loads(regulate(tmp_path, "[prices]\nenergy = 0\n", "--json"))
+    assert found["saving"] is None
+    assert found["saving_against_uncontrolled"] is None
+
+
+def test_a_lower_bill_is_a_saving_at_negative_prices_too(tmp_path: Path) -> None:
+    found = json.loads(regulate(tmp_path, "[prices]\nenergy = -0.1\n", "--json"))
+    assert found["cost_uncontrolled"] < 0
+    lower = found["cost"] < found["cost_uncontrolled"]
+    assert (found["saving_against_uncontrolled"] > 0) == lower
+    assert found["saving"] > 0  # the reserve is paid for beside the energy
+    assert saved_share(-3.0, -2.0) == 0.5
+    assert saved_share(1.0, 2.0) == 0.5
+
+
+def test_bills_take_each_price_with_what_is_drawn_in_its_time(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.toml"
+    path.write_text(TYPES + "[prices]\nenergy = [[0, 0.5], [150, 0.02]]\n")
+    case = case_of(read_scenario(path, {}))
+    found = run_contract(case, None)
+    exact = sum(price * found.actual_w.integral(first_s, last_s) / 3.6e6
+                for first_s, last_s, price in ((0, 150, 0.5), (150, 600, 0.02)))  # fmt: skip
+    assert found.settlement.cost == pytest.approx(exact, rel=1e-12)
+    assert found.settlement.cost == found.settlement.cost_without
+    # A second by a second, from the jobs that would run then.
+    now_s = np.arange(0.05, 600.0, 0.1)
+    jobs = case.jobs
+    power_w = 10 * 100.0 + sum(
+        150.0 * ((now_s >= s) & (now_s < s + r))
+        for s, r in zip(jobs.submit_s, jobs.run_s, strict=True)
+    )
+    price = np.where(now_s < 150, 0.5, 0.02)
+    assert uncontrolled_cost(case) == pytest.approx(float((price * power_w).sum()) * 0.1 / 3.6e6,
+                                                    rel=1e-3)  # fmt: skip
+    mean = float(case.prices.energy.integral(0, 600)) / 600
+    assert uncontrolled_cost(case) != pytest.approx(mean * uncontrolled_w(case) / 6000, rel=0.01)
+
+
+def test_a_folder_is_no_scenario(tmp_path: Path) -> None:
+    result = CliRunner().invoke(cli, ["regulate", str(tmp_path)])
+    assert isinstance(result.exception, InputError)
+    assert "directory" in str(result.exception)
