@@ -169,8 +169,8 @@ def _print(result: dict[str, Any], decision: Decision) -> None:
         click.echo(f"the nearest bid: average {near.average_w:,.0f} W, reserve "
                    f"{near.reserve_w:,.0f} W")
     if decision.outcome is not None:
-        click.echo(f"cost {result['cost']:.4g}, saving {share_text(result['saving'])}, tracking error "
-                   f"{result['tracking']['mean']:.1%} in the mean")
+        click.echo(f"cost {result['cost']:.4g}, saving {share_text(result['saving'])}, tracking "
+                   f"error {result['tracking']['mean']:.1%} in the mean")
     print_other_hours(result["other_hours"])
     if "picture" in result:
         click.echo(result["picture"] or "no picture: nothing was simulated")

@@ -55,8 +55,8 @@ def print_other_hours(found: dict[str, Any] | None) -> None:
     low, high = found["met_share"]
     click.echo(f"on {count} other hours (other arrivals and signals, the same bid): all "
                f"constraints met in {met} ({low:.0%} to {high:.0%} with 95 % confidence), saving "
-               f"{share_text(found['saving'][0])}, large errors for {found['exceed_share']:.1%} of the "
-               f"time, at most {found['exceed_share_most']:.1%} in one hour")
+               f"{share_text(found['saving'][0])}, large errors for {found['exceed_share']:.1%} of "
+               f"the time, at most {found['exceed_share_most']:.1%} in one hour")
     if found["fails"]:
         listed = ", ".join(f"{name} in {times}" for name, times in list(found["fails"].items())[:3])
         click.echo(f"  fails there: {listed}")

@@ -40,7 +40,7 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], title:
 
 def share_text(share: float) -> str:
     """`12.3%`; a share of nothing is `-`."""
-    return f"{share:.1%}" if share == share else "-"
+    return "-" if math.isnan(share) else f"{share:.1%}"
 
 
 def counted(number: int, noun: str) -> str:
