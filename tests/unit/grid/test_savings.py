@@ -85,3 +85,15 @@ def test_a_folder_is_no_scenario(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli, ["regulate", str(tmp_path)])
     assert isinstance(result.exception, InputError)
     assert "directory" in str(result.exception)
+
+
+def test_a_machine_that_is_always_full_is_told_why_it_cannot_bid(tmp_path: Path) -> None:
+    path = tmp_path / "full.toml"
+    path.write_text(TYPES.replace("0.7", "1.0").replace("threshold = 5", "threshold = 0.01"))
+    argv = ["bid", str(path), "--bid", "closed_form", "--policy", "qosg", "--json"]
+    result = CliRunner().invoke(cli, argv)
+    assert result.exit_code == 0, result.exception
+    found = json.loads(result.output)
+    assert not found["participates"]
+    assert "do not participate" in found["reason"]
+    assert "above one" in found["reason"] or "above the limit" in found["reason"]

@@ -23,6 +23,8 @@ WeightRule = Callable[[float, float, FloatArray], FloatArray]
 """From average, reserve and the weights so far to the least weights."""
 
 _ROUNDS = 40
+_FITTING_SHARE = 0.05
+"""Of the machine's range, the least distance of the fitting bid's average from its ends."""
 
 
 def bound_rule(problem: Problem, log_alpha: FloatArray) -> WeightRule:
@@ -80,8 +82,12 @@ def largest_reserve(
 def fitting_bid(problem: Problem) -> Bid:
     """A bid that serves the work comfortably: where alpha is fitted."""
     start = range_heuristic(problem.workload)
+    reach = problem.workload.range
+    # A machine that is always full, or always empty, would leave no reserve to fit with.
+    least_w = _FITTING_SHARE * (reach.power_w_max - reach.power_w_min)
+    average_w = min(max(start.average_w, reach.power_w_min + least_w), reach.power_w_max - least_w)
     types = len(problem.workload.types)
-    return Bid(start.average_w, 0.5 * start.reserve_w, (1.0 / types,) * types)
+    return Bid(average_w, 0.5 * max(start.reserve_w, least_w), (1.0 / types,) * types)
 
 
 def fit_alpha(problem: Problem, simulate: Simulate) -> FloatArray:
