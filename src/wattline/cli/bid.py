@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wattline.cli.contract_options import contract_options, scenario_from
+from wattline.cli.contract_options import contract_options, say_unused, scenario_from
 from wattline.cli.other_hours import check_hours, print_other_hours
 from wattline.cli.output import json_option, print_json, print_table, progress, share_text
 from wattline.cli.simulating import run_folder
@@ -49,6 +49,7 @@ def command(scenario_file: Path | None, bid: str | None, hours: int | None,
 
     picture = _picture_path(out) if out is not None else None
     scenario = scenario_from(scenario_file, flags | {"bid": bid})
+    say_unused(scenario, choosing=True)
     together = bool(others) or least_reserve != "0"
     _refuse_unused(scenario, hours=hours, hours_most=hours_most,
                    together=together, drawn=out is not None)

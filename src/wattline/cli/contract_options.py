@@ -71,6 +71,14 @@ def scenario_from(scenario_file: Path | None, flags: dict[str, Any]) -> Regulati
     return read_scenario(scenario_file, flags)
 
 
+def say_unused(scenario: RegulationScenario, *, choosing: bool = False) -> None:
+    """Say what has no effect, a line each; `choosing` where the bid is only chosen."""
+    from wattline.scenario.contract_remarks import remarks
+
+    for remark in remarks(scenario, choosing=choosing):
+        click.echo(f"wattline: {remark}", err=True)
+
+
 def _bid_fields(text: str) -> dict[str, Any]:
     from wattline.model.units import parse_power
     from wattline.scenario.regulation import BIDDING

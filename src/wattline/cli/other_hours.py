@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from wattline.scenario.regulated import Case
     from wattline.scenario.regulation import RegulationScenario
 
-HOURS = 10
-"""That a chosen bid is tried on where nothing else is asked for."""
-
 
 def check_hours(
     scenario: RegulationScenario, case: Case, bid: Bid | None, *, chosen: bool
@@ -24,17 +21,18 @@ def check_hours(
     """The bid on other hours; None where there is none, or nothing to draw them from."""
     from wattline.scenario.checking import can_check, other_hours
     from wattline.scenario.choosing import CHECKING
-    from wattline.scenario.regulation import other_signals
+    from wattline.scenario.regulation import CHECK_HOURS, other_signals, planned_on_checked
 
     count = scenario.check
     if count is None:
-        count = HOURS if chosen else 0
+        count = CHECK_HOURS if chosen else 0
     if bid is None or count == 0 or not can_check(case):
         return None
     signals = other_signals(scenario, count, stream=CHECKING)
     with progress("checking on other hours") as tell:
         found = other_hours(case, bid, count, seed=scenario.seed, signals=signals, progress=tell)
-    return asdict(found) | {"advice": _advice(scenario) if found.met < found.hours else ""}
+    return asdict(found) | {"advice": _advice(scenario) if found.met < found.hours else "",
+                            "planned_on": planned_on_checked(scenario)}
 
 
 def _advice(scenario: RegulationScenario) -> str:
@@ -57,6 +55,9 @@ def print_other_hours(found: dict[str, Any] | None) -> None:
                f"constraints met in {met} ({low:.0%} to {high:.0%} with 95 % confidence), saving "
                f"{share_text(found['saving'][0])}, large errors for {found['exceed_share']:.1%} of "
                f"the time, at most {found['exceed_share_most']:.1%} in one hour")
+    if found["planned_on"]:
+        click.echo("  their signal is the one that the bid was planned on: the file holds one hour "
+                   "beside the contract's")
     if found["fails"]:
         listed = ", ".join(f"{name} in {times}" for name, times in list(found["fails"].items())[:3])
         click.echo(f"  fails there: {listed}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from wattline.cli.contract_options import contract_options, scenario_from
+from wattline.cli.contract_options import contract_options, say_unused, scenario_from
 from wattline.cli.other_hours import check_hours, print_other_hours
 from wattline.cli.output import json_option, print_json, print_table, progress, share_text
 from wattline.cli.simulating import run_folder
@@ -43,6 +43,7 @@ def command(scenario_file: Path | None, bid: str | None, weights: str | None, ou
     if weights is not None:
         flags["weights"] = _numbers(weights)
     scenario = scenario_from(scenario_file, flags | {"bid": bid})
+    say_unused(scenario)
     case = case_of(scenario, choose_nodes=out is not None)
     offered, decision = _offer(scenario, case)
     planned = _day(case, decision) if scenario.bidding == "dayahead" and decision else None
@@ -156,7 +157,7 @@ def _result(
         "constraints_met": not violations if held else None,
         "violations": violations,
         "participates": reserves.size > 0,
-        "reason": decision.reason if decision else "",
+        "reason": decision.reason if decision else _run_reason(found),
         "cost_uncontrolled": uncontrolled,
         "saving_against_uncontrolled": saved_share(bill.cost, uncontrolled),
         "standby_energy_share": found.standby_share,
@@ -172,6 +173,21 @@ def _result(
     if kept is not None:
         result["curtailment"] = kept
     return result
+
+
+def _run_reason(found: ContractRun) -> str:
+    """Where bids are found in the run: for how many hours, and why not for the others."""
+    from wattline.policies.regulation.rebid import LEAST
+
+    if not found.case.adaptive:
+        return ""
+    offers = _bids(found)
+    hours, taken = len(offers), sum(offer["reserve_w"] > 0 for offer in offers)
+    if taken == hours:
+        return ""
+    word = f"bids for {taken} of {hours} hours" if taken else "do not participate"
+    return (f"{word}: at the start of {'the others' if taken else 'each hour'}, caps can move the "
+            f"jobs that run or wait by less than {LEAST:.0%} of the average power")
 
 
 def _offered(found: ContractRun) -> tuple[FloatArray, FloatArray]:
@@ -205,7 +221,11 @@ def _curtailment(scenario: RegulationScenario, found: ContractRun) -> dict[str, 
 
     load = found.case.workload
     kept = compliance(found.actual_w, event_of(scenario), load.power_w_mean)
-    return asdict(kept) | {"met": kept.met, "violations": kept.violations(load.range.power_w_min)}
+    return asdict(kept) | {
+        "met": kept.met, "violations": kept.violations(load.range.power_w_min),
+        "baseline_w": load.power_w_mean, "idle_w": load.range.power_w_min,
+        "unfinished": sum(q.unfinished for q in found.quality),
+    }  # fmt: skip
 
 
 def _print(result: dict[str, Any], found: ContractRun) -> None:
@@ -226,8 +246,12 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
                    f"{result['tracking']['exceed_share']:.1%} of the time (limit 10 %)")
     if "curtailment" in result:
         kept = result["curtailment"]
-        click.echo(f"curtailment to {kept['limit_w']:,.0f} W: mean {kept['power_w_mean']:,.0f} W, "
-                   f"above the limit for {kept['exceed_share']:.2%} of the event")
+        click.echo(f"curtailment from {kept['baseline_w']:,.0f} W, the mean of the workload, to "
+                   f"{kept['limit_w']:,.0f} W, of which the idle machine draws "
+                   f"{kept['idle_w']:,.0f} W: mean {kept['power_w_mean']:,.0f} W, above the limit "
+                   f"for {kept['exceed_share']:.2%} of the event")
+        click.echo(f"the saving contains work that was put off: {kept['unfinished']} jobs are "
+                   "unfinished at the end")
     rows = [(q.name, q.jobs, q.unfinished, q.mean, q.threshold, f"{q.violation_share:.1%}",
              "yes" if q.met else "NO") for q in found.quality]  # fmt: skip
     if len(rows) > 40:

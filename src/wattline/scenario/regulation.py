@@ -19,7 +19,7 @@ from wattline.grid.workloads import JobType, Workload, poisson_jobs, workload
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
 from wattline.model.units import parse_duration
-from wattline.scenario.choosing import PLANNING
+from wattline.scenario.choosing import CHECKING, PLANNING
 from wattline.scenario.logs import log_case
 from wattline.scenario.regulated import Case, after_warmup, mislabelled
 
@@ -29,6 +29,8 @@ BiddingName = Literal["auto", "descent", "closed_form", "exhaustive", "heuristic
 BIDDING: tuple[str, ...] = get_args(BiddingName)
 OF_WORKLOADS = ("workload", "types", "standby_type", "utilisation", "level", "burst", "mislabelled")
 """Fields that a log leaves no room for."""
+CHECK_HOURS = 10
+"""That a chosen bid is tried on where nothing else is asked for."""
 Steps = float | list[tuple[float, float]]
 
 
@@ -264,7 +266,8 @@ def other_signals(
     """Signals of other hours, for planning or checking: nobody knows the contract's own before.
 
     Of a file, its whole spans beside that of the contract (for checking from the last one on);
-    otherwise drawn anew.
+    otherwise drawn anew. Where a bid is both planned and checked on a file's spans, the last ones,
+    at most half of them, are kept for the check.
     """
     span_s = min(scenario.duration_s, HOUR_S)
     if not isinstance(scenario.signal, str):
@@ -275,7 +278,27 @@ def other_signals(
     start_s = seconds(scenario.signal_start)
     found = [signal for number, signal in enumerate(hours(whole, span_s))
              if abs(number * span_s - start_s) >= span_s]  # fmt: skip
-    return found if stream == PLANNING else found[::-1]
+    kept = _kept_for_check(scenario, len(found))
+    if kept == 0:
+        return found if stream == PLANNING else found[::-1]
+    return found[:-kept] if stream == PLANNING else found[-kept:][::-1]
+
+
+def _kept_for_check(scenario: RegulationScenario, spans: int) -> int:
+    """How many of a file's spans are not planned on, because the bid is checked on them."""
+    if scenario.forecast == 0:
+        return 0
+    return min(CHECK_HOURS if scenario.check is None else scenario.check, spans // 2)
+
+
+def planned_on_checked(scenario: RegulationScenario) -> bool:
+    """Whether the check has the forecast's signal, because the file holds one other span only."""
+    if scenario.forecast == 0 or not isinstance(scenario.signal, str):
+        return False
+    planned, checked = (other_signals(scenario, 1, stream=s) for s in (PLANNING, CHECKING))
+    return len(planned) == len(checked) == 1 and bool(
+        np.array_equal(planned[0].value, checked[0].value)
+    )
 
 
 def planning_of(scenario: RegulationScenario) -> dict[str, Any]:
