@@ -30,7 +30,7 @@ if TYPE_CHECKING:
                    "hour), dayahead (by the prices of the hours).")
 @click.option("--weights", metavar="W,W,...", help="Weights of the types, in their order.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
-              help="Write the pictures of the contract into this folder.")
+              help="Write the pictures and tables of the contract into this folder.")
 @json_option
 def command(scenario_file: Path | None, bid: str | None, weights: str | None, out: Path | None,
             as_json: bool, **flags: Any) -> None:
@@ -56,8 +56,10 @@ def command(scenario_file: Path | None, bid: str | None, weights: str | None, ou
         result["reason"] = _day_reason(planned[int(case.warmup_s / 3600.0):], decision)
     if out is not None:
         from wattline.studies.regulation.plots import write_pictures
+        from wattline.studies.regulation.tables import write_tables
 
         result["pictures"] = [str(p) for p in write_pictures(found, out)]
+        result["tables"] = [str(p) for p in write_tables(found, out)]
     if as_json:
         print_json(result)
     else:
@@ -262,5 +264,5 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
         click.echo("all constraints met" if result["constraints_met"]
                    else "not met: " + "; ".join(result["violations"]))
     print_other_hours(result.get("other_hours"))
-    for path in result.get("pictures", []):
+    for path in (*result.get("pictures", []), *result.get("tables", [])):
         click.echo(path)

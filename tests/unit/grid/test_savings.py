@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
@@ -97,3 +98,19 @@ def test_a_machine_that_is_always_full_is_told_why_it_cannot_bid(tmp_path: Path)
     assert not found["participates"]
     assert "do not participate" in found["reason"]
     assert "above one" in found["reason"] or "above the limit" in found["reason"]
+
+
+def test_a_bill_can_be_worked_out_from_the_tables(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    prices = "[prices]\nenergy = [[0, 0.5], [150, 0.02]]\n"
+    found = json.loads(regulate(tmp_path, prices, "--warmup", "2m", "--out", str(out), "--json"))
+    assert found["tables"] == [str(out / "power.csv"), str(out / "jobs.parquet")]
+    table = np.genfromtxt(out / "power.csv", delimiter=",", names=True)
+    span_h = (table["end_s"] - table["start_s"]) / 3600
+    assert span_h.sum() == pytest.approx(1 / 6)
+    error_w = np.abs(table["power_w"] - table["average_w"] - table["signal"] * table["reserve_w"])
+    money = (table["energy_price"] * table["average_w"] - table["reserve_price"]
+             * table["reserve_w"] + table["error_price"] * error_w) / 1000  # fmt: skip
+    assert float(money @ span_h) == pytest.approx(found["cost"], rel=1e-12)
+    jobs = pq.read_table(out / "jobs.parquet")
+    assert jobs.num_rows >= found["qos"]["one"]["jobs"] > 0
