@@ -153,10 +153,9 @@ def _shown(path: Path) -> tuple[Machine, PowerCap]:
 def _windows(scenario: Scenario) -> tuple[WattReservation, ...]:
     """The watts of `[[reservations]]`, which bind where there is a cap or a policy plans them."""
     from wattline.physics.powercap import WattReservation
+    from wattline.scenario.model import name_of
 
-    policy = scenario.policy.power
-    name = policy if isinstance(policy, str) else policy.get("name")
-    if scenario.power.cap is None and name != "adaptive":
+    if scenario.power.cap is None and name_of(scenario.policy.power) != "adaptive":
         return ()
     return tuple(WattReservation(each.start_s, each.duration_s, each.watts, each.name)
                  for each in scenario.reservations if each.watts)

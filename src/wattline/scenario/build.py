@@ -25,7 +25,7 @@ from wattline.scenario.axes import Setting, build
 from wattline.scenario.budget_notes import budget_notes
 from wattline.scenario.configurations import configurations_of, is_moldable
 from wattline.scenario.energy import cap_plan, room_for
-from wattline.scenario.model import CapPlan, MachineSection, Scenario
+from wattline.scenario.model import CapPlan, MachineSection, Scenario, name_of
 from wattline.scenario.networks import with_nodes
 from wattline.scenario.python_policy import load_policy
 from wattline.traces import Trace, generate, read
@@ -58,7 +58,7 @@ class Plan:
                    for rule in self.trace.cleaning.touched}
         chosen, choice = self.scenario.policy, self.scenario.policy.configure
         kept = {}
-        if isinstance(self.policy, Composition) and _name_of(chosen.power) == "budget":
+        if isinstance(self.policy, Composition) and name_of(chosen.power) == "budget":
             kept = budget_notes(self.policy.admission, run)
         return replace(
             run,
@@ -66,10 +66,6 @@ class Plan:
             notes={**run.notes, **cleaned, **kept},
             configurations=configurations_of(choice, self.jobs) if is_moldable(choice) else {},
         )
-
-
-def _name_of(choice: Any) -> str:
-    return choice if isinstance(choice, str) else str(choice.get("name", ""))
 
 
 def plan(scenario: Scenario, trace: Trace | None = None) -> Plan:
@@ -167,7 +163,7 @@ def make_policy(scenario: Scenario, setting: Setting) -> Composition | Policy:
 
 def _check_placement(scenario: Scenario, machine: Machine) -> None:
     """Counted units are all alike; a job's power and speed depend on the classes of its nodes."""
-    counted = scenario.policy.python is None and _name(scenario.policy.placement) == "counted"
+    counted = scenario.policy.python is None and name_of(scenario.policy.placement) == "counted"
     if counted and len(machine.groups) > 1:
         raise InputError(
             "policy.placement: 'counted' cannot tell node classes apart; choose another one, such "
@@ -184,7 +180,7 @@ def make_rules(scenario: Scenario, jobs: JobTable, machine: Machine) -> Rules:
     rules = Rules(
         granularity=scenario.machine.granularity,
         overrun=scenario.policy.overrun,
-        choose_nodes=_name(scenario.policy.placement) != "counted" or len(machine.groups) > 1,
+        choose_nodes=name_of(scenario.policy.placement) != "counted" or len(machine.groups) > 1,
         reservations=tuple(
             Reservation(r.start_s, r.duration_s, r.nodes, r.watts, r.name)
             for r in scenario.reservations
@@ -276,9 +272,9 @@ def cap_over_time(scenario: Scenario) -> Signal | None:
 def _cap(scenario: Scenario, jobs: JobTable, machine: Machine, rules: Rules) -> Signal | None:
     cap = scenario.power.cap
     if cap is None:
-        if _name(scenario.policy.power) in ("block", "wait", "dvfs"):
+        if name_of(scenario.policy.power) in ("block", "wait", "dvfs"):
             raise InputError(
-                f"power.cap: the power policy '{_name(scenario.policy.power)}' needs a cap, "
+                f"power.cap: the power policy '{name_of(scenario.policy.power)}' needs a cap, "
                 "like 0.7, 1.4MW or a file"
             )
         return None
@@ -340,7 +336,3 @@ def _uncapped_peak_w(jobs: JobTable, machine: Machine, rules: Rules) -> float:
     placement = FirstFit() if rules.choose_nodes else Counted()
     free = Composition(Fcfs(), Easy(), NoLimit(), Requested(), placement, NoRegulation())
     return simulate(jobs, machine, free, replace(rules, cap_w=None)).power_w_peak
-
-
-def _name(choice: Any) -> str:
-    return choice if isinstance(choice, str) else str(choice.get("name"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from wattline.model.errors import InputError
 from wattline.model.units import parse_fraction, parse_power
+from wattline.scenario.model import name_of
 
 if TYPE_CHECKING:
     from wattline.model.jobs import JobTable
@@ -91,7 +92,7 @@ def make_varied(
 
 def is_moldable(choice: Any) -> bool:
     """Whether this choice along the axis `configure` lets jobs change their size."""
-    return (choice if isinstance(choice, str) else choice.get("name")) in RULES
+    return name_of(choice) in RULES
 
 
 def make_offers_of(setting: Setting) -> Offers:
@@ -181,7 +182,7 @@ def _check_bound(setting: Setting, offers: Offers) -> None:
 def _check_backfill(setting: Setting, rule: str) -> None:
     """Conservative reservations are of nodes alone; these jobs compete for watts first."""
     backfill = setting.scenario.policy.backfill
-    if (backfill if isinstance(backfill, str) else backfill.get("name")) == "conservative":
+    if name_of(backfill) == "conservative":
         raise InputError(f"policy.backfill: conservative plans nodes and not watts, which "
                          f"policy.configure '{rule}' needs planned together; use easy or none")
 
@@ -189,7 +190,7 @@ def _check_backfill(setting: Setting, rule: str) -> None:
 def _check_power(setting: Setting, rule: str) -> None:
     """The other power policies judge a job by what it requested, not by what it will run in."""
     power = setting.scenario.policy.power
-    name = power if isinstance(power, str) else power.get("name")
+    name = name_of(power)
     if name not in ("none", "watts", "lending"):
         raise InputError(f"policy.power: '{name}' goes by the watts of the requested size, which "
                          f"policy.configure '{rule}' changes; use watts or lending")

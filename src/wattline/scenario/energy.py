@@ -14,7 +14,7 @@ import numpy as np
 from wattline.model.errors import InputError
 from wattline.model.machine import Machine
 from wattline.model.signal import Signal
-from wattline.scenario.model import CapPlan, Scenario
+from wattline.scenario.model import CapPlan, Scenario, name_of
 
 if TYPE_CHECKING:
     from wattline.physics.core_power import CorePower, FrequencyRange
@@ -250,7 +250,7 @@ def bounded_placement(
 def _least_factor(scenario: Scenario) -> float:
     """The lowest power, relative to full speed, to which the policy may slow all jobs at once."""
     chosen = scenario.policy.power
-    if (chosen if isinstance(chosen, str) else chosen["name"]) != "dvfs":
+    if name_of(chosen) != "dvfs":
         return 1.0
     power = scenario.power
     return float(power.core_share * min(power.levels) ** power.alpha + 1.0 - power.core_share)

@@ -40,6 +40,10 @@ Choice = str | dict[str, Any]
 """A policy by name, or a table with `name` and its parameters."""
 
 
+def name_of(choice: Choice) -> str:
+    return choice if isinstance(choice, str) else str(choice.get("name", ""))
+
+
 class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 

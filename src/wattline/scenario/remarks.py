@@ -10,7 +10,7 @@ from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.scenario.build import Plan
 from wattline.scenario.configurations import is_moldable, notes_of
-from wattline.scenario.model import PowerSection, Scenario
+from wattline.scenario.model import PowerSection, Scenario, name_of
 
 
 def remarks(plan: Plan) -> list[str]:
@@ -39,7 +39,7 @@ def remarks(plan: Plan) -> list[str]:
 def _of_cores(scenario: Scenario) -> list[str]:
     """Settings of `dvfs` where a policy takes frequencies and power from a table of cores."""
     chosen = scenario.policy.power
-    name = chosen if isinstance(chosen, str) else chosen.get("name")
+    name = name_of(chosen)
     if scenario.policy.python is not None or name not in ("adaptive", "budget"):
         return []
     usual = PowerSection()
