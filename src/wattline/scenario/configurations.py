@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -152,9 +153,8 @@ def _tables(given: dict[str, Any]) -> dict[str, ConfigurationTable]:
         raise InputError(f"policy.configure: give one of {' and '.join(sources)}")
     margin = _part(given.get("margin", 0.0))
     if given.get("table") is not None:
-        from wattline.physics.measurements import read_measurements
-
-        return read_measurements(Path(given["table"]))
+        path = Path(given["table"])
+        return _measured(path, path.stat().st_mtime_ns if path.is_file() else 0)
     if given.get("store") is not None:
         from wattline.account.configurations import read_catalogue
 
@@ -163,6 +163,14 @@ def _tables(given: dict[str, Any]) -> dict[str, ConfigurationTable]:
 
     models = load_models(given["model"]) if given.get("model") is not None else shipped_models()
     return {name: model.table(margin) for name, model in models.items()}
+
+
+@lru_cache(maxsize=1)
+def _measured(path: Path, _changed_ns: int) -> dict[str, ConfigurationTable]:
+    """A file of tables, read once for the rule, the loans, the remarks and the run folder."""
+    from wattline.physics.measurements import read_measurements
+
+    return read_measurements(path)
 
 
 def _check_bound(setting: Setting, offers: Offers) -> None:
