@@ -11,6 +11,7 @@ import pytest
 
 import wattline as wl
 from wattline.analysis.checker import check
+from wattline.analysis.series import power_steps
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -56,6 +57,15 @@ def test_maintenance_keeps_its_nodes_free() -> None:
     inside = (run.events.time_s >= 7200) & (run.events.time_s < 14400)
     assert inside.any()
     assert run.events.busy[inside].max() <= 2
+
+
+def test_maintenance_keeps_its_cap_and_the_watts_of_its_window() -> None:
+    run = wl.simulate(EXAMPLES / "maintenance.toml")
+    assert run.time_above_cap_s == 0
+    steps = power_steps(run)  # without the values between events of one instant
+    begin_s = steps.edge_s[:-1]
+    assert steps.value[(begin_s >= 7200) & (begin_s < 14400)].max() <= 2400 - 500
+    assert steps.value[begin_s >= 14400].max() <= 2000
 
 
 def test_the_list_is_complete() -> None:

@@ -26,7 +26,8 @@ def date_text(unix_s: float) -> str:
 
 def sentences(run: Run, figures: Mapping[str, Any]) -> list[str]:
     """The workload, the machine, the rules and what came of it."""
-    return [_workload(run), *_machine(run), *_policy(run), _cap(run), *_result(run, figures)]
+    return [_workload(run), *_machine(run), *_policy(run), _cap(run), *_result(run, figures),
+            *(f"{said[:1].upper()}{said[1:]}." for said in (*run.assumed, *run.remarks))]
 
 
 def fields(scenario: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
@@ -65,7 +66,16 @@ def _machine(run: Run) -> Iterator[str]:
     counted = f", shared out by the core ({run.units:,} cores)" if by_core else ""
     text = " ".join(" and ".join(groups).split())
     yield (f"The machine has {text}{counted}: {power_text(run.machine.power_w_idle)} when idle, "
-           f"{power_text(run.machine.power_w_max)} when all of it is active.")
+           f"{power_text(run.machine.power_w_max)} when all of it is active{_own_powers(run)}.")
+
+
+def _own_powers(run: Run) -> str:
+    """Why the machine may draw more than its nodes are said to."""
+    own = int(np.count_nonzero(~np.isnan(run.jobs.power_w)))
+    if not own:
+        return ""
+    who = "all jobs have" if own == len(run.jobs) else f"{own:,} of the jobs have"
+    return f" at that power; {who} powers of their own, which may be higher or lower"
 
 
 def _policy(run: Run) -> Iterator[str]:
@@ -80,11 +90,14 @@ def _cap(run: Run) -> str:
         return "There is no power cap."
     inside = _during(run.cap_w, run.start_s, run.end_s)
     low, high = float(inside.min()), float(inside.max())
+    what, kept = "The power cap", ""
+    if run.watched:
+        what, kept = "The power cap that is watched", "; it is measured against and not kept"
     if low == high:
-        return f"The power cap is {power_text(low)} all the time."
+        return f"{what} is {power_text(low)} all the time{kept}."
     top = power_text(high) if np.isfinite(high) else "no limit"
-    return (f"The power cap changes {inside.size - 1:,} times, between {power_text(low)} "
-            f"and {top}.")
+    return (f"{what} changes {inside.size - 1:,} times, between {power_text(low)} "
+            f"and {top}{kept}.")
 
 
 def _during(cap_w: Signal, start_s: float, end_s: float) -> Any:

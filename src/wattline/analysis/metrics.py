@@ -60,11 +60,12 @@ def job_figures(run: Run) -> JobFigures:
 
 
 def metrics(run: Run) -> dict[str, Any]:
-    """All metrics of a run. A figure that does not exist (no job ran) is NaN."""
+    """All metrics of a run. A figure that does not exist (no job ran, no cap) is NaN."""
     jobs = job_figures(run)
     makespan_s = _makespan_s(run, jobs)
     span_s = run.end_s - run.start_s
     used_unit_s = busy_unit_s(run)
+    capped = run.cap_w is not None
     return {
         "jobs": _counts(run),
         "wait_s": spread(jobs.wait_s),
@@ -76,13 +77,15 @@ def metrics(run: Run) -> dict[str, Any]:
         "job_energy_j": float(jobs.energy_j.sum()),
         "edp_js": run.energy_j * makespan_s,
         "power_w": {"mean": _ratio(run.energy_j, span_s), "peak": run.power_w_peak},
-        "time_above_cap_s": run.time_above_cap_s,
-        "energy_above_cap_j": run.energy_above_cap_j,
+        "time_above_cap_s": run.time_above_cap_s if capped else float("nan"),
+        "energy_above_cap_j": run.energy_above_cap_j if capped else float("nan"),
         "fairness": _fairness(run, jobs),
         "by_size": _by_size(jobs),
         "by_user": _by_user(run, jobs),
         "by_class": _by_class(run, jobs, used_unit_s),
         "notes": dict(run.notes),
+        "assumed": list(run.assumed),
+        "remarks": list(run.remarks),
     }
 
 

@@ -125,6 +125,8 @@ def _manifest(run: Run, digests: Mapping[str, str]) -> dict[str, Any]:
         "totals": {name: float(getattr(run, name)) for name in _TOTALS},
         "class_energy_j": {name: float(value) for name, value in run.class_energy_j.items()},
         "notes": {name: float(value) for name, value in run.notes.items()},
+        "assumed": list(run.assumed),
+        "remarks": list(run.remarks),
         "machine": _machine_to_plain(run.machine),
         "files": dict(digests),
     }
@@ -173,6 +175,9 @@ def _read_run(folder: Path, manifest: Mapping[str, Any]) -> Run:
         scenario=tomllib.loads((folder / "scenario.toml").read_text(encoding="utf-8")),
         notes={name: math.nan if value is None else value
                for name, value in manifest["notes"].items()},
+        # Runs of earlier versions say neither.
+        assumed=tuple(manifest.get("assumed", ())),
+        remarks=tuple(manifest.get("remarks", ())),
         configurations=(tables.configurations_from(_read_table(chosen))
                         if chosen.name in files else {}),
         **manifest["totals"],

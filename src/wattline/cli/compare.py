@@ -14,6 +14,7 @@ from wattline.cli.simulating import (
     file_stem,
     run_folder,
     run_plan,
+    say_assumed,
     say_beforehand,
     say_not_run,
     whole_or_gone,
@@ -61,9 +62,7 @@ def command(
         for loaded, changes in todo:
             name = _unique(_label(loaded.name, changes, vary), runs)
             ready = plan(loaded.model_copy(update={"name": name}))
-            if ready.trace.source not in said:
-                say_beforehand(ready)
-                said.add(ready.trace.source)
+            say_beforehand(ready, said)
             run = run_plan(ready)
             say_not_run(ready, run)
             runs[name], figures[name] = run, metrics(run)
@@ -78,12 +77,14 @@ def command(
         print_json({
             "runs": {name: {"jobs": len(run.jobs), "engine_s": run.engine_s,
                             "run_dir": folders[name],
+                            "assumed": run.assumed, "remarks": run.remarks,
                             "metrics": figures[name]} for name, run in runs.items()},
             "report": None if page is None else str(page),
         })
         return
     headers, lines = comparison(list(runs), compare_table(runs, figures))
     print_table(headers, lines)
+    say_assumed(runs)
     for name, run in runs.items():
         click.echo(f"{name}: {len(run.jobs):,} jobs simulated in {run.engine_s:.3g} s")
     if page is not None:

@@ -241,6 +241,7 @@ def _write(path: Path, text: str, plan: Plans, machine: Machine, as_json: bool) 
     """Put the plan into the file: all of it, or none."""
     from wattline.physics.powercap import Limits
     from wattline.scenario.cap_file import with_cap
+    from wattline.scenario.caps import CHOICES, has_keeper
     from wattline.scenario.load import validate
 
     if not text:
@@ -248,8 +249,10 @@ def _write(path: Path, text: str, plan: Plans, machine: Machine, as_json: bool) 
     before, after = plan
     table = after.to_mapping()
     written = with_cap(text, before.to_mapping(), table)
-    validate(tomllib.loads(written), str(path))
+    scenario = validate(tomllib.loads(written), str(path))
     write_whole(path, written)
+    if not has_keeper(scenario):
+        click.echo(f"note: nothing keeps this cap yet; {CHOICES}", err=True)
     limits = Limits.of(machine)
     if as_json:
         print_json({"cap": table, "min_w": limits.min_w, "off_w": limits.off_w})

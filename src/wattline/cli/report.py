@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from wattline.cli.output import json_option, print_json, print_table, progress
-from wattline.cli.simulating import run_folder
+from wattline.cli.simulating import run_folder, say_assumed
 from wattline.model.errors import InputError
 from wattline.model.run import Run
 
@@ -41,12 +41,14 @@ def command(folders: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
         print_json({
             "report": str(page),
             "runs": list(runs),
+            "assumed": {name: run.assumed for name, run in runs.items()},
             "figures": [
                 {"name": row.key, "values": row.values, "ratios": row.ratios} for row in rows
             ],
         })
         return
     print_table(*comparison(list(runs), rows))
+    say_assumed(runs)
     click.echo(f"\nreport: {page}")
 
 

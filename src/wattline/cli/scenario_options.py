@@ -13,7 +13,8 @@ from wattline.model.errors import InputError
 # Each option is a field of the scenario file: option -> (field, type, help).
 FIELDS: dict[str, tuple[str, Any, str]] = {
     "--nodes": ("machine.nodes", int, "Nodes of the machine."),
-    "--cores-per-node": ("machine.cores_per_node", int, "Processors of the log that make a node."),
+    "--cores-per-node": ("machine.cores_per_node", int,
+                         "Processors of the log that make a node; default: by its header."),
     "--granularity": ("machine.granularity", str, "Share the machine by node or by core."),
     "--node-idle-w": ("machine.node_idle_w", str, "Power of an idle node."),
     "--node-active-w": ("machine.node_active_w", str, "Power of a busy node."),
@@ -29,7 +30,9 @@ FIELDS: dict[str, tuple[str, Any, str]] = {
                          "Measured configurations (CSV); without it the shipped models."),
     "--overrun": ("policy.overrun", str, "At their requested time jobs extend or kill."),
     "--policy": ("policy.python", str, "A policy in Python, as MODULE:CLASS."),
-    "--cap": ("power.cap", str, "Watts, a fraction of the uncapped peak, or a CSV file."),
+    "--cap": ("power.cap", str,
+              "Watts, a fraction of the uncapped peak, or a CSV file; a --power-policy keeps it."),
+    "--watch-cap": ("power.watch_cap", str, "The same, only to measure the time above it."),
     "--alpha": ("power.alpha", float, "Power of a core ~ frequency^alpha."),
     "--beta": ("power.beta", float, "Run time ~ frequency^-beta."),
     "--idle-fraction": ("power.idle_fraction", str, "Idle power as a part of active power."),
@@ -38,6 +41,9 @@ FIELDS: dict[str, tuple[str, Any, str]] = {
     "--seed": ("trace.seed", int, "Seed of a generated workload."),
 }
 
+_CAPS = ("power.cap", "power.watch_cap")
+"""Fields that may be a number, a text or a list."""
+
 
 def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options to a command; it gets them as `options`, a dict of fields."""
@@ -45,6 +51,8 @@ def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
         command = click.option(option, field.replace(".", "__"), type=kind, help=text)(command)
     command = click.option("--set", "settings", multiple=True, metavar="FIELD=VALUE",
                            help="Set any field of the scenario.")(command)
+    command = click.option("--drop-larger", is_flag=True,
+                           help="Leave out jobs that are larger than the machine.")(command)
     return click.option("--strict", is_flag=True, help="Irregular jobs in the log are errors.")(
         command
     )
@@ -58,9 +66,10 @@ def changes_from(options: dict[str, Any]) -> dict[str, Any]:
     for field, _, _ in FIELDS.values():
         value = options.get(field.replace(".", "__"))
         if value is not None:
-            changes[field] = parse_value(value) if field == "power.cap" else value
-    if options.get("strict"):
-        changes["trace.strict"] = True
+            changes[field] = parse_value(value) if field in _CAPS else value
+    for flag in ("strict", "drop_larger"):
+        if options.get(flag):
+            changes[f"trace.{flag}"] = True
     return changes | parse_settings(options.get("settings") or ())
 
 
@@ -69,6 +78,7 @@ def load_scenario(path: str | None, trace: str | None, changes: dict[str, Any]) 
     from wattline.scenario.load import changed, load, validate
 
     if path is not None:
+        _refuse_log(path)
         if trace is not None:
             changes = {"trace": {"file": trace}} | changes
         return load(path, changes)
@@ -76,6 +86,14 @@ def load_scenario(path: str | None, trace: str | None, changes: dict[str, Any]) 
         raise InputError("give a scenario file, or a log with --trace LOG")
     fields = changed({"name": _stem(trace), "trace": {"file": trace}}, changes)
     return validate(fields, "command line")
+
+
+def _refuse_log(path: str) -> None:
+    """A log in the scenario's place: say where it belongs."""
+    from wattline.traces.files import inner_name
+
+    if Path(inner_name(Path(path))).suffix in (".swf", ".csv", ".parquet", ".pq", ".json"):
+        raise InputError(f"{path} is a job log by its name, not a scenario: use --trace {path}")
 
 
 def _stem(path: str) -> str:

@@ -10,8 +10,10 @@ from wattline.cli.output import counted, json_option, print_json, print_table
 from wattline.cli.scenario_options import changes_from, load_scenario, scenario_options
 from wattline.cli.simulating import (
     cleaning,
+    dropped,
     run_folder,
     run_plan,
+    say_assumed,
     say_beforehand,
     say_budget,
     say_not_run,
@@ -53,9 +55,11 @@ def command(
         print_json({"jobs": len(run.jobs), "engine_s": run.engine_s,
                     "refused": int(run.refused.sum()),
                     "run_dir": None if folder is None else str(folder),
-                    "cleaning": cleaning(ready), "metrics": figures})
+                    "cleaning": cleaning(ready), "dropped": dropped(ready),
+                    "assumed": run.assumed, "remarks": run.remarks, "metrics": figures})
         return
     title = f"{loaded.name}: {counted(len(run.jobs), 'job')} in {run.engine_s:.3g} s"
-    print_table(["metric", "value"], summary_rows(figures), title)
+    print_table(["metric", "value"], summary_rows(figures, run), title)
+    say_assumed({loaded.name: run})
     if folder is not None:
         click.echo(f"run folder: {folder} (wattline report {folder} draws it)")

@@ -6,7 +6,7 @@ import math
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,24 +27,41 @@ def run_plan(plan: Plan) -> Run:
         return plan.run(advance)
 
 
-def say_beforehand(plan: Plan) -> None:
-    """What the reader did to the log and what has no effect, on standard error."""
+def say_beforehand(plan: Plan, said: set[str] | None = None) -> None:
+    """What the reader did to the log and what has no effect, on standard error.
+
+    `said` holds what was said of other scenarios already, which is not said again.
+    """
     from wattline.scenario.remarks import remarks
 
-    for rule in plan.trace.cleaning.touched:
-        count = counted(rule.jobs, "job")
-        click.echo(f"wattline: {plan.trace.source}: {count}: {rule.statement}", err=True)
-    for remark in remarks(plan):
-        click.echo(f"wattline: {remark}", err=True)
-    left_out = len(plan.trace.jobs) - len(plan.jobs)
-    if left_out:
-        count = counted(left_out, "job")
-        click.echo(f"wattline: {count} left out: larger than the machine", err=True)
+    said = set() if said is None else said
+    rules = [f"{plan.trace.source}: {counted(rule.jobs, 'job')}: {rule.statement}"
+             for rule in plan.trace.cleaning.touched]
+    for line in (*rules, *remarks(plan)):
+        if line not in said:
+            click.echo(f"wattline: {line}", err=True)
+        said.add(line)
+
+
+def say_assumed(runs: Mapping[str, Run]) -> None:
+    """What the figures rest on, below them; with the runs' names where they differ in that."""
+    lines = list(dict.fromkeys(line for run in runs.values() for line in run.assumed))
+    for line in lines:
+        whose = [name for name, run in runs.items() if line in run.assumed]
+        names = "" if len(whose) == len(runs) else f"{', '.join(whose)}: "
+        click.echo(f"note: {names}{line}")
 
 
 def cleaning(plan: Plan) -> dict[str, int]:
     """How many jobs each cleaning rule touched."""
     return {rule.name: rule.jobs for rule in plan.trace.cleaning.touched}
+
+
+def dropped(plan: Plan) -> dict[str, float] | None:
+    """How many jobs were left out as larger than the machine, and their share; None for none."""
+    from dataclasses import asdict
+
+    return None if plan.dropped is None else asdict(plan.dropped)
 
 
 def say_not_run(plan: Plan, run: Run) -> None:
@@ -113,11 +130,13 @@ def _percent(share: float) -> str:
     return "-" if math.isnan(share) else f"{share:.1%}"  # NaN where nothing ran
 
 
-def summary_rows(figures: dict[str, Any]) -> list[tuple[str, str]]:
+def summary_rows(figures: dict[str, Any], run: Run) -> list[tuple[str, str]]:
     """The metrics that people look at first, in words and units."""
     from wattline.analysis.summary import energy_text, number_text, power_text, time_text
 
     wait, slowdown = figures["wait_s"], figures["bounded_slowdown"]
+    above = time_text(run.time_above_cap_s)
+    name = "time above watched cap" if run.watched else "time above cap"
     return [
         ("mean wait", time_text(wait["mean"])),
         ("wait, 95 % of jobs below", time_text(wait["p95"])),
@@ -128,5 +147,5 @@ def summary_rows(figures: dict[str, Any]) -> list[tuple[str, str]]:
         ("energy", energy_text(figures["energy_j"])),
         ("mean power", power_text(figures["power_w"]["mean"])),
         ("peak power", power_text(figures["power_w"]["peak"])),
-        ("time above cap", time_text(figures["time_above_cap_s"])),
+        *([(name, above)] if run.cap_w is not None else []),
     ]

@@ -123,8 +123,19 @@ class Run:
     """The scenario as resolved, in the form of its TOML file."""
     notes: Mapping[str, float] = field(default_factory=dict)
     """Figures that a policy reports of itself, by name with the unit last."""
+    assumed: tuple[str, ...] = ()
+    """What the figures rest on and nobody said, a sentence each: powers of nodes, cores of a node
+    by the log's header, jobs that were dropped."""
+    remarks: tuple[str, ...] = ()
+    """Settings without effect and the like, a sentence each."""
     configurations: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
     """What the configurations of `schedule` are, number 1 first: a column for each property."""
+
+    @property
+    def watched(self) -> bool:
+        """Whether the cap is only measured against: nothing was to keep it."""
+        power = self.scenario.get("power")
+        return isinstance(power, Mapping) and power.get("watch_cap") is not None
 
     @property
     def ran(self) -> npt.NDArray[np.bool_]:

@@ -28,8 +28,6 @@ def simulate(
 
         run = simulate(trace="KTH.swf.gz", machine__nodes=100, policy__backfill="conservative")
     """
-    from dataclasses import replace
-
     changes = {name.replace("__", "."): value for name, value in fields.items()}
     given = trace if isinstance(trace, Trace) else None
     if trace is not None:
@@ -40,7 +38,4 @@ def simulate(
         loaded = load(scenario, changes)
     else:
         loaded = validate(changed({"name": "run"}, changes), "simulate()")
-    ready = plan(loaded, given)
-    if policy is not None:
-        ready = replace(ready, policy=policy)
-    return ready.run(progress)
+    return plan(loaded, given, policy).run(progress)

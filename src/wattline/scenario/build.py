@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from wattline.engine.prepare import Rules, sizes_of, units_of
+from wattline.engine.prepare import Rules, units_of
 from wattline.engine.simulate import simulate
 from wattline.model.errors import InputError, PolicyError, WattlineError
 from wattline.model.jobs import JobTable
@@ -17,17 +17,19 @@ from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.reservation import Reservation
 from wattline.model.run import Run
 from wattline.model.signal import Signal
-from wattline.model.units import parse_power
 from wattline.policies.contract import Composition
 from wattline.policies.regulation.none import NoRegulation
 from wattline.policies.view import Policy
 from wattline.scenario.axes import Setting, build
 from wattline.scenario.budget_notes import budget_notes
+from wattline.scenario.caps import cap_signal, check_kept
 from wattline.scenario.configurations import configurations_of, is_moldable
-from wattline.scenario.energy import cap_plan, room_for
-from wattline.scenario.model import CapPlan, MachineSection, Scenario, name_of
+from wattline.scenario.energy import room_for
+from wattline.scenario.model import NodeClassSection, Scenario, name_of
 from wattline.scenario.networks import with_nodes
+from wattline.scenario.node_powers import assumed_powers, class_node_w, equal_node_w
 from wattline.scenario.python_policy import load_policy
+from wattline.scenario.sizes import Dropped, fitting, machine_size
 from wattline.traces import Trace, generate, read
 from wattline.traces.signals import read_signal
 
@@ -42,9 +44,14 @@ class Plan:
     machine: Machine
     policy: Composition | Policy
     rules: Rules
+    assumed: tuple[str, ...] = ()
+    """What every figure rests on and nobody said: a sentence each."""
+    dropped: Dropped | None = None
 
     def run(self, progress: Callable[[float], None] | None = None) -> Run:
-        """Simulate, and keep the scenario with the result."""
+        """Simulate, and keep the scenario and what is to be said with the result."""
+        from wattline.scenario.remarks import remarks
+
         try:
             run = simulate(self.jobs, self.machine, self.policy, self.rules, progress=progress)
         except (Exception, SystemExit) as error:  # a policy of the user's may do anything
@@ -56,6 +63,8 @@ class Plan:
             ) from error
         cleaned = {f"cleaned_{rule.name}_jobs": float(rule.jobs)
                    for rule in self.trace.cleaning.touched}
+        if self.dropped is not None:
+            cleaned["dropped_larger_jobs"] = float(self.dropped.jobs)
         chosen, choice = self.scenario.policy, self.scenario.policy.configure
         kept = {}
         if isinstance(self.policy, Composition) and name_of(chosen.power) == "budget":
@@ -65,23 +74,39 @@ class Plan:
             scenario=self.scenario.model_dump(mode="json", exclude_none=True),
             notes={**run.notes, **cleaned, **kept},
             configurations=configurations_of(choice, self.jobs) if is_moldable(choice) else {},
+            assumed=self.assumed,
+            remarks=tuple(remarks(self)),
         )
 
 
-def plan(scenario: Scenario, trace: Trace | None = None) -> Plan:
-    """Read or generate the jobs (unless given) and make the policies."""
+def plan(
+    scenario: Scenario, trace: Trace | None = None, policy: Policy | None = None
+) -> Plan:
+    """Read or generate the jobs and make the policies, unless they are given."""
     scenario = with_nodes(scenario)
+    check_kept(scenario, policy is not None)
     if trace is None:
         trace = read_trace(scenario)
     machine = make_machine(scenario, trace)
-    jobs = _fitting(trace.jobs, machine, scenario.machine.granularity)
+    jobs, dropped = fitting(trace.jobs, machine, scenario.machine.granularity,
+                            scenario.trace.drop_larger)
+    assumed = assumptions(scenario, trace, jobs, dropped)
     scenario = _resolved(_with_date(scenario, trace), machine)
     _check_placement(scenario, machine)
     rules = make_rules(scenario, jobs, machine)
     setting = Setting(scenario, jobs, machine, rules.cap_w, _logged(trace, jobs))
-    policy = make_policy(scenario, setting)
-    rules = replace(rules, numbers=max(rules.numbers, room_for(policy, len(jobs))))
-    return Plan(scenario, trace, jobs, machine, policy, rules)
+    chosen = make_policy(scenario, setting) if policy is None else policy
+    rules = replace(rules, numbers=max(rules.numbers, room_for(chosen, len(jobs))))
+    return Plan(scenario, trace, jobs, machine, chosen, rules, assumed, dropped)
+
+
+def assumptions(
+    scenario: Scenario, trace: Trace, jobs: JobTable, dropped: Dropped | None
+) -> tuple[str, ...]:
+    """What the log's header, the size of the machine and its unknown powers do to the figures."""
+    size = "" if scenario.machine.classes else machine_size(scenario.machine, trace).remark
+    lost = "" if dropped is None else dropped.remark
+    return (*filter(None, (size, lost)), *assumed_powers(scenario, jobs))
 
 
 def read_trace(scenario: Scenario) -> Trace:
@@ -95,53 +120,38 @@ def read_trace(scenario: Scenario) -> Trace:
             given["jobs"] = section.jobs
         return generate(section.generate, seed=section.seed, **given)
     assert section.file is not None
-    machine = scenario.machine
     trace = read(
-        section.file,
-        column_map=section.map,
-        strict=section.strict,
-        size=section.size,
-        machine_procs=_procs(machine),
+        section.file, column_map=section.map, strict=section.strict, size=section.size
     )
     if section.jobs is None or section.jobs >= len(trace.jobs):
         return trace
     return replace(trace, jobs=trace.jobs.take(np.arange(section.jobs)))
 
 
-def _procs(machine: MachineSection) -> int | Literal["header"]:
-    """How large a job may be, as far as the scenario says; otherwise the log's header does."""
-    if machine.classes:
-        return sum(each.count * each.cores for each in machine.classes)
-    return machine.nodes * machine.cores_per_node if machine.nodes else "header"
-
-
 def make_machine(scenario: Scenario, trace: Trace | None = None) -> Machine:
     section = scenario.machine
     if section.classes:
-        groups = tuple(
-            NodeGroup(
-                NodeClass(
-                    name=each.name, cores=each.cores, sockets=each.sockets,
-                    power_w_idle=each.idle_w, power_w_active=each.active_w,
-                    power_w_off=each.off_w, boot_s=each.boot_s, boot_power_w=each.boot_w,
-                    shutdown_s=each.shutdown_s, shutdown_power_w=each.shutdown_w,
-                    speed=each.speed,
-                ),
-                each.count,
-                each.nodes_per_rack,
-            )
-            for each in section.classes
-        )
+        groups = tuple(NodeGroup(_node_class(each), each.count, each.nodes_per_rack)
+                       for each in section.classes)
         return Machine(groups, name=section.name, site=section.site)
-    idle_w = section.node_idle_w
-    if idle_w is None:
-        idle_w = scenario.power.idle_fraction * section.node_active_w
+    size = machine_size(section, trace)
+    idle_w, active_w = equal_node_w(scenario)
     node = NodeClass(
-        cores=section.cores_per_node, power_w_idle=idle_w, power_w_active=section.node_active_w,
+        cores=size.cores_per_node, power_w_idle=idle_w, power_w_active=active_w,
         power_w_off=section.node_off_w,
     )
-    group = NodeGroup(node, _node_count(section, trace), section.nodes_per_rack)
+    group = NodeGroup(node, size.nodes, section.nodes_per_rack)
     return Machine((group,), name=section.name, site=section.site)
+
+
+def _node_class(each: NodeClassSection) -> NodeClass:
+    idle_w, active_w = class_node_w(each)
+    return NodeClass(
+        name=each.name, cores=each.cores, sockets=each.sockets, power_w_idle=idle_w,
+        power_w_active=active_w, power_w_off=each.off_w, boot_s=each.boot_s,
+        boot_power_w=each.boot_w, shutdown_s=each.shutdown_s, shutdown_power_w=each.shutdown_w,
+        speed=each.speed,
+    )
 
 
 def make_policy(scenario: Scenario, setting: Setting) -> Composition | Policy:
@@ -188,7 +198,7 @@ def make_rules(scenario: Scenario, jobs: JobTable, machine: Machine) -> Rules:
         user_share=_user_shares(scenario, jobs),
         signals={name: read_signal(file) for name, file in scenario.signals.items()},
     )
-    return replace(rules, cap_w=_cap(scenario, jobs, machine, rules))
+    return replace(rules, cap_w=cap_signal(scenario, jobs, machine, rules))
 
 
 def _user_shares(scenario: Scenario, jobs: JobTable) -> tuple[float, ...]:
@@ -207,21 +217,6 @@ def _user_shares(scenario: Scenario, jobs: JobTable) -> tuple[float, ...]:
     return tuple(given.get(name, 0.0) / total for name in names)
 
 
-def _node_count(section: MachineSection, trace: Trace | None) -> int:
-    if section.nodes is not None:
-        return section.nodes
-    procs = trace.machine_procs() if trace is not None else None
-    if procs is None:
-        raise InputError("machine.nodes: say how many nodes the machine has (the log does not)")
-    return -(-procs // section.cores_per_node)
-
-
-def _fitting(jobs: JobTable, machine: Machine, granularity: str) -> JobTable:
-    """Jobs larger than the machine cannot run; they are left out."""
-    fits = sizes_of(jobs, machine, granularity) <= units_of(machine, granularity)
-    return jobs if fits.all() else jobs.take(fits)
-
-
 def _logged(trace: Trace, jobs: JobTable) -> dict[str, Any]:
     """The log's further columns, of the jobs that are left."""
     if len(jobs) == len(trace.jobs):
@@ -237,14 +232,15 @@ def _resolved(scenario: Scenario, machine: Machine) -> Scenario:
     if file is not None and file.exists():
         trace = scenario.trace.model_copy(update={"file": file.resolve()})
         changes["trace"] = trace
-    cap = scenario.power.cap
-    if isinstance(cap, str) and Path(cap).is_file():
-        power = scenario.power.model_copy(update={"cap": str(Path(cap).resolve())})
-        changes["power"] = power
+    caps = {name: getattr(scenario.power, name) for name in ("cap", "watch_cap")}
+    files = {name: str(Path(cap).resolve()) for name, cap in caps.items()
+             if isinstance(cap, str) and Path(cap).is_file()}
+    if files:
+        changes["power"] = scenario.power.model_copy(update=files)
     if not scenario.machine.classes:
         changes["machine"] = scenario.machine.model_copy(update={
             "nodes": machine.node_count,
-            "node_idle_w": machine.groups[0].node_class.power_w_idle,
+            "cores_per_node": machine.groups[0].node_class.cores,
         })
     return scenario.model_copy(update=changes)
 
@@ -265,74 +261,6 @@ def cap_over_time(scenario: Scenario) -> Signal | None:
     scenario = with_nodes(scenario)
     trace = read_trace(scenario)
     machine = make_machine(scenario, trace)
-    jobs = _fitting(trace.jobs, machine, scenario.machine.granularity)
+    jobs, _ = fitting(trace.jobs, machine, scenario.machine.granularity,
+                      scenario.trace.drop_larger)
     return make_rules(scenario, jobs, machine).cap_w
-
-
-def _cap(scenario: Scenario, jobs: JobTable, machine: Machine, rules: Rules) -> Signal | None:
-    cap = scenario.power.cap
-    if cap is None:
-        if name_of(scenario.policy.power) in ("block", "wait", "dvfs"):
-            raise InputError(
-                f"power.cap: the power policy '{name_of(scenario.policy.power)}' needs a cap, "
-                "like 0.7, 1.4MW or a file"
-            )
-        return None
-    if isinstance(cap, CapPlan):
-        return cap_plan(scenario, machine).signal(machine.power_w_max)
-    if isinstance(cap, tuple):
-        if not cap:
-            raise InputError("power.cap: the list of steps is empty")
-        signal = Signal.from_steps(((step.time_s, step.watts) for step in cap), "W")
-    elif isinstance(cap, str):
-        signal = _cap_from_text(cap, scenario, jobs, machine, rules)
-    else:
-        signal = _cap_from_number(cap, jobs, machine, rules)
-    lowest = float(signal.value.min())
-    if lowest < machine.power_w_idle:
-        raise InputError(
-            f"power.cap: {lowest:g} W is below the idle power of the machine "
-            f"({machine.power_w_idle:g} W); it must be at least that"
-        )
-    return signal
-
-
-def _cap_from_text(
-    text: str, scenario: Scenario, jobs: JobTable, machine: Machine, rules: Rules
-) -> Signal:
-    if Path(text).is_file():
-        return read_signal(text, unit="W")
-    if text.strip().endswith("%"):
-        from wattline.model.units import parse_fraction
-
-        share = parse_fraction(text)
-        if not 0 < share <= 1:
-            raise InputError(f"power.cap: {text} must be above 0 % and at most 100 %")
-        return _cap_from_number(share, jobs, machine, rules)
-    try:
-        watts = parse_power(text)
-    except InputError:
-        raise InputError(
-            f"power.cap: '{text}' is neither watts, nor a fraction, nor a file"
-        ) from None
-    return _cap_from_number(watts, jobs, machine, rules)
-
-
-def _cap_from_number(cap: float, jobs: JobTable, machine: Machine, rules: Rules) -> Signal:
-    """Watts, or up to 1 a fraction of what the same jobs would draw at most without a cap."""
-    if not 0 < cap < np.inf:
-        raise InputError(f"power.cap: {cap:g} must be a positive number of watts or a fraction")
-    return Signal.constant(cap * _uncapped_peak_w(jobs, machine, rules) if cap <= 1 else cap, "W")
-
-
-def _uncapped_peak_w(jobs: JobTable, machine: Machine, rules: Rules) -> float:
-    from wattline.policies.admission.none import NoLimit
-    from wattline.policies.backfill.easy import Easy
-    from wattline.policies.configuration.requested import Requested
-    from wattline.policies.order.fcfs import Fcfs
-    from wattline.policies.placement.counted import Counted
-    from wattline.policies.placement.first_fit import FirstFit
-
-    placement = FirstFit() if rules.choose_nodes else Counted()
-    free = Composition(Fcfs(), Easy(), NoLimit(), Requested(), placement, NoRegulation())
-    return simulate(jobs, machine, free, replace(rules, cap_w=None)).power_w_peak

@@ -53,7 +53,8 @@ def _beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """File names in a scenario are relative to its folder; what is set later is not."""
     result = {key: _copy(value) for key, value in fields.items()}
     for section, name in (("trace", "file"), ("trace", "map"), ("power", "cap"),
-                          ("network", "machine"), *(("network", name) for name in _FILES)):
+                          ("power", "watch_cap"), ("network", "machine"),
+                          *(("network", name) for name in _FILES)):
         inner = result.get(section)
         value = inner.get(name) if isinstance(inner, dict) else None
         # A map or a machine may be a built-in name, and a cap a power: only a file that is there

@@ -18,6 +18,7 @@ from wattline.grid.workloads import JobType, Workload
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.traces.reader import read
+from wattline.traces.trace import header_sizes
 
 SHORTEST_S = 600.0
 """Shorter jobs are left out: this is the study of long ones, and any wait ruins a short job."""
@@ -168,12 +169,8 @@ def _types(
 
 def _size_of(header: Mapping[str, str]) -> tuple[int | None, int]:
     """Nodes of the machine, and cores a node that the log's processor counts stand for."""
-    found = {}
-    for field in ("MaxNodes", "MaxProcs"):
-        text = str(header.get(field, "")).split()
-        if text and text[0].isdigit() and int(text[0]) > 0:
-            found[field] = int(text[0])
-    nodes = found.get("MaxNodes", found.get("MaxProcs"))
+    nodes, procs = header_sizes(header)
+    nodes = procs if nodes is None else nodes
     if nodes is None:
         return None, 1
-    return nodes, max(1, round(found.get("MaxProcs", nodes) / nodes))
+    return nodes, max(1, round((procs or nodes) / nodes))

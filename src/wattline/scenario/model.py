@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from wattline.model import units
+from wattline.model.machine import NodeClass
 
 
 def _typed(parse: Any) -> Any:
@@ -61,6 +62,8 @@ class TraceSection(Section):
     """Column map for tables: a built-in name or a file."""
     size: Literal["requested", "allocated"] = "requested"
     strict: bool = False
+    drop_larger: bool = False
+    """Jobs larger than the machine are left out; otherwise one is a mistake."""
     unix_start_s: float | None = None
     """Unix time of second 0, where the log says it; filled in when the log is read."""
 
@@ -76,8 +79,9 @@ class NodeClassSection(Section):
     count: int = Field(ge=1)
     cores: int = Field(1, ge=1)
     sockets: int = Field(1, ge=1)
-    idle_w: Watts = Field(90.0, ge=0)
-    active_w: Watts = Field(300.0, ge=0)
+    idle_w: Watts | None = Field(None, ge=0)
+    active_w: Watts | None = Field(None, ge=0)
+    """Powers that are not given are assumed, and the run says so."""
     off_w: Watts = Field(0.0, ge=0)
     boot_s: Seconds = Field(0.0, ge=0)
     boot_w: Watts = Field(0.0, ge=0)
@@ -93,10 +97,11 @@ class MachineSection(Section):
     name: str = "system"
     site: str = "site"
     nodes: int | None = Field(None, ge=1)
-    cores_per_node: int = Field(1, ge=1)
+    cores_per_node: int | None = Field(None, ge=1)
+    """Without it what the log's header says, else 1."""
     node_idle_w: Watts | None = Field(None, ge=0)
     """Without it, power.idle_fraction of node_active_w."""
-    node_active_w: Watts = Field(300.0, ge=0)
+    node_active_w: Watts | None = Field(None, ge=0)
     node_off_w: Watts = Field(0.0, ge=0)
     nodes_per_rack: int = Field(0, ge=0)
     granularity: Literal["node", "core"] = "node"
@@ -106,9 +111,12 @@ class MachineSection(Section):
     def _one_way(self) -> MachineSection:
         if self.nodes is not None and self.classes:
             raise ValueError("give either 'nodes' or 'classes', not both")
-        if self.node_idle_w is not None and self.node_active_w < self.node_idle_w:
+        active_w = self.node_active_w
+        if active_w is None:
+            active_w = NodeClass().power_w_active
+        if self.node_idle_w is not None and active_w < self.node_idle_w:
             raise ValueError(
-                f"node_active_w ({self.node_active_w:g}) must not be below node_idle_w "
+                f"node_active_w ({active_w:g}) must not be below node_idle_w "
                 f"({self.node_idle_w:g})"
             )
         return self
@@ -179,16 +187,24 @@ class PowerSection(Section):
 
     cap: float | str | tuple[CapStep, ...] | CapPlan | None = None
     """Watts; a fraction up to 1 of the peak without a cap; a CSV file; a list of steps; a plan."""
+    watch_cap: float | str | tuple[CapStep, ...] | None = None
+    """The same without the plan: power is measured against it, and nothing keeps it."""
     alpha: float = Field(2.0, ge=1.0, le=3.0)
     beta: float = Field(0.5, ge=0.0, le=2.0)
     core_share: Fraction = Field(0.65, ge=0.0, le=1.0)
-    idle_fraction: Fraction = Field(0.3, ge=0.0, le=1.0)
-    """Idle power as a part of the active power of a node, where node_idle_w is not given."""
+    idle_fraction: Fraction | None = Field(None, ge=0.0, le=1.0)
+    """Idle power as a part of the active power of a node, where node_idle_w is not given; 0.3."""
     levels: tuple[float, ...] = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
     """Relative frequencies that processors can run at, from slow to fast."""
     latency_s: Seconds = Field(0.0, ge=0)
     wait_time_s: Seconds = Field(30_000.0, ge=0)
     wait_slots: int = Field(10, ge=0)
+
+    @model_validator(mode="after")
+    def _one_cap(self) -> PowerSection:
+        if self.cap is not None and self.watch_cap is not None:
+            raise ValueError("give either 'cap', which is kept, or 'watch_cap', which is measured")
+        return self
 
     @field_validator("levels")
     @classmethod

@@ -26,6 +26,9 @@ def remarks(plan: Plan) -> list[str]:
             "policy.order has no effect: under conservative backfilling every job gets its "
             "reservation when it arrives"
         )
+    if plan.rules.cap_w is not None and not isinstance(policy, Composition):
+        found.append(f"power.cap: keeping it is the business of the policy "
+                     f"{type(policy).__name__}, which sees it in view.cap_w")
     if plan.rules.cap_w is None and any(each.watts for each in plan.rules.reservations):
         found.append("reservations: watts have no effect without a power cap (power.cap)")
     found += _of_cores(plan.scenario)

@@ -11,7 +11,7 @@ from wattline.traces import swf
 from wattline.traces.cleaning import Size, clean
 from wattline.traces.files import inner_name, read_bytes
 from wattline.traces.raw import RawJobs
-from wattline.traces.trace import Trace, header_procs
+from wattline.traces.trace import Trace
 
 Unit = Literal["nodes", "cores"]
 FORMATS = ("swf", "sacct", "sacct-json", "csv", "parquet")
@@ -28,13 +28,12 @@ def read(
     strict: bool = False,
     size: Size = "requested",
     unit: Unit = "nodes",
-    machine_procs: int | Literal["header"] | None = None,
+    machine_procs: int | None = None,
 ) -> Trace:
     """Read a job log; the format is found by the file's name and content unless it is given.
 
     `size` says which size counts where the log has two, `unit` what a Slurm log's sizes are,
-    `machine_procs` how large the machine is, so that larger jobs are dropped; "header": as large
-    as the log says, if it does.
+    `machine_procs` how large the machine is, so that larger jobs are dropped.
     """
     path = Path(path)
     if format is not None and format not in FORMATS:
@@ -47,8 +46,6 @@ def read(
     format = format or sniff(data, path, column_map is not None)
     raw = _parse(data, path, format, column_map, unit)
     del data  # A large log is held only once at a time.
-    if machine_procs == "header":
-        machine_procs = header_procs(raw.header)
     return clean(raw, str(path), strict=strict, size=size, machine_procs=machine_procs)
 
 

@@ -70,8 +70,18 @@ class Trace:
 
 def header_procs(header: Mapping[str, str]) -> int | None:
     """How large a log says that its machine is: MaxProcs, else MaxNodes."""
-    for key in ("MaxProcs", "MaxNodes"):
-        digits = header.get(key, "").split()
-        if digits and digits[0].isascii() and digits[0].isdigit() and int(digits[0]) > 0:
-            return int(digits[0])
+    nodes, procs = header_sizes(header)
+    return nodes if procs is None else procs
+
+
+def header_sizes(header: Mapping[str, str]) -> tuple[int | None, int | None]:
+    """MaxNodes and MaxProcs of a log's header, where it has them."""
+    nodes, procs = (_positive(header.get(key, "")) for key in ("MaxNodes", "MaxProcs"))
+    return nodes, procs
+
+
+def _positive(text: str) -> int | None:
+    digits = text.split()
+    if digits and digits[0].isascii() and digits[0].isdigit() and int(digits[0]) > 0:
+        return int(digits[0])
     return None

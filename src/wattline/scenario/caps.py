@@ -1,0 +1,118 @@
+"""The power cap of a scenario as a step function, and whether anything keeps it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+from wattline.engine.prepare import Rules
+from wattline.engine.simulate import simulate
+from wattline.model.errors import InputError
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine
+from wattline.model.signal import Signal
+from wattline.model.units import parse_fraction, parse_power
+from wattline.policies.contract import Composition
+from wattline.policies.regulation.none import NoRegulation
+from wattline.scenario.axes import axes
+from wattline.scenario.configurations import is_moldable
+from wattline.scenario.energy import cap_plan
+from wattline.scenario.model import CapPlan, CapStep, Scenario, name_of
+from wattline.traces.signals import read_signal
+
+KEEPERS = ("block", "wait", "dvfs", "watts", "adaptive")
+"""Power policies that keep any cap by themselves."""
+CHOICES = (f"choose a power policy that does with --power-policy (policy.power): "
+           f"{', '.join(KEEPERS)}; or only measure the time above it with --watch-cap "
+           "(power.watch_cap)")
+
+
+def has_keeper(scenario: Scenario, in_python: bool = False) -> bool:
+    """Whether some policy would take a cap for one that it has to keep.
+
+    A policy in Python sees the cap, so that it may keep it: whether it does is its business.
+    """
+    chosen = scenario.policy
+    configure = name_of(chosen.configure)
+    unknown = configure not in axes()["configure"]  # a mistake that is named later
+    return (in_python or chosen.python is not None or name_of(chosen.power) != "none"
+            or is_moldable(chosen.configure) or unknown)
+
+
+def check_kept(scenario: Scenario, in_python: bool) -> None:
+    """A cap needs somebody who keeps it; one that is only watched must have nobody."""
+    kept = has_keeper(scenario, in_python)
+    if scenario.power.cap is not None and not kept:
+        raise InputError(f"power.cap: nothing keeps it; {CHOICES}")
+    if scenario.power.watch_cap is not None and kept:
+        raise InputError("power.watch_cap: it is measured and not kept, but the policy would take "
+                         "it for a cap; give --cap (power.cap) instead")
+
+
+def cap_signal(
+    scenario: Scenario, jobs: JobTable, machine: Machine, rules: Rules
+) -> Signal | None:
+    """The cap in watts, whether it is kept or watched."""
+    cap, watched = scenario.power.cap, scenario.power.watch_cap
+    if isinstance(cap, CapPlan):
+        return cap_plan(scenario, machine).signal(machine.power_w_max)
+    if cap is not None:
+        signal = _signal("power.cap", cap, jobs, machine, rules)
+        lowest = float(signal.value.min())
+        if lowest < machine.power_w_idle:
+            raise InputError(
+                f"power.cap: {lowest:g} W is below the idle power of the machine "
+                f"({machine.power_w_idle:g} W); it must be at least that"
+            )
+        return signal
+    power = name_of(scenario.policy.power)
+    if power in ("block", "wait", "dvfs"):
+        raise InputError(f"power.cap: the power policy '{power}' needs a cap, like 0.7, 1.4MW or "
+                         "a file")
+    return None if watched is None else _signal("power.watch_cap", watched, jobs, machine, rules)
+
+
+def _signal(
+    field: str, cap: float | str | tuple[CapStep, ...], jobs: JobTable, machine: Machine,
+    rules: Rules,
+) -> Signal:
+    if isinstance(cap, tuple):
+        if not cap:
+            raise InputError(f"{field}: the list of steps is empty")
+        return Signal.from_steps(((step.time_s, step.watts) for step in cap), "W")
+    if isinstance(cap, str):
+        if Path(cap).is_file():
+            return read_signal(cap, unit="W")
+        cap = _number(field, cap)
+    if not 0 < cap < math.inf:
+        raise InputError(f"{field}: {cap:g} must be a positive number of watts or a fraction")
+    # Up to 1 a fraction of what the same jobs would draw at most without a cap.
+    return Signal.constant(cap * _uncapped_peak_w(jobs, machine, rules) if cap <= 1 else cap, "W")
+
+
+def _number(field: str, text: str) -> float:
+    if text.strip().endswith("%"):
+        share = parse_fraction(text)
+        if not 0 < share <= 1:
+            raise InputError(f"{field}: {text} must be above 0 % and at most 100 %")
+        return share
+    try:
+        return parse_power(text)
+    except InputError:
+        raise InputError(
+            f"{field}: '{text}' is neither watts, nor a fraction, nor a file"
+        ) from None
+
+
+def _uncapped_peak_w(jobs: JobTable, machine: Machine, rules: Rules) -> float:
+    from wattline.policies.admission.none import NoLimit
+    from wattline.policies.backfill.easy import Easy
+    from wattline.policies.configuration.requested import Requested
+    from wattline.policies.order.fcfs import Fcfs
+    from wattline.policies.placement.counted import Counted
+    from wattline.policies.placement.first_fit import FirstFit
+
+    placement = FirstFit() if rules.choose_nodes else Counted()
+    free = Composition(Fcfs(), Easy(), NoLimit(), Requested(), placement, NoRegulation())
+    return simulate(jobs, machine, free, replace(rules, cap_w=None)).power_w_peak

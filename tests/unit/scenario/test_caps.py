@@ -1,0 +1,155 @@
+"""A cap is kept by somebody, or only watched, and which of the two is said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from tests.support.plain import in_plain
+
+import wattline as wl
+from wattline.analysis.describe import sentences
+from wattline.cli.compare import command as compare
+from wattline.cli.main import main
+from wattline.cli.simulate import command as simulate
+from wattline.model.errors import InputError
+from wattline.scenario.caps import KEEPERS
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+TINY = str(EXAMPLES / "tiny.swf")
+
+
+class AllAtOnce:
+    """Starts whatever fits, whatever the cap."""
+
+    def decide(self, view):
+        free = view.free
+        for job in view.queue:
+            if job.units > free:
+                return
+            free -= job.units
+            yield wl.Start(job.job)
+
+
+def asked(*arguments: str) -> dict:
+    result = CliRunner().invoke(simulate, ["--trace", TINY, *arguments, "--json", "--no-folder"],
+                                catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_a_cap_that_nothing_keeps_is_refused_with_the_choices(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    scenario = tmp_path / "s.toml"
+    scenario.write_text(f'[trace]\nfile = "{TINY}"\n[power]\ncap = "2kW"\n')
+    for arguments in (["simulate", "--trace", TINY, "--cap", "2kW"], ["simulate", str(scenario)],
+                      ["compare", "--trace", TINY, "--vary", "power.cap=80%,90%", "-o",
+                       str(tmp_path / "both")]):
+        with pytest.raises(SystemExit) as stop:
+            main(arguments)
+        assert stop.value.code == 2
+        said = capsys.readouterr().err
+        assert len(said.splitlines()) == 1
+        assert "power.cap: nothing keeps it" in said
+        assert "block, wait, dvfs, watts, adaptive" in said
+        assert "--watch-cap" in said
+    with pytest.raises(InputError, match="nothing keeps it"):
+        wl.simulate(trace=TINY, power__cap="2kW")
+
+
+def test_every_policy_that_is_offered_keeps_the_cap() -> None:
+    # In plain Python: only for this, five combinations would be compiled.
+    found = in_plain(f"""
+        import wattline as wl
+        fields = dict(machine__nodes=8, machine__cores_per_node=8, power__cap=2000)
+        runs = {{name: wl.simulate(trace={TINY!r}, policy__power=name, **fields)
+                for name in {KEEPERS!r}}}
+        result = {{name: (run.time_above_cap_s, run.power_w_peak) for name, run in runs.items()}}
+    """)
+    assert set(found) == set(KEEPERS)
+    for above_s, peak_w in found.values():
+        assert above_s == 0
+        assert 720 < peak_w <= 2000 * (1 + 1e-9)
+
+
+def test_a_watched_cap_changes_nothing_and_is_measured(tmp_path: Path) -> None:
+    free, watched = asked(), asked("--watch-cap", "2kW")
+    assert watched["metrics"]["time_above_cap_s"] > 0
+    for name in ("wait_s", "energy_j", "power_w", "makespan_s"):
+        assert watched["metrics"][name] == free["metrics"][name]
+    text = CliRunner().invoke(simulate, ["--trace", TINY, "--watch-cap", "2kW", "-o",
+                                         str(tmp_path / "run")], catch_exceptions=False).stdout
+    assert "time above watched cap" in text
+    run = wl.simulate(tmp_path / "run" / "scenario.toml")
+    assert run.watched
+    said = " ".join(sentences(run, wl.metrics(run)))
+    assert "The power cap that is watched is 2 kW all the time; it is measured against" in said
+
+
+def test_without_a_cap_nothing_is_said_of_one() -> None:
+    assert asked()["metrics"]["time_above_cap_s"] is None
+    text = CliRunner().invoke(simulate, ["--trace", TINY, "--no-folder"]).stdout
+    assert "peak power" in text
+    assert "above" not in text
+
+
+@pytest.mark.parametrize(("fields", "said"), [
+    ({"power__cap": 2000, "power__watch_cap": 2000}, "give either 'cap'"),
+    ({"power__watch_cap": 2000, "policy__power": "dvfs"}, "would take it for a cap"),
+    ({"power__watch_cap": 2000, "policy": AllAtOnce()}, "would take it for a cap"),
+    ({"power__watch_cap": "much"}, "power.watch_cap: 'much' is neither watts"),
+    ({"power__watch_cap": []}, "power.watch_cap: the list of steps is empty"),
+])
+def test_a_watched_cap_that_would_be_kept_is_refused(fields: dict, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        wl.simulate(trace=TINY, **fields)
+
+
+def test_a_policy_in_python_has_the_cap_and_the_business_of_keeping_it() -> None:
+    run = wl.simulate(trace=TINY, policy=AllAtOnce(), power__cap="2kW")
+    assert run.time_above_cap_s > 0
+    assert ("power.cap: keeping it is the business of the policy AllAtOnce, which sees it in "
+            "view.cap_w") in run.remarks
+    assert wl.simulate(EXAMPLES / "slow_down.toml").time_above_cap_s == 0
+
+
+def test_caps_can_be_varied_kept_or_watched(tmp_path: Path) -> None:
+    for field, more in (("power.cap", ["--power-policy", "dvfs"]), ("power.watch_cap", [])):
+        result = CliRunner().invoke(
+            compare, ["--trace", TINY, "--vary", f"{field}=80%,90%", *more, "--json",
+                      "--no-report", "-o", str(tmp_path / field)], catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        above = [run["metrics"]["time_above_cap_s"]
+                 for run in json.loads(result.stdout)["runs"].values()]
+        assert (above == [0, 0]) if more else (above[0] >= above[1] > 0)
+
+
+def test_a_file_beside_the_scenario_can_be_watched(tmp_path: Path) -> None:
+    (tmp_path / "cap.csv").write_text("seconds,watts\n0,2000\n")
+    (tmp_path / "s.toml").write_text(f'[trace]\nfile = "{TINY}"\n[power]\nwatch_cap = "cap.csv"\n')
+    run = wl.simulate(tmp_path / "s.toml")
+    assert run.time_above_cap_s == wl.simulate(trace=TINY, power__watch_cap=2000).time_above_cap_s
+    assert run.scenario["power"]["watch_cap"] == str(tmp_path / "cap.csv")
+
+
+def test_setting_a_cap_that_nothing_keeps_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scenario = tmp_path / "s.toml"
+    scenario.write_text('[trace]\ngenerate = "esp2"\n[machine]\nnodes = 16\n')
+    with pytest.raises(SystemExit) as stop:
+        main(["power", "set", str(scenario), "--cap", "3kW"])
+    assert stop.value.code == 0
+    assert "note: nothing keeps this cap yet" in capsys.readouterr().err
+
+
+def test_a_log_in_the_scenarios_place_is_told_where_it_belongs(
+    capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["simulate", "jobs.swf.gz"])
+    assert stop.value.code == 2
+    assert "use --trace jobs.swf.gz" in capsys.readouterr().err

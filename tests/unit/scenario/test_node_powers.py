@@ -1,0 +1,112 @@
+"""Powers of nodes that nobody gave are assumed, and said to be, wherever joules are shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import wattline as wl
+from wattline.analysis import rundir
+from wattline.cli.compare import command as compare
+from wattline.cli.report import command as report
+from wattline.cli.simulate import command as simulate
+from wattline.scenario.build import plan
+from wattline.scenario.load import validate
+
+HEAD = "submit_s,run_s,requested_s,procs,power_w\n"
+UNKNOWN, OWN = "0,100,200,2,\n", "1,100,200,2,150\n"
+BOTH = "node powers are assumed: 90 W idle, 300 W active; give --node-idle-w and --node-active-w"
+
+
+@pytest.fixture
+def assumed(tmp_path: Path):
+    """What is assumed for jobs of these lines and these fields."""
+
+    def found(jobs: str, **sections: object) -> list[str]:
+        path = tmp_path / "log.csv"
+        path.write_text(HEAD + jobs)
+        fields = {"trace": {"file": str(path)}, "machine": {"nodes": 8}, **sections}
+        return list(plan(validate(fields)).assumed)
+
+    return found
+
+
+def machine(**fields: object) -> dict[str, object]:
+    return {"nodes": 8, **fields}
+
+
+def test_both_powers_are_assumed_where_neither_is_given(assumed) -> None:
+    (line,) = assumed(UNKNOWN)
+    assert line.startswith(BOTH)
+
+
+def test_what_is_given_is_not_called_assumed(assumed) -> None:
+    assert assumed(UNKNOWN, machine=machine(node_idle_w=90, node_active_w=300)) == []
+    assert assumed(UNKNOWN, machine=machine(node_active_w=200), power={"idle_fraction": 0.3}) == []
+    (line,) = assumed(UNKNOWN, machine=machine(node_active_w=200))
+    assert line.endswith("assumed: 60 W idle; give --node-idle-w")
+    (line,) = assumed(UNKNOWN, machine=machine(node_idle_w=50))
+    assert line.endswith("assumed: 300 W active; give --node-active-w")
+
+
+def test_a_fraction_of_an_assumed_power_is_assumed(assumed) -> None:
+    (line,) = assumed(UNKNOWN, power={"idle_fraction": 0.5})
+    assert "150 W idle, 300 W active" in line
+
+
+def test_jobs_with_powers_of_their_own_need_no_active_power(assumed) -> None:
+    (line,) = assumed(OWN)
+    assert "assumed: 90 W idle; give" in line
+    assert assumed(OWN, machine=machine(node_idle_w=90)) == []
+    (line,) = assumed(UNKNOWN + OWN)
+    assert "300 W active for jobs whose own power is not known" in line
+
+
+def test_classes_are_named(assumed) -> None:
+    classes = [{"name": "thin", "count": 8, "idle_w": 50}]
+    (line,) = assumed(UNKNOWN, machine={"classes": classes})
+    assert line.startswith("node powers of class 'thin' are assumed: 300 W active; give "
+                           "machine.classes.active_w")
+
+
+def test_it_is_said_in_text_json_report_folder_and_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log.csv").write_text(HEAD + UNKNOWN)
+    log = ["--trace", "log.csv", "--nodes", "8"]
+
+    def call(command, *arguments: str) -> str:
+        result = CliRunner().invoke(command, list(arguments), catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    assert f"note: {BOTH}" in call(simulate, *log, "-o", "run")
+    assert BOTH in json.loads(call(simulate, *log, "--no-folder", "--json"))["assumed"][0]
+    assert BOTH in json.loads((tmp_path / "run/metrics.json").read_text())["assumed"][0]
+    assert BOTH in rundir.read("run").assumed[0]
+    assert BOTH in wl.metrics(wl.simulate(trace="log.csv", machine__nodes=8))["assumed"][0]
+    # What was written down must not count as given when the scenario is run again.
+    assert BOTH in wl.simulate("run/scenario.toml").assumed[0]
+    assert f"note: {BOTH}" in call(report, "run")
+    assert BOTH[1:] in (tmp_path / "run/report/index.html").read_text()
+    said = call(compare, *log, "--vary", "machine.node_idle_w=90,100", "--no-report", "-o", "two")
+    assert said.count("300 W active") == 1
+    said = call(compare, *log, "--vary", "machine.nodes=8,9", "--node-idle-w", "90", "--set",
+                "machine.node_active_w=300", "--no-report", "-o", "three")
+    assert "assumed" not in said
+
+
+def test_the_report_says_why_a_peak_may_be_above_all_nodes_active(tmp_path: Path) -> None:
+    from wattline.analysis.describe import sentences
+
+    (tmp_path / "log.csv").write_text(HEAD + "0,100,200,2,5000\n")
+    run = wl.simulate(trace=tmp_path / "log.csv", machine__nodes=8, machine__node_active_w=300)
+    said = " ".join(sentences(run, wl.metrics(run)))
+    assert "2.4 kW when all of it is active at that power; all jobs have powers of" in said
+    (tmp_path / "log.csv").write_text(HEAD + UNKNOWN)
+    run = wl.simulate(trace=tmp_path / "log.csv", machine__nodes=8)
+    assert "of their own" not in " ".join(sentences(run, wl.metrics(run)))
