@@ -64,14 +64,16 @@ def command(scenario_file: Path | None, bid: str | None, hours: int | None,
         search = choose if hours is None else partial(choose_day, hours=hours)
         decision = search(case, scenario.bidding, rounds=scenario.rounds, progress=tell,
                           verify=True, **planning_of(scenario))
-    result = _result(case, decision)
+    result = _result(scenario, case, decision)
     result["other_hours"] = check_hours(scenario, case, decision.bid, chosen=True)
     if hours is not None:
         result["hours"] = _plan(case, decision, hours, hours_most)
     if picture is not None:
+        from wattline.scenario.money import currency_words
         from wattline.studies.regulation.plots import write_surface
 
-        result["picture"] = str(picture) if write_surface(decision, picture) else None
+        unit = currency_words(scenario)
+        result["picture"] = str(picture) if write_surface(decision, picture, unit) else None
     if as_json:
         print_json(result)
     else:
@@ -108,7 +110,9 @@ def _refuse_unused(scenario: RegulationScenario, *, hours: int | None, hours_mos
                                "leave --check out, and check each by itself")
 
 
-def _result(case: Case, decision: Decision) -> dict[str, Any]:
+def _result(scenario: RegulationScenario, case: Case, decision: Decision) -> dict[str, Any]:
+    from wattline.scenario.money import assumed_prices
+
     names = [t.name for t in case.workload.types]
     shown = decision.bid or decision.nearest
     outcome = decision.outcome
@@ -119,6 +123,8 @@ def _result(case: Case, decision: Decision) -> dict[str, Any]:
         "weights": dict(zip(names, shown.weights, strict=False)) if shown else {},
         "reason": decision.reason,
         "cost": outcome.cost if outcome else None,
+        "currency": scenario.prices.currency or None,
+        "assumed": assumed_prices(scenario),
         "saving": outcome.saving if outcome else None,
         "tracking": asdict(outcome.tracking) if outcome else None,
         "qos": {q.name: {"violation_share": q.violation_share, "threshold": q.threshold}
@@ -156,6 +162,9 @@ def _short(why: str, length: int = 60) -> str:
 
 
 def _print(result: dict[str, Any], decision: Decision) -> None:
+    from wattline.scenario.money import NO_CURRENCY
+
+    unit = result["currency"] or NO_CURRENCY
     if "hours" in result:
         taken = sum(row["participates"] for row in result["hours"])
         click.echo(f"bids for {taken} of {len(result['hours'])} hours; the first hour by itself:")
@@ -170,15 +179,15 @@ def _print(result: dict[str, Any], decision: Decision) -> None:
         click.echo(f"the nearest bid: average {near.average_w:,.0f} W, reserve "
                    f"{near.reserve_w:,.0f} W")
     if decision.outcome is not None:
-        click.echo(f"cost {result['cost']:.4g}, saving {share_text(result['saving'])}, tracking "
-                   f"error {result['tracking']['mean']:.1%} in the mean")
+        click.echo(f"cost {result['cost']:.4g} {unit}, saving {share_text(result['saving'])}, "
+                   f"tracking error {result['tracking']['mean']:.1%} in the mean")
     print_other_hours(result["other_hours"])
     if "picture" in result:
         click.echo(result["picture"] or "no picture: nothing was simulated")
     if decision.trials:
         cheapest = sorted(decision.trials, key=lambda t: (not t.feasible, t.cost))[:12]
         print_table(
-            ("average W", "reserve W", "cost", "meets all", "what fails"),
+            ("average W", "reserve W", f"cost {unit}", "meets all", "what fails"),
             [(round(t.average_w), round(t.reserve_w), t.cost, "yes" if t.feasible else "no",
               _short(t.why)) for t in cheapest],
             title=f"the best of {len(decision.trials)} bids tried",
@@ -189,4 +198,6 @@ def _print(result: dict[str, Any], decision: Decision) -> None:
         if row["participates"]:
             offer = f" {row['average_power_w']:,.0f} W, {row['reserve_w']:,.0f} W"
         click.echo(f"hour {row['start_s'] / 3600:g}: {word}{offer}, cost {row['cost']:.4g} "
-                   f"instead of {row['cost_without']:.4g}")
+                   f"instead of {row['cost_without']:.4g} {unit}")
+    for line in result["assumed"]:
+        click.echo(f"note: {line}")

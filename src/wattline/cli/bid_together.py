@@ -26,6 +26,7 @@ def bid_together(
     """Choose and print the joint bid of these scenarios."""
     from wattline.model.units import parse_power
     from wattline.scenario.jointly import choose_together
+    from wattline.scenario.money import assumed_prices, currency_words
     from wattline.scenario.regulation import case_of, planning_of
 
     names = [path.stem if path else "site" for path, _ in sites]
@@ -43,10 +44,14 @@ def bid_together(
             reserve_w_least=parse_power(least_reserve), rounds=sites[0][1].rounds, progress=tell,
             **planning_of(sites[0][1]),
         )  # fmt: skip
+    first = sites[0][1]  # whose prices all follow
+    money = {"currency": first.prices.currency or None, "assumed": assumed_prices(first)}
     if as_json:
-        print_json(_result(found))
-    else:
-        _print(found)
+        print_json(_result(found) | money)
+        return
+    _print(found, currency_words(first))
+    for line in assumed_prices(first):
+        click.echo(f"note: {line}")
 
 
 def _result(found: Together) -> dict[str, Any]:
@@ -76,14 +81,14 @@ def _result(found: Together) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _print(found: Together) -> None:
+def _print(found: Together, unit: str) -> None:
     joint, bill = found.joint, found.bill
     click.echo(joint.reason)
     rows = [(name, "bid" if part.reserve_w > 0 else "stay out", round(part.average_w),
              round(part.reserve_w), part.cost) for name, part in joint.parts.items()]  # fmt: skip
-    print_table(("site", "", "average W", "reserve W", "cost alone"), rows)
+    print_table(("site", "", "average W", "reserve W", f"cost alone {unit}"), rows)
     if bill is not None:
         click.echo(f"together: average {joint.average_w:,.0f} W, reserve {joint.reserve_w:,.0f} W, "
-                   f"cost {bill.cost:.4g} (apart {found.cost_apart:.4g}), tracking error "
+                   f"cost {bill.cost:.4g} (apart {found.cost_apart:.4g}) {unit}, tracking error "
                    f"{bill.tracking.mean:.1%} in the mean, large for "
                    f"{bill.tracking.exceed_share:.1%} of the time")

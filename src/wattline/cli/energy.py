@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wattline.cli.output import json_option, print_json, print_table, progress
-from wattline.cli.view import machine_of, machine_options
+from wattline.cli.output import counted, json_option, print_json, print_table, progress
+from wattline.cli.view import machine_of, machine_options, machine_words
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def plan(as_json: bool, rows: int, **options: Any) -> None:
     """Plan the power of each slot so that the budget is spent where it costs least."""
     from wattline.model.units import format_duration, format_energy, format_power
     from wattline.physics.budget import plan as plan_of
+    from wattline.traces.tariffs import NO_CURRENCY, currency_of
 
     machine = machine_of(options)
     budget, price, carbon = budget_of(options)
@@ -101,20 +102,23 @@ def plan(as_json: bool, rows: int, **options: Any) -> None:
     totals: dict[str, Any] = {
         "budget_j": budget.energy_j,
         "planned_j": planned_j,
+        "currency": currency_of(price),
         "cost": _cost(found, price, budget),
         "cost_flat": _flat(flat_w, price, budget),
         "carbon_g": _cost(found, carbon, budget),
         "carbon_g_flat": _flat(flat_w, carbon, budget),
     }
     if as_json:
-        print_json({**totals, "slots": [
+        print_json({**totals, "machine": machine_words(machine), "slots": [
             {"start_s": float(t), "end_s": float(e), "power_w": float(p)}
             for t, e, p in zip(found.time_s, end, found.value, strict=True)]})
         return
+    click.echo(machine_words(machine))
     click.echo(f"budget {format_energy(budget.energy_j)}, flat {format_power(flat_w)}; planned "
                f"{format_energy(planned_j)}")
     if price is not None:
-        click.echo(f"cost {totals['cost']:,.2f} planned, {totals['cost_flat']:,.2f} flat")
+        click.echo(f"cost {totals['cost']:,.2f} planned, {totals['cost_flat']:,.2f} flat, "
+                   f"{totals['currency'] or NO_CURRENCY}")
     if carbon is not None:
         click.echo(f"carbon {totals['carbon_g'] / 1e6:,.3f} t planned, "
                    f"{totals['carbon_g_flat'] / 1e6:,.3f} t flat")
@@ -138,6 +142,7 @@ def budget_command(as_json: bool, **options: Any) -> None:
     from wattline.model.units import format_duration, format_energy, format_power
     from wattline.policies.admission.adaptive_setup import Strategy
     from wattline.studies.budget import compare, figures
+    from wattline.traces.tariffs import NO_CURRENCY, currency_of
 
     machine = machine_of(options)
     budget, price, carbon = budget_of(options)
@@ -151,15 +156,18 @@ def budget_command(as_json: bool, **options: Any) -> None:
     if length_s > budget.end_s:
         _tell_end(options, price, carbon, length_s, budget.end_s)
     table = figures(found, price, carbon)
+    currency = currency_of(price)
     if as_json:
         print_json({"budget_j": budget.energy_j, "period_s": budget.end_s, "cap_w": budget.mean_w,
-                    "periods": found.periods, "runs": table})
+                    "periods": found.periods, "currency": currency,
+                    "machine": machine_words(machine), "runs": table})
         return
+    click.echo(machine_words(machine))
     click.echo(f"{format_energy(budget.energy_j)} for each {format_duration(budget.end_s)}; the "
                f"constant cap is {format_power(budget.mean_w)}")
     print_table(
-        ["limit", "energy", "cost", "carbon t", "mean wait", "makespan", "over budget", "jobs",
-         "killed", "refused"],
+        ["limit", "energy", "cost" if price is None else f"cost {currency or NO_CURRENCY}",
+         "carbon t", "mean wait", "makespan", "over budget", "jobs", "killed", "refused"],
         [[name, format_energy(f["energy_j"]), f["cost"],
           None if f["carbon_g"] is None else f["carbon_g"] / 1e6, format_duration(f["wait_s"]),
           format_duration(f["makespan_s"]), format_energy(f["excess_j"]), f["jobs_run"],
@@ -173,7 +181,13 @@ def _jobs(options: dict[str, Any], cores: int) -> JobTable:
     from wattline.traces import generate, read
 
     if options["trace"] is not None:
-        return read(options["trace"], machine_procs=options["nodes"] * cores).jobs
+        log = read(options["trace"], machine_procs=options["nodes"] * cores)
+        dropped = log.cleaning.count("too_large")
+        if dropped:
+            click.echo(f"warning: {counted(dropped, 'job')} of the log dropped: larger than "
+                       f"{options['nodes']:,} nodes of {cores:,} cores (--nodes, --cores)",
+                       err=True)
+        return log.jobs
     jobs = generate("lublin", seed=options["seed"], jobs=options["jobs"],
                     nodes=options["nodes"]).jobs
     return jobs.with_columns(procs=jobs.procs * cores)

@@ -136,6 +136,7 @@ def _result(
     scenario: RegulationScenario, found: ContractRun, decision: Decision | None
 ) -> dict[str, Any]:
     from wattline.grid.market import saved_share
+    from wattline.scenario.money import assumed_prices
     from wattline.scenario.regulated import uncontrolled_cost
 
     case, bill = found.case, found.settlement
@@ -150,6 +151,8 @@ def _result(
         "reserve_w": float(reserves.mean()) if reserves.size else None,
         "weights": dict(zip(names, found.weights, strict=True)),
         "cost": bill.cost,
+        "currency": scenario.prices.currency or None,
+        "assumed": assumed_prices(scenario),
         "saving": bill.saving,
         "tracking": asdict(bill.tracking),
         "qos": {q.name: {"violation_share": q.violation_share, "threshold": q.threshold,
@@ -231,6 +234,8 @@ def _curtailment(scenario: RegulationScenario, found: ContractRun) -> dict[str, 
 
 
 def _print(result: dict[str, Any], found: ContractRun) -> None:
+    from wattline.scenario.money import NO_CURRENCY
+
     case = found.case
     click.echo(f"{case.workload.name} on {case.workload.servers} servers under "
                f"{case.policy}, {(case.end_s - case.judged_s) / 3600:g} h")
@@ -242,7 +247,7 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
     saving = f"{share_text(result['saving_against_uncontrolled'])} of the uncontrolled run"
     if result["participates"]:
         saving = f"{share_text(result['saving'])} of the energy bid for, {saving}"
-    click.echo(f"cost {result['cost']:.4g}, saving {saving}")
+    click.echo(f"cost {result['cost']:.4g} {result['currency'] or NO_CURRENCY}, saving {saving}")
     if result["participates"]:
         click.echo(f"tracking error {result['tracking']['mean']:.1%} in the mean, large for "
                    f"{result['tracking']['exceed_share']:.1%} of the time (limit 10 %)")
@@ -264,5 +269,7 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
         click.echo("all constraints met" if result["constraints_met"]
                    else "not met: " + "; ".join(result["violations"]))
     print_other_hours(result.get("other_hours"))
+    for line in result["assumed"]:
+        click.echo(f"note: {line}")
     for path in (*result.get("pictures", []), *result.get("tables", [])):
         click.echo(path)

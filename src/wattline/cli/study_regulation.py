@@ -17,6 +17,8 @@ from wattline.model.errors import InputError
 if TYPE_CHECKING:
     from wattline.studies.regulation.parts import Row
 
+COST = "cost (0.1 a kWh)"
+"""All prices of the study are 0.1 a kWh, as published, in no currency."""
 PARTS = ("default", "workloads", "large", "long")
 
 
@@ -130,7 +132,7 @@ def _print_rows(name: str, rows: list[Row]) -> None:
             f"{row.other_met_share[1]:.0%})", _spread(row.other_saving),
             words(name, row.name, row.policy),
         ))  # fmt: skip
-    print_table(("case", "policy", "all met", "P W", "R W", "cost", "saving", "error",
+    print_table(("case", "policy", "all met", "P W", "R W", COST, "saving", "error",
                  "other hours met (95 %)", "saving there (95 %)", "published"),
                 table, title=f"{name}:")  # fmt: skip
     click.echo("")
@@ -153,7 +155,7 @@ def _print_long(rows: list[dict[str, Any]]) -> None:
     from wattline.studies.regulation.published import LONG_JOBS
 
     print_table(
-        ("day", "load", "policy", "bidding", "large errors", "worst mean Q", "all met", "cost",
+        ("day", "load", "policy", "bidding", "large errors", "worst mean Q", "all met", COST,
          "saving"),
         [(f"{r['day']:g}", f"{r['utilisation']:.0%}", r["policy"], r["bidding"],
           f"{r['exceed_share']:.1%}", r["degradation"], "yes" if r["met"] else "no", r["cost"],
@@ -162,7 +164,7 @@ def _print_long(rows: list[dict[str, Any]]) -> None:
     )  # fmt: skip
     click.echo("")
     print_table(
-        ("published on", "policy", "bidding", "large errors", "worst mean Q", "cost"),
+        ("published on", "policy", "bidding", "large errors", "worst mean Q", "cost, published"),
         [(r.cluster, r.policy, r.bidding, f"{r.exceed_share:.1%}", r.degradation, r.cost)
          for r in LONG_JOBS],
     )  # fmt: skip

@@ -42,6 +42,13 @@ def machine_of(options: dict[str, Any]) -> Machine:
     return Machine.uniform(options["nodes"], node, nodes_per_rack=options["nodes_per_rack"])
 
 
+def machine_words(machine: Machine) -> str:
+    """What the figures of a machine given by options rest on."""
+    node = machine.groups[0].node_class
+    return (f"{machine.node_count:,} nodes of {node.cores:,} cores, each {node.power_w_idle:g} W "
+            f"idle, {node.power_w_active:g} W active and {node.power_w_off:g} W off")
+
+
 def machine_in(path: Path) -> tuple[Scenario, Machine]:
     """A scenario and its machine; the log is read only where it alone says how large that is."""
     from wattline.scenario.build import make_machine, read_trace

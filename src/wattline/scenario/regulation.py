@@ -60,11 +60,13 @@ class SignalFields(_Strict):
 
 
 class PriceFields(_Strict):
-    """Prices in money a kWh: a number, or steps [time_s, price]."""
+    """Prices a kWh: a number, or steps [time_s, price]."""
 
     energy: Steps = 0.1
     reserve: Steps = 0.1
     error: Steps = 0.1
+    currency: str = ""
+    """For people: what costs are printed in."""
 
 
 class CurtailmentFields(_Strict):

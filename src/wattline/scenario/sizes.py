@@ -95,7 +95,7 @@ def _cores_by_header(nodes: int, procs: int, given: int | None) -> int:
         raise InputError(
             f"machine.cores_per_node: the log counts cores, {procs:,} (MaxProcs) on {nodes:,} "
             f"nodes (MaxNodes), which is {procs / nodes:.1f} per node; say how many make a node, "
-            f"like --cores-per-node {round(procs / nodes)}"
+            f"like --cores-per-node {procs // nodes}"
         )
     return procs // nodes
 

@@ -2,13 +2,15 @@
 
 Understood are CSV files (also compressed) with a column of times (`Datetime (UTC)`, ISO 8601, or
 `time_s`) and a column of values: a price per MWh or kWh, or an intensity in g/kWh. Values come
-back per joule, and time 0 is the first row, or a date that is asked for.
+back per joule, in the currency that the column names (`Price (USD/MWh)`), and time 0 is the first
+row, or a date that is asked for.
 """
 
 from __future__ import annotations
 
 import csv
 import math
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from wattline.model.errors import InputError
 from wattline.model.signal import Signal
 from wattline.traces.files import read_bytes
 
+NO_CURRENCY = "in units of the price table"
+"""Behind a cost whose currency the table does not name."""
 J_PER_KWH = 3.6e6
 _TIMES = ("time_s", "datetime", "time")
 _SCALES = {"/mwh": 1 / (1000 * J_PER_KWH), "/kwh": 1 / J_PER_KWH, "/j": 1.0}
@@ -65,8 +69,20 @@ def _scale(name: str, path: Path) -> tuple[float, str]:
     lower = name.lower().replace("₂", "2")
     for unit, scale in _SCALES.items():
         if unit in lower:
-            return scale, "g/J" if "co2" in lower or "intensity" in lower else "cost/J"
+            grams = "co2" in lower or "intensity" in lower
+            return scale, "g/J" if grams else f"{_currency(name)}/J"
     raise InputError(f"{path}: column '{name}' does not say per what; expected /MWh, /kWh or /J")
+
+
+def _currency(name: str) -> str:
+    """`USD` of `Price (USD/MWh)`; empty where the column names none."""
+    found = re.search(r"(?<![a-z])([a-z]{3}|[€$£¥])\s*/\s*(?:mwh|kwh|j)", name, re.IGNORECASE)
+    return found[1].upper() if found else ""
+
+
+def currency_of(tariff: Signal | None) -> str | None:
+    """The currency of prices that were read from a table, where its column names one."""
+    return None if tariff is None else tariff.unit.removesuffix("/J") or None
 
 
 def _moment(text: str, path: Path, line: int) -> float:

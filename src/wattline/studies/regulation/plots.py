@@ -182,7 +182,7 @@ def draw_quality(found: ContractRun) -> Figure:
     return figure
 
 
-def draw_surface(decision: Decision) -> Figure:
+def draw_surface(decision: Decision, unit: str) -> Figure:
     """Every bid tried, coloured by its cost; crosses fail a constraint, the star is chosen."""
     from matplotlib.figure import Figure
 
@@ -201,7 +201,7 @@ def draw_surface(decision: Decision) -> Figure:
         axes.plot(decision.bid.average_w / 1000, decision.bid.reserve_w / 1000, marker="*", ms=17,
                   color=RED, mec="black", ls="", label="chosen")  # fmt: skip
         axes.legend(loc="upper left", fontsize=8)
-    figure.colorbar(drawn, ax=axes, label="cost of the hour")
+    figure.colorbar(drawn, ax=axes, label=f"cost of the hour, {unit}")
     axes.set_xlabel("average power, kW")
     axes.set_ylabel("reserve, kW")
     axes.set_title("bids tried: circles meet all constraints, crosses fail one", loc="left",
@@ -227,12 +227,12 @@ def write_pictures(found: ContractRun, folder: Path) -> list[Path]:
     return paths
 
 
-def write_surface(decision: Decision, path: Path) -> bool:
+def write_surface(decision: Decision, path: Path, unit: str) -> bool:
     """Draw the bids tried; False where there are none."""
     if not decision.trials:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
-    draw_surface(decision).savefig(path, dpi=DPI)
+    draw_surface(decision, unit).savefig(path, dpi=DPI)
     return True
 
 
