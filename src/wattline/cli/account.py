@@ -9,6 +9,7 @@ import click
 
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.simulating import run_folder as folder_to_write
+from wattline.cli.simulating import warn_assumed
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
     entered = rundir.read(run_folder) if run_folder is not None else None
     if entered is None:
         refuse_missing(store)
+    warn_assumed(entered)
     with Store(store or "sqlite://") as opened:
         from wattline.account.ledger import Ledger
 

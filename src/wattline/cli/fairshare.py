@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from wattline.cli.output import json_option, print_json, print_table
+from wattline.cli.simulating import warn_assumed
 from wattline.model.errors import InputError
 
 
@@ -58,6 +59,7 @@ def _jobs(folder: Path | None, store: str, name: str) -> tuple[list[str], dict[s
         from wattline.analysis import rundir
 
         run = rundir.read(folder)
+        warn_assumed(run)
         rows = np.flatnonzero(run.ran)
         users = [named(run.jobs, "user", int(code)) for code in run.jobs.user[rows]]
         return users, {n: getattr(run.schedule, n)[rows] for n in ("start_s", "end_s", "energy_j")}

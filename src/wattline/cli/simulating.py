@@ -52,6 +52,12 @@ def say_assumed(runs: Mapping[str, Run]) -> None:
         click.echo(f"note: {names}{line}")
 
 
+def warn_assumed(run: Run | None) -> None:
+    """What the joules of a run rest on, on standard error: for tables that programs read."""
+    for line in () if run is None else run.assumed:
+        click.echo(f"wattline: {line}", err=True)
+
+
 def cleaning(plan: Plan) -> dict[str, int]:
     """How many jobs each cleaning rule touched."""
     return {rule.name: rule.jobs for rule in plan.trace.cleaning.touched}

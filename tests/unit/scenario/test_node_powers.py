@@ -10,7 +10,9 @@ from click.testing import CliRunner
 
 import wattline as wl
 from wattline.analysis import rundir
+from wattline.cli.account import command as account
 from wattline.cli.compare import command as compare
+from wattline.cli.fairshare import command as fairshare
 from wattline.cli.report import command as report
 from wattline.cli.simulate import command as simulate
 from wattline.scenario.build import plan
@@ -93,6 +95,10 @@ def test_it_is_said_in_text_json_report_folder_and_python(
     assert BOTH in wl.simulate("run/scenario.toml").assumed[0]
     assert f"note: {BOTH}" in call(report, "run")
     assert BOTH[1:] in (tmp_path / "run/report/index.html").read_text()
+    for command in (account, fairshare):
+        result = CliRunner().invoke(command, ["run"], catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        assert f"wattline: {BOTH}" in result.stderr
     said = call(compare, *log, "--vary", "machine.node_idle_w=90,100", "--no-report", "-o", "two")
     assert said.count("300 W active") == 1
     said = call(compare, *log, "--vary", "machine.nodes=8,9", "--node-idle-w", "90", "--set",
