@@ -13,6 +13,8 @@ from wattline.model.units import (
     parse_fraction,
     parse_hosts,
     parse_power,
+    plain_number,
+    whole_number,
 )
 
 
@@ -66,3 +68,20 @@ def test_formats():
     assert format_energy(3.6e6) == "1 kWh"
     assert format_duration(93784) == "1d 02:03:04"
     assert format_duration(2) == "2 s"
+
+
+@pytest.mark.parametrize("text", ["1_5", "\u0663", "\u00b2", "x"])
+def test_numbers_have_no_underscores_and_no_digits_of_other_scripts(text):
+    for read in (whole_number, plain_number):
+        with pytest.raises(ValueError, match=text):
+            read(text)
+    with pytest.raises(InputError):
+        parse_duration(text + "h")
+
+
+def test_a_whole_number_has_neither_sign_nor_blanks():
+    assert whole_number("007") == 7
+    for text in ("+3", "-3", " 3", "3.0"):
+        with pytest.raises(ValueError, match="3"):
+            whole_number(text)
+    assert plain_number(" -1.5e3 ") == -1500

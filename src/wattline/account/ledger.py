@@ -88,6 +88,31 @@ class Total:
     energy_j: float
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """Conditions that jobs must all match; empty ones hold for every job.
+
+    Of a period, all jobs that were in the system at some time of it, as `sacct` does.
+    """
+
+    job_ids: Sequence[int] = ()
+    users: Sequence[str] = ()
+    accounts: Sequence[str] = ()
+    start_s: float | None = None
+    end_s: float | None = None
+
+    def holds(self, record: JobRecord) -> bool:
+        """The same for a record that is not in a store."""
+        return ((not self.job_ids or record.job_id in self.job_ids)
+                and (not self.users or record.user in self.users)
+                and (not self.accounts or record.account in self.accounts)
+                and (self.start_s is None or record.end_s >= self.start_s)
+                and (self.end_s is None or record.submit_s <= self.end_s))
+
+
+ALL = Chosen()
+
+
 class Ledger:
     """Runs and their jobs in a store."""
 
@@ -145,24 +170,9 @@ class Ledger:
                              else "the ledger is empty; enter a run folder first")
         return dict(row._mapping)
 
-    def jobs_of(self, run_id: int, *, job_ids: Sequence[int] = (), users: Sequence[str] = (),
-                accounts: Sequence[str] = (), start_s: float | None = None,
-                end_s: float | None = None) -> list[dict[str, Any]]:
-        """Jobs that match all given conditions, in order of their numbers.
-
-        Of a period, all jobs that were in the system at some time of it, as `sacct` does.
-        """
-        query: Select[Any] = select(jobs).where(jobs.c.run_id == run_id)
-        if job_ids:
-            query = query.where(jobs.c.job_id.in_(list(job_ids)))
-        if users:
-            query = query.where(jobs.c.user.in_(list(users)))
-        if accounts:
-            query = query.where(jobs.c.account.in_(list(accounts)))
-        if start_s is not None:
-            query = query.where(jobs.c.end_s >= start_s)
-        if end_s is not None:
-            query = query.where(jobs.c.submit_s <= end_s)
+    def jobs_of(self, run_id: int, chosen: Chosen = ALL) -> list[dict[str, Any]]:
+        """Jobs that match all given conditions, in order of their numbers."""
+        query = _chosen(select(jobs), run_id, chosen)
         with self.store.session() as session:
             return [dict(r._mapping) for r in session.execute(query.order_by(jobs.c.job_id))]
 
@@ -183,14 +193,14 @@ class Ledger:
         with self.store.session() as session:
             return [(int(s), float(t), float(w)) for s, t, w in session.execute(query)]
 
-    def totals(self, run_id: int, by: str) -> list[Total]:
+    def totals(self, run_id: int, by: str, chosen: Chosen = ALL) -> list[Total]:
         """Joules by user, account, partition, application or node class, most first."""
         if by not in GROUPS:
             raise InputError(f"cannot add up by '{by}'; choose {', '.join(GROUPS)}")
         node_s = func.sum(jobs.c.nodes * (jobs.c.end_s - jobs.c.start_s))
         energy = func.sum(jobs.c.energy_j)
-        query = select(jobs.c[by], func.count(), node_s, energy).where(
-            jobs.c.run_id == run_id, jobs.c.state.not_in(NEVER_RAN)
+        query = _chosen(select(jobs.c[by], func.count(), node_s, energy), run_id, chosen).where(
+            jobs.c.state.not_in(NEVER_RAN)
         ).group_by(jobs.c[by]).order_by(energy.desc(), jobs.c[by])
         with self.store.session() as session:
             return [Total(str(n), int(c), float(s), float(e))
@@ -204,6 +214,19 @@ class Ledger:
         for table in (power, steps, jobs):
             connection.execute(delete(table).where(table.c.run_id == found))
         connection.execute(delete(runs).where(runs.c.id == found))
+
+
+def _chosen(query: Select[Any], run_id: int, chosen: Chosen) -> Select[Any]:
+    query = query.where(jobs.c.run_id == run_id)
+    for column, wanted in ((jobs.c.job_id, chosen.job_ids), (jobs.c.user, chosen.users),
+                           (jobs.c.account, chosen.accounts)):
+        if wanted:
+            query = query.where(column.in_(list(wanted)))
+    if chosen.start_s is not None:
+        query = query.where(jobs.c.end_s >= chosen.start_s)
+    if chosen.end_s is not None:
+        query = query.where(jobs.c.submit_s <= chosen.end_s)
+    return query
 
 
 def _insert(connection: Any, run_id: int, records: Sequence[JobRecord]) -> None:

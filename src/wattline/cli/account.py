@@ -13,7 +13,7 @@ from wattline.cli.simulating import warn_assumed
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
-    from wattline.account.ledger import Ledger
+    from wattline.account.ledger import Chosen, Ledger
     from wattline.model.run import Run
 
 BY = ("user", "account", "partition", "application", "node_class")
@@ -58,6 +58,9 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
     fields = sacct.parse_format(options["fields"] or sacct.DEFAULT_FORMAT)
     if run_folder is None and not store:
         raise InputError("name a run folder, or a store with --store")
+    chosen = _conditions(options)
+    if options["by"]:
+        _tell_unused(options)
     if options["profile"] is not None:
         folder_to_write("profile", str(options["profile"]))
     from wattline.account.store import Store, refuse_missing
@@ -75,12 +78,12 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
         name = options["run_name"]
         if run_folder is not None and entered is not None:
             name = name or run_folder.resolve().name
-            _enter(ledger, entered, name, options)
+            _enter(ledger, entered, name, chosen, options)
         run = ledger.run_of(name)
         if options["by"]:
-            _print_totals(ledger, run, options["by"], as_json)
+            _print_totals(ledger, run, options["by"], chosen, as_json)
             return
-        jobs = ledger.jobs_of(run["id"], **_conditions(options))
+        jobs = ledger.jobs_of(run["id"], chosen)
         steps = {} if options["allocations"] else ledger.steps_of(run["id"])
         if as_json:
             print_json({"run": run["name"], **sacct.json_jobs(jobs, steps, run["epoch_s"])})
@@ -97,7 +100,7 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
             click.echo(line)
 
 
-def _enter(ledger: Ledger, run: Run, name: str, options: dict[str, Any]) -> None:
+def _enter(ledger: Ledger, run: Run, name: str, chosen: Chosen, options: dict[str, Any]) -> None:
     from wattline.account.from_run import records_of
 
     records = list(records_of(run))
@@ -106,38 +109,58 @@ def _enter(ledger: Ledger, run: Run, name: str, options: dict[str, Any]) -> None
     if options["profile"] is not None:
         from wattline.account.profile import write_profile
 
-        wanted = set(_numbers(options["jobs"])) if options["jobs"] else None
-        chosen = [r for r in records if r.steps and (wanted is None or r.job_id in wanted)]
+        wanted = [record for record in records if record.steps and chosen.holds(record)]
         with progress("profiles") as advance:
-            for at, record in enumerate(chosen):
+            for at, record in enumerate(wanted):
                 write_profile(record, options["profile"], epoch_s=options["epoch"],
                               interval_s=options["profile_interval"])
-                advance((at + 1) / len(chosen))
+                advance((at + 1) / len(wanted))
 
 
-def _conditions(options: dict[str, Any]) -> dict[str, Any]:
+def _conditions(options: dict[str, Any]) -> Chosen:
+    from wattline.account.ledger import Chosen
     from wattline.model.units import parse_duration
 
-    found: dict[str, Any] = {
-        "job_ids": _numbers(options["jobs"]),
-        "users": [name for name in options["users"].split(",") if name],
-        "accounts": [name for name in options["accounts"].split(",") if name],
-    }
-    for option, key in (("starttime", "start_s"), ("endtime", "end_s")):
-        if options[option]:
-            found[key] = parse_duration(options[option])
+    times = {key: parse_duration(options[option]) if options[option] else None
+             for option, key in (("starttime", "start_s"), ("endtime", "end_s"))}
+    return Chosen(
+        job_ids=[_job_number(part) for part in _names(options["jobs"], "-j")],
+        users=_names(options["users"], "-u"), accounts=_names(options["accounts"], "-A"), **times)
+
+
+def _names(text: str, option: str) -> list[str]:
+    """The parts of a list; one that names nothing would choose everything."""
+    found = [part.strip() for part in text.split(",") if part.strip()]
+    if text and not found:
+        raise InputError(f"{option}: '{text}' names nothing; write a list like 12,15 or ann,bob")
     return found
 
 
-def _numbers(text: str) -> list[int]:
+def _job_number(text: str) -> int:
+    from wattline.model.units import whole_number
+
+    array, underscore, _ = text.partition("_")
+    if underscore and array.isdecimal():
+        raise InputError(f"-j: '{text}' is a task of an array; here each task is a job of its own: "
+                         "give the number that the column JobID shows for it")
     try:
-        return [int(part) for part in text.split(",") if part]
+        return whole_number(text)
     except ValueError:
-        raise InputError(f"-j: '{text}' is not a list of job numbers like 12,15") from None
+        raise InputError(f"-j: '{text}' is not a job number; write a list like 12,15") from None
 
 
-def _print_totals(ledger: Ledger, run: dict[str, Any], by: str, as_json: bool) -> None:
-    totals = ledger.totals(run["id"], by)
+def _tell_unused(options: dict[str, Any]) -> None:
+    """Totals have their own columns: say so to whoever asks for others."""
+    flags = {"fields": "-o", "parsable2": "-P", "parsable": "-p", "noheader": "-n"}
+    unused = [flag for name, flag in flags.items() if options[name]]
+    if unused:
+        click.echo(f"wattline: {', '.join(unused)} has no effect on totals (--by)", err=True)
+
+
+def _print_totals(
+    ledger: Ledger, run: dict[str, Any], by: str, chosen: Chosen, as_json: bool
+) -> None:
+    totals = ledger.totals(run["id"], by, chosen)
     if as_json:
         print_json({"run": run["name"], "by": by, "energy_j": run["energy_j"],
                     "totals": [vars(total) for total in totals]})

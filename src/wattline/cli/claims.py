@@ -10,6 +10,7 @@ import click
 
 from wattline.cli.output import counted, json_option, print_json, print_table
 from wattline.model.errors import InputError
+from wattline.model.units import whole_number
 
 if TYPE_CHECKING:
     from wattline.physics.claims import Claim, ClaimBook, Measured, Verification
@@ -173,10 +174,11 @@ def _tell_unused(source: Path) -> None:
 def _free(given: tuple[str, ...]) -> dict[str, int]:
     found = {}
     for text in given:
-        name, equals, number = text.partition("=")
-        if not equals or not number.strip().isdigit():
-            raise InputError(f"--free: '{text}' is not like xeon=4")
-        found[name.strip()] = int(number)
+        name, _, number = text.partition("=")
+        try:
+            found[name.strip()] = whole_number(number.strip())
+        except ValueError:
+            raise InputError(f"--free: '{text}' is not like xeon=4") from None
     return found
 
 

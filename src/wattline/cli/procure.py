@@ -9,7 +9,7 @@ import click
 
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.model.errors import InputError
-from wattline.model.units import parse_fraction, parse_power
+from wattline.model.units import parse_fraction, parse_power, plain_number
 
 if TYPE_CHECKING:
     from wattline.physics.procurement import DrawnLine, Rack, Scaling
@@ -167,7 +167,7 @@ def _numbers(text: str, count: int, option: str, example: str) -> list[float]:
     import math
 
     try:
-        values = [float(part) for part in text.split(",")]
+        values = [plain_number(part) for part in text.split(",")]
     except ValueError:
         values = []
     if len(values) != count or not all(math.isfinite(value) for value in values):

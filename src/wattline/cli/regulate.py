@@ -13,6 +13,7 @@ from wattline.cli.contract_options import contract_options, say_unused, scenario
 from wattline.cli.other_hours import check_hours, print_other_hours
 from wattline.cli.output import json_option, print_json, print_table, progress, share_text
 from wattline.cli.simulating import run_folder
+from wattline.model.units import plain_number
 
 if TYPE_CHECKING:
     from wattline.grid.bidding import Decision
@@ -68,7 +69,7 @@ def command(scenario_file: Path | None, bid: str | None, weights: str | None, ou
 
 def _numbers(text: str) -> list[float]:
     try:
-        return [float(part) for part in text.split(",")]
+        return [plain_number(part) for part in text.split(",")]
     except ValueError:
         raise click.BadParameter(f"'{text}' are not numbers with commas between",
                                  param_hint="--weights") from None

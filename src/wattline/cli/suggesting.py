@@ -10,6 +10,7 @@ import click
 from wattline.cli.configuration_source import measured_tables
 from wattline.cli.output import counted, print_json, print_table
 from wattline.model.errors import InputError
+from wattline.model.units import plain_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -133,10 +134,11 @@ def _span(text: str) -> list[float]:
     span, colon, step = text.partition(":")
     low, dash, high = span.partition("-")
     if not dash:
-        if colon or not math.isfinite(float(low)):
+        if colon or not math.isfinite(plain_number(low)):
             raise ValueError(text)
-        return [float(low)]
-    first, last, width = float(low), float(high), float(step) if colon else 1.0
+        return [plain_number(low)]
+    first, last = plain_number(low), plain_number(high)
+    width = plain_number(step) if colon else 1.0
     if not (all(map(math.isfinite, (first, last, width))) and first <= last and width > 0):
         raise ValueError(text)
     count = int(min((last - first) / width, _MOST_LEVELS) + 1e-9)

@@ -9,6 +9,7 @@ import click
 
 from wattline.cli.output import counted, json_option, print_json, print_table
 from wattline.model.errors import InputError
+from wattline.model.units import plain_number
 
 if TYPE_CHECKING:
     from wattline.model.machine import Machine
@@ -151,7 +152,7 @@ def _change(view: View, text: str) -> int:
     if key not in view.texts:
         words = {"true": True, "false": False, "none": None}
         try:
-            value = words[value.lower()] if value.lower() in words else float(value)
+            value = words[value.lower()] if value.lower() in words else plain_number(value)
         except ValueError:
             raise InputError(f"--set: '{given.strip()}' is not a number") from None
     return view.set(entity, key, value)

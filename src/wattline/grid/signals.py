@@ -16,6 +16,7 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray, Signal
+from wattline.model.units import plain_number
 
 GAP_FACTOR = 1.5
 """A step longer than this many usual steps is a gap."""
@@ -92,7 +93,7 @@ def _numbers(path: Path, line: int, row: list[str]) -> tuple[float, float]:
     if len(row) != 2 or not row[1].strip():
         raise InputError(f"{path}:{line}: gap: expected a time and a value, not '{','.join(row)}'")
     try:
-        time_s, value = float(row[0]), float(row[1])
+        time_s, value = plain_number(row[0]), plain_number(row[1])
     except ValueError:
         raise InputError(f"{path}:{line}: '{','.join(row)}' are not two numbers") from None
     if not (math.isfinite(time_s) and math.isfinite(value)):

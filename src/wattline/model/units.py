@@ -10,10 +10,30 @@ from collections.abc import Iterable
 
 from wattline.model.errors import InputError
 
-_NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+_NUMBER = r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
 _SCALE = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _TIME_S = {"": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0,
            "w": 604800.0}
+
+
+def whole_number(text: str) -> int:
+    """Digits and nothing else; ValueError otherwise.
+
+    `int` would also take `300_1` for 3001, blanks, signs and the digits of other scripts.
+    """
+    if not re.fullmatch(r"[0-9]+", text):
+        raise ValueError(text)
+    return int(text)
+
+
+def plain_number(text: str) -> float:
+    """A number as people write it, blanks around it allowed; ValueError otherwise.
+
+    `float` would also take `1_5` for 15 and the digits of other scripts.
+    """
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return float(text)
 
 
 def parse_power(text: str) -> float:
@@ -31,7 +51,7 @@ def parse_energy(text: str) -> float:
 def parse_duration(text: str) -> float:
     """Seconds from `90`, `90m`, `1.5h`, `01:30:00`, `2-12:00:00`."""
     cleaned = text.strip()
-    clock = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d{2})(?::(\d{2}(?:\.\d+)?))?", cleaned)
+    clock = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d{2})(?::(\d{2}(?:\.\d+)?))?", cleaned, re.ASCII)
     if clock:
         days, first, second, third = clock.groups()
         # Slurm reads two fields as minutes and seconds, or as hours and minutes after days.
@@ -109,7 +129,7 @@ def _expand(part: str) -> list[str]:
         return [part.strip()]
     names = []
     for item in match[1].split(","):
-        span = re.fullmatch(r"(\d+)(?:-(\d+))?", item.strip())
+        span = re.fullmatch(r"([0-9]+)(?:-([0-9]+))?", item.strip())
         if not span:
             raise InputError(f"'{part}' is not a host list; write it like n[001-004]")
         low, high = span[1], span[2] or span[1]

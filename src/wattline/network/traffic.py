@@ -13,6 +13,7 @@ import numpy.typing as npt
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
+from wattline.model.units import plain_number
 
 PATTERNS = ("all-to-all", "broadcast", "fft3d", "halo2d", "halo3d", "halo3d26")
 MAPPINGS = ("random", "linear")
@@ -137,7 +138,7 @@ def read_matrix(path: Path) -> tuple[Traffic, float]:
     rows = []
     for number, line in enumerate(lines, start=1):
         try:
-            rows.append([float(cell) for cell in line.split(",")])
+            rows.append([plain_number(cell) for cell in line.split(",")])
         except ValueError:
             raise InputError(f"{path}, line {number}: has a cell that is not a number") from None
         if len(rows[-1]) != len(lines):

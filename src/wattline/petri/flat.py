@@ -163,7 +163,7 @@ class _Builder:
         matches = arc.kind is not ArcKind.INHIBITOR and not is_out
         matches = matches and (not unit or arc.kind is ArcKind.ALL)
         weight: Expression | int = (
-            int(arc.weight) if arc.weight.isdigit()
+            int(arc.weight) if arc.weight.isascii() and arc.weight.isdigit()
             else compile_expression(arc.weight, declared, where))
         return FlatArc(
             arc, place, unit,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from wattline.model.errors import InputError
+from wattline.model.units import plain_number
 from wattline.petri.draw import show_value
 from wattline.petri.simulate import Firing, Simulation
 
@@ -60,7 +61,7 @@ class Walk:
     def do(self, line: str) -> None:
         """One command. A wrong one raises InputError and changes nothing."""
         word, _, rest = line.strip().partition(" ")
-        if word.isdigit():
+        if word.isascii() and word.isdigit():
             self._fire_number(int(word))
             return
         command = self._commands.get(word.lower())
@@ -102,7 +103,7 @@ class Walk:
 
     def _until(self, rest: str) -> None:
         try:
-            time_s = float(rest)
+            time_s = plain_number(rest)
         except ValueError:
             raise InputError(f"'until {rest}': give a time in seconds, like until 300") from None
         self._remember()
@@ -167,6 +168,6 @@ def describe(firing: Firing) -> str:
 
 
 def _whole(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
+    if not (text.isascii() and text.isdigit()) or int(text) < 1:
         raise InputError(f"'run {text}': give a whole number of firings, like run 10")
     return int(text)

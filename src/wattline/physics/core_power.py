@@ -160,7 +160,7 @@ def _frequency(word: str, core: CorePower, text: str) -> float:
              "highm1": steps[max(0, len(steps) - 2)], "high": steps[-1]}
     if word in named:
         return named[word]
-    if not word.isdigit() or int(word) == 0:
+    if not (word.isascii() and word.isdigit()) or int(word) == 0:
         raise InputError(f"--cpu-freq={text}: '{word}' is no frequency; write kHz or one of "
                          + ", ".join(WORDS))
     return float(word) * 1e3

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from wattline.model.errors import InputError
+from wattline.model.units import plain_number
 from wattline.physics.configurations import ConfigurationTable
 
 # What a column may be called; the first name that the file has is used.
@@ -224,7 +225,7 @@ def _number(
     if not text:
         raise InputError(f"{where}: the cell '{header[at]}' is empty; it must be a number above 0")
     try:
-        value = float(text)
+        value = plain_number(text)
     except ValueError:
         raise InputError(f"{where}: {header[at]} is '{text}', must be a number above 0") from None
     if not math.isfinite(value):

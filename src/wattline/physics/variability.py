@@ -19,6 +19,7 @@ import numpy as np
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
+from wattline.model.units import plain_number
 
 MEASURED_SD = 0.0134
 """Standard deviation of the factors of the 138 measured nodes of one Sandy Bridge cluster."""
@@ -96,8 +97,8 @@ def read_node_factors(path: str | Path) -> NodeFactors:
         if not (row["pkg0_w"] and row["pkg1_w"] and row["pkg0_limit_w"]):
             continue  # a node whose counters were not read in that run
         try:
-            power_w = float(row["pkg0_w"]) + float(row["pkg1_w"])
-            limit_w = float(row["pkg0_limit_w"])
+            power_w = plain_number(row["pkg0_w"]) + plain_number(row["pkg1_w"])
+            limit_w = plain_number(row["pkg0_limit_w"])
         except (TypeError, ValueError):
             raise InputError(f"{path}, line {reader.line_num}: pkg0_w, pkg1_w and pkg0_limit_w "
                              "must be numbers") from None

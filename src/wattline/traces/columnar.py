@@ -13,6 +13,7 @@ import numpy as np
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
+from wattline.model.units import plain_number
 from wattline.traces import frequencies
 from wattline.traces.column_map import TARGETS, ColumnMap, Entry, load_map
 from wattline.traces.convert import LARGEST, Cell, Converter, is_missing, slurm_state
@@ -190,8 +191,10 @@ class _Reader:
 def _plain_number(cell: Cell) -> float:
     if isinstance(cell, timedelta):
         return cell.total_seconds()
-    if isinstance(cell, datetime) or (isinstance(cell, str) and "_" in cell):
+    if isinstance(cell, datetime):
         raise ValueError(cell)
+    if isinstance(cell, str):
+        return plain_number(cell)
     return float(cell)  # type: ignore[arg-type]
 
 

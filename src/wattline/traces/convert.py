@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
-from wattline.model.units import parse_duration
+from wattline.model.units import parse_duration, plain_number
 from wattline.traces.raw import CANCELLED, UNFINISHED
 
 Cell = str | float | int | datetime | None
@@ -97,11 +97,9 @@ def slurm_state(cell: Cell) -> int:
 
 
 def _number(cell: Cell) -> float:
-    if isinstance(cell, str) and "_" in cell:
-        raise ValueError(cell)
     if isinstance(cell, datetime) or cell is None:
         raise ValueError(cell)
-    return float(cell)
+    return plain_number(cell) if isinstance(cell, str) else float(cell)
 
 
 def _clock(cell: Cell, hours_first: bool) -> float:

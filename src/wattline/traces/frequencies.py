@@ -131,7 +131,7 @@ def _range(text: str) -> tuple[float, float] | None:
 
 def _hz(cell: Cell) -> float:
     text = str(cell).strip()
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMG]?)", text)
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([KMG]?)", text)
     if not match:
         word = _range(text) if text.lower() in WORDS else None
         return float("nan") if word is None else word[0]

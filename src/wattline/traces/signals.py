@@ -6,6 +6,7 @@ from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
+from wattline.model.units import plain_number
 from wattline.traces.files import read_bytes
 
 
@@ -25,7 +26,7 @@ def read_signal(path: Path | str, *, unit: str = "") -> Signal:
         if len(parts) == 1:
             parts = text.split()
         try:
-            time_s, value = (float(part) for part in parts[:2])
+            time_s, value = (plain_number(part) for part in parts[:2])
         except ValueError:
             if header_allowed:
                 header_allowed = False

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
+from wattline.model.units import plain_number
 from wattline.traces.files import read_bytes
 
 NO_CURRENCY = "in units of the price table"
@@ -88,7 +89,7 @@ def currency_of(tariff: Signal | None) -> str | None:
 def _moment(text: str, path: Path, line: int) -> float:
     cleaned = text.strip()
     try:
-        return float(cleaned)
+        return plain_number(cleaned)
     except ValueError:
         pass
     try:
@@ -103,7 +104,7 @@ def _moment(text: str, path: Path, line: int) -> float:
 
 def _number(text: str, path: Path, line: int) -> float:
     try:
-        value = float(text)
+        value = plain_number(text)
     except ValueError:
         raise InputError(f"{path}: line {line}: '{text}' is not a number") from None
     if not math.isfinite(value):

@@ -8,7 +8,7 @@ import pytest
 
 from wattline.account import sacct
 from wattline.account.claim_table import ClaimTable
-from wattline.account.ledger import Ledger
+from wattline.account.ledger import Chosen, Ledger
 from wattline.account.profile import profile_path, read_profile, samples, write_profile
 from wattline.account.records import JobRecord, StepRecord
 from wattline.account.store import Store
@@ -97,10 +97,10 @@ def test_a_failing_run_leaves_the_old_one(ledger):
 
 def test_filters(ledger):
     run = entered(ledger, record(1), record(2, user="bob", start_s=1000.0, end_s=1100.0))
-    assert [j["job_id"] for j in ledger.jobs_of(run["id"], users=["bob"])] == [2]
-    assert [j["job_id"] for j in ledger.jobs_of(run["id"], job_ids=[1, 9])] == [1]
-    assert [j["job_id"] for j in ledger.jobs_of(run["id"], end_s=700.0)] == [1]
-    assert [j["job_id"] for j in ledger.jobs_of(run["id"], start_s=700.0)] == [2]
+    assert [j["job_id"] for j in ledger.jobs_of(run["id"], Chosen(users=["bob"]))] == [2]
+    assert [j["job_id"] for j in ledger.jobs_of(run["id"], Chosen(job_ids=[1, 9]))] == [1]
+    assert [j["job_id"] for j in ledger.jobs_of(run["id"], Chosen(end_s=700.0))] == [1]
+    assert [j["job_id"] for j in ledger.jobs_of(run["id"], Chosen(start_s=700.0))] == [2]
     with pytest.raises(InputError, match="no run 'other'; it has run"):
         ledger.run_of("other")
 

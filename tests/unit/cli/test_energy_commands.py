@@ -220,7 +220,7 @@ def test_account_writes_profiles(run_dir, tmp_path, capsys):
 def test_account_refusals(run_dir, tmp_path, capsys):
     assert "is no field" in refused("account", run_dir, "-o", "Colour", capsys=capsys)
     assert "name a run folder" in refused("account", capsys=capsys)
-    assert "job numbers" in refused("account", run_dir, "-j", "x", capsys=capsys)
+    assert "not a job number" in refused("account", run_dir, "-j", "x", capsys=capsys)
     refused("account", tmp_path / "nothing", capsys=capsys)
     assert "at least 1 wide" in refused("account", run_dir, "-o", "jobid%0", capsys=capsys)
 
@@ -322,3 +322,13 @@ def test_tables_write_numbers_without_exponents(capsys):
     print_table(["n"], [[value] for value in (0.00123456, 9999.4, 9999.6, 25344.0, 1774080.0)])
     assert capsys.readouterr().out.split()[2:] == [
         "0.001235", "9,999", "10,000", "25,344", "1,774,080"]
+
+
+@pytest.mark.parametrize("text", ["1_0", "\u0661", "\u00b2"])
+def test_numbers_on_the_command_line_and_in_claims_are_plain(tmp_path, text, capsys):
+    assert "is not like xeon=4" in refused("claims", "choose", "EP.A", "--free", f"xeon={text}",
+                                           capsys=capsys)
+    claims = tmp_path / "claims.csv"
+    claims.write_text(f"application,node_class,time_s,energy_j\nA,x,{text},100\n")
+    said = refused("claims", "import", claims, "--store", tmp_path / "s.db", capsys=capsys)
+    assert f"line 2: time_s is '{text}'" in said

@@ -10,6 +10,7 @@ from importlib import resources
 from pathlib import Path
 
 from wattline.model.errors import InputError
+from wattline.model.units import plain_number
 from wattline.physics.claims.book import ClaimBook, Measured
 from wattline.physics.claims.claim import Claim, Setting
 
@@ -123,7 +124,7 @@ def _number(row: dict[str, str], name: str, default: float | None = None) -> flo
     if not text and default is not None:
         return default
     try:
-        value = float(text)
+        value = plain_number(text)
     except ValueError:
         raise InputError(f"{name} is '{text}', expected a number") from None
     if not math.isfinite(value):
