@@ -195,7 +195,8 @@ def tables(draw: st.DrawFn) -> JobTable:
         power_w=column(st.one_of(positive, st.just(float("nan")))),
         user=column(st.integers(-1, len(users) - 1)), group=column(st.integers(-1, 5)),
         queue=column(st.integers(-1, 5)), partition=column(st.integers(-1, 5)),
-        application=column(st.integers(-1, 5)), status=column(st.integers(-1, 5)),
+        application=column(st.integers(-1, 5)), status=column(st.integers(-1, 14)),
+        restart=column(st.integers(0, 3)),
         after_job=after, think_s=think, names={"user": users} if users else {},
     )
 

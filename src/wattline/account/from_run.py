@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from wattline.account.nodes_held import UNKNOWN, NodesHeld, count_nodes
-from wattline.account.records import NEVER_LET_IN, NOT_STARTED, JobRecord, StepRecord
+from wattline.account.records import JobRecord, StepRecord
 from wattline.model.jobs import JobTable
-from wattline.model.run import EventKind, Outcome, Run
+from wattline.model.run import EventKind, Run
 from wattline.model.signal import Signal
+from wattline.model.states import WORDS, run_states
 
 _BEGIN = (EventKind.START, EventKind.RESUME)
 _STOP = (EventKind.PAUSE, EventKind.END)
-_STATES = {Outcome.COMPLETED: "COMPLETED", Outcome.KILLED: "TIMEOUT"}
 CLOSE = 1e-6
 
 
@@ -23,7 +24,8 @@ def records_of(run: Run) -> Iterator[JobRecord]:
     """The jobs of a run, those that ran before those that never did.
 
     A job that was refused is CANCELLED, one that still waited at the end is PENDING, as `sacct` has
-    it; both stand with no joules and no steps, and their times are that of their submission.
+    it; both stand with no joules and no steps, and their times are that of their submission. One
+    that ran ended as its log says (`wattline.model.states`).
 
     A job's power over time is read off the event log: each of its events changes the machine's
     power by what the job then draws more or less. Where that does not add up to the job's energy
@@ -34,6 +36,7 @@ def records_of(run: Run) -> Iterator[JobRecord]:
     changes = _power_changes(run)
     machine = run.machine
     core_units = run.units != machine.node_count
+    states = [WORDS[code] for code in run_states(run)]
     for row in np.flatnonzero(run.ran):
         units = int(schedule.nodes[row])
         start, end = float(schedule.start_s[row]), float(schedule.end_s[row])
@@ -50,20 +53,29 @@ def records_of(run: Run) -> Iterator[JobRecord]:
             nodes=count_nodes(node_runs) or nodes,
             cores=units if core_units else units * node_class.cores,
             submit_s=float(jobs.submit_s[row]), start_s=start, end_s=end,
-            state=_STATES.get(Outcome(int(schedule.outcome[row])), "COMPLETED"),
+            state=states[row],
             energy_j=energy,
             node_runs=node_runs,
             quality="simulated" if measured else "simulated, mean power",
             steps=steps,
         )
     for row in np.flatnonzero(~run.ran):
-        yield _never_ran(run, int(row))
+        yield _never_ran(run, int(row), states[row])
+
+
+def left_out(run: Run) -> dict[str, dict[str, float]]:
+    """Jobs of the log that are not in the run though they used joules, by cleaning rule."""
+    found = re.compile(r"cleaned_(\w+)_j")
+    rules = [match[1] for match in map(found.fullmatch, run.notes) if match]
+    return {rule: {"jobs": run.notes[f"cleaned_{rule}_jobs"],
+                   "energy_j": run.notes[f"cleaned_{rule}_j"]} for rule in rules}
 
 
 def _asked(jobs: JobTable, row: int) -> dict[str, Any]:
     """Whose job it is and what it asked for, whether it ran or not."""
     return {
         "job_id": int(jobs.job_id[row]),
+        "restart": int(jobs.restart[row]),
         "user": named(jobs, "user", int(jobs.user[row])),
         "account": named(jobs, "group", int(jobs.group[row])),
         "partition": named(jobs, "partition", int(jobs.partition[row])),
@@ -72,15 +84,14 @@ def _asked(jobs: JobTable, row: int) -> dict[str, Any]:
     }
 
 
-def _never_ran(run: Run, row: int) -> JobRecord:
+def _never_ran(run: Run, row: int, state: str) -> JobRecord:
     jobs = run.jobs
     submit_s = float(jobs.submit_s[row])
     return JobRecord(
         **_asked(jobs, int(row)),
         node_class="", nodes=0, cores=0,
         submit_s=submit_s, start_s=submit_s, end_s=submit_s,
-        state=NEVER_LET_IN if run.refused[row] else NOT_STARTED,
-        energy_j=0.0, quality="never ran",
+        state=state, energy_j=0.0, quality="never ran",
     )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     Column,
     Float,
     ForeignKey,
@@ -22,7 +24,7 @@ from sqlalchemy import (
     select,
 )
 
-from wattline.account.records import NEVER_RAN, JobRecord
+from wattline.account.records import JobRecord
 from wattline.account.store import Store, metadata, name_type, shown_url
 from wattline.model.errors import InputError
 
@@ -37,12 +39,14 @@ runs = Table(
     Column("machine", NAME, nullable=False),
     Column("epoch_s", Float(53), nullable=False),
     Column("energy_j", Float(53), nullable=False),
+    Column("left_out", Text, nullable=False),
 )
 jobs = Table(
     "ledger_job", metadata,
     Column("id", Integer, primary_key=True),
     Column("run_id", ForeignKey("ledger_run.id", ondelete="CASCADE"), nullable=False),
-    Column("job_id", Integer, nullable=False),
+    Column("job_id", BigInteger, nullable=False),
+    Column("restart", Integer, nullable=False),
     *(Column(name, NAME, nullable=False)
       for name in ("user", "account", "partition", "application", "node_class", "state",
                    "quality")),
@@ -51,23 +55,25 @@ jobs = Table(
     *(Column(name, Float(53), nullable=False)
       for name in ("submit_s", "start_s", "end_s", "limit_s", "energy_j")),
     Column("frequency_hz", Float(53)),
-    UniqueConstraint("run_id", "job_id"),
+    UniqueConstraint("run_id", "job_id", "restart"),
     Index("ix_ledger_job_user", "run_id", "user"),
 )
 steps = Table(
     "ledger_step", metadata,
     Column("id", Integer, primary_key=True),
     Column("run_id", ForeignKey("ledger_run.id", ondelete="CASCADE"), nullable=False),
-    Column("job_id", Integer, nullable=False),
+    Column("job_id", BigInteger, nullable=False),
+    Column("restart", Integer, nullable=False),
     Column("step_id", Integer, nullable=False),
     *(Column(name, Float(53), nullable=False) for name in ("start_s", "end_s", "energy_j")),
-    UniqueConstraint("run_id", "job_id", "step_id"),
+    UniqueConstraint("run_id", "job_id", "restart", "step_id"),
 )
 power = Table(
     "ledger_power", metadata,
     Column("id", Integer, primary_key=True),
     Column("run_id", ForeignKey("ledger_run.id", ondelete="CASCADE"), nullable=False),
-    Column("job_id", Integer, nullable=False),
+    Column("job_id", BigInteger, nullable=False),
+    Column("restart", Integer, nullable=False),
     Column("step_id", Integer, nullable=False),
     Column("time_s", Float(53), nullable=False),
     Column("power_w", Float(53), nullable=False),
@@ -119,8 +125,8 @@ class Ledger:
     def __init__(self, store: Store) -> None:
         self.store = store
         store.create(runs, jobs, steps, power)
-        kept = {column["name"] for column in inspect(store.engine).get_columns(jobs.name)}
-        missing = [column.name for column in jobs.columns if column.name not in kept]
+        missing = [column.name for table in (runs, jobs) for column in table.columns
+                   if column.name not in _kept(store, table)]
         if missing:
             raise InputError(
                 f"the store {shown_url(store.url)} has a ledger of an earlier version, without "
@@ -128,14 +134,15 @@ class Ledger:
             )
 
     def add(self, name: str, records: Iterable[JobRecord], *, machine: str = "",
-            energy_j: float = 0.0, epoch_s: float = 0.0) -> int:
+            energy_j: float = 0.0, epoch_s: float = 0.0,
+            left_out: Mapping[str, Mapping[str, float]] | None = None) -> int:
         """Enter a run, replacing one of the same name; all of it or nothing."""
         if not name:
             raise InputError("a run in the ledger needs a name")
         with self.store.session() as session:
             self._remove(session.connection(), name)
             row = runs.insert().values(name=name, machine=machine, energy_j=energy_j,
-                                       epoch_s=epoch_s)
+                                       epoch_s=epoch_s, left_out=json.dumps(left_out or {}))
             key = session.connection().execute(row).inserted_primary_key
             assert key is not None
             count = 0
@@ -168,27 +175,31 @@ class Ledger:
             known = ", ".join(self.run_names()) or "none yet"
             raise InputError(f"the ledger has no run '{name}'; it has {known}" if name
                              else "the ledger is empty; enter a run folder first")
-        return dict(row._mapping)
+        return {**row._mapping, "left_out": json.loads(row.left_out)}
 
     def jobs_of(self, run_id: int, chosen: Chosen = ALL) -> list[dict[str, Any]]:
         """Jobs that match all given conditions, in order of their numbers."""
         query = _chosen(select(jobs), run_id, chosen)
         with self.store.session() as session:
-            return [dict(r._mapping) for r in session.execute(query.order_by(jobs.c.job_id))]
+            return [dict(r._mapping) for r in session.execute(
+                query.order_by(jobs.c.job_id, jobs.c.restart))]
 
-    def steps_of(self, run_id: int) -> dict[int, list[dict[str, Any]]]:
+    def steps_of(self, run_id: int) -> dict[tuple[int, int], list[dict[str, Any]]]:
+        """The steps by job and restart."""
         query = select(steps).where(steps.c.run_id == run_id).order_by(
-            steps.c.job_id, steps.c.step_id)
-        found: dict[int, list[dict[str, Any]]] = {}
+            steps.c.job_id, steps.c.restart, steps.c.step_id)
+        found: dict[tuple[int, int], list[dict[str, Any]]] = {}
         with self.store.session() as session:
             for row in session.execute(query):
-                found.setdefault(int(row.job_id), []).append(dict(row._mapping))
+                found.setdefault((int(row.job_id), int(row.restart)), []).append(dict(row._mapping))
         return found
 
-    def power_of(self, run_id: int, job_id: int) -> list[tuple[int, float, float]]:
+    def power_of(
+        self, run_id: int, job_id: int, restart: int = 0
+    ) -> list[tuple[int, float, float]]:
         """The power of a job over time as (step, time, watts)."""
         query = select(power.c.step_id, power.c.time_s, power.c.power_w).where(
-            power.c.run_id == run_id, power.c.job_id == job_id
+            power.c.run_id == run_id, power.c.job_id == job_id, power.c.restart == restart
         ).order_by(power.c.step_id, power.c.time_s)
         with self.store.session() as session:
             return [(int(s), float(t), float(w)) for s, t, w in session.execute(query)]
@@ -200,7 +211,7 @@ class Ledger:
         node_s = func.sum(jobs.c.nodes * (jobs.c.end_s - jobs.c.start_s))
         energy = func.sum(jobs.c.energy_j)
         query = _chosen(select(jobs.c[by], func.count(), node_s, energy), run_id, chosen).where(
-            jobs.c.state.not_in(NEVER_RAN)
+            jobs.c.nodes > 0
         ).group_by(jobs.c[by]).order_by(energy.desc(), jobs.c[by])
         with self.store.session() as session:
             return [Total(str(n), int(c), float(s), float(e))
@@ -214,6 +225,11 @@ class Ledger:
         for table in (power, steps, jobs):
             connection.execute(delete(table).where(table.c.run_id == found))
         connection.execute(delete(runs).where(runs.c.id == found))
+
+
+def _kept(store: Store, table: Table) -> set[str]:
+    """The columns that a table has in the store."""
+    return {column["name"] for column in inspect(store.engine).get_columns(table.name)}
 
 
 def _chosen(query: Select[Any], run_id: int, chosen: Chosen) -> Select[Any]:
@@ -237,7 +253,8 @@ def _insert(connection: Any, run_id: int, records: Sequence[JobRecord]) -> None:
     power_rows: list[dict[str, Any]] = []
     for record in records:
         for step in record.steps:
-            key = {"run_id": run_id, "job_id": record.job_id, "step_id": step.step_id}
+            key = {"run_id": run_id, "job_id": record.job_id, "restart": record.restart,
+                   "step_id": step.step_id}
             step_rows.append({**key, "start_s": step.start_s, "end_s": step.end_s,
                               "energy_j": step.energy_j})
             power_rows.extend(
@@ -253,7 +270,7 @@ def _insert(connection: Any, run_id: int, records: Sequence[JobRecord]) -> None:
 def _job_row(run_id: int, record: JobRecord) -> dict[str, Any]:
     known = record.frequency_hz == record.frequency_hz  # not NaN, which SQL does not know
     return {
-        "run_id": run_id, "job_id": record.job_id, "user": record.user,
+        "run_id": run_id, "job_id": record.job_id, "restart": record.restart, "user": record.user,
         "account": record.account, "partition": record.partition,
         "application": record.application, "node_class": record.node_class,
         "state": record.state, "quality": record.quality, "nodes": record.nodes,

@@ -33,9 +33,9 @@ MOST_NODES = 64
 """Nodes of a large job differ in nothing here; so many are written, and the file says so."""
 
 
-def profile_path(folder: Path, user: str, job_id: int) -> Path:
-    """Where Slurm keeps the merged profile of a job."""
-    return folder / user / f"job_{job_id}.h5"
+def profile_path(folder: Path, user: str, job_id: int, restart: int = 0) -> Path:
+    """Where Slurm keeps the merged profile of a job; later lives of a job have their count."""
+    return folder / user / (f"job_{job_id}_restart{restart}.h5" if restart else f"job_{job_id}.h5")
 
 
 def write_profile(
@@ -52,7 +52,7 @@ def write_profile(
     if not interval_s > 0:
         raise InputError(f"the sampling interval is {interval_s} s, must be above 0")
     names = list(nodes) or _node_names(record)
-    path = profile_path(folder, record.user, record.job_id)
+    path = profile_path(folder, record.user, record.job_id, record.restart)
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as part, h5py.File(part, "w") as file:
         file.attrs["Number of Steps"] = np.int32(len(record.steps))

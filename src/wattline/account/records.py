@@ -11,9 +11,8 @@ from wattline.model.errors import InputError
 from wattline.model.signal import Signal
 from wattline.model.units import format_hosts
 
-NEVER_LET_IN, NOT_STARTED = "CANCELLED", "PENDING"
-NEVER_RAN = (NEVER_LET_IN, NOT_STARTED)
-"""States of jobs that used nothing: refused at submission, and still waiting at the end."""
+NOT_STARTED = "PENDING"
+"""State of a job that still waits at the end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +38,7 @@ class JobRecord:
     application: str
     node_class: str
     nodes: int
+    """0 of a job that never ran: it used nothing."""
     cores: int
     submit_s: float
     start_s: float
@@ -49,6 +49,8 @@ class JobRecord:
     node_runs: NodeRuns = ()
     """Its nodes as runs of neighbours where placement is known; none where it is not."""
     frequency_hz: float = float("nan")
+    restart: int = 0
+    """How often the job had been started before: each of its lives is a record of its own."""
     quality: str = "simulated"
     """How the joules were obtained."""
     steps: tuple[StepRecord, ...] = field(default=())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from wattline.account.records import NEVER_LET_IN, NEVER_RAN, NOT_STARTED
+from wattline.account.records import NOT_STARTED
 from wattline.model.errors import InputError
 
 DEFAULT_FORMAT = "JobID,JobName,Partition,Account,AllocCPUS,State,Elapsed,ConsumedEnergy"
@@ -69,7 +69,7 @@ def _moment(line: Line, name: str) -> str:
     """A time; of a job that never ran, what sacct writes instead."""
     if line.job["state"] == NOT_STARTED:
         return "Unknown"
-    if line.job["state"] == NEVER_LET_IN and name == "start_s":
+    if _never_ran(line.job) and name == "start_s":
         return "None"
     return stamp(line.epoch_s + float(line.value(name)))
 
@@ -83,6 +83,17 @@ def _mean_power(line: Line) -> str:
 def _whole_elapsed_s(start_s: Any, end_s: Any) -> int:
     """As Slurm has it: from the whole second of the start to that of the end, both as printed."""
     return int(float(end_s)) - int(float(start_s))
+
+
+def _never_ran(job: Mapping[str, Any]) -> bool:
+    return int(job["nodes"]) == 0
+
+
+def _exit_code(job: Mapping[str, Any]) -> str:
+    """Empty for a job that failed: with which code, nobody has kept."""
+    if _never_ran(job) or job["state"] == "COMPLETED":
+        return "0:0"
+    return "0:15" if job["state"] == "TIMEOUT" else ""
 
 
 FIELDS: Mapping[str, tuple[int, Callable[[Line], str]]] = {
@@ -99,7 +110,7 @@ FIELDS: Mapping[str, tuple[int, Callable[[Line], str]]] = {
     "NNodes": (8, lambda r: str(r.job["nodes"])),
     "NodeList": (15, lambda r: node_list(r.job)),
     "State": (10, lambda r: str(r.job["state"])),
-    "ExitCode": (8, lambda r: "0:15" if r.job["state"] == "TIMEOUT" else "0:0"),
+    "ExitCode": (8, lambda r: _exit_code(r.job)),
     "Submit": (19, lambda r: stamp(r.epoch_s + float(r.job["submit_s"]))),
     "Start": (19, lambda r: _moment(r, "start_s")),
     "End": (19, lambda r: _moment(r, "end_s")),
@@ -111,6 +122,7 @@ FIELDS: Mapping[str, tuple[int, Callable[[Line], str]]] = {
     "ConsumedEnergy": (14, lambda r: short_energy(float(r.value("energy_j")))),
     "ConsumedEnergyRaw": (17, lambda r: str(round(float(r.value("energy_j"))))),
     # Ours: what sacct has no column for.
+    "Restarts": (8, lambda r: "" if r.step else str(r.job["restart"])),
     "NodeClass": (10, lambda r: str(r.job["node_class"])),
     "AveWatts": (10, _mean_power),
     "EnergyQuality": (13, lambda r: str(r.job["quality"])),
@@ -162,11 +174,16 @@ def _cell(text: str, field: Field) -> str:
 
 
 def json_jobs(
-    jobs: Iterable[Mapping[str, Any]], steps: Mapping[int, Sequence[Mapping[str, Any]]],
-    epoch_s: float,
+    jobs: Iterable[Mapping[str, Any]],
+    steps: Mapping[tuple[int, int], Sequence[Mapping[str, Any]]], epoch_s: float,
 ) -> dict[str, Any]:
     """The part of `sacct --json` that tells times, sizes and joules."""
-    return {"jobs": [_json_job(job, steps.get(int(job["job_id"]), ()), epoch_s) for job in jobs]}
+    return {"jobs": [_json_job(job, steps.get(life(job), ()), epoch_s) for job in jobs]}
+
+
+def life(job: Mapping[str, Any]) -> tuple[int, int]:
+    """What tells the lives of a job apart that was started again."""
+    return int(job["job_id"]), int(job["restart"])
 
 
 def _json_job(
@@ -175,6 +192,7 @@ def _json_job(
     energy = {"type": "energy", "name": "", "id": 3, "count": round(float(job["energy_j"]))}
     return {
         "job_id": job["job_id"],
+        "restart_cnt": job["restart"],
         "name": job["application"],
         "user": job["user"],
         "account": job["account"],
@@ -185,7 +203,7 @@ def _json_job(
         "state": {"current": job["state"], "reason": "None"},
         "time": {
             "submission": int(epoch_s + float(job["submit_s"])),
-            "start": 0 if job["state"] in NEVER_RAN else int(epoch_s + float(job["start_s"])),
+            "start": 0 if _never_ran(job) else int(epoch_s + float(job["start_s"])),
             "end": 0 if job["state"] == NOT_STARTED else int(epoch_s + float(job["end_s"])),
             "elapsed": _whole_elapsed_s(job["start_s"], job["end_s"]),
             "limit": {"set": True, "infinite": False, "number": int(float(job["limit_s"]) // 60)},
@@ -216,6 +234,6 @@ def _json_job(
 
 def node_list(job: Mapping[str, Any]) -> str:
     """Names of the nodes; `None assigned` of a job that never had any, as Slurm has it."""
-    if job["state"] in NEVER_RAN:
+    if _never_ran(job):
         return "None assigned"
     return str(job["node_list"]) or "Unknown"

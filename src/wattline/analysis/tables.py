@@ -16,6 +16,7 @@ import numpy.typing as npt
 from wattline.model.jobs import COLUMNS, IntArray, JobTable
 from wattline.model.run import EventKind, EventLog, Outcome, Placement, Run, Schedule
 from wattline.model.signal import Signal
+from wattline.model.states import WORDS, run_states
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,6 +49,7 @@ def job_table(run: Run) -> pa.Table:
         "energy_j": _column(schedule.energy_j),
         "outcome": _coded(schedule.outcome, _OUTCOMES),
         "configuration": _column(schedule.configuration),
+        "state": _coded(run_states(run), WORDS),
     }
     for name, words in jobs.names.items():
         if name in COLUMNS and words:
@@ -105,8 +107,13 @@ def jobs_from(table: pa.Table) -> tuple[JobTable, Schedule]:
     names = json.loads((table.schema.metadata or {}).get(_NAMES_KEY, b"{}"))
     columns = {
         name: _values(table, _AFTER_ROW if name == "after_job" else name, dtype)
-        for name, (dtype, _) in COLUMNS.items()
+        for name, (dtype, _) in COLUMNS.items() if name != "restart"
     }
+    # Run folders of the first versions lack it: there every job had an id of its own.
+    if "restart" in table.column_names:
+        columns["restart"] = _values(table, "restart", np.int64)
+    else:
+        columns["restart"] = np.zeros(table.num_rows, dtype=np.int64)
     jobs = JobTable(**columns, names={key: tuple(words) for key, words in names.items()})
     schedule = Schedule(
         start_s=_values(table, "start_s", np.float64),

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.output import (
+    counted,
+    joules_text,
+    json_option,
+    print_json,
+    print_table,
+    progress,
+)
 from wattline.cli.simulating import run_folder as folder_to_write
 from wattline.cli.simulating import warn_assumed
 from wattline.model.errors import InputError
@@ -80,19 +87,21 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
             name = name or run_folder.resolve().name
             _enter(ledger, entered, name, chosen, options)
         run = ledger.run_of(name)
+        _tell_left_out(run)
         if options["by"]:
             _print_totals(ledger, run, options["by"], chosen, as_json)
             return
         jobs = ledger.jobs_of(run["id"], chosen)
         steps = {} if options["allocations"] else ledger.steps_of(run["id"])
         if as_json:
-            print_json({"run": run["name"], **sacct.json_jobs(jobs, steps, run["epoch_s"])})
+            print_json({"run": run["name"], "left_out": run["left_out"],
+                        **sacct.json_jobs(jobs, steps, run["epoch_s"])})
             return
         lines = []
         for job in jobs:
             lines.append(sacct.Line(job, run["epoch_s"]))
             lines += [sacct.Line(job, run["epoch_s"], step)
-                      for step in steps.get(job["job_id"], ())]
+                      for step in steps.get(sacct.life(job), ())]
         parsable = options["parsable2"] or options["parsable"]
         for line in sacct.text_lines(lines, fields, parsable=parsable,
                                      trailing=options["parsable"] and not options["parsable2"],
@@ -101,11 +110,11 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
 
 
 def _enter(ledger: Ledger, run: Run, name: str, chosen: Chosen, options: dict[str, Any]) -> None:
-    from wattline.account.from_run import records_of
+    from wattline.account.from_run import left_out, records_of
 
     records = list(records_of(run))
     ledger.add(name, records, machine=run.machine.name, energy_j=run.energy_j,
-               epoch_s=options["epoch"])
+               epoch_s=options["epoch"], left_out=left_out(run))
     if options["profile"] is not None:
         from wattline.account.profile import write_profile
 
@@ -157,13 +166,21 @@ def _tell_unused(options: dict[str, Any]) -> None:
         click.echo(f"wattline: {', '.join(unused)} has no effect on totals (--by)", err=True)
 
 
+def _tell_left_out(run: dict[str, Any]) -> None:
+    """Joules that the log knew and no simulation can repeat, such as those of running jobs."""
+    for rule, lost in run["left_out"].items():
+        click.echo(f"wattline: {counted(int(lost['jobs']), 'job')} of the log with "
+                   f"{joules_text(lost['energy_j'])} left out of the run (rule {rule} of "
+                   "`wattline trace info`)", err=True)
+
+
 def _print_totals(
     ledger: Ledger, run: dict[str, Any], by: str, chosen: Chosen, as_json: bool
 ) -> None:
     totals = ledger.totals(run["id"], by, chosen)
     if as_json:
         print_json({"run": run["name"], "by": by, "energy_j": run["energy_j"],
-                    "totals": [vars(total) for total in totals]})
+                    "left_out": run["left_out"], "totals": [vars(total) for total in totals]})
         return
     from wattline.model.units import format_energy
 

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wattline.cli.output import counted, progress
+from wattline.cli.output import counted, joules_text, progress
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
     from wattline.model.run import Run
     from wattline.scenario.build import Plan
+    from wattline.traces.trace import RuleCount
 
 
 def run_plan(plan: Plan) -> Run:
@@ -35,12 +36,16 @@ def say_beforehand(plan: Plan, said: set[str] | None = None) -> None:
     from wattline.scenario.remarks import remarks
 
     said = set() if said is None else said
-    rules = [f"{plan.trace.source}: {counted(rule.jobs, 'job')}: {rule.statement}"
-             for rule in plan.trace.cleaning.touched]
+    rules = [_rule_text(plan.trace.source, rule) for rule in plan.trace.cleaning.touched]
     for line in (*rules, *remarks(plan)):
         if line not in said:
             click.echo(f"wattline: {line}", err=True)
         said.add(line)
+
+
+def _rule_text(source: str, rule: RuleCount) -> str:
+    lost = f" Joules left out: {joules_text(rule.energy_j)}." if rule.lacks_joules else ""
+    return f"{source}: {counted(rule.jobs, 'job')}: {rule.statement}{lost}"
 
 
 def say_assumed(runs: Mapping[str, Run]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from wattline.cli.output import counted, json_option, print_json, print_table
+from wattline.cli.output import counted, joules_text, json_option, print_json, print_table
 from wattline.model.units import format_duration
 
 _FORMATS = ("swf", "sacct", "sacct-json", "csv", "parquet")
@@ -144,6 +144,10 @@ def _print_cleaning(trace: Any) -> None:
     if report.touched:
         print_table(["rule", "jobs", "first at", "what is done"],
                     [[r.name, r.jobs, r.first_line, r.statement] for r in report.touched])
+    for rule in report.touched:
+        if rule.lacks_joules:
+            click.echo(f"rule {rule.name} left out {counted(rule.jobs, 'job')} with "
+                       f"{joules_text(rule.energy_j)}")
     click.echo()
 
 

@@ -25,7 +25,9 @@ class JobTable:
     `procs` counts what the log counts: nodes on some machines, cores on others. The machine says
     how many of them make a node. `power_w` is the mean power of the whole job while it runs at
     full speed, and NaN where the log does not say. `user`, `group`, `queue`, `partition` and
-    `application` are codes; `names` maps a column to the names that its codes stand for.
+    `application` are codes; `names` maps a column to the names that its codes stand for. `status`
+    is how the job ended by its log (`wattline.model.states`). A job that was started again has a
+    row for each of its lives, with the same `job_id`; `restart` counts them from 0.
     """
 
     job_id: IntArray
@@ -42,6 +44,7 @@ class JobTable:
     status: IntArray
     after_job: IntArray
     think_s: FloatArray
+    restart: IntArray
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -137,6 +140,7 @@ COLUMNS: Mapping[str, tuple[type, float]] = {
     "status": (np.int64, -1),
     "after_job": (np.int64, NO_JOB),
     "think_s": (np.float64, 0.0),
+    "restart": (np.int64, 0),
 }
 
 assert set(COLUMNS) == {f.name for f in fields(JobTable)} - {"names"}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from wattline.engine.prepare import Rules, units_of
 from wattline.engine.simulate import simulate
@@ -29,7 +30,7 @@ from wattline.scenario.model import NodeClassSection, Scenario, name_of
 from wattline.scenario.networks import with_nodes
 from wattline.scenario.node_powers import assumed_powers, class_node_w, equal_node_w
 from wattline.scenario.python_policy import load_policy
-from wattline.scenario.sizes import Dropped, fitting, machine_size
+from wattline.scenario.sizes import Dropped, fits, fitting, machine_size
 from wattline.traces import Trace, generate, read
 from wattline.traces.signals import read_signal
 
@@ -65,6 +66,8 @@ class Plan:
                    for rule in self.trace.cleaning.touched}
         if self.dropped is not None:
             cleaned["dropped_larger_jobs"] = float(self.dropped.jobs)
+        cleaned |= {f"cleaned_{rule.name}_j": rule.energy_j
+                    for rule in self.trace.cleaning.touched if rule.lacks_joules}
         chosen, choice = self.scenario.policy, self.scenario.policy.configure
         kept = {}
         if isinstance(self.policy, Composition) and name_of(chosen.power) == "budget":
@@ -94,7 +97,8 @@ def plan(
     scenario = _resolved(_with_date(scenario, trace), machine)
     _check_placement(scenario, machine)
     rules = make_rules(scenario, jobs, machine)
-    setting = Setting(scenario, jobs, machine, rules.cap_w, _logged(trace, jobs))
+    kept = fits(trace.jobs, machine, scenario.machine.granularity)
+    setting = Setting(scenario, jobs, machine, rules.cap_w, _logged(trace, kept))
     chosen = make_policy(scenario, setting) if policy is None else policy
     rules = replace(rules, numbers=max(rules.numbers, room_for(chosen, len(jobs))))
     return Plan(scenario, trace, jobs, machine, chosen, rules, assumed, dropped)
@@ -217,11 +221,8 @@ def _user_shares(scenario: Scenario, jobs: JobTable) -> tuple[float, ...]:
     return tuple(given.get(name, 0.0) / total for name in names)
 
 
-def _logged(trace: Trace, jobs: JobTable) -> dict[str, Any]:
+def _logged(trace: Trace, kept: npt.NDArray[np.bool_]) -> dict[str, Any]:
     """The log's further columns, of the jobs that are left."""
-    if len(jobs) == len(trace.jobs):
-        return {name: column[: len(jobs)] for name, column in trace.logged.items()}
-    kept = np.isin(trace.jobs.job_id, jobs.job_id)
     return {name: column[: len(kept)][kept] for name, column in trace.logged.items()}
 
 

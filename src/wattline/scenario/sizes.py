@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from wattline.engine.prepare import sizes_of, units_of
 from wattline.model.errors import InputError
@@ -64,23 +65,28 @@ def machine_size(section: MachineSection, trace: Trace | None) -> Size:
     return _by_header_alone(nodes, procs, cores)
 
 
+def fits(jobs: JobTable, machine: Machine, granularity: str) -> npt.NDArray[np.bool_]:
+    """By row, as a log may have the same job number twice."""
+    size = sizes_of(jobs, machine, granularity)
+    return np.asarray(size <= units_of(machine, granularity), dtype=np.bool_)
+
+
 def fitting(
     jobs: JobTable, machine: Machine, granularity: str, drop: bool
 ) -> tuple[JobTable, Dropped | None]:
     """The jobs that the machine can hold; a larger one is a mistake unless they may be dropped."""
-    sizes, units = sizes_of(jobs, machine, granularity), units_of(machine, granularity)
-    fits = sizes <= units
-    if fits.all():
+    kept = fits(jobs, machine, granularity)
+    if kept.all():
         return jobs, None
     if not drop:
-        raise InputError(_too_large(jobs, machine, granularity, int(np.argmax(sizes)),
-                                    int((~fits).sum())))
-    if not fits.any():
+        largest = int(np.argmax(sizes_of(jobs, machine, granularity)))
+        raise InputError(_too_large(jobs, machine, granularity, largest, int((~kept).sum())))
+    if not kept.any():
         raise InputError(f"no job is left: all {len(jobs):,} are larger than the machine")
     work = jobs.procs * jobs.run_s
-    out = ~fits
+    out = ~kept
     found = Dropped(int(out.sum()), float(out.mean()), float(work[out].sum() / work.sum()))
-    return jobs.take(fits), found
+    return jobs.take(kept), found
 
 
 def _cores_by_header(nodes: int, procs: int, given: int | None) -> int:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from wattline.model.errors import InputError
 from wattline.model.jobs import NO_JOB, IntArray, JobTable
 from wattline.model.signal import FloatArray
-from wattline.traces.raw import CANCELLED, UNFINISHED, RawJobs, known
+from wattline.traces.raw import CANCELLED, RUNNING, UNFINISHED, RawJobs, known
 from wattline.traces.trace import CleaningReport, RuleCount, Trace
 
 Mask = npt.NDArray[np.bool_]
@@ -19,11 +19,14 @@ Size = Literal["requested", "allocated"]
 RULES: dict[str, tuple[bool, str]] = {
     # name: (does it drop the job, the rule in one sentence)
     "unreadable": (True, "A line that is not a job record is skipped."),
-    "duplicate_id": (False, "A job whose id was used before gets a new id above the highest one."),
+    "duplicate_id": (False, "A job whose id was used before keeps it; the column restart counts "
+                            "them."),
     "no_submit": (True, "A job without a submission time, or with a negative one, is dropped."),
     "cancelled": (True, "A job cancelled before it started is dropped."),
-    "unfinished": (True, "A job still waiting or running when the log was written is dropped: its "
-                         "run time is not known."),
+    "unfinished": (True, "A job still waiting when the log was written is dropped: its run time is "
+                         "not known."),
+    "running": (True, "A job still running when the log was written is dropped, and with it the "
+                      "joules that it had used: its run time is not known."),
     "no_runtime": (True, "A job with no run time (missing, zero or negative) is dropped: it never "
                          "ran."),
     "no_size": (True, "A job with neither a requested nor an allocated size is dropped."),
@@ -51,23 +54,27 @@ class _Tally:
 
     def __init__(self, raw: RawJobs) -> None:
         self.line = raw.line
-        self.counts: dict[str, tuple[int, int | None]] = {}
+        energy_j = raw.power_w * raw.run_s if raw.energy_j is None else raw.energy_j
+        self.energy_j = np.where(known(energy_j), energy_j, 0.0)
+        self.counts: dict[str, tuple[int, int | None, float]] = {}
         self.dropped: Mask = np.zeros(len(raw), dtype=np.bool_)
         lines = raw.unreadable
-        self.counts["unreadable"] = (len(lines), min(lines) if lines else None)
+        self.counts["unreadable"] = (len(lines), min(lines) if lines else None, 0.0)
 
     def touch(self, name: str, mask: Mask) -> Mask:
         """Note the rows of `mask` that are still there; drop them if the rule says so."""
         touched = mask & ~self.dropped
         count = int(np.count_nonzero(touched))
-        self.counts[name] = (count, int(self.line[touched].min()) if count else None)
+        first = int(self.line[touched].min()) if count else None
+        self.counts[name] = (count, first, float(self.energy_j[touched].sum()))
         if RULES[name][0]:
             self.dropped = self.dropped | touched
         return touched
 
     def report(self) -> CleaningReport:
         rules = tuple(
-            RuleCount(name, statement, *self.counts[name], drops=drops)
+            RuleCount(name, statement, *self.counts[name][:2], drops=drops,
+                      energy_j=self.counts[name][2])
             for name, (drops, statement) in RULES.items()
         )
         kept = int(np.count_nonzero(~self.dropped))
@@ -84,11 +91,12 @@ def clean(
 ) -> Trace:
     """Apply every rule; with `strict`, the first line that any rule touches is an error."""
     tally = _Tally(raw)
-    job_id = _fresh_ids(raw.job_id, tally)
+    restart = _restarts(raw, tally)
     tally.touch("no_submit", ~(raw.submit_s >= 0))
     never_ran = ~known(raw.run_s)
     tally.touch("cancelled", (raw.codes["status"] == CANCELLED) & never_ran)
     tally.touch("unfinished", raw.codes["status"] == UNFINISHED)
+    tally.touch("running", raw.codes["status"] == RUNNING)
     tally.touch("no_runtime", never_ran)
     procs = _size(raw, tally, size, machine_procs)
     requested_s = _request(raw, tally)
@@ -103,7 +111,7 @@ def clean(
         raise InputError(f"{source}: no job is left of {report.read} after cleaning"
                          + _why(report))
     jobs = JobTable(
-        job_id=job_id[order],
+        job_id=raw.job_id[order],
         submit_s=raw.submit_s[order],
         run_s=raw.run_s[order],
         requested_s=requested_s[order],
@@ -113,20 +121,33 @@ def clean(
         after_job=after_job,
         think_s=np.where((after_job != NO_JOB) & known(raw.think_s[order]),
                          raw.think_s[order], 0.0),
+        restart=restart[order],
         names=dict(raw.names),
     )
     logged = {name: values[order] for name, values in raw.logged.items()}
     return Trace(jobs, dict(raw.header), report, source, logged)
 
 
-def _fresh_ids(ids: IntArray, tally: _Tally) -> IntArray:
-    order = np.argsort(ids, kind="stable")
-    again = np.zeros(ids.size, dtype=np.bool_)
-    again[order[1:]] = np.diff(ids[order]) == 0
-    tally.touch("duplicate_id", again)
-    fresh = ids.copy()
-    fresh[again] = (int(ids.max()) if ids.size else 0) + 1 + np.arange(np.count_nonzero(again))
-    return fresh
+def _restarts(raw: RawJobs, tally: _Tally) -> IntArray:
+    """How many jobs before each one bear its id; what the log says of it, if that is enough."""
+    if raw.restart is not None and not np.any(_counted(raw.job_id, raw.restart)):
+        tally.touch("duplicate_id", np.zeros(len(raw), dtype=np.bool_))
+        return raw.restart
+    again = _counted(raw.job_id)
+    tally.touch("duplicate_id", again > 0)
+    return again
+
+
+def _counted(ids: IntArray, *more: IntArray) -> IntArray:
+    """For each row, how many rows before it are the same in these columns."""
+    order = np.lexsort((*more, ids))  # stable: equal rows stay in file order
+    change = np.zeros(ids.size, dtype=np.bool_)
+    for column in (ids, *more):
+        change[1:] |= np.diff(column[order]) != 0
+    place = np.arange(ids.size)
+    found = np.empty(ids.size, dtype=np.int64)
+    found[order] = place - np.maximum.accumulate(np.where(change, place, 0))
+    return found
 
 
 def _size(raw: RawJobs, tally: _Tally, size: Size, machine_procs: int | None) -> FloatArray:

@@ -34,6 +34,7 @@ TARGETS: dict[str, str] = {
     "application": "code",
     "status": "code",
     "after_job": "id",
+    "restart": "count",
     "cpu_freq": "text",
     "frequency_hz_min": "frequency",
     "frequency_hz_max": "frequency",

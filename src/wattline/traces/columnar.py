@@ -78,8 +78,9 @@ def to_raw(table: Table, column_map: ColumnMap, source: str) -> RawJobs:
     names: dict[str, tuple[str, ...]] = dict(table.names)
     codes = {name: reader.codes(name, names) for name in CODES}
     job_id, preceding = reader.ids()
-    for sizes in (requested_procs, allocated_procs):
+    for sizes in (requested_procs, allocated_procs, reader.numbers("restart")):
         reader.convert.bad |= ~np.isnan(sizes) & (sizes != np.floor(sizes))
+    restart = reader.numbers("restart")
     frequency, unclear_rows = reader.frequencies()
     good = ~reader.convert.bad
     raw = RawJobs(
@@ -91,6 +92,7 @@ def to_raw(table: Table, column_map: ColumnMap, source: str) -> RawJobs:
         header={**column_map.header, **table.header},
         logged={"wait_s": wait_s[good], "allocated_procs": allocated_procs[good],
                 **{name: hz[good] for name, hz in frequency.items()}},
+        restart=np.nan_to_num(restart[good]).astype(np.int64) if known(restart).any() else None,
         unreadable=tuple(sorted([*table.unreadable, *table.line[~good].tolist()])),
         unclear_frequency=tuple(table.line[unclear_rows].tolist()),
     )

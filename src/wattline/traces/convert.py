@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
+from wattline.model.states import PARTS, STATES
 from wattline.model.units import parse_duration, plain_number
-from wattline.traces.raw import CANCELLED, UNFINISHED
+from wattline.traces.raw import RUNNING, UNFINISHED
 
 Cell = str | float | int | datetime | None
 
@@ -30,10 +31,9 @@ FACTORS: dict[str, dict[str, float]] = {
 LARGEST = float(2**53)
 """Above this a double no longer tells neighbouring whole numbers apart."""
 
-SLURM_STATES = {"COMPLETED": 1, "COMPLETING": 1, "CANCELLED": CANCELLED, "RUNNING": UNFINISHED,
-                "PENDING": UNFINISHED, "SUSPENDED": UNFINISHED, "REQUEUED": UNFINISHED,
-                "RESIZING": UNFINISHED, "FAILED": 0, "TIMEOUT": 0, "NODE_FAIL": 0,
-                "OUT_OF_MEMORY": 0, "PREEMPTED": 0, "BOOT_FAIL": 0, "DEADLINE": 0, "REVOKED": 0}
+SLURM_STATES = {**{name: code for code, name in STATES.items() if code not in PARTS},
+                "COMPLETING": 1, "RUNNING": RUNNING, "SUSPENDED": RUNNING, "PENDING": UNFINISHED}
+"""The status of each state of Slurm's."""
 
 _MISSING = frozenset({"", "unknown", "none", "null", "nan", "n/a", "na", "nat", "unlimited",
                       "partition_limit", "invalid", "not_set", "-"})
@@ -91,7 +91,7 @@ class Converter:
 
 
 def slurm_state(cell: Cell) -> int:
-    """The status of a Slurm state in the coding of SWF; -1 for an unknown one."""
+    """The status of a Slurm state; -1 for an unknown one."""
     words = str(cell or "").split()
     return SLURM_STATES.get(words[0].rstrip("+").upper(), -1) if words else -1
 

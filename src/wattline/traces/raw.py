@@ -18,7 +18,9 @@ CODES = ("user", "group", "queue", "partition", "application", "status")
 CANCELLED = 5
 """Status of a job that was cancelled, in the coding of SWF."""
 UNFINISHED = -2
-"""Status of a job that was pending or running when the log was written."""
+"""Status of a job that was waiting when the log was written."""
+RUNNING = -3
+"""Status of a job that was running then."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +42,10 @@ class RawJobs:
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     header: Mapping[str, str] = field(default_factory=dict)
     logged: Mapping[str, FloatArray] = field(default_factory=dict)
+    energy_j: FloatArray | None = None
+    """Joules of the jobs, where the log has them by themselves; else power times run time."""
+    restart: IntArray | None = None
+    """How often each job had been started before, where the log says so."""
     unreadable: tuple[int, ...] = ()
     """Lines that could not be read at all."""
     unclear_frequency: tuple[int, ...] = ()

@@ -14,13 +14,17 @@ import numpy as np
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
+from wattline.model.states import STATES
 from wattline.traces.convert import Cell, Converter, is_missing, slurm_state
 from wattline.traces.frequencies import frequencies, unclear
-from wattline.traces.raw import RawJobs, encode, known, unknown
+from wattline.traces.raw import UNFINISHED, RawJobs, encode, known, unknown
+from wattline.traces.slurm_energy import Step, joules, step_joules, tres_joules
 
 _NEEDED = {"JobID", "Submit", "State"}
 _FREE_TEXT = ("JobName", "Constraints", "Comment", "AdminComment", "SystemComment", "WorkDir")
 _EXTRA_BARS = 6
+LARGEST_ID = 2**32 - 1
+"""No job of Slurm's has a higher number, in federations neither."""
 
 
 @dataclass
@@ -29,8 +33,8 @@ class _Records:
 
     line: list[int] = field(default_factory=list)
     cells: dict[str, list[Cell]] = field(default_factory=dict)
-    step_energy_j: dict[str, float] = field(default_factory=dict)
-    """Where Slurm counts energy by step: the sum over the steps of each job."""
+    steps: list[tuple[int, Mapping[str, Cell]]] = field(default_factory=list)
+    """The cells of each step, and the row of the job before it."""
 
 
 def parse_text(data: bytes, source: str, unit: str = "nodes") -> RawJobs:
@@ -53,7 +57,7 @@ def parse_text(data: bytes, source: str, unit: str = "nodes") -> RawJobs:
             unreadable.append(number)
             continue
         if "." in row["JobID"]:
-            _add_step(records, row)
+            records.steps.append((len(records.line) - 1, row))
         else:
             records.line.append(number)
             for column, cell in row.items():
@@ -115,14 +119,8 @@ def parse_json(data: bytes, source: str, unit: str = "nodes") -> RawJobs:
         records.line.append(number)
         for column, cell in _json_cells(job).items():
             records.cells.setdefault(column, []).append(cell)
+        records.steps += [(len(records.line) - 1, cells) for cells in _json_steps(job)]
     return _to_raw(records, source, unit, unreadable)
-
-
-def _add_step(records: _Records, row: Mapping[str, str]) -> None:
-    energy = row.get("ConsumedEnergyRaw", "")
-    if energy.isascii() and energy.isdigit():
-        job = row["JobID"].partition(".")[0]
-        records.step_energy_j[job] = records.step_energy_j.get(job, 0.0) + float(energy)
 
 
 def _json_cells(job: Mapping[str, Any]) -> dict[str, Cell]:
@@ -143,7 +141,7 @@ def _json_cells(job: Mapping[str, Any]) -> dict[str, Cell]:
         "ReqNodes": requested.get("node"),
         "AllocCPUS": allocated.get("cpu"),
         "ReqCPUS": requested.get("cpu") or _plain((required or {}).get("CPUs")),
-        "ConsumedEnergyRaw": allocated.get("energy") or _json_step_energy(job.get("steps")),
+        "ConsumedEnergyRaw": allocated.get("energy"),
         "User": _plain(job.get("user")),
         "Account": _plain(job.get("account")),
         "Partition": _plain(job.get("partition")),
@@ -154,17 +152,22 @@ def _json_cells(job: Mapping[str, Any]) -> dict[str, Cell]:
     }
 
 
-def _json_step_energy(steps: Any) -> float | None:
-    """The joules of the steps together, where Slurm counts them there."""
-    found = []
-    for step in steps if isinstance(steps, list) else []:
-        value = step
-        for key in ("statistics", "energy", "consumed"):
-            value = value.get(key) if isinstance(value, dict) else None
-        joules = _plain(value)
-        if isinstance(joules, (int, float)) and 0 <= joules < 2**53:
-            found.append(float(joules))
-    return sum(found) if found else None
+def _json_steps(job: Mapping[str, Any]) -> list[dict[str, Cell]]:
+    """The steps of a job in the words of sacct's text."""
+    steps = job.get("steps")
+    return [{
+        "JobID": _plain(job.get("job_id")),
+        "Start": _plain(_within(step, "time", "start")),
+        "End": _plain(_within(step, "time", "end")) or None,
+        "NodeList": _plain(_within(step, "nodes", "range")),
+        "ConsumedEnergyRaw": _plain(_within(step, "statistics", "energy", "consumed")),
+    } for step in (steps if isinstance(steps, list) else [])]
+
+
+def _within(value: Any, *keys: str) -> Any:
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
 
 
 def _tres(tres: Any, key: str) -> dict[str, Cell]:
@@ -210,7 +213,7 @@ def _to_raw(records: _Records, source: str, unit: str, unreadable: Sequence[int]
     limit_s = first(lambda column: convert.number(column, 60.0), "TimelimitRaw")
     limit_s = np.where(np.isnan(limit_s), first(convert.clock, "Timelimit"), limit_s)
     allocated, requested = (first(convert.number, *columns) for columns in _size_columns(unit))
-    energy_j = _energy(records, first(convert.number, "ConsumedEnergyRaw"))
+    energy_j = _energy(records, convert, start_s)
     with np.errstate(divide="ignore", invalid="ignore"):
         power_w = np.where(known(run_s) & known(energy_j), energy_j / run_s, np.nan)
     job_id, preceding = _ids(cells, count)
@@ -224,6 +227,7 @@ def _to_raw(records: _Records, source: str, unit: str, unreadable: Sequence[int]
         think_s=np.zeros(count)[good], names=names, header={"Note": "Read from sacct"},
         logged={"wait_s": (start_s - submit_s)[good], "allocated_procs": allocated[good],
                 **{name: hz[good] for name, hz in frequencies(cells, count).items()}},
+        energy_j=energy_j[good], restart=_lives(job_id, start_s)[good],
         unreadable=tuple(sorted([*unreadable, *np.array(records.line)[~good].tolist()])),
         unclear_frequency=tuple(int(records.line[row]) for row in unclear(cells, count)),
     )
@@ -236,11 +240,32 @@ def _size_columns(unit: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return ("AllocCPUS", "NCPUS"), ("ReqCPUS",)
 
 
-def _energy(records: _Records, energy_j: FloatArray) -> FloatArray:
-    """What the job's own row says, else the sum of its steps."""
-    jobs = [str(cell) for cell in records.cells.get("JobID", [])]
-    steps = np.array([records.step_energy_j.get(job, np.nan) for job in jobs], dtype=np.float64)
+def _energy(records: _Records, convert: Converter, start_s: FloatArray) -> FloatArray:
+    """What the job's own row says, in its TRES or by itself, else what its steps measured."""
+    cells = records.cells
+    nothing: list[Cell] = [None] * len(start_s)
+    tres = np.array([tres_joules(cell) for cell in cells.get("AllocTRES", nothing)])
+    own = convert.each(cells.get("ConsumedEnergyRaw", nothing), joules)
+    energy_j = np.where(known(tres), tres, own)
+    jobs = [str(cell) for cell in cells.get("JobID", nothing)]
+    steps = np.array(step_joules(_steps(records), jobs, start_s.tolist()))
     return np.where(known(energy_j), energy_j, steps)
+
+
+def _steps(records: _Records) -> list[Step]:
+    """The steps with what they measured; a cell that cannot be read says nothing."""
+    convert = Converter(len(records.steps))
+
+    def column(name: str) -> list[Cell]:
+        return [cells.get(name) for _, cells in records.steps]
+
+    start_s, end_s = convert.timestamp(column("Start")), convert.timestamp(column("End"))
+    energy_j = convert.each(column("ConsumedEnergyRaw"), joules)
+    return [
+        Step(str(cells["JobID"]).partition(".")[0], row, float(start_s[at]), float(end_s[at]),
+             str(cells.get("NodeList") or ""), float(energy_j[at]))
+        for at, (row, cells) in enumerate(records.steps)
+    ]
 
 
 def _ids(cells: Mapping[str, Sequence[Cell]], count: int) -> tuple[IntArray, IntArray]:
@@ -250,9 +275,11 @@ def _ids(cells: Mapping[str, Sequence[Cell]], count: int) -> tuple[IntArray, Int
     by_name: dict[str, int] = {}
     numbers = [re.match(r"\d{1,15}", str(cell)) for cell in raw]
     fresh = max((int(digits[0]) for digits in numbers if digits), default=0)
+    fresh = max(fresh, LARGEST_ID)
     for row, (cell, digits, name) in enumerate(zip(raw, numbers, shown, strict=True)):
-        if digits and "_" in str(cell):
-            fresh += 1  # a task of an array bears the number of the array, and needs one of its own
+        if digits and re.search("[_+]", str(cell)):
+            # A task of an array, or a part of a job of several, bears a number that is not its own.
+            fresh += 1
             ids.append(fresh)
         else:
             ids.append(int(digits[0]) if digits else row + 1)
@@ -262,10 +289,31 @@ def _ids(cells: Mapping[str, Sequence[Cell]], count: int) -> tuple[IntArray, Int
     return np.array(ids, dtype=np.int64), np.array(preceding, dtype=np.int64)
 
 
+def _lives(job_id: IntArray, start_s: FloatArray) -> IntArray:
+    """How many starts of the same job each row's start comes after.
+
+    The same start twice is no other life but the same record again, which cleaning counts.
+    """
+    start_s = np.nan_to_num(start_s, nan=np.inf)
+    order = np.lexsort((start_s, job_id))
+    found = np.zeros(len(order), dtype=np.int64)
+    for row, before in zip(order[1:], order, strict=False):
+        if job_id[row] == job_id[before]:
+            found[row] = found[before] + (start_s[row] != start_s[before])
+    return found
+
+
 def _predecessor(text: str, by_name: Mapping[str, int]) -> int:
     """Of several jobs to wait for, the one with the highest id: it was submitted last."""
     found = re.findall(r"(?<=[:+])(\d{1,15}(?:_\d+)?)", text)
     return max((by_name.get(name, int(name.partition("_")[0])) for name in found), default=-1)
+
+
+def _status(state: Cell, end: Cell) -> int:
+    """A life that ended in a requeue, or a stretch before a change of size, has an end."""
+    found = slurm_state(state)
+    goes_on = STATES.get(found) in ("REQUEUED", "RESIZING") and is_missing(end)
+    return UNFINISHED if goes_on else found
 
 
 def _codes(
@@ -282,6 +330,7 @@ def _codes(
         codes[target], found = encode(texts)
         if found:
             names[target] = found
-    states = [slurm_state(cell) for cell in cells.get("State", nothing)]
-    codes["status"] = np.array(states, dtype=np.int64)
+    ends = cells.get("End", nothing)
+    codes["status"] = np.array([_status(*row) for row in zip(
+        cells.get("State", nothing), ends, strict=True)], dtype=np.int64)
     return codes, names

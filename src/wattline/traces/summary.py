@@ -63,7 +63,8 @@ def cleaning(trace: Trace) -> dict[str, Any]:
         "read": report.read,
         "kept": report.kept,
         "rules": [{"name": rule.name, "jobs": rule.jobs, "first_line": rule.first_line,
-                   "drops": rule.drops, "statement": rule.statement} for rule in report.rules],
+                   "drops": rule.drops, "energy_j": rule.energy_j, "statement": rule.statement}
+                  for rule in report.rules],
     }
 
 

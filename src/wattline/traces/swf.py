@@ -211,6 +211,8 @@ def _raw(lines: Lines, header: Header, source: str) -> RawJobs:
     power_w = unknown(count)
     extra = {name: FIELDS + 1 + place for place, name in enumerate(header.extra)}
     field = extra.pop("power_w", 0)
+    status = whole(extra.get("status", 11))
+    restart = whole(extra["restart"]) if "restart" in extra else None
     extra = {name: place for name, place in extra.items() if name in FREQUENCIES}
     if field:
         refuse_negative_power(values[field - 1], lines.line, source)
@@ -225,12 +227,13 @@ def _raw(lines: Lines, header: Header, source: str) -> RawJobs:
         allocated_procs=optional(5),
         power_w=power_w,
         codes={"user": whole(12), "group": whole(13), "queue": whole(15), "partition": whole(16),
-               "application": whole(14), "status": whole(11)},
+               "application": whole(14), "status": status},
         preceding=np.maximum(whole(17), no_code(count)),
         think_s=optional(18),
         names=header.names,
         header=header.values,
         logged={name: optional(field) for name, field in {**_LOGGED, **extra}.items()
                 if (values[field - 1] >= 0).any()},
+        restart=restart,
         unreadable=lines.unreadable,
     )

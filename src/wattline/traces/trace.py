@@ -22,6 +22,13 @@ class RuleCount:
     """Where it applied first: a line of a text file, a row of a table."""
     drops: bool
     """Whether a touched job is left out."""
+    energy_j: float = 0.0
+    """Joules of the touched jobs, as far as the log knows them."""
+
+    @property
+    def lacks_joules(self) -> bool:
+        """Whether the table lacks joules that the log knows, or that running jobs used."""
+        return self.drops and (self.energy_j > 0 or (self.name == "running" and self.jobs > 0))
 
 
 @dataclass(frozen=True)

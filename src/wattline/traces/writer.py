@@ -15,6 +15,7 @@ from wattline.model.errors import InputError
 from wattline.model.files import write_whole
 from wattline.model.jobs import COLUMNS, NO_JOB, IntArray, JobTable
 from wattline.model.signal import FloatArray
+from wattline.model.states import FAILED_CODE, LAST_SWF_CODE
 from wattline.traces.files import compress, inner_name
 from wattline.traces.frequencies import COLUMNS as FREQUENCIES
 from wattline.traces.raw import CODES
@@ -35,14 +36,17 @@ def write(workload: Trace | JobTable, path: str | Path) -> None:
     if suffix not in SUFFIXES:
         raise InputError(f"{path}: write to a name that ends in {', '.join(SUFFIXES)}, with "
                          ".gz, .xz or .bz2 behind it if you like")
-    if len(np.unique(trace.jobs.job_id)) != len(trace.jobs):
-        raise InputError("two jobs have the same id; a log needs one id for each job")
+    keys = np.stack((trace.jobs.job_id, trace.jobs.restart))
+    if np.unique(keys, axis=1).shape[1] != len(trace.jobs):
+        raise InputError("two jobs have the same id and the same restart; a log needs one id for "
+                         "each job")
     make = {".swf": swf_text, ".csv": csv_text, ".parquet": parquet_bytes}[suffix]
     write_whole(path, compress(make(trace), path))
 
 
 def swf_text(trace: Trace) -> bytes:
-    """The 18 fields; the mean power and the frequencies follow where they are known."""
+    """The 18 fields; mean power, frequencies, states that SWF does not have and restarts follow
+    where there are any."""
     jobs = trace.jobs
     nothing = np.full(len(jobs), np.nan)
     logged = {name: trace.logged.get(name, nothing) for name in
@@ -52,14 +56,20 @@ def swf_text(trace: Trace) -> bytes:
     fields: list[FloatArray | IntArray] = [
         jobs.job_id, jobs.submit_s, logged["wait_s"], jobs.run_s, allocated, logged["cpu_s"],
         logged["memory_kb"], jobs.procs, jobs.requested_s, logged["requested_memory_kb"],
-        jobs.status, jobs.user, jobs.group, jobs.application, jobs.queue, jobs.partition,
+        np.where(jobs.status > LAST_SWF_CODE, FAILED_CODE, jobs.status), jobs.user,
+        jobs.group, jobs.application, jobs.queue, jobs.partition,
         _predecessors(jobs), np.where(jobs.after_job == NO_JOB, -1.0, jobs.think_s),
     ]
     header = dict(trace.header)
-    extra = {"power_w": jobs.power_w,
-             **{name: trace.logged.get(name, nothing) for name in FREQUENCIES}}
+    extra: dict[str, FloatArray | IntArray] = {
+        "power_w": jobs.power_w,
+        **{name: trace.logged.get(name, nothing) for name in FREQUENCIES},
+    }
     extra = {name: values for name, values in extra.items() if not np.isnan(values).all()}
-    fields += extra.values()
+    whole = {"status": jobs.status} if (jobs.status > LAST_SWF_CODE).any() else {}
+    whole |= {"restart": jobs.restart} if jobs.restart.any() else {}
+    fields += [*extra.values(), *whole.values()]
+    extra |= whole
     if extra:
         header[EXTRA_FIELDS] = " ".join(extra)
     lines = map(" ".join, zip(*(_words(column) for column in fields), strict=True))

@@ -111,7 +111,7 @@ def lines_of(ledger, run, steps=False):
         found.append(sacct.Line(job, run["epoch_s"]))
         if steps:
             found += [sacct.Line(job, run["epoch_s"], step)
-                      for step in ledger.steps_of(run["id"])[job["job_id"]]]
+                      for step in ledger.steps_of(run["id"])[sacct.life(job)]]
     return found
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from tests.shared_data import shared
@@ -13,6 +15,7 @@ import wattline as wl
 from wattline.cli.main import main
 from wattline.cli.simulate import command as simulate
 from wattline.model.errors import InputError
+from wattline.physics.core_power import SANDY_BRIDGE
 from wattline.scenario.build import plan
 from wattline.scenario.load import validate
 from wattline.traces import read
@@ -173,3 +176,18 @@ def test_real_logs_have_their_machine_or_ask_for_it(
     with pytest.raises(InputError) as caught:
         sized(path)
     assert machine in str(caught.value)
+
+
+def test_of_two_jobs_with_one_number_only_the_larger_one_is_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "log.swf"
+    path.write_text("".join(JOB.format(number, size, size)
+                            for number, size in [(1, 4), (1, 99), (2, 8)]))
+    hz = np.array([1.2e9, 1.4e9, 1.8e9])
+    trace = replace(read(path), logged={"frequency_hz_min": hz, "frequency_hz_max": hz})
+    ready = plan(validate({
+        "trace": {"file": str(path), "drop_larger": True}, "machine": {"nodes": 8},
+        "power": {"cap": 2000.0}, "policy": {"power": "adaptive"},
+    }), trace)
+    assert ready.jobs.procs.tolist() == [4, 8]
+    core = SANDY_BRIDGE.frequency_hz
+    assert [core[level] for level in ready.policy.admission.low] == [1.2e9, 1.8e9]

@@ -49,10 +49,11 @@ def test_parsable2(tmp_path: Path) -> None:
     # A limit of two fields is minutes and seconds; no limit at all becomes the run time.
     assert jobs.requested_s.tolist() == [7200, 1800, 10]
     assert jobs.procs.tolist() == [2, 4, 1]
-    assert jobs.power_w[:2].tolist() == [2000, 1000]  # own joules; else the sum of the steps
+    # Own joules; else those of the steps, which read one counter at the same time.
+    assert jobs.power_w[:2].tolist() == [2000, 500]
     assert np.isnan(jobs.power_w[2])
     assert jobs.after_job.tolist() == [-1, 0, -1]
-    assert jobs.status.tolist() == [1, 0, 1]
+    assert jobs.status.tolist() == [1, 6, 1]
     assert jobs.name_of("user", jobs.user[1]) == "bob"
     assert jobs.name_of("application", jobs.application[2]) == "odd|name"
     assert trace.logged["wait_s"].tolist() == [300, 600, 0]
@@ -112,10 +113,11 @@ def test_json_of_several_versions(tmp_path: Path) -> None:
     assert trace.jobs.job_id.tolist() == [1, 4, 3]
     assert trace.jobs.procs.tolist() == [3, 2, 2]
     assert trace.jobs.requested_s.tolist() == [1800, 1800, 5]
-    assert trace.jobs.power_w[:2].tolist() == [100, 10]  # of the job, and of its steps
+    # Of the job; and the larger of its steps, which do not say when they ran.
+    assert (trace.jobs.power_w * trace.jobs.run_s)[:2].tolist() == [60000, 5000]
     assert np.isnan(trace.jobs.power_w[2])
     assert trace.cleaning.count("unreadable") == 1
-    assert trace.cleaning.count("unfinished") == 1
+    assert trace.cleaning.count("running") == 1
     assert read(path, unit="cores").jobs.procs.tolist() == [64, 8]
 
 
@@ -154,4 +156,4 @@ def test_tasks_of_an_array_are_no_duplicates(tmp_path):
             for name in ("103_1", "103_2", "104")]
     path.write_text("\n".join([head, *rows]) + "\n")
     trace = read(path, strict=True)
-    assert sorted(trace.jobs.job_id.tolist()) == [104, 105, 106]
+    assert sorted(trace.jobs.job_id.tolist()) == [104, 2**32, 2**32 + 1]

@@ -91,7 +91,8 @@ def test_every_rule_counts_and_names_its_first_line(tmp_path: Path) -> None:
     assert trace.cleaning.read == 14
     assert trace.cleaning.kept == len(trace) == 7
     assert trace.cleaning.dropped == 7
-    assert trace.jobs.job_id.tolist() == [11, 1, 13, 7, 9, 10, 12]
+    assert trace.jobs.job_id.tolist() == [11, 1, 1, 7, 9, 10, 12]
+    assert trace.jobs.restart.tolist() == [0, 0, 1, 0, 0, 0, 0]
     assert trace.jobs.requested_s.tolist()[4] == 60
     with pytest.raises(InputError, match=r"log\.swf:2: duplicate_id: .*Strict"):
         read(path, strict=True, machine_procs=64)

@@ -54,7 +54,7 @@ def test_info(wattline: Command, log: Path) -> None:
     assert facts["quantiles"]["procs"]["p0"] == 512
     assert facts["header"]["Seed"] == "1"
     assert facts["cleaning"]["kept"] == 50
-    assert len(facts["cleaning"]["rules"]) == 15
+    assert len(facts["cleaning"]["rules"]) == 16
     said = wattline("trace", "info", log).stdout
     assert "offered load" in said
     assert "50 job lines read, 50 kept" in said

@@ -1,0 +1,132 @@
+"""The joules of Slurm's jobs: from their TRES, else from the counters that their steps read.
+
+Slurm reads a counter per node. Steps that run at the same time on a node (`.batch`, `.extern`, the
+steps of srun) read the same counter, so their joules must not be added up. A step on several nodes
+has one figure for all of them; each node gets an equal part. On each node those steps count that do
+not overlap in time and have the most joules together: the largest sum that certainly is not
+counted twice.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from wattline.model.errors import InputError
+from wattline.model.units import parse_hosts, plain_number
+from wattline.traces.convert import LARGEST, Cell, is_missing
+
+NO_VALUE = (4294967294.0, 4294967295.0)
+"""What Slurm writes in 32 bits for "not known" and "infinite"; in 64 bits it is above `LARGEST`."""
+MOST_NODES = 1_000_000
+_PREFIX = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a job: when it ran, on which nodes, and what the counters rose by."""
+
+    job: str
+    """The id of its job, as the log has it."""
+    after_row: int
+    """The job row before it."""
+    start_s: float
+    end_s: float
+    nodes: str
+    energy_j: float
+
+
+def joules(cell: Cell) -> float:
+    """Joules from a cell; NaN where it says nothing: Slurm writes 0 where it did not measure."""
+    if is_missing(cell) or not isinstance(cell, (int, float, str)):
+        return math.nan
+    value = plain_number(cell) if isinstance(cell, str) else float(cell)
+    return value if 0 < value < LARGEST and value not in NO_VALUE else math.nan
+
+
+def tres_joules(cell: Cell) -> float:
+    """The joules of a text like `cpu=64,energy=5760000,node=2`; NaN where it has none."""
+    found = re.search(r"(?:^|,)energy=([0-9.]+)([KMGTP]?)(?=,|$)", str(cell or ""))
+    if found is None or found[1].count(".") > 1 or found[1] == ".":
+        return math.nan
+    return joules(float(found[1]) * _PREFIX[found[2]])
+
+
+def step_joules(
+    steps: Iterable[Step], jobs: Sequence[str], start_s: Sequence[float]
+) -> list[float]:
+    """What the steps of each job row measured; NaN where none did."""
+    rows: dict[str, list[int]] = {}
+    for row, job in enumerate(jobs):
+        rows.setdefault(job, []).append(row)
+    own: dict[int, list[Step]] = {}
+    for step in steps:
+        if step.job in rows and not math.isnan(step.energy_j):
+            own.setdefault(_life(step, rows[step.job], start_s), []).append(step)
+    return [measured_j(own[row]) if row in own else math.nan for row in range(len(jobs))]
+
+
+def _life(step: Step, rows: Sequence[int], start_s: Sequence[float]) -> int:
+    """Which of the rows with its id a step belongs to.
+
+    A job that was requeued has a row for each of its lives. sacct prints the steps of each below
+    it; where others have sorted the lines, the last life that had begun when the step began.
+    """
+    if step.after_row in rows and not start_s[step.after_row] > step.start_s:
+        return step.after_row
+    begun = [row for row in rows if start_s[row] <= step.start_s]
+    if begun:
+        return max(begun, key=lambda row: start_s[row])
+    return max((row for row in rows if row <= step.after_row), default=rows[0])
+
+
+def measured_j(steps: Sequence[Step]) -> float:
+    """The joules of one life of a job, each node's counter taken once."""
+    if len(steps) == 1:
+        return steps[0].energy_j
+    nodes = [[""] if _same_nodes(steps) else _hosts(step.nodes) for step in steps]
+    on: dict[str, list[int]] = {}
+    for place, hosts in enumerate(nodes):
+        for host in hosts:
+            on.setdefault(host, []).append(place)
+    alike: dict[tuple[int, ...], int] = {}
+    for places in on.values():
+        alike[tuple(places)] = alike.get(tuple(places), 0) + 1
+    return sum(count * _apart([(steps[p], steps[p].energy_j / len(nodes[p])) for p in places])
+               for places, count in alike.items())
+
+
+def _same_nodes(steps: Sequence[Step]) -> bool:
+    """Where a log does not name the nodes of every step, they count as the same ones."""
+    named = {step.nodes for step in steps}
+    return len(named) == 1 or any(is_missing(name) for name in named)
+
+
+def _hosts(text: str) -> list[str]:
+    """The names in a host list; one that cannot be read, or is absurd, stands for one node."""
+    count = 1
+    for low, high in re.findall(r"([0-9]{1,18})-([0-9]{1,18})", text):
+        count *= max(1, int(high) - int(low) + 1)
+    try:
+        return sorted(set(parse_hosts(text))) if count <= MOST_NODES else [text]
+    except InputError:
+        return [text]
+
+
+def _apart(parts: Sequence[tuple[Step, float]]) -> float:
+    """The most joules of parts that do not overlap in time.
+
+    A part without its times overlaps with all others.
+    """
+    timed = sorted(((step, energy_j) for step, energy_j in parts
+                    if step.start_s <= step.end_s), key=lambda part: part[0].end_s)
+    ends = [step.end_s for step, _ in timed]
+    best = [0.0]
+    for place, (step, energy_j) in enumerate(timed):
+        before = bisect_right(ends, step.start_s, hi=place)
+        best.append(max(best[-1], best[before] + energy_j))
+    others = (energy_j for step, energy_j in parts if not step.start_s <= step.end_s)
+    return max(best[-1], max(others, default=0.0))
