@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
 
 from sqlalchemy import Column, Float, Integer, Table, UniqueConstraint, delete, select
+from sqlalchemy.orm import Session
 
 from wattline.account.store import Store, metadata, name_type
 from wattline.physics.claims import Claim, ClaimBook, Measured, Setting, Verification
@@ -29,6 +33,15 @@ table = Table(
     Column("predictions", Integer, nullable=False),
     UniqueConstraint("application", "node_class", "threads", "cap_w", "nodes"),
 )
+KEY = ("application", "node_class", "threads", "cap_w", "nodes")
+
+counted = Table(
+    "claim_run", metadata,
+    Column("id", Integer, primary_key=True),
+    Column("digest", name_type(64), nullable=False, unique=True),
+    *(Column(name, table.c[name].type, nullable=False) for name in KEY),
+)
+"""Runs that claims were verified by, so that none counts twice."""
 
 
 class ClaimTable:
@@ -36,26 +49,25 @@ class ClaimTable:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        store.create(table)
+        store.create(table, counted)
 
     def load(self) -> ClaimBook:
         with self.store.session() as session:
-            return ClaimBook(_claim(row) for row in
-                             session.execute(select(table).order_by(table.c.id)))
+            return _book(session)
 
     def save(self, claims: Iterable[Claim]) -> int:
         """Put claims in, each replacing what was claimed for the same thing; all or none."""
         book = ClaimBook(claims)
         with self.store.session() as session:
-            for claim in book:
-                row = _row(claim)
-                session.execute(delete(table).where(
-                    *(table.c[name] == row[name]
-                      for name in ("application", "node_class", "threads", "cap_w", "nodes"))
-                ))
-            if len(book):
-                session.execute(table.insert(), [_row(claim) for claim in book])
+            _put(session, book)
         return len(book)
+
+    def forget(self, keys: Iterable[tuple[str, str, Setting]]) -> None:
+        """Forget which runs verified these claims: what is claimed no longer rests on them."""
+        with self.store.session() as session:
+            for application, node_class, setting in keys:
+                key = _key(application, node_class, setting)
+                session.execute(delete(counted).where(*(counted.c[n] == key[n] for n in KEY)))
 
     def verified(self, book: ClaimBook) -> set[tuple[str, str, Setting]]:
         """Keys of claims that runs have corrected and that a claim of the book would undo."""
@@ -63,21 +75,63 @@ class ClaimTable:
         return {claim.key for claim in self.load()
                 if claim.predictions and claim.runs > runs.get(claim.key, claim.runs)}
 
-    def record(self, runs: Iterable[Measured]) -> list[Verification]:
-        """Verify the claims by runs and keep the corrected ones."""
-        corrected, found = self.load().record(runs)
-        touched = {v.corrected.key for v in found}
-        self.save(claim for claim in corrected if claim.key in touched)
+    def record(self, runs: Sequence[Measured]) -> list[Verification]:
+        """Verify the claims by the runs that are new to the store, and keep the corrected ones.
+
+        A run is known by its id, or where it has none by its figures; of runs of one call with the
+        same figures each counts.
+        """
+        digests = _digests(runs)
+        with self.store.session() as session:
+            known = set(session.scalars(select(counted.c.digest)))
+            fresh = {digest: run for digest, run in zip(digests, runs, strict=True)
+                     if digest not in known}
+            corrected, found = _book(session).record(fresh.values())
+            touched = {v.corrected.key for v in found}
+            _put(session, [claim for claim in corrected if claim.key in touched])
+            if fresh:
+                session.execute(counted.insert(), [
+                    {"digest": digest, **_key(run.application, run.node_class, run.setting)}
+                    for digest, run in fresh.items()])
         return found
 
 
-def _row(claim: Claim) -> dict[str, object]:
-    setting = claim.setting
+def _book(session: Session) -> ClaimBook:
+    return ClaimBook(_claim(row) for row in session.execute(select(table).order_by(table.c.id)))
+
+
+def _put(session: Session, claims: Iterable[Claim]) -> None:
+    rows = [_row(claim) for claim in claims]
+    for row in rows:
+        session.execute(delete(table).where(*(table.c[name] == row[name] for name in KEY)))
+    if rows:
+        session.execute(table.insert(), rows)
+
+
+def _digests(runs: Sequence[Measured]) -> list[str]:
+    seen: Counter[str] = Counter()
+    found = []
+    for run in runs:
+        what = [*_key(run.application, run.node_class, run.setting).values(), run.run_id]
+        text = json.dumps(what if run.run_id else [*what, run.time_s, run.energy_j])
+        # An id names one run; without ids, the second of two equal lines is another run.
+        number = 0 if run.run_id else seen[text]
+        seen[text] += 1
+        found.append(sha256(f"{text} {number}".encode()).hexdigest())
+    return found
+
+
+def _key(application: str, node_class: str, setting: Setting) -> dict[str, object]:
     return {
-        "application": claim.application, "node_class": claim.node_class,
-        "threads": setting.threads,
-        "cap_w": NO_CAP_W if math.isinf(setting.cap_w) else setting.cap_w,
-        "nodes": setting.nodes, "time_s": claim.time_s, "energy_j": claim.energy_j,
+        "application": application, "node_class": node_class, "threads": setting.threads,
+        "cap_w": NO_CAP_W if math.isinf(setting.cap_w) else setting.cap_w, "nodes": setting.nodes,
+    }
+
+
+def _row(claim: Claim) -> dict[str, object]:
+    return {
+        **_key(claim.application, claim.node_class, claim.setting),
+        "time_s": claim.time_s, "energy_j": claim.energy_j,
         "runs": claim.runs, "predictions": claim.predictions,
         "time_error": None if math.isnan(claim.time_error) else claim.time_error,
         "energy_error": None if math.isnan(claim.energy_error) else claim.energy_error,

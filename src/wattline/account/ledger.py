@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from sqlalchemy import (
@@ -22,6 +23,7 @@ from sqlalchemy import (
     func,
     inspect,
     select,
+    update,
 )
 
 from wattline.account.records import JobRecord
@@ -36,6 +38,7 @@ runs = Table(
     "ledger_run", metadata,
     Column("id", Integer, primary_key=True),
     Column("name", NAME, nullable=False, unique=True),
+    Column("digest", NAME, nullable=False, unique=True),
     Column("machine", NAME, nullable=False),
     Column("epoch_s", Float(53), nullable=False),
     Column("energy_j", Float(53), nullable=False),
@@ -119,6 +122,16 @@ class Chosen:
 ALL = Chosen()
 
 
+@dataclass(frozen=True)
+class Entered:
+    """What became of a run that was to be entered: its name in the ledger, and its jobs."""
+
+    name: str
+    jobs: int
+    already: bool = False
+    """It was there before, perhaps under another name; nothing was entered."""
+
+
 class Ledger:
     """Runs and their jobs in a store."""
 
@@ -134,27 +147,47 @@ class Ledger:
             )
 
     def add(self, name: str, records: Iterable[JobRecord], *, machine: str = "",
-            energy_j: float = 0.0, epoch_s: float = 0.0,
-            left_out: Mapping[str, Mapping[str, float]] | None = None) -> int:
-        """Enter a run, replacing one of the same name; all of it or nothing."""
+            energy_j: float = 0.0, epoch_s: float = 0.0, digest: str = "", replace: bool = False,
+            left_out: Mapping[str, Mapping[str, float]] | None = None) -> Entered:
+        """Enter a run, all of it or nothing.
+
+        A run is known by its digest: the same one is not entered twice, whatever it is called, and
+        another one of the same name gets a name of its own, unless it is to replace it. Without a
+        digest the name is all there is to know a run by, and what had that name is replaced.
+        """
         if not name:
             raise InputError("a run in the ledger needs a name")
         with self.store.session() as session:
-            self._remove(session.connection(), name)
+            connection = session.connection()
+            if digest:
+                known = select(runs.c.name).where(runs.c.digest == digest)
+                there = connection.execute(known).scalar()
+                if there is not None:
+                    return Entered(there, 0, already=True)
+            if digest and not replace:
+                name = _free_name(connection, name)
+            else:
+                self._remove(connection, name)
             row = runs.insert().values(name=name, machine=machine, energy_j=energy_j,
-                                       epoch_s=epoch_s, left_out=json.dumps(left_out or {}))
+                                       epoch_s=epoch_s, left_out=json.dumps(left_out or {}),
+                                       digest=digest or f"name {name}")
             key = session.connection().execute(row).inserted_primary_key
             assert key is not None
-            count = 0
+            jobs_entered = 0
             batch: list[JobRecord] = []
             for record in records:
                 batch.append(record)
-                count += 1
+                jobs_entered += 1
                 if len(batch) == BATCH:
                     _insert(session.connection(), int(key[0]), batch)
                     batch.clear()
             _insert(session.connection(), int(key[0]), batch)
-        return count
+        return Entered(name, jobs_entered)
+
+    def set_epoch(self, name: str, epoch_s: float) -> None:
+        """Say at which Unix time the clock of a run stood at 0."""
+        with self.store.session() as session:
+            session.execute(update(runs).where(runs.c.name == name).values(epoch_s=epoch_s))
 
     def remove(self, name: str) -> None:
         with self.store.session() as session:
@@ -225,6 +258,12 @@ class Ledger:
         for table in (power, steps, jobs):
             connection.execute(delete(table).where(table.c.run_id == found))
         connection.execute(delete(runs).where(runs.c.id == found))
+
+
+def _free_name(connection: Any, name: str) -> str:
+    taken = set(connection.execute(select(runs.c.name)).scalars())
+    names = (f"{name}-{number}" if number > 1 else name for number in count(1))
+    return next(free for free in names if free not in taken)
 
 
 def _kept(store: Store, table: Table) -> set[str]:

@@ -22,6 +22,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from wattline.model.errors import InputError, WattlineError
 
 DEFAULT_URL = "sqlite:///wattline.db"
+WAIT_S = 60.0
 
 # Constraints have names, because MariaDB and PostgreSQL can alter only what has one.
 metadata = MetaData(
@@ -76,8 +77,13 @@ class Store:
     @contextmanager
     def session(self) -> Iterator[Session]:
         """One transaction: kept when the block ends, undone as a whole when it raises."""
-        with self._sessions() as session, session.begin():
-            yield session
+        try:
+            with self._sessions() as session, session.begin():
+                yield session
+        except DBAPIError as error:
+            busy = ", because another program writes to it" if "locked" in _reason(error) else ""
+            raise WattlineError(f"the store {shown_url(self.url)} refused{busy}; nothing was "
+                                f"entered: {_reason(error)}") from error
 
     def insert(self, table: Table, rows: list[dict[str, Any]]) -> None:
         """Add many rows in one transaction."""
@@ -140,8 +146,12 @@ def shown_url(url: str) -> str:
 def _engine(url: str) -> Engine:
     try:
         parsed = make_url(url)
+        sqlite = parsed.get_backend_name() == "sqlite"
+        # Another writer, or a backup, may hold an SQLite file for a while; `?timeout=` says for how
+        # long to wait.
+        patience = {"timeout": WAIT_S} if sqlite and "timeout" not in parsed.query else {}
         # A server closes idle connections; a ping before use costs nothing beside a failed run.
-        engine = create_engine(parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite")
+        engine = create_engine(parsed, pool_pre_ping=not sqlite, connect_args=patience)
     except (ArgumentError, NoSuchModuleError) as error:
         raise InputError(
             f"'{url}' is no database URL; right are {DEFAULT_URL}, "
@@ -151,7 +161,7 @@ def _engine(url: str) -> Engine:
         raise InputError(
             f"the store {shown_url(url)} needs the Python package '{error.name}'; install it"
         ) from error
-    if parsed.get_backend_name() == "sqlite":
+    if sqlite:
         event.listen(engine, "connect", _set_up_sqlite)
     return engine
 

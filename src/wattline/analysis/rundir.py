@@ -38,9 +38,10 @@ if TYPE_CHECKING:
 FORMAT = "wattline-run"
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
+_METRICS = "metrics.json"
 OURS = frozenset({
     MANIFEST, "scenario.toml", "jobs.parquet", "events.parquet", "placement.parquet",
-    "cap.parquet", "configurations.parquet", "metrics.json", "report",
+    "cap.parquet", "configurations.parquet", _METRICS, "report",
 })
 """What a run folder may hold; where there is anything else, it is not written over."""
 _TOTALS = ("start_s", "end_s", "energy_j", "time_above_cap_s", "energy_above_cap_j",
@@ -82,6 +83,17 @@ def read(folder: Path | str) -> Run:
         raise InputError(f"run folder {source} is damaged ({what}); make the run again") from error
 
 
+def identity(folder: Path | str) -> str:
+    """What tells a run from all others, wherever its folder stands and whatever it is called.
+
+    A digest of the scenario and the tables; when and with which versions it was written, and what
+    was computed from it, does not matter.
+    """
+    files = _read_manifest(Path(folder))["files"]
+    lines = [f"{name} {digest}" for name, digest in sorted(files.items()) if name != _METRICS]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
 def is_run(folder: Path | str) -> bool:
     """Whether a folder holds a run."""
     try:
@@ -104,7 +116,7 @@ def _write_files(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
         _write_table(tables.signal_table(run.cap_w), folder / "cap.parquet")
     if run.configurations:
         _write_table(tables.configuration_table(run), folder / "configurations.parquet")
-    _write_json(figures, folder / "metrics.json")
+    _write_json(figures, folder / _METRICS)
     digests = {path.name: _digest(path) for path in sorted(folder.iterdir())}
     _write_json(_manifest(run, digests), folder / MANIFEST)
 

@@ -20,7 +20,7 @@ from wattline.cli.simulating import warn_assumed
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
-    from wattline.account.ledger import Chosen, Ledger
+    from wattline.account.ledger import Chosen, Entered, Ledger
     from wattline.model.run import Run
 
 BY = ("user", "account", "partition", "application", "node_class")
@@ -46,8 +46,10 @@ BY = ("user", "account", "partition", "application", "node_class")
               help="Only jobs that were submitted before it.")
 @click.option("-X", "--allocations", is_flag=True, help="Jobs without their steps.")
 @click.option("--by", type=click.Choice(BY), help="Totals instead of jobs.")
-@click.option("--epoch", type=float, default=0.0, metavar="SECONDS",
-              help="Unix time at which the run's clock stands at 0.")
+@click.option("--epoch", type=float, metavar="SECONDS",
+              help="Unix time at which the run's clock stands at 0; 0 otherwise.")
+@click.option("--replace", is_flag=True,
+              help="Delete another run of the same name from the store first.")
 @click.option("--profile", type=click.Path(path_type=Path), metavar="FOLDER",
               help="Write the power profiles of the jobs as Slurm's HDF5 files.")
 @click.option("--profile-interval", type=float, default=30.0, show_default=True, metavar="SECONDS")
@@ -55,7 +57,8 @@ BY = ("user", "account", "partition", "application", "node_class")
 def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) -> None:
     """Print the jobs of RUN, or of a run in the store, with the joules that they used.
 
-    With RUN and --store the run is entered in the ledger first, under the name of its folder.
+    With RUN and --store the run is entered in the ledger first, under the name of its folder. A run
+    that is there already, under whatever name, is not entered again.
     """
     from wattline.account import sacct
 
@@ -82,19 +85,21 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
         from wattline.account.ledger import Ledger
 
         ledger = Ledger(opened)
-        name = options["run_name"]
+        name, said = options["run_name"], {}
         if run_folder is not None and entered is not None:
             name = name or run_folder.resolve().name
-            _enter(ledger, entered, name, chosen, options)
+            digest = rundir.identity(run_folder)
+            entry = _enter(ledger, entered, (name, digest), chosen, options)
+            name, said = entry.name, {"already_entered": entry.already}
         run = ledger.run_of(name)
         _tell_left_out(run)
         if options["by"]:
-            _print_totals(ledger, run, options["by"], chosen, as_json)
+            _print_totals(ledger, run, options["by"], chosen, said if as_json else None)
             return
         jobs = ledger.jobs_of(run["id"], chosen)
         steps = {} if options["allocations"] else ledger.steps_of(run["id"])
         if as_json:
-            print_json({"run": run["name"], "left_out": run["left_out"],
+            print_json({"run": run["name"], **said, "left_out": run["left_out"],
                         **sacct.json_jobs(jobs, steps, run["epoch_s"])})
             return
         lines = []
@@ -109,21 +114,36 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
             click.echo(line)
 
 
-def _enter(ledger: Ledger, run: Run, name: str, chosen: Chosen, options: dict[str, Any]) -> None:
+def _enter(
+    ledger: Ledger, run: Run, known_by: tuple[str, str], chosen: Chosen, options: dict[str, Any]
+) -> Entered:
+    """Enter a run by its name and digest, and write its profiles."""
     from wattline.account.from_run import left_out, records_of
 
     records = list(records_of(run))
-    ledger.add(name, records, machine=run.machine.name, energy_j=run.energy_j,
-               epoch_s=options["epoch"], left_out=left_out(run))
+    name, digest = known_by
+    epoch_s = options["epoch"] or 0.0
+    entered = ledger.add(name, records, machine=run.machine.name, energy_j=run.energy_j,
+                         epoch_s=epoch_s, digest=digest, replace=options["replace"],
+                         left_out=left_out(run))
+    if entered.already and options["epoch"] is not None:
+        ledger.set_epoch(entered.name, epoch_s)
+    if entered.already:
+        click.echo(f"wattline: this run is already entered as {entered.name}; it is not counted "
+                   "again", err=True)
+    elif entered.name != name:
+        click.echo(f"wattline: entered as {entered.name}: the store has another run called {name} "
+                   "(--replace would replace it)", err=True)
     if options["profile"] is not None:
         from wattline.account.profile import write_profile
 
         wanted = [record for record in records if record.steps and chosen.holds(record)]
         with progress("profiles") as advance:
             for at, record in enumerate(wanted):
-                write_profile(record, options["profile"], epoch_s=options["epoch"],
+                write_profile(record, options["profile"], epoch_s=epoch_s,
                               interval_s=options["profile_interval"])
                 advance((at + 1) / len(wanted))
+    return entered
 
 
 def _conditions(options: dict[str, Any]) -> Chosen:
@@ -175,11 +195,12 @@ def _tell_left_out(run: dict[str, Any]) -> None:
 
 
 def _print_totals(
-    ledger: Ledger, run: dict[str, Any], by: str, chosen: Chosen, as_json: bool
+    ledger: Ledger, run: dict[str, Any], by: str, chosen: Chosen, as_json: dict[str, bool] | None
 ) -> None:
+    """As a table; or as JSON, with what else is to be said."""
     totals = ledger.totals(run["id"], by, chosen)
-    if as_json:
-        print_json({"run": run["name"], "by": by, "energy_j": run["energy_j"],
+    if as_json is not None:
+        print_json({"run": run["name"], **as_json, "by": by, "energy_j": run["energy_j"],
                     "left_out": run["left_out"], "totals": [vars(total) for total in totals]})
         return
     from wattline.model.units import format_energy

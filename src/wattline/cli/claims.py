@@ -73,6 +73,8 @@ def import_(source: str, store: str, replace: bool, as_json: bool) -> None:
         kept = set() if replace else verified
         taken = [claim for claim in book if claim.key not in kept]
         count = table.save(taken)
+        if replace:
+            table.forget(verified)
     if as_json:
         print_json({"imported": count, "verified_kept": len(kept),
                     "verified_replaced": len(verified) - len(kept)})
@@ -91,14 +93,19 @@ def import_(source: str, store: str, replace: bool, as_json: bool) -> None:
 @store_option
 @json_option
 def verify(source: Path, store: str, as_json: bool) -> None:
-    """Compare claims with measured runs (CSV, same columns) and, in a store, correct them."""
+    """Compare claims with measured runs (CSV, same columns) and, in a store, correct them.
+
+    A store counts each run once: by the column run_id, or by its figures where there is none.
+    """
     from wattline.physics.claims import read_runs
 
     runs = read_runs(source)
     _tell_unused(source)
     found = _verified(store, runs)
+    already = len(runs) - len(found)
     if as_json:
-        print_json({"verified": [_judged(v) for v in found], "corrected": bool(store)})
+        print_json({"verified": [_judged(v) for v in found], "corrected": bool(store),
+                    "already_counted": already})
         return
     print_table(
         ["application", "class", "setting", "claimed s", "measured s", "off", "claimed J",
@@ -108,6 +115,9 @@ def verify(source: Path, store: str, as_json: bool) -> None:
           v.claim.energy_j if v.claim else None, v.measured.energy_j, _percent(v.energy_error)]
          for v in found],
     )
+    if already:
+        click.echo(f"{counted(already, 'run')} already counted: a run counts once, by its run_id, "
+                   "or by its figures where it has none")
     if not store:
         click.echo("nothing was corrected: name a store with --store")
 

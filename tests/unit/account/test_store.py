@@ -7,7 +7,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 
 from wattline.account import claim_table, ledger
 from wattline.account.store import Store, shown_url, store_url
-from wattline.model.errors import InputError
+from wattline.model.errors import InputError, WattlineError
 
 numbers = Table("numbers", MetaData(), Column("value", Integer, primary_key=True))
 
@@ -72,3 +72,27 @@ def test_all_tables_can_be_made_by_each_database(dialect):
         assert statement.lstrip().startswith("CREATE TABLE")
         for index in table.indexes:
             CreateIndex(index).compile(dialect=dialect)
+
+
+def test_a_store_that_another_program_holds_is_waited_for_and_then_told_in_one_line(store):
+    with Store(store.url) as other, other.session() as holding:
+        holding.execute(numbers.insert(), [{"value": 1}])
+        with Store(f"{store.url}?timeout=0.05", create=False) as late:
+            with pytest.raises(WattlineError, match="another program writes to it") as told:
+                late_write(late)
+            assert "\n" not in str(told.value)
+    assert values(store) == [1]
+    with store.engine.connect() as connection:
+        waits_ms = connection.exec_driver_sql("PRAGMA busy_timeout").scalar()
+    assert waits_ms == 60_000
+
+
+def late_write(store):
+    with store.session() as session:
+        session.execute(numbers.insert(), [{"value": 2}])
+
+
+def test_numbers_of_jobs_may_be_those_of_a_federation_or_higher():
+    for table in (ledger.jobs, ledger.steps, ledger.power):
+        text = str(CreateTable(table).compile(dialect=mysql.dialect()))
+        assert "job_id BIGINT" in text

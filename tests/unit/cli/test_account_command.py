@@ -1,6 +1,7 @@
 """`wattline account`: conditions hold for totals too, and job numbers are read as written."""
 
 import json
+import shutil
 
 import pytest
 from tests.unit.analysis.run_maker import fcfs_run, some_jobs
@@ -51,3 +52,55 @@ def test_how_jobs_would_be_printed_is_said_to_have_no_effect_on_totals(run_dir, 
 ])
 def test_a_job_number_is_digits_and_nothing_else(run_dir, text, said, capsys):
     assert said in refused("account", run_dir, "-j", text, capsys=capsys)
+
+
+def energies(store, capsys, *words):
+    found = json.loads(ok("account", "--store", store, *words, "--by", "user", "--json",
+                          capsys=capsys))
+    return found["run"], sum(total["energy_j"] for total in found["totals"])
+
+
+def test_two_runs_of_one_name_are_two_runs(tmp_path, capsys):
+    jan = rundir.write(fcfs_run(some_jobs(8)), tmp_path / "jan" / "run1")
+    feb = rundir.write(fcfs_run(some_jobs(20, seed=2)), tmp_path / "feb" / "run1")
+    store = tmp_path / "s.db"
+    ok("account", jan, "--store", store, capsys=capsys)
+    january = energies(store, capsys)
+    _, _, err = call("account", feb, "--store", store, capsys=capsys)
+    assert "entered as run1-2: the store has another run called run1" in err
+    assert energies(store, capsys, "--run-name", "run1") == january
+    name, energy_j = energies(store, capsys)
+    assert (name, energy_j) == ("run1-2", pytest.approx(
+        float(rundir.read(feb).schedule.energy_j.sum())))
+    ok("account", jan.rename(tmp_path / "run1-2"), "--store", store, capsys=capsys)
+    assert energies(store, capsys)[0] == "run1-2"  # the last one entered is still February's
+
+
+def test_a_run_counts_once_under_whatever_name(run_dir, tmp_path, capsys):
+    store, copy = tmp_path / "s.db", tmp_path / "elsewhere"
+    shutil.copytree(run_dir, copy)
+    ok("account", run_dir, "--store", store, capsys=capsys)
+    for folder in (run_dir, copy):
+        status, out, err = call("account", folder, "--store", store, "--json", capsys=capsys)
+        assert status == 0
+        assert "already entered as run;" in err
+        assert (json.loads(out)["run"], json.loads(out)["already_entered"]) == ("run", True)
+    said = refused("account", "--store", store, "--run-name", "elsewhere", capsys=capsys)
+    assert "it has run\n" in said
+
+
+def test_a_run_made_again_replaces_the_old_one_where_asked(run_dir, tmp_path, capsys):
+    store = tmp_path / "s.db"
+    ok("account", run_dir, "--store", store, capsys=capsys)
+    rundir.write(fcfs_run(some_jobs(8)), run_dir)
+    ok("account", run_dir, "--store", store, "--replace", capsys=capsys)
+    found = json.loads(ok("account", "--store", store, "--json", capsys=capsys))
+    assert (found["run"], len(found["jobs"])) == ("run", 8)
+
+
+def test_the_clock_of_a_run_can_be_set_later(run_dir, tmp_path, capsys):
+    words = ("account", run_dir, "--store", tmp_path / "s.db", "--json")
+    first = json.loads(ok(*words, capsys=capsys))["jobs"][0]["time"]["start"]
+    for more in (("--epoch", "1000000"), ()):
+        again = json.loads(ok(*words, *more, capsys=capsys))
+        assert again["jobs"][0]["time"]["start"] == first + 1_000_000

@@ -332,3 +332,51 @@ def test_numbers_on_the_command_line_and_in_claims_are_plain(tmp_path, text, cap
     claims.write_text(f"application,node_class,time_s,energy_j\nA,x,{text},100\n")
     said = refused("claims", "import", claims, "--store", tmp_path / "s.db", capsys=capsys)
     assert f"line 2: time_s is '{text}'" in said
+
+
+def test_verifying_by_the_same_runs_again_counts_nothing_again(tmp_path, capsys):
+    store, claims, runs = tmp_path / "s.db", tmp_path / "claims.csv", tmp_path / "runs.csv"
+    header = "application,node_class,time_s,energy_j,runs\n"
+    claims.write_text(header + "A,x,10,20,5\n")
+    runs.write_text("application,node_class,time_s,energy_j\nA,x,15,30\n")
+    ok("claims", "import", claims, "--store", store, capsys=capsys)
+
+    def claim():
+        found = json.loads(ok("claims", "list", "--store", store, "--json", capsys=capsys))
+        return [(c["runs"], c["energy_j"]) for c in found["claims"]]
+
+    ok("claims", "verify", runs, "--store", store, capsys=capsys)
+    assert claim() == [(6, pytest.approx(130 / 6))]
+    before = claim()
+    assert "1 run already counted" in ok("claims", "verify", runs, "--store", store, capsys=capsys)
+    again = json.loads(ok("claims", "verify", runs, "--store", store, "--json", capsys=capsys))
+    assert (again["verified"], again["already_counted"]) == ([], 1)
+    assert claim() == before
+    # A line more in the file: only that one is new, though it has the figures of the other.
+    with runs.open("a") as file:
+        file.write("A,x,15,30\n")
+    ok("claims", "verify", runs, "--store", store, capsys=capsys)
+    assert claim()[0][0] == 7
+
+
+def test_a_run_id_tells_runs_of_the_same_figures_apart(tmp_path, capsys):
+    store, runs = tmp_path / "s.db", tmp_path / "runs.csv"
+    header = "application,node_class,time_s,energy_j,run_id\n"
+    ok("claims", "import", "npb", "--store", store, capsys=capsys)
+    for lines, counted in (("A,x,1,2,7\n", 1), ("A,x,1,2,8\n", 1), ("A,x,1,2,7\nA,x,1,2,7\n", 0)):
+        runs.write_text(header + lines)
+        status, out, err = call("claims", "verify", runs, "--store", store, "--json",
+                                capsys=capsys)
+        assert (status, err) == (0, "")
+        assert len(json.loads(out)["verified"]) == counted
+
+
+def test_runs_count_again_when_what_they_verified_was_replaced(tmp_path, capsys):
+    store, claims, runs = tmp_path / "s.db", tmp_path / "c.csv", tmp_path / "runs.csv"
+    claims.write_text("application,node_class,time_s,energy_j\nA,x,1,10\n")
+    runs.write_text("application,node_class,time_s,energy_j\nA,x,3,10\n")
+    ok("claims", "import", claims, "--store", store, capsys=capsys)
+    ok("claims", "verify", runs, "--store", store, capsys=capsys)
+    ok("claims", "import", claims, "--store", store, "--replace", capsys=capsys)
+    found = json.loads(ok("claims", "verify", runs, "--store", store, "--json", capsys=capsys))
+    assert found["verified"][0]["corrected"]["time_s"] == 2

@@ -23,6 +23,8 @@ class Measured:
     setting: Setting
     time_s: float
     energy_j: float
+    run_id: str = ""
+    """What tells this run from others with the same figures, where somebody knows."""
 
 
 @dataclass(frozen=True)

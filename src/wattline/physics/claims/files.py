@@ -16,6 +16,8 @@ from wattline.physics.claims.claim import Claim, Setting
 
 COLUMNS = ("application", "node_class", "threads", "cap_w", "nodes", "time_s", "energy_j", "runs",
            "time_error", "energy_error", "predictions")
+RUN_ID = "run_id"
+"""In a file of measured runs: what tells a run from others."""
 REQUIRED = ("application", "node_class", "time_s", "energy_j")
 
 
@@ -31,15 +33,18 @@ def read_claims(path: Path) -> ClaimBook:
 
 
 def read_runs(path: Path) -> list[Measured]:
-    """Measured runs from a CSV file with the columns of claims; the same job may come again."""
-    return [Measured(c.application, c.node_class, c.setting, c.time_s, c.energy_j)
-            for _, c in _rows(_text(path), str(path))]
+    """Measured runs from a CSV file with the columns of claims and, where there is one, `run_id`;
+    the same job may come again."""
+    lines = [line for _, line in _lines(_text(path))]
+    ids = [(row.get(RUN_ID) or "").strip() for row in _reader(lines)]
+    return [Measured(c.application, c.node_class, c.setting, c.time_s, c.energy_j, run_id)
+            for (_, c), run_id in zip(_rows(_text(path), str(path)), ids, strict=True)]
 
 
 def unused_columns(path: Path) -> list[str]:
     """Columns of a claims file that nobody reads: perhaps misspelt ones."""
-    reader = csv.DictReader([line for _, line in _lines(_text(path))])
-    return [name for name in map(str.strip, reader.fieldnames or ()) if name not in COLUMNS]
+    reader = _reader([line for _, line in _lines(_text(path))])
+    return [name for name in reader.fieldnames or () if name not in (*COLUMNS, RUN_ID)]
 
 
 def parse_claims(text: str, where: str) -> list[Claim]:
@@ -73,9 +78,8 @@ def _rows(text: str, where: str) -> Iterator[tuple[int, Claim]]:
     lines = _lines(text)
     if not lines:
         raise InputError(f"{where}: empty; expected a header line with {', '.join(REQUIRED)}")
-    reader = csv.DictReader([line for _, line in lines])
-    names = [name.strip() for name in reader.fieldnames or ()]
-    reader.fieldnames = names
+    reader = _reader([line for _, line in lines])
+    names = list(reader.fieldnames or ())
     missing = [name for name in REQUIRED if name not in names]
     if missing:
         raise InputError(f"{where}: line {lines[0][0]}: no column '{missing[0]}'; expected "
@@ -87,6 +91,12 @@ def _rows(text: str, where: str) -> Iterator[tuple[int, Claim]]:
             yield number, _claim(row)
         except (InputError, ValueError, TypeError) as error:
             raise InputError(f"{where}: line {number}: {error}") from None
+
+
+def _reader(lines: list[str]) -> csv.DictReader[str]:
+    reader = csv.DictReader(lines)
+    reader.fieldnames = [name.strip() for name in reader.fieldnames or ()]
+    return reader
 
 
 def write_claims(claims: Iterable[Claim]) -> str:
