@@ -77,7 +77,7 @@ def share_budget_bounded(seed: int) -> Run:
     admission = budgeted(MACHINE, budget, adaptive(MACHINE, jobs=jobs), 3)
     view = power_view(MACHINE, limits_w={"rack0": 3.2 * NODE.power_w_active},
                       site_limit_w=0.9 * FULL_W)
-    policy = compose(order=order, admission=admission, placement=bounded(view, UNITS))
+    policy = compose(order=order, admission=admission, placement=bounded(view, MACHINE))
     room = BUDGET_NUMBERS + numbers_needed(order, len(jobs))
     return simulate(jobs, MACHINE, policy,
                     Rules(numbers=room, choose_nodes=True, overrun="kill"))

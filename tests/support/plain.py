@@ -16,9 +16,11 @@ ROOT = Path(__file__).resolve().parents[2]
 def in_plain(code: str) -> Any:
     """What the code assigns to `result`, as JSON carries it."""
     script = textwrap.dedent(code) + "\nimport json\nprint(json.dumps(result))\n"
+    # The sources of this checkout, wherever the package is installed from.
+    path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, check=False, capture_output=True, text=True,
-        env={**os.environ, "WATTLINE_PLAIN": "1", "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "WATTLINE_PLAIN": "1", "PYTHONPATH": path},
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])

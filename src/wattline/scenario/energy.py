@@ -238,13 +238,13 @@ def bounded_placement(
         found = read_views(Path(views))
         if view not in found:
             raise InputError(f"{views} has no view '{view}'; it has {', '.join(found)}")
-        return bounded(found[view], machine.node_count, least_factor)
+        return bounded(found[view], machine, least_factor)
     watts = {name: parse_power(value) if isinstance(value, str) else float(value)
              for name, value in (limits or {}).items()}
     if not watts:
         raise InputError("policy.placement: bounded needs limits, like limits = {rack0 = '20kW'}")
     tree = power_view(machine, racks_per_pdu=racks_per_pdu, limits_w=watts)
-    return bounded(tree, machine.node_count, least_factor)
+    return bounded(tree, machine, least_factor)
 
 
 def _least_factor(scenario: Scenario) -> float:

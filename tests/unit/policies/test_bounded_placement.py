@@ -21,7 +21,7 @@ def test_a_rack_with_a_limit_takes_fewer_jobs():
                                   nodes_per_rack=4)
         view = power_view(machine, limits_w={"rack0": 800})
         jobs = JobTable.build(submit_s=[0, 0, 0, 0], run_s=[50, 100, 100, 10], procs=[2] * 4)
-        placement = bounded(view, 8)
+        placement = bounded(view, machine)
         run = simulate(jobs, machine, compose(placement=placement), Rules(choose_nodes=True))
         result = [run.schedule.start_s.tolist(), run.placement.first.tolist(),
                   placement.room_w[view.tree.of("rack0")]]
@@ -45,7 +45,7 @@ def test_the_bound_of_the_site_holds_too():
                                   nodes_per_rack=2)
         view = power_view(machine, site_limit_w=800)
         jobs = JobTable.build(submit_s=[0, 0, 0], run_s=[10, 20, 5], procs=[1] * 3)
-        run = simulate(jobs, machine, compose(placement=bounded(view, 4)),
+        run = simulate(jobs, machine, compose(placement=bounded(view, machine)),
                        Rules(choose_nodes=True))
         result = [run.schedule.start_s.tolist(), run.power_w_peak]
     """)
@@ -109,9 +109,9 @@ def test_a_job_that_no_idle_machine_could_hold_is_refused():
                                   nodes_per_rack=2)
         view = power_view(machine, limits_w={"rack0": 400})
         jobs = JobTable.build(submit_s=[0, 1, 2], run_s=[10, 10, 10], procs=[4, 3, 4])
-        run = simulate(jobs, machine, compose(placement=bounded(view, 4)),
+        run = simulate(jobs, machine, compose(placement=bounded(view, machine)),
                        Rules(choose_nodes=True))
-        slowed = simulate(jobs, machine, compose(placement=bounded(view, 4, 0.5)),
+        slowed = simulate(jobs, machine, compose(placement=bounded(view, machine, 0.5)),
                           Rules(choose_nodes=True))
         result = [run.ran.tolist(), float(run.schedule.start_s[1]), slowed.events.value.tolist()]
     """)
@@ -136,7 +136,7 @@ RACKS = """
                               nodes_per_rack=4)
     def starts(jobs, backfill, least_factor=1.0):
         view = power_view(machine, limits_w={"rack0": 600})
-        policy = compose(backfill=backfill, placement=bounded(view, 8, least_factor))
+        policy = compose(backfill=backfill, placement=bounded(view, machine, least_factor))
         run = simulate(jobs, machine, policy, Rules(choose_nodes=True))
         assert check(run) == []
         return run.schedule.start_s.tolist()
@@ -236,7 +236,10 @@ def test_all_bounds_on_the_power_are_kept_and_others_refused():
 def test_nodes_of_a_view_are_taken_by_number_or_in_their_order():
     result = in_plain("""
         from wattline.model.views.build import view_from_mapping
+        from wattline.model.machine import Machine, NodeClass
         from wattline.policies.placement.bounded_setup import bounded
+        def machine(nodes):
+            return Machine.uniform(nodes, NodeClass(power_w_idle=1, power_w_active=2))
         def chosen(*names):
             tables = [{"name": "room", "limit_w": 100.0}]
             tables += [{"name": name, "parent": "room", "power_w": 1.0} for name in names]
@@ -244,7 +247,19 @@ def test_nodes_of_a_view_are_taken_by_number_or_in_their_order():
                 "bounds": [{"used": "power_w", "limit": "limit_w"}], "entities": tables,
                 "keys": [{"name": "power_w", "inherit": "children_sum"}, {"name": "limit_w"}],
             }, "here")
-            return [view.tree.names[place] for place in bounded(view, len(names)).leaf]
+            return [view.tree.names[place] for place in bounded(view, machine(len(names))).leaf]
         result = [chosen("n2", "n10", "n1"), chosen("left", "right"), chosen("a1", "b1")]
     """)
     assert result == [["n1", "n2", "n10"], ["left", "right"], ["a1", "b1"]]
+
+
+def test_a_view_and_a_machine_that_disagree_on_watts_are_refused_with_both_figures():
+    """Nodes of 50 W by the view and of 100 W by the machine: the bound would be passed unseen."""
+    result = in_plain(VIEWS + """
+    half = shown.replace("power_w = 112", "power_w = 56")
+    result = [run(half), run(shown.replace("power_w = 112", "power_w = 112.00001"))]
+    """)
+    assert "\n" not in result[0]
+    assert "node 'n001' draws 56 W idle (power_w), by the machine 112 W" in result[0]
+    assert "128 of 128 nodes differ, together 7168 W and 14336 W" in result[0]
+    assert result[1] > 0

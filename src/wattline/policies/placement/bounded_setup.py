@@ -8,22 +8,26 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
+from wattline.model.machine import Machine
 from wattline.model.signal import FloatArray
 from wattline.model.views import View
 from wattline.policies.placement.bounded import Bounded
 
 NODE_TYPE = "node"
+SAME = 1e-6
+"""How far two figures for one idle power may differ, relative to it."""
 
 
-def bounded(view: View, nodes: int, least_factor: float = 1.0) -> Bounded:
+def bounded(view: View, machine: Machine, least_factor: float = 1.0) -> Bounded:
     """Keep the power bounds of a view whose nodes are idle now.
 
     `least_factor` is the lowest power, relative to full speed, to which all jobs may be slowed.
     """
     leaf = _nodes(view)
-    if len(leaf) != nodes:
-        raise InputError(f"view '{view.name}' has {len(leaf)} nodes, the machine has {nodes}")
-    room = _room(view, leaf)
+    if len(leaf) != machine.node_count:
+        raise InputError(f"view '{view.name}' has {len(leaf)} nodes, the machine has "
+                         f"{machine.node_count}")
+    room = _room(view, leaf, machine)
     return Bounded(leaf, view.tree.parent, room, room.copy(), room.copy(), least_factor)
 
 
@@ -41,7 +45,7 @@ def _nodes(view: View) -> IntArray:
     return found
 
 
-def _room(view: View, leaf: IntArray) -> FloatArray:
+def _room(view: View, leaf: IntArray, machine: Machine) -> FloatArray:
     """Watts above idle that each entity has left: by the tightest of its bounds."""
     if not view.bounds:
         raise InputError(f"view '{view.name}' has no bounds to keep")
@@ -54,8 +58,23 @@ def _room(view: View, leaf: IntArray) -> FloatArray:
     if silent.size:
         raise InputError(f"view '{view.name}': node '{view.tree.names[silent[0]]}' has no "
                          f"{keys[0]}; its idle power is needed")
+    _check_idle(view, leaf, keys[0], machine)
     limits = [view.column(bound.limit) for bound in view.bounds]
     room: FloatArray = np.full(len(view.tree), np.inf)
     for limit in limits:
         room = np.where(np.isnan(limit), room, np.minimum(room, limit - np.nan_to_num(used)))
     return room
+
+
+def _check_idle(view: View, leaf: IntArray, key: str, machine: Machine) -> None:
+    """A bound on watts that the machine does not draw would be no bound at all."""
+    used_w = view.column(key)[leaf]
+    idle_w = np.repeat([group.node_class.power_w_idle for group in machine.groups],
+                       [group.count for group in machine.groups])
+    wrong = np.flatnonzero(~np.isclose(used_w, idle_w, rtol=SAME, atol=0.0))
+    if wrong.size:
+        node = wrong[0]
+        raise InputError(
+            f"view '{view.name}': node '{view.tree.names[leaf[node]]}' draws {used_w[node]:g} W "
+            f"idle ({key}), by the machine {idle_w[node]:g} W; make both the same "
+            f"({wrong.size:,} of {leaf.size:,} nodes differ, together {used_w.sum():g} W and {idle_w.sum():g} W)")
