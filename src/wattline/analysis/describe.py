@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wattline.analysis.budget import budget_lines
 from wattline.analysis.summary import energy_text, lookup, number_text, power_text, time_text
 from wattline.model.run import Run
 from wattline.model.signal import Signal
@@ -126,3 +127,5 @@ def _result(run: Run, figures: Mapping[str, Any]) -> Iterator[str]:
         yield (f"Power was above the cap for {time_text(run.time_above_cap_s)} "
                f"({energy_text(run.energy_above_cap_j)} in excess of it)."
                if run.time_above_cap_s else "Power never rose above the cap.")
+    for line in budget_lines(run):
+        yield f"{line[0].upper()}{line[1:]}."

@@ -83,6 +83,7 @@ def metrics(run: Run) -> dict[str, Any]:
         "by_size": _by_size(jobs),
         "by_user": _by_user(run, jobs),
         "by_class": _by_class(run, jobs, used_unit_s),
+        "budget": dict(run.budget),
         "notes": dict(run.notes),
         "assumed": list(run.assumed),
         "remarks": list(run.remarks),

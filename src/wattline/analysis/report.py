@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wattline.analysis import describe, plots
+from wattline.analysis.budget import budget_rows
 from wattline.analysis.drawing import png
 from wattline.analysis.metrics import metrics
 from wattline.analysis.summary import (
@@ -177,6 +178,10 @@ def _tables(run: Run, figures: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             _column("Mean slowdown", PLAIN, [row["bounded_slowdown"]["mean"] for row in rows]),
         ]
         yield _table("By node class", columns)
+    named = list(budget_rows(run))
+    if named:
+        yield _table("Beyond the energy budget", list(zip(
+            ("Period", "Job", "Energy", "Why"), zip(*named, strict=True), strict=True)))
 
 
 def _group_table(title: str, head: str, key: str,

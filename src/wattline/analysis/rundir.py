@@ -139,6 +139,7 @@ def _manifest(run: Run, digests: Mapping[str, str]) -> dict[str, Any]:
         "notes": {name: float(value) for name, value in run.notes.items()},
         "assumed": list(run.assumed),
         "remarks": list(run.remarks),
+        "budget": dict(run.budget),
         "machine": _machine_to_plain(run.machine),
         "files": dict(digests),
     }
@@ -190,6 +191,7 @@ def _read_run(folder: Path, manifest: Mapping[str, Any]) -> Run:
         # Runs of earlier versions say neither.
         assumed=tuple(manifest.get("assumed", ())),
         remarks=tuple(manifest.get("remarks", ())),
+        budget=manifest.get("budget", {}),
         configurations=(tables.configurations_from(_read_table(chosen))
                         if chosen.name in files else {}),
         **manifest["totals"],

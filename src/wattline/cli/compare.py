@@ -16,6 +16,7 @@ from wattline.cli.simulating import (
     run_plan,
     say_assumed,
     say_beforehand,
+    say_budget,
     say_not_run,
     whole_or_gone,
 )
@@ -65,6 +66,7 @@ def command(
             say_beforehand(ready, said)
             run = run_plan(ready)
             say_not_run(ready, run)
+            say_budget(run, name)
             runs[name], figures[name] = run, metrics(run)
             written = rundir.write(run, folder / _file_name(name, len(runs)), figures[name])
             folders[name] = str(written)

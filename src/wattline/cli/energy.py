@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wattline.cli.output import counted, json_option, print_json, print_table, progress
+from wattline.cli.simulating import say_budget
 from wattline.cli.view import machine_of, machine_options, machine_words
 from wattline.model.errors import InputError
 
@@ -155,6 +156,7 @@ def budget_command(as_json: bool, **options: Any) -> None:
     length_s = max(run.end_s for run in found.runs.values()) - found.budget.start_s
     if length_s > budget.end_s:
         _tell_end(options, price, carbon, length_s, budget.end_s)
+    say_budget(found.runs["budget"])
     table = figures(found, price, carbon)
     currency = currency_of(price)
     if as_json:

@@ -91,12 +91,12 @@ def say_not_run(plan: Plan, run: Run) -> None:
         )
 
 
-def say_budget(run: Run) -> None:
-    """Periods of an energy budget that were not kept."""
-    from wattline.scenario.budget_notes import budget_lines
+def say_budget(run: Run, name: str = "") -> None:
+    """Periods of an energy budget that were not kept, and jobs that had none."""
+    from wattline.analysis.budget import budget_lines
 
-    for line in budget_lines(run.notes):
-        click.echo(f"wattline: {line}", err=True)
+    for line in budget_lines(run):
+        click.echo(f"wattline: {name + ': ' if name else ''}{line}", err=True)
 
 
 def run_folder(name: str, out: str | None) -> Path:

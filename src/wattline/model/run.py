@@ -128,6 +128,9 @@ class Run:
     by the log's header, jobs that were dropped."""
     remarks: tuple[str, ...] = ()
     """Settings without effect and the like, a sentence each."""
+    budget: Mapping[str, Any] = field(default_factory=dict)
+    """Under an energy budget: the periods that drew more, with the jobs that did it, and the jobs
+    that started without a budget."""
     configurations: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
     """What the configurations of `schedule` are, number 1 first: a column for each property."""
 

@@ -22,7 +22,7 @@ from wattline.policies.contract import Composition
 from wattline.policies.regulation.none import NoRegulation
 from wattline.policies.view import Policy
 from wattline.scenario.axes import Setting, build
-from wattline.scenario.budget_notes import budget_notes
+from wattline.scenario.budget_notes import budget_kept, budget_notes
 from wattline.scenario.caps import cap_signal, check_kept
 from wattline.scenario.configurations import configurations_of, is_moldable
 from wattline.scenario.energy import room_for
@@ -69,13 +69,14 @@ class Plan:
         cleaned |= {f"cleaned_{rule.name}_j": rule.energy_j
                     for rule in self.trace.cleaning.touched if rule.lacks_joules}
         chosen, choice = self.scenario.policy, self.scenario.policy.configure
-        kept = {}
+        kept: dict[str, Any] = {}
         if isinstance(self.policy, Composition) and name_of(chosen.power) == "budget":
-            kept = budget_notes(self.policy.admission, run)
+            kept = budget_kept(self.policy.admission, run)
         return replace(
             run,
             scenario=self.scenario.model_dump(mode="json", exclude_none=True),
-            notes={**run.notes, **cleaned, **kept},
+            notes={**run.notes, **cleaned, **(budget_notes(kept) if kept else {})},
+            budget=kept,
             configurations=configurations_of(choice, self.jobs) if is_moldable(choice) else {},
             assumed=self.assumed,
             remarks=tuple(remarks(self)),

@@ -20,6 +20,7 @@ from wattline.physics.powercap import PowerCap
 from wattline.policies.admission.adaptive_setup import Strategy, adaptive
 from wattline.policies.admission.budget import NUMBERS
 from wattline.policies.admission.budget_setup import budgeted
+from wattline.scenario.budget_notes import budget_kept
 from wattline.studies.compose import adaptive_run, composed
 
 
@@ -49,6 +50,7 @@ def compare(
     count = periods or 2 * math.ceil((capped.end_s - capped.start_s) / length_s)
     admission = budgeted(machine, shifted, adaptive(machine, strategy=strategy, jobs=jobs), count)
     limited = simulate(jobs, machine, composed(admission), Rules(numbers=NUMBERS, overrun="kill"))
+    limited = replace(limited, budget=budget_kept(admission, limited))
     return Comparison({"no limit": free, "constant cap": capped, "budget": limited}, shifted, count)
 
 
@@ -73,6 +75,7 @@ def figures(
             "jobs_refused": int(np.count_nonzero(run.schedule.outcome == Outcome.NOT_RUN)),
             "peak_w": run.power_w_peak,
             "excess_j": excess_j(found, run),
+            "budget": dict(run.budget),
         }
         for name, run in found.runs.items()
     }

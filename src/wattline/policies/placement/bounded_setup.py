@@ -77,4 +77,5 @@ def _check_idle(view: View, leaf: IntArray, key: str, machine: Machine) -> None:
         raise InputError(
             f"view '{view.name}': node '{view.tree.names[leaf[node]]}' draws {used_w[node]:g} W "
             f"idle ({key}), by the machine {idle_w[node]:g} W; make both the same "
-            f"({wrong.size:,} of {leaf.size:,} nodes differ, together {used_w.sum():g} W and {idle_w.sum():g} W)")
+            f"({wrong.size:,} of {leaf.size:,} nodes differ, together "
+            f"{used_w.sum():g} W and {idle_w.sum():g} W)")
