@@ -105,9 +105,8 @@ class _Fitted:
     def notes(self, tables: Mapping[str, ConfigurationTable]) -> list[str]:
         """What must be known of the measurements, and what a model found out about them."""
         used = {name: one.model for name, one in self.checked.items()} | self.models
-        return [f"{name}: {note}" for name, table in tables.items()
-                for note in dict.fromkeys([table.note, used[name].note if name in used else ""])
-                if note]
+        said = {name: used.get(name, table).note for name, table in tables.items()}
+        return [f"{name}: {note}" for name, note in said.items() if note]
 
 
 def _refuse_without_effect(*names: str) -> None:

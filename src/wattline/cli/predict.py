@@ -19,12 +19,18 @@ from wattline.model.units import parse_fraction, parse_power
               "given.")
 @click.option("--margin", default="15%", show_default=True, metavar="PART",
               help="Safety margin for the power to reserve.")
+@click.option("--extrapolate", is_flag=True,
+              help="Answer also beyond twice what the model was trained on.")
 @json_option
 def command(
     application: str, nodes: int, cores: int, cap: str, model: str | None, margin: str,
-    as_json: bool,
+    extrapolate: bool, as_json: bool,
 ) -> None:
-    """Predict time and power of APP in one configuration, with 90 % intervals."""
+    """Predict time and power of APP in one configuration, with 90 % intervals.
+
+    Outside of what the model was trained on the intervals are widened by the distance; beyond
+    twice of it an answer is refused without --extrapolate.
+    """
     from wattline.physics.regression import load_models, shipped_models
     from wattline.physics.regression.files import find_model
 
@@ -34,18 +40,9 @@ def command(
     if part < 0:
         raise InputError(f"--margin is {margin}, must not be negative")
     cap_w = parse_power(cap)
-    predicted = found.predict(nodes, cores, cap_w)
-    outside = [
-        f"{name} {value:g} (trained from {min(levels):g} to {max(levels):g})"
-        for name, value, levels in (("nodes", nodes, found.grid.nodes),
-                                    ("cores", cores, found.grid.cores),
-                                    ("cap", cap_w, found.grid.cap_w))
-        if not min(levels) <= value <= max(levels)
-    ]
+    predicted = found.predict(nodes, cores, cap_w, extrapolate)
+    outside = found.grid.outside(nodes, cores, cap_w)
     say_note(found.note, found.application)
-    if outside:
-        click.echo("wattline: outside what the model was trained on: " + ", ".join(outside),
-                   err=True)
     result = {
         "application": found.application, "kind": found.kind, "note": found.note,
         "nodes": nodes, "cores": cores, "cap_w": cap_w,
@@ -55,6 +52,7 @@ def command(
         "power_w_interval_90": _interval(predicted.power_w[0], predicted.power_sd[0]),
         "power_w_to_reserve": float(predicted.power_w[0]) * (1.0 + part),
         "margin": part, "outside_training": bool(outside),
+        "outside": {one.name: one.as_dict() for one in outside},
     }
     if as_json:
         print_json(result)
@@ -66,9 +64,13 @@ def command(
          [f"power to reserve W (+{part:.0%})", result["power_w_to_reserve"], None, None]],
         title=f"{found.application} on {nodes} x {cores} cores at {cap_w:g} W a socket",
     )
+    for one in outside:
+        click.echo(f"{one}; the intervals are widened by as much")
 
 
 def _interval(value: float, sd: float) -> list[float]:
     import math
 
-    return [float(value * math.exp(-1.645 * sd)), float(value * math.exp(1.645 * sd))]
+    from wattline.physics.regression.base import Z_90
+
+    return [float(value * math.exp(-Z_90 * sd)), float(value * math.exp(Z_90 * sd))]

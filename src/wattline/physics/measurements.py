@@ -17,6 +17,7 @@ from pathlib import Path
 from wattline.model.errors import InputError
 from wattline.model.units import plain_number
 from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.repeated_runs import OtherSettings, spread_note
 
 # What a column may be called; the first name that the file has is used.
 COLUMN_NAMES: Mapping[str, tuple[str, ...]] = {
@@ -39,13 +40,16 @@ _MAGIC = ((b"\xfd7zXZ\x00", lzma.decompress), (b"\x1f\x8b", gzip.decompress),
 def read_measurements(path: str | Path, application: str = "") -> dict[str, ConfigurationTable]:
     """The tables of a file, one for each application, repeated runs reduced to their medians.
 
-    A file without an application column is the table of `application`, or of the file's name.
+    Runs far apart are said in the table's `note`; a file whose runs of one configuration differ in
+    a setting that is not known here is refused. A file without an application column is the table
+    of `application`, or of the file's name.
     """
     path = Path(path)
     reader = csv.reader(io.StringIO(read_text(path)))
     header = [cell.strip() for cell in next(reader, [])]
     columns = _columns(path, header)
     rivals = _rivals(header, columns)
+    others = OtherSettings(path, header, (n for names in COLUMN_NAMES.values() for n in names))
     alone = application or path.name.split(".")[0]
     rows: dict[str, list[tuple[float, ...]]] = {}
     ratios: dict[str, list[float]] = {}
@@ -56,6 +60,7 @@ def read_measurements(path: str | Path, application: str = "") -> dict[str, Conf
         name, values = _row(path, reader.line_num, header, columns, cells, alone)
         for at, other in rivals:
             _check_equal(f"{path}, line {reader.line_num}", header, cells, at, other)
+        others.check(name, (values[0], values[1], values[2]), cells)
         rows.setdefault(name, []).append(values)
         ratios.setdefault(name, []).append(_ratio(columns, cells, values))
         if _counts_ranks(columns, cells):
@@ -65,8 +70,9 @@ def read_measurements(path: str | Path, application: str = "") -> dict[str, Conf
     tables = {}
     for name, runs in rows.items():
         nodes, cores, cap_w, time_s, power_w = zip(*runs, strict=True)
+        said = (_power_note(ratios[name]), spread_note(runs))
         tables[name] = ConfigurationTable.build(name, nodes, cores, cap_w, time_s, power_w,
-                                                note=_power_note(ratios[name]),
+                                                note="; ".join(filter(None, said)),
                                                 of_ranks=name in of_ranks)
     return tables
 

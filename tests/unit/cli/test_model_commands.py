@@ -119,7 +119,7 @@ def test_a_store_that_is_only_read_is_not_made(tmp_path, capsys):
 
 def test_a_folder_is_no_picture(tmp_path, capsys):
     (tmp_path / "pictures").mkdir()
-    message = refusal(capsys, "configure", "BT-MZ", "--power", "3kW", "--plot",
+    message = refusal(capsys, "configure", "SPhot", "--power", "3kW", "--plot",
                       str(tmp_path / "pictures"))
     assert "is a folder; name a file to draw" in message
     assert [each.name for each in tmp_path.iterdir()] == ["pictures"]
@@ -164,7 +164,7 @@ def test_power_that_contradicts_itself_is_said_wherever_it_is_used(tmp_path):
         (["configure", "BT-MZ", "--power", "much"], "'much' is not understood"),
         (["configure", "BT-MZ", "--power", "3kW", "--nodes", "4"], "needs at least 8 nodes"),
         (["configure", "BT-MZ", "--power", "3kW", "--table", "nowhere.csv"], "no file nowhere.csv"),
-        (["configure", "BT-MZ", "--power", "3kW", "--plot", "/nowhere/p.png"], "cannot be drawn"),
+        (["configure", "SPhot", "--power", "3kW", "--plot", "/nowhere/p.png"], "cannot be drawn"),
         (["configure", "BT-MZ", "--power", "1e999W"], "must be above 0 and finite"),
         (["fit"], "give a TABLE"),
         (["fit", "x.csv", "--seed", "-1"], "-1 is not in the range"),
@@ -244,6 +244,32 @@ def test_fit_predict_and_suggest(tmp_path):
                    "51,65,80,95,115", "--json")
     assert len(first["suggested"]) == 5
     assert first["candidates"] == 455
+
+
+BT = ["predict", "BT-MZ", "--nodes", "16", "--cores", "16", "--cap"]
+
+
+def test_a_prediction_far_outside_the_measurements_is_refused(capsys):
+    message = refusal(capsys, *BT, "5")
+    assert "cap 5 is outside by 10.2 times (below the least; trained from 51 to 115)" in message
+    assert "--extrapolate" in message
+    message = refusal(capsys, "predict", "BT-MZ", "--nodes", "32", "--cores", "128", "--cap", "51")
+    assert "cores 128 is outside by 8 times (above the most; trained from 4 to 16)" in message
+    assert answer(*BT, "5", "--extrapolate", "--json")["outside"]["cap"]["factor"] == 10.2
+
+
+def test_outside_the_measurements_the_intervals_are_wider_by_the_distance():
+    inside = answer(*BT, "51", "--json")
+    assert (inside["outside_training"], inside["outside"]) == (False, {})
+    near = answer(*BT, "34", "--json")
+    assert near["outside"]["cap"] == {"value": 34.0, "trained_from": 51.0, "trained_to": 115.0,
+                                      "factor": 1.5}
+    for quantity in ("time_s", "power_w"):
+        low, high = near[f"{quantity}_interval_90"]
+        assert low < near[quantity] / 1.5 < near[quantity] * 1.5 < high
+    said = CliRunner().invoke(cli, [*BT, "34"], catch_exceptions=False).stdout
+    assert "cap 34 is outside by 1.5 times" in said
+    assert "outside" not in CliRunner().invoke(cli, [*BT, "51"], catch_exceptions=False).stdout
 
 
 def test_procure_prints_the_printed_example(tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,10 @@ import numpy.typing as npt
 from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.regression.reach import FURTHEST, Outside, outside_of, widening
+
+Z_90 = 1.645
+"""Standard deviations on each side that hold 90 % of a normal distribution."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,11 @@ class Grid:
         """All combinations, one row each: nodes, cores, cap."""
         mesh = np.meshgrid(self.nodes, self.cores, self.cap_w, indexing="ij")
         return np.stack([axis.ravel() for axis in mesh], axis=1).astype(np.float64)
+
+    def outside(self, nodes: float, cores: float, cap_w: float) -> list[Outside]:
+        """Which of these is outside what was measured, and by how much."""
+        return [*outside_of("nodes", nodes, self.nodes), *outside_of("cores", cores, self.cores),
+                *outside_of("cap", cap_w, self.cap_w)]
 
     def as_dict(self) -> dict[str, Any]:
         return {"nodes": list(self.nodes), "cores": list(self.cores), "cap_w": list(self.cap_w)}
@@ -68,13 +77,26 @@ class Model(ABC):
         """The coefficients in the form of the model file."""
 
     def predict(
-        self, nodes: npt.ArrayLike, cores: npt.ArrayLike, cap_w: npt.ArrayLike
+        self, nodes: npt.ArrayLike, cores: npt.ArrayLike, cap_w: npt.ArrayLike,
+        extrapolate: bool = False,
     ) -> Prediction:
+        """Predict configurations, with wider intervals outside of what was measured.
+
+        More than twice outside of it is refused unless the caller wants to `extrapolate`.
+        """
         rows = np.stack(np.broadcast_arrays(*(np.atleast_1d(np.asarray(values, dtype=np.float64))
                                               for values in (nodes, cores, cap_w))), axis=1)
         if not np.all(np.isfinite(rows) & (rows > 0)):
             raise InputError("nodes, cores and cap must be numbers greater than 0")
-        return self.predict_points(rows)
+        outside = [self.grid.outside(*row) for row in rows.tolist()]
+        far = [one for each in outside for one in each if one.factor > FURTHEST]
+        if far and not extrapolate:
+            raise InputError(f"{far[0]}; a model is not asked beyond {FURTHEST:g} times what was "
+                             f"measured: measure nearer, or extrapolate (--extrapolate)")
+        predicted = self.predict_points(rows)
+        wider = np.array([widening(each) for each in outside]) / Z_90
+        return replace(predicted, time_sd=predicted.time_sd + wider,
+                       power_sd=predicted.power_sd + wider)
 
     def table(self, margin: float = 0.0, grid: Grid | None = None) -> ConfigurationTable:
         """The predicted table over a grid, that of the training if none is given.

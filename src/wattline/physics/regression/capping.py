@@ -147,7 +147,7 @@ def fit_capping(table: ConfigurationTable, grid: Grid, sockets: int = 2) -> Capp
     """Fit the capping model to every row of a table; `grid` is what it may be asked about."""
     fits = [_fit_packing(table, grid, sockets, packed) for packed in (False, True)]
     _, layout, power, time = max(fits, key=lambda one: one[0])
-    note = table.note or (_BY_SHARE if layout.by_share else "")
+    note = "; ".join(filter(None, (table.note, _BY_SHARE if layout.by_share else "")))
     return CappingModel(table.application, grid, len(table), sockets, power, time, layout,
                         note=note)
 
