@@ -12,7 +12,9 @@ from wattline.model.errors import InputError
 from wattline.model.units import parse_fraction, parse_power, plain_number
 
 if TYPE_CHECKING:
-    from wattline.physics.procurement import DrawnLine, Rack, Scaling
+    from wattline.physics.configurations import ConfigurationTable
+    from wattline.physics.procurement import Rack
+    from wattline.physics.scaling import BestTimes, Curve, DrawnLine, Scaling
 
 _NODES_VALID = 48
 
@@ -36,9 +38,11 @@ _NODES_VALID = 48
               help="Time in s over nodes as a line: slope, intercept; or one of the published "
                    "lines: SPhot, SP-MZ, BT-MZ, LU-MZ.")
 @click.option("--app", metavar="NAME",
-              help="Instead of --scaling: the line through the best configurations of this "
-                   "application under the budget.")
+              help="Instead of --scaling: the best times of this application under the budget.")
 @click.option("--table", metavar="CSV", help="With --app: its measured configurations.")
+@click.option("--shape", type=click.Choice(["times", "line"]),
+              help="With --app: its best times themselves, or a straight line through them.  "
+                   "[default: times]")
 @click.option("--nodes-valid", type=click.IntRange(min=1),
               help=f"With --scaling: up to how many nodes the line holds.  [default: "
                    f"{_NODES_VALID}]")
@@ -47,7 +51,8 @@ _NODES_VALID = 48
 def command(
     budget_power: str, node_power_max: str, node_power_min: str, cost_ratio: float | None,
     rack: str | None, rack_nodes: int | None, speed_ratio: str, scaling: str | None,
-    app: str | None, table: str | None, nodes_valid: int | None, plot: str | None, as_json: bool,
+    app: str | None, table: str | None, shape: str | None, nodes_valid: int | None,
+    plot: str | None, as_json: bool,
 ) -> None:
     """Compare a machine of fewer high-end nodes with one of more older nodes.
 
@@ -57,14 +62,20 @@ def command(
     from wattline.physics.procurement import PARAMETERS, Budget, compare, sweep
 
     budget_w = parse_power(budget_power)
-    _check_together(scaling, app, table, nodes_valid)
+    _check_together(scaling, app, nodes_valid, {"--table": table, "--shape": shape})
     ratio = _cost_ratio(cost_ratio, rack, rack_nodes)
-    drawn = _drawn(app, table, budget_w) if app is not None else None
-    line = _given(scaling, nodes_valid) if drawn is None else drawn.scaling
+    drawn = times = None
+    if app is None:
+        curve: Curve = _given(scaling, nodes_valid)
+    elif shape == "line":
+        drawn = _drawn(_of_app(app, table), budget_w)
+        curve = drawn.scaling
+    else:
+        curve = times = _best_times(_of_app(app, table), budget_w)
     budget = Budget(budget_w, parse_power(node_power_max), parse_power(node_power_min), ratio,
                     parse_fraction(speed_ratio))
-    result = compare(budget, line)
-    sweeps = [sweep(budget, line, parameter) for parameter in PARAMETERS]
+    result = compare(budget, curve)
+    sweeps = [sweep(budget, curve, parameter) for parameter in PARAMETERS]
     if plot:
         from wattline.analysis.configuration_plots import draw_sweeps
 
@@ -74,7 +85,7 @@ def command(
     break_even = {found.parameter: found.break_even for found in sweeps}
     if as_json:
         print_json({**result.as_dict(), "cost_ratio": ratio,
-                    "scaling": _as_dict(line, drawn),
+                    "scaling": _as_dict(curve, drawn, times),
                     "break_even": break_even})
         return
     print_table(
@@ -85,6 +96,10 @@ def command(
     verdict = "overprovisioned" if result.s_ovp > 1 else "worst-case"
     click.echo(f"\nspeedup of the overprovisioned machine: {result.s_ovp:.2f}; the {verdict} "
                f"machine is faster. The budget can keep {result.n_lim} older nodes idle.")
+    if times is not None:
+        click.echo(f"times: the best ones of {times.table.application} on {times.best[0].nodes} to "
+                   f"{times.best[-1].nodes} nodes under the budget, between node counts by a "
+                   "power of the nodes")
     for name, value in break_even.items():
         shown = "no break-even in its range" if value is None else f"breaks even at {value:.4g}"
         click.echo(f"  {name}: {shown}")
@@ -113,19 +128,21 @@ def _rack(text: str) -> Rack:
 
 
 def _check_together(
-    scaling: str | None, app: str | None, table: str | None, nodes_valid: int | None
+    scaling: str | None, app: str | None, nodes_valid: int | None,
+    with_app: dict[str, str | None],
 ) -> None:
     if (scaling is None) == (app is None):
         raise InputError("give either --scaling M,B or --app NAME")
-    if table is not None and app is None:
-        raise InputError("--table goes with --app")
+    for option, value in with_app.items():
+        if value is not None and app is None:
+            raise InputError(f"{option} goes with --app")
     if nodes_valid is not None and app is not None:
-        raise InputError("--nodes-valid goes with --scaling; the line of --app holds on the node "
-                         "counts that its times are known for")
+        raise InputError("--nodes-valid goes with --scaling; --app holds on the node counts that "
+                         "its times are known for")
 
 
 def _given(text: str | None, nodes_valid: int | None) -> Scaling:
-    from wattline.physics.procurement import PUBLISHED, Scaling
+    from wattline.physics.scaling import PUBLISHED, Scaling
 
     assert text is not None
     nodes_max = _NODES_VALID if nodes_valid is None else nodes_valid
@@ -136,15 +153,26 @@ def _given(text: str | None, nodes_valid: int | None) -> Scaling:
     return Scaling(slope, intercept, nodes_max)
 
 
-def _drawn(app: str, table: str | None, budget_w: float) -> DrawnLine:
+def _of_app(app: str, table: str | None) -> ConfigurationTable:
     from wattline.cli.configuration_source import Source, one_table, say_notes
-    from wattline.physics.overprovisioning import best_by_nodes
-    from wattline.physics.procurement import fit_scaling
 
     source = Source(table, None, None, 0.0)
     found = one_table(source, app)
     say_notes(source, found)
-    return fit_scaling(best_by_nodes(found, budget_w))
+    return found
+
+
+def _best_times(table: ConfigurationTable, budget_w: float) -> BestTimes:
+    from wattline.physics.scaling import BestTimes
+
+    return BestTimes(table, budget_w)
+
+
+def _drawn(table: ConfigurationTable, budget_w: float) -> DrawnLine:
+    from wattline.physics.overprovisioning import best_by_nodes
+    from wattline.physics.scaling import fit_scaling
+
+    return fit_scaling(best_by_nodes(table, budget_w))
 
 
 def _say_deviation(drawn: DrawnLine) -> None:
@@ -154,13 +182,23 @@ def _say_deviation(drawn: DrawnLine) -> None:
                f"by up to {drawn.deviation:.0%} (at {drawn.deviation_nodes} nodes)", err=True)
 
 
-def _as_dict(line: Scaling, drawn: DrawnLine | None) -> dict[str, Any]:
-    return {
-        "slope_s": line.slope_s, "intercept_s": line.intercept_s,
-        "nodes_min": line.nodes_min, "nodes_max": line.nodes_max,
-        "largest_deviation": None if drawn is None else drawn.deviation,
-        "largest_deviation_nodes": None if drawn is None else drawn.deviation_nodes,
-    }
+def _as_dict(curve: Curve, drawn: DrawnLine | None, times: BestTimes | None) -> dict[str, Any]:
+    """What the times come from; of a line or of best times only what it has."""
+    from wattline.physics.scaling import Scaling
+
+    found: dict[str, Any] = {"shape": "line" if times is None else "times", "slope_s": None,
+                             "intercept_s": None, "best_times": None, "largest_deviation": None,
+                             "largest_deviation_nodes": None}
+    if times is not None:
+        found |= {"nodes_min": times.best[0].nodes, "nodes_max": times.best[-1].nodes,
+                  "best_times": [one.as_dict() for one in times.best]}
+    if isinstance(curve, Scaling):
+        found |= {"slope_s": curve.slope_s, "intercept_s": curve.intercept_s,
+                  "nodes_min": curve.nodes_min, "nodes_max": curve.nodes_max}
+    if drawn is not None:
+        found |= {"largest_deviation": drawn.deviation,
+                  "largest_deviation_nodes": drawn.deviation_nodes}
+    return found
 
 
 def _numbers(text: str, count: int, option: str, example: str) -> list[float]:

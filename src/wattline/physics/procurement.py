@@ -8,50 +8,13 @@ maximum. Which is faster depends on how the workload scales.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
-from wattline.physics.configurations import Configuration
-
-
-@dataclass(frozen=True)
-class Scaling:
-    """Time as a line over the node count, on nodes of the older generation."""
-
-    slope_s: float
-    intercept_s: float
-    nodes_max: int = 48
-    """Up to which node count the line is believed."""
-    nodes_min: int = 1
-    """From which on."""
-
-    def time_s(self, nodes: int) -> float:
-        return self.slope_s * nodes + self.intercept_s
-
-    def check(self, nodes: int) -> None:
-        """Refuse a node count at which the line would be an extrapolation."""
-        if self.nodes_min <= nodes <= self.nodes_max:
-            return
-        reach = f"up to {self.nodes_max}" if self.nodes_min == 1 else (
-            f"from {self.nodes_min} to {self.nodes_max}")
-        raise InputError(f"the scaling line is valid {reach} nodes, the machine would have "
-                         f"{nodes}; if you know a line that holds there, give it with --scaling "
-                         "M,B and --nodes-valid")
-
-
-# The lines behind table 4.9, through the two times that it prints for each application. Table 4.8
-# gives the same with fewer digits, except for SP-MZ: its -0.112 and 7.00 do not lead to the times
-# that table 4.9 prints for it (3.64 and 3.64 s, not 3.51 and 3.61).
-PUBLISHED: Mapping[str, Scaling] = {
-    "SPhot": Scaling(-1.114475, 73.07425),
-    "SP-MZ": Scaling(-0.119600, 7.098000),
-    "BT-MZ": Scaling(-0.069715, 8.501450),
-    "LU-MZ": Scaling(-0.542032, 25.920960),
-}
+from wattline.physics.scaling import Curve
 
 
 @dataclass(frozen=True)
@@ -64,7 +27,7 @@ class Budget:
     node_power_w_min: float
     """Of the older node, idle."""
     cost_ratio: float
-    """Price of a high-end node for each unit that an older one costs, racks included."""
+    """Price of a high-end node for each unit that an older one costs, racks included; above 1."""
     speed_ratio: float
     """By which fraction the time on one high-end node is below that on an older one."""
 
@@ -73,6 +36,9 @@ class Budget:
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
                 raise InputError(f"{name} is {value:g}, must be greater than 0")
+        if self.cost_ratio <= 1:
+            raise InputError(f"cost_ratio is {self.cost_ratio:g}, must be above 1: a high-end node "
+                             "costs more than an older one")
         if not 0 <= self.speed_ratio < 1:
             raise InputError(f"speed_ratio is {self.speed_ratio:g}, must be from 0 to below 1: "
                              "the part of the time that the faster node saves")
@@ -106,21 +72,15 @@ class Comparison:
                 "t_ovp_s": self.t_ovp_s, "t_wc_s": self.t_wc_s, "s_ovp": self.s_ovp}
 
 
-def compare(budget: Budget, scaling: Scaling) -> Comparison:
+def compare(budget: Budget, curve: Curve) -> Comparison:
     """Equations 4.1 to 4.7, node counts rounded down to whole nodes."""
     n_wc = _whole(budget.power_w / budget.node_power_w_max)
     n_lim = _whole(budget.power_w / budget.node_power_w_min)
     c_wc = round(n_wc * budget.cost_ratio, 9)
     n_ovp = min(n_lim, _whole(c_wc))
-    if n_ovp < 1:
-        raise InputError(f"a cost ratio of {budget.cost_ratio:g} buys no older node at all")
-    t_ovp_s = scaling.time_s(n_ovp)
-    t_wc_s = scaling.time_s(n_wc) * (1.0 - budget.speed_ratio)
-    for nodes, time_s in ((n_ovp, t_ovp_s), (n_wc, t_wc_s)):
-        scaling.check(nodes)
-        if time_s <= 0:
-            raise InputError(f"the scaling line gives {time_s:g} s at {nodes} nodes, a time must "
-                             "be above 0: the line does not hold there")
+    known = curve.under(budget.power_w)
+    t_ovp_s = known.time_s(n_ovp)
+    t_wc_s = known.time_s(n_wc) * (1.0 - budget.speed_ratio)
     return Comparison(n_wc, n_lim, c_wc, n_ovp, t_ovp_s, t_wc_s)
 
 
@@ -156,7 +116,7 @@ _MOST_STEPS = 2000
 PARAMETERS = ("cost_ratio", "power_w", "speed_ratio")
 
 
-def sweep(budget: Budget, scaling: Scaling, parameter: str, points: int = 121) -> Sweep:
+def sweep(budget: Budget, curve: Curve, parameter: str, points: int = 121) -> Sweep:
     """The gain over the range of one parameter that the study plots."""
     ranges = {
         "cost_ratio": np.linspace(1.0, max(3.0, 1.5 * budget.cost_ratio), points),
@@ -165,11 +125,14 @@ def sweep(budget: Budget, scaling: Scaling, parameter: str, points: int = 121) -
         "speed_ratio": np.linspace(0.0, 0.6, points),
     }
     values = np.union1d(ranges[parameter], _steps(budget, parameter, ranges[parameter]))
+    if parameter == "power_w":
+        steps_w = curve.steps_w()
+        values = np.union1d(values, steps_w[(steps_w > values[0]) & (steps_w < values[-1])])
     gains = []
     for value in values:
         try:
             changed = replace(budget, **{parameter: float(value)})
-            gains.append(compare(changed, scaling).s_ovp)
+            gains.append(compare(changed, curve).s_ovp)
         except InputError:
             gains.append(math.nan)
     return Sweep(parameter, values, np.array(gains), getattr(budget, parameter),
@@ -242,30 +205,6 @@ class Rack:
         if extra:
             prices.append(self.old_node_cost + self.rack_cost / extra)
         return sum(prices) / len(prices)
-
-
-@dataclass(frozen=True)
-class DrawnLine:
-    """A scaling line through best times, and how far it is from them at the worst."""
-
-    scaling: Scaling
-    deviation: float
-    """Largest distance of the line from a time that it was drawn through, as a part of it."""
-    deviation_nodes: int
-    """Where that is."""
-
-
-def fit_scaling(best_by_nodes: Iterable[Configuration]) -> DrawnLine:
-    """The line through the best time at each node count, valid between the outermost of them."""
-    found = list(best_by_nodes)
-    if len(found) < 2:
-        raise InputError("a scaling line needs at least two node counts under the bound")
-    nodes = [c.nodes for c in found]
-    slope, intercept = np.polyfit(nodes, [c.time_s for c in found], 1)
-    line = Scaling(float(slope), float(intercept), max(nodes), min(nodes))
-    off = [abs(line.time_s(c.nodes) / c.time_s - 1.0) for c in found]
-    worst = int(np.argmax(off))
-    return DrawnLine(line, off[worst], nodes[worst])
 
 
 def _whole(nodes: float) -> int:

@@ -181,6 +181,8 @@ def test_power_that_contradicts_itself_is_said_wherever_it_is_used(tmp_path):
          "400 W idle and a high-end one 380 W at most"),
         ([*PROCURE, "--app", "SPhot", "--nodes-valid", "60"], "--nodes-valid goes with --scaling"),
         (PROCURE, "give either --scaling M,B or --app NAME"),
+        ([*PROCURE, "--scaling", "-1,80", "--shape", "line"], "--shape goes with --app"),
+        ([*PROCURE, "--scaling", "-1,80", "--cost-ratio", "0.5"], "0.5, must be above 1"),
         ([*PROCURE, "--scaling", "-1,80", "--rack", "16,1,2,3"], "either --cost-ratio or --rack"),
     ],
 )
@@ -286,7 +288,8 @@ def test_procure_prints_the_printed_example(tmp_path):
 
 
 def test_procure_says_how_far_its_line_is_from_the_best_times(capsys):
-    said = CliRunner().invoke(cli, [*PROCURE, "--app", "SPhot", "--json"], catch_exceptions=False)
+    said = CliRunner().invoke(cli, [*PROCURE, "--app", "SPhot", "--shape", "line", "--json"],
+                              catch_exceptions=False)
     line = json.loads(said.stdout)["scaling"]
     assert line["slope_s"] < 0
     assert (line["nodes_min"], line["nodes_max"]) == (8, 32)
@@ -296,7 +299,24 @@ def test_procure_says_how_far_its_line_is_from_the_best_times(capsys):
     assert line["largest_deviation"] == pytest.approx(max(off.values()))
     assert line["largest_deviation_nodes"] == max(off, key=off.get)
     assert f"is off by up to {max(off.values()):.0%}" in said.stderr
-    message = refusal(capsys, *PROCURE, "--budget-power", "8.5kW", "--app", "SPhot")
+    message = refusal(capsys, *PROCURE, "--budget-power", "8.5kW", "--app", "SPhot", "--shape",
+                      "line")
     assert "valid from 8 to 32 nodes, the machine would have 37" in message
     given = answer(*PROCURE, "--budget-power", "8.5kW", "--scaling", "SPhot", "--json")
     assert given["n_ovp"] == 37
+
+
+def test_procure_of_an_application_uses_its_best_times(capsys):
+    found = answer(*PROCURE, "--app", "SPhot", "--json")
+    best = {one["nodes"]: one["time_s"] for one in answer(
+        "configure", "SPhot", "--power", "7kW", "--json")["by_nodes"]}
+    assert found["t_ovp_s"] == pytest.approx(best[30])
+    assert found["t_wc_s"] == pytest.approx(0.73 * best[18])
+    assert found["s_ovp"] == pytest.approx(1.21, abs=0.005)
+    scaling = found["scaling"]
+    assert (scaling["shape"], scaling["slope_s"]) == ("times", None)
+    assert {one["nodes"]: one["time_s"] for one in scaling["best_times"]} == best
+    said = CliRunner().invoke(cli, [*PROCURE, "--app", "SPhot"], catch_exceptions=False).stdout
+    assert "times: the best ones of SPhot on 8 to 32 nodes under the budget" in said
+    message = refusal(capsys, *PROCURE, "--budget-power", "8.5kW", "--app", "SPhot")
+    assert "known from 8 to 32 nodes, the machine would have 37" in message

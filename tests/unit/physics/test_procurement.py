@@ -3,18 +3,13 @@
 from dataclasses import replace
 
 import pytest
+from tests.shared_data import shared
 
 from wattline.model.errors import InputError
-from wattline.physics.configurations import Configuration
-from wattline.physics.procurement import (
-    PUBLISHED,
-    Budget,
-    Rack,
-    Scaling,
-    compare,
-    fit_scaling,
-    sweep,
-)
+from wattline.physics.configurations import Configuration, ConfigurationTable
+from wattline.physics.measurements import read_measurements
+from wattline.physics.procurement import Budget, Rack, compare, sweep
+from wattline.physics.scaling import PUBLISHED, BestTimes, Scaling, fit_scaling
 
 EXAMPLE = Budget(7000.0, 380.0, 180.0, 1.7, 0.27)
 
@@ -49,7 +44,7 @@ def test_more_money_than_watts_leaves_money_over():
 
 
 def test_division_of_whole_watts_loses_no_node():
-    assert compare(Budget(0.3, 0.1, 0.1, 1.0, 0.0), Scaling(-0.1, 10.0)).n_wc == 3
+    assert compare(Budget(0.3, 0.1, 0.1, 1.1, 0.0), Scaling(-0.1, 10.0)).n_wc == 3
 
 
 def test_a_line_is_not_used_where_it_does_not_hold():
@@ -62,6 +57,8 @@ def test_a_line_is_not_used_where_it_does_not_hold():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [({"power_w": 0.0}, "power_w is 0"), ({"cost_ratio": -1.0}, "cost_ratio is -1"),
+     ({"cost_ratio": 0.5}, "cost_ratio is 0.5, must be above 1"),
+     ({"cost_ratio": 1.0}, "cost_ratio is 1, must be above 1"),
      ({"speed_ratio": 1.0}, "speed_ratio is 1"), ({"power_w": 100.0}, "cannot feed one node"),
      ({"node_power_w_min": float("nan")}, "node_power_w_min is nan")],
 )
@@ -114,6 +111,50 @@ def test_a_line_through_the_best_configurations():
     assert (bent.deviation, bent.deviation_nodes) == (pytest.approx(2.5714 / 8, rel=1e-3), 8)
     for nodes in (3, 17):
         with pytest.raises(InputError, match=f"from 4 to 16 nodes, the machine would have {nodes}"):
-            bent.scaling.check(nodes)
+            bent.scaling.time_s(nodes)
     with pytest.raises(InputError, match="at least two node counts"):
         fit_scaling(best[:1])
+
+
+def two_caps(time_s=lambda nodes: 64.0 / nodes):
+    """50 W caps take twice as long and half the power; 4, 8 and 16 nodes."""
+    return ConfigurationTable.build(
+        "made", [4, 8, 16] * 2, [8] * 6, [50.0] * 3 + [100.0] * 3,
+        [2.0 * time_s(n) for n in (4, 8, 16)] + [time_s(n) for n in (4, 8, 16)],
+        [50.0 * n for n in (4, 8, 16)] + [100.0 * n for n in (4, 8, 16)])
+
+
+def test_best_times_are_the_times_themselves_and_a_power_between_them():
+    times = BestTimes(two_caps(), 1600.0)
+    assert [times.time_s(n) for n in (4, 8, 16)] == pytest.approx([16.0, 8.0, 4.0])
+    assert times.time_s(12) == pytest.approx(64.0 / 12)
+    # 800 W feed 16 nodes at the lower cap alone.
+    assert [times.under(800.0).time_s(n) for n in (8, 16)] == pytest.approx([8.0, 8.0])
+    for nodes in (3, 17):
+        with pytest.raises(InputError, match=f"from 4 to 16 nodes, the machine would have {nodes}"):
+            times.time_s(nodes)
+    with pytest.raises(InputError, match="no configuration of 'made' is within 100 W"):
+        times.under(100.0).time_s(8)
+
+
+def test_a_sweep_over_the_budget_takes_the_times_of_each_budget():
+    # 1600 W feed 16 nodes at the higher cap, 1100 W at the lower one alone: with the times of
+    # 1100 W, 12 older nodes would take as long as 8 of them.
+    budget = Budget(1100.0, 200.0, 40.0, 1.5, 0.27)
+    found = sweep(budget, BestTimes(two_caps(), 1100.0), "power_w")
+    at = {float(watts): gain for watts, gain in zip(found.values, found.s_ovp, strict=True)}
+    assert at[1600.0] == pytest.approx(0.73 * 12 / 8)
+
+
+@pytest.mark.parametrize(
+    ("file", "table", "budget", "s_ovp"),
+    [("configs.csv.xz", "bt-mz_8-32nodes_5caps", EXAMPLE, 1.19),
+     ("sphot_grid.csv", "sphot_grid", EXAMPLE, 1.20),
+     ("configs.csv.xz", "bt-mz_8-32nodes_5caps", Budget(3500.0, 260.0, 100.0, 1.7, 0.27), 1.01)],
+)
+def test_measured_times_decide_and_not_a_line_through_them(file, table, budget, s_ovp):
+    measured = read_measurements(shared(f"rapl/{file}"))[table]
+    times = BestTimes(measured, budget.power_w)
+    assert compare(budget, times).s_ovp == pytest.approx(s_ovp, abs=0.005)
+    line = compare(budget, fit_scaling(times.best).scaling).s_ovp
+    assert abs(line / s_ovp - 1.0) > 0.06
