@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from wattline.engine.log import RATE
 from wattline.engine.prepare import Rules as EngineRules
 from wattline.engine.simulate import simulate
 from wattline.model.jobs import JobTable
@@ -59,7 +60,8 @@ def by_net(jobs: JobTable, order: str, method: str, rules: Rules,
     return times, Signal.from_steps(curve.items())
 
 
-def by_engine(jobs: JobTable, order: str, method: str, rules: Rules, cap_w: Signal) -> Run:
+def by_engine(jobs: JobTable, order: str, method: str, rules: Rules, cap_w: Signal,
+              overrun: str = "extend") -> Run:
     admission = {
         "none": NoLimit(), "block": Block(), "wait": Wait(rules.wait_time_s, rules.wait_slots),
         "dvfs": Dvfs(np.array([rules.rate(f) for f in rules.levels]),
@@ -70,7 +72,7 @@ def by_engine(jobs: JobTable, order: str, method: str, rules: Rules, cap_w: Sign
     machine = Machine.uniform(rules.nodes, NodeClass(power_w_idle=rules.idle_w,
                                                      power_w_active=100.0))
     return simulate(jobs, machine, policy,
-                    EngineRules(cap_w=None if method == "none" else cap_w))
+                    EngineRules(cap_w=None if method == "none" else cap_w, overrun=overrun))
 
 
 def assert_equal(jobs: JobTable, order: str, method: str, rules: Rules, cap_w: Signal) -> None:
@@ -110,7 +112,7 @@ def caps(draw: st.DrawFn) -> Signal:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("order", ["fcfs", "wfp"])
 @given(jobs=small_workloads(), cap_w=caps(), wait_s=st.integers(0, 30), slots=st.integers(1, 4),
-       latency_s=st.sampled_from([0.0, 0.0, 0.25, 2.0]))
+       latency_s=st.sampled_from([0.0, 0.0, 0.25, 2.0, 12.0]))
 @settings(max_examples=40, deadline=None)
 def test_engine_equals_net_on_small_workloads(order: str, method: str, jobs: JobTable,
                                               cap_w: Signal, wait_s: int, slots: int,
@@ -174,4 +176,55 @@ def test_a_change_of_frequency_stops_jobs_for_its_latency() -> None:
     run = by_engine(jobs, "fcfs", "dvfs", rules, cap_w)
     assert run.schedule.end_s[0] == pytest.approx(52.0 + 64.0 - 12.0 * 0.5**0.5)
     assert run.energy_j == pytest.approx(36 * 100 + 14 * 51.25 + (run.schedule.end_s[0] - 50) * 100)
+    assert_equal(jobs, "fcfs", "dvfs", rules, cap_w)
+
+
+def changes_within(run: Run, latency_s: float) -> int:
+    """How many changes of frequency came before the standstill of the one before was over."""
+    changed_s = np.unique(run.events.time_s[run.events.kind == RATE])
+    return int(np.sum(np.diff(changed_s) < latency_s))
+
+
+@pytest.mark.parametrize("order", ["fcfs", "wfp"])
+def test_engine_equals_net_where_changes_come_within_one_latency(order: str) -> None:
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        jobs = random_workload(rng, 40, 16)
+        steps = [(25.0 * k, float(rng.uniform(600.0, 1400.0))) for k in range(200)]
+        cap_w = Signal.from_steps([*steps, (5000.0, 1600.0)])
+        rules = rules_of("dvfs", 16, 0.0, 0, latency_s=40.0)
+        assert changes_within(by_engine(jobs, order, "dvfs", rules, cap_w), 40.0) > 50
+        assert_equal(jobs, order, "dvfs", rules, cap_w)
+
+
+@pytest.mark.parametrize(("raised_s", "run_s", "end_s"), [
+    # It stands still from 10 to 24 s: the change at 14 s begins the 10 s of latency anew.
+    (14.0, 100.0, 114.0),
+    # Two changes apart: 10 to 20 and 60 to 70 s, and 40 s at half speed between them.
+    (60.0, 100.0, 140.0),
+    # Killed at its requested 300 s, which no standstill is counted in.
+    (14.0, 1000.0, 314.0),
+])
+def test_a_standstill_begins_anew_at_each_change(raised_s, run_s, end_s) -> None:
+    jobs = JobTable.build(submit_s=[0], run_s=[run_s], requested_s=[300], procs=[1],
+                          power_w=[100.0])
+    rules = rules_of("dvfs", 1, 0.0, 0, latency_s=10.0, levels=(0.5, 1.0), beta=1.0)
+    cap_w = Signal.from_steps([(0.0, 100.0), (10.0, 55.0), (raised_s, 100.0)])
+    run = by_engine(jobs, "fcfs", "dvfs", rules, cap_w, overrun="kill")
+    assert run.schedule.end_s[0] == pytest.approx(end_s)
+    if run_s <= 300.0:
+        assert_equal(jobs, "fcfs", "dvfs", rules, cap_w)
+
+
+def test_a_start_in_the_pass_of_a_change_stands_still_and_a_later_one_does_not() -> None:
+    # Three nodes, idle 30 W, a cap of 200 W, levels 0.5 and 1. Job 1 comes at 20 s and takes the
+    # machine to 0.5: both stand still until 30 s, job 1 from its first second. Job 2 comes at
+    # 25 s, when nothing changes, and works at once. Job 1 ends at 50 s, the level rises again.
+    jobs = JobTable.build(submit_s=[0, 20, 25], run_s=[100, 10, 5], requested_s=[200, 200, 200],
+                          procs=[1, 1, 1], power_w=[100.0, 100.0, 60.0])
+    rules = rules_of("dvfs", 3, 0.0, 0, latency_s=10.0, levels=(0.5, 1.0), beta=1.0)
+    cap_w = Signal.constant(200.0)
+    run = by_engine(jobs, "fcfs", "dvfs", rules, cap_w)
+    assert run.schedule.start_s.tolist() == [0.0, 20.0, 25.0]
+    assert run.schedule.end_s == pytest.approx([130.0, 50.0, 35.0])
     assert_equal(jobs, "fcfs", "dvfs", rules, cap_w)

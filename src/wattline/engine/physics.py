@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from wattline.engine.heap import move_end, push_end, rebuild_ends, remove_end
 from wattline.engine.log import (
     END,
@@ -192,20 +194,40 @@ def set_level(st: State, world: World, speed: float, power_factor: float, level:
         job = st.heap[index].job
         live = st.live[job]
         _bring_up_to_date(st, job)
-        rate = speed / live.stretch
-        # It stands still for the latency: work and, before they are rescaled, requested seconds.
-        live.work_s += clock.latency_s * rate
-        if live.expected_s > clock.now_s:
-            live.expected_s += clock.latency_s * rate / live.rate
+        _end_standstill(st, job)
         power_w = live.watts * power_factor
         clock.power_w += power_w - live.power_w
-        _rescale(st, job, rate, power_w)
+        _rescale(st, job, speed / live.stretch, power_w)
+        if clock.latency_s > 0.0:
+            _stand_still(st, job)
         st.heap[index].time_s = live.end_s
     rebuild_ends(st, running)
     rescale_releases(st)
     clock.examined = 0
     clock.replan = PLAN_STALE
     log_event(st, world, RATE, NO_JOB, speed)
+
+
+@kernel
+def _end_standstill(st: State, job: int) -> None:
+    """What is left of an earlier standstill falls away: the next one begins anew."""
+    now_s = st.clock[0].now_s
+    live = st.live[job]
+    if live.still_s > now_s:
+        if live.expected_s > now_s:
+            live.expected_s -= live.still_s - now_s
+        live.still_s = -np.inf
+
+
+@kernel
+def _stand_still(st: State, job: int) -> None:
+    """The job does nothing for the latency, and has as much longer by its requested time."""
+    clock = st.clock[0]
+    live = st.live[job]
+    live.still_s = clock.now_s + clock.latency_s
+    if live.expected_s > clock.now_s:
+        live.expected_s += clock.latency_s
+    live.end_s = _end_of(st, job)
 
 
 @kernel
@@ -241,7 +263,9 @@ def _pause(st: State, world: World, policy: Composition, job: int) -> None:
     """A running job gives its units back and keeps what it has done."""
     live = st.live[job]
     _bring_up_to_date(st, job)
-    live.requested_s = max(live.expected_s - st.clock[0].now_s, 0.0) * live.rate
+    begins_s = max(st.clock[0].now_s, live.still_s)
+    live.requested_s = max(live.expected_s - begins_s, 0.0) * live.rate
+    live.still_s = -np.inf
     _release_units(st, world, policy, job)
     live.state = PAUSED
     log_event(st, world, PAUSE, job, live.energy_j)
@@ -328,7 +352,7 @@ def nodes_on(st: State, world: World, units: int) -> None:
 def _end_of(st: State, job: int) -> float:
     """When a job will end at its rate: when its work is done, or when it is killed."""
     live = st.live[job]
-    end_s = st.clock[0].now_s + live.work_s / live.rate
+    end_s = max(st.clock[0].now_s, live.still_s) + live.work_s / live.rate
     if not st.clock[0].overrun:
         end_s = min(end_s, live.expected_s)
     return float(end_s)
@@ -338,18 +362,20 @@ def _end_of(st: State, job: int) -> float:
 def _bring_up_to_date(st: State, job: int) -> None:
     """Count a running job's work and energy up to now."""
     live = st.live[job]
-    passed_s = st.clock[0].now_s - live.updated_s
-    live.work_s = max(live.work_s - live.rate * passed_s, 0.0)
+    now_s = st.clock[0].now_s
+    passed_s = now_s - live.updated_s
+    worked_s = passed_s if live.still_s <= live.updated_s else max(now_s - live.still_s, 0.0)
+    live.work_s = max(live.work_s - live.rate * worked_s, 0.0)
     live.energy_j += live.power_w * passed_s
-    live.updated_s = st.clock[0].now_s
+    live.updated_s = now_s
 
 
 @kernel
 def _rescale(st: State, job: int, rate: float, power_w: float) -> None:
-    now_s = st.clock[0].now_s
     live = st.live[job]
-    if live.expected_s > now_s:
-        live.expected_s = now_s + (live.expected_s - now_s) * live.rate / rate
+    begins_s = max(st.clock[0].now_s, live.still_s)
+    if live.expected_s > begins_s:
+        live.expected_s = begins_s + (live.expected_s - begins_s) * live.rate / rate
     live.rate = rate
     live.power_w = power_w
     live.end_s = _end_of(st, job)

@@ -56,6 +56,8 @@ class Active(NamedTuple):
     et: float
     pf: float
     """relative frequency"""
+    still: float
+    """until when the last change of frequency has stopped it"""
 
     @property
     def shown(self) -> str:
@@ -69,6 +71,7 @@ class Held(NamedTuple):
     js: int
     end: float
     pf: float
+    still: float
 
 
 class Info(NamedTuple):
@@ -292,10 +295,10 @@ class Rules:
 
     def begin(self, job: Job, p: Power, now: float) -> Timed:
         """The job on its nodes; the token is ready when the job ends."""
-        return Timed(Active(job, now, job.rt, now, p.f), now + job.rt / self.rate(p.f))
+        return Timed(Active(job, now, job.rt, now, p.f, now), now + job.rt / self.rate(p.f))
 
     def know(self, info: Info, job: Job, p: Power, now: float) -> Info:
-        held = Held(job.n, job.js, now + job.rq / self.rate(p.f), p.f)
+        held = Held(job.n, job.js, now + job.rq / self.rate(p.f), p.f, now)
         return Info(info.free - job.js, (*info.running, held))
 
     @staticmethod
@@ -305,22 +308,29 @@ class Rules:
     def update(self, jobs: tuple[Active, ...], f: float, d: float, now: float) -> Several:
         """All running jobs at another frequency from now on: new work left, new ends.
 
-        They stand still for d seconds first, as if there were more work by what those would do.
+        They stand still for d seconds first. One that stands still from a change before this one
+        begins anew: it works again d seconds from now.
         """
         return each(self._rescaled(job, f, d, now) for job in jobs)
 
     def _rescaled(self, run: Active, f: float, d: float, now: float) -> Timed:
-        left = max(0.0, run.left - (now - run.et) * self.rate(run.pf)) + d * self.rate(f)
-        return Timed(run._replace(left=left, et=now, pf=f), now + left / self.rate(f))
+        worked = max(0.0, now - max(run.et, run.still))
+        left = max(0.0, run.left - worked * self.rate(run.pf))
+        again = now + d
+        return Timed(run._replace(left=left, et=now, pf=f, still=again),
+                     again + left / self.rate(f))
 
     def update_info(self, info: Info, f: float, d: float, now: float) -> Info:
         """What is left of the requested times is stretched like the work that is left."""
         return info._replace(running=tuple(
-            held._replace(
-                end=now + (held.end - now) * self.rate(held.pf) / self.rate(f) + d
-                if held.end > now else held.end,
-                pf=f)
+            held._replace(end=self._later(held, f, d, now), pf=f, still=now + d)
             for held in info.running))
+
+    def _later(self, held: Held, f: float, d: float, now: float) -> float:
+        if held.end <= now:
+            return held.end
+        left = held.end - max(now, held.still)
+        return now + left * self.rate(held.pf) / self.rate(f) + d
 
 
 def declarations(rules: Rules, order: str, highest_cap: float) -> dict[str, Any]:

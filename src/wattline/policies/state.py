@@ -126,6 +126,7 @@ LIVE = np.dtype(
         ("end_s", "f8"),  # of the run as it stands
         ("expected_s", "f8"),  # end by the requested time
         ("updated_s", "f8"),  # up to when work_s and energy_j are counted
+        ("still_s", "f8"),  # until when a change of level has stopped it; -inf: none has
         ("energy_j", "f8"),
         ("aside_s", "f8"),  # since when it is set aside
         ("unplaced_s", "f8"),  # when placement last refused it the nodes that were free
@@ -287,6 +288,7 @@ def _fill_jobs(state: State, table: JobTable, units: Any, watts: Any) -> None:
     live.start_s = np.nan
     live.end_s = np.nan
     live.unplaced_s = np.nan
+    live.still_s = -np.inf
     live.heap = -1
     live.first_node = -1
 

@@ -130,7 +130,7 @@ class SetLevel:
     speed: float
     power_factor: float
     latency_s: float = 0.0
-    """What the change costs every running job."""
+    """For so long the change stops every running job; one stopped already is stopped anew."""
 
 
 Action = Start | SetSpeed | Pause | PowerDown | PowerUp | WakeAt | SetLevel

@@ -56,7 +56,8 @@ def work_left(st: State, job: int) -> float:
     live = st.live[job]
     left_s = live.work_s
     if live.state == RUNNING:
-        left_s -= live.rate * (st.clock[0].now_s - live.updated_s)
+        worked_s = st.clock[0].now_s - max(live.updated_s, live.still_s)
+        left_s -= live.rate * max(worked_s, 0.0)
     return float(max(left_s, 0.0) / st.jobs[job].run_s)
 
 
