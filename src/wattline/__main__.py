@@ -1,5 +1,5 @@
 """`python -m wattline` is the command `wattline`."""
 
-from wattline.cli.main import main
+from wattline.cli.start import main
 
 main()

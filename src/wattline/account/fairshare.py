@@ -9,7 +9,6 @@ nothing, 1/2 for who used just its share, falling towards 0.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
+from wattline.model.reading import read_toml
 from wattline.model.signal import FloatArray
 
 TOLERANCE = 1e-6
@@ -152,13 +152,7 @@ def usage_at(
 
 def read_shares(path: Path) -> ShareTree:
     """A share tree from a TOML file of `[[account]]` tables: name, share, parent."""
-    try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"there is no shares file {path}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a TOML file: {error}") from None
-    tables = given.get("account")
+    tables = read_toml(path).get("account")
     if not isinstance(tables, list) or not tables:
         raise InputError(f"{path}: no [[account]] table; each has name, share and parent")
     try:
@@ -168,6 +162,8 @@ def read_shares(path: Path) -> ShareTree:
 
 
 def _account(table: Mapping[str, Any]) -> Account:
+    if not isinstance(table, Mapping):
+        raise InputError(f"account is {table!r}, must be a table with name, share and parent")
     share = table.get("share")
     if not isinstance(share, (int, float)) or isinstance(share, bool):
         raise InputError(f"account '{table.get('name', '?')}': share is {share!r}, not a number")

@@ -20,6 +20,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, Operati
 from sqlalchemy.orm import Session, sessionmaker
 
 from wattline.model.errors import InputError, WattlineError
+from wattline.model.reading import is_file
 
 DEFAULT_URL = "sqlite:///wattline.db"
 WAIT_S = 60.0
@@ -59,7 +60,14 @@ class Store:
         self.engine = _engine(self.url)
         self._sessions = sessionmaker(self.engine, expire_on_commit=False)
         if create:
-            self.create()
+            missing = self._missing_file()
+            try:
+                self.create()
+            except WattlineError:
+                self.close()
+                if missing is not None:  # on a full disk an empty file would be left
+                    missing.unlink(missing_ok=True)
+                raise
 
     def create(self, *tables: Table) -> None:
         """Create what is missing: these tables, or all that are declared by now."""
@@ -90,6 +98,12 @@ class Store:
         if rows:
             with self.engine.begin() as connection:
                 connection.execute(table.insert(), rows)
+
+    def _missing_file(self) -> Path | None:
+        """The SQLite file that is not there yet and will be made."""
+        file = self.engine.url.database
+        on_disk = self.engine.dialect.name == "sqlite" and file and file != ":memory:"
+        return Path(str(file)) if on_disk and not is_file(str(file)) else None
 
     def close(self) -> None:
         self.engine.dispose()

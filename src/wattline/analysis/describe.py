@@ -13,12 +13,16 @@ from wattline.analysis.summary import energy_text, lookup, number_text, power_te
 from wattline.model.run import Run
 from wattline.model.signal import Signal
 
+_LAST_DATE_S = 253_402_300_800.0
+"""The end of the year 9999, after which Python has no dates."""
+
 
 def unix_start_s(run: Run) -> float | None:
     """The Unix time of the log's second 0, where the log has a date."""
     trace = run.scenario.get("trace")
     value = trace.get("unix_start_s") if isinstance(trace, Mapping) else None
-    return float(value) if isinstance(value, (int, float)) and value > 0 else None
+    dated = isinstance(value, (int, float)) and 0 < value < value + run.end_s < _LAST_DATE_S
+    return float(value) if dated and value is not None else None
 
 
 def date_text(unix_s: float) -> str:

@@ -260,4 +260,4 @@ def _percent(share: float) -> str:
 
 
 def _slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "run"
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:100] or "run"

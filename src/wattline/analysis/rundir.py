@@ -245,9 +245,7 @@ def _toml_value(value: Any) -> Any:
 
 
 def _machine_to_plain(machine: Machine) -> dict[str, Any]:
-    plain = asdict(machine)
-    del plain["_racks"]  # laid out again from the groups
-    return plain
+    return asdict(machine)
 
 
 def _machine_from_plain(plain: Mapping[str, Any]) -> Machine:

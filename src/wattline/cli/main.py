@@ -7,11 +7,12 @@ import importlib
 import signal
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import click
 
+from wattline.cli.start import INTERRUPTED, leave
 from wattline.model import before_compiling
 from wattline.model.errors import InputError, WattlineError
 
@@ -130,6 +131,13 @@ def main(argv: list[str] | None = None) -> None:
             # The reader of our output went away (`wattline ... | head`): not an error of ours.
             sys.stderr.close()
             status = 0
+        except OSError as error:
+            _say(f"{error.filename or 'output'}: {error.strerror or error}")
+            _drop_output()
+            status = 1
+        except MemoryError:
+            _say("there is not enough memory for this; a smaller machine or log takes less")
+            status = 1
         except (click.Abort, KeyboardInterrupt):
             status = _interruption()
         except Exception:
@@ -148,19 +156,26 @@ def _interrupts() -> Iterator[list[int]]:
         seen.append(number)
         raise KeyboardInterrupt
 
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    before = signal.getsignal(signal.SIGINT)
+    if before not in (signal.default_int_handler, leave):
         yield seen  # ignored, or somebody else's
         return
     signal.signal(signal.SIGINT, note)
     try:
         yield seen
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, before)
 
 
 def _interruption() -> int:
-    _say("interrupted; nothing half-written was kept")
+    _say(INTERRUPTED)
     return 130
+
+
+def _drop_output() -> None:
+    """What could not be written would be tried, and complained about, again at the end."""
+    with suppress(OSError, ValueError):
+        sys.stdout.close()
 
 
 def _say_compiling() -> None:
@@ -169,4 +184,6 @@ def _say_compiling() -> None:
 
 
 def _say(message: str) -> None:
-    click.echo("wattline: " + " ".join(message.split()), err=True)
+    line = " ".join(message.split())
+    # A value of any length may be quoted in it.
+    click.echo("wattline: " + (line if len(line) <= 800 else f"{line[:797]}..."), err=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from wattline.cli.output import json_option, print_json, print_table, progress
-from wattline.cli.simulating import run_folder, say_assumed
+from wattline.cli.simulating import run_folder, say_assumed, whole_or_gone
 from wattline.model.errors import InputError
 from wattline.model.run import Run
 
@@ -34,7 +34,7 @@ def command(folders: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
             advance((number + 1) / len(folders))
     target = out or (folders[0] / "report" if len(folders) == 1 else Path("report"))
     run_folder("report", str(target))  # a place that cannot be written is found out now
-    with progress("drawing") as advance:
+    with whole_or_gone(target), progress("drawing") as advance:
         page = report(runs, target, advance)
     rows = compare_table(runs)
     if as_json:

@@ -97,4 +97,4 @@ def _refuse_log(path: str) -> None:
 
 
 def _stem(path: str) -> str:
-    return Path(path).name.split(".")[0] or "run"
+    return Path(path).name.split(".")[0][:200] or "run"

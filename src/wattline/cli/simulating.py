@@ -104,15 +104,18 @@ def run_folder(name: str, out: str | None) -> Path:
 
     A place that cannot be written is found out here, before any work is done.
     """
-    if out is not None:
-        folder = Path(out)
-    else:
-        number = 1
-        while (folder := Path("runs") / f"{file_stem(name)}-{number:03d}").exists():
-            number += 1
-    there = folder.absolute()
-    while not there.exists():
-        there = there.parent
+    try:
+        if out is not None:
+            folder = Path(out)
+        else:
+            number = 1
+            while (folder := Path("runs") / f"{file_stem(name)}-{number:03d}").exists():
+                number += 1
+        there = folder.absolute()
+        while not there.exists():
+            there = there.parent
+    except OSError as error:  # a name that is too long
+        raise InputError(f"cannot write to {out}: {error.strerror}") from None
     if not there.is_dir():
         raise InputError(f"cannot write to {folder}: {there} is a file, not a folder")
     if not os.access(there, os.W_OK | os.X_OK):
@@ -133,8 +136,8 @@ def whole_or_gone(folder: Path) -> Iterator[None]:
 
 
 def file_stem(name: str) -> str:
-    """A name made fit for a file."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-") or "run"
+    """A name made fit for a file, and short enough for one."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-")[:100] or "run"
 
 
 def _percent(share: float) -> str:

@@ -12,7 +12,7 @@ from wattline.engine.timers import WINDOW_END, WINDOW_START, push_timer
 from wattline.engine.world import CAP, SPARE_ROWS, World, make_world
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray, JobTable
-from wattline.model.machine import Machine, NodeClass
+from wattline.model.machine import MOST_NODES, Machine, NodeClass
 from wattline.model.reservation import Reservation
 from wattline.model.signal import FloatArray, Signal
 from wattline.policies.state import KIND, WINDOW, State, make_state
@@ -42,7 +42,12 @@ class Rules:
 
 
 def units_of(machine: Machine, granularity: str) -> int:
-    return machine.core_count if granularity == "core" else machine.node_count
+    """What jobs are given: nodes or cores. Each has its place in memory, so there is an end."""
+    units = machine.core_count if granularity == "core" else machine.node_count
+    if units > MOST_NODES:
+        raise InputError(f"{machine.name} has {units:,} {granularity}s; at most {MOST_NODES:,} can "
+                         "be simulated")
+    return units
 
 
 def sizes_of(jobs: JobTable, machine: Machine, granularity: str) -> IntArray:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
 from wattline.model.errors import InputError
+
+MOST_NODES = 20_000_000
+"""Twice the cores of the largest machine there is, for logs that count cores as nodes."""
+MOST_CORES = 1_000_000
+"""Of one node."""
+MOST_POWER_W = 1e12
+MOST_SPEED = 1e6
+"""How much faster or slower than the machine of the log a node may be."""
 
 
 class NodeState(IntEnum):
@@ -40,17 +49,20 @@ class NodeClass:
         for name in ("power_w_idle", "power_w_active", "power_w_off", "boot_s", "boot_power_w",
                      "shutdown_s", "shutdown_power_w"):
             value = getattr(self, name)
-            if not 0 <= value < float("inf"):
-                raise InputError(f"node class '{self.name}': {name} is {value}, must be >= 0")
+            if not 0 <= value <= MOST_POWER_W:  # of seconds too: some 30,000 years
+                raise InputError(f"node class '{self.name}': {name} is {value}, must be from 0 "
+                                 f"to {MOST_POWER_W:g}")
         if self.power_w_active < self.power_w_idle:
             raise InputError(
                 f"node class '{self.name}': power_w_active ({self.power_w_active}) is below "
                 f"power_w_idle ({self.power_w_idle})"
             )
-        if self.cores < 1 or self.sockets < 1:
-            raise InputError(f"node class '{self.name}': cores and sockets must be at least 1")
-        if not self.speed > 0:
-            raise InputError(f"node class '{self.name}': speed is {self.speed}, must be > 0")
+        if not (1 <= self.cores <= MOST_CORES and 1 <= self.sockets <= MOST_CORES):
+            raise InputError(f"node class '{self.name}': cores and sockets must be from 1 to "
+                             f"{MOST_CORES:,}")
+        if not 1 / MOST_SPEED <= self.speed <= MOST_SPEED:
+            raise InputError(f"node class '{self.name}': speed is {self.speed}, must be from "
+                             f"{1 / MOST_SPEED:g} to {MOST_SPEED:g}")
 
 
 @dataclass(frozen=True)
@@ -76,12 +88,13 @@ class Machine:
     groups: tuple[NodeGroup, ...]
     name: str = "system"
     site: str = "site"
-    _racks: tuple[tuple[int, int], ...] = field(init=False, repr=False, default=())
 
     def __post_init__(self) -> None:
         if not self.groups:
             raise InputError("a machine needs at least one group of nodes")
-        object.__setattr__(self, "_racks", tuple(self._lay_racks()))
+        if self.node_count > MOST_NODES:
+            raise InputError(f"{self.name} has {self.node_count:,} nodes; at most {MOST_NODES:,} "
+                             "can be simulated")
 
     @classmethod
     def uniform(cls, nodes: int, node_class: NodeClass | None = None, *, nodes_per_rack: int = 0,
@@ -106,13 +119,13 @@ class Machine:
         """All nodes active at full speed."""
         return sum(group.count * group.node_class.power_w_active for group in self.groups)
 
-    @property
+    @cached_property
     def racks(self) -> tuple[tuple[int, int], ...]:
-        """For each rack its first node and the number of its nodes."""
-        return self._racks
+        """For each rack its first node and the number of its nodes; laid out when asked for."""
+        return tuple(self._lay_racks())
 
     def rack_of(self, node: int) -> int:
-        for rack, (first, count) in enumerate(self._racks):
+        for rack, (first, count) in enumerate(self.racks):
             if first <= node < first + count:
                 return rack
         raise InputError(f"{self.name} has no node {node}; it has {self.node_count}")

@@ -51,7 +51,8 @@ def parse_energy(text: str) -> float:
 def parse_duration(text: str) -> float:
     """Seconds from `90`, `90m`, `1.5h`, `01:30:00`, `2-12:00:00`."""
     cleaned = text.strip()
-    clock = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d{2})(?::(\d{2}(?:\.\d+)?))?", cleaned, re.ASCII)
+    clock = re.fullmatch(r"(?:(\d{1,9})-)?(\d{1,9}):(\d{2})(?::(\d{2}(?:\.\d+)?))?", cleaned,
+                         re.ASCII)
     if clock:
         days, first, second, third = clock.groups()
         # Slurm reads two fields as minutes and seconds, or as hours and minutes after days.
@@ -70,6 +71,9 @@ def parse_fraction(text: str) -> float:
     if not match:
         raise InputError(f"'{text}' is not a fraction; write it like 0.1 or 10%")
     return float(match[1]) / (100.0 if match[2] else 1.0)
+
+
+MOST_HOSTS = 1_000_000
 
 
 def parse_hosts(text: str) -> list[str]:
@@ -129,11 +133,13 @@ def _expand(part: str) -> list[str]:
         return [part.strip()]
     names = []
     for item in match[1].split(","):
-        span = re.fullmatch(r"([0-9]+)(?:-([0-9]+))?", item.strip())
+        span = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", item.strip())
         if not span:
             raise InputError(f"'{part}' is not a host list; write it like n[001-004]")
         low, high = span[1], span[2] or span[1]
         for number in range(int(low), int(high) + 1):
             middle = str(number).zfill(len(low))
             names.extend(_expand(part[: match.start()] + middle + part[match.end() :]))
+            if len(names) > MOST_HOSTS:
+                raise InputError(f"'{part}' names more than {MOST_HOSTS:,} hosts")
     return names

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from wattline.model.errors import InputError
+from wattline.model.reading import is_file, read_toml
 from wattline.network.topology import Topology, aries, dragonfly, fat_tree, torus
 from wattline.network.topology.files import read_codes, read_cray
 
@@ -105,7 +105,7 @@ def named_machine(name: Any, where: str, folder: Path | None = None,
     if not isinstance(name, str):
         raise InputError(f"{where}: machine is {name!r}, must be a name in quotes")
     beside = (folder or Path()) / name
-    return load_machine(str(beside) if name not in BUILT_IN and beside.exists() else name, seen)
+    return load_machine(str(beside) if name not in BUILT_IN and is_file(beside) else name, seen)
 
 
 def load_machine(text: str, seen: tuple[Path, ...] = ()) -> Topology:
@@ -116,23 +116,14 @@ def load_machine(text: str, seen: tuple[Path, ...] = ()) -> Topology:
     if text in BUILT_IN:
         return build_topology(BUILT_IN[text], text)
     path = Path(text)
+    if not is_file(path):
+        raise InputError(f"there is no file {path}; the built-in machines are "
+                         f"{', '.join(BUILT_IN)}")
     if path.resolve() in seen:
         raise InputError(f"{path}, [network]: names itself as its machine")
-    tables = read_toml(path, f"the built-in machines are {', '.join(BUILT_IN)}")
+    tables = read_toml(path)
     if "network" not in tables:
         raise InputError(f"{path} has no [network] section; write one with "
                          "topology = \"dragonfly\", for example")
     return section_topology(tables["network"], f"{path}, [network]", path.parent,
                             (*seen, path.resolve()))
-
-
-def read_toml(path: Path, hint: str = "") -> dict[str, Any]:
-    """The tables of a TOML file."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"there is no file {path}" + (f"; {hint}" if hint else "")) from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not TOML: {error}") from None

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from wattline.model.errors import InputError
-from wattline.network.config import named_machine, read_toml, section_topology
+from wattline.model.reading import read_toml
+from wattline.network.config import named_machine, section_topology
 from wattline.network.sensitivity import find_profile
 from wattline.network.topology.base import Topology
 from wattline.network.traffic import PATTERNS, TASKS_PER_NODE, Traffic, pattern, read_matrix

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from wattline.model.errors import InputError
+from wattline.model.reading import read_toml
 
 SENSITIVE_SHARE = 0.05
 """Above this share of time in synchronizing calls, congestion is expected to hurt."""
@@ -84,12 +85,7 @@ def shipped_profiles() -> Mapping[str, MpiProfile]:
 
 def read_profiles(path: Path) -> Mapping[str, MpiProfile]:
     """Profiles from a TOML file of the same form."""
-    try:
-        return _profiles(tomllib.loads(path.read_text(encoding="utf-8")), str(path))
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path} is not TOML: {error}") from None
+    return _profiles(read_toml(path), str(path))
 
 
 def find_profile(name: str) -> MpiProfile:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
+from wattline.model.reading import read_text
 from wattline.model.signal import FloatArray
 from wattline.model.units import plain_number
 
@@ -129,12 +130,7 @@ def from_matrix(matrix: npt.ArrayLike,
 
 def read_matrix(path: Path) -> tuple[Traffic, float]:
     """A matrix of bytes between ranks from a CSV file without a header."""
-    try:
-        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not text; a matrix is a CSV file of bytes") from None
+    lines = [line for line in read_text(path).splitlines() if line.strip()]
     rows = []
     for number, line in enumerate(lines, start=1):
         try:

@@ -5,16 +5,14 @@ Every mistake in a file is reported with its line and column; no cell is ever gu
 
 from __future__ import annotations
 
-import bz2
 import csv
-import gzip
 import io
-import lzma
 import math
 from collections.abc import Mapping
 from pathlib import Path
 
 from wattline.model.errors import InputError
+from wattline.model.reading import read_unpacked
 from wattline.model.units import plain_number
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.repeated_runs import OtherSettings, spread_note
@@ -33,8 +31,6 @@ COLUMN_NAMES: Mapping[str, tuple[str, ...]] = {
 _OPTIONAL = ("application", "ranks", "node_power_w")
 _DIFFERS = 0.1
 """A total that is further than this from node power times nodes is no rounding."""
-_MAGIC = ((b"\xfd7zXZ\x00", lzma.decompress), (b"\x1f\x8b", gzip.decompress),
-          (b"BZh", bz2.decompress))
 
 
 def read_measurements(path: str | Path, application: str = "") -> dict[str, ConfigurationTable]:
@@ -115,15 +111,7 @@ def find_application(
 def read_text(path: Path) -> str:
     """The text of a file, unpacked if it is compressed."""
     try:
-        data = path.read_bytes()
-        for magic, decompress in _MAGIC:
-            if data.startswith(magic):
-                data = decompress(data)
-        return data.decode("utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"there is no file {path}") from None
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from None
+        return read_unpacked(path)[0].decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(
             f"{path} is not a text table; give a CSV file, plain or as .gz, .bz2 or .xz"

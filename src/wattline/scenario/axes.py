@@ -15,8 +15,10 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.model.signal import Signal
 from wattline.scenario.configurations import make_rule, make_varied, make_watts
-from wattline.scenario.model import Choice, Scenario
+from wattline.scenario.fields import Choice
+from wattline.scenario.model import Scenario, name_of
 from wattline.scenario.networks import SUMMARIES, make_on_network
+from wattline.scenario.parameters import policy_parameters
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +44,7 @@ class Named:
 
 def build(axis: str, choice: Choice, setting: Setting) -> Any:
     """The policy that a scenario chose along an axis."""
-    given = {"name": choice} if isinstance(choice, str) else dict(choice)
-    name = str(given.pop("name", ""))
+    name, given = name_of(choice), policy_parameters(axis, choice)
     known = axes()[axis]
     if not name:
         raise InputError(f"policy.{axis}: {', '.join(given)} is given and no name; there are: "
@@ -95,10 +96,8 @@ def _simple(module: str, name: str) -> Callable[..., Any]:
     def make(setting: Setting, **parameters: Any) -> Any:
         import importlib
 
-        for parameter, value in parameters.items():
-            if not isinstance(value, int | float):
-                raise InputError(f"policy '{name}': {parameter} must be a number, not {value!r}")
-        return getattr(importlib.import_module(f"wattline.policies.{module}"), name)(**parameters)
+        made = getattr(importlib.import_module(f"wattline.policies.{module}"), name)
+        return made(**parameters)
 
     return make
 
@@ -108,11 +107,7 @@ def _wait(setting: Setting, **parameters: Any) -> Any:
 
     power = setting.scenario.power
     given = {"wait_s": power.wait_time_s, "slots": power.wait_slots} | parameters
-    _not_negative("wait", "wait_s", given["wait_s"])
-    _not_negative("wait", "slots", given["slots"])
-    if given["slots"] != int(given["slots"]):
-        raise InputError(f"policy.power 'wait': slots is {given['slots']}, must be a whole number")
-    return Wait(**given | {"wait_s": float(given["wait_s"]), "slots": int(given["slots"])})
+    return Wait(**given)
 
 
 def _dvfs(setting: Setting, **parameters: Any) -> Any:
@@ -120,19 +115,11 @@ def _dvfs(setting: Setting, **parameters: Any) -> Any:
 
     power = setting.scenario.power
     levels = np.array(power.levels)
-    given = {"latency_s": power.latency_s} | parameters
-    _not_negative("dvfs", "latency_s", given["latency_s"])
     return Dvfs(
         speed=levels**power.beta,
         power_factor=power.core_share * levels**power.alpha + 1.0 - power.core_share,
-        **given | {"latency_s": float(given["latency_s"])},
+        latency_s=parameters.get("latency_s", power.latency_s),
     )
-
-
-def _not_negative(policy: str, name: str, value: Any) -> None:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not 0 <= value < float("inf"):
-        raise InputError(f"policy.power '{policy}': {name} is {value!r}, must be a number >= 0")
 
 
 def _energy(name: str) -> Callable[..., Any]:

@@ -15,6 +15,7 @@ from wattline.engine.simulate import simulate
 from wattline.model.errors import InputError, PolicyError, WattlineError
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
+from wattline.model.reading import is_file
 from wattline.model.reservation import Reservation
 from wattline.model.run import Run
 from wattline.model.signal import Signal
@@ -25,10 +26,11 @@ from wattline.scenario.axes import Setting, build
 from wattline.scenario.budget_notes import budget_kept, budget_notes
 from wattline.scenario.caps import cap_signal, check_kept
 from wattline.scenario.configurations import configurations_of, is_moldable
-from wattline.scenario.energy import room_for
-from wattline.scenario.model import NodeClassSection, Scenario, name_of
+from wattline.scenario.energy import room_for, user_names
+from wattline.scenario.model import MOST_UNIX_S, NodeClassSection, Scenario, name_of
 from wattline.scenario.networks import with_nodes
 from wattline.scenario.node_powers import assumed_powers, class_node_w, equal_node_w
+from wattline.scenario.parameters import generator_parameters
 from wattline.scenario.python_policy import load_policy
 from wattline.scenario.sizes import Dropped, fits, fitting, machine_size
 from wattline.traces import Trace, generate, read
@@ -117,7 +119,7 @@ def assumptions(
 def read_trace(scenario: Scenario) -> Trace:
     section = scenario.trace
     if section.generate is not None:
-        given: dict[str, Any] = dict(section.parameters)
+        given = generator_parameters(section.generate, section.parameters)
         nodes = scenario.machine.nodes or sum(each.count for each in scenario.machine.classes)
         if nodes:
             given.setdefault("nodes", nodes)
@@ -136,7 +138,7 @@ def read_trace(scenario: Scenario) -> Trace:
 def make_machine(scenario: Scenario, trace: Trace | None = None) -> Machine:
     section = scenario.machine
     if section.classes:
-        groups = tuple(NodeGroup(_node_class(each), each.count, each.nodes_per_rack)
+        groups = tuple(NodeGroup(_node_class(each), each.count, each.nodes_per_rack or 0)
                        for each in section.classes)
         return Machine(groups, name=section.name, site=section.site)
     size = machine_size(section, trace)
@@ -145,7 +147,7 @@ def make_machine(scenario: Scenario, trace: Trace | None = None) -> Machine:
         cores=size.cores_per_node, power_w_idle=idle_w, power_w_active=active_w,
         power_w_off=section.node_off_w,
     )
-    group = NodeGroup(node, size.nodes, section.nodes_per_rack)
+    group = NodeGroup(node, size.nodes, section.nodes_per_rack or 0)
     return Machine((group,), name=section.name, site=section.site)
 
 
@@ -213,8 +215,7 @@ def _user_shares(scenario: Scenario, jobs: JobTable) -> tuple[float, ...]:
         return ()
     if min(given.values()) < 0 or not sum(given.values()) > 0:
         raise InputError("shares: they must not be negative, and at least one must be positive")
-    users = range(int(jobs.user.max(initial=-1)) + 1)
-    names = [jobs.name_of("user", code) for code in users]
+    names = user_names(jobs)
     unknown = sorted(set(given) - set(names))
     if unknown:
         raise InputError(f"shares: the log has no user '{unknown[0]}'")
@@ -231,12 +232,12 @@ def _resolved(scenario: Scenario, machine: Machine) -> Scenario:
     """The scenario with what was found out on the way, so that its copy can be run again."""
     changes: dict[str, Any] = {}
     file = scenario.trace.file
-    if file is not None and file.exists():
+    if file is not None and is_file(file):
         trace = scenario.trace.model_copy(update={"file": file.resolve()})
         changes["trace"] = trace
     caps = {name: getattr(scenario.power, name) for name in ("cap", "watch_cap")}
     files = {name: str(Path(cap).resolve()) for name, cap in caps.items()
-             if isinstance(cap, str) and Path(cap).is_file()}
+             if isinstance(cap, str) and is_file(cap)}
     if files:
         changes["power"] = scenario.power.model_copy(update=files)
     if not scenario.machine.classes:
@@ -252,9 +253,12 @@ def _with_date(scenario: Scenario, trace: Trace) -> Scenario:
     if scenario.trace.unix_start_s is not None or start is None:
         return scenario
     try:
-        section = scenario.trace.model_copy(update={"unix_start_s": float(start)})
+        start_s = float(start)
     except ValueError:
         return scenario
+    if not 0 <= start_s <= MOST_UNIX_S:
+        return scenario
+    section = scenario.trace.model_copy(update={"unix_start_s": start_s})
     return scenario.model_copy(update={"trace": section})
 
 

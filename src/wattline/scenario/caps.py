@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
-from pathlib import Path
 
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
-from wattline.model.machine import Machine
+from wattline.model.machine import MOST_POWER_W, Machine
+from wattline.model.reading import is_file
 from wattline.model.signal import Signal
 from wattline.model.units import parse_fraction, parse_power
 from wattline.policies.contract import Composition
@@ -82,11 +81,12 @@ def _signal(
             raise InputError(f"{field}: the list of steps is empty")
         return Signal.from_steps(((step.time_s, step.watts) for step in cap), "W")
     if isinstance(cap, str):
-        if Path(cap).is_file():
+        if is_file(cap):
             return read_signal(cap, unit="W")
         cap = _number(field, cap)
-    if not 0 < cap < math.inf:
-        raise InputError(f"{field}: {cap:g} must be a positive number of watts or a fraction")
+    if not 0 < cap <= MOST_POWER_W:
+        raise InputError(f"{field}: {cap:g} must be a positive number of watts, up to "
+                         f"{MOST_POWER_W:g}, or a fraction")
     # Up to 1 a fraction of what the same jobs would draw at most without a cap.
     return Signal.constant(cap * _uncapped_peak_w(jobs, machine, rules) if cap <= 1 else cap, "W")
 

@@ -7,9 +7,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from wattline.model.errors import InputError
-from wattline.model.units import parse_fraction, parse_power
+from wattline.model.reading import is_file
 from wattline.scenario.model import name_of
+from wattline.scenario.parameters import policy_parameters
 
 if TYPE_CHECKING:
     from wattline.model.jobs import JobTable
@@ -18,10 +21,6 @@ if TYPE_CHECKING:
     from wattline.scenario.axes import Setting
 
 RULES = ("traditional", "fixed", "naive", "adaptive")
-_OWN: Mapping[str, tuple[str, ...]] = {
-    "traditional": ("threshold",), "fixed": ("threshold", "cores", "cap_w"),
-    "naive": ("threshold", "weights"), "adaptive": ("threshold", "weights"),
-}
 
 
 def make_rule(rule: str) -> Callable[..., Any]:
@@ -33,13 +32,14 @@ def make_rule(rule: str) -> Callable[..., Any]:
         if setting.cap_w is None:
             raise InputError(f"power.cap: the configuration policy '{rule}' needs a cap, like 0.7, "
                              "1.4MW or a file")
-        _check_names(rule, parameters)
         _check_backfill(setting, rule)
         _check_power(setting, rule)
         offers = make_offers_of(setting)
         _check_bound(setting, offers)
         if rule == "adaptive":
-            return moldable.adaptive(offers, _threshold(parameters.get("threshold", 0.0)))
+            threshold = parameters.get("threshold", 0.0)
+            # In words: none, unbounded.
+            return moldable.adaptive(offers, np.inf if isinstance(threshold, str) else threshold)
         return moldable.naive(offers) if rule == "naive" else moldable.traditional(offers)
 
     return make
@@ -64,28 +64,20 @@ def make_watts(lends: int) -> Callable[..., Any]:
 
 
 def make_varied(
-    setting: Setting, nodes: str = "first", caps: str = "equal", sd: Any = None, seed: int = 1,
-    file: str | None = None,
+    setting: Setting, nodes: str = "first", caps: str = "equal", sd: float | None = None,
+    seed: int = 1, file: str | None = None,
 ) -> Any:
     """Nodes that differ by manufacture: factors drawn with `sd` and `seed`, or from a `file`."""
-    import numpy as np
-
     from wattline.physics.variability import MEASURED_SD, NodeFactors, read_node_factors
     from wattline.policies.placement.varied import Varied
 
-    for name, value, known in (("nodes", nodes, ("first", "thrifty")),
-                               ("caps", caps, ("equal", "fitted"))):
-        if value not in known:
-            raise InputError(f"policy.placement 'varied': {name} is '{value}', must be one of "
-                             f"{', '.join(known)}")
     count = setting.machine.node_count
     if file is not None:
         factors = read_node_factors(file)
         if len(factors.factor) < count:
             raise InputError(f"{file} has {len(factors.factor)} nodes, the machine {count}")
     else:
-        spread = MEASURED_SD if sd is None else _part(sd)
-        factors = NodeFactors.drawn(count, seed, spread)
+        factors = NodeFactors.drawn(count, seed, MEASURED_SD if sd is None else sd)
     factor = np.array(factors.factor[:count])
     order = np.argsort(factor, kind="stable") if nodes == "thrifty" else np.arange(count)
     return Varied(make_offers_of(setting), factor, order.astype(np.int64), int(caps == "fitted"))
@@ -101,24 +93,20 @@ def make_offers_of(setting: Setting) -> Offers:
     from wattline.policies.configuration.offers import make_offers
 
     choice = setting.scenario.policy.configure
-    given = {} if isinstance(choice, str) else dict(choice)
+    given = policy_parameters("configure", choice)
     if not is_moldable(choice):
         raise InputError(f"policy.configure must be one of {', '.join(RULES)} here")
-    cap_w = given.get("cap_w")
     return make_offers(
-        setting.jobs, _tables(given), cores=given.get("cores"),
-        cap_w=parse_power(cap_w) if isinstance(cap_w, str) else cap_w,
+        setting.jobs, _tables(given), cores=given.get("cores"), cap_w=given.get("cap_w"),
         weight=_weights(setting.jobs, given.get("weights", {})),
     )
 
 
 def configurations_of(choice: Any, jobs: JobTable) -> dict[str, Any]:
     """What the numbers of configurations in a run mean, in columns; number 1 is the first."""
-    import numpy as np
-
     from wattline.policies.configuration.offers import tables_used
 
-    tables = _tables({} if isinstance(choice, str) else dict(choice))
+    tables = _tables(policy_parameters("configure", choice))
     used = [tables[name] for name in tables_used(jobs, tables)[0]]
     columns = {name: np.concatenate([getattr(one, name) for one in used])
                for name in ("nodes", "cores", "cap_w", "time_s", "power_w")}
@@ -130,31 +118,29 @@ def notes_of(choice: Any, jobs: JobTable) -> list[str]:
     """What must be known of the tables that these jobs use."""
     from wattline.physics.measurements import find_application
 
-    tables = _tables({} if isinstance(choice, str) else dict(choice))
+    tables = _tables(policy_parameters("configure", choice))
     used = {find_application(tables, jobs.name_of("application", int(code)))[0].application
             for code in set(jobs.application.tolist())}
     return [f"{name}: {tables[name].note}" for name in sorted(used) if tables[name].note]
 
 
-def _weights(jobs: JobTable, by_queue: Any) -> list[float]:
+def _weights(jobs: JobTable, by_queue: Mapping[str, float]) -> list[float]:
     """The weight of each job's share of the power, by the name of its queue; 1 where none is."""
-    if not isinstance(by_queue, dict):
-        raise InputError("policy.configure.weights must be a table of queue names and weights")
     names = [jobs.name_of("queue", int(code)) for code in jobs.queue]
     unknown = set(by_queue) - set(names)
     if unknown:
         raise InputError(f"policy.configure.weights: no job is in the queue '{min(unknown)}'")
-    return [float(by_queue.get(name, 1.0)) for name in names]
+    return [by_queue.get(name, 1.0) for name in names]
 
 
 def _tables(given: dict[str, Any]) -> dict[str, ConfigurationTable]:
     sources = [name for name in ("table", "model", "store") if given.get(name) is not None]
     if len(sources) > 1:
         raise InputError(f"policy.configure: give one of {' and '.join(sources)}")
-    margin = _part(given.get("margin", 0.0))
+    margin = given.get("margin", 0.0)
     if given.get("table") is not None:
         path = Path(given["table"])
-        return _measured(path, path.stat().st_mtime_ns if path.is_file() else 0)
+        return _measured(path, path.stat().st_mtime_ns if is_file(path) else 0)
     if given.get("store") is not None:
         from wattline.account.configurations import read_catalogue
 
@@ -202,21 +188,3 @@ def _check_power(setting: Setting, rule: str) -> None:
     if name not in ("none", "watts", "lending"):
         raise InputError(f"policy.power: '{name}' goes by the watts of the requested size, which "
                          f"policy.configure '{rule}' changes; use watts or lending")
-
-
-def _check_names(rule: str, parameters: dict[str, Any]) -> None:
-    known = ("table", "model", "store", "margin", *_OWN[rule])
-    for name in parameters:
-        if name not in known:
-            raise InputError(f"policy.configure '{rule}': there is no parameter '{name}'; there "
-                             f"are: {', '.join(known)}")
-
-
-def _threshold(value: Any) -> float:
-    if isinstance(value, str) and value.strip().casefold() in ("none", "unbounded", "inf"):
-        return float("inf")
-    return _part(value)
-
-
-def _part(value: Any) -> float:
-    return parse_fraction(value) if isinstance(value, str) else float(value)

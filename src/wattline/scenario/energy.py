@@ -15,13 +15,16 @@ from wattline.model.errors import InputError
 from wattline.model.machine import Machine
 from wattline.model.signal import Signal
 from wattline.scenario.model import CapPlan, Scenario, name_of
+from wattline.scenario.parameters import MOST_PERIODS, policy_parameters
 
 if TYPE_CHECKING:
+    from wattline.model.jobs import JobTable
     from wattline.physics.core_power import CorePower, FrequencyRange
     from wattline.physics.powercap import PowerCap
     from wattline.policies.configuration.claimed import Claimed
     from wattline.scenario.axes import Setting
 
+MOST_USERS = 1_000_000
 SHARE_FIRST = 8
 """Where fair-share keeps its figures in `numbers`: behind those of admission."""
 
@@ -135,28 +138,22 @@ def _nearest(wanted: FrequencyRange, core: CorePower) -> FrequencyRange:
 
 
 def budget_admission(
-    setting: Setting, energy: float | str = "", period: float | str = "7d", price: str = "",
+    setting: Setting, energy: float | None = None, period: float = 604800.0, price: str = "",
     carbon: str = "", start: str = "", carbon_weight: float = 0.0, periods: int = 0,
     **adaptive: Any,
 ) -> Any:
     """Parameters: energy and period, price and carbon tables, and those of `adaptive`."""
-    from wattline.model.units import parse_duration, parse_energy
     from wattline.physics.budget import EnergyBudget
     from wattline.policies.admission.budget_setup import budgeted
 
-    if energy == "":
+    if energy is None:
         raise InputError("policy.power: a budget needs energy, like energy = '900MWh'")
-    energy_j = parse_energy(energy) if isinstance(energy, str) else float(energy)
-    period_s = parse_duration(period) if isinstance(period, str) else float(period)
     jobs = setting.jobs
     start_s = float(jobs.submit_s[0]) if len(jobs) else 0.0
-    budget = EnergyBudget(energy_j, start_s, start_s + period_s,
+    budget = EnergyBudget(energy, start_s, start_s + period,
                           _cost(price, carbon, start, carbon_weight, start_s))
-    count = periods or _periods_for(setting, energy_j, start_s, period_s)
+    count = periods or _periods_for(setting, energy, start_s, period)
     return budgeted(setting.machine, budget, adaptive_admission(setting, **adaptive), count)
-
-
-MOST_PERIODS = 10_000
 
 
 def _periods_for(setting: Setting, energy_j: float, start_s: float, period_s: float) -> int:
@@ -187,34 +184,38 @@ def _cost(price: str, carbon: str, start: str, weight: float, start_s: float) ->
     return Signal(cost.time_s + start_s, cost.value, cost.unit)
 
 
+def user_names(jobs: JobTable) -> list[str]:
+    """The name of each user by code, in a list that is as long as the highest code is high."""
+    last = int(jobs.user.max(initial=-1))
+    if last >= MOST_USERS:
+        raise InputError(f"the log has a user number {last}; shares work up to {MOST_USERS:,}, so "
+                         "number the users from 0 on")
+    return [jobs.name_of("user", code) for code in range(last + 1)]
+
+
 # ---- order -----------------------------------------------------------------------------------
 
 
 def energy_share(
-    setting: Setting, shares: str = "", half_life: float | str = "7d", fair: float = 1.0,
+    setting: Setting, shares: str = "", half_life: float = 604800.0, fair: float = 1.0,
     age: float = 0.0, size: float = 0.0, age_max_s: float = 604800.0,
 ) -> Any:
     """Parameters: a shares file, the half-life, and the weights of the factors."""
     from wattline.account.fairshare import ShareTree, read_shares
-    from wattline.model.units import parse_duration
     from wattline.policies.order.energy_share import EnergyShare
 
     jobs = setting.jobs
-    codes = int(jobs.user.max()) + 1 if len(jobs) and jobs.user.max() >= 0 else 1
-    users = [jobs.name_of("user", code) for code in range(codes)]
+    users = user_names(jobs) or ["0"]
     tree = read_shares(Path(shares)) if shares else ShareTree.flat(users)
     used = {jobs.name_of("user", int(code)) for code in np.unique(jobs.user) if code >= 0}
     missing = sorted(user for user in used if user not in tree.index)
     if missing:
         raise InputError(f"{shares}: user '{missing[0]}' of the log is in no account")
-    half_life_s = parse_duration(half_life) if isinstance(half_life, str) else float(half_life)
-    if not half_life_s > 0:
-        raise InputError(f"policy.order: half_life is {half_life_s:g} s, must be above 0")
     return EnergyShare(
         parent=tree.parent, share=tree.share, norm_share=tree.norm_share, order=tree.order,
         account=np.array([tree.index.get(user, 0) for user in users], dtype=np.int64),
-        fair=float(fair), age=float(age), size=float(size), age_max_s=float(age_max_s),
-        half_life_s=half_life_s, first=SHARE_FIRST,
+        fair=fair, age=age, size=size, age_max_s=age_max_s, half_life_s=half_life,
+        first=SHARE_FIRST,
     )
 
 
@@ -222,11 +223,10 @@ def energy_share(
 
 
 def bounded_placement(
-    setting: Setting, limits: dict[str, float | str] | None = None, views: str = "",
+    setting: Setting, limits: dict[str, float] | None = None, views: str = "",
     view: str = "power", racks_per_pdu: int = 8,
 ) -> Any:
     """Parameters: limits by entity (rack0, pdu1, site), or a views file with bounds."""
-    from wattline.model.units import parse_power
     from wattline.model.views.build import power_view, read_views
     from wattline.policies.placement.bounded_setup import bounded
 
@@ -239,11 +239,9 @@ def bounded_placement(
         if view not in found:
             raise InputError(f"{views} has no view '{view}'; it has {', '.join(found)}")
         return bounded(found[view], machine, least_factor)
-    watts = {name: parse_power(value) if isinstance(value, str) else float(value)
-             for name, value in (limits or {}).items()}
-    if not watts:
+    if not limits:
         raise InputError("policy.placement: bounded needs limits, like limits = {rack0 = '20kW'}")
-    tree = power_view(machine, racks_per_pdu=racks_per_pdu, limits_w=watts)
+    tree = power_view(machine, racks_per_pdu=racks_per_pdu, limits_w=limits)
     return bounded(tree, machine, least_factor)
 
 
@@ -268,9 +266,9 @@ def claims_placement(setting: Setting) -> Any:
     from wattline.policies.placement.claimed import ClaimedNodes
 
     chosen = setting.scenario.policy.configure
-    given = {"name": chosen} if isinstance(chosen, str) else dict(chosen)
-    if given.pop("name", "") != "claims":
+    if name_of(chosen) != "claims":
         raise InputError("policy.placement: claims needs policy.configure = 'claims' too")
+    given = policy_parameters("configure", chosen)
     return ClaimedNodes(_claimed(setting, tuple(sorted(given.items()))))
 
 
@@ -282,14 +280,12 @@ def _claimed(setting: Setting, parameters: tuple[tuple[str, Any], ...]) -> Claim
     from wattline.policies.configuration.claimed_setup import options_of
 
     given = dict(parameters)
-    source = str(given.pop("claims", "npb"))
-    objective = Objective.parse(str(given.pop("objective", "energy")))
-    caution, patience = float(given.pop("caution", 0.0)), float(given.pop("patience", 0.0))
-    if given:
-        raise InputError(f"policy.configure 'claims': there is no parameter '{min(given)}'")
+    source = given.get("claims", "npb")
+    objective = Objective.parse(given.get("objective", "energy"))
     jobs = setting.jobs
     book = npb_claims() if source == "npb" else read_claims(Path(source))
     names = [jobs.name_of("application", int(code)) for code in jobs.application]
     options, first, count = options_of(book, book, setting.machine, names, jobs.procs.tolist())
     return Claimed(options, first, count, np.ones(1), objective.time_weight,
-                   objective.energy_weight, 0.0, caution, patience=patience)
+                   objective.energy_weight, 0.0, given.get("caution", 0.0),
+                   patience=given.get("patience", 0.0))

@@ -6,47 +6,42 @@ right. Numbers are SI; where a person types them, `1.4MW`, `90m` or `70%` are un
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
+    StrictBool,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
 
-from wattline.model import units
-from wattline.model.machine import NodeClass
+from wattline.model.machine import MOST_CORES, MOST_NODES, MOST_SPEED, NodeClass
+from wattline.scenario.fields import (
+    MOST_WEIGHT,
+    Choice,
+    Fraction,
+    Name,
+    Number,
+    Parameters,
+    Seconds,
+    Section,
+    Watts,
+    Whole,
+)
+from wattline.scenario.parameters import generator_parameters, policy_parameters
 
-
-def _typed(parse: Any) -> Any:
-    """Understand what people type; numbers pass as they are."""
-
-    def convert(value: Any) -> Any:
-        return parse(value) if isinstance(value, str) else value
-
-    return BeforeValidator(convert)
-
-
-Watts = Annotated[float, _typed(units.parse_power)]
-Seconds = Annotated[float, _typed(units.parse_duration)]
-Fraction = Annotated[float, _typed(units.parse_fraction)]
-Choice = str | dict[str, Any]
-"""A policy by name, or a table with `name` and its parameters."""
+MOST_UNIX_S = 250_000_000_000
+"""In the year 9892; dates end with the year 9999."""
+LEAST_LEVEL = 0.01
 
 
 def name_of(choice: Choice) -> str:
     return choice if isinstance(choice, str) else str(choice.get("name", ""))
-
-
-class Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class TraceSection(Section):
@@ -54,31 +49,33 @@ class TraceSection(Section):
 
     file: Path | None = None
     generate: str | None = None
-    seed: int = 1
-    jobs: int | None = Field(None, ge=1)
-    parameters: dict[str, Any] = Field(default_factory=dict)
+    seed: Whole = Field(1, ge=0)
+    jobs: Whole | None = Field(None, ge=1)
+    parameters: Parameters = Field(default_factory=dict)
     """Further parameters of the generator."""
     map: str | None = None
     """Column map for tables: a built-in name or a file."""
     size: Literal["requested", "allocated"] = "requested"
-    strict: bool = False
-    drop_larger: bool = False
+    strict: StrictBool = False
+    drop_larger: StrictBool = False
     """Jobs larger than the machine are left out; otherwise one is a mistake."""
-    unix_start_s: float | None = None
+    unix_start_s: Number | None = Field(None, ge=0, le=MOST_UNIX_S)
     """Unix time of second 0, where the log says it; filled in when the log is read."""
 
     @model_validator(mode="after")
     def _one_source(self) -> TraceSection:
         if (self.file is None) == (self.generate is None):
             raise ValueError("give either 'file' (a log) or 'generate' (a generator's name)")
+        if self.generate is not None:
+            generator_parameters(self.generate, self.parameters)
         return self
 
 
 class NodeClassSection(Section):
-    name: str = "node"
-    count: int = Field(ge=1)
-    cores: int = Field(1, ge=1)
-    sockets: int = Field(1, ge=1)
+    name: Name = "node"
+    count: Whole = Field(ge=1, le=MOST_NODES)
+    cores: Whole = Field(1, ge=1, le=MOST_CORES)
+    sockets: Whole = Field(1, ge=1, le=MOST_CORES)
     idle_w: Watts | None = Field(None, ge=0)
     active_w: Watts | None = Field(None, ge=0)
     """Powers that are not given are assumed, and the run says so."""
@@ -87,23 +84,24 @@ class NodeClassSection(Section):
     boot_w: Watts = Field(0.0, ge=0)
     shutdown_s: Seconds = Field(0.0, ge=0)
     shutdown_w: Watts = Field(0.0, ge=0)
-    speed: float = Field(1.0, gt=0)
-    nodes_per_rack: int = Field(0, ge=0)
+    speed: Number = Field(1.0, ge=1 / MOST_SPEED, le=MOST_SPEED)
+    nodes_per_rack: Whole | None = Field(None, ge=1, le=MOST_NODES)
 
 
 class MachineSection(Section):
     """`nodes` equal nodes, or `classes` of nodes. Without either the log's header says how many."""
 
-    name: str = "system"
-    site: str = "site"
-    nodes: int | None = Field(None, ge=1)
-    cores_per_node: int | None = Field(None, ge=1)
+    name: Name = "system"
+    site: Name = "site"
+    nodes: Whole | None = Field(None, ge=1, le=MOST_NODES)
+    cores_per_node: Whole | None = Field(None, ge=1, le=MOST_CORES)
     """Without it what the log's header says, else 1."""
     node_idle_w: Watts | None = Field(None, ge=0)
     """Without it, power.idle_fraction of node_active_w."""
     node_active_w: Watts | None = Field(None, ge=0)
     node_off_w: Watts = Field(0.0, ge=0)
-    nodes_per_rack: int = Field(0, ge=0)
+    nodes_per_rack: Whole | None = Field(None, ge=1, le=MOST_NODES)
+    """Without it, all nodes stand in one rack."""
     granularity: Literal["node", "core"] = "node"
     classes: tuple[NodeClassSection, ...] = ()
 
@@ -135,15 +133,14 @@ class PolicySection(Section):
     overrun: Literal["extend", "kill"] = "extend"
     """Jobs that reach their requested time run on, or are killed."""
 
-
-class CapStep(Section):
-    time_s: Seconds
-    watts: Watts = Field(ge=0)
+    @field_validator("order", "backfill", "power", "configure", "placement")
+    @classmethod
+    def _parameters(cls, choice: Choice, info: ValidationInfo) -> Choice:
+        policy_parameters(str(info.field_name), choice)
+        return choice
 
 
 def _not_past(start_s: float) -> float:
-    if not math.isfinite(start_s):
-        raise ValueError("must be a time in seconds from 0 on")
     if start_s < 0:
         raise ValueError("this is in the past: the scenario's clock begins at 0 s")
     return start_s
@@ -152,13 +149,18 @@ def _not_past(start_s: float) -> float:
 Ahead = Annotated[Seconds, AfterValidator(_not_past)]
 
 
+class CapStep(Section):
+    time_s: Ahead
+    watts: Watts = Field(ge=0)
+
+
 class CapChange(Section):
     """From a time on the cap is another; nobody knows of it before."""
 
     at_s: Ahead = Field(alias="at")
     watts: Watts = Field(gt=0)
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(populate_by_name=True)
 
 
 class CapReservation(Section):
@@ -167,9 +169,9 @@ class CapReservation(Section):
     start_s: Ahead = Field(alias="start")
     duration_s: Seconds = Field(alias="duration", gt=0)
     watts: Watts = Field(gt=0)
-    name: str = ""
+    name: Name = ""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(populate_by_name=True)
 
 
 class CapPlan(Section):
@@ -185,20 +187,31 @@ class CapPlan(Section):
 class PowerSection(Section):
     """The power limit and how jobs answer to frequency."""
 
-    cap: float | str | tuple[CapStep, ...] | CapPlan | None = None
+    cap: Number | str | tuple[CapStep, ...] | CapPlan | None = None
     """Watts; a fraction up to 1 of the peak without a cap; a CSV file; a list of steps; a plan."""
-    watch_cap: float | str | tuple[CapStep, ...] | None = None
+    watch_cap: Number | str | tuple[CapStep, ...] | None = None
     """The same without the plan: power is measured against it, and nothing keeps it."""
-    alpha: float = Field(2.0, ge=1.0, le=3.0)
-    beta: float = Field(0.5, ge=0.0, le=2.0)
+    alpha: Number = Field(2.0, ge=1.0, le=3.0)
+    beta: Number = Field(0.5, ge=0.0, le=2.0)
     core_share: Fraction = Field(0.65, ge=0.0, le=1.0)
     idle_fraction: Fraction | None = Field(None, ge=0.0, le=1.0)
     """Idle power as a part of the active power of a node, where node_idle_w is not given; 0.3."""
-    levels: tuple[float, ...] = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+    levels: tuple[Number, ...] = Field((0.5, 0.6, 0.7, 0.8, 0.9, 1.0), max_length=1000)
     """Relative frequencies that processors can run at, from slow to fast."""
     latency_s: Seconds = Field(0.0, ge=0)
     wait_time_s: Seconds = Field(30_000.0, ge=0)
-    wait_slots: int = Field(10, ge=0)
+    wait_slots: Whole = Field(10, ge=0)
+
+    @field_validator("cap", "watch_cap")
+    @classmethod
+    def _steps_rise(cls, cap: Any) -> Any:
+        for earlier, later in pairwise(cap if isinstance(cap, tuple) else ()):
+            if not later.time_s > earlier.time_s:
+                raise ValueError(
+                    f"its steps must rise in time; {later.time_s:g} s comes after "
+                    f"{earlier.time_s:g} s"
+                )
+        return cap
 
     @model_validator(mode="after")
     def _one_cap(self) -> PowerSection:
@@ -210,9 +223,9 @@ class PowerSection(Section):
     @classmethod
     def _levels_rise(cls, levels: tuple[float, ...]) -> tuple[float, ...]:
         rising = all(low < high for low, high in pairwise(levels))
-        if not levels or not rising or not levels[0] > 0 or not levels[-1] <= 1:
+        if not levels or not rising or not levels[0] >= LEAST_LEVEL or not levels[-1] <= 1:
             raise ValueError(
-                "must be a list of relative frequencies that rise, above 0 and up to 1"
+                f"must be a list of relative frequencies that rise, from {LEAST_LEVEL} on up to 1"
             )
         return levels
 
@@ -220,23 +233,23 @@ class PowerSection(Section):
 class ReservationSection(Section):
     start_s: Ahead
     duration_s: Seconds = Field(gt=0)
-    nodes: int = Field(0, ge=0)
+    nodes: Whole = Field(0, ge=0)
     watts: Watts = Field(0.0, ge=0)
-    name: str = ""
+    name: Name = ""
 
 
 class Scenario(Section):
     """The whole file."""
 
-    name: str = "scenario"
+    name: Name = "scenario"
     trace: TraceSection
     machine: MachineSection = MachineSection()
     policy: PolicySection = PolicySection()
     power: PowerSection = PowerSection()
     reservations: tuple[ReservationSection, ...] = ()
-    shares: dict[str, float] = Field(default_factory=dict)
+    shares: dict[str, Annotated[Number, Field(le=MOST_WEIGHT)]] = Field(default_factory=dict)
     """Shares of users, by name or number, for the order `multifactor`; made to sum to 1."""
     signals: dict[str, str] = Field(default_factory=dict)
     """Files of step functions that a policy written in Python is shown, by name."""
-    network: dict[str, Any] | None = None
+    network: Parameters | None = None
     """The interconnect, for placements that know it; see docs/network.md."""

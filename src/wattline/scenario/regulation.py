@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -17,6 +16,7 @@ from wattline.grid.market import Prices
 from wattline.grid.signals import generate, hours, load_signal, window
 from wattline.grid.workloads import JobType, Workload, poisson_jobs, workload
 from wattline.model.errors import InputError
+from wattline.model.reading import read_toml
 from wattline.model.signal import Signal
 from wattline.model.units import parse_duration
 from wattline.scenario.choosing import CHECKING, PLANNING
@@ -130,14 +130,7 @@ def read_scenario(path: Path | None, flags: dict[str, Any]) -> RegulationScenari
     where = "scenario"
     if path is not None:
         where = str(path)
-        try:
-            fields = tomllib.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise InputError(f"{path}: there is no such scenario file") from None
-        except OSError as error:
-            raise InputError(f"{path}: {error.strerror or error}") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(f"{path}: {error}") from None
+        fields = read_toml(path)
         if not fields:
             raise InputError(f"{path}: it is empty; begin with `workload`, `[[types]]` or `log`")
         if isinstance(fields.get("signal"), str) and not Path(fields["signal"]).is_absolute():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import tomllib
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from wattline.model.errors import InputError
+from wattline.model.reading import MOST_TOML_BYTES, is_file, parse_toml, read_text
 from wattline.traces.convert import FACTORS
 
 TARGETS: dict[str, str] = {
@@ -92,22 +92,15 @@ def load_map(name: str | Path) -> ColumnMap:
         text = resources.files("wattline.traces.maps").joinpath(f"{name}.toml").read_text()
         return parse_map(text, str(name))
     path = Path(name)
-    if not path.is_file():
+    if not is_file(path):
         raise InputError(f"there is no column map '{name}': neither a file nor one of "
                          f"{', '.join(built_in())}")
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as text ({error})") from None
-    return parse_map(text, str(path))
+    return parse_map(read_text(path, MOST_TOML_BYTES), str(path))
 
 
 def parse_map(text: str, name: str) -> ColumnMap:
     """Check a map's text and take it in."""
-    try:
-        content = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"{name}: is not TOML: {error}") from None
+    content = parse_toml(text, name)
     known = {"description", "delimiter", "column_names", "timezone", "header", "columns"}
     _only(content, known, name)
     columns = content.get("columns")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -256,7 +257,9 @@ def _wanted(column_map: ColumnMap, columns: Sequence[str], source: str) -> list[
             if column in columns:
                 wanted.append(column)
             elif entry is not None and column != entry.name_column:
+                # Only what reads like a name: the file may be another than its author meant.
+                there = [name for name in columns if re.fullmatch(r"[\w .()/%-]{1,60}", name)]
                 raise InputError(f"{source}: has no column '{column}', which the map "
                                  f"'{column_map.name}' takes for {target}; it has "
-                                 f"{', '.join(list(columns)[:30])}")
+                                 f"{', '.join(there[:30]) or 'no names of columns'}")
     return wanted

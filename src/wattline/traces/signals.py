@@ -31,7 +31,8 @@ def read_signal(path: Path | str, *, unit: str = "") -> Signal:
             if header_allowed:
                 header_allowed = False
                 continue
-            raise InputError(f"{path}:{number}: expected 'seconds,value', not '{text}'") from None
+            # The line is not shown: the file may be another than its author meant.
+            raise InputError(f"{path}:{number}: expected 'seconds,value'") from None
         header_allowed = False
         if steps and time_s <= steps[-1][0]:
             raise InputError(f"{path}:{number}: times must rise, {time_s:g} s comes too late")

@@ -97,7 +97,7 @@ def test_bad_scenarios(tmp_path: Path, text: str, words: str) -> None:
 
 def test_missing_scenario_file(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli, ["regulate", str(tmp_path / "none.toml")])
-    assert "no such scenario file" in str(result.exception)
+    assert "no such file" in str(result.exception)
 
 
 def test_adaptive_bids_belong_to_regulate() -> None:

@@ -112,7 +112,7 @@ def test_tables_for_people(capsys):
     ("network = 3\n[[job]]\nnodes = 4\n", "[network] is a section, and it is 3"),
     ("machine = 3\n[[job]]\nnodes = 4\n", "machine is 3, must be a name"),
     ("", "no [[job]] tables"),
-    ("[[job]\n", "not TOML"),
+    ("[[job]\n", "not a TOML file"),
 ])
 def test_bad_job_files(capsys, tmp_path, text, message):
     jobs = tmp_path / "jobs.toml"
@@ -126,7 +126,7 @@ def test_bad_job_files(capsys, tmp_path, text, message):
 
 @pytest.mark.parametrize(("argv", "message"), [
     (("network", "show", "no-such-machine"), "there is no file no-such-machine"),
-    (("network", "place", "none.toml"), "there is no file none.toml"),
+    (("network", "place", "none.toml"), "none.toml: there is no such file"),
     (("network", "show", "theta", "--svg", "picture.gif"), "end its name in .svg"),
     (("network", "show", "theta", "--svg", "/no/such/folder/x.svg"), "cannot be written"),
     (("study", "dragonfly", "--seed", "-1"), "Invalid value for '--seed'"),

@@ -98,7 +98,7 @@ def test_bad_profiles(tmp_path):
         find_profile("doom")
     path = tmp_path / "p.toml"
     for text, message in (("[a]\nallreduce=0.1\n", "'mpi'"), ("[a]\nmpi=0.1\nx=1\n", "field 'x'"),
-                          ("a = 3\n", "not a table"), ("[a", "not TOML")):
+                          ("a = 3\n", "not a table"), ("[a", "not a TOML file")):
         path.write_text(text)
         with pytest.raises(InputError, match=message):
             read_profiles(path)

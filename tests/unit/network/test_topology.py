@@ -136,7 +136,7 @@ def test_not_connected_is_refused(tmp_path):
     ({"topology": "torus", "sizes": "4x4"}, "must be a list"),
     ({"topology": "aries", "links_per_group_pair": 0}, "not connected"),
     ({"topology": "cray"}, "needs the field 'file'"),
-    ({"topology": "cray", "file": "no-such-file"}, "there is no file no-such-file"),
+    ({"topology": "cray", "file": "no-such-file"}, "no-such-file: there is no such file"),
 ])
 def test_bad_descriptions_are_refused_in_one_line(table, message):
     with pytest.raises(InputError, match=message) as caught:

@@ -112,11 +112,11 @@ def test_a_bad_table_is_refused_with_its_line(tmp_path, text, message):
 
 
 def test_files_that_are_no_tables_are_refused(tmp_path):
-    with pytest.raises(InputError, match="there is no file"):
+    with pytest.raises(InputError, match="no such file"):
         read_measurements(tmp_path / "nowhere.csv")
     broken = tmp_path / "broken.csv.xz"
     broken.write_bytes(lzma.compress(b"a,b\n")[:-8])
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="cut off"):
         read_measurements(broken)
     binary = tmp_path / "binary.csv"
     binary.write_bytes(bytes([255, 254, 0, 200]))

@@ -92,7 +92,7 @@ def test_settings_are_toml_values_or_text():
          "must be at least 0 and at most 2 (it is -1)"),
         ("[trace]\ngenerate='l'\n[power]\nlevels = []", "power.levels", "rise"),
         ("[trace]\ngenerate='l'\n[power]\nlevels = [0.9, 0.5]", "power.levels",
-         "above 0 and up to 1"),
+         "from 0.01 on up to 1"),
         ("[trace]\ngenerate='l'\n[machine]\nnode_active_w = -5", "machine.node_active_w", "0"),
         ("[trace]\ngenerate='l'\n[machine]\nnode_idle_w = 500", "machine", "node_idle_w"),
         ("[trace\n", "TOML", "line"),
@@ -111,7 +111,7 @@ def test_mistakes_are_named(tmp_path, text, field, hint):
 
 
 def test_missing_files_and_binary_files(tmp_path):
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match="no such file"):
         load(tmp_path / "none.toml")
     (tmp_path / "bin.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="not a text file"):

@@ -217,7 +217,8 @@ def test_varied_nodes_are_drawn_by_seed(files):
         (["--configure", "adaptive"], "needs a cap"),
         (["--configure", "adaptive", "--cap", "150W"], "below the smallest configuration of 'app'"),
         (["--threshold", "10%", "--cap", "1kW"], "threshold, table is given and no name"),
-        (["--configure", "adaptive", "--threshold", "-1", "--cap", "1kW"], "the threshold is -1"),
+        (["--configure", "adaptive", "--threshold", "-1", "--cap", "1kW"],
+         "threshold: must be at least 0"),
         (["--configure", "adaptive", "--threshold", "soon", "--cap", "1kW"], "is not a fraction"),
         (["--configure", "molded", "--cap", "1kW"], "there is no 'molded'"),
         (["--configure", "fixed", "--set", "policy.configure.cores=3", "--cap", "1kW"],
@@ -230,7 +231,7 @@ def test_varied_nodes_are_drawn_by_seed(files):
          "goes by the watts of the requested size"),
         (["--power-policy", "lending", "--cap", "1kW"], "needs configurations to lend by"),
         (["--configure", "naive", "--placement", "varied", "--set",
-          "policy.placement.nodes=best", "--cap", "1kW"], "nodes is 'best'"),
+          "policy.placement.nodes=best", "--cap", "1kW"], "nodes: must be 'first' or 'thrifty'"),
     ],
 )
 def test_mistakes_get_one_clear_line(files, capsys, more, message):

@@ -172,7 +172,7 @@ def test_every_shipped_map_loads() -> None:
         (("Europe/Rome", "Europe/Romulus"), "no time zone"),
         (('requested_procs = "nodes"\n', ""), "requested_procs or allocated_procs is missing"),
         (('{ constant = "main" }', "{ unit = 3 }"), "either 'column' or 'constant'"),
-        (("[columns]", "[columns"), "is not TOML"),
+        (("[columns]", "[columns"), "not a TOML file"),
     ],
 )
 def test_mistakes_in_a_map_are_named(change: tuple[str, str], message: str) -> None:

@@ -165,7 +165,7 @@ def test_poisson_follows_its_types(tmp_path: Path) -> None:
         ('[[type]]\nname = "a"\nprocs = "x"\nrun_s = 1', "whole number"),
         ('[[type]]\nname = "a"\nprocs = 1\nrun_s = "x"', "run_s must be a number"),
         ('[[type]]\nname = "a"\nprocs = 1\nrun_s = 1\nrun = "x"', "must be one of constant"),
-        ("[[type", "not a readable TOML"),
+        ("[[type", "not a TOML file"),
     ],
 )
 def test_mistakes_in_a_mix_are_named(tmp_path: Path, text: str, message: str) -> None:

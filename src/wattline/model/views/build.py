@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from wattline.model.errors import InputError
 from wattline.model.machine import Machine, NodeClass
+from wattline.model.reading import read_toml
 from wattline.model.units import parse_hosts
 from wattline.model.views.keys import Inherit, Key, KeyType
 from wattline.model.views.tree import Entity
 from wattline.model.views.view import Bound, View
 
+MOST_ENTITIES = 1_000_000
+"""Of a view; each is an object with its values, some kilobyte in all."""
 POWER_BOUND = Bound("power_w", "limit_w")
 
 _SUM = Inherit.CHILDREN_SUM
@@ -34,6 +36,7 @@ def power_view(machine: Machine, *, cores: bool = False, racks_per_pdu: int = 8,
     A node's idle and full power are spread over its cores equally. All nodes begin idle.
     `limits_w` are bounds by name of entity, at any level; they are enforced at every change.
     """
+    _refuse_large(machine, max(group.node_class.cores for group in machine.groups) if cores else 0)
     entities = [Entity(machine.site, "site")]
     idle: dict[str, float] = {}
     full: dict[str, float] = {}
@@ -59,6 +62,7 @@ def power_view(machine: Machine, *, cores: bool = False, racks_per_pdu: int = 8,
 
 def rack_view(machine: Machine) -> View:
     """What stands where: site, system, rack, node, with counts."""
+    _refuse_large(machine)
     entities = [Entity(machine.site, "site"), Entity(machine.name, "system", machine.site)]
     entities += [Entity(f"rack{r}", "rack", machine.name) for r in range(len(machine.racks))]
     cores = {}
@@ -82,6 +86,7 @@ def network_view(machine: Machine, *, nodes_per_switch: int = 16) -> View:
     A machine file says nothing of its network, so this is the plain tree that a site's racks
     suggest; the share of a node in the uplinks follows from it. Dragonflies have their own model.
     """
+    _refuse_large(machine)
     entities = [Entity("fabric", "fabric")]
     link: dict[str, float] = {}
     for rack, (first, count) in enumerate(machine.racks):
@@ -105,13 +110,7 @@ BUILDERS = {"power": power_view, "rack": rack_view, "network": network_view}
 
 def read_views(path: Path) -> dict[str, View]:
     """Views from a TOML file: `[views.NAME]` with `keys`, `entities` and `bounds`."""
-    try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"there is no views file {path}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not a TOML file: {error}") from None
-    views = given.get("views")
+    views = read_toml(path).get("views")
     if not isinstance(views, dict) or not views:
         raise InputError(f"{path}: no [views.NAME] table; a view has keys and entities")
     return {name: view_from_mapping(name, table, str(path)) for name, table in views.items()}
@@ -147,6 +146,13 @@ def _entities(
             for key in set(table) & keys:
                 values.setdefault(key, {})[name] = table[key]
     return entities, values
+
+
+def _refuse_large(machine: Machine, cores: int = 0) -> None:
+    entities = machine.node_count * (1 + cores)
+    if entities > MOST_ENTITIES:
+        raise InputError(f"a view of {machine.name} would have {entities:,} parts; at most "
+                         f"{MOST_ENTITIES:,} can be shown")
 
 
 def _nodes(machine: Machine) -> Iterable[tuple[int, NodeClass]]:

@@ -10,7 +10,11 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
+from wattline.model.machine import MOST_NODES
 from wattline.model.signal import FloatArray
+
+MOST_CABLES = 2_000_000
+_MOST = 1e12
 
 
 class LinkKind(IntEnum):
@@ -138,7 +142,16 @@ def need(condition: bool, message: str) -> None:
 def positive(name: str, **values: float) -> None:
     """Refuse counts and bandwidths that are not above zero."""
     for field, value in values.items():
-        need(0 < value < float("inf"), f"network '{name}': {field} is {value}, must be above 0")
+        need(0 < value <= _MOST, f"network '{name}': {field} is {value}, must be above 0 and at "
+                                 f"most {_MOST:g}")
+
+
+def refuse_large(name: str, nodes: int, cables: int) -> None:
+    """Refuse a network that would not fit in memory, before any of it is made."""
+    need(nodes <= MOST_NODES, f"network '{name}' would have {nodes:,} nodes; at most "
+                              f"{MOST_NODES:,} are possible")
+    need(cables <= MOST_CABLES, f"network '{name}' would have {cables:,} cables; at most "
+                                f"{MOST_CABLES:,} are possible")
 
 
 def _check(topology: Topology) -> None:

@@ -7,7 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from wattline.model.errors import InputError
-from wattline.network.topology.base import Cable, LinkKind, Topology, build, need, positive
+from wattline.network.topology.base import (
+    Cable,
+    LinkKind,
+    Topology,
+    build,
+    need,
+    positive,
+    refuse_large,
+)
 
 ARRANGEMENTS = ("absolute", "relative", "circulant")
 
@@ -25,6 +33,8 @@ def dragonfly(nodes_per_router: int = 4, routers_per_group: int = 4, groups: int
     positive(name, nodes_per_router=p, routers_per_group=a, groups=g, local_gbit_s=local_gbit_s,
              global_gbit_s=global_gbit_s, node_gbit_s=node_gbit_s)
     ports = a * (global_ports or -(-(g - 1) // a))
+    between = ports // max(g - 1, 1) * (g * (g - 1) // 2)
+    refuse_large(name, p * a * g, g * (a * (a - 1) // 2) + between)
     cables: list[Cable] = []
     for group in range(g):
         cables += [(group * a + one, group * a + other, LinkKind.LOCAL, local_gbit_s)
@@ -90,6 +100,10 @@ def aries(groups: int = 9, rows: int = 6, columns: int = 16, nodes_per_router: i
              global_gbit_s=global_gbit_s, global_lanes=global_lanes, node_gbit_s=node_gbit_s)
     need(groups == 1 or links_per_group_pair >= 1,
          f"network '{name}' is not connected: links_per_group_pair is {links_per_group_pair}")
+    inside = (rows * (columns * (columns - 1) // 2)
+              + columns * (rows * (rows - 1) // 2) * column_lanes)
+    between = groups * (groups - 1) // 2 * links_per_group_pair * global_lanes
+    refuse_large(name, groups * routers * nodes_per_router, groups * inside + between)
     cables: list[Cable] = []
     for group in range(groups):
         base = group * routers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import lzma
+import io
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -11,7 +11,16 @@ from pathlib import Path
 import numpy as np
 
 from wattline.model.errors import InputError
-from wattline.network.topology.base import Cable, LinkKind, Topology, build, need
+from wattline.model.reading import read_file, read_unpacked
+from wattline.network.topology.base import (
+    Cable,
+    LinkKind,
+    Topology,
+    build,
+    need,
+    positive,
+    refuse_large,
+)
 
 # `c0-0c0s0a0l01(0:0:0) blue -> c2-0c0s0a0l01(1:0:0)`: a port, its colour, the port at the far end.
 _END = r"c\d+-\d+c\d+s\d+a\d+l\d+\((\d+):(\d+):(\d+)\)"
@@ -27,6 +36,7 @@ def read_cray(path: Path, *, row_gbit_s: float = 42.0, column_gbit_s: float = 42
     Ports that are unused are left out. Every cable stands twice in the dump, once from each end;
     a dump in which the two ends do not agree is refused.
     """
+    positive(name or "cray", node_gbit_s=node_gbit_s)
     bandwidth = {LinkKind.ROW: row_gbit_s, LinkKind.COLUMN: column_gbit_s,
                  LinkKind.GLOBAL: global_gbit_s}
     ends: Counter[tuple[tuple[int, ...], tuple[int, ...], LinkKind]] = Counter()
@@ -68,11 +78,15 @@ def read_codes(intra: Path, inter: Path, *, routers_per_group: int = 96,
 
     The third number of a triple is 0 for a row and 1 for a column. Every link stands twice.
     """
+    positive(name or "codes", routers_per_group=routers_per_group,
+             nodes_per_router=nodes_per_router, node_gbit_s=node_gbit_s)
     within, between = _integers(intra, 3), _integers(inter, 2)
     groups = int(between.max()) // routers_per_group + 1 if between.size else 1
     need(within.size > 0 and int(within[:, :2].max()) < routers_per_group,
          f"{intra}: names router {int(within[:, :2].max()) if within.size else 0} of a group "
          f"of {routers_per_group}; routers_per_group must be larger")
+    refuse_large(str(inter), groups * routers_per_group * nodes_per_router,
+                 groups * len(within) + len(between))
     _paired(intra, Counter(map(tuple, within.tolist())))
     _paired(inter, Counter(map(tuple, between.tolist())))
     inside = between[between[:, 0] // routers_per_group == between[:, 1] // routers_per_group]
@@ -96,23 +110,17 @@ def read_codes(intra: Path, inter: Path, *, routers_per_group: int = 96,
 
 
 def _lines(path: Path) -> Iterator[str]:
-    opener = lzma.open if path.suffix == ".xz" else open
     try:
-        with opener(path, "rt", encoding="utf-8") as stream:
-            for line in stream:
-                if line.strip():
-                    yield line.strip()
-    except FileNotFoundError:
-        raise InputError(f"there is no file {path}") from None
-    except (lzma.LZMAError, UnicodeDecodeError, OSError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from None
+        text = read_unpacked(path)[0].decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not a text file in UTF-8") from None
+    yield from (line.strip() for line in io.StringIO(text) if line.strip())
 
 
 def _integers(path: Path, columns: int) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
-    try:
-        values = np.fromfile(path, dtype="<i4")
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+    data = read_file(path)
+    need(len(data) % 4 == 0, f"{path}: has {len(data)} bytes, not a multiple of 4")
+    values = np.frombuffer(data, dtype="<i4")
     need(values.size > 0 and values.size % columns == 0,
          f"{path}: has {values.size} integers, not a multiple of {columns}")
     need(int(values.min()) >= 0, f"{path}: has a negative router number")

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 
-from wattline.network.topology.base import Cable, LinkKind, Topology, build, need, positive
+from wattline.network.topology.base import (
+    Cable,
+    LinkKind,
+    Topology,
+    build,
+    need,
+    positive,
+    refuse_large,
+)
 
 
 def fat_tree(ports: int = 8, *, link_gbit_s: float = 8.0, node_gbit_s: float = 8.0,
@@ -20,6 +29,7 @@ def fat_tree(ports: int = 8, *, link_gbit_s: float = 8.0, node_gbit_s: float = 8
     name = name or f"fat-tree-{ports ** 3 // 4}"
     need(ports % 2 == 0, f"network '{name}': ports is {ports}, an odd number; half of the ports "
                          "of a switch go up and half go down, so use an even number")
+    refuse_large(name, ports**3 // 4, ports**3 // 2)
     half = ports // 2
     core = ports * ports
     cables: list[Cable] = []
@@ -40,12 +50,14 @@ def torus(sizes: Sequence[int] = (8, 8, 8), nodes_per_router: int = 2, *,
           link_gbit_s: float = 8.0, node_gbit_s: float = 8.0, name: str = "") -> Topology:
     """A torus of any number of dimensions; a plane of its first dimension counts as a group."""
     name = name or "torus-" + "x".join(str(size) for size in sizes)
-    need(len(sizes) > 0, f"network '{name}': sizes is empty; write them like [8, 8, 8]")
+    need(0 < len(sizes) <= 16, f"network '{name}': sizes has {len(sizes)} numbers; write 1 to 16 "
+                               "of them, like [8, 8, 8]")
     for size in sizes:
         positive(name, sizes=size)
     positive(name, nodes_per_router=nodes_per_router, link_gbit_s=link_gbit_s,
              node_gbit_s=node_gbit_s)
-    count = int(np.prod(sizes))
+    count = prod(sizes)
+    refuse_large(name, count * nodes_per_router, count * len(sizes))
     numbers = np.arange(count).reshape(tuple(sizes))
     cables: list[Cable] = []
     for axis, size in enumerate(sizes):

@@ -10,6 +10,7 @@ from importlib import resources
 from pathlib import Path
 
 from wattline.model.errors import InputError
+from wattline.model.reading import read_text
 from wattline.model.units import plain_number
 from wattline.physics.claims.book import ClaimBook, Measured
 from wattline.physics.claims.claim import Claim, Setting
@@ -29,21 +30,21 @@ def npb_claims() -> ClaimBook:
 
 def read_claims(path: Path) -> ClaimBook:
     """Claims from a CSV file; the first impossible one is named with its line."""
-    return ClaimBook(parse_claims(_text(path), str(path)))
+    return ClaimBook(parse_claims(read_text(path), str(path)))
 
 
 def read_runs(path: Path) -> list[Measured]:
     """Measured runs from a CSV file with the columns of claims and, where there is one, `run_id`;
     the same job may come again."""
-    lines = [line for _, line in _lines(_text(path))]
-    ids = [(row.get(RUN_ID) or "").strip() for row in _reader(lines)]
+    text = read_text(path)
+    ids = [(row.get(RUN_ID) or "").strip() for row in _reader([line for _, line in _lines(text)])]
     return [Measured(c.application, c.node_class, c.setting, c.time_s, c.energy_j, run_id)
-            for (_, c), run_id in zip(_rows(_text(path), str(path)), ids, strict=True)]
+            for (_, c), run_id in zip(_rows(text, str(path)), ids, strict=True)]
 
 
 def unused_columns(path: Path) -> list[str]:
     """Columns of a claims file that nobody reads: perhaps misspelt ones."""
-    reader = _reader([line for _, line in _lines(_text(path))])
+    reader = _reader([line for _, line in _lines(read_text(path))])
     return [name for name in reader.fieldnames or () if name not in (*COLUMNS, RUN_ID)]
 
 
@@ -56,16 +57,6 @@ def parse_claims(text: str, where: str) -> list[Claim]:
         seen[claim.key] = number
         claims.append(claim)
     return claims
-
-
-def _text(path: Path) -> str:
-    try:
-        # Spreadsheets put a mark at the beginning of the file.
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"there is no claims file {path}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read the claims file {path}: {error}") from None
 
 
 def _lines(text: str) -> list[tuple[int, str]]:

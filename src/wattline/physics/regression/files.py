@@ -11,6 +11,7 @@ from typing import Any
 
 from wattline.model.errors import InputError
 from wattline.model.files import write_whole
+from wattline.model.reading import read_text
 from wattline.physics.regression.base import Grid, Model
 from wattline.physics.regression.capping import CappingModel
 from wattline.physics.regression.quadratic import QuadraticModel
@@ -35,13 +36,7 @@ def _with_note(model: Model) -> dict[str, Any]:
 
 def load_models(path: str | Path) -> dict[str, Model]:
     """The models of a file, by application."""
-    try:
-        text = Path(path).read_text()
-    except FileNotFoundError:
-        raise InputError(f"there is no file {path}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}") from None
-    return _parse(text, str(path))
+    return _parse(read_text(path), str(path))
 
 
 def _rounded(value: Any) -> Any:
@@ -73,6 +68,8 @@ def _parse(text: str, where: str) -> dict[str, Model]:
         content: Any = json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(f"{where}, line {error.lineno}: not JSON ({error.msg})") from None
+    except (RecursionError, ValueError) as error:  # brackets in brackets, a number without end
+        raise InputError(f"{where}: not JSON ({error})") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(f"{where} is not a model file; `wattline fit TABLE -o FILE` makes one")
     if content.get("version") != VERSION:

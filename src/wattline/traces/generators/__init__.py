@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from wattline.model.errors import InputError
+from wattline.model.machine import MOST_NODES
+from wattline.traces.generators.common import whole
 from wattline.traces.trace import Trace
 
 MODELS: Mapping[str, str] = {
@@ -16,6 +18,10 @@ MODELS: Mapping[str, str] = {
     "esp2": "the Effective System Performance benchmark, version 2: 230 jobs of 14 types",
 }
 """Name of each model and what it makes."""
+
+
+MOST_JOBS = 10_000_000
+"""That a generator makes; each takes some 250 bytes on the way."""
 
 
 def generate(
@@ -29,11 +35,10 @@ def generate(
     """Make a trace with the model of this name; `None` takes the model's own default."""
     if name not in MODELS:
         raise InputError(f"there is no generator '{name}'; there are {', '.join(MODELS)}")
-    for what, value in (("jobs", jobs), ("nodes", nodes)):
-        if value is not None and value < 1:
-            raise InputError(f"{what} is {value}, must be at least 1")
-    if seed < 0:
-        raise InputError(f"seed is {seed}, must not be negative")
+    for what, value, most in (("jobs", jobs, MOST_JOBS), ("nodes", nodes, MOST_NODES)):
+        if value is not None:
+            whole(what, value, 1, most)
+    whole("seed", seed, 0)
     module = importlib.import_module(f"wattline.traces.generators.{name}")
     model: Callable[..., Trace] = module.generate
     chosen = {"jobs": jobs, "nodes": nodes, **options}

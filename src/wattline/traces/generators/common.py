@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.signal import FloatArray
 from wattline.traces.trace import CleaningReport, Trace
 
 COMPLETED = 1
+LOADS = (1e-6, 1e6)
+"""Offered loads that can be asked for; a full machine has 1."""
 DAY_S = 86400.0
 
 POPULAR_S = 60.0 * np.array(
@@ -20,6 +24,20 @@ POPULAR_S = 60.0 * np.array(
      2880, 4320, 7200, 10080]
 )
 """The round values that users ask for."""
+
+
+def in_range(what: str, value: Any, low: float, high: float) -> None:
+    """Refuse what is no number between these ends; NaN is none."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+        raise InputError(f"{what} is {value!r}, must be a number from {low:g} to {high:g}")
+
+
+def whole(what: str, value: Any, low: int, high: int | None = None) -> None:
+    """Refuse what is no whole number between these ends."""
+    fits = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not fits or value < low or (high is not None and value > high):
+        ends = f"at least {low}" if high is None else f"from {low} to {high:,}"
+        raise InputError(f"{what} is {value!r}, must be a whole number, {ends}")
 
 
 def streams(seed: int, count: int) -> list[np.random.Generator]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from wattline.model.errors import InputError
-from wattline.traces.generators.common import finish, streams
+from wattline.traces.generators.common import finish, in_range, streams
 from wattline.traces.trace import Trace
 
 TYPES = (
@@ -43,8 +43,7 @@ def generate(
     """The 230 jobs; `request_factor` is what users ask for over what jobs take."""
     if jobs != JOBS:
         raise InputError(f"jobs is {jobs}; ESP-2 always has {JOBS}")
-    if not request_factor >= 1:
-        raise InputError(f"request_factor is {request_factor}, must be at least 1")
+    in_range("request_factor", request_factor, 1.0, 1e6)
     (rng,) = streams(seed, 1)
     kinds = np.repeat(np.arange(len(TYPES)), [count for _, _, count, _ in TYPES])
     ordinary, full = kinds[:-2], kinds[-2:]

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from wattline.model.errors import InputError
+from wattline.model.machine import MOST_POWER_W
 from wattline.model.signal import FloatArray
-from wattline.traces.generators.common import DAY_S, finish, streams
+from wattline.traces.generators.common import DAY_S, finish, in_range, streams
 from wattline.traces.trace import Trace
 
 JOBS = 16_044
 NODES = 49_152
 DAYS = 120
+MOST_DAYS = 100 * 366.0
 SIZES = np.array([512, 1024, 2048, 4096, 8192, 12_288, 16_384, 24_576, 32_768, 49_152]) / NODES
 """Partition sizes as fractions of the machine."""
 
@@ -74,10 +75,9 @@ def generate(
     power_w_per_node: float = POWER_W_MEAN,
 ) -> Trace:
     """Draw the four months; `power_w_per_node` is the mean over applications."""
-    if days is not None and not days > 0:
-        raise InputError(f"days is {days}, must be above 0")
-    if not power_w_per_node > 0:
-        raise InputError(f"power_w_per_node is {power_w_per_node}, must be above 0")
+    if days is not None:
+        in_range("days", days, 1e-3, MOST_DAYS)
+    in_range("power_w_per_node", power_w_per_node, 1e-3, MOST_POWER_W)
     stretch = (days / DAYS) if days is not None else jobs / JOBS
     arrive, size, run, ask, who, watt = streams(seed, 6)
     counts = _split(jobs)

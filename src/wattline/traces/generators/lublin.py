@@ -16,7 +16,15 @@ import numpy.typing as npt
 
 from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
-from wattline.traces.generators.common import DAY_S, finish, gamma_cdf, popular_request, streams
+from wattline.traces.generators.common import (
+    DAY_S,
+    LOADS,
+    finish,
+    gamma_cdf,
+    in_range,
+    popular_request,
+    streams,
+)
 from wattline.traces.trace import Trace
 
 BUCKETS = 48
@@ -77,8 +85,8 @@ def generate(
     """
     if nodes < 2:
         raise InputError(f"nodes is {nodes}; the Lublin model needs at least 2")
-    if load is not None and not load > 0:
-        raise InputError(f"load is {load}, must be above 0")
+    if load is not None:
+        in_range("load", load, *LOADS)
     kinds = (INTERACTIVE, BATCH) if separate else (COMBINED,)
     random = streams(seed, 4 * len(kinds) + 1)
     submit_s, kind = _arrivals(kinds, jobs, random)

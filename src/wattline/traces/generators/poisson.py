@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -12,12 +11,17 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
+from wattline.model.machine import MOST_NODES, MOST_POWER_W
+from wattline.model.reading import read_toml
 from wattline.model.signal import FloatArray
 from wattline.physics.core_power import parse_cpu_freq
 from wattline.traces.frequencies import of_texts
-from wattline.traces.generators.common import finish, streams
+from wattline.traces.generators.common import LOADS, finish, in_range, streams
 from wattline.traces.trace import Trace
 
+_RANGES = {"run_s": (1e-3, 1e9), "weight": (1e-9, 1e9), "sigma": (1e-9, 10.0),
+           "request_factor": (1.0, 1e6)}
+RATES_PER_HOUR = (1e-6, 1e9)
 DISTRIBUTIONS = ("constant", "exponential", "lognormal", "uniform")
 
 
@@ -50,11 +54,12 @@ class JobType:
         if self.run not in DISTRIBUTIONS:
             raise InputError(f"{where}: run is '{self.run}', must be one of "
                              f"{', '.join(DISTRIBUTIONS)}")
-        for name, low in (("run_s", 0.0), ("weight", 0.0), ("sigma", 0.0)):
-            if not getattr(self, name) > low:
-                raise InputError(f"{where}: {name} must be above {low:g}")
-        if not self.request_factor >= 1:
-            raise InputError(f"{where}: request_factor must be at least 1")
+        if max(sizes) > MOST_NODES:
+            raise InputError(f"{where}: procs is {max(sizes)}, must be at most {MOST_NODES:,}")
+        for name, (low, high) in _RANGES.items():
+            in_range(f"{where}: {name}", getattr(self, name), low, high)
+        if not np.isnan(self.power_w_per_node):
+            in_range(f"{where}: power_w_per_node", self.power_w_per_node, 0.0, MOST_POWER_W)
         try:
             parse_cpu_freq(self.cpu_freq or "high")
         except InputError as error:
@@ -120,10 +125,7 @@ def _frequencies(types: Sequence[JobType], chosen: IntArray) -> dict[str, FloatA
 
 def read_mix(path: Path) -> tuple[tuple[JobType, ...], dict[str, float]]:
     """A mix from a TOML file."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{path}: is not a readable TOML file ({error})") from None
+    content = read_toml(path)
     for key in content:
         if key not in ("type", "rate_per_hour", "load"):
             raise InputError(f"{path}: unknown key '{key}'; known are type, rate_per_hour, load")
@@ -157,6 +159,8 @@ def _job_type(table: Any, path: Path) -> JobType:
         raise InputError(f"{path}: [[type]] cpu_freq must be text like '1200000-2400000'")
     for key in set(values) - {"name", "procs", "run", "cpu_freq"}:
         values[key] = _number(values[key], f"{path}: [[type]] {key}")
+    if not isinstance(values["name"], str):
+        raise InputError(f"{path}: [[type]] name must be text")
     return JobType(**values)
 
 
@@ -172,10 +176,9 @@ def _check(
     largest = max(max(kind.sizes) for kind in types)
     if largest > nodes:
         raise InputError(f"a job type has {largest} procs, more than the {nodes} nodes")
-    if rate_per_hour is not None and not rate_per_hour > 0:
-        raise InputError(f"rate_per_hour is {rate_per_hour}, must be above 0")
-    if not load > 0:
-        raise InputError(f"load is {load}, must be above 0")
+    if rate_per_hour is not None:
+        in_range("rate_per_hour", rate_per_hour, *RATES_PER_HOUR)
+    in_range("load", load, *LOADS)
 
 
 def _rate(types: Sequence[JobType], nodes: int, load: float) -> float:

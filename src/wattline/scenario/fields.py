@@ -1,0 +1,79 @@
+"""Numbers and names as a scenario writes them: what people type is understood, nothing is guessed.
+
+Every number has an upper end that no machine reaches: beyond it sums would lose their meaning.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from wattline.model import units
+from wattline.model.errors import InputError
+from wattline.model.machine import MOST_POWER_W
+from wattline.model.reading import MOST_DEPTH, is_deeper
+
+MOST_S = 1e12
+"""Some 30,000 years."""
+MOST_ENERGY_J = MOST_POWER_W * MOST_S
+MOST_WEIGHT = 1e12
+
+
+def _typed(parse: Any) -> Any:
+    """Understand what people type; numbers pass as they are."""
+
+    def convert(value: Any) -> Any:
+        try:
+            return parse(value) if isinstance(value, str) else _no_truth(value)
+        except InputError as error:
+            raise ValueError(str(error)) from None
+
+    return BeforeValidator(convert)
+
+
+def _no_truth(value: Any) -> Any:
+    """`true` is no number, though Python takes it for 1."""
+    if isinstance(value, bool):
+        raise ValueError("must be a number")
+    return value
+
+
+def _no_text(value: Any) -> Any:
+    """`"8"` is no number here: it has no unit that it would need quotes for."""
+    if isinstance(value, str):
+        raise ValueError("must be a number, without quotes")
+    return _no_truth(value)
+
+
+def _finite(value: Any, name: str = "") -> Any:
+    """What a policy, a generator or a network is given: any names, but no NaN and no infinity."""
+    if is_deeper(value, MOST_DEPTH):
+        raise ValueError("tables or lists lie too deep in one another")
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            _finite(inner, f"{name}.{key}" if name else str(key))
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            _finite(inner, name)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{name} is {value}, must be a finite number")
+    return value
+
+
+Watts = Annotated[float, _typed(units.parse_power), Field(le=MOST_POWER_W)]
+Seconds = Annotated[float, _typed(units.parse_duration), Field(le=MOST_S)]
+Joules = Annotated[float, _typed(units.parse_energy), Field(le=MOST_ENERGY_J)]
+Fraction = Annotated[float, _typed(units.parse_fraction)]
+Number = Annotated[float, BeforeValidator(_no_text)]
+Whole = Annotated[int, BeforeValidator(_no_text)]
+Name = Annotated[str, Field(max_length=200)]
+Weight = Annotated[Number, Field(ge=-MOST_WEIGHT, le=MOST_WEIGHT)]
+Parameters = Annotated[dict[str, Any], BeforeValidator(_finite)]
+Choice = Annotated[str | dict[str, Any], BeforeValidator(_finite)]
+"""A policy by name, or a table with `name` and its parameters."""
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)

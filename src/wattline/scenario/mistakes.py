@@ -1,0 +1,98 @@
+"""What the validation found wrong, in words that name the field and what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+_OUT_OF_RANGE = ("greater_than", "greater_than_equal", "less_than", "less_than_equal",
+                 "finite_number")
+
+
+def _limits(field: Any) -> Iterator[Any]:
+    """The limits of a field and of the type that it has where it may also be left out."""
+    yield from field.metadata
+    for inner in get_args(field.annotation):
+        for limit in getattr(inner, "__metadata__", ()):
+            yield from getattr(limit, "metadata", (limit,))
+
+
+def _allowed(model: Any, mistake: Any) -> str:
+    """The range of a field, both ends of it: "at least 1 and at most 3"."""
+    place: tuple[int | str, ...] = mistake["loc"]
+    metadata: Any = ()
+    for part in place:
+        fields = getattr(model, "model_fields", {})
+        found = fields.get(part) or next((f for f in fields.values() if f.alias == part), None)
+        if found is not None:
+            metadata, model = list(_limits(found)), found.annotation
+            # A list of sections has its fields one level further down.
+            model = next((inner for inner in get_args(model) if hasattr(inner, "model_fields")),
+                         model)
+    words = (("gt", "above"), ("ge", "at least"), ("lt", "below"), ("le", "at most"))
+    ends = [f"{word} {getattr(limit, name):g}" for name, word in words for limit in metadata
+            if hasattr(limit, name)]
+    # Of a number in a list only the end that was passed is known.
+    ends = ends or [f"{word} {mistake['ctx'][name]:g}" for name, word in words
+                    if name in mistake.get("ctx", {})]
+    return " and ".join(ends) or "a finite number"
+
+
+_ALTERNATIVES = ("float", "str", "CapPlan")
+_FORMS = ("tuple[", "function-", "dict[", "literal[")
+
+
+def _is_alternative(part: int | str) -> bool:
+    """Whether a part of a place names one of the forms that a field may have, not a field."""
+    return part in _ALTERNATIVES or str(part).startswith(_FORMS)
+
+
+def _meant(mistakes: list[Any]) -> list[Any]:
+    """Of a field that may have several forms, the mistakes in the form that was meant.
+
+    That is the one in which the first mistake lies deepest: a table of which one field is wrong
+    is no number either, but nobody meant it to be one.
+    """
+    def field_of(mistake: Any) -> tuple[Any, ...]:
+        place = mistake["loc"]
+        end = next((at for at, part in enumerate(place) if _is_alternative(part)), len(place))
+        return tuple(place[:end])
+
+    first = field_of(mistakes[0])
+    same = [mistake for mistake in mistakes if field_of(mistake) == first]
+    deepest = max(len(mistake["loc"]) for mistake in same)
+    meant = [mistake for mistake in same if len(mistake["loc"]) == deepest]
+    return meant + [mistake for mistake in mistakes if field_of(mistake) != first]
+
+
+def _shown(value: Any) -> str:
+    """A value in an error; a long one by its beginning."""
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def first_mistake(error: ValidationError, model: Any) -> str:
+    """The first mistake in one line: the field, what would be right, and what it is."""
+    mistakes = _meant(error.errors(include_url=False))
+    first = mistakes[0]
+    field = ".".join(str(part) for part in first["loc"] if not _is_alternative(part))
+    message = str(first["msg"]).removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        message = "there is no such field"
+    elif first["type"] == "missing":
+        message = "this is needed and not there"
+    elif first["type"] in ("model_type", "model_attributes_type"):
+        message = f"this is a section, written as [{field}] (it is {_shown(first['input'])})"
+    elif first["type"] == "tuple_type":
+        message = f"this is a list, like [0.5, 1.0] (it is {_shown(first['input'])})"
+    elif first["type"] in _OUT_OF_RANGE:
+        message = f"must be {_allowed(model, first)} (it is {_shown(first['input'])})"
+    elif first["type"] == "literal_error":
+        message = f"must be {first['ctx']['expected']} (it is {_shown(first['input'])})"
+    elif "input" in first and not isinstance(first["input"], dict):
+        shown = _shown(first["input"])
+        message += "" if shown in message else f" (it is {shown})"
+    more = f" ({len(mistakes) - 1} more mistakes)" if len(mistakes) > 1 else ""
+    return f"{field}: {message}{more}" if field else message + more
