@@ -9,7 +9,12 @@ from typing import Any
 import click
 
 from wattline.cli.output import json_option, print_json, print_table, progress
-from wattline.cli.scenario_options import changes_from, load_scenario, scenario_options
+from wattline.cli.scenario_options import (
+    changes_from,
+    code_allowed,
+    load_scenario,
+    scenario_options,
+)
 from wattline.cli.simulating import (
     file_stem,
     run_folder,
@@ -56,13 +61,13 @@ def command(
     said: set[str] = set()
     page = None
     # All scenarios are checked before the first of them costs any time.
-    todo = [(load_scenario(path, trace, changes), changes)
+    todo = [(load_scenario(path, trace, changes), changes, code_allowed(path, changes, options))
             for changes in _variations(vary, changes_from(options)) for path in paths]
     _clear_old(folder)
     with whole_or_gone(folder):
-        for loaded, changes in todo:
+        for loaded, changes, may_run_code in todo:
             name = _unique(_label(loaded.name, changes, vary), runs)
-            ready = plan(loaded.model_copy(update={"name": name}))
+            ready = plan(loaded.model_copy(update={"name": name}), allow_code=may_run_code)
             say_beforehand(ready, said)
             run = run_plan(ready)
             say_not_run(ready, run)

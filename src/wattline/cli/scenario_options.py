@@ -53,9 +53,23 @@ def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
                            help="Set any field of the scenario.")(command)
     command = click.option("--drop-larger", is_flag=True,
                            help="Leave out jobs that are larger than the machine.")(command)
+    command = click.option("--allow-code", is_flag=True,
+                           help="Let a scenario from a pipe run its policy.python.")(command)
     return click.option("--strict", is_flag=True, help="Irregular jobs in the log are errors.")(
         command
     )
+
+
+def code_allowed(path: str | None, changes: dict[str, Any], options: dict[str, Any]) -> bool:
+    """Whether a scenario may run code: its file or the policy was named on the command line.
+
+    What comes through a pipe was not: nobody need have seen it.
+    """
+    from wattline.model.reading import is_file
+
+    named = path is not None and (path.startswith("bundled:") or is_file(path))
+    own_word = any(field in ("policy", "policy.python") for field in changes)
+    return bool(options["allow_code"]) or named or own_word
 
 
 def changes_from(options: dict[str, Any]) -> dict[str, Any]:

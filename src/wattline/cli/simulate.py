@@ -7,7 +7,12 @@ from typing import Any
 import click
 
 from wattline.cli.output import counted, json_option, print_json, print_table
-from wattline.cli.scenario_options import changes_from, load_scenario, scenario_options
+from wattline.cli.scenario_options import (
+    changes_from,
+    code_allowed,
+    load_scenario,
+    scenario_options,
+)
 from wattline.cli.simulating import (
     cleaning,
     dropped,
@@ -37,11 +42,12 @@ def command(
     SCENARIO is a TOML file (or bundled:NAME); options set its fields. Without a file, give at
     least --trace LOG.
     """
-    loaded = load_scenario(scenario, trace, changes_from(options))
+    changes = changes_from(options)
+    loaded = load_scenario(scenario, trace, changes)
     from wattline.scenario.build import plan
 
     target = None if no_folder else run_folder(loaded.name, out)
-    ready = plan(loaded)
+    ready = plan(loaded, allow_code=code_allowed(scenario, changes, options))
     say_beforehand(ready)
     run = run_plan(ready)
     from wattline.analysis import rundir

@@ -18,13 +18,16 @@ def simulate(
     *,
     trace: Trace | str | Path | None = None,
     policy: Policy | None = None,
+    allow_code: bool = False,
     progress: Callable[[float], None] | None = None,
     **fields: Any,
 ) -> Run:
     """Simulate a scenario file, or a trace on a machine given by fields.
 
     Fields are those of the scenario file, with `__` for the dot: `machine__nodes=100`,
-    `policy__order="wfp"`, `power__cap=0.7`. `policy` is an object with `decide(view)`.
+    `policy__order="wfp"`, `power__cap=0.7`. `policy` is an object with `decide(view)`. The file
+    that you name may run code (`policy.python`); fields, which may come from elsewhere, may do so
+    with `allow_code`.
 
         run = simulate(trace="KTH.swf.gz", machine__nodes=100, policy__backfill="conservative")
     """
@@ -38,4 +41,5 @@ def simulate(
         loaded = load(scenario, changes)
     else:
         loaded = validate(changed({"name": "run"}, changes), "simulate()")
-    return plan(loaded, given, policy).run(progress)
+    named = scenario is not None and "policy.python" not in changes
+    return plan(loaded, given, policy, allow_code=allow_code or named).run(progress)

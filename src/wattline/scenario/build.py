@@ -31,7 +31,7 @@ from wattline.scenario.model import MOST_UNIX_S, NodeClassSection, Scenario, nam
 from wattline.scenario.networks import with_nodes
 from wattline.scenario.node_powers import assumed_powers, class_node_w, equal_node_w
 from wattline.scenario.parameters import generator_parameters
-from wattline.scenario.python_policy import load_policy
+from wattline.scenario.python_policy import load_policy, refuse_code
 from wattline.scenario.sizes import Dropped, fits, fitting, machine_size
 from wattline.traces import Trace, generate, read
 from wattline.traces.signals import read_signal
@@ -86,9 +86,15 @@ class Plan:
 
 
 def plan(
-    scenario: Scenario, trace: Trace | None = None, policy: Policy | None = None
+    scenario: Scenario, trace: Trace | None = None, policy: Policy | None = None, *,
+    allow_code: bool = False,
 ) -> Plan:
-    """Read or generate the jobs and make the policies, unless they are given."""
+    """Read or generate the jobs and make the policies, unless they are given.
+
+    `allow_code`: whoever calls knows that the user wants the code of `policy.python` to run.
+    """
+    if not allow_code:
+        refuse_code(scenario.policy.python)
     scenario = with_nodes(scenario)
     check_kept(scenario, policy is not None)
     if trace is None:

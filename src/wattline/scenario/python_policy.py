@@ -12,6 +12,15 @@ from wattline.model.errors import InputError
 from wattline.policies.view import Policy
 
 
+def refuse_code(place: str | None) -> None:
+    """Refuse a scenario that would run code and that its user did not name."""
+    if place is not None:
+        raise InputError(
+            f"policy.python: this scenario runs code of its own ({place}), and you did not name "
+            "its file; if you trust it, add --allow-code (in Python allow_code=True)"
+        )
+
+
 def load_policy(place: str) -> Policy:
     """The policy at `MODULE:CLASS` or `FILE.py:CLASS`; modules of the current folder count too."""
     module, colon, name = place.rpartition(":")
