@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.property import twin_runs
+from tests.support.plain import PLAIN as PLAIN_PROCESS
+from tests.support.plain import ROOT
 from tests.support.workloads import workloads
 
 from wattline.analysis.checker import check
 from wattline.model.kernel import PLAIN
 
-ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(PLAIN, reason="compares the compiled kernels with this very mode")
 
 
@@ -51,8 +51,8 @@ def test_compiled_and_plain_runs_are_equal(name, plain, case):
 
 def test_every_combination_decides_alike_on_snapshots():
     """Too many combinations to compile; the plain twins are the same source."""
-    environment = {**os.environ, "WATTLINE_PLAIN": "1", "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
                            "tests/property/test_snapshot_decisions.py"], cwd=ROOT,
-                          env=environment, text=True, capture_output=True, check=False)
+                          env={**os.environ, **PLAIN_PROCESS}, text=True, capture_output=True,
+                          check=False)
     assert done.returncode == 0, done.stdout[-3000:]

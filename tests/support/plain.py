@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+PLAIN = {"WATTLINE_PLAIN": "1", "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT)))}
+"""Environment of such a process; it uses the sources beside these tests, installed or not."""
 
 
 def in_plain(code: str) -> Any:
     """What the code assigns to `result`, as JSON carries it."""
     script = textwrap.dedent(code) + "\nimport json\nprint(json.dumps(result))\n"
-    # The sources of this checkout, wherever the package is installed from.
-    path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, check=False, capture_output=True, text=True,
-        env={**os.environ, "WATTLINE_PLAIN": "1", "PYTHONPATH": path},
+        env={**os.environ, **PLAIN},
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])

@@ -11,17 +11,16 @@ import pickle
 import subprocess
 import sys
 import traceback
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.plain import PLAIN, ROOT
 
 
 class PlainProcess:
     """Calls functions of modules in the other process; close it when done."""
 
     def __init__(self) -> None:
-        environment = {**os.environ, "WATTLINE_PLAIN": "1", "PYTHONPATH": str(ROOT)}
+        environment = {**os.environ, **PLAIN}
         self._process = subprocess.Popen([sys.executable, "-m", __name__], cwd=ROOT,
                                          env=environment, stdin=subprocess.PIPE,
                                          stdout=subprocess.PIPE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wattline.model.kernel import kernel
-from wattline.policies.regulation.cycle import extra_w, free_servers, room_w
+from wattline.policies.regulation.cycle import extra_w, free_servers, room_w, under_limit
 from wattline.policies.regulation.desk import Desk
 from wattline.policies.regulation.quality import held_back
 from wattline.policies.state import State
@@ -25,7 +25,8 @@ def choose_by_age(st: State, desk: Desk) -> None:
             return
         entry = desk.types[oldest]
         each_w = extra_w(st, desk, oldest)
-        if entry.servers <= free and 0.5 * each_w <= left_w:
+        near = 0.5 * each_w <= left_w
+        if entry.servers <= free and near and under_limit(st, desk, oldest):
             entry.starts += 1
             free -= entry.servers
             left_w -= each_w

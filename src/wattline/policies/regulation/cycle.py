@@ -37,7 +37,8 @@ def begin_cycle(st: State, desk: Desk) -> int:
     target_w = float("inf")
     if desk.reserve[hour] > 0.0:
         target_w = desk.average[hour] + desk.level[cycle] * desk.reserve[hour]
-    control.target_w = min(target_w, desk.limit[cycle])
+    control.limit_w = desk.limit[cycle]
+    control.target_w = min(target_w, control.limit_w)
     control.bias_w = 0.0
     if control.feedback:
         control.bias_w = st.clock[0].power_w - modelled_w(st, desk, control.ratio)
@@ -129,6 +130,22 @@ def extra_w(st: State, desk: Desk, kind: int) -> float:
     """Watts that one more job of this type adds."""
     entry = desk.types[kind]
     return float(entry.servers * (entry.power_w_max - st.clock[0].idle_w))
+
+
+@kernel
+def under_limit(st: State, desk: Desk, kind: int) -> bool:
+    """Whether one more job of this type, with all caps down, leaves the hard limit kept.
+
+    A target may be overshot, for a job that comes nearer to it or for one that is urgent: caps
+    take that away, or the tracking error shows it. A limit is not to be exceeded at all.
+    """
+    control = desk.control[0]
+    if control.limit_w == float("inf"):
+        return True
+    entry = desk.types[kind]
+    least_w = entry.servers * (entry.power_w_min - st.clock[0].idle_w)
+    left_w = control.limit_w - control.bias_w - modelled_w(st, desk, 0.0)
+    return bool(least_w <= left_w + SLACK * control.limit_w)
 
 
 @kernel

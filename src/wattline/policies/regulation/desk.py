@@ -49,6 +49,7 @@ CONTROL = np.dtype(
         ("margin", "f8"),  # share of a threshold from which on a job is close to violation
         # the state of the control
         ("target_w", "f8"),
+        ("limit_w", "f8"),  # the power not to exceed in this cycle, infinite for none
         ("ratio", "f8"),  # cap ratio of the last cycle
         ("bias_w", "f8"),  # measured power less the power of the model
         ("known", "i8"),  # running jobs at the start of the cycle: those in the heap of ends

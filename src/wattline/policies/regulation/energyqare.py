@@ -40,7 +40,8 @@ def _regulate(st: State, regulation: EnergyQare, policy: Composition) -> None:
     target_w = control.target_w
     if quality > error / ERROR_LIMIT:
         # Jobs start until the error that they bring weighs as much as the degradation.
-        control.target_w += quality * ERROR_LIMIT * reserve_w
+        raised_w = target_w + quality * ERROR_LIMIT * reserve_w
+        control.target_w = min(raised_w, control.limit_w)
     track(st, desk, policy)
     control.target_w = target_w
     end_cycle(st, desk, cycle)

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from wattline.model.kernel import kernel
-from wattline.policies.regulation.cycle import extra_w, free_servers, modelled_w, room_w
+from wattline.policies.regulation.cycle import (
+    extra_w,
+    free_servers,
+    modelled_w,
+    room_w,
+    under_limit,
+)
 from wattline.policies.regulation.desk import Desk
 from wattline.policies.regulation.quality import relative_to_threshold
 from wattline.policies.starting import note
@@ -23,7 +29,8 @@ def resume_paused(st: State, desk: Desk) -> None:
         job = desk.paused[place]
         kind = st.jobs[job].kind
         each_w = extra_w(st, desk, kind)
-        if desk.types[kind].servers > free or 0.5 * each_w > left_w:
+        fits = desk.types[kind].servers <= free and under_limit(st, desk, kind)
+        if not fits or 0.5 * each_w > left_w:
             # New jobs that are farther from violation would take what it waits for.
             control.held = relative_to_threshold(st, desk, job)
             return

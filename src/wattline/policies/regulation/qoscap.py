@@ -2,7 +2,8 @@
 
 Jobs close to violating their threshold run at full power and start whatever the target says; the
 others lend their range to the target. A waiting job starts when the target can be met with all
-lendable caps down, so that many jobs run slowly rather than few at full speed.
+lendable caps down, so that many jobs run slowly rather than few at full speed. A hard limit holds
+for all: nothing starts above it, and what is left to do by caps the urgent jobs do too.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from wattline.policies.regulation.cycle import (
     begin_cycle,
     end_cycle,
     free_servers,
+    modelled_w,
     set_job_ratio,
     start_all,
+    under_limit,
 )
 from wattline.policies.regulation.desk import Desk
 from wattline.policies.regulation.preemption import pause_surplus, resume_paused
@@ -44,8 +47,8 @@ def _regulate(st: State, regulation: QosCap, policy: Composition) -> None:
     fixed_w, low_w, high_w = _choose(st, desk, fixed_w, low_w, high_w)
     add_standby(st, desk)
     pause_surplus(st, desk)
-    ratio = _ratio(st, desk, fixed_w, low_w, high_w)
-    _cap(st, desk, ratio)
+    ratio, urgent = _within_limit(st, desk, _ratio(st, desk, fixed_w, low_w, high_w))
+    _cap(st, desk, ratio, urgent)
     start_all(st, desk, policy, ratio)
     end_cycle(st, desk, cycle)
 
@@ -81,7 +84,10 @@ def _present(st: State, desk: Desk) -> tuple[float, float, float]:
 def _choose(
     st: State, desk: Desk, fixed_w: float, low_w: float, high_w: float
 ) -> tuple[float, float, float]:
-    """Choose starts, the nearest to violation first; urgent ones whatever the target says."""
+    """Choose starts, the nearest to violation first; urgent ones whatever the target says.
+
+    All of them below the hard limit, where there is one.
+    """
     control = desk.control[0]
     idle_w = st.clock[0].idle_w
     free = free_servers(st, desk)
@@ -95,7 +101,8 @@ def _choose(
         entry = desk.types[kind]
         least_w = entry.servers * (entry.power_w_min - idle_w)
         fits = fixed_w + low_w + least_w <= goal_w
-        if entry.servers <= free and (fits or relative >= control.margin):
+        wanted = fits or relative >= control.margin
+        if entry.servers <= free and wanted and under_limit(st, desk, kind):
             entry.starts += 1
             free -= entry.servers
             low_w += least_w
@@ -128,6 +135,12 @@ def _ratio(st: State, desk: Desk, fixed_w: float, low_w: float, high_w: float) -
     """The cap ratio of the jobs that lend their range."""
     control = desk.control[0]
     goal_w = control.target_w - control.bias_w - st.clock[0].units * st.clock[0].idle_w - fixed_w
+    return _part(goal_w, low_w, high_w)
+
+
+@kernel
+def _part(goal_w: float, low_w: float, high_w: float) -> float:
+    """Where between the lowest and the highest caps the goal lies."""
     if high_w <= goal_w:
         return 1.0
     if low_w >= goal_w:
@@ -136,11 +149,38 @@ def _ratio(st: State, desk: Desk, fixed_w: float, low_w: float, high_w: float) -
 
 
 @kernel
-def _cap(st: State, desk: Desk, ratio: float) -> None:
+def _within_limit(st: State, desk: Desk, ratio: float) -> tuple[float, float]:
+    """The cap ratios of the lending and of the urgent jobs, as far as a hard limit allows them.
+
+    The lending ones come down first.
+    """
+    control = desk.control[0]
+    if control.limit_w == float("inf"):
+        return ratio, 1.0
+    idle_w = st.clock[0].idle_w
+    urgent_low_w = 0.0
+    urgent_high_w = 0.0
+    for index in range(control.known):
+        job = st.heap[index].job
+        if st.live[job].slack < 0.0:
+            entry = desk.types[st.jobs[job].kind]
+            urgent_low_w += entry.servers * (entry.power_w_min - idle_w)
+            urgent_high_w += entry.servers * (entry.power_w_max - idle_w)
+    floor_w = st.clock[0].units * idle_w
+    low_w = modelled_w(st, desk, 0.0) - floor_w - urgent_low_w
+    high_w = modelled_w(st, desk, 1.0) - floor_w - urgent_high_w
+    left_w = control.limit_w - control.bias_w - floor_w
+    ratio = min(ratio, _part(left_w - urgent_high_w, low_w, high_w))
+    lent_w = low_w + ratio * (high_w - low_w)
+    return ratio, _part(left_w - lent_w, urgent_low_w, urgent_high_w)
+
+
+@kernel
+def _cap(st: State, desk: Desk, ratio: float, urgent: float) -> None:
     control = desk.control[0]
     for index in range(control.known):
         job = st.heap[index].job
-        set_job_ratio(st, desk, job, 1.0 if st.live[job].slack < 0.0 else ratio)
+        set_job_ratio(st, desk, job, urgent if st.live[job].slack < 0.0 else ratio)
     control.ratio = ratio
 
 

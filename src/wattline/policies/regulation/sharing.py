@@ -20,6 +20,7 @@ from wattline.policies.regulation.cycle import (
     extra_w,
     free_servers,
     room_w,
+    under_limit,
 )
 from wattline.policies.regulation.desk import Desk
 from wattline.policies.regulation.preemption import pause_surplus, resume_paused
@@ -105,7 +106,8 @@ def choose_by_share(st: State, desk: Desk) -> None:
             return
         entry = desk.types[kind]
         each_w = extra_w(st, desk, kind)
-        if entry.servers <= free and (_lack(desk, kind) >= 0.5 or 0.5 * each_w <= left_w):
+        wanted = _lack(desk, kind) >= 0.5 or 0.5 * each_w <= left_w
+        if entry.servers <= free and wanted and under_limit(st, desk, kind):
             entry.starts += 1
             free -= entry.servers
             left_w -= each_w
