@@ -22,6 +22,7 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.model.run import EventLog, Outcome, Placement, Run, Schedule
 from wattline.policies.contract import Composition, cycle_s
+from wattline.policies.fresh import fresh
 from wattline.policies.state import DONE, State, grow
 from wattline.policies.view import Policy
 
@@ -36,15 +37,19 @@ def simulate(
     rules: Rules | None = None,
     *,
     progress: Callable[[float], None] | None = None,
+    in_place: bool = False,
 ) -> Run:
     """Run the jobs to their end.
 
     `policy` is a composition of built-in policies, or any object with `decide(view)` that returns
-    actions (see `wattline.policies.view`).
+    actions (see `wattline.policies.view`). A composition is left as it was, so that it can be run
+    again; with `in_place` the run writes into its arrays, for callers that read them afterwards.
     """
     rules = rules or Rules()
     state, world = prepare(jobs, machine, rules)
     if isinstance(policy, Composition):
+        if not in_place:
+            policy = fresh(policy)
         policy = policy.narrowed(len(state.windows))
         run_events(state, world, policy, 0)  # compile first: that is not time in the engine
     started = time.perf_counter()

@@ -31,6 +31,8 @@ class Setting:
     cap_w: Signal | None
     logged: Mapping[str, Any] = field(default_factory=dict)
     """Further columns of the log, one value a job: see `wattline.traces.trace.Trace.logged`."""
+    configuration: Any = None
+    """What was made along the axis `configure`, for a placement that belongs to it."""
 
 
 @dataclass(frozen=True)

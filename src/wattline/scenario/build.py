@@ -52,11 +52,17 @@ class Plan:
     dropped: Dropped | None = None
 
     def run(self, progress: Callable[[float], None] | None = None) -> Run:
-        """Simulate, and keep the scenario and what is to be said with the result."""
+        """Simulate, and keep the scenario and what is to be said with the result.
+
+        A second run is the same again.
+        """
         from wattline.scenario.remarks import remarks
 
+        policy = self.policy
+        if self.scenario.policy.python is not None:  # an object may remember: make it anew
+            policy = load_policy(self.scenario.policy.python)
         try:
-            run = simulate(self.jobs, self.machine, self.policy, self.rules, progress=progress)
+            run = simulate(self.jobs, self.machine, policy, self.rules, progress=progress)
         except (Exception, SystemExit) as error:  # a policy of the user's may do anything
             if isinstance(self.policy, Composition) or isinstance(error, WattlineError):
                 raise
@@ -93,6 +99,9 @@ def plan(
 
     `allow_code`: whoever calls knows that the user wants the code of `policy.python` to run.
     """
+    if policy is not None:
+        own = scenario.policy.model_copy(update={"python": None})
+        scenario = scenario.model_copy(update={"policy": own})
     if not allow_code:
         refuse_code(scenario.policy.python)
     scenario = with_nodes(scenario)
@@ -174,11 +183,13 @@ def make_policy(scenario: Scenario, setting: Setting) -> Composition | Policy:
     power = chosen.power
     if power == "none" and is_moldable(chosen.configure):
         power = "watts"  # these rules share out the cap, so it is kept
+    admission = build("power", power, setting)
+    setting = replace(setting, configuration=build("configure", chosen.configure, setting))
     return Composition(
         order=build("order", chosen.order, setting),
         backfill=build("backfill", chosen.backfill, setting),
-        admission=build("power", power, setting),
-        configuration=build("configure", chosen.configure, setting),
+        admission=admission,
+        configuration=setting.configuration,
         placement=build("placement", chosen.placement, setting),
         regulation=NoRegulation(),
     )

@@ -5,7 +5,6 @@ Kernels are imported only when a policy is made.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from wattline.model.errors import InputError
 from wattline.model.machine import Machine
 from wattline.model.signal import Signal
 from wattline.scenario.model import CapPlan, Scenario, name_of
-from wattline.scenario.parameters import MOST_PERIODS, policy_parameters
+from wattline.scenario.parameters import MOST_PERIODS
 
 if TYPE_CHECKING:
     from wattline.model.jobs import JobTable
@@ -259,33 +258,26 @@ def _least_factor(scenario: Scenario) -> float:
 
 def claims_configuration(setting: Setting, **parameters: Any) -> Claimed:
     """Parameters: claims (a CSV file or npb), objective, caution, patience."""
-    return _claimed(setting, tuple(sorted(parameters.items())))
-
-
-def claims_placement(setting: Setting) -> Any:
-    from wattline.policies.placement.claimed import ClaimedNodes
-
-    chosen = setting.scenario.policy.configure
-    if name_of(chosen) != "claims":
-        raise InputError("policy.placement: claims needs policy.configure = 'claims' too")
-    given = policy_parameters("configure", chosen)
-    return ClaimedNodes(_claimed(setting, tuple(sorted(given.items()))))
-
-
-@lru_cache(maxsize=8)
-def _claimed(setting: Setting, parameters: tuple[tuple[str, Any], ...]) -> Claimed:
-    """The same arrays for configuration and placement: what one learns, the other knows."""
     from wattline.physics.claims import Objective, npb_claims, read_claims
     from wattline.policies.configuration.claimed import Claimed
     from wattline.policies.configuration.claimed_setup import options_of
 
-    given = dict(parameters)
-    source = given.get("claims", "npb")
-    objective = Objective.parse(given.get("objective", "energy"))
+    source = parameters.get("claims", "npb")
+    objective = Objective.parse(parameters.get("objective", "energy"))
     jobs = setting.jobs
     book = npb_claims() if source == "npb" else read_claims(Path(source))
     names = [jobs.name_of("application", int(code)) for code in jobs.application]
     options, first, count = options_of(book, book, setting.machine, names, jobs.procs.tolist())
     return Claimed(options, first, count, np.ones(1), objective.time_weight,
-                   objective.energy_weight, 0.0, given.get("caution", 0.0),
-                   patience=given.get("patience", 0.0))
+                   objective.energy_weight, 0.0, parameters.get("caution", 0.0),
+                   patience=parameters.get("patience", 0.0))
+
+
+def claims_placement(setting: Setting) -> Any:
+    """It has the very arrays of the configuration: what one learns, the other knows."""
+    from wattline.policies.configuration.claimed import Claimed
+    from wattline.policies.placement.claimed import ClaimedNodes
+
+    if not isinstance(setting.configuration, Claimed):
+        raise InputError("policy.placement: claims needs policy.configure = 'claims' too")
+    return ClaimedNodes(setting.configuration)

@@ -155,7 +155,7 @@ def _run(case: Case, bid: Bid | Sequence[Bid | None] | None) -> ContractRun:
     rules = Rules(
         choose_nodes=case.choose_nodes, event_rows=rows, speeds_together=not case.choose_nodes
     )
-    run = simulate(case.jobs, _machine(case), policy, rules)
+    run = simulate(case.jobs, _machine(case), policy, rules, in_place=True)  # the desk is read
     return _judged(case, desk, run, weights)
 
 

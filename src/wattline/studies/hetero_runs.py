@@ -43,7 +43,7 @@ def claimed_run(
     )
     policy = Composition(order or Fcfs(), Easy(), NoLimit(), claims, ClaimedNodes(claims),
                          NoRegulation())
-    return simulate(jobs, machine, policy, Rules(choose_nodes=True)), table
+    return simulate(jobs, machine, policy, Rules(choose_nodes=True), in_place=True), table
 
 
 def regret_order(options: tuple[Any, Any, Any], score: Callable[[Any], float]) -> Any:

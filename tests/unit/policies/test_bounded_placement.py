@@ -22,7 +22,8 @@ def test_a_rack_with_a_limit_takes_fewer_jobs():
         view = power_view(machine, limits_w={"rack0": 800})
         jobs = JobTable.build(submit_s=[0, 0, 0, 0], run_s=[50, 100, 100, 10], procs=[2] * 4)
         placement = bounded(view, machine)
-        run = simulate(jobs, machine, compose(placement=placement), Rules(choose_nodes=True))
+        run = simulate(jobs, machine, compose(placement=placement), Rules(choose_nodes=True),
+                       in_place=True)
         result = [run.schedule.start_s.tolist(), run.placement.first.tolist(),
                   placement.room_w[view.tree.of("rack0")]]
     """)

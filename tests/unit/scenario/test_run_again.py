@@ -1,0 +1,96 @@
+"""A plan and a composition are values: run again, they give the same again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.support.choices import CASES, every, planned
+from tests.support.plain import in_plain
+
+from wattline.model.books import Books
+from wattline.policies.contract import Composition
+from wattline.policies.fresh import fresh
+
+AGAIN = """
+    import numpy as np
+    from tests.support.choices import CASES, planned
+    from wattline.engine.simulate import simulate
+
+    def columns(run):
+        parts = [run.schedule, run.events] + ([run.placement] if run.placement else [])
+        return [column for part in parts for column in vars(part).values()]
+
+    def same(one, other):
+        return one.energy_j == other.energy_j and all(
+            np.array_equal(a, b, equal_nan=True)
+            for a, b in zip(columns(one), columns(other), strict=True))
+
+    def again(case):
+        made = planned(case)
+        first = made.run()
+        by_hand = [simulate(made.jobs, made.machine, made.policy, made.rules) for _ in range(2)]
+        others = [made.run(), *by_hand, planned(case).run()]
+        return [int(first.ran.sum()), [same(first, other) for other in others]]
+"""
+
+
+def test_every_choice_of_every_axis_has_a_case() -> None:
+    assert {case.split(",")[0] for case in CASES} == every()
+
+
+@pytest.mark.parametrize("axis", ["order", "backfill", "power", "configure", "placement"])
+def test_a_second_run_is_the_same_for_every_choice(axis: str) -> None:
+    """Starts, ends, nodes, joules and the whole log; of the plan, and of its composition alone."""
+    cases = [case for case in CASES if case.startswith(axis)]
+    found = in_plain(AGAIN + f"""
+    result = {{case: again(case) for case in {cases!r}}}
+    """)
+    assert len(found) == len(cases) > 2
+    for case, (ran, equal) in found.items():
+        assert ran > 0, case
+        assert equal == [True] * 4, case
+
+
+def test_a_copy_keeps_what_two_axes_share_and_touches_nothing_else() -> None:
+    policy = planned("placement.claims").policy
+    assert isinstance(policy, Composition)
+    made = fresh(policy)
+    assert made.placement.claims.options is made.configuration.options
+    assert made.configuration.options is not policy.configuration.options
+    np.testing.assert_array_equal(made.configuration.options, policy.configuration.options)
+    assert type(made.configuration.options) is type(policy.configuration.options)
+
+
+class _Numbers(Books):
+    FIELDS = ("kept", "fixed")
+
+
+def test_books_are_copied_and_arrays_that_nobody_writes_are_not() -> None:
+    fixed = np.arange(3)
+    fixed.flags.writeable = False
+    books = _Numbers(kept=np.zeros(2), fixed=fixed)
+    policy = planned("order.fcfs").policy
+    assert isinstance(policy, Composition)
+    made = fresh(policy._replace(regulation=(books, books)))
+    assert made.regulation[0] is made.regulation[1]
+    assert made.regulation[0].fixed is fixed
+    made.regulation[0].kept[0] = 7
+    assert books.kept[0] == 0
+
+
+def test_a_policy_in_python_begins_anew(tmp_path) -> None:
+    """It starts one job in each decision, and only three in its life."""
+    (tmp_path / "three.py").write_text(
+        "from wattline.policies.view import Start\n"
+        "class Three:\n"
+        "    left = 3\n"
+        "    def decide(self, view):\n"
+        "        if view.queue and self.left and view.queue[0].units <= view.free:\n"
+        "            self.left -= 1\n"
+        "            yield Start(view.queue[0].job)\n")
+    found = in_plain(f"""
+    from tests.support.choices import planned
+    made = planned("order.fcfs", **{{"policy.python": "{tmp_path}/three.py:Three"}})
+    result = [int(made.run().ran.sum()) for _ in range(2)]
+    """)
+    assert found == [3, 3]
