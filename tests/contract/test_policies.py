@@ -89,8 +89,6 @@ class TestWait(PolicyContract):
     def make_policy(self):
         return compose(admission=Wait(wait_s=20.0, slots=2))
 
-    works_on_snapshots = False  # who stands aside is remembered from decision to decision
-
 
 class TestDvfs(PolicyContract):
     cap_w = 2200.0

@@ -146,6 +146,8 @@ def view_of(state: State, signals: Mapping[str, Signal]) -> View:
         speed=float(clock.speed),
         power_factor=float(clock.power_factor),
         signals={name: signal.at(float(clock.now_s)) for name, signal in signals.items()},
+        cap_w_max=float(clock.cap_w_max),
+        windows=int(clock.windows),
     )
 
 

@@ -1,16 +1,18 @@
 """Compiled policies on a snapshot: the way in for callers that have a view and no simulation.
 
-The live controller looks at the machine, builds a view, and asks the very kernels that the
-simulator runs what to do.
+A notebook, a test or a policy in Python has a picture of the machine and asks the very kernels that
+the simulator runs what to do. That works for policies that decide from the picture alone, which
+they say themselves (`wattline.policies.from_view`); everything else is refused.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from wattline.model.errors import PolicyError
+from wattline.model.errors import InputError, PolicyError
 from wattline.model.jobs import JobTable
-from wattline.policies.contract import Composition, schedule, settle
+from wattline.policies.contract import Composition, refuses, schedule, settle
+from wattline.policies.from_view import more_than_view
 from wattline.policies.queue import enqueue
 from wattline.policies.releases import insert_release
 from wattline.policies.state import (
@@ -37,20 +39,63 @@ from wattline.policies.view import (
 
 
 def decide(policy: Composition, view: View) -> list[Action]:
-    """What a composition of built-in policies does in this situation."""
-    jobs: list[QueuedJob | RunningJob] = [*view.queue, *view.running]
-    jobs.sort(key=lambda job: job.job)
-    state = _state(policy, view, jobs)
+    """What a composition of compiled policies does in this situation.
+
+    Jobs that could not even start alone under the highest cap (`never_starting`) are left out, as
+    the simulator refuses them at their submission; one at the head would hold up all others.
+    """
+    _check(policy, view)
+    state, jobs = _books(view)
+    never = _never_starting(policy, view, state, jobs)
+    _check_known(view, never)
+    _enqueue(policy, state, jobs, set(never))
     schedule(state, policy.backfill, policy)
     settle(state, policy.admission, policy)
-    return [
-        action
-        for index in range(state.clock[0].actions)
-        if (action := _action(state, index, [job.job for job in jobs])) is not None
-    ]
+    names = [job.job for job in jobs]
+    return [_action(state, index, names) for index in range(state.clock[0].actions)]
 
 
-def _state(policy: Composition, view: View, jobs: list[QueuedJob | RunningJob]) -> State:
+def never_starting(policy: Composition, view: View) -> list[int]:
+    """Waiting jobs that the policy could not start alone, not even under the view's highest cap."""
+    _check(policy, view)
+    return _never_starting(policy, view, *_books(view))
+
+
+def _never_starting(
+    policy: Composition, view: View, state: State, jobs: list[QueuedJob | RunningJob]
+) -> list[int]:
+    state.clock[0].cap_w_max = view.cap_w if view.cap_w_max is None else view.cap_w_max
+    return [job.job for row, job in enumerate(jobs)
+            if isinstance(job, QueuedJob) and refuses(state, policy.admission, row)]
+
+
+def _check(policy: Composition, view: View) -> None:
+    """Refuse what would be decided otherwise here than in a simulation."""
+    needed = more_than_view(policy)
+    if needed:
+        raise PolicyError(f"a snapshot cannot be decided: {needed}; simulate it instead")
+    if view.paused:
+        raise InputError(f"job {view.paused[0].job} of the view is paused; a snapshot resumes "
+                         "nothing: put it into the queue with what is left of it, or leave it out")
+    if view.windows:
+        raise InputError(f"{view.windows} reservations lie ahead; a view does not show when: "
+                         "a snapshot is decided without any")
+    large = [job for job in view.queue if job.units > view.units]
+    if large:
+        raise InputError(f"job {large[0].job} asks for {large[0].units} units and the machine has "
+                         f"{view.units}; leave it out of the view")
+
+
+def _check_known(view: View, never: list[int]) -> None:
+    if never and view.cap_w_max is None:
+        raise InputError(f"job {never[0]} alone exceeds the cap of now, {view.cap_w:g} W; whether "
+                         "it waits for another or never starts, cap_w_max of the view must say")
+
+
+def _books(view: View) -> tuple[State, list[QueuedJob | RunningJob]]:
+    """Clock, jobs and running jobs; nobody stands in the queue yet."""
+    jobs: list[QueuedJob | RunningJob] = [*view.queue, *view.running]
+    jobs.sort(key=lambda job: job.job)
     table = JobTable.build(
         submit_s=np.maximum.accumulate([_submit_s(job) for job in jobs]),
         run_s=[_requested_s(job, view.now_s) for job in jobs],
@@ -66,19 +111,25 @@ def _state(policy: Composition, view: View, jobs: list[QueuedJob | RunningJob]) 
     clock.now_s = view.now_s
     clock.free = view.free
     clock.off = view.off
+    clock.changing = view.changing
     clock.power_w = view.power_w
     clock.speed = view.speed
     clock.power_factor = view.power_factor
     for row, job in enumerate(jobs):
         if isinstance(job, RunningJob):
             _book(state, row, job)
+    return state, jobs
+
+
+def _enqueue(
+    policy: Composition, state: State, jobs: list[QueuedJob | RunningJob], never: set[int]
+) -> None:
     for row, job in enumerate(jobs):
-        if isinstance(job, QueuedJob):
+        if isinstance(job, QueuedJob) and job.job not in never:
             state.jobs[row].submit_s = job.submit_s
             enqueue(state, policy, row)
-    clock.examined = 0
-    clock.replan = PLAN_STALE
-    return state
+    state.clock[0].examined = 0
+    state.clock[0].replan = PLAN_STALE
 
 
 def _submit_s(job: QueuedJob | RunningJob) -> float:
@@ -105,7 +156,7 @@ def _book(state: State, row: int, job: RunningJob) -> None:
     insert_release(state, job.expected_s, row, job.units)
 
 
-def _action(state: State, index: int, names: list[int]) -> Action | None:
+def _action(state: State, index: int, names: list[int]) -> Action:
     found = state.actions[index]
     if found.kind in (ACT_START, ACT_RESUME):
         return Start(names[found.job], float(found.value), float(found.power_w))

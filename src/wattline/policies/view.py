@@ -1,8 +1,8 @@
 """What a policy sees and what it may ask for, as plain objects.
 
 A policy written in Python is any object with `decide(view) -> iterable of actions`. It gets a
-read-only view and returns actions; the caller (simulator or live controller) carries them out. It
-has no clock and no input of its own, so the same object serves both.
+read-only view and returns actions; the caller carries them out. It has no clock and no input of its
+own, so the same object serves whoever calls it.
 """
 
 from __future__ import annotations
@@ -69,6 +69,10 @@ class View:
     """... and its power relative to full speed."""
     signals: Mapping[str, float] = field(default_factory=dict)
     """Values of the scenario's step functions now: prices, carbon intensity, regulation."""
+    cap_w_max: float | None = None
+    """The highest that the cap ever is; a job above it never starts. None: nobody knows."""
+    windows: int = 0
+    """Reservations of units that have not ended; what they hold now is not free."""
 
     @property
     def states(self) -> dict[NodeState, int]:

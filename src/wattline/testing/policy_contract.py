@@ -26,6 +26,7 @@ from wattline.model.machine import Machine
 from wattline.model.run import Run
 from wattline.model.signal import Signal
 from wattline.policies.contract import Composition
+from wattline.policies.from_view import more_than_view
 from wattline.policies.snapshot import decide
 from wattline.policies.view import Action, Policy, View
 from wattline.testing.promises import Key, delayed_heads, delayed_jobs, submitted_first
@@ -64,7 +65,7 @@ class Watched:
 
 @dataclass(frozen=True)
 class OnSnapshots:
-    """A composition asked afresh at every instant, as the live controller asks it."""
+    """A composition asked afresh at every instant, with nothing but the view."""
 
     composition: Composition
 
@@ -85,8 +86,6 @@ class PolicyContract:
     """It promises what conservative backfilling does: nobody is delayed by a later job."""
     queue_key: Key = staticmethod(submitted_first)
     """The order that `keeps_head` is about."""
-    works_on_snapshots = True
-    """A composition that keeps figures between decisions cannot be asked without them."""
 
     def make_policy(self) -> Composition | Policy:
         """A fresh policy for one run."""
@@ -146,8 +145,8 @@ class PolicyContract:
         for jobs in self.workloads():
             policy = self.make_policy()
             if isinstance(policy, Composition):
-                if not self.works_on_snapshots:
-                    return
+                if more_than_view(policy):
+                    return  # it is shown no view
                 policy = OnSnapshots(policy)
             watched = Watched(policy)
             self.play(jobs, watched)

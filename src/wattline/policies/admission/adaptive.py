@@ -44,9 +44,21 @@ from wattline.policies.contract import (
     watts_available,
     watts_of,
 )
+from wattline.policies.from_view import decides_from_view
 from wattline.policies.state import State
 
 
+def _beside_the_view(admission: Adaptive) -> str:
+    if admission.low.size > 1 or admission.high.size > 1:
+        return "has the frequencies that each job allows, by its row in the job table"
+    if admission.shut:
+        return "switches nodes off and on, which a snapshot cannot ask for"
+    if admission.ramp_w_per_s > 0.0:
+        return "remembers how the power rose and fell, for its ramp"
+    return ""
+
+
+@decides_from_view(unless=_beside_the_view)
 class Adaptive(NamedTuple):
     """Levels from the slowest to the fastest; what of them each job allows; planned windows.
 

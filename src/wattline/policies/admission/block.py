@@ -7,9 +7,11 @@ from typing import NamedTuple
 from wattline.model.kernel import implement, kernel
 from wattline.policies.admission.power import never_fits, within_cap
 from wattline.policies.contract import START, STOP, Composition, admit, refuses, starts_only
+from wattline.policies.from_view import decides_from_view
 from wattline.policies.state import State
 
 
+@decides_from_view()
 @starts_only
 class Block(NamedTuple):
     """Wait until there is power for the job, and let nobody pass."""

@@ -15,10 +15,12 @@ from wattline.policies.contract import (
     refuses,
     settle,
 )
+from wattline.policies.from_view import decides_from_view
 from wattline.policies.starting import note
 from wattline.policies.state import ACT_LEVEL, State
 
 
+@decides_from_view()
 class Dvfs(NamedTuple):
     """Levels from the slowest to the fastest: progress a second and power relative to full."""
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from wattline.policies.contract import starts_only
+from wattline.policies.from_view import decides_from_view
 
 
+@decides_from_view()
 @starts_only
 class NoLimit(NamedTuple):
     """Power is measured, not limited."""

@@ -14,9 +14,11 @@ from wattline.policies.contract import (
     watts_available,
     watts_of,
 )
+from wattline.policies.from_view import decides_from_view
 from wattline.policies.state import RUNNING, State
 
 
+@decides_from_view()
 class Watts(NamedTuple):
     """A job holds its watts from start to end; backfilling plans units and watts together."""
 

@@ -42,6 +42,7 @@ from wattline.policies.contract import (
     watts_available,
     watts_of,
 )
+from wattline.policies.from_view import decides_from_view
 from wattline.policies.leaders import sort_front, sort_rest, sorted_until
 from wattline.policies.profile import add_to_profile, earliest, plan_running
 from wattline.policies.queue import drop_entries, sort_queue
@@ -49,6 +50,7 @@ from wattline.policies.releases import first_release_s
 from wattline.policies.state import BLOCK, State
 
 
+@decides_from_view()
 @starts_only
 class Easy(NamedTuple):
     """Backfilling with one reservation, that of the first job that has to wait."""

@@ -7,11 +7,13 @@ from typing import NamedTuple
 from wattline.model.kernel import implement, kernel
 from wattline.policies.attempt import serve_around_windows, serve_in_order
 from wattline.policies.contract import Composition, before_queue, schedule, starts_only
+from wattline.policies.from_view import decides_from_view
 from wattline.policies.leaders import sort_front
 from wattline.policies.queue import sort_queue
 from wattline.policies.state import State
 
 
+@decides_from_view()
 @starts_only
 class NoBackfill(NamedTuple):
     """Strictly in order."""

@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import as_queued, starts_only
+from wattline.policies.from_view import decides_from_view
 from wattline.policies.state import State
 
 
+@decides_from_view()
 @starts_only
 class Requested(NamedTuple):
     """The size and time that the user asked for."""

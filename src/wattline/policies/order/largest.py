@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import queue_key, starts_only
+from wattline.policies.from_view import decides_from_view
 from wattline.policies.state import State
 
 
+@decides_from_view()
 @starts_only
 class Largest(NamedTuple):
     """The job that asks for most units first."""

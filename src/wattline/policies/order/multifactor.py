@@ -6,9 +6,13 @@ from typing import NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import keys_change, queue_key, starts_only
+from wattline.policies.from_view import decides_from_view
 from wattline.policies.state import State
 
 
+@decides_from_view(
+    unless=lambda order: "weighs shares, which a view does not show" if order.share else ""
+)
 @starts_only
 class Multifactor(NamedTuple):
     """Each factor lies in [0, 1]; age is full after `age_max_s`, size is the part of the machine.

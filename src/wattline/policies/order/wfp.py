@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import key_by, keys_change, queue_key, starts_only
+from wattline.policies.from_view import decides_from_view
 from wattline.policies.leaders import uses_leaders
 from wattline.policies.state import State
 
 
+@decides_from_view()
 @starts_only
 @uses_leaders
 class Wfp(NamedTuple):
