@@ -125,9 +125,29 @@ def _same(links, start, other, length):
 
 
 @array_kernel
+def _third(wiring, here, there, step, detours):
+    """The third domain by which the step-th detour of a pair goes, or -1 for none.
+
+    All of them where they are few enough. Otherwise the pairs of routers of two domains take
+    turns: each goes on where the one before it stopped, so that together they use all third
+    domains alike. Where the turns begin differs from target to target.
+    """
+    domains = len(wiring.first) - 1
+    one, other = wiring.domain[here], wiring.domain[there]
+    others = domains - 2
+    if others <= detours:
+        return step if step < domains and step not in (one, other) else -1
+    pair = (here - wiring.first[one]) * (wiring.first[other + 1] - wiring.first[other])
+    pair += there - wiring.first[other]
+    ahead = 1 + (pair * detours + step + other) % others
+    if ahead >= (other - one) % domains:
+        ahead += 1  # pass over the target's own
+    return (one + ahead) % domains
+
+
+@array_kernel
 def _path(wiring, here, there, k, minimal_paths, detours, links, start):
     """Write the k-th candidate path of a pair, minimal ones first; its end, or -1 for none."""
-    domains = len(wiring.first) - 1
     one, other = wiring.domain[here], wiring.domain[there]
     mix = here * 31 + there * 17
     end = -1
@@ -138,12 +158,8 @@ def _path(wiring, here, there, k, minimal_paths, detours, links, start):
     if here == there:
         return -1
     if one != other:
-        # A detour by a third domain: all of them where they are few enough.
-        step = k - minimal_paths
-        third = step if step < domains else -1
-        if domains - 2 > detours:
-            third = (mix + step) % domains
-        if third >= 0 and third not in (one, other):
+        third = _third(wiring, here, there, k - minimal_paths, detours)
+        if third >= 0:
             end = _cross(wiring, here, -1, third, mix + k, links, start)
             if end >= 0:
                 middle = wiring.link_to[links[end - 1]]
