@@ -16,6 +16,8 @@ from wattline.model.reading import read_unpacked
 from wattline.model.signal import FloatArray, Signal
 from wattline.model.units import plain_number
 
+MOST_STEPS = 10_000_000
+"""Of a signal that is generated: more than a year in steps of four seconds."""
 GAP_FACTOR = 1.5
 """A step longer than this many usual steps is a gap."""
 
@@ -148,6 +150,9 @@ def generate(
         raise InputError(f"no signal in [-1, 1] has mean {mean} and std {std}")
     if step_s <= 0 or duration_s <= 0 or correlation_s < 0:
         raise InputError("a signal needs a positive duration and step and no negative correlation")
+    if not duration_s / step_s <= MOST_STEPS:
+        raise InputError(f"a signal of {duration_s:g} s has more than {MOST_STEPS:,} steps of "
+                         f"{step_s:g} s; make it shorter or its steps longer")
     count = math.ceil(duration_s / step_s)
     keep = math.exp(-step_s / correlation_s) if correlation_s > 0 else 0.0
     noise = rng.standard_normal(count)

@@ -24,6 +24,7 @@ QOS_LEVELS: Mapping[str, float] = {"tight": 0.5, "medium": 1.0, "loose": 2.0}
 """What a level multiplies every threshold with."""
 
 STANDBY_THRESHOLD = float("inf")
+MOST_JOBS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -200,6 +201,10 @@ def poisson_jobs(
     Standby jobs, where the workload has them, are all there from the start and enough to fill
     the cluster alone; their number is the last.
     """
+    expected = float(sum(workload.arrivals_per_s)) * duration_s + workload.standby_jobs(duration_s)
+    if not expected <= MOST_JOBS:
+        raise InputError(f"workload '{workload.name}' has some {expected:.3g} jobs in "
+                         f"{duration_s:g} s; at most {MOST_JOBS:,} can be made")
     submit: list[FloatArray] = []
     code: list[FloatArray] = []
     for number, rate in enumerate(workload.arrivals_per_s):

@@ -14,7 +14,7 @@ from wattline.network.flows import flow_book
 from wattline.network.placement import check_placement
 from wattline.network.routes import Routes
 from wattline.network.sensitivity import MpiProfile, shipped_profiles
-from wattline.network.topology.base import Topology
+from wattline.network.topology.base import MOST_GBIT_S, Topology
 from wattline.policies.placement import network as plug_ins
 from wattline.policies.placement.fabric import JOB_PAIRS, Fabric
 from wattline.policies.placing.layout import layout, make_room
@@ -60,9 +60,9 @@ class Behaviour:
             value = getattr(self, name)
             if not 0.0 <= value <= 1.0:
                 raise InputError(f"[network]: {name} is {value}, must be from 0 to 1")
-        if not 0.0 <= self.node_traffic_gbit_s < float("inf"):
+        if not 0.0 <= self.node_traffic_gbit_s <= MOST_GBIT_S:
             raise InputError(f"[network]: node_traffic_gbit_s is {self.node_traffic_gbit_s}, "
-                             "must not be negative")
+                             f"must be from 0 to {MOST_GBIT_S:g}")
 
 
 def network_placement(name: str, topology: Topology, jobs: JobTable, machine_nodes: int,

@@ -13,7 +13,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from wattline.model import units
 from wattline.model.errors import InputError
 from wattline.model.machine import MOST_POWER_W
-from wattline.model.reading import MOST_DEPTH, is_deeper
 
 MOST_S = 1e12
 """Some 30,000 years."""
@@ -49,8 +48,6 @@ def _no_text(value: Any) -> Any:
 
 def _finite(value: Any, name: str = "") -> Any:
     """What a policy, a generator or a network is given: any names, but no NaN and no infinity."""
-    if is_deeper(value, MOST_DEPTH):
-        raise ValueError("tables or lists lie too deep in one another")
     if isinstance(value, dict):
         for key, inner in value.items():
             _finite(inner, f"{name}.{key}" if name else str(key))

@@ -10,7 +10,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from wattline.model.errors import InputError
-from wattline.model.reading import MOST_TOML_BYTES, is_file, parse_toml, read_text
+from wattline.model.reading import (
+    MOST_DEPTH,
+    MOST_TOML_BYTES,
+    is_deeper,
+    is_file,
+    parse_toml,
+    read_text,
+)
 from wattline.scenario.mistakes import first_mistake
 from wattline.scenario.model import Scenario
 
@@ -34,6 +41,10 @@ def bundled() -> list[str]:
 
 def validate(fields: Mapping[str, Any], source: str = "scenario") -> Scenario:
     """Check fields and make the scenario."""
+    if is_deeper(fields, MOST_DEPTH):
+        raise InputError(f"{source}: tables or lists lie too deep in one another")
+    if not _is_text(fields):
+        raise InputError(f"{source}: it holds a text that is not UTF-8")
     try:
         return Scenario.model_validate(fields)
     except ValidationError as error:
@@ -93,6 +104,15 @@ def _policy_beside(place: str, folder: Path) -> str:
         if file.suffix == ".py" and is_file(file):
             return f"{file}:{name}"
     return place
+
+
+def _is_text(value: Any) -> bool:
+    """Whether all texts can be written down again; half a letter of a command line cannot."""
+    if isinstance(value, Mapping):
+        return all(_is_text(key) and _is_text(inner) for key, inner in value.items())
+    if isinstance(value, (list, tuple)):
+        return all(_is_text(inner) for inner in value)
+    return not isinstance(value, str) or not any("\ud800" <= sign <= "\udfff" for sign in value)
 
 
 def changed(fields: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:

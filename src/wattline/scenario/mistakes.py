@@ -40,8 +40,8 @@ def _allowed(model: Any, mistake: Any) -> str:
     return " and ".join(ends) or "a finite number"
 
 
-_ALTERNATIVES = ("float", "str", "CapPlan")
-_FORMS = ("tuple[", "function-", "dict[", "literal[")
+_ALTERNATIVES = ("float", "str", "CapPlan", "SignalFields")
+_FORMS = ("tuple[", "list[", "function-", "dict[", "literal[")
 
 
 def _is_alternative(part: int | str) -> bool:

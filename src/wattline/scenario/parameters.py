@@ -86,7 +86,7 @@ class Moldable(Section):
     model: str | None = None
     store: str | None = None
     margin: Fraction = Field(0.0, ge=0, le=1000)
-    threshold: Fraction | Literal["none", "unbounded", "inf"] = Field(0.0, ge=0)
+    threshold: Annotated[Fraction, Field(ge=0)] | Literal["none", "unbounded", "inf"] = 0.0
 
 
 class Fixed(Moldable):
@@ -176,7 +176,9 @@ def policy_parameters(axis: str, choice: Choice) -> dict[str, Any]:
 
 def generator_parameters(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """The same of a generator of jobs."""
-    return _parsed(f"'{name}'", GENERATORS.get(name), given)
+    if name not in GENERATORS:
+        raise ValueError(f"there is no generator '{name}'; there are {', '.join(GENERATORS)}")
+    return _parsed(f"'{name}'", GENERATORS[name], given)
 
 
 def _parsed(what: str, model: type[Section] | None, given: Mapping[str, Any]) -> dict[str, Any]:

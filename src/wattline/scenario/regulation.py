@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, StrictBool, ValidationError
 
 from wattline.grid.curtailment import Curtailment
 from wattline.grid.dayahead import HOUR_S
@@ -16,11 +16,14 @@ from wattline.grid.market import Prices
 from wattline.grid.signals import generate, hours, load_signal, window
 from wattline.grid.workloads import JobType, Workload, poisson_jobs, workload
 from wattline.model.errors import InputError
+from wattline.model.machine import MOST_NODES, MOST_POWER_W
 from wattline.model.reading import read_toml
 from wattline.model.signal import Signal
 from wattline.model.units import parse_duration
 from wattline.scenario.choosing import CHECKING, PLANNING
+from wattline.scenario.fields import MOST_S, Number, Section, Whole
 from wattline.scenario.logs import log_case
+from wattline.scenario.mistakes import first_mistake
 from wattline.scenario.regulated import Case, after_warmup, mislabelled
 
 PolicyName = Literal["aqa", "qosg", "qoscap", "energyqare", "tracking"]
@@ -31,35 +34,38 @@ OF_WORKLOADS = ("workload", "types", "standby_type", "utilisation", "level", "bu
 """Fields that a log leaves no room for."""
 CHECK_HOURS = 10
 """That a chosen bid is tried on where nothing else is asked for."""
-Steps = float | list[tuple[float, float]]
+MOST_ROUNDS = 100_000
+Steps = Number | list[tuple[Number, Number]]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+Servers = Annotated[Whole, Field(ge=1, le=MOST_NODES)]
+Positive = Annotated[Number, Field(gt=0, le=MOST_S)]
+Time = str | Number
+"""As people write it; read where it is used."""
 
 
-class TypeFields(_Strict):
+class TypeFields(Section):
     """A job type of the user's own."""
 
     name: str
-    servers: int = Field(ge=1)
-    time_s_min: float = Field(gt=0)
-    power_w_max: float = Field(gt=0)
-    time_s_max: float = Field(gt=0)
-    power_w_min: float = Field(gt=0)
-    threshold: float = Field(gt=0)
+    servers: Servers
+    time_s_min: Positive
+    power_w_max: Positive
+    time_s_max: Positive
+    power_w_min: Positive
+    threshold: Positive
 
 
-class SignalFields(_Strict):
+class SignalFields(Section):
     """Statistics of a signal to generate."""
 
-    std: float = 0.4
-    mean: float = 0.0
-    correlation_s: float = 150.0
-    step_s: float = 4.0
+    std: Number = 0.4
+    mean: Number = 0.0
+    correlation_s: Number = 150.0
+    step_s: Number = 4.0
 
 
-class PriceFields(_Strict):
+class PriceFields(Section):
     """Prices a kWh: a number, or steps [time_s, price]."""
 
     energy: Steps = 0.1
@@ -69,47 +75,47 @@ class PriceFields(_Strict):
     """For people: what costs are printed in."""
 
 
-class CurtailmentFields(_Strict):
-    start: str | float
-    share: float = 0.25
-    duration: str | float = "3h"
-    notice: str | float = "10m"
+class CurtailmentFields(Section):
+    start: Time
+    share: Number = 0.25
+    duration: Time = "3h"
+    notice: Time = "10m"
 
 
-class RegulationScenario(_Strict):
+class RegulationScenario(Section):
     """Every field is also a flag of `wattline regulate` and `wattline bid`, or has one to match."""
 
     workload: str = ""
     types: list[TypeFields] = Field(default_factory=list)
     standby_type: TypeFields | None = None
-    servers: int | None = Field(default=None, ge=1)
-    power_w_idle: float | None = Field(default=None, ge=0)
-    utilisation: float | None = Field(default=None, gt=0, le=1)
+    servers: Servers | None = None
+    power_w_idle: Number | None = Field(default=None, ge=0, le=MOST_POWER_W)
+    utilisation: Number | None = Field(default=None, gt=0, le=1)
     level: Literal["tight", "medium", "loose"] = "medium"
-    burst: float = Field(default=1.0, ge=1)
-    below_idle: bool = False
+    burst: Number = Field(default=1.0, ge=1, le=1e6)
+    below_idle: StrictBool = False
     log: str = ""
-    log_start: str | float = 0.0
-    duration: str | float = "1h"
-    warmup: str | float = 0.0
-    cycle_s: float = Field(default=1.0, gt=0)
-    seed: int = Field(default=1, ge=0)
+    log_start: Time = 0.0
+    duration: Time = "1h"
+    warmup: Time = 0.0
+    cycle_s: Number = Field(default=1.0, ge=0.01, le=MOST_S)
+    seed: Whole = Field(default=1, ge=0)
     signal: str | SignalFields = SignalFields()
-    signal_start: str | float = 0.0
+    signal_start: Time = 0.0
     prices: PriceFields = PriceFields()
     policy: PolicyName = "aqa"
     bidding: BiddingName = "auto"
-    bid: tuple[float, float] | None = None
-    weights: list[float] = Field(default_factory=list)
-    standby: bool = False
-    preempt: bool = False
-    feedback: bool = False
-    mislabelled: float = Field(default=0.0, ge=0, le=1)
+    bid: tuple[Number, Number] | None = None
+    weights: list[Number] = Field(default_factory=list)
+    standby: StrictBool = False
+    preempt: StrictBool = False
+    feedback: StrictBool = False
+    mislabelled: Number = Field(default=0.0, ge=0, le=1)
     curtailment: CurtailmentFields | None = None
-    rounds: int = Field(default=400, ge=1)
-    forecast: int = Field(default=0, ge=0)
-    hold: float = Field(default=0.0, ge=0, le=1)
-    check: int | None = Field(default=None, ge=0)
+    rounds: Whole = Field(default=400, ge=1, le=MOST_ROUNDS)
+    forecast: Whole = Field(default=0, ge=0, le=MOST_ROUNDS)
+    hold: Number = Field(default=0.0, ge=0, le=1)
+    check: Whole | None = Field(default=None, ge=0, le=MOST_ROUNDS)
 
     @property
     def duration_s(self) -> float:
@@ -144,9 +150,7 @@ def read_scenario(path: Path | None, flags: dict[str, Any]) -> RegulationScenari
     try:
         return RegulationScenario.model_validate(fields)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{where}: {place}: {first['msg']}") from None
+        raise InputError(f"{where}: {first_mistake(error, RegulationScenario)}") from None
 
 
 def workload_of(scenario: RegulationScenario) -> Workload:
@@ -187,7 +191,7 @@ def case_of(scenario: RegulationScenario, *, choose_nodes: bool = False) -> Case
     """The case that the scenario describes: jobs drawn, signal read, prices laid out."""
     rng = np.random.default_rng(scenario.seed)
     duration_s = scenario.duration_s + scenario.warmup_s
-    if not scenario.duration_s > 0 or scenario.warmup_s < 0:
+    if not 0 < scenario.duration_s <= MOST_S or not 0 <= scenario.warmup_s <= MOST_S:
         raise InputError("duration must be above 0 and warmup not negative")
     signal = _signal(scenario, rng)
     prices = _prices(scenario)

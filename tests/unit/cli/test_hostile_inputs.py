@@ -128,6 +128,20 @@ def test_values_that_cannot_be(refused, arguments, said):
     assert said in refused("simulate", "--trace", "log.swf", *arguments)
 
 
+@pytest.mark.parametrize(("text", "said"), [
+    ('servers = "35"', "servers: must be a number"),
+    ("servers = 1e12", "servers: must be at least"),
+    ("servers = 20000000", "jobs in 3600 s; at most"),
+    ("bid = [nan, 1]", "bid.0: must be a finite"),
+    ('duration = "1e12"', "steps"), ("[signal]\nstep_s = 1e-9", "steps"),
+    ("[prices]\nenergy = [[0, nan]]", "prices.energy.0.1: must be a finite"),
+    ("standby = 1", "standby"), ("seed = true", "seed: must be a number"),
+])
+def test_contracts_that_cannot_be(refused, text, said):
+    Path("c.toml").write_text(f'workload = "W4"\n{text}\n')
+    assert said in refused("regulate", "c.toml")
+
+
 def test_a_name_that_is_long_and_allowed_becomes_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "log.swf").write_text(LOG)

@@ -85,7 +85,7 @@ def test_bills_take_each_price_with_what_is_drawn_in_its_time(tmp_path: Path) ->
 def test_a_folder_is_no_scenario(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli, ["regulate", str(tmp_path)])
     assert isinstance(result.exception, InputError)
-    assert "directory" in str(result.exception)
+    assert "folder" in str(result.exception)
 
 
 def test_a_machine_that_is_always_full_is_told_why_it_cannot_bid(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from wattline.model.machine import MOST_NODES
 from wattline.model.signal import FloatArray
 
 MOST_CABLES = 2_000_000
-_MOST = 1e12
+MOST_GBIT_S = 1e9
 
 
 class LinkKind(IntEnum):
@@ -142,8 +142,8 @@ def need(condition: bool, message: str) -> None:
 def positive(name: str, **values: float) -> None:
     """Refuse counts and bandwidths that are not above zero."""
     for field, value in values.items():
-        need(0 < value <= _MOST, f"network '{name}': {field} is {value}, must be above 0 and at "
-                                 f"most {_MOST:g}")
+        need(0 < value <= MOST_GBIT_S, f"network '{name}': {field} is {value}, must be above 0 "
+                                       f"and at most {MOST_GBIT_S:g}")
 
 
 def refuse_large(name: str, nodes: int, cables: int) -> None:

@@ -1,0 +1,65 @@
+"""No scenario, however it was spoilt, gives anything but a line of refusal or finite figures."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from tests.property.scenario_draws import FILES, HOSTILE, SCHEMA, SECTIONS
+from tests.support.plain import PLAIN, ROOT
+
+from wattline.scenario.axes import BUILT_IN
+from wattline.scenario.networks import SUMMARIES
+from wattline.scenario.parameters import GENERATORS, POLICIES
+from wattline.traces.generators import MODELS
+
+COUNT = int(os.environ.get("WATTLINE_FUZZ", "500"))
+
+
+@pytest.fixture(scope="module")
+def found():
+    """The tally of a process of its own, where kernels are plain and warnings are findings."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error::RuntimeWarning", "-m", "tests.property.scenario_fuzz", "0",
+         str(COUNT)],
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=900,
+        env={**os.environ, **PLAIN})
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)
+
+
+def test_every_scenario_is_refused_in_a_line_or_gives_finite_figures(found):
+    assert found["wrong"] == []
+
+
+def test_no_scenario_spends_memory(found):
+    assert found["peak_kib"] < 600 * 1024
+
+
+def test_every_section_was_refused_and_was_run(found):
+    tally = found["sections"]
+    assert sum(tally.values()) >= COUNT + 2 * sum(len(named) for named in BUILT_IN.values())
+    for section in SCHEMA["properties"]:
+        assert tally.get(f"{section} refused", 0) >= 8, section
+        assert tally.get(f"{section} run", 0) >= 4, section
+
+
+def test_every_policy_generator_and_network_was_run(found):
+    ran = found["ran"]
+    policies = [f"{axis}.{name}" for axis, named in BUILT_IN.items() for name in named]
+    generators = [f"generate.{name}" for name in GENERATORS]
+    networks = [f"network.{kind}" for kind in ("dragonfly", "torus", "aries", "fat-tree")]
+    assert [what for what in (*policies, *generators, *networks) if not ran.get(what)] == []
+    assert sum(count for what, count in ran.items() if what.startswith("spoilt")) >= 15
+
+
+def test_a_new_section_policy_or_generator_is_drawn_too():
+    assert set(SECTIONS) == set(SCHEMA["properties"])
+    for axis, named in BUILT_IN.items():
+        assert set(POLICIES[axis]) == set(named) - set(SUMMARIES)
+    assert set(GENERATORS) == set(MODELS)
+    assert len(HOSTILE) > 50
+    assert len(FILES) > 10
