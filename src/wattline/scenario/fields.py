@@ -6,6 +6,7 @@ Every number has an upper end that no machine reaches: beyond it sums would lose
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -46,6 +47,11 @@ def _no_text(value: Any) -> Any:
     return _no_truth(value)
 
 
+def _text_of_path(name: Any) -> Any:
+    """From Python a file may be given as a path."""
+    return str(name) if isinstance(name, Path) else name
+
+
 def _finite(value: Any, name: str = "") -> Any:
     """What a policy, a generator or a network is given: any names, but no NaN and no infinity."""
     if isinstance(value, dict):
@@ -66,6 +72,7 @@ Fraction = Annotated[float, _typed(units.parse_fraction)]
 Number = Annotated[float, BeforeValidator(_no_text)]
 Whole = Annotated[int, BeforeValidator(_no_text)]
 Name = Annotated[str, Field(max_length=200)]
+FileName = Annotated[str, BeforeValidator(_text_of_path)]
 Weight = Annotated[Number, Field(ge=-MOST_WEIGHT, le=MOST_WEIGHT)]
 Parameters = Annotated[dict[str, Any], BeforeValidator(_finite)]
 Choice = Annotated[str | dict[str, Any], BeforeValidator(_finite)]

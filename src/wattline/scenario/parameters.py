@@ -13,6 +13,7 @@ from pydantic import Field, StrictBool, ValidationError
 from wattline.model.machine import MOST_CORES, MOST_NODES
 from wattline.scenario.fields import (
     Choice,
+    FileName,
     Fraction,
     Joules,
     Number,
@@ -45,7 +46,7 @@ class Multifactor(Section):
 
 
 class EnergyShare(Section):
-    shares: str = ""
+    shares: FileName = ""
     half_life: Seconds = Field(604800.0, ge=1)
     fair: Weight = 1.0
     age: Weight = 0.0
@@ -74,17 +75,17 @@ class Adaptive(Section):
 class Budget(Adaptive):
     energy: Joules | None = Field(None, gt=0)
     period: Seconds = Field(604800.0, ge=1)
-    price: str = ""
-    carbon: str = ""
+    price: FileName = ""
+    carbon: FileName = ""
     start: str = ""
     carbon_weight: Fraction = Field(0.0, ge=0, le=1)
     periods: Whole = Field(0, ge=0, le=MOST_PERIODS)
 
 
 class Moldable(Section):
-    table: str | None = None
-    model: str | None = None
-    store: str | None = None
+    table: FileName | None = None
+    model: FileName | None = None
+    store: FileName | None = None
     margin: Fraction = Field(0.0, ge=0, le=1000)
     threshold: Annotated[Fraction, Field(ge=0)] | Literal["none", "unbounded", "inf"] = 0.0
 
@@ -99,7 +100,7 @@ class Weighted(Moldable):
 
 
 class Claims(Section):
-    claims: str = "npb"
+    claims: FileName = "npb"
     objective: str = "energy"
     caution: Number = Field(0.0, ge=0, le=1e6)
     patience: Number = Field(0.0, ge=0, le=1e6)
@@ -110,12 +111,12 @@ class Varied(Section):
     caps: Literal["equal", "fitted"] = "equal"
     sd: Fraction | None = Field(None, ge=0, lt=1)
     seed: Whole = Field(1, ge=0)
-    file: str | None = None
+    file: FileName | None = None
 
 
 class Bounded(Section):
     limits: dict[str, Annotated[Watts, Field(ge=0)]] | None = None
-    views: str = ""
+    views: FileName = ""
     view: str = "power"
     racks_per_pdu: Whole = Field(8, ge=1, le=MOST_NODES)
 
@@ -151,7 +152,7 @@ class Lublin(Generator):
 
 
 class Poisson(Generator):
-    types: str | None = None
+    types: FileName | None = None
     rate_per_hour: Number | None = Field(None, gt=0)
     load: Number = Field(0.8, gt=0)
 

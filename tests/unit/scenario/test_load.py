@@ -86,17 +86,17 @@ def test_settings_are_toml_values_or_text():
         ("[trace]\ngenerate='lublin'\n[machine]\nnodes = 0", "machine.nodes", "at least 1"),
         ("[trace]\n", "trace", "file"),
         ("[trace]\nfile='a'\ngenerate='b'", "trace", "either"),
-        ("[trace]\ngenerate='l'\n[power]\nalpha = 9", "power.alpha",
+        ("[trace]\ngenerate='lublin'\n[power]\nalpha = 9", "power.alpha",
          "must be at least 1 and at most 3 (it is 9)"),
-        ("[trace]\ngenerate='l'\n[power]\nbeta = -1", "power.beta",
+        ("[trace]\ngenerate='lublin'\n[power]\nbeta = -1", "power.beta",
          "must be at least 0 and at most 2 (it is -1)"),
-        ("[trace]\ngenerate='l'\n[power]\nlevels = []", "power.levels", "rise"),
-        ("[trace]\ngenerate='l'\n[power]\nlevels = [0.9, 0.5]", "power.levels",
+        ("[trace]\ngenerate='lublin'\n[power]\nlevels = []", "power.levels", "rise"),
+        ("[trace]\ngenerate='lublin'\n[power]\nlevels = [0.9, 0.5]", "power.levels",
          "from 0.01 on up to 1"),
-        ("[trace]\ngenerate='l'\n[machine]\nnode_active_w = -5", "machine.node_active_w", "0"),
-        ("[trace]\ngenerate='l'\n[machine]\nnode_idle_w = 500", "machine", "node_idle_w"),
+        ("[trace]\ngenerate='lublin'\n[machine]\nnode_active_w = -5", "machine.node_active_w", "0"),
+        ("[trace]\ngenerate='lublin'\n[machine]\nnode_idle_w = 500", "machine", "node_idle_w"),
         ("[trace\n", "TOML", "line"),
-        ("[[reservations]]\nstart_s=0\nduration_s=0\n[trace]\ngenerate='l'", "reservations",
+        ("[[reservations]]\nstart_s=0\nduration_s=0\n[trace]\ngenerate='lublin'", "reservations",
          "duration_s: must be above 0"),
     ],
 )
@@ -137,7 +137,8 @@ def test_shares_of_users_reach_the_engine():
 
     jobs = JobTable.build(submit_s=[0, 1], run_s=[1, 1], procs=[1, 1], user=[0, 1],
                           names={"user": ("ada", "bob")})
-    fields = {"trace": {"generate": "x"}, "machine": {"nodes": 2}, "shares": {"bob": 3, "ada": 1}}
+    fields = {"trace": {"generate": "lublin"}, "machine": {"nodes": 2},
+              "shares": {"bob": 3, "ada": 1}}
     assert plan(validate(fields), Trace(jobs)).rules.user_share == (0.25, 0.75)
     with pytest.raises(InputError, match="no user 'eve'"):
         plan(validate(fields | {"shares": {"eve": 1}}), Trace(jobs))
@@ -161,3 +162,13 @@ def test_files_of_policies_lie_beside_the_scenario(tmp_path, axis, policy, name)
     for other in ("/a.csv", "mariadb+pymysql://u@h/w", "npb"):
         found = load(write(tmp_path, text.replace("FILE", f'"{other}"')))
         assert getattr(found.policy, axis)[name] == other
+
+
+def test_a_file_of_a_policy_may_be_a_path_from_python(tmp_path):
+    from wattline.scenario.build import plan
+
+    (tmp_path / "shares.toml").write_text('[[account]]\nname = "-1"\nshare = 1\n')
+    order = {"name": "energy-share", "shares": tmp_path / "shares.toml"}
+    made = plan(validate({"trace": {"generate": "lublin", "jobs": 3}, "machine": {"nodes": 8},
+                          "policy": {"order": order}}))
+    assert len(made.policy.order.parent) == 1
