@@ -26,11 +26,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from wattline.analysis import tables
 from wattline.analysis.metrics import metrics
 from wattline.model.errors import InputError
 from wattline.model.machine import Machine, NodeClass, NodeGroup
-from wattline.model.run import Run
+from wattline.model.run import PowerBound, Run
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -141,6 +143,8 @@ def _manifest(run: Run, digests: Mapping[str, str]) -> dict[str, Any]:
         "remarks": list(run.remarks),
         "budget": dict(run.budget),
         "machine": _machine_to_plain(run.machine),
+        "policy_powers": bool(run.policy_powers),
+        "bounds": [_bound_to_plain(bound) for bound in run.bounds],
         "files": dict(digests),
     }
 
@@ -194,6 +198,8 @@ def _read_run(folder: Path, manifest: Mapping[str, Any]) -> Run:
         budget=manifest.get("budget", {}),
         configurations=(tables.configurations_from(_read_table(chosen))
                         if chosen.name in files else {}),
+        policy_powers=bool(manifest.get("policy_powers", False)),
+        bounds=tuple(_bound_from_plain(bound) for bound in manifest.get("bounds", ())),
         **manifest["totals"],
     )
 
@@ -254,6 +260,20 @@ def _machine_from_plain(plain: Mapping[str, Any]) -> Machine:
         for group in plain["groups"]
     )
     return Machine(**{**plain, "groups": groups})
+
+
+def _bound_to_plain(bound: PowerBound) -> dict[str, Any]:
+    """Nodes as runs of neighbours, each with its first and how many: a site has all nodes."""
+    nodes = np.sort(bound.nodes)
+    first = np.flatnonzero(np.diff(nodes, prepend=-2) > 1)
+    counts = np.diff(first, append=nodes.size)
+    return {"entity": bound.entity, "limit_w": float(bound.limit_w),
+            "idle_w": float(bound.idle_w), "nodes": np.stack([nodes[first], counts], axis=1)}
+
+
+def _bound_from_plain(plain: Mapping[str, Any]) -> PowerBound:
+    nodes = [np.arange(first, first + count) for first, count in plain["nodes"]]
+    return PowerBound(**{**plain, "nodes": np.concatenate(nodes).astype(np.int64)})
 
 
 def _seeds(scenario: Mapping[str, Any], path: str = "") -> list[tuple[str, Any]]:

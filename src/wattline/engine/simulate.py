@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from wattline.model.run import EventLog, Outcome, Placement, Run, Schedule
 from wattline.policies.contract import Composition, cycle_s
 from wattline.policies.fresh import fresh
 from wattline.policies.state import DONE, State, grow
+from wattline.policies.together import refuse_clashes
 from wattline.policies.view import Policy
 
 INSTANTS_A_CALL = 200_000
@@ -48,6 +50,7 @@ def simulate(
     rules = rules or Rules()
     state, world = prepare(jobs, machine, rules)
     if isinstance(policy, Composition):
+        refuse_clashes(policy, len(machine.groups))
         if not in_place:
             policy = fresh(policy)
         policy = policy.narrowed(len(state.windows))
@@ -60,7 +63,8 @@ def simulate(
 
         state, world = run_python(state, world, policy, rules.signals, progress)
     engine_s = time.perf_counter() - started
-    return collect(jobs, machine, rules, state, world, engine_s)
+    run = collect(jobs, machine, rules, state, world, engine_s)
+    return replace(run, policy_powers=not isinstance(policy, Composition))
 
 
 def run_compiled(

@@ -95,6 +95,17 @@ class Placement:
 
 
 @dataclass(frozen=True, eq=False)
+class PowerBound:
+    """Watts that a part of the machine (a rack, a distribution unit, the site) must not exceed."""
+
+    entity: str
+    limit_w: float
+    idle_w: float
+    """What it draws with all its nodes idle."""
+    nodes: IntArray
+
+
+@dataclass(frozen=True, eq=False)
 class Run:
     """The result of one simulation."""
 
@@ -133,6 +144,10 @@ class Run:
     that started without a budget."""
     configurations: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
     """What the configurations of `schedule` are, number 1 first: a column for each property."""
+    bounds: tuple[PowerBound, ...] = ()
+    """Bounds below the cap that the placement had to keep."""
+    policy_powers: bool = False
+    """Whether jobs draw what a policy in Python says, whatever their nodes are made for."""
 
     @property
     def watched(self) -> bool:

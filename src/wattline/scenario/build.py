@@ -17,16 +17,17 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.reading import is_file
 from wattline.model.reservation import Reservation
-from wattline.model.run import Run
+from wattline.model.run import PowerBound, Run
 from wattline.model.signal import Signal
 from wattline.policies.contract import Composition
 from wattline.policies.regulation.none import NoRegulation
+from wattline.policies.together import refuse_clashes
 from wattline.policies.view import Policy
 from wattline.scenario.axes import Setting, build
 from wattline.scenario.budget_notes import budget_kept, budget_notes
 from wattline.scenario.caps import cap_signal, check_kept
 from wattline.scenario.configurations import configurations_of, is_moldable
-from wattline.scenario.energy import room_for, user_names
+from wattline.scenario.energy import power_bounds, room_for, user_names
 from wattline.scenario.model import MOST_UNIX_S, NodeClassSection, Scenario, name_of
 from wattline.scenario.networks import with_nodes
 from wattline.scenario.node_powers import assumed_powers, class_node_w, equal_node_w
@@ -50,6 +51,7 @@ class Plan:
     assumed: tuple[str, ...] = ()
     """What every figure rests on and nobody said: a sentence each."""
     dropped: Dropped | None = None
+    bounds: tuple[PowerBound, ...] = ()
 
     def run(self, progress: Callable[[float], None] | None = None) -> Run:
         """Simulate, and keep the scenario and what is to be said with the result.
@@ -88,6 +90,7 @@ class Plan:
             configurations=configurations_of(choice, self.jobs) if is_moldable(choice) else {},
             assumed=self.assumed,
             remarks=tuple(remarks(self)),
+            bounds=self.bounds if isinstance(self.policy, Composition) else (),
         )
 
 
@@ -119,7 +122,8 @@ def plan(
     setting = Setting(scenario, jobs, machine, rules.cap_w, _logged(trace, kept))
     chosen = make_policy(scenario, setting) if policy is None else policy
     rules = replace(rules, numbers=max(rules.numbers, room_for(chosen, len(jobs))))
-    return Plan(scenario, trace, jobs, machine, chosen, rules, assumed, dropped)
+    bounds = power_bounds(scenario, machine)
+    return Plan(scenario, trace, jobs, machine, chosen, rules, assumed, dropped, bounds)
 
 
 def assumptions(
@@ -185,7 +189,7 @@ def make_policy(scenario: Scenario, setting: Setting) -> Composition | Policy:
         power = "watts"  # these rules share out the cap, so it is kept
     admission = build("power", power, setting)
     setting = replace(setting, configuration=build("configure", chosen.configure, setting))
-    return Composition(
+    made = Composition(
         order=build("order", chosen.order, setting),
         backfill=build("backfill", chosen.backfill, setting),
         admission=admission,
@@ -193,6 +197,8 @@ def make_policy(scenario: Scenario, setting: Setting) -> Composition | Policy:
         placement=build("placement", chosen.placement, setting),
         regulation=NoRegulation(),
     )
+    refuse_clashes(made, len(setting.machine.groups))
+    return made
 
 
 def _check_placement(scenario: Scenario, machine: Machine) -> None:

@@ -14,10 +14,12 @@ from wattline.model.errors import InputError
 from wattline.model.machine import Machine
 from wattline.model.signal import Signal
 from wattline.scenario.model import CapPlan, Scenario, name_of
-from wattline.scenario.parameters import MOST_PERIODS
+from wattline.scenario.parameters import MOST_PERIODS, policy_parameters
 
 if TYPE_CHECKING:
     from wattline.model.jobs import JobTable
+    from wattline.model.run import PowerBound
+    from wattline.model.views import View
     from wattline.physics.core_power import CorePower, FrequencyRange
     from wattline.physics.powercap import PowerCap
     from wattline.policies.configuration.claimed import Claimed
@@ -221,36 +223,46 @@ def energy_share(
 # ---- bounds at every level -------------------------------------------------------------------
 
 
-def bounded_placement(
-    setting: Setting, limits: dict[str, float] | None = None, views: str = "",
-    view: str = "power", racks_per_pdu: int = 8,
-) -> Any:
+def bounded_placement(setting: Setting, **parameters: Any) -> Any:
     """Parameters: limits by entity (rack0, pdu1, site), or a views file with bounds."""
-    from wattline.model.views.build import power_view, read_views
     from wattline.policies.placement.bounded_setup import bounded
 
-    machine = setting.machine
     if setting.scenario.machine.granularity == "core":
         raise InputError("policy.placement: bounded chooses nodes, not cores")
-    least_factor = _least_factor(setting.scenario)
+    if len(setting.machine.groups) > 1:
+        raise InputError("policy.placement: bounded spreads a job's power over its nodes equally, "
+                         "which nodes of several classes do not; use one class of nodes")
+    if name_of(setting.scenario.policy.power) == "lending":
+        raise InputError("policy.power 'lending' and policy.placement 'bounded' cannot go "
+                         "together: loans raise a job's power after its rack had room for it; "
+                         "use power = 'watts'")
+    return bounded(_bounded_view(setting.machine, **parameters), setting.machine)
+
+
+def power_bounds(scenario: Scenario, machine: Machine) -> tuple[PowerBound, ...]:
+    """The bounds that the scenario's placement keeps; none for all placements but one."""
+    chosen = scenario.policy.placement
+    if scenario.policy.python is not None or name_of(chosen) != "bounded":
+        return ()
+    from wattline.policies.placement.bounded_setup import bounds_of
+
+    return bounds_of(_bounded_view(machine, **policy_parameters("placement", chosen)), machine)
+
+
+def _bounded_view(
+    machine: Machine, limits: dict[str, float] | None = None, views: str = "",
+    view: str = "power", racks_per_pdu: int = 8,
+) -> View:
+    from wattline.model.views.build import power_view, read_views
+
     if views:
         found = read_views(Path(views))
         if view not in found:
             raise InputError(f"{views} has no view '{view}'; it has {', '.join(found)}")
-        return bounded(found[view], machine, least_factor)
+        return found[view]
     if not limits:
         raise InputError("policy.placement: bounded needs limits, like limits = {rack0 = '20kW'}")
-    tree = power_view(machine, racks_per_pdu=racks_per_pdu, limits_w=limits)
-    return bounded(tree, machine, least_factor)
-
-
-def _least_factor(scenario: Scenario) -> float:
-    """The lowest power, relative to full speed, to which the policy may slow all jobs at once."""
-    chosen = scenario.policy.power
-    if name_of(chosen) != "dvfs":
-        return 1.0
-    power = scenario.power
-    return float(power.core_share * min(power.levels) ** power.alpha + 1.0 - power.core_share)
+    return power_view(machine, racks_per_pdu=racks_per_pdu, limits_w=limits)
 
 
 # ---- claims ----------------------------------------------------------------------------------

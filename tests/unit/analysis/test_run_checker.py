@@ -178,7 +178,9 @@ def test_uneven_idle_power_leaves_out_what_cannot_be_said(good: Run) -> None:
     """With two classes the free units' idle power depends on which are free."""
     groups = (NodeGroup(NodeClass("a", power_w_idle=90.0), 8),
               NodeGroup(NodeClass("b", power_w_idle=110.0), 8))
-    assert check(replace(good, machine=Machine(groups))) == []
+    other = replace(good, machine=Machine(groups))
+    assert check(replace(other, placement=None)) == []
+    assert any("the power differs from idle units" in sentence for sentence in check(other))
 
 
 def test_many_violations_are_summed_up(good: Run) -> None:

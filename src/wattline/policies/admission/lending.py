@@ -25,8 +25,10 @@ from wattline.policies.contract import (
 )
 from wattline.policies.starting import note
 from wattline.policies.state import ACT_SPEED, BLOCK, RUNNING, State
+from wattline.policies.together import keeps_slack
 
 
+@keeps_slack(when=lambda admission: bool(admission.lends))
 class Lending(NamedTuple):
     """Watts as a resource, with loans; the offers say what a higher cap would give.
 

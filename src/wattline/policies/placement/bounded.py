@@ -1,9 +1,10 @@
 """Power bounds at every level: a node is taken only where its rack, unit and site have watts left.
 
 The tree is a view's (`wattline.model.views`): each node has a chain of enclosing entities, each
-with a limit. A job's power above idle is spread over its nodes equally. Nodes are taken by number;
-those whose way to the root has no room are passed over. A job that finds too few waits; one that
-would find too few on an idle machine is refused.
+with a limit. A job's power above idle is spread over its nodes equally, and it counts as at full
+speed: a machine that runs at a low level now may be faster before the job ends. Nodes are taken by
+number; those whose way to the root has no room are passed over. A job that finds too few waits; one
+that would find too few on an idle machine is refused.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import give_back, never_placed, place
 from wattline.policies.placement.nodes import adopt_kinds, give_back_nodes, take_run
 from wattline.policies.state import State
+from wattline.policies.together import keeps_slack, one_class
 
 SLACK = 1e-9
 
 
+@keeps_slack()
+@one_class
 class Bounded(NamedTuple):
     """`leaf` is the entity that encloses each node, `parent` the next of each entity, or -1."""
 
@@ -29,15 +33,13 @@ class Bounded(NamedTuple):
     """The same on an idle machine."""
     trial_w: Any
     """Room to count in."""
-    least_factor: float
-    """The lowest power, relative to full speed, to which all jobs may be slowed together."""
 
 
 @implement(place, Bounded)
 @kernel
 def _place(st: State, placement: Bounded, job: int) -> bool:
     live = st.live[job]
-    share_w = max(live.watts * st.clock[0].power_factor - live.idle_w, 0.0) / live.units
+    share_w = max(live.watts - live.idle_w, 0.0) / live.units
     missing = live.units
     for node in range(st.nodes.size):
         if missing == 0:
@@ -59,8 +61,7 @@ def _place(st: State, placement: Bounded, job: int) -> bool:
 def _never_placed(st: State, placement: Bounded, job: int) -> bool:
     """Taking nodes one by one finds the most there are: the bounds enclose one another."""
     live = st.live[job]
-    rise_w = live.watts * placement.least_factor - live.units * st.clock[0].idle_w
-    share_w = max(rise_w, 0.0) / live.units
+    share_w = max(live.watts - live.units * st.clock[0].idle_w, 0.0) / live.units
     for entity in range(placement.trial_w.size):
         placement.trial_w[entity] = placement.whole_w[entity]
     missing = live.units

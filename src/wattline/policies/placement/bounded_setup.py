@@ -9,6 +9,7 @@ import numpy as np
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.machine import Machine
+from wattline.model.run import PowerBound
 from wattline.model.signal import FloatArray
 from wattline.model.views import View
 from wattline.policies.placement.bounded import Bounded
@@ -18,17 +19,32 @@ SAME = 1e-6
 """How far two figures for one idle power may differ, relative to it."""
 
 
-def bounded(view: View, machine: Machine, least_factor: float = 1.0) -> Bounded:
-    """Keep the power bounds of a view whose nodes are idle now.
-
-    `least_factor` is the lowest power, relative to full speed, to which all jobs may be slowed.
-    """
+def bounded(view: View, machine: Machine) -> Bounded:
+    """Keep the power bounds of a view whose nodes are idle now."""
     leaf = _nodes(view)
     if len(leaf) != machine.node_count:
         raise InputError(f"view '{view.name}' has {len(leaf)} nodes, the machine has "
                          f"{machine.node_count}")
     room = _room(view, leaf, machine)
-    return Bounded(leaf, view.tree.parent, room, room.copy(), room.copy(), least_factor)
+    return Bounded(leaf, view.tree.parent, room, room.copy(), room.copy())
+
+
+def bounds_of(view: View, machine: Machine) -> tuple[PowerBound, ...]:
+    """The bounds of a view whose nodes are idle now, as a run keeps them: for whoever checks it."""
+    leaf, tree = _nodes(view), view.tree
+    room = _room(view, leaf, machine)
+    used = np.nan_to_num(view.column(view.bounds[0].used))
+    inside: dict[int, list[int]] = {}
+    for node in range(leaf.size):
+        place = int(leaf[node])
+        while place >= 0:
+            inside.setdefault(place, []).append(node)
+            place = int(tree.parent[place])
+    return tuple(
+        PowerBound(tree.names[place], float(used[place] + room[place]), float(used[place]),
+                   np.array(nodes, dtype=np.int64))
+        for place, nodes in sorted(inside.items()) if np.isfinite(room[place])
+    )
 
 
 def _nodes(view: View) -> IntArray:

@@ -27,8 +27,10 @@ from wattline.policies.regulation.preemption import pause_surplus, resume_paused
 from wattline.policies.regulation.quality import estimate, held_back
 from wattline.policies.regulation.timing import next_cycle_s
 from wattline.policies.state import State
+from wattline.policies.together import keeps_slack
 
 
+@keeps_slack()
 class QosCap(NamedTuple):
     """Caps by each job's estimated degradation."""
 

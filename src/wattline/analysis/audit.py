@@ -1,0 +1,106 @@
+"""What the audits of a run share: tolerances, sentences, and who held which units when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from wattline.model.jobs import NO_JOB, IntArray
+from wattline.model.run import EventKind, Placement, Run
+from wattline.model.signal import FloatArray
+
+TOLERANCE = 1e-9
+"""Relative: sums of a million doubles stay well within it, a wrong term does not."""
+TAKING = (EventKind.START, EventKind.RESUME)
+"""Events at which a job takes its units; a paused job gives them back until it resumes."""
+GIVING = (EventKind.END, EventKind.PAUSE)
+_EXAMPLES = 3
+
+Rows = npt.NDArray[np.intp] | npt.NDArray[np.bool_]
+
+
+def held_s(run: Run) -> FloatArray:
+    """How long the state after each event lasted."""
+    if not len(run.events):
+        return np.zeros(0)
+    return np.diff(run.events.time_s, append=run.end_s)
+
+
+def holding(run: Run) -> IntArray:
+    """+1 where a job takes its units, -1 where it gives them back."""
+    kind = run.events.kind
+    signs: IntArray = np.isin(kind, TAKING).astype(np.int64) - np.isin(kind, GIVING)
+    return signs
+
+
+def of_event(run: Run, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A column of the job table, or of what became of jobs, for the job of each event; else 0."""
+    job = run.events.job
+    return np.where(job == NO_JOB, 0, values[np.maximum(job, 0)])
+
+
+def by_job(run: Run, kinds: tuple[EventKind, ...]) -> npt.NDArray[np.intp]:
+    """Rows of the log of these kinds that name a job, job by job and in the order of time."""
+    log = run.events
+    rows = np.flatnonzero(np.isin(log.kind, kinds) & (log.job != NO_JOB))
+    return rows[np.argsort(log.job[rows], kind="stable")]
+
+
+def stay_of_span(run: Run, place: Placement) -> IntArray:
+    """Which stay each run of units belongs to: `by_job(run, TAKING)` lists the stays.
+
+    A job that was paused has several, and its runs of units are written down in their order.
+    """
+    order = np.argsort(place.job, kind="stable")
+    job, units = place.job[order], place.count[order]
+    before = np.cumsum(units) - units
+    first = np.searchsorted(job, np.arange(len(run.jobs)), "left")
+    turn = (before - before[first[job]]) // run.schedule.nodes[job]
+    begins = run.events.job[by_job(run, TAKING)]
+    stay = np.empty(order.size, dtype=np.int64)
+    stay[order] = np.searchsorted(begins, job, "left") + turn
+    return stay
+
+
+def placed_wrongly(run: Run, place: Placement) -> npt.NDArray[np.bool_]:
+    """Jobs whose runs of units are not so many units as they took, over all their stays."""
+    taken = np.bincount(run.events.job[by_job(run, TAKING)], minlength=len(run.jobs))
+    given = np.bincount(place.job, weights=place.count, minlength=len(run.jobs))
+    wrong: npt.NDArray[np.bool_] = given != taken * run.schedule.nodes
+    return wrong
+
+
+def stays_end(run: Run) -> bool:
+    """Whether every stay that begins also ends; where not, that is reported as such."""
+    first, last = (run.events.job[by_job(run, kinds)] for kinds in (TAKING, GIVING))
+    return bool(np.array_equal(first, last))
+
+
+def differ(first: FloatArray, second: FloatArray) -> npt.NDArray[np.bool_]:
+    apart: npt.NDArray[np.bool_] = ~((first == second) | (np.isnan(first) & np.isnan(second)))
+    return apart
+
+
+def equal(what: str, value: float, other: str, expected: float,
+          scale: float = 0.0) -> Iterator[str]:
+    allowed = TOLERANCE * max(abs(value), abs(expected), abs(scale), 1e-300)
+    if not abs(value - expected) <= allowed:
+        yield f"{what} is {value!r}, {other} gives {expected!r}"
+
+
+def jobs_that(run: Run, which: Rows, what: str) -> Iterator[str]:
+    rows = np.flatnonzero(which) if which.dtype == np.bool_ else which
+    if not rows.size:
+        return
+    names = ", ".join(str(job) for job in run.jobs.job_id[rows[:_EXAMPLES]])
+    more = f" and {rows.size - _EXAMPLES} more" if rows.size > _EXAMPLES else ""
+    yield f"jobs {names}{more} {what}"
+
+
+def at_event(run: Run, rows: npt.NDArray[np.intp]) -> str:
+    """How many events, and the first of them."""
+    first = rows[0]
+    return f"at {rows.size} events, first at row {first} ({run.events.time_s[first]} s)"
