@@ -98,6 +98,7 @@ def test_gradient_of_the_soft_cost_equals_differences(
         up = replace(bid, **{field: getattr(bid, field) + h})
         down = replace(bid, **{field: getattr(bid, field) - h})
         assert found == pytest.approx((cost(up) - cost(down)) / (2 * h), rel=1e-4, abs=1e-9)
+    assert len(point.by_weights) == len(problem.workload.types)
     for j, found in enumerate(point.by_weights):
         h = 1e-6
         moved = np.array(bid.weights)
@@ -114,6 +115,7 @@ def test_minimal_weights_just_reach_the_needed_rates() -> None:
     weights = theory.minimal_weights(W4, at, rates)
     load = W4.workload
     work = load.column("servers") * load.column("time_s_min")
+    assert len(weights) == 8
     for j, weight in enumerate(weights):
         rate = theory.decay_rate(load.arrivals_per_s[j], work[j], at.mean, at.std, weight)
         assert rate.value == pytest.approx(rates[j], rel=1e-6)
@@ -161,18 +163,27 @@ def test_empirical_rule_matches_bound_rule_for_the_same_distributions() -> None:
     assert two == pytest.approx(one, rel=1e-3)
 
 
-def test_largest_reserve_fills_the_weights_to_one() -> None:
-    rule = bound_rule(W4, np.zeros(8))
-    average_w = 1.25 * W4.workload.power_w_mean
-    found = largest_reserve(W4, rule, average_w)
+@pytest.mark.parametrize(("average", "std", "filled"), [(1.25, 0.4, False), (1.09, 0.9, True)])
+def test_largest_reserve_fills_the_weights_to_one(
+    average: float, std: float, filled: bool
+) -> None:
+    """Or it is the largest of the machine, where the weights leave room even then."""
+    problem = replace(W4, signal_std=std)
+    rule = bound_rule(problem, np.zeros(8))
+    average_w = average * W4.workload.power_w_mean
+    found = largest_reserve(problem, rule, average_w)
     assert found is not None
     reserve_w, weights = found
     assert weights.sum() == pytest.approx(1.0)
     total = settled_weights(rule, average_w, reserve_w, 8)[1]
     assert total <= 1
-    if reserve_w < W4.workload.range.largest_reserve_w(average_w) - 1e-6:
+    most_w = W4.workload.range.largest_reserve_w(average_w)
+    if filled:
+        assert reserve_w < 0.9 * most_w
         assert settled_weights(rule, average_w, 1.01 * reserve_w, 8)[1] > 1
-    assert largest_reserve(W4, rule, 1.02 * W4.workload.range.power_w_min) is None
+    else:
+        assert reserve_w == pytest.approx(most_w)
+    assert largest_reserve(problem, rule, 1.02 * W4.workload.range.power_w_min) is None
 
 
 def test_heuristics_stay_inside_the_machine() -> None:

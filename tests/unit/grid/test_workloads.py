@@ -46,9 +46,10 @@ def test_workloads_keep_their_published_rules() -> None:
 
 
 def test_unreadable_sizes_follow_from_threads_at_28_cores() -> None:
-    for job_type in applications("npb").values():
-        if job_type.sources["servers"] == "inferred":
-            assert job_type.servers == -(-int(job_type.name.split(".")[2]) // 28)
+    inferred = [t for t in applications("npb").values() if t.sources["servers"] == "inferred"]
+    assert len(inferred) == 2
+    for job_type in inferred:
+        assert job_type.servers == -(-int(job_type.name.split(".")[2]) // 28)
 
 
 def test_chosen_thresholds_come_from_the_stated_seed() -> None:
@@ -56,16 +57,17 @@ def test_chosen_thresholds_come_from_the_stated_seed() -> None:
     tight = {t.name for t in W["W10"].types}
     slack = {t.name for t in W["W11"].types}
     extra = {t.name for t in W["W14"].types}
-    for job_type in applications("npb").values():
-        if job_type.sources["threshold"] == "chosen":
-            low, high = 26, 79
-            if job_type.name in extra:
-                low, high = 20, 25
-            elif job_type.name in tight:
-                low, high = 26, 50
-            elif job_type.name in slack:
-                low, high = 51, 79
-            assert job_type.threshold == rng.integers(low, high + 1) / 10
+    chosen = [t for t in applications("npb").values() if t.sources["threshold"] == "chosen"]
+    assert len(chosen) > 10
+    for job_type in chosen:
+        low, high = 26, 79
+        if job_type.name in extra:
+            low, high = 20, 25
+        elif job_type.name in tight:
+            low, high = 26, 50
+        elif job_type.name in slack:
+            low, high = 51, 79
+        assert job_type.threshold == rng.integers(low, high + 1) / 10
 
 
 def test_time_is_linear_in_power() -> None:

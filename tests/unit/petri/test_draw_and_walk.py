@@ -48,7 +48,9 @@ def test_picture_shows_the_tokens_of_the_moment() -> None:
 
 
 def test_shapes_of_a_page_do_not_overlap() -> None:
-    for sheet in layout(Simulation(demo_puppet())):
+    sheets = layout(Simulation(demo_puppet()))
+    assert max(len(sheet.shapes) for sheet in sheets) > 5
+    for sheet in sheets:
         for i, a in enumerate(sheet.shapes):
             for b in sheet.shapes[i + 1 :]:
                 apart_x = abs(a.at[0] - b.at[0]) >= a.half[0] + b.half[0]

@@ -37,6 +37,7 @@ def test_the_index_finds_what_a_full_search_finds(seed, rows, nodes, power_w):
 
 def test_fronts_get_faster_with_power():
     index = build_index([random_table(1, 300)])
+    assert np.diff(index.first_point).max() > 3
     for start, end in zip(index.first_point[:-1], index.first_point[1:], strict=True):
         assert np.all(np.diff(index.power_w[start:end]) > 0)
         assert np.all(np.diff(index.time_s[start:end]) < 0)

@@ -72,6 +72,7 @@ def test_the_share_of_the_engine_is_that_of_the_books():
         wanted = {s.name: s.factor for s in tree.standings(used)}
         result = [[float(st.numbers[5 + tree.index[n]]), wanted[n]] for n in wanted]
     """)
+    assert len(result) == 5
     for got, wanted in result:
         assert got == pytest.approx(wanted)
 

@@ -102,6 +102,7 @@ def test_looking_at_every_entry_gives_the_same_run():
                 easy.as_queued = asked
                 result[f"{name}/{seed}"] = [repr(short) == repr(whole), int(count)]
     """)
+    assert len(result) == 8
     for name, (same, passed_over) in result.items():
         assert same, name
         assert passed_over > 20, name
