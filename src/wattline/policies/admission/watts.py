@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from wattline.model.kernel import implement, kernel
-from wattline.policies.admission.power import within_cap
+from wattline.policies.admission.power import never_fits, within_cap
 from wattline.policies.contract import (
     START,
     WAIT,
     Composition,
     admit,
+    refuses,
     watts_available,
     watts_of,
 )
@@ -49,3 +50,10 @@ def _watts_available(st: State, admission: Watts) -> float:
 @kernel
 def _watts_of(st: State, admission: Watts, job: int) -> float:
     return added_watts(st, job)
+
+
+@implement(refuses, Watts)
+@kernel
+def _refuses(st: State, admission: Watts, job: int) -> bool:
+    """Where nodes differ, what a job alone would draw is not known before it has its nodes."""
+    return bool(st.kinds.size < 2 and never_fits(st, job, 1.0))
