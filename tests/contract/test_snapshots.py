@@ -20,7 +20,8 @@ CARRIED = {
     "order.fcfs", "order.sjf", "order.largest", "order.wfp", "order.multifactor",
     "backfill.none", "backfill.easy", "power.none", "power.block", "power.block, low cap",
     "power.dvfs", "power.watts", "power.adaptive", "power.adaptive, idle",
-    "power.adaptive, window", "configure.requested", "placement.counted",
+    "power.adaptive, own frequencies", "power.adaptive, window", "configure.requested",
+    "placement.counted",
 }
 """What decides from a view alone; all else says why it does not."""
 

@@ -6,6 +6,7 @@ Three compositions, each of several parts, because every new combination is comp
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from tests.property.twin_runs import columns
@@ -14,6 +15,8 @@ from tests.support.workloads import compose
 from wattline.account.fairshare import ShareTree
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
+from wattline.engine.truth import TrueClaims
+from wattline.engine.world import Nature
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.run import Run
@@ -24,13 +27,10 @@ from wattline.physics.claims import npb_claims
 from wattline.physics.core_power import NODE_OFF_W, SANDY_BRIDGE
 from wattline.physics.powercap import CapChange, PowerCap, WattReservation
 from wattline.policies.admission.adaptive_setup import Strategy, adaptive
-from wattline.policies.admission.budget import NUMBERS as BUDGET_NUMBERS
 from wattline.policies.admission.budget_setup import budgeted
-from wattline.policies.admission.ramp import NUMBERS
 from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.configuration.claimed import Claimed
 from wattline.policies.configuration.claimed_setup import options_of
-from wattline.policies.order.energy_share import numbers_needed
 from wattline.policies.placement.bounded_setup import bounded
 from wattline.policies.placement.claimed import ClaimedNodes
 from wattline.studies.fairshare import energy_share
@@ -61,7 +61,7 @@ def adaptive_conservative(seed: int) -> Run:
         change_rate_w_per_s=1.0,
     )
     admission = adaptive(MACHINE, plan, strategy=Strategy.MIX, jobs=jobs)
-    rules = Rules(cap_w=plan.signal(FULL_W), numbers=NUMBERS)
+    rules = Rules(cap_w=plan.signal(FULL_W))
     return simulate(jobs, MACHINE, compose(admission=admission, backfill=Conservative()), rules)
 
 
@@ -69,8 +69,7 @@ def share_budget_bounded(seed: int) -> Run:
     """Fair-share by joules, an energy budget, and bounds of racks and site."""
     jobs = jobs_of(seed)
     users = ("ann", "bob", "eve")
-    order = energy_share(ShareTree.flat(users), users, half_life_s=60.0, age=0.2,
-                         first=BUDGET_NUMBERS)
+    order = energy_share(ShareTree.flat(users), users, half_life_s=60.0, age=0.2)
     price = Signal.from_steps([(0, 3), (40, 1), (80, 5), (120, 2)], "EUR")
     start_s = float(jobs.submit_s[0])
     budget = EnergyBudget(0.7 * FULL_W * 200.0, start_s, start_s + 200.0, price)
@@ -78,9 +77,7 @@ def share_budget_bounded(seed: int) -> Run:
     view = power_view(MACHINE, limits_w={"rack0": 3.2 * NODE.power_w_active},
                       site_limit_w=0.9 * FULL_W)
     policy = compose(order=order, admission=admission, placement=bounded(view, MACHINE))
-    room = BUDGET_NUMBERS + numbers_needed(order, len(jobs))
-    return simulate(jobs, MACHINE, policy,
-                    Rules(numbers=room, choose_nodes=True, overrun="kill"))
+    return simulate(jobs, MACHINE, policy, Rules(choose_nodes=True, overrun="kill"))
 
 
 def claimed(seed: int) -> Run:
@@ -90,12 +87,15 @@ def claimed(seed: int) -> Run:
     classes = sorted({claim.node_class for claim in book})
     machine = Machine(tuple(NodeGroup(NodeClass(name, power_w_idle=2.0), 4) for name in classes))
     jobs = jobs_of(seed, 40)
-    wanted = [names[job % len(names)] for job in range(len(jobs))]
-    options, first, count = options_of(book, book, machine, wanted, [1] * len(jobs))
+    wanted = np.arange(len(jobs)) % len(names)
+    jobs = replace(jobs, application=wanted, procs=np.ones(len(jobs), dtype=np.int64),
+                   names={"application": tuple(names)})
+    options = options_of(book, book, machine, [names[code] for code in wanted], [1] * len(jobs))
     noise = 1.0 + 0.1 * np.sin(np.arange(len(jobs)))
-    claims = Claimed(options, first, count, noise, 1.0, 1.0, 0.0, 0.5, patience=1.0)
+    truth = TrueClaims(options.true_s, options.true_w, noise)
+    claims = Claimed(options.memory, 1.0, 1.0, 0.0, 0.5, patience=1.0)
     return simulate(jobs, machine, compose(configuration=claims, placement=ClaimedNodes(claims)),
-                    Rules(choose_nodes=True))
+                    Rules(choose_nodes=True, nature=Nature(work=truth, answers=truth)))
 
 
 RUNS: dict[str, Callable[[int], Run]] = {

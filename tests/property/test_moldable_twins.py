@@ -13,7 +13,7 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
 from wattline.model.signal import Signal
 from wattline.physics.regression import shipped_models
-from wattline.policies.admission.lending import Lending
+from wattline.policies.admission.lending import Lending, LendingMemory
 from wattline.policies.backfill.easy import Easy
 from wattline.policies.configuration.offers import make_offers
 from wattline.policies.contract import Composition
@@ -47,8 +47,8 @@ def under_a_rising_cap(tables):
     node = NodeClass("node", power_w_idle=0.0, power_w_active=230.0)
     found = []
     for configure, lends in POLICIES.values():
-        policy = Composition(Fcfs(), Easy(), Lending(offers, lends), configure(offers), Counted(),
-                             NoRegulation())
+        policy = Composition(Fcfs(), Easy(), Lending(offers, LendingMemory.start(), lends),
+                             configure(offers), Counted(), NoRegulation())
         run = simulate(jobs, Machine.uniform(32, node), policy, rules)
         found.append([run.refused.tolist(), np.nan_to_num(run.schedule.start_s, nan=-1.0).tolist(),
                       run.schedule.configuration.tolist()])

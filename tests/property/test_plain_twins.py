@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 
@@ -11,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.property import twin_runs
-from tests.support.plain import PLAIN as PLAIN_PROCESS
-from tests.support.plain import ROOT
+from tests.support.plain import ROOT, plain_environment
 from tests.support.workloads import workloads
 
 from wattline.analysis.checker import check
@@ -53,6 +51,5 @@ def test_every_combination_decides_alike_on_snapshots():
     """Too many combinations to compile; the plain twins are the same source."""
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
                            "tests/property/test_snapshot_decisions.py"], cwd=ROOT,
-                          env={**os.environ, **PLAIN_PROCESS}, text=True, capture_output=True,
-                          check=False)
+                          env=plain_environment(), text=True, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:]

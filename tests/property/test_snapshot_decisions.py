@@ -18,7 +18,7 @@ from tests.support.workloads import compose, workloads
 from wattline.analysis.checker import check
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
-from wattline.model.errors import InputError
+from wattline.model.errors import InputError, PolicyError
 from wattline.model.kernel import PLAIN
 from wattline.model.machine import Machine
 from wattline.model.signal import Signal
@@ -29,6 +29,7 @@ from wattline.policies.backfill.easy import Easy
 from wattline.policies.backfill.none import NoBackfill
 from wattline.policies.order.fcfs import Fcfs
 from wattline.policies.order.largest import Largest
+from wattline.policies.order.ranked import ranked
 from wattline.policies.order.sjf import Sjf
 from wattline.policies.order.wfp import Wfp
 from wattline.policies.snapshot import decide, never_starting
@@ -89,6 +90,14 @@ def test_a_snapshot_by_hand():
         running=(RunningJob(2, 6, 0.0, 10.0, 1800.0, 1.0, 1800.0),),
     )
     assert decide(compose(), view) == [Start(5, 1.0, 600.0)]
+
+
+def test_a_policy_that_remembers_is_not_asked_without_its_memory():
+    policy = compose(order=ranked([2.0, 1.0]))
+    view = View(now_s=4.0, units=8, free=8, power_w=720.0, cap_w=np.inf, idle_w=90.0,
+                queue=(QueuedJob(7, 4, 20.0, 1.0, 1200.0),))
+    with pytest.raises(PolicyError, match="order policy Ranked"):
+        decide(policy, view)
 
 
 def test_an_empty_machine_goes_back_to_full_speed():

@@ -29,7 +29,7 @@ from wattline.policies.backfill.none import NoBackfill
 from wattline.policies.contract import Composition
 from wattline.policies.order.largest import Largest
 from wattline.policies.order.multifactor import Multifactor
-from wattline.policies.order.ranked import Ranked
+from wattline.policies.order.ranked import ranked
 from wattline.policies.order.sjf import Sjf
 from wattline.policies.order.wfp import Wfp
 from wattline.policies.placement.first_fit import FirstFit
@@ -95,7 +95,7 @@ RUNS: dict[str, Callable[[Case], Run]] = {
         compose(order=Multifactor(age=2.0, share=0.5, age_max_s=20.0)),
         user_share=(0.5, 0.3, 0.2)),
     "ranked-easy-watts": lambda case: case.play(
-        compose(order=Ranked(np.arange(float(len(case.jobs))) % 9), admission=Watts()),
+        compose(order=ranked(np.arange(float(len(case.jobs))) % 9), admission=Watts()),
         cap_w=case.cap),
 }
 

@@ -11,8 +11,12 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-PLAIN = {"WATTLINE_PLAIN": "1", "PYTHONPATH": os.pathsep.join((str(ROOT / "src"), str(ROOT)))}
-"""Environment of such a process; it uses the sources beside these tests, installed or not."""
+
+
+def plain_environment() -> dict[str, str]:
+    """For such a process, with the sources of this checkout, wherever the package is installed."""
+    paths = (str(ROOT / "src"), str(ROOT))
+    return {**os.environ, "WATTLINE_PLAIN": "1", "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def in_plain(code: str) -> Any:
@@ -20,7 +24,7 @@ def in_plain(code: str) -> Any:
     script = textwrap.dedent(code) + "\nimport json\nprint(json.dumps(result))\n"
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, check=False, capture_output=True, text=True,
-        env={**os.environ, **PLAIN},
+        env=plain_environment(),
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])

@@ -6,23 +6,21 @@ The mode is chosen when the package is imported, so one process cannot have both
 from __future__ import annotations
 
 import importlib
-import os
 import pickle
 import subprocess
 import sys
 import traceback
 from typing import Any
 
-from tests.support.plain import PLAIN, ROOT
+from tests.support.plain import ROOT, plain_environment
 
 
 class PlainProcess:
     """Calls functions of modules in the other process; close it when done."""
 
     def __init__(self) -> None:
-        environment = {**os.environ, **PLAIN}
         self._process = subprocess.Popen([sys.executable, "-m", __name__], cwd=ROOT,
-                                         env=environment, stdin=subprocess.PIPE,
+                                         env=plain_environment(), stdin=subprocess.PIPE,
                                          stdout=subprocess.PIPE)
 
     def call(self, module: str, function: str, *arguments: Any) -> Any:

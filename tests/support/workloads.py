@@ -58,3 +58,11 @@ def sized_workloads(draw, most_units: int = 24) -> tuple[int, JobTable]:
     """A machine of any size and jobs for it."""
     units = draw(st.integers(1, most_units))
     return units, draw(workloads(units))
+
+
+def logged_ranges(ranges):
+    """The columns of a log in which each job allows a range of frequencies; None: not said."""
+    return {
+        "frequency_hz_min": np.array([np.nan if r is None else r.min_hz for r in ranges]),
+        "frequency_hz_max": np.array([np.nan if r is None else r.max_hz for r in ranges]),
+    }

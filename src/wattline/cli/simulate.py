@@ -31,11 +31,12 @@ from wattline.cli.simulating import (
 @click.option("--trace", help="A job log to replay instead of the scenario's.")
 @click.option("-o", "--out", help="Run folder to write; default: the next one under runs/.")
 @click.option("--no-folder", is_flag=True, help="Print the metrics only.")
+@click.option("--journal", metavar="FILE", help="Write every event and decision, for `replay`.")
 @scenario_options
 @json_option
 def command(
-    scenario: str | None, trace: str | None, out: str | None, no_folder: bool, as_json: bool,
-    **options: Any,
+    scenario: str | None, trace: str | None, out: str | None, no_folder: bool,
+    journal: str | None, as_json: bool, **options: Any,
 ) -> None:
     """Simulate a job log on a machine under a policy.
 
@@ -49,7 +50,7 @@ def command(
     target = None if no_folder else run_folder(loaded.name, out)
     ready = plan(loaded, allow_code=code_allowed(scenario, changes, options))
     say_beforehand(ready)
-    run = run_plan(ready)
+    run = run_plan(ready, journal)
     from wattline.analysis import rundir
     from wattline.analysis.metrics import metrics
 

@@ -22,10 +22,14 @@ if TYPE_CHECKING:
     from wattline.traces.trace import RuleCount
 
 
-def run_plan(plan: Plan) -> Run:
-    """Simulate with a progress bar."""
+def run_plan(plan: Plan, journal: str | None = None) -> Run:
+    """Simulate with a progress bar; into a journal it goes event by event."""
     with progress(f"simulating {plan.scenario.name}") as advance:
-        return plan.run(advance)
+        if journal is None:
+            return plan.run(advance)
+        from wattline.scenario.journals import run_with_journal
+
+        return run_with_journal(plan, journal, advance)
 
 
 def say_beforehand(plan: Plan, said: set[str] | None = None) -> None:

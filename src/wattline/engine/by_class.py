@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from wattline.engine.log import END, PAUSE, RESUME, START
+from wattline.books.log import END, PAUSE, RESUME, START
 from wattline.model.machine import Machine
 from wattline.model.run import EventLog, Placement
 from wattline.model.signal import FloatArray

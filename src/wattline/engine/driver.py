@@ -10,10 +10,12 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from wattline.engine.log import CONTROL, NO_JOB, log_event
+from wattline.books.deciding import apply_actions
+from wattline.books.keeping import integrate
+from wattline.books.log import CONTROL, NO_JOB, log_event
+from wattline.books.record import Record, grow_log, grow_spans
 from wattline.engine.loop import apply_due, next_instant
-from wattline.engine.physics import apply_actions, integrate
-from wattline.engine.world import World, grow_log, grow_spans
+from wattline.engine.world import Simulated
 from wattline.model.errors import PolicyError
 from wattline.model.signal import Signal
 from wattline.policies.admission.none import NoLimit
@@ -60,40 +62,44 @@ IDLE_CYCLES = 100_000
 
 def run_python(
     state: State,
-    world: World,
+    record: Record,
+    world: Simulated,
     policy: Policy,
     signals: Mapping[str, Signal],
     progress: Callable[[float], None] | None = None,
-) -> tuple[State, World]:
+) -> tuple[State, Record]:
     """Simulate to the end, asking the policy at every instant and at every step of a signal."""
     books = _books(state)
-    meter = world.meter[0]
+    meter = record.meter[0]
     period_s = _period_s(policy)
     meter.next_cycle_s = meter.start_s if period_s < np.inf else np.inf
     idle_cycles = 0
     while meter.done < len(state.jobs):
-        until_s = min(next_instant(state, world), _next_step_s(signals, state.clock[0].now_s))
+        now_s = float(state.clock[0].now_s)
+        until_s = min(next_instant(state, record, world), _next_step_s(signals, now_s))
         if until_s == np.inf or idle_cycles == IDLE_CYCLES:
             break
-        state, world = _make_room(state, world, 0)
-        integrate(state, world, until_s)
-        apply_due(state, world, books)
+        state, record = _make_room(state, record, 0)
+        meter = record.meter[0]
+        integrate(state, record, until_s)
+        apply_due(state, record, world, books)
         if meter.next_cycle_s <= until_s:
             meter.next_cycle_s = until_s + period_s
-            log_event(state, world, CONTROL, NO_JOB, 0.0)
+            log_event(state, record, CONTROL, NO_JOB, 0.0)
         actions = list(policy.decide(view_of(state, signals)) or ())
-        state, world = _make_room(state, world, len(actions))
-        meter = world.meter[0]
+        state, record = _make_room(state, record, len(actions))
+        meter = record.meter[0]
         leaving: set[int] = set()
         for action in actions:
             _book(state, books, action, leaving)
-        apply_actions(state, world, books)
-        waits = not actions and meter.heap == 0 and meter.timers == 0
-        over = meter.arrived == len(state.jobs) and meter.caps == len(world.caps)
+        apply_actions(state, record, world, books)
+        waits = not actions and state.clock[0].running == 0 and meter.timers == 0
+        ends = world.ends
+        over = meter.arrived == len(state.jobs) and ends.tally[0].caps == len(ends.caps)
         idle_cycles = idle_cycles + 1 if waits and over else 0
         if progress is not None:
             progress(float(meter.done) / len(state.jobs))
-    return state, world
+    return state, record
 
 
 def _period_s(policy: Policy) -> float:
@@ -103,21 +109,21 @@ def _period_s(policy: Policy) -> float:
     return period_s
 
 
-def _make_room(state: State, world: World, actions: int) -> tuple[State, World]:
+def _make_room(state: State, record: Record, actions: int) -> tuple[State, Record]:
     """Grow what the next instant could fill; kernels do not look where they write."""
-    meter = world.meter[0]
+    meter = record.meter[0]
     needed = len(state.jobs) + actions + 128
     while meter.spare_rows < needed:
-        world = grow_log(world)
-        meter = world.meter[0]
-    while state.nodes.size and len(world.spans) - meter.spans <= state.nodes.size:
-        world = grow_spans(world)
-        meter = world.meter[0]
+        record = grow_log(record)
+        meter = record.meter[0]
+    while state.nodes.size and len(record.spans) - meter.spans <= state.nodes.size:
+        record = grow_spans(record)
+        meter = record.meter[0]
     while len(state.timers) - meter.timers < needed:
         state = grow(state, "timers")
     while len(state.actions) - state.clock[0].actions <= actions:
         state = grow(state, "actions")
-    return state, world
+    return state, record
 
 
 def _next_step_s(signals: Mapping[str, Signal], now_s: float) -> float:

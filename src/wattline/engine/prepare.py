@@ -8,14 +8,22 @@ from typing import Any, Literal
 
 import numpy as np
 
-from wattline.engine.timers import WINDOW_END, WINDOW_START, push_timer
-from wattline.engine.world import CAP, SPARE_ROWS, World, make_world
+from wattline.books.opening import (
+    Terms,
+    open_state,
+    set_window_timers,
+    unit_active_w,
+    units_of,
+)
+from wattline.books.record import SPARE_ROWS, Record, make_record
+from wattline.engine.world import CAP, Ends, Nature, Simulated, make_ends
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray, JobTable
-from wattline.model.machine import MOST_NODES, Machine, NodeClass
+from wattline.model.machine import Machine
 from wattline.model.reservation import Reservation
 from wattline.model.signal import FloatArray, Signal
-from wattline.policies.state import KIND, WINDOW, State, make_state
+from wattline.policies.memory import bound, memories
+from wattline.policies.state import State
 
 
 @dataclass(frozen=True)
@@ -34,20 +42,18 @@ class Rules:
     """Step functions that a policy written in Python is shown, by name."""
     event_rows: int = SPARE_ROWS
     """Room in the event log, beyond three rows a job, to begin with; it grows as it must."""
-    numbers: int = 0
-    """Room for figures that a policy keeps between decisions."""
+    logged: Mapping[str, Any] = field(default_factory=dict)
+    """Further columns of the log, one value per job, for policies that ask for them."""
+    nature: Nature = field(default_factory=Nature)
+    """What the simulated world knows and policies do not."""
     speeds_together: bool = False
     """For policies that change the speeds of many jobs at once and do not plan by expected ends:
     those are not kept, and the log has one row for all changes of speed of a decision."""
 
-
-def units_of(machine: Machine, granularity: str) -> int:
-    """What jobs are given: nodes or cores. Each has its place in memory, so there is an end."""
-    units = machine.core_count if granularity == "core" else machine.node_count
-    if units > MOST_NODES:
-        raise InputError(f"{machine.name} has {units:,} {granularity}s; at most {MOST_NODES:,} can "
-                         "be simulated")
-    return units
+    @property
+    def terms(self) -> Terms:
+        return Terms(self.granularity, self.overrun, self.choose_nodes, self.reservations,
+                     self.speeds_together)
 
 
 def sizes_of(jobs: JobTable, machine: Machine, granularity: str) -> IntArray:
@@ -61,44 +67,37 @@ def sizes_of(jobs: JobTable, machine: Machine, granularity: str) -> IntArray:
     return -(-jobs.procs // per_node)
 
 
-def prepare(jobs: JobTable, machine: Machine, rules: Rules) -> tuple[State, World]:
+def prepare(
+    jobs: JobTable, machine: Machine, rules: Rules
+) -> tuple[State, Record, Simulated]:
     """Arrays for a simulation from its first submission on."""
     units = units_of(machine, rules.granularity)
     size = sizes_of(jobs, machine, rules.granularity)
     _check(jobs, size, units)
-    per_unit = _per_unit(machine, rules.granularity)
-    kinds, kind_of = _kinds(machine, per_unit)
     own = ~np.isnan(jobs.power_w)
-    reference = machine.groups[0].node_class
-    watts = np.where(own, jobs.power_w, size * reference.power_w_active * per_unit)
-    state = make_state(
-        jobs,
-        size,
-        watts,
-        units=units,
-        idle_w=reference.power_w_idle * per_unit,
-        off_w=reference.power_w_off * per_unit,
-        nodes=units if rules.choose_nodes else 0,
-        numbers=rules.numbers,
-        overrun_extends=rules.overrun == "extend",
-        windows=_windows(rules.reservations),
-        kinds=kinds,
-        node_kind=kind_of if rules.choose_nodes else None,
-    )
+    watts = np.where(own, jobs.power_w, size * unit_active_w(machine, rules.granularity))
+    state = open_state(machine, rules.terms, jobs, size, watts)
     state.live.own_watts = own
-    _boot_figures(state, reference, per_unit)
     if len(rules.user_share):
         share = np.asarray(rules.user_share, dtype=np.float64)
         state.jobs.share = np.where(jobs.user >= 0, share[np.maximum(jobs.user, 0)], 0.0)
     first_s = float(jobs.submit_s[0]) if len(jobs) else 0.0
-    caps = _cap_steps(rules, first_s)
-    world = make_world(len(jobs), caps, first_s, state.nodes.size, rules.event_rows)
+    caps = cap_steps(rules, first_s)
+    record = make_record(len(jobs), len(caps), first_s, state.nodes.size, rules.event_rows)
+    world = _world(jobs, rules, make_ends(len(state.running), caps))
     state.clock.now_s = first_s
-    state.clock.together = rules.speeds_together
     if len(caps):
         state.clock.cap_w_max = np.max(caps.cap_w)
-    _set_window_timers(state, world, first_s)
-    return state, world
+    set_window_timers(state, record, first_s)
+    return state, record, world
+
+
+def _world(jobs: JobTable, rules: Rules, ends: Ends) -> Simulated:
+    """The world with arrays of its own, which knows these jobs."""
+    world = Simulated(ends, *bound(rules.nature, len(jobs)))
+    for memory in memories(world).values():
+        memory.annotate(0, jobs, rules.logged)
+    return world
 
 
 def _check(jobs: JobTable, size: IntArray, units: int) -> None:
@@ -117,42 +116,6 @@ def _check(jobs: JobTable, size: IntArray, units: int) -> None:
                          "must be at least 0")
 
 
-def _per_unit(machine: Machine, granularity: str) -> float:
-    """What part of a node's power a unit has: a core its part of the node's."""
-    return 1.0 / machine.groups[0].node_class.cores if granularity == "core" else 1.0
-
-
-def _kinds(machine: Machine, per_unit: float) -> tuple[Any, IntArray]:
-    kinds = np.zeros(len(machine.groups), KIND).view(np.recarray)
-    counts = []
-    for kind, group in zip(kinds, machine.groups, strict=True):
-        share = 1.0 if per_unit == 1.0 else 1.0 / group.node_class.cores
-        kind.idle_w = group.node_class.power_w_idle * share
-        kind.active_w = group.node_class.power_w_active * share
-        kind.speed = group.node_class.speed
-        kind.count = group.count if per_unit == 1.0 else group.count * group.node_class.cores
-        counts.append(int(kind.count))
-    return kinds, np.repeat(np.arange(len(counts)), counts)
-
-
-def _boot_figures(state: State, reference: NodeClass, per_unit: float) -> None:
-    clock = state.clock[0]
-    clock.boot_s = reference.boot_s
-    clock.boot_w = reference.boot_power_w * per_unit
-    clock.halt_s = reference.shutdown_s
-    clock.halt_w = reference.shutdown_power_w * per_unit
-
-
-def _windows(reservations: Sequence[Reservation]) -> Any:
-    held = sorted((r for r in reservations if r.nodes), key=lambda r: (r.start_s, r.end_s))
-    windows = np.zeros(len(held), WINDOW).view(np.recarray)
-    for window, reservation in zip(windows, held, strict=True):
-        window.start_s = reservation.start_s
-        window.end_s = reservation.end_s
-        window.units = reservation.nodes
-    return windows
-
-
 def effective_cap(rules: Rules) -> Signal | None:
     """The cap less the watts that reservations keep free while they last."""
     held = [r for r in rules.reservations if r.watts]
@@ -168,7 +131,8 @@ def effective_cap(rules: Rules) -> Signal | None:
     return Signal(times, value, "W")
 
 
-def _cap_steps(rules: Rules, first_s: float) -> Any:
+def cap_steps(rules: Rules, first_s: float) -> Any:
+    """The steps of the cap from the first instant on."""
     cap = effective_cap(rules)
     if cap is None:
         return np.zeros(0, CAP).view(np.recarray)
@@ -177,14 +141,3 @@ def _cap_steps(rules: Rules, first_s: float) -> Any:
     steps.time_s = np.concatenate([[first_s], cap.time_s[later]])
     steps.cap_w = np.concatenate([[cap.at(first_s)], cap.value[later]])
     return steps
-
-
-def _set_window_timers(state: State, world: World, first_s: float) -> None:
-    meter = world.meter[0]
-    for index, window in enumerate(state.windows):
-        if window.end_s <= first_s:
-            state.clock[0].windows -= 1
-            continue
-        for time_s, kind in ((window.start_s, WINDOW_START), (window.end_s, WINDOW_END)):
-            push_timer(state, meter.timers, max(float(time_s), first_s), kind, index)
-            meter.timers += 1

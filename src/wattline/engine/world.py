@@ -1,98 +1,129 @@
-"""What the simulator keeps beside the scheduler's state: meters, the event log, caps to come."""
+"""A simulated world: it keeps the ends of jobs, and knows what the books can only expect.
+
+What it knows beyond what was asked for stands in its three parts: how much work a job is (`work`),
+how a job answers to a cap (`answers`), and how jobs hold each other up (`network`).
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from wattline.model.books import Books
+from wattline.books.record import Record
+from wattline.books.world import all_paced, answer, begun, confirms, left, paced
+from wattline.engine.congestion import NoCongestion, congest, network_changed
+from wattline.engine.heap import move_end, push_end, rebuild_ends, remove_end
+from wattline.engine.truth import AsAsked, AsLogged, answer_caps, true_work_s
+from wattline.model.kernel import implement, kernel, kernel_part
+from wattline.model.kernel_arrays import KernelArrays
+from wattline.policies.contract import Composition
+from wattline.policies.state import State
 
-METER = np.dtype(
+CAP = np.dtype([("time_s", "f8"), ("cap_w", "f8")])
+HEAP = np.dtype([("time_s", "f8"), ("job", "i8")])
+TALLY = np.dtype(
     [
-        ("energy_j", "f8"),
-        ("energy_above_j", "f8"),
-        ("time_above_s", "f8"),
-        ("peak_w", "f8"),
-        ("start_s", "f8"),
-        ("next_cycle_s", "f8"),
-        ("arrived", "i8"),  # rows of the job table that have been submitted
-        ("done", "i8"),
-        ("heap", "i8"),  # jobs in the heap of ends
-        ("timers", "i8"),
+        ("ends", "i8"),  # jobs in the heap of ends
         ("caps", "i8"),  # steps of the cap that have been taken
-        # Booked by the decision and not carried out yet: a row of the log must not count them.
-        ("pending_w", "f8"),
-        ("pending_units", "i8"),
-        ("pending_jobs", "i8"),
-        ("rows", "i8"),  # of the event log
-        ("spare_rows", "i8"),  # rows beyond the three that every job is sure to need
-        ("spans", "i8"),
-        ("undone", "i8"),  # actions that the scope of the policy cannot carry out
     ]
 )
 
-# The event log is kept in columns, so that the result can have them without a copy.
-LOG = {
-    "log_time_s": np.float64,
-    "log_power_w": np.float64,
-    "log_value": np.float64,
-    "log_kind": np.int64,
-    "log_job": np.int64,
-    "log_busy": np.int64,
-    "log_queued": np.int64,
-}
 
-CAP = np.dtype([("time_s", "f8"), ("cap_w", "f8")])
-SPAN = np.dtype([("job", "i4"), ("first", "i4"), ("count", "i4")])
+class Ends(KernelArrays):
+    """When running jobs end, the steps of the cap to come, and how far those two are."""
 
-SPARE_ROWS = 4096
-
-
-class World(Books):
-    """Record arrays; `meter` has one record."""
-
-    FIELDS = ("meter", "caps", "spans", *LOG)
-    meter: Any
-    log_time_s: Any
-    log_power_w: Any
-    log_value: Any
-    log_kind: Any
-    log_job: Any
-    log_busy: Any
-    log_queued: Any
+    FIELDS = ("heap", "caps", "tally")
+    heap: Any
     caps: Any
-    spans: Any
+    tally: Any
 
 
-def make_world(
-    jobs: int, caps: Any, first_s: float, nodes: int, spare_rows: int = SPARE_ROWS
-) -> World:
-    """An empty log with room for three rows a job and the steps of the cap."""
-    meter = np.zeros(1, METER).view(np.recarray)
-    meter.start_s = first_s
-    meter.spare_rows = spare_rows
-    rows = 3 * jobs + len(caps) + spare_rows
-    return World(
-        meter=meter,
+class Nature(NamedTuple):
+    """What a simulated world knows and the books do not; by default they know all of it."""
+
+    work: Any = AsLogged()
+    answers: Any = AsAsked()
+    network: Any = NoCongestion()
+
+
+class Simulated(NamedTuple):
+    """The world of a simulation."""
+
+    ends: Ends
+    work: Any
+    answers: Any
+    network: Any
+
+
+def make_ends(most_running: int, caps: Any) -> Ends:
+    return Ends(
+        heap=np.zeros(most_running + 1, HEAP).view(np.recarray),
         caps=caps,
-        spans=np.zeros(2 * jobs + nodes + 1 if nodes else 0, SPAN).view(np.recarray),
-        **{column: np.zeros(rows, dtype) for column, dtype in LOG.items()},
+        tally=np.zeros(1, TALLY).view(np.recarray),
     )
 
 
-def grow_log(world: World) -> World:
-    """The same world with twice the room for events that are not sure to happen."""
-    room = len(world.log_time_s)
-    world.meter[0].spare_rows += room
-    columns = {
-        column: np.concatenate([getattr(world, column), np.zeros(room, dtype)])
-        for column, dtype in LOG.items()
-    }
-    return world.with_arrays(**columns)
+@kernel
+def end_of(st: State, job: int) -> float:
+    """When a job will end at its rate: when its work is done, or when it is killed."""
+    live = st.live[job]
+    end_s = max(st.clock[0].now_s, live.still_s) + live.work_s / live.rate
+    if not st.clock[0].overrun:
+        end_s = min(end_s, live.expected_s)
+    return float(end_s)
 
 
-def grow_spans(world: World) -> World:
-    room = np.zeros(len(world.spans), SPAN)
-    spans = np.concatenate([world.spans, room]).view(np.recarray)
-    return world.with_arrays(spans=spans)
+@implement(confirms, Simulated)
+@kernel
+def _confirms(st: State, world: Simulated) -> bool:
+    return True
+
+
+@implement(begun, Simulated)
+@kernel_part
+def _begun(
+    st: State, world: Simulated, policy: Composition, job: int, resumed: bool
+) -> None:
+    if not resumed:
+        st.live[job].work_s = true_work_s(st, world.work, policy, job)
+    tally = world.ends.tally[0]
+    push_end(st, world.ends.heap, tally.ends, end_of(st, job), job)
+    tally.ends += 1
+    network_changed(st, world.network)
+
+
+@implement(left, Simulated)
+@kernel_part
+def _left(st: State, world: Simulated, job: int) -> None:
+    tally = world.ends.tally[0]
+    remove_end(st, world.ends.heap, tally.ends, job)
+    tally.ends -= 1
+    network_changed(st, world.network)
+
+
+@implement(paced, Simulated)
+@kernel_part
+def _paced(st: State, world: Simulated, job: int) -> None:
+    move_end(st, world.ends.heap, world.ends.tally[0].ends, end_of(st, job), job)
+
+
+@implement(all_paced, Simulated)
+@kernel_part
+def _all_paced(st: State, world: Simulated) -> None:
+    """Put the heap of ends in order once; jobs whose rate changed were brought up to date."""
+    heap = world.ends.heap
+    count = world.ends.tally[0].ends
+    now_s = st.clock[0].now_s
+    for index in range(count):
+        job = heap[index].job
+        if st.live[job].updated_s == now_s:
+            heap[index].time_s = end_of(st, job)
+    rebuild_ends(st, heap, count)
+
+
+@implement(answer, Simulated)
+@kernel_part
+def _answer(st: State, record: Record, world: Simulated, policy: Composition) -> None:
+    answer_caps(st, record, world.answers, world, policy)
+    congest(st, record, world.network, world, policy)

@@ -144,6 +144,8 @@ class Run:
     that started without a budget."""
     configurations: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
     """What the configurations of `schedule` are, number 1 first: a column for each property."""
+    memories: Mapping[str, Any] = field(default_factory=dict)
+    """What the policies remembered at the end, by where in the composition; not kept in folders."""
     bounds: tuple[PowerBound, ...] = ()
     """Bounds below the cap that the placement had to keep."""
     policy_powers: bool = False

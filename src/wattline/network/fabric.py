@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from wattline.model.errors import InputError
-from wattline.model.jobs import JobTable
-from wattline.network.flows import flow_book
+from wattline.model.jobs import IntArray, JobTable
+from wattline.model.signal import FloatArray
 from wattline.network.placement import check_placement
-from wattline.network.routes import Routes
 from wattline.network.sensitivity import MpiProfile, shipped_profiles
 from wattline.network.topology.base import MOST_GBIT_S, Topology
-from wattline.policies.placement import network as plug_ins
-from wattline.policies.placement.fabric import JOB_PAIRS, Fabric
-from wattline.policies.placing.layout import layout, make_room
+from wattline.policies.placement.network import plug_ins
+from wattline.policies.placement.network.fabric import Fabric
+from wattline.policies.placement.network.layout import layout, make_room
 
-MOST_ROUTERS = 2000
-"""Above this the paths of all pairs of routers do not fit in memory."""
+SENSITIVE = "sensitive"
+"""The column of a log that says which jobs congestion slows down."""
 
 PLUG_INS: Mapping[str, Callable[[Fabric], Any]] = {
     "simple": plug_ins.Simple,
@@ -65,81 +64,73 @@ class Behaviour:
                              f"must be from 0 to {MOST_GBIT_S:g}")
 
 
-def network_placement(name: str, topology: Topology, jobs: JobTable, machine_nodes: int,
+def network_placement(name: str, topology: Topology, machine_nodes: int,
                       behaviour: Behaviour | None = None,
                       profiles: Mapping[str, MpiProfile] | None = None) -> Any:
-    """The allocator's placement of this name on this network for these jobs."""
+    """The allocator's placement of this name on this network."""
     check_placement(name, topology)
     if machine_nodes != topology.nodes:
         raise InputError(f"the machine has {machine_nodes} nodes and network '{topology.name}' "
                          f"has {topology.nodes}; they must agree")
-    return PLUG_INS[name](make_fabric(topology, jobs, behaviour or Behaviour(), profiles))
+    return PLUG_INS[name](make_fabric(topology, behaviour or Behaviour(), profiles))
 
 
-def make_fabric(topology: Topology, jobs: JobTable, behaviour: Behaviour,
+def make_fabric(topology: Topology, behaviour: Behaviour,
                 profiles: Mapping[str, MpiProfile] | None = None) -> Fabric:
-    """All arrays that placements and congestion need."""
+    """What placements know of a network."""
     where = layout(topology.node_router, topology.router_group)
-    routes = _all_routes(topology, behaviour.congestion)
-    share, gbit_s, sensitive = _job_figures(topology, jobs, behaviour,
-                                            shipped_profiles() if profiles is None else profiles)
-    # A job on k routers has at most JOB_PAIRS pairs, and at most k - 1 for each router.
-    pairs = 11 * topology.nodes + JOB_PAIRS
-    links, routers = topology.links, topology.routers
-    return Fabric(
+    uses = Uses(topology, behaviour, profiles)
+    return Fabric.start(
+        {"job_gbit_s": uses.gbit_s, "job_sensitive": uses.sensitive},
         **where._asdict(),
         **make_room(where, behaviour.seed)._asdict(),
         marks=np.zeros(topology.nodes, dtype=np.int8),
-        flags=np.array([0, int(behaviour.congestion)], dtype=np.int64),
-        path_start=routes.path_start,
-        link_start=routes.link_start,
-        link=routes.link.astype(np.int64),
-        minimal=routes.minimal.astype(np.int64),
-        link_from=topology.link_from,
-        link_gbit_s=topology.link_gbit_s,
-        job_share=share,
-        job_gbit_s=gbit_s,
-        job_sensitive=sensitive,
-        traffic=np.zeros(routers),
-        stalls=np.zeros(routers),
-        load=np.zeros(links),
-        fresh=np.zeros(links),
-        price=np.ones(links),
-        cost=np.zeros(int(np.diff(routes.path_start).max(initial=1)) + 1),
-        pair_row=np.zeros(pairs, dtype=np.int64),
-        pair_gbit_s=np.zeros(pairs),
-        job_router=np.zeros(topology.nodes, dtype=np.int64),
+        traffic=np.zeros(topology.routers),
+        stalls=np.zeros(topology.routers),
     )
 
 
-def _all_routes(topology: Topology, congestion: bool) -> Routes:
-    """Paths between all pairs of routers, or none where congestion is off."""
-    if not congestion:
-        nothing = np.zeros(2, dtype=np.int64)
-        return Routes(nothing, nothing, np.zeros(1, np.int32), np.zeros(1, np.bool_))
-    if topology.routers > MOST_ROUTERS:
-        raise InputError(f"network '{topology.name}' has {topology.routers} routers; congestion "
-                         f"works up to {MOST_ROUTERS}; set congestion = false in [network]")
-    every = np.arange(topology.routers**2, dtype=np.int64)
-    routes, _ = flow_book(topology).routes(every // topology.routers, every % topology.routers)
-    return routes
-
-
-def _job_figures(topology: Topology, jobs: JobTable, behaviour: Behaviour,
-                 profiles: Mapping[str, MpiProfile]) -> tuple[Any, Any, Any]:
-    """Share of time that waits, traffic of a node, and whether it is sensitive: one a job."""
-    count = len(jobs)
-    own = behaviour.node_traffic_gbit_s or 0.25 * topology.node_gbit_s
+def drawn_sensitive(jobs: JobTable, behaviour: Behaviour) -> IntArray:
+    """Which of these jobs are sensitive, drawn with the seed."""
     rng = np.random.default_rng(behaviour.seed)
-    sensitive = (rng.random(count) < behaviour.sensitive_jobs).astype(np.int64)
-    share = np.full(count, behaviour.communication_share)
-    gbit_s = np.full(count, own)
-    for code, name in enumerate(jobs.names.get("application", ())):
-        profile = profiles.get(name.lower())
-        if profile is None:
-            continue
-        rows = jobs.application == code
-        share[rows] = profile.synchronizing
-        sensitive[rows] = int(profile.sensitive)
-        gbit_s[rows] = min(1.0, profile.mpi) * topology.node_gbit_s
-    return share, gbit_s, sensitive
+    return (rng.random(len(jobs)) < behaviour.sensitive_jobs).astype(np.int64)
+
+
+class Uses:
+    """How jobs use a network: by the profile of their application, else as the scenario says."""
+
+    def __init__(self, topology: Topology, behaviour: Behaviour,
+                 profiles: Mapping[str, MpiProfile] | None = None) -> None:
+        self.node_gbit_s = topology.node_gbit_s
+        self.behaviour = behaviour
+        self.profiles = shipped_profiles() if profiles is None else profiles
+
+    def share(self, jobs: JobTable, logged: Any) -> FloatArray:
+        """Share of its time that each job waits on messages."""
+        found = np.full(len(jobs), self.behaviour.communication_share)
+        for rows, profile in self._known(jobs):
+            found[rows] = profile.synchronizing
+        return found
+
+    def gbit_s(self, jobs: JobTable, logged: Any) -> FloatArray:
+        """Traffic of one node of each job."""
+        own = self.behaviour.node_traffic_gbit_s or 0.25 * self.node_gbit_s
+        found = np.full(len(jobs), own)
+        for rows, profile in self._known(jobs):
+            found[rows] = min(1.0, profile.mpi) * self.node_gbit_s
+        return found
+
+    def sensitive(self, jobs: JobTable, logged: Any) -> IntArray:
+        """Whether congestion slows each job down: 1 or 0; where nothing says so of a job, it does
+        unless it does so to none."""
+        silent = np.full(len(jobs), self.behaviour.sensitive_jobs > 0.0)
+        found = np.array(logged.get(SENSITIVE, silent), dtype=np.int64)
+        for rows, profile in self._known(jobs):
+            found[rows] = int(profile.sensitive)
+        return found
+
+    def _known(self, jobs: JobTable) -> Iterator[tuple[Any, MpiProfile]]:
+        for code, name in enumerate(jobs.names.get("application", ())):
+            profile = self.profiles.get(name.lower())
+            if profile is not None:
+                yield jobs.application == code, profile

@@ -17,7 +17,7 @@ from wattline.network.kernels.sharing import finish_times
 from wattline.network.routes import RouteBook, Routes
 from wattline.network.topology.base import Topology
 from wattline.network.traffic import Traffic
-from wattline.policies.placing.layout import sequence_start
+from wattline.policies.placement.network.layout import sequence_start
 
 HOP_S = 100e-9
 """Time of the head of a packet over one router and one link."""

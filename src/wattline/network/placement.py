@@ -14,9 +14,9 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.network.topology.base import Topology
-from wattline.policies.placing import kernels
-from wattline.policies.placing.by_key import by_key
-from wattline.policies.placing.layout import Layout, Room, layout, make_room
+from wattline.policies.placement.network import kernels
+from wattline.policies.placement.network.by_key import by_key
+from wattline.policies.placement.network.layout import Layout, Room, layout, make_room
 
 BoolArray = npt.NDArray[np.bool_]
 

@@ -136,6 +136,12 @@ def refuses(st: State, admission: Any, job: int) -> bool:
 
 
 @slot(1, default=True)
+def least_factor(st: State, admission: Any) -> float:
+    """The lowest power, relative to full speed, to which all jobs may be slowed together."""
+    return 1.0
+
+
+@slot(1, default=True)
 def before_queue(st: State, admission: Any, policy: Composition) -> bool:
     """Called before the queue is tried; whether it may be tried at all."""
     return True
@@ -257,6 +263,12 @@ def place(st: State, placement: Any, job: int) -> bool:
 
 
 @slot(1, default=True)
+def occupied(st: State, placement: Any, job: int) -> None:
+    """Told that a job holds nodes that were not chosen by `place`: count what it draws there."""
+    return
+
+
+@slot(1, default=True)
 def never_placed(st: State, placement: Any, job: int) -> bool:
     """Whether the job finds no acceptable nodes even on an idle machine; then it is refused."""
     return False
@@ -269,9 +281,27 @@ def give_back(st: State, placement: Any, job: int) -> None:
 
 
 @slot(1, default=True)
-def congest(st: State, placement: Any, policy: Composition) -> bool:
-    """Called after a decision: ask for new rates of jobs that share the network; whether any."""
-    return False
+def power_told(st: State, placement: Any, job: int, change_w: float) -> None:
+    """Told that a running job's power is to change by so much."""
+    return
+
+
+@slot(1, default=True)
+def may_rise_w(st: State, placement: Any, job: int) -> float:
+    """By how much a running job's power may rise where its nodes are; infinite: no bound."""
+    return float("inf")
+
+
+@slot(1, default=True)
+def keeps_bounds(st: State, placement: Any, power_factor: float) -> bool:
+    """Whether all running jobs may go at this part of their full power where they are."""
+    return True
+
+
+@slot(1, default=True)
+def counters_read(st: State, placement: Any, router: int, stalls: float) -> None:
+    """Told what a router's counters of stalls show."""
+    return
 
 
 # ---- regulation -----------------------------------------------------------------------------

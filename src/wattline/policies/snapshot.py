@@ -13,6 +13,7 @@ from wattline.model.errors import InputError, PolicyError
 from wattline.model.jobs import JobTable
 from wattline.policies.contract import Composition, refuses, schedule, settle
 from wattline.policies.from_view import more_than_view
+from wattline.policies.memory import bound, memories
 from wattline.policies.queue import enqueue
 from wattline.policies.releases import insert_release
 from wattline.policies.state import (
@@ -45,7 +46,8 @@ def decide(policy: Composition, view: View) -> list[Action]:
     the simulator refuses them at their submission; one at the head would hold up all others.
     """
     _check(policy, view)
-    state, jobs = _books(view)
+    state, jobs, table = _books(view)
+    policy = _knowing(policy, table)
     never = _never_starting(policy, view, state, jobs)
     _check_known(view, never)
     _enqueue(policy, state, jobs, set(never))
@@ -58,7 +60,16 @@ def decide(policy: Composition, view: View) -> list[Action]:
 def never_starting(policy: Composition, view: View) -> list[int]:
     """Waiting jobs that the policy could not start alone, not even under the view's highest cap."""
     _check(policy, view)
-    return _never_starting(policy, view, *_books(view))
+    state, jobs, table = _books(view)
+    return _never_starting(_knowing(policy, table), view, state, jobs)
+
+
+def _knowing(policy: Composition, table: JobTable) -> Composition:
+    """The policy with memories of its own that know these jobs and no earlier decisions."""
+    policy = bound(policy, len(table))
+    for memory in memories(policy).values():
+        memory.annotate(0, table, {})
+    return policy
 
 
 def _never_starting(
@@ -92,7 +103,7 @@ def _check_known(view: View, never: list[int]) -> None:
                          "it waits for another or never starts, cap_w_max of the view must say")
 
 
-def _books(view: View) -> tuple[State, list[QueuedJob | RunningJob]]:
+def _books(view: View) -> tuple[State, list[QueuedJob | RunningJob], JobTable]:
     """Clock, jobs and running jobs; nobody stands in the queue yet."""
     jobs: list[QueuedJob | RunningJob] = [*view.queue, *view.running]
     jobs.sort(key=lambda job: job.job)
@@ -118,7 +129,7 @@ def _books(view: View) -> tuple[State, list[QueuedJob | RunningJob]]:
     for row, job in enumerate(jobs):
         if isinstance(job, RunningJob):
             _book(state, row, job)
-    return state, jobs
+    return state, jobs, table
 
 
 def _enqueue(
@@ -151,6 +162,8 @@ def _book(state: State, row: int, job: RunningJob) -> None:
     live.power_w = job.power_w
     live.rate = job.speed
     live.idle_w = job.units * clock.idle_w
+    live.place = clock.running
+    state.running[clock.running] = row
     clock.running += 1
     clock.running_watts += job.watts
     insert_release(state, job.expected_s, row, job.units)

@@ -35,30 +35,40 @@ def start_at(st: State, policy: Composition, job: int, speed: float, power_w: fl
         return False
     if live.watts != asked_w:
         power_w *= live.watts / asked_w  # the nodes that were found draw more, or less
+    book_start(st, job, speed / live.stretch, power_w)
+    return True
+
+
+@kernel
+def book_start(st: State, job: int, rate: float, power_w: float) -> None:
+    """Write a start into the books of a job whose nodes are chosen, and note the action."""
+    clock = st.clock[0]
+    live = st.live[job]
     resumed = live.state == PAUSED
     if resumed:
         clock.replan = PLAN_STALE  # no plan knows of it
-    rate = speed / live.stretch
     live.state = RUNNING
     live.rate = rate
     live.power_w = power_w
     live.expected_s = clock.now_s + live.requested_s / rate
     clock.free -= live.units
+    live.place = clock.running
+    st.running[clock.running] = job
     clock.running += 1
     clock.running_watts += live.watts
     clock.power_w += power_w - live.idle_w
     insert_release(st, live.expected_s, job, live.units)
     note(st, ACT_RESUME if resumed else ACT_START, job, rate, power_w)
-    return True
 
 
 @kernel
 def note(st: State, kind: int, job: int, value: float, power_w: float) -> None:
-    """Write an action down. There is room: see `room_for_actions` in the engine."""
+    """Write an action down. There is room: the books see to it before each decision."""
     clock = st.clock[0]
     action: Any = st.actions[clock.actions]
     action.kind = kind
     action.job = job
     action.value = value
     action.power_w = power_w
+    action.cap_w = float("inf")
     clock.actions += 1

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from wattline.model.books import Books
 from wattline.model.jobs import JobTable
 from wattline.model.kernel import constants
+from wattline.model.kernel_arrays import KernelArrays
 
 BLOCK = 32
 """Entries in a block of the release list (see releases.py)."""
@@ -28,7 +28,7 @@ PLAN_STALE = 2
 """In `clock.replan`: what runs is not what was planned; the whole plan has to be made anew."""
 
 # Where a job is in its life.
-PENDING, HELD, QUEUED, ASIDE, RUNNING, PAUSED, DONE, REFUSED = range(8)
+PENDING, HELD, QUEUED, ASIDE, RUNNING, PAUSED, DONE, REFUSED, CANCELLED = range(9)
 
 # What a decision may ask for. The numbers are used in the action records.
 ACT_START, ACT_SPEED, ACT_PAUSE, ACT_RESUME, ACT_DOWN, ACT_UP, ACT_WAKE, ACT_LEVEL = constants(8)
@@ -51,11 +51,15 @@ CLOCK = np.dtype(
         ("level", "i8"),  # index of the machine-wide frequency level
         ("speed", "f8"),  # progress a second of a job at that level
         ("power_factor", "f8"),  # power of a job at that level, relative to full speed
+        ("least_factor", "f8"),  # of the lowest level to which all jobs may be slowed
         ("units", "i8"),
         ("free", "i8"),  # on, idle and not reserved
         ("off", "i8"),
         ("changing", "i8"),  # booting or shutting down, and what they draw
         ("changing_w", "f8"),
+        ("down", "i8"),  # out of order, and those that will be when their jobs end
+        ("down_owed", "i8"),
+        ("rest_w", "f8"),  # measured power of the machine that no job or idle unit accounts for
         ("reserved", "i8"),  # held by an active reservation
         ("owed", "i8"),  # to an active reservation, by jobs that run on past their time
         ("running_watts", "f8"),  # running jobs at full speed
@@ -103,8 +107,6 @@ JOB = np.dtype(
         ("after", "i8"),  # row of the job it depends on, or -1
         ("next_dependent", "i8"),  # chain of jobs that depend on the same job
         ("first_dependent", "i8"),
-        ("config_first", "i8"),
-        ("config_count", "i8"),
         ("kind", "i8"),  # application or job type, for policies that know it
         ("think_s", "f8"),
         ("share", "f8"),  # the user's share, for orders that weigh it
@@ -130,35 +132,44 @@ LIVE = np.dtype(
         ("energy_j", "f8"),
         ("aside_s", "f8"),  # since when it is set aside
         ("unplaced_s", "f8"),  # when placement last refused it the nodes that were free
-        ("heap", "i8"),  # place in the heap of ends
+        ("place", "i8"),  # in the list of running jobs
+        ("heap", "i8"),  # place in a simulated world's heap of ends; -1 where there is none
         ("first_node", "i8"),  # head and tail of the chain of its runs of nodes
         ("last_run", "i8"),
         ("own_watts", "i8"),  # the log says what it draws; its nodes do not
         ("stretch", "f8"),  # product of slowdowns imposed from outside (congestion); 1 = none
-        ("slack", "f8"),  # free for the policy's own use
+        ("cap_w", "f8"),  # of one of its units; infinite where there is none
+        ("level", "i8"),  # of frequency, where admission chose one; else -1
+        ("completed", "i8"),  # 1: it ended because its work was done
+        ("begun", "i8"),  # 1: its start was carried out, and it has not ended
+        ("unconfirmed", "i8"),  # 1: its start was asked for and has not been seen to happen
     ]
 )
 
 ENTRY = np.dtype([("job", "i8"), ("units", "i8"), ("requested_s", "f8"), ("key", "f8")])
 RELEASE = np.dtype([("expected_s", "f8"), ("job", "i8"), ("units", "i8")])
 BLOCKS = np.dtype([("count", "i8"), ("order", "i8"), ("total", "i8"), ("next_spare", "i8")])
-HEAP = np.dtype([("time_s", "f8"), ("job", "i8")])
 TIMER = np.dtype([("time_s", "f8"), ("kind", "i8"), ("arg", "i8")])
-ACTION = np.dtype([("kind", "i8"), ("job", "i8"), ("value", "f8"), ("power_w", "f8")])
-STEP = np.dtype([("time_s", "f8"), ("free", "i8")])
-CONFIG = np.dtype(
-    [("units", "i8"), ("requested_s", "f8"), ("run_s", "f8"), ("watts", "f8")]
+ACTION = np.dtype(
+    [
+        ("kind", "i8"),
+        ("job", "i8"),
+        ("value", "f8"),
+        ("power_w", "f8"),
+        ("cap_w", "f8"),  # of one unit; infinite where none is asked for
+    ]
 )
+STEP = np.dtype([("time_s", "f8"), ("free", "i8")])
 # A job's nodes are a chain of runs of neighbours; a run is noted at its first node.
 NODE = np.dtype([("next", "i8"), ("length", "i8"), ("kind", "i8")])
 KIND = np.dtype([("idle_w", "f8"), ("active_w", "f8"), ("speed", "f8"), ("count", "i8")])
 WINDOW = np.dtype([("start_s", "f8"), ("end_s", "f8"), ("units", "i8")])
 
 
-class State(Books):
-    """All arrays of one simulation or one snapshot.
+class State(KernelArrays):
+    """All arrays of one simulation or one snapshot; `clock` has one record.
 
-    `clock` has one record; `numbers` is room for figures that a policy keeps between decisions.
+    What a policy keeps for itself between decisions is not here but in its `Memory`.
     """
 
     FIELDS = (
@@ -170,17 +181,18 @@ class State(Books):
         "releases",
         "blocks",
         "scratch",
-        "heap",
+        "running",
         "timers",
         "actions",
         "profile",
-        "configs",
         "nodes",
         "node_free",
         "free_in_block",
+        "node_down",
+        "node_out",
+        "scratch_nodes",
         "kinds",
         "windows",
-        "numbers",
     )
     clock: Any
     jobs: Any
@@ -190,17 +202,19 @@ class State(Books):
     releases: Any
     blocks: Any
     scratch: Any
-    heap: Any
+    running: Any
     timers: Any
     actions: Any
     profile: Any
-    configs: Any
     nodes: Any
     node_free: Any
     free_in_block: Any
+    node_down: Any
+    """1 where a node is out of order; `node_out` once no job holds it any more."""
+    node_out: Any
+    scratch_nodes: Any
     kinds: Any
     windows: Any
-    numbers: Any
 
 
 def make_state(
@@ -213,42 +227,65 @@ def make_state(
     off_w: float = 0.0,
     cap_w: float = np.inf,
     nodes: int = 0,
-    numbers: int = 0,
+    rows: int = 0,
     overrun_extends: bool = True,
     windows: Any = None,
     kinds: Any = None,
     node_kind: Any = None,
 ) -> State:
-    """Arrays for these jobs on an empty machine; `nodes` > 0 makes room for chosen nodes."""
-    count = len(jobs)
+    """Arrays for these jobs on an empty machine; `nodes` > 0 makes room for chosen nodes.
+
+    `rows` > 0 makes room for more jobs to come (see `reserve`).
+    """
+    count = max(len(jobs), rows)
     held = _records(0, WINDOW) if windows is None else windows
-    slots = min(count, units) + 1
+    slots = (units if rows else min(count, units)) + 1
     blocks = 4 * slots // BLOCK + 8
     state = State(
         clock=_records(1, CLOCK),
-        jobs=_records(count, JOB),
-        live=_records(count, LIVE),
-        queue=_records(count + 2, ENTRY),
-        aside=_records(count + 1, ENTRY),
         releases=_records(blocks * BLOCK, RELEASE),
         blocks=_records(blocks, BLOCKS),
         scratch=_records(slots, RELEASE),
-        heap=_records(slots + 1, HEAP),
-        timers=_records(int(np.sum(jobs.after_job >= 0)) + count + 256, TIMER),
-        actions=_records(count + 2 * slots + 64, ACTION),
-        profile=_records(6 * count + 8 * len(held) + 64, STEP),
-        configs=_records(1, CONFIG),
+        running=np.zeros(slots + 1, dtype=np.int64),
         nodes=_records(nodes, NODE),
         node_free=np.ones(nodes, dtype=np.int8),
         free_in_block=np.zeros((nodes + NODE_BLOCK - 1) // NODE_BLOCK, dtype=np.int64),
+        node_down=np.zeros(nodes, dtype=np.int8),
+        node_out=np.zeros(nodes, dtype=np.int8),
+        scratch_nodes=np.zeros(nodes, dtype=np.int64),
         kinds=_records(1, KIND) if kinds is None else kinds,
         windows=held,
-        numbers=np.zeros(numbers, dtype=np.float64),
+        **{name: _records(room, dtype)
+           for name, (room, dtype) in _by_row(count, slots, len(held)).items()},
     )
-    _fill_jobs(state, jobs, size, watts)
+    fill_rows(state, 0, jobs, size, watts)
     _fill_clock(state, units, idle_w, off_w, cap_w, overrun_extends)
     _fill_nodes(state, node_kind)
     return state
+
+
+def _by_row(rows: int, slots: int, windows: int) -> dict[str, tuple[int, np.dtype[Any]]]:
+    """The arrays whose room follows from the number of jobs, and their room."""
+    return {
+        "jobs": (rows, JOB),
+        "live": (rows, LIVE),
+        "queue": (rows + 2, ENTRY),
+        "aside": (rows + 1, ENTRY),
+        "timers": (rows + 256, TIMER),
+        "actions": (rows + 2 * slots + 64, ACTION),
+        "profile": (6 * rows + 8 * windows + 64, STEP),
+    }
+
+
+def reserve(state: State, rows: int) -> State:
+    """The same state with room for at least so many jobs."""
+    rooms = _by_row(rows, len(state.scratch), len(state.windows))
+    longer = {
+        name: np.concatenate([getattr(state, name), _records(room - len(getattr(state, name)),
+                                                             dtype)]).view(np.recarray)
+        for name, (room, dtype) in rooms.items() if room > len(getattr(state, name))
+    }
+    return state.with_arrays(**longer) if longer else state
 
 
 def grow(state: State, name: str) -> State:
@@ -262,8 +299,10 @@ def _records(count: int, dtype: np.dtype[Any]) -> Any:
     return np.zeros(count, dtype=dtype).view(np.recarray)
 
 
-def _fill_jobs(state: State, table: JobTable, units: Any, watts: Any) -> None:
-    jobs, live = state.jobs, state.live
+def fill_rows(state: State, first: int, table: JobTable, units: Any, watts: Any) -> None:
+    """Write jobs into the rows from `first` on; `after_job` counts from the table's first row."""
+    rows = slice(first, first + len(table))
+    jobs, live = state.jobs[rows], state.live[rows]
     jobs.submit_s = table.submit_s
     jobs.run_s = table.run_s
     jobs.requested_s = table.requested_s
@@ -273,24 +312,31 @@ def _fill_jobs(state: State, table: JobTable, units: Any, watts: Any) -> None:
     jobs.user = table.user
     jobs.group = table.group
     jobs.kind = table.application
-    jobs.after = table.after_job
+    jobs.after = np.where(table.after_job >= 0, table.after_job + first, -1)
     jobs.first_dependent = -1
     jobs.next_dependent = -1
     for job in np.flatnonzero(table.after_job >= 0)[::-1]:
-        before = table.after_job[job]
-        jobs.next_dependent[job] = jobs.first_dependent[before]
-        jobs.first_dependent[before] = job
+        follow(state, first + int(job), first + int(table.after_job[job]))
     live.units = units
     live.requested_s = table.requested_s
     live.work_s = table.run_s
     live.watts = watts
     live.stretch = 1.0
+    live.cap_w = np.inf
     live.start_s = np.nan
     live.end_s = np.nan
     live.unplaced_s = np.nan
     live.still_s = -np.inf
     live.heap = -1
+    live.level = -1
     live.first_node = -1
+
+
+def follow(state: State, job: int, before: int) -> None:
+    """Put a job in front of the chain of those that depend on the same job."""
+    state.jobs.after[job] = before
+    state.jobs.next_dependent[job] = state.jobs.first_dependent[before]
+    state.jobs.first_dependent[before] = job
 
 
 def _fill_clock(
@@ -309,6 +355,7 @@ def _fill_clock(
     clock.cap_w_max = np.inf
     clock.speed = 1.0
     clock.power_factor = 1.0
+    clock.least_factor = 1.0
     clock.shadow_s = np.inf
     clock.smallest = units + 1
     clock.lead_s = 3600.0

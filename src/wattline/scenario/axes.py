@@ -29,10 +29,10 @@ class Setting:
     jobs: JobTable
     machine: Machine
     cap_w: Signal | None
-    logged: Mapping[str, Any] = field(default_factory=dict)
-    """Further columns of the log, one value a job: see `wattline.traces.trace.Trace.logged`."""
-    configuration: Any = None
-    """What was made along the axis `configure`, for a placement that belongs to it."""
+    logged: dict[str, Any] = field(default_factory=dict)
+    """Further columns of the log, one value per job: see `wattline.traces.trace.Trace.logged`."""
+    made: dict[str, Any] = field(default_factory=dict)
+    """What one axis made and another takes too, by name."""
 
 
 @dataclass(frozen=True)

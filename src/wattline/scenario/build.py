@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from wattline.engine.prepare import Rules, units_of
+from wattline.books.opening import units_of
+from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
+from wattline.engine.world import Nature
 from wattline.model.errors import InputError, PolicyError, WattlineError
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
@@ -20,14 +22,14 @@ from wattline.model.reservation import Reservation
 from wattline.model.run import PowerBound, Run
 from wattline.model.signal import Signal
 from wattline.policies.contract import Composition
+from wattline.policies.going_together import why_not
 from wattline.policies.regulation.none import NoRegulation
-from wattline.policies.together import refuse_clashes
 from wattline.policies.view import Policy
 from wattline.scenario.axes import Setting, build
 from wattline.scenario.budget_notes import budget_kept, budget_notes
 from wattline.scenario.caps import cap_signal, check_kept
 from wattline.scenario.configurations import configurations_of, is_moldable
-from wattline.scenario.energy import power_bounds, room_for, user_names
+from wattline.scenario.energy import user_names
 from wattline.scenario.model import MOST_UNIX_S, NodeClassSection, Scenario, name_of
 from wattline.scenario.networks import with_nodes
 from wattline.scenario.node_powers import assumed_powers, class_node_w, equal_node_w
@@ -52,14 +54,13 @@ class Plan:
     """What every figure rests on and nobody said: a sentence each."""
     dropped: Dropped | None = None
     bounds: tuple[PowerBound, ...] = ()
+    """What parts of the machine must not exceed."""
 
     def run(self, progress: Callable[[float], None] | None = None) -> Run:
         """Simulate, and keep the scenario and what is to be said with the result.
 
         A second run is the same again.
         """
-        from wattline.scenario.remarks import remarks
-
         policy = self.policy
         if self.scenario.policy.python is not None:  # an object may remember: make it anew
             policy = load_policy(self.scenario.policy.python)
@@ -72,6 +73,12 @@ class Plan:
             raise PolicyError(
                 f"the policy {name} failed: {type(error).__name__}: {error}"
             ) from error
+        return self.finished(run)
+
+    def finished(self, run: Run) -> Run:
+        """A run of this plan with what the plan knows of it."""
+        from wattline.scenario.remarks import remarks
+
         cleaned = {f"cleaned_{rule.name}_jobs": float(rule.jobs)
                    for rule in self.trace.cleaning.touched}
         if self.dropped is not None:
@@ -87,10 +94,10 @@ class Plan:
             scenario=self.scenario.model_dump(mode="json", exclude_none=True),
             notes={**run.notes, **cleaned, **(budget_notes(kept) if kept else {})},
             budget=kept,
+            bounds=self.bounds,
             configurations=configurations_of(choice, self.jobs) if is_moldable(choice) else {},
             assumed=self.assumed,
             remarks=tuple(remarks(self)),
-            bounds=self.bounds if isinstance(self.policy, Composition) else (),
         )
 
 
@@ -121,9 +128,9 @@ def plan(
     kept = fits(trace.jobs, machine, scenario.machine.granularity)
     setting = Setting(scenario, jobs, machine, rules.cap_w, _logged(trace, kept))
     chosen = make_policy(scenario, setting) if policy is None else policy
-    rules = replace(rules, numbers=max(rules.numbers, room_for(chosen, len(jobs))))
-    bounds = power_bounds(scenario, machine)
-    return Plan(scenario, trace, jobs, machine, chosen, rules, assumed, dropped, bounds)
+    rules = replace(rules, logged=setting.logged, nature=nature_of(setting))
+    return Plan(scenario, trace, jobs, machine, chosen, rules, assumed, dropped,
+                setting.made.get("bounds", ()))
 
 
 def assumptions(
@@ -184,21 +191,32 @@ def make_policy(scenario: Scenario, setting: Setting) -> Composition | Policy:
     chosen = scenario.policy
     if chosen.python is not None:
         return load_policy(chosen.python)
+    refused = why_not({axis: name_of(getattr(chosen, axis)) for axis in
+                       ("order", "backfill", "power", "configure", "placement")})
+    if refused:
+        raise InputError(refused)
     power = chosen.power
     if power == "none" and is_moldable(chosen.configure):
         power = "watts"  # these rules share out the cap, so it is kept
-    admission = build("power", power, setting)
-    setting = replace(setting, configuration=build("configure", chosen.configure, setting))
-    made = Composition(
+    return Composition(
         order=build("order", chosen.order, setting),
         backfill=build("backfill", chosen.backfill, setting),
-        admission=admission,
-        configuration=setting.configuration,
+        admission=build("power", power, setting),
+        configuration=build("configure", chosen.configure, setting),
         placement=build("placement", chosen.placement, setting),
         regulation=NoRegulation(),
     )
-    refuse_clashes(made, len(setting.machine.groups))
-    return made
+
+
+def nature_of(setting: Setting) -> Nature:
+    """What the simulated world knows beyond what the policies made of this setting do."""
+    nature = Nature()
+    if "claims" in setting.made:
+        truth = setting.made["claims"][1]
+        nature = nature._replace(work=truth, answers=truth)
+    if "congestion" in setting.made:
+        nature = nature._replace(network=setting.made["congestion"])
+    return nature
 
 
 def _check_placement(scenario: Scenario, machine: Machine) -> None:

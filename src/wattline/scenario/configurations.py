@@ -11,6 +11,7 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.reading import is_file
+from wattline.policies.going_together import MOLDABLE
 from wattline.scenario.model import name_of
 from wattline.scenario.parameters import policy_parameters
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from wattline.physics.configurations import ConfigurationTable
     from wattline.policies.configuration.offers import Offers
     from wattline.scenario.axes import Setting
-
-RULES = ("traditional", "fixed", "naive", "adaptive")
 
 
 def make_rule(rule: str) -> Callable[..., Any]:
@@ -32,8 +31,6 @@ def make_rule(rule: str) -> Callable[..., Any]:
         if setting.cap_w is None:
             raise InputError(f"power.cap: the configuration policy '{rule}' needs a cap, like 0.7, "
                              "1.4MW or a file")
-        _check_backfill(setting, rule)
-        _check_power(setting, rule)
         offers = make_offers_of(setting)
         _check_bound(setting, offers)
         if rule == "adaptive":
@@ -50,15 +47,12 @@ def make_watts(lends: int) -> Callable[..., Any]:
 
     def make(setting: Setting) -> Any:
         if not is_moldable(setting.scenario.policy.configure):
-            if lends:
-                raise InputError("policy.power 'lending' needs configurations to lend by: set "
-                                 f"policy.configure to one of {', '.join(RULES)}")
             from wattline.policies.admission.watts import Watts
 
             return Watts()
-        from wattline.policies.admission.lending import Lending
+        from wattline.policies.admission.lending import Lending, LendingMemory
 
-        return Lending(make_offers_of(setting), lends)
+        return Lending(make_offers_of(setting), LendingMemory.start(), lends)
 
     return make
 
@@ -85,7 +79,7 @@ def make_varied(
 
 def is_moldable(choice: Any) -> bool:
     """Whether this choice along the axis `configure` lets jobs change their size."""
-    return name_of(choice) in RULES
+    return name_of(choice) in MOLDABLE
 
 
 def make_offers_of(setting: Setting) -> Offers:
@@ -95,10 +89,10 @@ def make_offers_of(setting: Setting) -> Offers:
     choice = setting.scenario.policy.configure
     given = policy_parameters("configure", choice)
     if not is_moldable(choice):
-        raise InputError(f"policy.configure must be one of {', '.join(RULES)} here")
+        raise InputError(f"policy.configure must be one of {', '.join(MOLDABLE)} here")
     return make_offers(
         setting.jobs, _tables(given), cores=given.get("cores"), cap_w=given.get("cap_w"),
-        weight=_weights(setting.jobs, given.get("weights", {})),
+        weights=_weights(setting.jobs, given.get("weights", {})),
     )
 
 
@@ -124,13 +118,12 @@ def notes_of(choice: Any, jobs: JobTable) -> list[str]:
     return [f"{name}: {tables[name].note}" for name in sorted(used) if tables[name].note]
 
 
-def _weights(jobs: JobTable, by_queue: Mapping[str, float]) -> list[float]:
-    """The weight of each job's share of the power, by the name of its queue; 1 where none is."""
-    names = [jobs.name_of("queue", int(code)) for code in jobs.queue]
-    unknown = set(by_queue) - set(names)
+def _weights(jobs: JobTable, by_queue: Mapping[str, float]) -> Mapping[str, float]:
+    """The weight of each job's share of the power, by the name of its queue."""
+    unknown = set(by_queue) - {jobs.name_of("queue", int(code)) for code in jobs.queue}
     if unknown:
         raise InputError(f"policy.configure.weights: no job is in the queue '{min(unknown)}'")
-    return [by_queue.get(name, 1.0) for name in names]
+    return by_queue
 
 
 def _tables(given: dict[str, Any]) -> dict[str, ConfigurationTable]:
@@ -171,20 +164,3 @@ def _check_bound(setting: Setting, offers: Offers) -> None:
             name = setting.jobs.name_of("application", row)
             raise InputError(f"power.cap: {highest_w:g} W is below the smallest configuration of "
                              f"'{name}', which draws {smallest_w:.0f} W")
-
-
-def _check_backfill(setting: Setting, rule: str) -> None:
-    """Conservative reservations are of nodes alone; these jobs compete for watts first."""
-    backfill = setting.scenario.policy.backfill
-    if name_of(backfill) == "conservative":
-        raise InputError(f"policy.backfill: conservative plans nodes and not watts, which "
-                         f"policy.configure '{rule}' needs planned together; use easy or none")
-
-
-def _check_power(setting: Setting, rule: str) -> None:
-    """The other power policies judge a job by what it requested, not by what it will run in."""
-    power = setting.scenario.policy.power
-    name = name_of(power)
-    if name not in ("none", "watts", "lending"):
-        raise InputError(f"policy.power: '{name}' goes by the watts of the requested size, which "
-                         f"policy.configure '{rule}' changes; use watts or lending")

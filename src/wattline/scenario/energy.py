@@ -13,21 +13,18 @@ import numpy as np
 from wattline.model.errors import InputError
 from wattline.model.machine import Machine
 from wattline.model.signal import Signal
-from wattline.scenario.model import CapPlan, Scenario, name_of
-from wattline.scenario.parameters import MOST_PERIODS, policy_parameters
+from wattline.scenario.model import CapPlan, Scenario
+from wattline.scenario.parameters import MOST_PERIODS
 
 if TYPE_CHECKING:
     from wattline.model.jobs import JobTable
-    from wattline.model.run import PowerBound
     from wattline.model.views import View
-    from wattline.physics.core_power import CorePower, FrequencyRange
+    from wattline.physics.core_power import CorePower
     from wattline.physics.powercap import PowerCap
     from wattline.policies.configuration.claimed import Claimed
     from wattline.scenario.axes import Setting
 
 MOST_USERS = 1_000_000
-SHARE_FIRST = 8
-"""Where fair-share keeps its figures in `numbers`: behind those of admission."""
 
 
 def cap_plan(scenario: Scenario, machine: Machine) -> PowerCap:
@@ -51,20 +48,6 @@ def cap_plan(scenario: Scenario, machine: Machine) -> PowerCap:
         raise InputError(f"power.cap: {error}") from None
 
 
-def room_for(policy: Any, jobs: int) -> int:
-    """Room in `numbers` that a composition needs."""
-    from wattline.policies.contract import Composition
-
-    if not isinstance(policy, Composition):
-        return 0
-    from wattline.policies.order.energy_share import EnergyShare, numbers_needed
-
-    room = SHARE_FIRST
-    if isinstance(policy.order, EnergyShare):
-        room += numbers_needed(policy.order, jobs)
-    return room
-
-
 # ---- admission -------------------------------------------------------------------------------
 
 
@@ -72,6 +55,7 @@ def adaptive_admission(
     setting: Setting, strategy: str = "dvfs", cpu_freq: str = "", **core: Any
 ) -> Any:
     """Parameters: strategy, cpu_freq (for jobs whose log names none), and a core table."""
+    from wattline.physics.core_power import parse_cpu_freq
     from wattline.physics.powercap import WattReservation
     from wattline.policies.admission.adaptive_setup import Strategy, adaptive
 
@@ -83,8 +67,10 @@ def adaptive_admission(
     table = core_power(**core)
     return adaptive(
         setting.machine, replace(plan, reservations=(*plan.reservations, *planned)), core=table,
-        strategy=Strategy.parse(strategy), ranges=_ranges(setting, cpu_freq, table),
+        strategy=Strategy.parse(strategy),
+        allowed=parse_cpu_freq(cpu_freq, table) if cpu_freq else None,
         jobs=setting.jobs if setting.scenario.machine.granularity == "node" else None,
+        logged=setting.logged,
     )
 
 
@@ -102,40 +88,6 @@ def core_power(
                          SANDY_BRIDGE.idle_w if idle_core_w is None else idle_core_w, beta)
     return CorePower(tuple(f * GHZ for f in frequency_ghz), tuple(core_w),
                      0.0 if idle_core_w is None else idle_core_w, beta)
-
-
-def _ranges(
-    setting: Setting, cpu_freq: str, core: CorePower
-) -> list[FrequencyRange | None] | None:
-    """What each job allows: what its log says, else what the scenario says for all."""
-    from wattline.physics.core_power import FrequencyRange, parse_cpu_freq
-
-    common = parse_cpu_freq(cpu_freq, core) if cpu_freq else None
-    low = setting.logged.get("frequency_hz_min")
-    high = setting.logged.get("frequency_hz_max")
-    if low is None or high is None:
-        return None if common is None else [common] * len(setting.jobs)
-    least, most = core.frequency_hz[0], core.frequency_hz[-1]
-    found: list[FrequencyRange | None] = []
-    for a, b in zip(low, high, strict=True):
-        if np.isnan(a) and np.isnan(b):
-            found.append(common)
-            continue
-        # A frequency that these cores do not have means the nearest that they have.
-        wanted_low = least if np.isnan(a) else min(max(float(a), least), most)
-        wanted_high = most if np.isnan(b) else min(max(float(b), wanted_low), most)
-        found.append(_nearest(FrequencyRange(wanted_low, wanted_high), core))
-    return found
-
-
-def _nearest(wanted: FrequencyRange, core: CorePower) -> FrequencyRange:
-    from wattline.physics.core_power import FrequencyRange
-
-    inside = [f for f in core.frequency_hz if wanted.min_hz <= f <= wanted.max_hz]
-    if inside:
-        return wanted
-    near = min(core.frequency_hz, key=lambda f: abs(f - wanted.min_hz))
-    return FrequencyRange(near, near, wanted.governor)
 
 
 def budget_admission(
@@ -203,7 +155,7 @@ def energy_share(
 ) -> Any:
     """Parameters: a shares file, the half-life, and the weights of the factors."""
     from wattline.account.fairshare import ShareTree, read_shares
-    from wattline.policies.order.energy_share import EnergyShare
+    from wattline.policies.order.energy_share import EnergyShare, account_of, fresh_memory
 
     jobs = setting.jobs
     users = user_names(jobs) or ["0"]
@@ -214,44 +166,35 @@ def energy_share(
         raise InputError(f"{shares}: user '{missing[0]}' of the log is in no account")
     return EnergyShare(
         parent=tree.parent, share=tree.share, norm_share=tree.norm_share, order=tree.order,
-        account=np.array([tree.index.get(user, 0) for user in users], dtype=np.int64),
+        memory=fresh_memory(len(tree.parent), account_of(tree.index)),
         fair=fair, age=age, size=size, age_max_s=age_max_s, half_life_s=half_life,
-        first=SHARE_FIRST,
     )
 
 
 # ---- bounds at every level -------------------------------------------------------------------
 
 
-def bounded_placement(setting: Setting, **parameters: Any) -> Any:
+def bounded_placement(
+    setting: Setting, limits: dict[str, float] | None = None, views: str = "",
+    view: str = "power", racks_per_pdu: int = 8,
+) -> Any:
     """Parameters: limits by entity (rack0, pdu1, site), or a views file with bounds."""
-    from wattline.policies.placement.bounded_setup import bounded
+    from wattline.policies.placement.bounded_setup import bounded, bounds_of
 
+    machine = setting.machine
     if setting.scenario.machine.granularity == "core":
         raise InputError("policy.placement: bounded chooses nodes, not cores")
-    if len(setting.machine.groups) > 1:
+    if len(machine.groups) > 1:
         raise InputError("policy.placement: bounded spreads a job's power over its nodes equally, "
                          "which nodes of several classes do not; use one class of nodes")
-    if name_of(setting.scenario.policy.power) == "lending":
-        raise InputError("policy.power 'lending' and policy.placement 'bounded' cannot go "
-                         "together: loans raise a job's power after its rack had room for it; "
-                         "use power = 'watts'")
-    return bounded(_bounded_view(setting.machine, **parameters), setting.machine)
-
-
-def power_bounds(scenario: Scenario, machine: Machine) -> tuple[PowerBound, ...]:
-    """The bounds that the scenario's placement keeps; none for all placements but one."""
-    chosen = scenario.policy.placement
-    if scenario.policy.python is not None or name_of(chosen) != "bounded":
-        return ()
-    from wattline.policies.placement.bounded_setup import bounds_of
-
-    return bounds_of(_bounded_view(machine, **policy_parameters("placement", chosen)), machine)
+    tree = _bounded_view(machine, limits, views, view, racks_per_pdu)
+    made = bounded(tree, machine)
+    setting.made["bounds"] = bounds_of(tree, machine)
+    return made
 
 
 def _bounded_view(
-    machine: Machine, limits: dict[str, float] | None = None, views: str = "",
-    view: str = "power", racks_per_pdu: int = 8,
+    machine: Machine, limits: dict[str, float] | None, views: str, view: str, racks_per_pdu: int
 ) -> View:
     from wattline.model.views.build import power_view, read_views
 
@@ -270,26 +213,38 @@ def _bounded_view(
 
 def claims_configuration(setting: Setting, **parameters: Any) -> Claimed:
     """Parameters: claims (a CSV file or npb), objective, caution, patience."""
+    return claimed(setting, parameters)[0]
+
+
+def claims_placement(setting: Setting) -> Any:
+    """It shares the memory of the configuration: what one learns, the other knows."""
+    from wattline.policies.placement.claimed import ClaimedNodes
+    from wattline.scenario.parameters import policy_parameters
+
+    chosen = setting.scenario.policy.configure
+    return ClaimedNodes(claimed(setting, policy_parameters("configure", chosen))[0])
+
+
+def claimed(setting: Setting, given: dict[str, Any]) -> tuple[Claimed, Any]:
+    """How claims choose, and what is true of them: what is claimed, where nothing else is known."""
+    if "claims" not in setting.made:
+        setting.made["claims"] = _read_claims(setting, given)
+    found: tuple[Claimed, Any] = setting.made["claims"]
+    return found
+
+
+def _read_claims(setting: Setting, given: dict[str, Any]) -> tuple[Claimed, Any]:
+    from wattline.engine.truth import TrueClaims
     from wattline.physics.claims import Objective, npb_claims, read_claims
     from wattline.policies.configuration.claimed import Claimed
     from wattline.policies.configuration.claimed_setup import options_of
 
-    source = parameters.get("claims", "npb")
-    objective = Objective.parse(parameters.get("objective", "energy"))
+    source = given.get("claims", "npb")
+    objective = Objective.parse(given.get("objective", "energy"))
     jobs = setting.jobs
     book = npb_claims() if source == "npb" else read_claims(Path(source))
     names = [jobs.name_of("application", int(code)) for code in jobs.application]
-    options, first, count = options_of(book, book, setting.machine, names, jobs.procs.tolist())
-    return Claimed(options, first, count, np.ones(1), objective.time_weight,
-                   objective.energy_weight, 0.0, parameters.get("caution", 0.0),
-                   patience=parameters.get("patience", 0.0))
-
-
-def claims_placement(setting: Setting) -> Any:
-    """It has the very arrays of the configuration: what one learns, the other knows."""
-    from wattline.policies.configuration.claimed import Claimed
-    from wattline.policies.placement.claimed import ClaimedNodes
-
-    if not isinstance(setting.configuration, Claimed):
-        raise InputError("policy.placement: claims needs policy.configure = 'claims' too")
-    return ClaimedNodes(setting.configuration)
+    options = options_of(book, book, setting.machine, names, jobs.procs.tolist())
+    claims = Claimed(options.memory, objective.time_weight, objective.energy_weight, 0.0,
+                     given.get("caution", 0.0), patience=given.get("patience", 0.0))
+    return claims, TrueClaims(options.true_s, options.true_w, np.ones(1))

@@ -36,7 +36,7 @@ def make_on_network(name: str) -> Callable[..., Any]:
     """How a scenario makes the placement of this name."""
 
     def make(setting: Any, **parameters: Any) -> Any:
-        from wattline.network.fabric import network_placement
+        from wattline.network.fabric import SENSITIVE, drawn_sensitive, network_placement
         from wattline.network.sensitivity import read_profiles
 
         if parameters:
@@ -48,9 +48,14 @@ def make_on_network(name: str) -> Callable[..., Any]:
                              "set machine.granularity to node")
         topology = topology_of(setting.scenario, name)
         profiles = section.get("profiles")
-        return network_placement(
-            name, topology, setting.jobs, setting.machine.node_count, _behaviour(section),
-            read_profiles(Path(str(profiles))) if profiles is not None else None)
+        known = read_profiles(Path(str(profiles))) if profiles is not None else None
+        behaviour = _behaviour(section)
+        setting.logged.setdefault(SENSITIVE, drawn_sensitive(setting.jobs, behaviour))
+        if behaviour.congestion:
+            from wattline.engine.network import congestion
+
+            setting.made["congestion"] = congestion(topology, behaviour, known)
+        return network_placement(name, topology, setting.machine.node_count, behaviour, known)
 
     return make
 

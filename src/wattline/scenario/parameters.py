@@ -193,3 +193,28 @@ def _parsed(what: str, model: type[Section] | None, given: Mapping[str, Any]) ->
         return model.model_validate(given).model_dump(exclude_unset=True)
     except ValidationError as error:
         raise ValueError(f"{what}: {first_mistake(error, model)}") from None
+
+
+def parameter_rows(axis: str, name: str) -> list[dict[str, str]]:
+    """The parameters of a policy: kind, range and default of each; a plug-in keeps its own."""
+    model = POLICIES.get(axis, {}).get(name)
+    if model is None:
+        return []
+    schema = model.model_json_schema()
+    return [_row(parameter, field, schema) for parameter, field in schema["properties"].items()]
+
+
+def _row(name: str, field: dict[str, Any], schema: dict[str, Any]) -> dict[str, str]:
+    parts = [part for part in field.get("anyOf", [field]) if part.get("type") != "null"]
+    limits = [(word, part[key]) for part in parts for key, word in _LIMITS.items() if key in part]
+    choices = [str(value) for part in parts for value in part.get("enum", ())]
+    default = field.get("default")
+    return {
+        "name": name,
+        "kind": " or ".join(dict.fromkeys(str(part.get("type", "choice")) for part in parts)),
+        "range": ", ".join([*choices, *(f"{word} {value:g}" for word, value in limits)]) or "any",
+        "default": "none" if default is None or default == "" else str(default),
+    }
+
+
+_LIMITS = {"minimum": ">=", "exclusiveMinimum": ">", "maximum": "<=", "exclusiveMaximum": "<"}

@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
+from wattline.engine.truth import TrueTypes
+from wattline.engine.world import Nature
 from wattline.grid.bidding.problem import Outcome, Simulate
 from wattline.grid.market import (
     WS_PER_KWH,
@@ -152,11 +154,16 @@ def _run(case: Case, bid: Bid | Sequence[Bid | None] | None) -> ContractRun:
     )  # fmt: skip
     # A row a cycle, and one where caps change; for every job only where the map is wanted too.
     rows = int(case.duration_s / case.cycle_s * (8 if case.choose_nodes else 2)) + 4096
+    nature = Nature()
+    if case.truth is not None:
+        nature = Nature(answers=TrueTypes(desk.types, np.array(case.truth, dtype=np.int64)))
     rules = Rules(
-        choose_nodes=case.choose_nodes, event_rows=rows, speeds_together=not case.choose_nodes
+        choose_nodes=case.choose_nodes, event_rows=rows, speeds_together=not case.choose_nodes,
+        nature=nature,
     )
-    run = simulate(case.jobs, _machine(case), policy, rules, in_place=True)  # the desk is read
-    return _judged(case, desk, run, weights)
+    run = simulate(case.jobs, _machine(case), policy, rules)
+    # The queues and the regulation share the desk, which stands with the first of them.
+    return _judged(case, run.memories["backfill.desk"], run, weights)
 
 
 def _machine(case: Case) -> Machine:
@@ -195,7 +202,7 @@ def _desk(
     desk = make_desk(
         plan, columns, standby=standby,
         weights=np.array([(*w, 0.0)[: len(case.types)] for w in by_hour]),
-        kinds=case.jobs.application, truth=case.truth,
+        kinds=case.jobs.application,
     )  # fmt: skip
     return desk, weights
 

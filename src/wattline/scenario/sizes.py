@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from wattline.engine.prepare import sizes_of, units_of
+from wattline.books.opening import units_of
+from wattline.engine.prepare import sizes_of
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine

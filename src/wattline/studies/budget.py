@@ -18,7 +18,6 @@ from wattline.model.signal import FloatArray, Signal
 from wattline.physics.budget import EnergyBudget
 from wattline.physics.powercap import PowerCap
 from wattline.policies.admission.adaptive_setup import Strategy, adaptive
-from wattline.policies.admission.budget import NUMBERS
 from wattline.policies.admission.budget_setup import budgeted
 from wattline.scenario.budget_notes import budget_kept
 from wattline.studies.compose import adaptive_run, composed
@@ -49,7 +48,7 @@ def compare(
     capped = adaptive_run(jobs, machine, PowerCap(budget.mean_w), strategy, overrun="kill")
     count = periods or 2 * math.ceil((capped.end_s - capped.start_s) / length_s)
     admission = budgeted(machine, shifted, adaptive(machine, strategy=strategy, jobs=jobs), count)
-    limited = simulate(jobs, machine, composed(admission), Rules(numbers=NUMBERS, overrun="kill"))
+    limited = simulate(jobs, machine, composed(admission), Rules(overrun="kill"))
     limited = replace(limited, budget=budget_kept(admission, limited))
     return Comparison({"no limit": free, "constant cap": capped, "budget": limited}, shifted, count)
 

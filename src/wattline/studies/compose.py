@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from wattline.engine.prepare import Rules
@@ -11,7 +12,6 @@ from wattline.model.machine import Machine
 from wattline.model.run import Run
 from wattline.physics.powercap import PowerCap
 from wattline.policies.admission.adaptive_setup import Strategy, adaptive
-from wattline.policies.admission.ramp import NUMBERS
 from wattline.policies.backfill.easy import Easy
 from wattline.policies.configuration.requested import Requested
 from wattline.policies.contract import Composition
@@ -28,10 +28,10 @@ def composed(admission: Any, order: Any = None) -> Composition:
 def adaptive_run(
     jobs: JobTable, machine: Machine, plan: PowerCap | None = None,
     strategy: Strategy = Strategy.DVFS, *, overrun: Literal["extend", "kill"] = "extend",
-    **more: Any,
+    logged: Mapping[str, Any] | None = None, **more: Any,
 ) -> Run:
     """Jobs on a machine under power-adaptive admission."""
     plan = plan or PowerCap()
-    rules = Rules(cap_w=plan.signal(machine.power_w_max), numbers=NUMBERS, overrun=overrun)
-    admission = adaptive(machine, plan, strategy=strategy, jobs=jobs, **more)
+    rules = Rules(cap_w=plan.signal(machine.power_w_max), overrun=overrun, logged=logged or {})
+    admission = adaptive(machine, plan, strategy=strategy, jobs=jobs, logged=logged, **more)
     return simulate(jobs, machine, composed(admission), rules)

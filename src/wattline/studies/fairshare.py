@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wattline.account.fairshare import ShareTree
-from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
@@ -23,7 +22,7 @@ from wattline.model.run import Run
 from wattline.model.signal import FloatArray
 from wattline.physics.core_power import NODE_OFF_W, SANDY_BRIDGE, CorePower
 from wattline.policies.admission.none import NoLimit
-from wattline.policies.order.energy_share import EnergyShare, numbers_needed
+from wattline.policies.order.energy_share import EnergyShare, by_code, fresh_memory
 from wattline.policies.order.fcfs import Fcfs
 from wattline.studies.compose import composed
 
@@ -51,7 +50,7 @@ class Result:
 
 def energy_share(
     tree: ShareTree, users: tuple[str, ...], *, half_life_s: float = 604800.0,
-    fair: float = 1.0, age: float = 0.0, size: float = 0.0, first: int = 0,
+    fair: float = 1.0, age: float = 0.0, size: float = 0.0,
 ) -> EnergyShare:
     """The order for these users (by code) over an account tree."""
     missing = [user for user in users if user not in tree.index]
@@ -61,8 +60,8 @@ def energy_share(
         raise InputError(f"half_life_s is {half_life_s:g}, must be above 0")
     return EnergyShare(
         parent=tree.parent, share=tree.share, norm_share=tree.norm_share, order=tree.order,
-        account=np.array([tree.index[user] for user in users], dtype=np.int64),
-        half_life_s=half_life_s, fair=fair, age=age, size=size, first=first,
+        memory=fresh_memory(len(tree.parent), by_code([tree.index[user] for user in users])),
+        half_life_s=half_life_s, fair=fair, age=age, size=size,
     )
 
 
@@ -80,10 +79,7 @@ def study(seed: int = 1, *, beta: float = 0.7, half_life_s: float = 86400.0) -> 
     order = energy_share(ShareTree.flat(USERS), USERS, half_life_s=half_life_s)
     runs = {
         "first come": simulate(jobs, machine, composed(NoLimit(), Fcfs())),
-        "energy fair-share": simulate(
-            jobs, machine, composed(NoLimit(), order),
-            Rules(numbers=numbers_needed(order, len(jobs))),
-        ),
+        "energy fair-share": simulate(jobs, machine, composed(NoLimit(), order)),
     }
     energy = JOB_NODES * core.node_power(CORES) * RUN_S / core.speed()
     return Result(

@@ -16,7 +16,7 @@ from wattline.model.machine import Machine, NodeClass
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray, Signal
 from wattline.physics.configurations import ConfigurationTable
-from wattline.policies.admission.lending import Lending
+from wattline.policies.admission.lending import Lending, LendingMemory
 from wattline.policies.backfill.easy import Easy
 from wattline.policies.configuration.moldable import Moldable, adaptive, naive, traditional
 from wattline.policies.configuration.offers import Offers, make_offers
@@ -125,8 +125,8 @@ def study(
 def run_one(jobs: JobTable, offers: Offers, nodes: int, bound_w: float, policy: str) -> Run:
     """One simulation; only what the packages and memory of running jobs draw counts."""
     configure, lends = POLICIES[policy]
-    composition = Composition(Fcfs(), Easy(), Lending(offers, lends), configure(offers),
-                              Counted(), NoRegulation())
+    composition = Composition(Fcfs(), Easy(), Lending(offers, LendingMemory.start(), lends),
+                              configure(offers), Counted(), NoRegulation())
     node = NodeClass("node", power_w_idle=0.0, power_w_active=PEAK_W_PER_NODE)
     rules = Rules(cap_w=Signal(np.array([0.0]), np.array([bound_w]), "W"))
     run = simulate(jobs, Machine.uniform(nodes, node), composition, rules)

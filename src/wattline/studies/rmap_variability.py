@@ -13,7 +13,7 @@ from wattline.model.machine import Machine, NodeClass
 from wattline.model.signal import FloatArray, Signal
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.variability import NodeFactors
-from wattline.policies.admission.lending import Lending
+from wattline.policies.admission.lending import Lending, LendingMemory
 from wattline.policies.backfill.easy import Easy
 from wattline.policies.configuration.moldable import adaptive
 from wattline.policies.configuration.offers import make_offers
@@ -64,8 +64,9 @@ def cost_of_variability(
             cases[name] = (factor, np.argsort(factor, kind="stable") if thrifty else order,
                            int(fitted))
         for name, (factors, chosen, fitted_caps) in cases.items():
-            policy = Composition(Fcfs(), Easy(), Lending(offers, 0), adaptive(offers),
-                                 Varied(offers, factors, chosen, fitted_caps), NoRegulation())
+            policy = Composition(Fcfs(), Easy(), Lending(offers, LendingMemory.start(), 0),
+                                 adaptive(offers), Varied(offers, factors, chosen, fitted_caps),
+                                 NoRegulation())
             bound_w = bound * setting.nodes * PEAK_W_PER_NODE
             rules = Rules(choose_nodes=True, cap_w=Signal.constant(bound_w, "W"))
             node = NodeClass("node", power_w_idle=0.0, power_w_active=PEAK_W_PER_NODE)

@@ -29,6 +29,7 @@ from wattline.policies.contract import Composition
 from wattline.policies.from_view import more_than_view
 from wattline.policies.snapshot import decide
 from wattline.policies.view import Action, Policy, View
+from wattline.testing.five_ways import differences
 from wattline.testing.promises import Key, delayed_heads, delayed_jobs, submitted_first
 
 
@@ -140,6 +141,14 @@ class PolicyContract:
             for name in ("time_s", "kind", "job", "power_w", "value"):
                 same = np.array_equal(getattr(first, name), getattr(second, name))
                 assert same, f"two runs of the same jobs differ in '{name}' of the event log"
+
+    def test_it_decides_the_same_simulated_told_saved_copied_and_replayed(self) -> None:
+        for jobs in self.workloads():
+            policy = self.make_policy()
+            if not isinstance(policy, Composition):
+                return  # what it remembers is its own: the books cannot keep it
+            broken = differences(jobs, self.machine(), policy, self.rules())
+            assert not broken, broken
 
     def test_the_view_is_left_as_it_was(self) -> None:
         for jobs in self.workloads():

@@ -6,10 +6,10 @@ import numpy as np
 from tests.support.workloads import compose
 
 from wattline.analysis.checker import check
+from wattline.books.record import grow_log, grow_spans
 from wattline.engine.loop import FINISHED, LOG_FULL, SPANS_FULL, TIMERS_FULL, run_events
 from wattline.engine.prepare import Rules, prepare
 from wattline.engine.simulate import collect, run_compiled, simulate
-from wattline.engine.world import grow_log, grow_spans
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.model.run import EventKind
@@ -32,15 +32,15 @@ def test_log_and_timers_grow_in_the_middle_of_a_run():
     jobs, machine, rules = many(40), Machine.uniform(8), Rules()
     policy = compose(backfill=Conservative())
     ample = simulate(jobs, machine, policy, rules)
-    state, world = prepare(jobs, machine, rules)
+    state, record, world = prepare(jobs, machine, rules)
     state = state.with_arrays(timers=state.timers[:4].copy())
-    world.meter[0].spare_rows = 0
-    assert run_events(state, world, policy, 10) == LOG_FULL
-    world = grow_log(world)
-    assert run_events(state, world, policy, 10) == TIMERS_FULL
-    state, world = run_compiled(state, world, policy)
-    assert run_events(state, world, policy, 10) == FINISHED
-    tight = collect(jobs, machine, rules, state, world, 0.0)
+    record.meter[0].spare_rows = 0
+    assert run_events(state, record, world, policy, 10) == LOG_FULL
+    record = grow_log(record)
+    assert run_events(state, record, world, policy, 10) == TIMERS_FULL
+    state, record = run_compiled(state, record, world, policy)
+    assert run_events(state, record, world, policy, 10) == FINISHED
+    tight = collect(jobs, machine, rules, state, record, 0.0)
     assert check(tight) == []
     np.testing.assert_array_equal(ample.schedule.start_s, tight.schedule.start_s)
     np.testing.assert_array_equal(ample.events.time_s, tight.events.time_s)
@@ -49,17 +49,17 @@ def test_log_and_timers_grow_in_the_middle_of_a_run():
 def test_spans_grow_in_the_middle_of_a_run():
     jobs, machine, rules = many(40), Machine.uniform(8), Rules(choose_nodes=True)
     policy = compose(placement=FirstFit())
-    state, world = prepare(jobs, machine, rules)
-    world = world.with_arrays(spans=world.spans[:9].copy())
-    world.meter.next_cycle_s = np.inf
-    assert run_events(state, world, policy, 1) != SPANS_FULL
-    assert run_events(state, world, policy, 1000) == SPANS_FULL
-    state, world = run_compiled(state, grow_spans(world), policy)
-    assert check(collect(jobs, machine, rules, state, world, 0.0)) == []
+    state, record, world = prepare(jobs, machine, rules)
+    record = record.with_arrays(spans=record.spans[:9].copy())
+    record.meter.next_cycle_s = np.inf
+    assert run_events(state, record, world, policy, 1) != SPANS_FULL
+    assert run_events(state, record, world, policy, 1000) == SPANS_FULL
+    state, record = run_compiled(state, grow_spans(record), world, policy)
+    assert check(collect(jobs, machine, rules, state, record, 0.0)) == []
 
 
 def test_grown_arrays_keep_what_they_hold():
-    state, _ = prepare(many(5), Machine.uniform(8), Rules())
+    state, _, _ = prepare(many(5), Machine.uniform(8), Rules())
     state.timers[0].time_s = 7.0
     grown = grow(state, "timers")
     assert len(grown.timers) == 2 * len(state.timers)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from tests.support.workloads import compose
 
+from wattline.books.timers import pop_timer, push_timer
 from wattline.engine.heap import move_end, push_end, rebuild_ends, remove_end
-from wattline.engine.timers import pop_timer, push_timer
+from wattline.engine.world import make_ends
 from wattline.model.jobs import JobTable
 from wattline.model.kernel import PLAIN
 from wattline.policies.order.sjf import Sjf
@@ -92,6 +93,7 @@ def test_releases_are_read_anew_when_all_ends_change():
 def test_heap_of_ends_against_a_sorted_list():
     random = np.random.default_rng(RANDOM)
     state = state_of(200, 200)
+    heap = make_ends(200, caps=np.zeros(0)).heap
     times: dict[int, float] = {}
     for _ in range(400 if PLAIN else 3000):
         size = len(times)
@@ -99,28 +101,28 @@ def test_heap_of_ends_against_a_sorted_list():
         if size < 200 and (choice < 0.45 or not size):
             job = int(random.choice([j for j in range(200) if j not in times]))
             times[job] = float(random.integers(0, 30))
-            push_end(state, size, times[job], job)
+            push_end(state, heap, size, times[job], job)
         elif choice < 0.7:
             job = int(random.choice(list(times)))
             times[job] = float(random.integers(0, 30))
-            move_end(state, size, times[job], job)
+            move_end(state, heap, size, times[job], job)
         else:
             job = int(random.choice(list(times)))
-            remove_end(state, size, job)
+            remove_end(state, heap, size, job)
             del times[job]
             assert state.live[job].heap == -1
         if times:
-            assert (state.heap[0].time_s, state.heap[0].job) == min(
+            assert (heap[0].time_s, heap[0].job) == min(
                 (time_s, job) for job, time_s in times.items())
-            assert all(state.heap[state.live[job].heap].job == job for job in times)
+            assert all(heap[state.live[job].heap].job == job for job in times)
     for index in range(len(times)):
-        job = int(state.heap[index].job)
-        times[job] = state.heap[index].time_s = float(random.integers(0, 30))
-    rebuild_ends(state, len(times))
+        job = int(heap[index].job)
+        times[job] = heap[index].time_s = float(random.integers(0, 30))
+    rebuild_ends(state, heap, len(times))
     in_order = []
     for size in range(len(times), 0, -1):
-        in_order.append((float(state.heap[0].time_s), int(state.heap[0].job)))
-        remove_end(state, size, int(state.heap[0].job))
+        in_order.append((float(heap[0].time_s), int(heap[0].job)))
+        remove_end(state, heap, size, int(heap[0].job))
     assert in_order == sorted((time_s, job) for job, time_s in times.items())
 
 

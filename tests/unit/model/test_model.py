@@ -7,16 +7,16 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from wattline.model.books import Books
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.kernel import PLAIN, implement, kernel, slot
+from wattline.model.kernel_arrays import KernelArrays
 from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.reservation import Reservation
 from wattline.model.signal import Signal
 
 
-class Pair(Books):
+class Pair(KernelArrays):
     FIELDS = ("left", "right")
 
 

@@ -9,13 +9,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from wattline.engine.network import congestion
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
+from wattline.engine.world import Nature
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.kernel import PLAIN
 from wattline.model.machine import Machine, NodeClass
-from wattline.network.fabric import PLUG_INS, Behaviour, network_placement
+from wattline.network.fabric import (
+    PLUG_INS,
+    SENSITIVE,
+    Behaviour,
+    drawn_sensitive,
+    network_placement,
+)
 from wattline.network.placement import PLACEMENTS, place_all
 from wattline.network.topology import dragonfly
 from wattline.policies.admission.none import NoLimit
@@ -30,9 +38,13 @@ MACHINE = Machine.uniform(72, NodeClass(power_w_idle=100, power_w_active=300))
 
 
 def run(jobs, placement, **behaviour):
-    made = network_placement(placement, NETWORK, jobs, 72, Behaviour(**behaviour))
+    asked = Behaviour(**behaviour)
+    made = network_placement(placement, NETWORK, 72, asked)
     policy = Composition(Fcfs(), Easy(), NoLimit(), Requested(), made, NoRegulation())
-    return simulate(jobs, MACHINE, policy, Rules(choose_nodes=True))
+    nature = Nature(network=congestion(NETWORK, asked)) if asked.congestion else Nature()
+    rules = Rules(choose_nodes=True, nature=nature,
+                  logged={SENSITIVE: drawn_sensitive(jobs, asked)})
+    return simulate(jobs, MACHINE, policy, rules)
 
 
 def nodes_of(found, job):
@@ -101,10 +113,10 @@ def test_profiles_say_who_suffers():
 
 def test_machine_and_network_must_agree():
     with pytest.raises(InputError, match="has 70 nodes and network 'dragonfly-72' has 72"):
-        network_placement("simple", NETWORK, some_jobs(), 70)
+        network_placement("simple", NETWORK, 70)
     with pytest.raises(InputError, match="communication_share is 2"):
         Behaviour(communication_share=2)
-    with pytest.raises(InputError, match="must not be negative"):
+    with pytest.raises(InputError, match="must be from 0 to"):
         Behaviour(node_traffic_gbit_s=-1.0)
 
 

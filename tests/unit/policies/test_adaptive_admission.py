@@ -9,6 +9,7 @@ import math
 import numpy as np
 import pytest
 from tests.support.plain import in_plain
+from tests.support.workloads import logged_ranges
 
 from wattline.analysis.checker import check
 from wattline.engine.prepare import Rules
@@ -19,7 +20,6 @@ from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.physics.core_power import NODE_OFF_W, SANDY_BRIDGE, parse_cpu_freq
 from wattline.physics.powercap import CapChange, PowerCap, WattReservation
 from wattline.policies.admission.adaptive_setup import Strategy, adaptive
-from wattline.policies.admission.ramp import NUMBERS
 from wattline.policies.backfill.conservative import Conservative
 from wattline.studies import esp
 from wattline.studies.compose import adaptive_run, composed
@@ -71,10 +71,10 @@ def test_the_optimal_frequency_lets_all_idle_nodes_run():
 
 
 def test_a_job_keeps_its_range():
-    ranges = [parse_cpu_freq("2200000-2400000")]
-    with_range = run(jobs((0, 10, 100)), PowerCap(2900), ranges=ranges)
+    logged = logged_ranges([parse_cpu_freq("2200000-2400000")])
+    with_range = run(jobs((0, 10, 100)), PowerCap(2900), logged=logged)
     assert with_range.schedule.end_s[0] == pytest.approx(100 / SPEED[5])
-    never = run(jobs((0, 10, 100)), PowerCap(2800), ranges=ranges)
+    never = run(jobs((0, 10, 100)), PowerCap(2800), logged=logged)
     assert not never.ran[0]
 
 
@@ -163,8 +163,7 @@ def test_no_stream_of_small_jobs_starves_one_that_waits_for_watts():
 def run_conservative(table, plan):
     cluster = machine()
     policy = composed(adaptive(cluster, plan, jobs=table))._replace(backfill=Conservative())
-    found = simulate(table, cluster, policy,
-                     Rules(cap_w=plan.signal(cluster.power_w_max), numbers=NUMBERS))
+    found = simulate(table, cluster, policy, Rules(cap_w=plan.signal(cluster.power_w_max)))
     assert check(found) == []
     return found
 

@@ -21,11 +21,10 @@ def test_a_rack_with_a_limit_takes_fewer_jobs():
                                   nodes_per_rack=4)
         view = power_view(machine, limits_w={"rack0": 800})
         jobs = JobTable.build(submit_s=[0, 0, 0, 0], run_s=[50, 100, 100, 10], procs=[2] * 4)
-        placement = bounded(view, machine)
-        run = simulate(jobs, machine, compose(placement=placement), Rules(choose_nodes=True),
-                       in_place=True)
+        run = simulate(jobs, machine, compose(placement=bounded(view, machine)),
+                       Rules(choose_nodes=True))
         result = [run.schedule.start_s.tolist(), run.placement.first.tolist(),
-                  placement.room_w[view.tree.of("rack0")]]
+                  run.memories["placement.memory"].room_w[view.tree.of("rack0")]]
     """)
     starts, first, room = result
     assert starts == [0, 0, 0, 50]
@@ -99,6 +98,8 @@ def test_a_job_that_no_idle_machine_could_hold_is_refused():
     ever, and with it all behind it.
     """
     result = in_plain("""
+        import numpy as np
+        from wattline.policies.admission.dvfs import Dvfs
         from wattline.engine.prepare import Rules
         from wattline.engine.simulate import simulate
         from wattline.model.jobs import JobTable
@@ -112,12 +113,18 @@ def test_a_job_that_no_idle_machine_could_hold_is_refused():
         jobs = JobTable.build(submit_s=[0, 1, 2], run_s=[10, 10, 10], procs=[4, 3, 4])
         run = simulate(jobs, machine, compose(placement=bounded(view, machine)),
                        Rules(choose_nodes=True))
-        result = [run.ran.tolist(), float(run.schedule.start_s[1]), run.refused.tolist()]
+        levels = Dvfs(np.array([0.5, 1.0]), np.array([0.5, 1.0]))
+        slowed = simulate(jobs, machine, compose(admission=levels,
+                                                 placement=bounded(view, machine)),
+                          Rules(choose_nodes=True))
+        result = [run.ran.tolist(), float(run.schedule.start_s[1]), slowed.refused.tolist(),
+                  slowed.ran.tolist()]
     """)
-    ran, start_s, refused = result
+    ran, start_s, refused, slowed = result
     assert ran == [False, True, False]
     assert start_s == 1
-    assert refused == [True, False, True]
+    assert refused == [False] * 3  # at half the power all four fit: nobody is refused
+    assert slowed == [True] * 3
 
 
 RACKS = """
@@ -133,10 +140,8 @@ RACKS = """
     from tests.support.workloads import compose
     machine = Machine.uniform(8, NodeClass(power_w_idle=100, power_w_active=300),
                               nodes_per_rack=4)
-    def starts(jobs, backfill, believed_w=600):
-        view = power_view(machine, limits_w={"rack0": 600})
-        wide = power_view(machine, limits_w={"rack0": believed_w})
-        placement = bounded(view, machine)._replace(whole_w=bounded(wide, machine).whole_w)
+    placement = bounded(power_view(machine, limits_w={"rack0": 600}), machine)
+    def starts(jobs, backfill, placement=placement):
         policy = compose(backfill=backfill, placement=placement)
         run = simulate(jobs, machine, policy, Rules(choose_nodes=True))
         assert check(run) == []
@@ -158,16 +163,35 @@ def test_a_small_job_passes_a_head_job_that_placement_refuses():
 
 
 def test_a_job_that_placement_refuses_for_ever_holds_up_neither_the_others_nor_the_clock():
-    """Six nodes never fit, and the placement does not know it at the submission: A never starts.
+    """Six nodes do not fit, which is not noticed when A is submitted: it never starts.
 
     The others run as they would without it, and the simulation ends.
     """
     result = in_plain(RACKS + """
     jobs = JobTable.build(submit_s=[0, 1, 2, 3], run_s=[100, 100, 100, 50], procs=[6, 5, 1, 1])
-    found = [starts(jobs, Easy(), 2000), starts(jobs, Conservative(), 2000)]
+    blind = placement._replace(whole_w=placement.whole_w + 1e6)
+    found = [starts(jobs, Easy(), blind), starts(jobs, Conservative(), blind)]
     result = [[None if s != s else s for s in one] for one in found]
     """)
     assert result == [[None, 1, 101, 101], [None, 1, 101, 101]]
+
+
+def test_all_jobs_are_slowed_where_a_rack_cannot_hold_them_at_full_speed():
+    """At 120 W a node A's four nodes of the first rack fit into its 600 W, at full speed one does.
+
+    B goes at half speed beside it until A has ended at 200 s, then fast: 50 s are left of its 150.
+    """
+    result = in_plain(RACKS + """
+    import numpy as np
+    from wattline.policies.admission.dvfs import Dvfs
+    jobs = JobTable.build(submit_s=[0, 0], run_s=[100, 150], procs=[6, 1])
+    dvfs = Dvfs(np.array([0.5, 1.0]), np.array([0.4, 1.0]))
+    run = simulate(jobs, machine, compose(admission=dvfs, placement=placement),
+                   Rules(choose_nodes=True))
+    assert check(run) == []
+    result = [run.schedule.start_s.tolist(), run.schedule.end_s.tolist()]
+    """)
+    assert result == [[0, 0], [200, 250]]
 
 
 def test_reservations_put_off_by_placement_end_for_many_jobs():

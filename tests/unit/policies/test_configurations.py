@@ -11,7 +11,7 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
 from wattline.model.signal import Signal
 from wattline.physics.configurations import ConfigurationTable
-from wattline.policies.admission.lending import Lending
+from wattline.policies.admission.lending import Lending, LendingMemory
 from wattline.policies.backfill.easy import Easy
 from wattline.policies.configuration.moldable import adaptive, naive, traditional
 from wattline.policies.configuration.offers import make_offers
@@ -30,8 +30,8 @@ SP_MZ = ConfigurationTable.build("SP-MZ", *zip(C1, C2, C3, strict=True))
 def run(jobs, tables, configuration, nodes, bound_w, **ladder):
     offers = make_offers(jobs, tables, **ladder)
     kind, *rest = configuration
-    policy = Composition(Fcfs(), Easy(), Lending(offers, 0), kind(offers, *rest), Counted(),
-                         NoRegulation())
+    policy = Composition(Fcfs(), Easy(), Lending(offers, LendingMemory.start(), 0),
+                         kind(offers, *rest), Counted(), NoRegulation())
     rules = Rules(cap_w=Signal(np.array([0.0]), np.array([bound_w]), "W"))
     return simulate(jobs, Machine.uniform(nodes, NODE), policy, rules)
 
@@ -42,7 +42,8 @@ def section_5_2_4():
     first = ConfigurationTable.build("A", [6], [16], [115.0], [1000.0], [bound_w - 750.0])
     jobs = JobTable.build(
         submit_s=[0.0, 1.0], run_s=[1000.0, 450.0], requested_s=[1000.0, 450.0], procs=[6, 6],
-        application=[0, 1], names={"application": ("A", "SP-MZ")},
+        application=[0, 1], queue=[0, 1],
+        names={"application": ("A", "SP-MZ"), "queue": ("heavy", "normal")},
     )
     return jobs, {"A": first, "SP-MZ": SP_MZ}, bound_w
 
@@ -54,8 +55,8 @@ def section_5_2_4():
 def test_worked_example_of_section_5_2_4(configuration, start_s, expected):
     jobs, tables, bound_w = section_5_2_4()
     # The share of job A itself is too small for its power under the fair policies, so it weighs.
-    weight = [(bound_w - 750.0) / 800.0 * 1.001, 1.0]
-    done = run(jobs, tables, configuration, 16, bound_w, weight=weight)
+    weights = {"heavy": (bound_w - 750.0) / 800.0 * 1.001, "normal": 1.0}
+    done = run(jobs, tables, configuration, 16, bound_w, weights=weights)
     schedule = done.schedule
     assert schedule.start_s.tolist() == [0.0, start_s]
     assert schedule.nodes[1] == expected[0]
@@ -127,13 +128,14 @@ def test_jobs_need_an_application_with_a_table():
     with pytest.raises(InputError, match="no application 'lammps'"):
         make_offers(other, {"app": table()})
     with pytest.raises(InputError, match="weight greater than 0"):
-        make_offers(jobs_of((0.0, 2, 1.0)), {"app": table()}, weight=[0.0])
+        make_offers(jobs_of((0.0, 2, 1.0)).with_columns(queue=[1]), {"app": table()},
+                    weights={"1": 0.0})
 
 
 def with_loans(jobs, nodes, bound_w):
     offers = make_offers(jobs, {"app": table()})
-    policy = Composition(Fcfs(), Easy(), Lending(offers), naive(offers), Counted(),
-                         NoRegulation())
+    policy = Composition(Fcfs(), Easy(), Lending(offers, LendingMemory.start()), naive(offers),
+                         Counted(), NoRegulation())
     rules = Rules(cap_w=Signal(np.array([0.0]), np.array([bound_w]), "W"))
     return simulate(jobs, Machine.uniform(nodes, NODE), policy, rules)
 

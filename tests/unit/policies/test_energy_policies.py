@@ -14,12 +14,10 @@ def test_fair_share_by_joules_serves_the_thriftier_user():
     result = in_plain("""
         import numpy as np
         from wattline.account.fairshare import ShareTree
-        from wattline.engine.prepare import Rules
         from wattline.engine.simulate import simulate
         from wattline.model.jobs import JobTable
         from wattline.model.machine import Machine, NodeClass
         from wattline.policies.admission.none import NoLimit
-        from wattline.policies.order.energy_share import numbers_needed
         from wattline.studies.compose import composed
         from wattline.studies.fairshare import energy_share
         users = ("hungry", "thrifty")
@@ -28,7 +26,7 @@ def test_fair_share_by_joules_serves_the_thriftier_user():
                               names={"user": users})
         order = energy_share(ShareTree.flat(users), users, half_life_s=1e9)
         run = simulate(jobs, Machine.uniform(1, NodeClass(power_w_idle=0, power_w_active=300)),
-                       composed(NoLimit(), order), Rules(numbers=numbers_needed(order, len(jobs))))
+                       composed(NoLimit(), order))
         result = run.schedule.start_s.tolist()
     """)
     # After 30 s both used 2,000 J (but for the fading): the hungry one's second job is next or
@@ -64,13 +62,13 @@ def test_the_share_of_the_engine_is_that_of_the_books():
         users = ("a", "b", "c")
         order = energy_share(tree, users)
         jobs = JobTable.build(submit_s=[0], run_s=[1], procs=[1], user=[0])
-        st = make_state(jobs, jobs.procs, [1.0], units=1, idle_w=0.0, numbers=20)
+        st = make_state(jobs, jobs.procs, [1.0], units=1, idle_w=0.0)
         used = {"a": 30.0, "b": 5.0, "c": 10.0}
         for name, joules in used.items():
-            st.numbers[tree.index[name]] = joules
+            order.memory.used_j[tree.index[name]] = joules
         share._refresh_factors(st, order)
         wanted = {s.name: s.factor for s in tree.standings(used)}
-        result = [[float(st.numbers[5 + tree.index[n]]), wanted[n]] for n in wanted]
+        result = [[float(order.memory.factor[tree.index[n]]), wanted[n]] for n in wanted]
     """)
     assert len(result) == 5
     for got, wanted in result:

@@ -7,7 +7,7 @@ def test_looking_at_every_entry_gives_the_same_run():
     """Random jobs, many more than fit; every column of the schedule, every event, to the bit."""
     result = in_plain("""
         import numpy as np
-        from tests.support.workloads import compose
+        from tests.support.workloads import compose, logged_ranges
         from wattline.engine.prepare import Rules
         from wattline.engine.simulate import simulate
         from wattline.model.jobs import JobTable
@@ -17,7 +17,6 @@ def test_looking_at_every_entry_gives_the_same_run():
         from wattline.physics.core_power import NODE_OFF_W, SANDY_BRIDGE, parse_cpu_freq
         from wattline.physics.powercap import CapChange, PowerCap, WattReservation
         from wattline.policies.admission.adaptive_setup import Strategy, adaptive
-        from wattline.policies.admission.budget import NUMBERS
         from wattline.policies.admission.budget_setup import budgeted
         from wattline.policies.backfill import easy
         from wattline.policies.order.wfp import Wfp
@@ -65,27 +64,27 @@ def test_looking_at_every_entry_gives_the_same_run():
         def policies(table):
             free = parse_cpu_freq("1200000-2400000", SANDY_BRIDGE)
             fast = parse_cpu_freq("2400000", SANDY_BRIDGE)
-            ranges = [(free, fast, None)[i % 3] for i in range(len(table))]
+            logged = logged_ranges([(free, fast, None)[i % 3] for i in range(len(table))])
             plan = PowerCap(0.7 * full_w, changes=(CapChange(900.0, 0.85 * full_w),),
                             reservations=(WattReservation(1200.0, 200.0, 0.2 * full_w),))
-            capped = adaptive(machine, plan, ranges=ranges, jobs=table)
+            capped = adaptive(machine, plan, jobs=table, logged=logged)
             start_s = float(table.submit_s[0])
             budget = EnergyBudget(0.75 * full_w * 1000.0, start_s, start_s + 1000.0,
                                   Signal.from_steps([(0, 2), (400, 1), (700, 3)], "EUR"))
             return {
-                "adaptive": (compose(admission=capped), plan.signal(full_w)),
+                "adaptive": (compose(admission=capped),
+                             Rules(cap_w=plan.signal(full_w), logged=logged)),
                 "mix-wfp": (compose(admission=adaptive(machine, plan, strategy=Strategy.MIX,
                                                        jobs=table), order=Wfp()),
-                            plan.signal(full_w)),
+                            Rules(cap_w=plan.signal(full_w))),
                 "budget": (compose(admission=budgeted(machine, budget,
-                                                      adaptive(machine, jobs=table), 9)), None),
-                "none": (compose(), None),
+                                                      adaptive(machine, jobs=table), 9)), Rules()),
+                "none": (compose(), Rules()),
             }
 
         def played(table, name):
-            policy, cap = policies(table)[name]
-            more = {} if cap is None else {"cap_w": cap}
-            run = simulate(table, machine, policy, Rules(numbers=NUMBERS, **more))
+            policy, rules = policies(table)[name]
+            run = simulate(table, machine, policy, rules)
             return [values.tolist() for part in (run.schedule, run.events)
                     for values in vars(part).values()] + [run.energy_j]
 

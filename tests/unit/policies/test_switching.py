@@ -5,7 +5,7 @@ from tests.support.plain import in_plain
 SETUP = """
     from dataclasses import replace
     import numpy as np
-    from tests.support.workloads import compose
+    from tests.support.workloads import compose, logged_ranges
     from wattline.engine.prepare import Rules
     from wattline.engine.simulate import simulate
     from wattline.model.jobs import JobTable
@@ -13,7 +13,6 @@ SETUP = """
     from wattline.physics.core_power import SANDY_BRIDGE, parse_cpu_freq
     from wattline.physics.powercap import PowerCap
     from wattline.policies.admission.adaptive_setup import Strategy, adaptive
-    from wattline.policies.admission.ramp import NUMBERS
 
     def play(plan, procs, ranges=None, nodes=8, power_w=None, halt_w=7.0, off_w=0.0):
         kind = SANDY_BRIDGE.node_class(1, off_w=off_w, boot_s=60.0, shutdown_s=60.0)
@@ -22,9 +21,10 @@ SETUP = """
         jobs = JobTable.build(submit_s=np.arange(count), run_s=np.full(count, 100.0),
                               requested_s=np.full(count, 100.0), procs=np.array(procs),
                               power_w=np.array(power_w or [np.nan] * count))
-        admission = adaptive(machine, plan, strategy=Strategy.SHUT, jobs=jobs, ranges=ranges)
+        logged = logged_ranges(ranges or [None] * count)
+        admission = adaptive(machine, plan, strategy=Strategy.SHUT, jobs=jobs, logged=logged)
         run = simulate(jobs, machine, compose(admission=admission),
-                       Rules(cap_w=plan.signal(machine.power_w_max), numbers=NUMBERS))
+                       Rules(cap_w=plan.signal(machine.power_w_max), logged=logged))
         return [run.ran.tolist(), run.refused.tolist(), run.time_above_cap_s]
 """
 

@@ -7,9 +7,8 @@ import pytest
 from tests.support.choices import CASES, every, planned
 from tests.support.plain import in_plain
 
-from wattline.model.books import Books
 from wattline.policies.contract import Composition
-from wattline.policies.fresh import fresh
+from wattline.policies.memory import bound, memories
 
 AGAIN = """
     import numpy as np
@@ -54,28 +53,14 @@ def test_a_second_run_is_the_same_for_every_choice(axis: str) -> None:
 def test_a_copy_keeps_what_two_axes_share_and_touches_nothing_else() -> None:
     policy = planned("placement.claims").policy
     assert isinstance(policy, Composition)
-    made = fresh(policy)
-    assert made.placement.claims.options is made.configuration.options
-    assert made.configuration.options is not policy.configuration.options
-    np.testing.assert_array_equal(made.configuration.options, policy.configuration.options)
-    assert type(made.configuration.options) is type(policy.configuration.options)
-
-
-class _Numbers(Books):
-    FIELDS = ("kept", "fixed")
-
-
-def test_books_are_copied_and_arrays_that_nobody_writes_are_not() -> None:
-    fixed = np.arange(3)
-    fixed.flags.writeable = False
-    books = _Numbers(kept=np.zeros(2), fixed=fixed)
-    policy = planned("order.fcfs").policy
-    assert isinstance(policy, Composition)
-    made = fresh(policy._replace(regulation=(books, books)))
-    assert made.regulation[0] is made.regulation[1]
-    assert made.regulation[0].fixed is fixed
-    made.regulation[0].kept[0] = 7
-    assert books.kept[0] == 0
+    made = bound(policy, 40)
+    assert made.placement.claims.memory is made.configuration.memory
+    assert made.configuration.memory is not policy.configuration.memory
+    np.testing.assert_array_equal(made.configuration.memory.options,
+                                  policy.configuration.memory.options)
+    made.configuration.memory.options[0].claimed_s = -1.0
+    assert policy.configuration.memory.options[0].claimed_s > 0
+    assert list(memories(made)) == ["configuration.memory"]
 
 
 def test_a_policy_in_python_begins_anew(tmp_path) -> None:

@@ -14,6 +14,7 @@ from tests.shared_data import shared
 import wattline as wl
 from wattline.cli.main import main
 from wattline.cli.simulate import command as simulate
+from wattline.engine.simulate import knowing
 from wattline.model.errors import InputError
 from wattline.physics.core_power import SANDY_BRIDGE
 from wattline.scenario.build import plan
@@ -190,4 +191,5 @@ def test_of_two_jobs_with_one_number_only_the_larger_one_is_dropped(tmp_path: Pa
     }), trace)
     assert ready.jobs.procs.tolist() == [4, 8]
     core = SANDY_BRIDGE.frequency_hz
-    assert [core[level] for level in ready.policy.admission.low] == [1.2e9, 1.8e9]
+    memory = knowing(ready.policy, ready.jobs, ready.rules.logged).admission.memory
+    assert [core[level] for level in memory.low] == [1.2e9, 1.8e9]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from wattline.engine.simulate import knowing
 from wattline.model.errors import InputError
 from wattline.scenario.build import plan
 from wattline.scenario.model import Scenario
@@ -93,9 +94,10 @@ def test_words_of_a_log_mean_the_cores_of_the_scenario(tmp_path):
         "trace": {"file": str(path)}, "machine": {"nodes": 4},
         "policy": {"power": {"name": "adaptive", "frequency_ghz": [1.0, 2.0, 3.0, 4.0],
                              "core_w": [2.0, 3.0, 4.0, 5.0]}}})
-    admission = plan(scenario).policy.admission
-    assert admission.low.tolist() == [1, 1, 3, 0, 0, 0]
-    assert admission.high.tolist() == [1, 1, 3, 3, 0, 3]
+    made = plan(scenario)
+    memory = knowing(made.policy, made.jobs, made.rules.logged).admission.memory
+    assert memory.low.tolist() == [1, 1, 3, 0, 0, 0]
+    assert memory.high.tolist() == [1, 1, 3, 3, 0, 3]
 
 
 @pytest.mark.parametrize(("line", "given"), [

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from wattline.cli.benchmarks._bare import run_bare
+from wattline.cli.benchmarks._books import measure_books
 from wattline.cli.measuring import best_seconds, public_log
 from wattline.cli.output import Advance
 from wattline.engine.prepare import Rules
@@ -68,6 +69,7 @@ def measure(progress: Advance) -> dict[str, Any]:
     figures["ratio_to_bare"] = {
         name: speeds["easy"][name] / figures["bare_jobs_per_s"][name] for name in logs
     }
+    figures["books"] = measure_books(_policy())
     figures["doubling_ratio"] = _doubling()
     progress(4 / 6)
     figures["hundredfold_nodes_ratio"] = _hundredfold()

@@ -10,7 +10,7 @@ from wattline.cli.measuring import seconds
 from wattline.cli.output import Advance
 from wattline.network.placement import PLACEMENTS, Readings, choose
 from wattline.network.topology import dragonfly
-from wattline.policies.placing.layout import layout, make_room
+from wattline.policies.placement.network.layout import layout, make_room
 from wattline.studies.dragonfly.compare import POLICIES, Settings, run_chunk, workload
 from wattline.studies.dragonfly.evaluate import Bench
 

@@ -13,7 +13,7 @@ from wattline.model.jobs import JobTable
 from wattline.model.kernel import kernel
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.regression import shipped_models
-from wattline.policies.admission.lending import Lending
+from wattline.policies.admission.lending import Lending, LendingMemory
 from wattline.policies.backfill.easy import Easy
 from wattline.policies.configuration.moldable import adaptive
 from wattline.policies.configuration.offers import make_offers
@@ -81,8 +81,8 @@ def decisions_per_second(table: ConfigurationTable, jobs: int) -> float:
         application=np.zeros(count), names={"application": ("app",)},
     )
     offers = make_offers(made, {"app": table})
-    policy = Composition(Fcfs(), Easy(), Lending(offers, 0), adaptive(offers, 0.1), Counted(),
-                         NoRegulation())
+    policy = Composition(Fcfs(), Easy(), Lending(offers, LendingMemory.start(), 0),
+                         adaptive(offers, 0.1), Counted(), NoRegulation())
     state = make_state(made, made.procs, np.full(count, 3000.0), units=NODES, idle_w=0.0,
                        cap_w=10_000.0)
     enqueue(state, policy, count - 1)

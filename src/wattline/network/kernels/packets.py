@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from wattline.model.books import Books
 from wattline.model.kernel import constants, kernel
+from wattline.model.kernel_arrays import KernelArrays
 
 EVENTS, DEPTH, READY, SEED, HOPS, DETOURED, AWAITED = constants(7)
 """Places in `Yard.number`: how many events, links to look at and batches to release there are,
@@ -16,7 +16,7 @@ LINKS, NODES, CHANNELS, ROOM, MODE, WATCHED = constants(6)
 to each node. `ROOM` is what a channel's buffer holds; no job is watched when that one is -1."""
 
 
-class Yard(Books):
+class Yard(KernelArrays):
     """All that the loop reads and writes."""
 
     FIELDS = (

@@ -11,7 +11,8 @@ and a slowdown (`live.stretch`), so that everything else works as for any other 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.physics.adaptive import WAIT as NO_LEVEL
@@ -44,13 +45,25 @@ from wattline.policies.contract import (
     watts_available,
     watts_of,
 )
+from wattline.policies.control import settings
 from wattline.policies.from_view import decides_from_view
+from wattline.policies.memory import Memory
 from wattline.policies.state import State
 
 
+class AdaptiveMemory(Memory):
+    """The ramp so far (one record), and the lowest and highest level that each job allows."""
+
+    FIELDS = ("ramp", "low", "high")
+    PER_JOB: ClassVar[Mapping[str, str]] = {"low": "i8", "high": "i8"}
+    ramp: Any
+    low: Any
+    high: Any
+
+
 def _beside_the_view(admission: Adaptive) -> str:
-    if admission.low.size > 1 or admission.high.size > 1:
-        return "has the frequencies that each job allows, by its row in the job table"
+    if admission.least != admission.highest_low:
+        return "has the frequencies that each job allows, which a view does not show"
     if admission.shut:
         return "switches nodes off and on, which a snapshot cannot ask for"
     if admission.ramp_w_per_s > 0.0:
@@ -60,18 +73,12 @@ def _beside_the_view(admission: Adaptive) -> str:
 
 @decides_from_view(unless=_beside_the_view)
 class Adaptive(NamedTuple):
-    """Levels from the slowest to the fastest; what of them each job allows; planned windows.
-
-    Arrays of one entry hold for all jobs.
-    """
+    """Levels from the slowest to the fastest, and planned windows."""
 
     speed: Any
     """Progress a second at each level, relative to full speed."""
     dynamic: Any
     """Power above idle at each level, relative to full speed."""
-    low: Any
-    """Lowest and highest level that each job allows."""
-    high: Any
     window_start_s: Any
     window_end_s: Any
     window_held_w: Any
@@ -80,6 +87,9 @@ class Adaptive(NamedTuple):
     """All units at full speed: a cap above that leaves no more to take from."""
     node_w: float
     """A unit at full speed."""
+    memory: AdaptiveMemory
+    frequency_hz: Any
+    """Of each level: what the cores are set to."""
     least_rise_w: float = 0.0
     """No job raises the power by less a unit, at full speed."""
     least: int = 0
@@ -183,3 +193,9 @@ def _settle(st: State, admission: Adaptive, policy: Composition) -> None:
 @kernel
 def _refuses(st: State, admission: Adaptive, job: int) -> bool:
     return never_fits(st, admission, job)
+
+
+@settings.register
+def _settings(axis: Adaptive, st: State, job: int) -> dict[str, Any]:
+    level = int(st.live[job].level)
+    return {"frequency_hz": float(axis.frequency_hz[level])} if level >= 0 else {}

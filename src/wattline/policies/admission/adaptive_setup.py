@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from wattline.model.machine import Machine
 from wattline.model.signal import FloatArray
 from wattline.physics.core_power import GHZ, SANDY_BRIDGE, CorePower, FrequencyRange
 from wattline.physics.powercap import Limits, PowerCap
-from wattline.policies.admission.adaptive import Adaptive
+from wattline.policies.admission.adaptive import Adaptive, AdaptiveMemory
+from wattline.policies.admission.ramp import RAMP
 
 MIX_LEAST_HZ = 2.0 * GHZ
 """Below this a core of the table saves less power than it loses time; MIX switches off instead."""
@@ -44,14 +46,16 @@ class Strategy(StrEnum):
 
 def adaptive(
     machine: Machine, plan: PowerCap | None = None, *, core: CorePower = SANDY_BRIDGE,
-    strategy: Strategy = Strategy.DVFS, ranges: Sequence[FrequencyRange | None] | None = None,
-    jobs: JobTable | None = None,
+    strategy: Strategy = Strategy.DVFS, allowed: FrequencyRange | None = None,
+    jobs: JobTable | None = None, logged: Mapping[str, Any] | None = None,
 ) -> Adaptive:
-    """Parameters for this machine; `ranges` are the frequencies that each job allows.
+    """Parameters for this machine.
 
-    `jobs` tell the least power that any of them needs, so that a full machine is noticed at once.
-    A job without a range allows all. Reservations of the plan become windows that are kept;
-    its changes on the fly do not: nobody knows of them beforehand.
+    The frequencies that a job allows stand in the columns `frequency_hz_min` and `_max` of what is
+    logged of it; `allowed` is for jobs that say nothing. `jobs` and `logged`, where they are known
+    beforehand, tell the least that any of them needs, so that a full machine is noticed at once.
+    Reservations of the plan become windows that are kept; its changes on the fly do not: nobody
+    knows of them beforehand.
     """
     shuts = strategy in (Strategy.SHUT, Strategy.MIX)
     if shuts and len(machine.groups) > 1:
@@ -60,22 +64,23 @@ def adaptive(
             "machine of several node classes does not say which; choose dvfs"
         )
     plan = (plan or PowerCap()).checked(Limits.of(machine))
-    low, high = _levels(core, strategy, ranges)
     start, end, held = _windows(plan)
+    levels_of = _levels(core, strategy, allowed)
     return Adaptive(
         speed=core.speed(),
         dynamic=core.dynamic(),
-        low=low,
-        high=high,
+        frequency_hz=np.array(core.frequency_hz),
+        memory=AdaptiveMemory.start(
+            {"low": lambda jobs, logged: levels_of(jobs, logged)[0],
+             "high": lambda jobs, logged: levels_of(jobs, logged)[1]},
+            ramp=np.zeros(1, RAMP).view(np.recarray)),
         window_start_s=start,
         window_end_s=end,
         window_held_w=held,
         machine_w=machine.power_w_max,
         node_w=machine.groups[0].node_class.power_w_active,
         least_rise_w=_least_rise_w(machine, jobs),
-        least=int(low.min()),
-        highest_low=int(low.max()),
-        lowest_high=int(high.min()),
+        **_bounds(core, levels_of, jobs, logged),
         shut=int(shuts),
         floor_w=plan.floor_w,
         ramp_w_per_s=plan.change_rate_w_per_s,
@@ -94,18 +99,50 @@ def _least_rise_w(machine: Machine, jobs: JobTable | None) -> float:
     return max(float(rise.min()), 0.0)
 
 
-def _levels(
-    core: CorePower, strategy: Strategy, ranges: Sequence[FrequencyRange | None] | None
-) -> tuple[IntArray, IntArray]:
+LevelsOf = Callable[[JobTable, Mapping[str, Any]], tuple[IntArray, IntArray]]
+
+
+def _levels(core: CorePower, strategy: Strategy, allowed: FrequencyRange | None) -> LevelsOf:
+    """How the lowest and highest level of jobs are found."""
     top = core.levels - 1
     least = {Strategy.DVFS: 0, Strategy.MIX: _level_at(core, MIX_LEAST_HZ)}.get(strategy, top)
-    if ranges is None:
-        return np.array([least], dtype=np.int64), np.array([top], dtype=np.int64)
-    pairs = [(0, top) if wanted is None else core.level_range(wanted) for wanted in ranges]
-    high = np.array([pair[1] for pair in pairs], dtype=np.int64)
-    # A strategy that does not slow jobs down leaves each at the highest that it allows.
-    low = np.minimum(np.maximum([pair[0] for pair in pairs], least), high).astype(np.int64)
-    return low, high
+    silent = (0, top) if allowed is None else core.level_range(allowed)
+
+    def find(jobs: JobTable, logged: Mapping[str, Any]) -> tuple[IntArray, IntArray]:
+        nothing = np.full(len(jobs), np.nan)
+        low_hz = logged.get("frequency_hz_min", nothing)
+        high_hz = logged.get("frequency_hz_max", nothing)
+        asked = {(a, b) for a, b in zip(low_hz, high_hz, strict=True)
+                 if not (np.isnan(a) and np.isnan(b))}
+        known = {pair: core.level_range(_nearest(*pair, core)) for pair in asked}
+        pairs = [known.get((a, b), silent) for a, b in zip(low_hz, high_hz, strict=True)]
+        high = np.array([pair[1] for pair in pairs], dtype=np.int64)
+        # A strategy that does not slow jobs down leaves each at the highest that it allows.
+        low = np.minimum(np.maximum([pair[0] for pair in pairs], least), high).astype(np.int64)
+        return low, high
+
+    return find
+
+
+def _nearest(low_hz: float, high_hz: float, core: CorePower) -> FrequencyRange:
+    """A frequency that these cores do not have means the nearest that they have."""
+    least, most = core.frequency_hz[0], core.frequency_hz[-1]
+    wanted_low = least if np.isnan(low_hz) else min(max(float(low_hz), least), most)
+    wanted_high = most if np.isnan(high_hz) else min(max(float(high_hz), wanted_low), most)
+    if any(wanted_low <= f <= wanted_high for f in core.frequency_hz):
+        return FrequencyRange(wanted_low, wanted_high)
+    near = min(core.frequency_hz, key=lambda f: abs(f - wanted_low))
+    return FrequencyRange(near, near)
+
+
+def _bounds(
+    core: CorePower, levels_of: LevelsOf, jobs: JobTable | None, logged: Mapping[str, Any] | None
+) -> dict[str, int]:
+    """Bounds on what jobs allow; where they are not known beforehand, those that always hold."""
+    if jobs is None or not len(jobs):
+        return {"least": 0, "highest_low": core.levels - 1, "lowest_high": 0}
+    low, high = levels_of(jobs, logged or {})
+    return {"least": int(low.min()), "highest_low": int(low.max()), "lowest_high": int(high.min())}
 
 
 def _level_at(core: CorePower, frequency_hz: float) -> int:

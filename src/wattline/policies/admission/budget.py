@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from wattline.model.kernel import implement, kernel
 from wattline.physics.adaptive import WAIT as NO_LEVEL
 from wattline.physics.budget import Slots, planned_power
@@ -26,8 +28,7 @@ from wattline.policies.admission.levels import (
     rise_of,
     time_at_level,
 )
-from wattline.policies.admission.ramp import NUMBERS as ADAPTIVE_NUMBERS
-from wattline.policies.admission.ramp import PLAN_W, wake_up
+from wattline.policies.admission.ramp import wake_up
 from wattline.policies.admission.switching import settle_under
 from wattline.policies.admission.windows import after_windows_s
 from wattline.policies.contract import (
@@ -46,11 +47,25 @@ from wattline.policies.contract import (
     watts_available,
     watts_of,
 )
+from wattline.policies.control import settings
+from wattline.policies.memory import Memory
 from wattline.policies.state import BLOCK, State
 
-BEGUN_J, PERIOD, SLOT_END_S = (ADAPTIVE_NUMBERS + place for place in range(3))
-"""Places in `numbers`: energy when the period began, which period it is, when the slot ends."""
-NUMBERS = ADAPTIVE_NUMBERS + 3
+PLAN = np.dtype(
+    [
+        ("plan_w", "f8"),  # the power that the slot is planned with
+        ("begun_j", "f8"),  # energy of the machine when the period began
+        ("slot_end_s", "f8"),  # 0 before the first plan
+        ("period", "i8"),
+    ]
+)
+
+
+class BudgetMemory(Memory):
+    """The plan as it stands: one record."""
+
+    FIELDS = ("plan",)
+    plan: Any
 
 
 class Budget(NamedTuple):
@@ -66,12 +81,13 @@ class Budget(NamedTuple):
     energy_j: float
     min_w: float
     max_w: float
+    memory: BudgetMemory
 
 
 @kernel
 def plan_w(st: State, budget: Budget) -> float:
     """The cap that holds now: the plan's, or the machine's own where that is lower."""
-    return float(min(st.numbers[PLAN_W], st.clock[0].cap_w))
+    return float(min(budget.memory.plan[0].plan_w, st.clock[0].cap_w))
 
 
 @implement(before_queue, Budget)
@@ -79,7 +95,8 @@ def plan_w(st: State, budget: Budget) -> float:
 def _before_queue(st: State, admission: Budget, policy: Composition) -> bool:
     """Make the plan anew when a slot has begun."""
     clock = st.clock[0]
-    if st.numbers[SLOT_END_S] == 0.0 or clock.now_s >= st.numbers[SLOT_END_S]:
+    plan = admission.memory.plan[0]
+    if plan.slot_end_s == 0.0 or clock.now_s >= plan.slot_end_s:
         _replan(st, admission)
         clock.examined = 0
         clock.stopped = 0
@@ -89,27 +106,28 @@ def _before_queue(st: State, admission: Budget, policy: Composition) -> bool:
 @kernel
 def _replan(st: State, budget: Budget) -> None:
     clock = st.clock[0]
+    plan = budget.memory.plan[0]
     periods = budget.first.size - 1
     if clock.now_s >= budget.edge_s[-1]:
-        st.numbers[PLAN_W] = float("inf")
-        st.numbers[SLOT_END_S] = float("inf")
+        plan.plan_w = float("inf")
+        plan.slot_end_s = float("inf")
         return
     period = 0
     while period + 1 < periods and clock.now_s >= budget.edge_s[budget.first[period + 1]]:
         period += 1
-    if st.numbers[SLOT_END_S] == 0.0 or period != int(st.numbers[PERIOD]):
-        st.numbers[PERIOD] = period
-        st.numbers[BEGUN_J] = clock.energy_j
+    if plan.slot_end_s == 0.0 or period != plan.period:
+        plan.period = period
+        plan.begun_j = clock.energy_j
     begin, end = budget.first[period], budget.first[period + 1]
     slots = Slots(budget.edge_s[begin : end + 1], budget.order[begin:end])
-    left_j = budget.energy_j - (clock.energy_j - st.numbers[BEGUN_J])
-    st.numbers[PLAN_W] = planned_power(slots, clock.now_s, left_j, budget.min_w, budget.max_w)
+    left_j = budget.energy_j - (clock.energy_j - plan.begun_j)
+    plan.plan_w = planned_power(slots, clock.now_s, left_j, budget.min_w, budget.max_w)
     slot_end_s = budget.edge_s[-1]
     for edge in range(begin, end + 1):
         if budget.edge_s[edge] > clock.now_s:
             slot_end_s = budget.edge_s[edge]
             break
-    st.numbers[SLOT_END_S] = slot_end_s
+    plan.slot_end_s = slot_end_s
     wake_up(st, slot_end_s, -1)
 
 
@@ -117,7 +135,8 @@ def _replan(st: State, budget: Budget) -> None:
 def left_j(st: State, budget: Budget) -> float:
     """Joules that nothing is promised yet: of the budget less what was and may be drawn."""
     clock = st.clock[0]
-    period = int(st.numbers[PERIOD])
+    plan = budget.memory.plan[0]
+    period = plan.period
     end_s = budget.edge_s[budget.first[period + 1]]
     rest_s = end_s - clock.now_s
     # Units that are off, or on the way there, may be wanted again: then they boot and idle.
@@ -132,7 +151,7 @@ def left_j(st: State, budget: Budget) -> float:
             if expected_s < end_s and expected_s >= clock.now_s:
                 live = st.live[st.releases[index].job]
                 promised_j -= (live.power_w - live.idle_w) * (end_s - expected_s)
-    drawn_j = clock.energy_j - st.numbers[BEGUN_J]
+    drawn_j = clock.energy_j - plan.begun_j
     return float(budget.energy_j - drawn_j - promised_j)
 
 
@@ -141,12 +160,12 @@ def left_j(st: State, budget: Budget) -> float:
 def _admit(st: State, admission: Budget, policy: Composition, job: int) -> int:
     clock = st.clock[0]
     cap_w = plan_w(st, admission)
-    if st.numbers[PLAN_W] < float("inf"):
+    plan = admission.memory.plan[0]
+    if plan.plan_w < float("inf"):
         level = start_level(st, admission.adaptive, job, cap_w)
         if level == NO_LEVEL:
             return WAIT
-        period = int(st.numbers[PERIOD])
-        end_s = admission.edge_s[admission.first[period + 1]]
+        end_s = admission.edge_s[admission.first[plan.period + 1]]
         time_s = min(st.live[job].requested_s / admission.adaptive.speed[level],
                      end_s - clock.now_s)
         needed_j = rise_of(st, job) * admission.adaptive.dynamic[level] * time_s
@@ -215,5 +234,10 @@ def _not_before_s(st: State, admission: Budget, job: int) -> float:
     start_s = after_windows_s(st, admission.adaptive, job)
     least_w = held_watts(st, admission.adaptive, job)
     if st.clock[0].running == 0 and least_w > plan_w(st, admission) - st.clock[0].power_w:
-        start_s = max(start_s, st.numbers[SLOT_END_S])
+        start_s = max(start_s, admission.memory.plan[0].slot_end_s)
     return float(start_s)
+
+
+@settings.register
+def _settings(axis: Budget, st: State, job: int) -> dict[str, Any]:
+    return settings(axis.adaptive, st, job)

@@ -10,7 +10,7 @@ from wattline.model.errors import InputError
 from wattline.model.machine import Machine
 from wattline.physics.budget import EnergyBudget
 from wattline.policies.admission.adaptive import Adaptive
-from wattline.policies.admission.budget import Budget
+from wattline.policies.admission.budget import PLAN, Budget, BudgetMemory
 
 
 def budgeted(
@@ -38,4 +38,5 @@ def budgeted(
         energy_j=budget.energy_j,
         min_w=machine.power_w_idle,
         max_w=machine.power_w_max,
+        memory=BudgetMemory.start(plan=np.zeros(1, PLAN).view(np.recarray)),
     )

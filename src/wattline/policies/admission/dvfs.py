@@ -12,6 +12,8 @@ from wattline.policies.contract import (
     Composition,
     admit,
     before_queue,
+    keeps_bounds,
+    least_factor,
     refuses,
     settle,
 )
@@ -41,6 +43,12 @@ def _admit(st: State, admission: Dvfs, policy: Composition, job: int) -> int:
     return START if needed_w <= clock.cap_w * (1.0 + TOLERANCE) else STOP
 
 
+@implement(least_factor, Dvfs)
+@kernel
+def _least_factor(st: State, admission: Dvfs) -> float:
+    return float(admission.power_factor[0])
+
+
 @implement(before_queue, Dvfs)
 @kernel
 def _before_queue(st: State, admission: Dvfs, policy: Composition) -> bool:
@@ -61,7 +69,9 @@ def _settle(st: State, admission: Dvfs, policy: Composition) -> None:
     level = admission.speed.size - 1
     while level > 0:
         needed_w = rest_w + clock.running_watts * admission.power_factor[level]
-        if needed_w <= clock.cap_w * (1.0 + TOLERANCE):
+        if needed_w <= clock.cap_w * (1.0 + TOLERANCE) and keeps_bounds(
+            st, policy.placement, admission.power_factor[level]
+        ):
             break
         level -= 1
     # Where jobs do not slow down (beta = 0), levels differ in power alone.

@@ -9,9 +9,10 @@ that starts take it back in the same instant.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
-from wattline.model.kernel import implement, kernel
+from wattline.model.kernel import implement, kernel, kernel_part
 from wattline.policies.admission.power import TOLERANCE
 from wattline.policies.admission.watts import added_watts
 from wattline.policies.contract import (
@@ -19,16 +20,26 @@ from wattline.policies.contract import (
     WAIT,
     Composition,
     admit,
+    may_rise_w,
+    power_told,
     settle,
     watts_available,
     watts_of,
 )
+from wattline.policies.control import settings
+from wattline.policies.memory import Memory
 from wattline.policies.starting import note
 from wattline.policies.state import ACT_SPEED, BLOCK, RUNNING, State
-from wattline.policies.together import keeps_slack
 
 
-@keeps_slack(when=lambda admission: bool(admission.lends))
+class LendingMemory(Memory):
+    """The row of the table that each running job is to have, while loans are worked out."""
+
+    FIELDS = ("row",)
+    PER_JOB: ClassVar[Mapping[str, str]] = {"row": "i8"}
+    row: Any
+
+
 class Lending(NamedTuple):
     """Watts as a resource, with loans; the offers say what a higher cap would give.
 
@@ -36,6 +47,7 @@ class Lending(NamedTuple):
     """
 
     offers: Any
+    memory: LendingMemory
     lends: int = 1
 
 
@@ -79,27 +91,49 @@ def _admit(st: State, admission: Lending, policy: Composition, job: int) -> int:
 @implement(settle, Lending)
 @kernel
 def _settle(st: State, admission: Lending, policy: Composition) -> None:
-    """Hand out the spare watts anew; `slack` holds a job's row while this is worked out."""
+    """Hand out the spare watts anew."""
     if not admission.lends:
         return
     clock = st.clock[0]
     offers = admission.offers
+    rows = admission.memory.row
     for place in range(clock.blocks):
         first = st.blocks[place].order * BLOCK
         for index in range(first, first + st.blocks[st.blocks[place].order].count):
-            live = st.live[st.releases[index].job]
-            live.slack = float(live.config - 1)
+            job = st.releases[index].job
+            rows[job] = st.live[job].config - 1
     spare_w = watts_available(st, admission)
+    _plan_power(st, policy, offers, rows, 1.0)
     while True:
-        job = _most_deserving(st, offers, spare_w)
+        job = _most_deserving(st, policy, offers, rows, spare_w)
         if job < 0:
             break
-        row = int(st.live[job].slack)
+        row = rows[job]
         up = offers.row_up[row]
-        spare_w -= (offers.row_power_w[up] - offers.row_power_w[row]) * _thirst(st, offers, job)
-        st.live[job].slack = float(up)
-    _note_changes(st, offers, lowered=True)
-    _note_changes(st, offers, lowered=False)
+        cost_w = (offers.row_power_w[up] - offers.row_power_w[row]) * _thirst(st, offers, job)
+        spare_w -= cost_w
+        power_told(st, policy.placement, job, cost_w)
+        rows[job] = up
+    _plan_power(st, policy, offers, rows, -1.0)
+    _note_changes(st, offers, rows, lowered=True)
+    _note_changes(st, offers, rows, lowered=False)
+
+
+@kernel_part
+def _plan_power(
+    st: State, policy: Composition, offers: Any, rows: Any, sign: float
+) -> None:
+    """Tell placement what the rows mean for the power of jobs (sign 1), or take it back (-1).
+
+    Only while loans are worked out: what comes of them, placement is told when it is carried out.
+    """
+    for place in range(st.clock[0].blocks):
+        first = st.blocks[place].order * BLOCK
+        for index in range(first, first + st.blocks[st.blocks[place].order].count):
+            job = st.releases[index].job
+            if rows[job] >= 0:
+                power_w = offers.row_power_w[rows[job]] * _thirst(st, offers, job)
+                power_told(st, policy.placement, job, sign * (power_w - st.live[job].power_w))
 
 
 @kernel
@@ -109,8 +143,10 @@ def _thirst(st: State, offers: Any, job: int) -> float:
     return float(live.watts / offers.row_power_w[live.config - 1])
 
 
-@kernel
-def _most_deserving(st: State, offers: Any, spare_w: float) -> int:
+@kernel_part
+def _most_deserving(
+    st: State, policy: Composition, offers: Any, rows: Any, spare_w: float
+) -> int:
     """The running job whose next step gains most for each watt and can be paid, or -1."""
     best = -1
     best_gain = 0.0
@@ -118,13 +154,13 @@ def _most_deserving(st: State, offers: Any, spare_w: float) -> int:
         first = st.blocks[place].order * BLOCK
         for index in range(first, first + st.blocks[st.blocks[place].order].count):
             job = st.releases[index].job
-            row = int(st.live[job].slack)
+            row = rows[job]
             if row < 0 or offers.row_up[row] < 0:
                 continue
             up = offers.row_up[row]
             cost_w = offers.row_power_w[up] - offers.row_power_w[row]
             cost_w *= _thirst(st, offers, job)
-            if cost_w > spare_w:
+            if cost_w > spare_w or cost_w > may_rise_w(st, policy.placement, job):
                 continue
             gain = (1.0 - offers.row_time_s[up] / offers.row_time_s[row]) / max(cost_w, 1e-3)
             if gain > best_gain:
@@ -134,14 +170,14 @@ def _most_deserving(st: State, offers: Any, spare_w: float) -> int:
 
 
 @kernel
-def _note_changes(st: State, offers: Any, lowered: bool) -> None:
+def _note_changes(st: State, offers: Any, rows: Any, lowered: bool) -> None:
     """Ask for the new rates and powers; what falls is asked for first, so the cap holds."""
     for place in range(st.clock[0].blocks):
         first = st.blocks[place].order * BLOCK
         for index in range(first, first + st.blocks[st.blocks[place].order].count):
             job = st.releases[index].job
             live = st.live[job]
-            row = int(live.slack)
+            row = rows[job]
             if row < 0:
                 continue
             power_w = offers.row_power_w[row] * _thirst(st, offers, job)
@@ -150,3 +186,11 @@ def _note_changes(st: State, offers: Any, lowered: bool) -> None:
                 continue
             rate = offers.row_time_s[live.config - 1] / offers.row_time_s[row] / live.stretch
             note(st, ACT_SPEED, job, rate, power_w)
+
+
+@settings.register
+def _settings(axis: Lending, st: State, job: int) -> dict[str, Any]:
+    """The row that a running job was lent up to; a job that starts has its own."""
+    row = int(axis.memory.row[job])
+    lent = axis.lends and st.live[job].begun and row >= 0
+    return axis.offers.row_settings(row) if lent else {}

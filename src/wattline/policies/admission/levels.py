@@ -17,12 +17,12 @@ from wattline.policies.state import RUNNING, State
 
 @kernel
 def lowest(admission: Any, job: int) -> int:
-    return int(admission.low[job if admission.low.size > 1 else 0])
+    return int(admission.memory.low[job])
 
 
 @kernel
 def highest(admission: Any, job: int) -> int:
-    return int(admission.high[job if admission.high.size > 1 else 0])
+    return int(admission.memory.high[job])
 
 
 @kernel
@@ -46,6 +46,7 @@ def set_level(st: State, admission: Any, job: int, level: int) -> None:
     live = st.live[job]
     live.watts = live.units * st.clock[0].idle_w + rise_of(st, job) * admission.dynamic[level]
     live.stretch = 1.0 / admission.speed[level]
+    live.level = level
 
 
 @kernel

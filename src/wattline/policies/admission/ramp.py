@@ -13,35 +13,36 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from wattline.model.kernel import kernel
 from wattline.physics.adaptive import fits
 from wattline.policies.starting import note
 from wattline.policies.state import ACT_WAKE, State
 
-LEVEL_W, LEVEL_S, SINCE_W, PLAN_W = range(4)
-"""Places in `numbers`: the level, as of when, the power since then; the budget's cap."""
-NUMBERS = 4
+RAMP = np.dtype([("level_w", "f8"), ("level_s", "f8"), ("since_w", "f8")])
+"""What is remembered: the level, as of when, and the power since then."""
 
 
 @kernel
 def follow(st: State, admission: Any) -> None:
     """Bring the level up to now. Power was the same since the last call, up to this instant."""
     clock = st.clock[0]
-    numbers = st.numbers
-    if numbers[SINCE_W] == 0.0:  # the first call: no job has run yet
-        numbers[LEVEL_W] = clock.power_w
-        numbers[SINCE_W] = clock.power_w
-    step_w = (clock.now_s - numbers[LEVEL_S]) * admission.ramp_w_per_s
-    gap_w = numbers[SINCE_W] - numbers[LEVEL_W]
-    numbers[LEVEL_W] += min(max(gap_w, -step_w), step_w)
-    numbers[LEVEL_S] = clock.now_s
+    ramp = admission.memory.ramp[0]
+    if ramp.since_w == 0.0:  # the first call: no job has run yet
+        ramp.level_w = clock.power_w
+        ramp.since_w = clock.power_w
+    step_w = (clock.now_s - ramp.level_s) * admission.ramp_w_per_s
+    gap_w = ramp.since_w - ramp.level_w
+    ramp.level_w += min(max(gap_w, -step_w), step_w)
+    ramp.level_s = clock.now_s
 
 
 @kernel
 def remember(st: State, admission: Any, change_w: float) -> None:
     """Called after each decision, which still changes the power by so much: what holds then."""
     follow(st, admission)
-    st.numbers[SINCE_W] = st.clock[0].power_w + change_w
+    admission.memory.ramp[0].since_w = st.clock[0].power_w + change_w
 
 
 @kernel
@@ -49,7 +50,7 @@ def may_rise(st: State, admission: Any, job: int, rise_w: float) -> bool:
     """Whether the power may rise so much now; if not, asks to be called when it may."""
     follow(st, admission)
     clock = st.clock[0]
-    left_w = st.numbers[LEVEL_W] + admission.ramp_w - clock.power_w
+    left_w = admission.memory.ramp[0].level_w + admission.ramp_w - clock.power_w
     needed_w = min(rise_w, admission.ramp_w)
     if fits(needed_w, left_w):
         return True
@@ -67,7 +68,8 @@ def units_that_may_change(st: State, admission: Any, units: int, change_w: float
         return units
     follow(st, admission)
     clock = st.clock[0]
-    used_w = (clock.power_w - st.numbers[LEVEL_W]) * (1.0 if change_w > 0.0 else -1.0)
+    sign = 1.0 if change_w > 0.0 else -1.0
+    used_w = (clock.power_w - admission.memory.ramp[0].level_w) * sign
     each_w = abs(change_w)
     left_w = admission.ramp_w - used_w
     most = int(max(left_w, 0.0) * (1.0 + 1e-9) / each_w)

@@ -1,9 +1,10 @@
 """Claims choose: the class of node and the setting in which a job runs, by energy, time or both.
 
 Every job has options: a class of node and a setting (threads, cap, number of nodes) with what is
-claimed for it, and what is true in this simulation. The option with the lowest score among those
+claimed for it. The option with the lowest score among those
 whose nodes are free is taken. When the job ends, the claim is corrected by what was measured, so
-that the next choice knows better.
+that the next choice knows better. What is true in a simulation, its world knows alone
+(`wattline.engine.truth`).
 
 The chosen option stands in `live.config`; the placement that goes with this
 (placement/claimed.py) takes nodes of its class.
@@ -12,12 +13,15 @@ The chosen option stands in `live.config`; the placement that goes with this
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import Composition, configure, least_units
+from wattline.policies.control import settings
+from wattline.policies.memory import Memory
 from wattline.policies.state import State
 
 OPTION = np.dtype(
@@ -26,29 +30,36 @@ OPTION = np.dtype(
         ("units", "i8"),
         ("claimed_s", "f8"),
         ("claimed_j", "f8"),
-        ("true_s", "f8"),
-        ("true_w", "f8"),
         ("runs", "f8"),
         ("error_s", "f8"),  # root mean square of relative errors so far
         ("error_j", "f8"),
         ("predictions", "f8"),
         ("rank", "f8"),  # for a rule that takes classes in a fixed order
+        ("threads", "i8"),  # outer and inner; 0: as the job was submitted
+        ("inner_threads", "i8"),
+        ("cap_w", "f8"),  # infinite: none
     ]
 )
 
 
+class ClaimsMemory(Memory):
+    """Options of all jobs, which learn: of job j the rows first[j] to first[j] + count[j] - 1."""
+
+    FIELDS = ("options", "first", "count")
+    PER_JOB: ClassVar[Mapping[str, str]] = {"first": "i8", "count": "i8"}
+    options: Any
+    first: Any
+    count: Any
+
+
 class Claimed(NamedTuple):
-    """Options of all jobs: of job j the rows first[j] to first[j] + count[j] - 1.
+    """How an option is chosen.
 
     The score is rank x rank_weight + time_weight x ln t + energy_weight x ln E, lower is better,
     with `caution` standard errors added to t and E.
     """
 
-    options: Any
-    first: Any
-    count: Any
-    noise: Any
-    """True time of each job relative to its option's; one entry holds for all."""
+    memory: ClaimsMemory
     time_weight: float = 0.0
     energy_weight: float = 1.0
     rank_weight: float = 0.0
@@ -62,7 +73,7 @@ class Claimed(NamedTuple):
 
 @kernel
 def score(claims: Claimed, row: int) -> float:
-    option = claims.options[row]
+    option = claims.memory.options[row]
     time = math.log(option.claimed_s) + claims.caution * option.error_s
     energy = math.log(option.claimed_j) + claims.caution * option.error_j
     return float(claims.rank_weight * option.rank + claims.time_weight * time
@@ -72,7 +83,7 @@ def score(claims: Claimed, row: int) -> float:
 @kernel
 def chosen(st: State, claims: Claimed, job: int) -> int:
     """The row of the option that a job was given."""
-    return int(claims.first[job] + st.live[job].config)
+    return int(claims.memory.first[job] + st.live[job].config)
 
 
 @kernel
@@ -92,17 +103,17 @@ def free_of_kind(st: State, kind: int) -> int:
 def _configure(st: State, configuration: Claimed, policy: Composition, position: int) -> bool:
     """Take the best option whose nodes are free; without one, the best of all to wait for."""
     entry = st.queue[position]
-    first = configuration.first[entry.job]
+    first = configuration.memory.first[entry.job]
     best = -1
     best_score = np.inf
     wanted = first
     wanted_score = np.inf
-    for row in range(first, first + configuration.count[entry.job]):
+    for row in range(first, first + configuration.memory.count[entry.job]):
         value = score(configuration, row)
         if value < wanted_score:
             wanted, wanted_score = row, value
         if value < best_score:
-            option = configuration.options[row]
+            option = configuration.memory.options[row]
             if free_of_kind(st, option.kind) >= option.units:
                 best, best_score = row, value
     waits = configuration.patience > 0.0 and best_score > wanted_score + configuration.patience
@@ -116,10 +127,10 @@ def _configure(st: State, configuration: Claimed, policy: Composition, position:
 @implement(least_units, Claimed)
 @kernel
 def _least_units(st: State, configuration: Claimed, job: int, units: int) -> int:
-    first = configuration.first[job]
-    least = configuration.options[first].units
-    for row in range(first, first + configuration.count[job]):
-        least = min(least, configuration.options[row].units)
+    first = configuration.memory.first[job]
+    least = configuration.memory.options[first].units
+    for row in range(first, first + configuration.memory.count[job]):
+        least = min(least, configuration.memory.options[row].units)
     return int(least)
 
 
@@ -128,13 +139,11 @@ def _take(st: State, claims: Claimed, position: int, row: int) -> None:
     """Write an option into the books of a waiting job."""
     entry = st.queue[position]
     live = st.live[entry.job]
-    option = claims.options[row]
-    noise = claims.noise[entry.job if claims.noise.size > 1 else 0]
-    live.config = row - claims.first[entry.job]
+    option = claims.memory.options[row]
+    live.config = row - claims.memory.first[entry.job]
     live.units = option.units
-    live.work_s = option.true_s * noise
-    live.requested_s = claims.limit * max(option.claimed_s, option.true_s * noise)
-    live.watts = option.true_w
+    live.requested_s = claims.limit * option.claimed_s
+    live.watts = option.claimed_j / option.claimed_s
     live.own_watts = 1
     live.stretch = 1.0
     entry.units = option.units
@@ -145,7 +154,7 @@ def _take(st: State, claims: Claimed, position: int, row: int) -> None:
 @kernel
 def learn(claims: Claimed, row: int, time_s: float, energy_j: float) -> None:
     """Judge a claim by a run and correct it: the mean of its last 20 runs."""
-    option = claims.options[row]
+    option = claims.memory.options[row]
     off_s = (time_s - option.claimed_s) / option.claimed_s
     off_j = (energy_j - option.claimed_j) / option.claimed_j
     weight = 1.0 / min(option.predictions + 1.0, 20.0)
@@ -156,3 +165,16 @@ def learn(claims: Claimed, row: int, time_s: float, energy_j: float) -> None:
     option.claimed_s += part * (time_s - option.claimed_s)
     option.claimed_j += part * (energy_j - option.claimed_j)
     option.runs += 1.0
+
+
+@settings.register
+def _settings(axis: Claimed, st: State, job: int) -> dict[str, Any]:
+    option = axis.memory.options[chosen(st, axis, job)]
+    found: dict[str, Any] = {"node_class": int(option.kind)}
+    if option.threads:
+        found["threads"] = int(option.threads)
+    if option.inner_threads:
+        found["inner_threads"] = int(option.inner_threads)
+    if math.isfinite(option.cap_w):
+        found["cap_w"] = float(option.cap_w)
+    return found

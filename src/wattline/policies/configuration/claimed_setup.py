@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from wattline.model.errors import InputError
+from wattline.model.jobs import IntArray, JobTable
 from wattline.model.machine import Machine
+from wattline.model.signal import FloatArray
 from wattline.physics.claims import Claim, ClaimBook
-from wattline.policies.configuration.claimed import OPTION
+from wattline.policies.configuration.claimed import OPTION, ClaimsMemory
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """What is claimed of each option, and what is true of it."""
+
+    memory: ClaimsMemory
+    true_s: FloatArray
+    true_w: FloatArray
 
 
 def options_of(
     book: ClaimBook, truth: ClaimBook, machine: Machine, applications: Sequence[str],
     nodes: Sequence[int], *, capped: bool = True,
-) -> tuple[Any, Any, Any]:
-    """Options of each job: what `book` claims, and what is true in `truth`.
+) -> Options:
+    """Options of jobs: what `book` claims, and what is true in `truth`.
 
     Jobs of one application and size share their options, so that one run teaches the next.
     """
     classes = [group.node_class.name for group in machine.groups]
     there = {group.node_class.name: group.count for group in machine.groups}
     rows: list[tuple[Any, ...]] = []
+    true: list[tuple[float, float]] = []
     spans: dict[tuple[str, int], tuple[int, int]] = {}
     for application, count in dict.fromkeys(zip(applications, nodes, strict=True)):
         # A class with too few nodes is no option, or a job could wait for it for ever.
@@ -37,15 +51,40 @@ def options_of(
                              + ", ".join(classes))
         spans[application, count] = (len(rows), len(found))
         for claim, real in found:
+            outer, inner = _threads(claim.setting.threads)
             rows.append((
-                classes.index(claim.node_class), count, claim.time_s, claim.energy_j, real.time_s,
-                real.power_w, float(claim.runs), _zero(claim.time_error),
-                _zero(claim.energy_error), 0.0, float(classes.index(claim.node_class)),
+                classes.index(claim.node_class), count, claim.time_s, claim.energy_j,
+                float(claim.runs), _zero(claim.time_error), _zero(claim.energy_error), 0.0,
+                float(classes.index(claim.node_class)), outer, inner, claim.setting.cap_w,
             ))
+            true.append((real.time_s, real.power_w))
     options = np.array(rows, dtype=OPTION).view(np.recarray)
     own = [spans[key] for key in zip(applications, nodes, strict=True)]
-    return (options, np.array([a for a, _ in own], dtype=np.int64),
-            np.array([n for _, n in own], dtype=np.int64))
+    memory = ClaimsMemory(
+        {"first": partial(_span, spans, 0), "count": partial(_span, spans, 1)}, options=options,
+        first=np.array([a for a, _ in own], dtype=np.int64),
+        count=np.array([n for _, n in own], dtype=np.int64),
+    )
+    return Options(memory, np.array([a for a, _ in true]), np.array([w for _, w in true]))
+
+
+def _span(
+    spans: Mapping[tuple[str, int], tuple[int, int]], part: int, jobs: JobTable, logged: Any
+) -> IntArray:
+    """First option of each job, or how many it has."""
+    found = []
+    for code, nodes in zip(jobs.application, jobs.procs, strict=True):
+        name = jobs.name_of("application", int(code))
+        if (name, int(nodes)) not in spans:
+            raise InputError(f"nothing is known to run '{name}' on {nodes} nodes")
+        found.append(spans[name, int(nodes)][part])
+    return np.array(found, dtype=np.int64)
+
+
+def _threads(text: str) -> tuple[int, int]:
+    """Outer and inner threads; 0 where nothing is set."""
+    parts = [int(part) for part in text.split("x")] if text else [0]
+    return parts[0], math.prod(parts[1:]) if len(parts) > 1 else 0
 
 
 def _known(

@@ -22,6 +22,7 @@ from wattline.policies.contract import (
     waits_for_cap,
     watts_available,
 )
+from wattline.policies.control import settings
 from wattline.policies.state import State
 
 FIXED, NAIVE, ADAPTIVE = range(3)
@@ -119,3 +120,9 @@ def _least_units(st: State, configuration: Moldable, job: int, units: int) -> in
         return int(offers.level_nodes[offers.first_level[offers.code[job]]])
     row = _regular_row(st, configuration, job, st.clock[0].cap_w)
     return int(st.live[job].units if row < 0 else offers.row_nodes[row])
+
+
+@settings.register
+def _settings(axis: Moldable, st: State, job: int) -> dict[str, Any]:
+    row = int(st.live[job].config) - 1
+    return axis.offers.row_settings(row) if row >= 0 else {}

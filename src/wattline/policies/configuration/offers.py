@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
-from wattline.model.books import Books
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.kernel import kernel
+from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.measurements import find_application
 from wattline.physics.pareto import build_index, join
+from wattline.policies.memory import Find, Memory
 from wattline.policies.state import State
 
 NONE = -1
@@ -21,7 +23,7 @@ CAP_TOLERANCE = 1e-9
 _FELT = 0.98
 
 
-class Offers(Books):
+class Offers(Memory):
     """Rows are configurations of all applications together; `code` says whose a job's are.
 
     The first six arrays are a Pareto index. A ladder is, for each application, one configuration
@@ -31,8 +33,9 @@ class Offers(Books):
     FIELDS = (
         "first_level", "level_nodes", "first_point", "power_w", "time_s", "row",
         "first_row", "row_nodes", "row_time_s", "row_power_w", "row_up", "row_binds",
-        "first_rung", "rung_row", "code", "weight",
+        "first_rung", "rung_row", "row_cores", "row_cap_w", "code", "weight",
     )
+    PER_JOB: ClassVar[Mapping[str, str]] = {"code": "i8", "weight": "f8"}
     first_level: Any
     level_nodes: Any
     first_point: Any
@@ -49,10 +52,17 @@ class Offers(Books):
     """1 where the cap is felt: a higher one (below the highest) lets the job draw more."""
     first_rung: Any
     rung_row: Any
+    row_cores: Any
+    row_cap_w: Any
+    """Of a socket: with the nodes and the cores what a row asks the machine for."""
     code: Any
     """For each job its application among the tables."""
     weight: Any
     """For each job the weight of its share of the power."""
+
+    def row_settings(self, row: int) -> dict[str, Any]:
+        """What a configuration asks the machine for."""
+        return {"cores": int(self.row_cores[row]), "cap_w": float(self.row_cap_w[row])}
 
 
 def make_offers(
@@ -61,22 +71,22 @@ def make_offers(
     *,
     cores: int | None = None,
     cap_w: float | None = None,
-    weight: Any = None,
+    weights: Mapping[str, float] | None = None,
 ) -> Offers:
     """The configurations of these jobs' applications.
 
     `cores` and `cap_w` make the ladder; left out, they are the most and the highest of each table.
+    `weights` are those of a job's share of the power, by the name of its queue; 1 where none is.
     """
-    names, code = tables_used(jobs, tables)
+    names = tables_used(jobs, tables)[0]
+    find: dict[str, Find] = {"code": partial(_codes, names, tables),
+                             "weight": partial(_weights, weights or {})}
     chosen = [tables[name] for name in names]
     index, joined = build_index(chosen), join(chosen)
     rungs = [_rungs(table, cores, cap_w) for table in chosen]
     sizes = np.array([0, *(len(one) for one in rungs)])
     ups = [_next_up(table) for table in chosen]
     offset = joined.first_row
-    weights = np.ones(len(jobs)) if weight is None else np.asarray(weight, dtype=np.float64)
-    if weights.shape != (len(jobs),) or not np.all(np.isfinite(weights) & (weights > 0)):
-        raise InputError("every job needs a priority weight greater than 0")
     arrays: dict[str, Any] = {
         **index._asdict(),
         "first_row": joined.first_row, "row_nodes": joined.nodes, "row_time_s": joined.time_s,
@@ -86,13 +96,35 @@ def make_offers(
         "row_binds": np.concatenate([_binds(table) for table in chosen]),
         "first_rung": np.cumsum(sizes),
         "rung_row": np.concatenate([one + offset[i] for i, one in enumerate(rungs)]),
-        "code": code, "weight": weights,
+        "row_cores": np.concatenate([table.cores for table in chosen]),
+        "row_cap_w": np.concatenate([table.cap_w for table in chosen]),
+        **{column: way(jobs, {}) for column, way in find.items()},
     }
     # Kernels are compiled for one kind of array: writable, contiguous, 64 bits wide.
-    return Offers(**{
+    return Offers(find, **{
         name: np.array(values, dtype=np.float64 if values.dtype.kind == "f" else np.int64)
         for name, values in arrays.items()
     })
+
+
+def _codes(
+    names: list[str], tables: Mapping[str, ConfigurationTable], jobs: JobTable, logged: Any
+) -> IntArray:
+    """For each job the place of its application's table among those in use."""
+    used, code = tables_used(jobs, tables)
+    for name in used:
+        if name not in names:
+            raise InputError(f"the scheduler has no table of configurations for '{name}'")
+    places = np.array([names.index(name) for name in used], dtype=np.int64)
+    return places[code]
+
+
+def _weights(by_queue: Mapping[str, float], jobs: JobTable, logged: Any) -> FloatArray:
+    found = np.array([by_queue.get(jobs.name_of("queue", int(code)), 1.0) for code in jobs.queue],
+                     dtype=np.float64)
+    if not np.all(np.isfinite(found) & (found > 0)):
+        raise InputError("every job needs a priority weight greater than 0")
+    return found
 
 
 @kernel
@@ -123,7 +155,6 @@ def adopt(st: State, offers: Any, position: int, row: int) -> None:
     entry.requested_s = requested_s
     live.units = offers.row_nodes[row]
     live.requested_s = requested_s
-    live.work_s = time_s
     live.watts = offers.row_power_w[row]
     live.own_watts = 1
     live.config = row + 1

@@ -3,45 +3,80 @@
 The fair-share factor is that of `wattline.account.fairshare`: 2^(-effective usage / share), the
 usage in joules, faded with a half-life, over a tree of accounts. Usage counts every joule from
 when it was drawn, of running jobs too, so a burst of jobs is ordered while it runs.
-
-What each account used is kept in `numbers` from place `first` on: usage of each account, its
-factor, the time of it, and then of each job the joules that were charged.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
+from wattline.model.jobs import IntArray, JobTable
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import keys_change, order_told, queue_key
+from wattline.policies.memory import Find, Memory
 from wattline.policies.state import BLOCK, State
 
 LN_2 = 0.6931471805599453
 
 
+class ShareMemory(Memory):
+    """Joules that each account used, faded up to `faded_s`, and its factor; of jobs the account
+    and the joules that it was charged with."""
+
+    FIELDS = ("used_j", "factor", "faded_s", "account", "charged_j")
+    PER_JOB: ClassVar[Mapping[str, str]] = {"account": "i8", "charged_j": "f8"}
+    used_j: Any
+    factor: Any
+    faded_s: Any
+    account: Any
+    charged_j: Any
+
+
 class EnergyShare(NamedTuple):
     """Weights of the factors, each in [0, 1], and the account tree as arrays.
 
-    `parent`, `share` and `norm_share` are of the accounts; `order` lists them parents first;
-    `account` is the leaf of each user by code.
+    `parent`, `share` and `norm_share` are of the accounts; `order` lists them parents first.
     """
 
     parent: Any
     share: Any
     norm_share: Any
     order: Any
-    account: Any
+    memory: ShareMemory
     fair: float = 1.0
     age: float = 0.0
     size: float = 0.0
     age_max_s: float = 604800.0
     half_life_s: float = 604800.0
-    first: int = 0
 
 
-def numbers_needed(order: EnergyShare, jobs: int) -> int:
-    """Room in `numbers` that the order needs from its first place on."""
-    return 2 * len(order.parent) + 1 + jobs
+def account_of(index: Mapping[str, int]) -> Find:
+    """The account of each job of a table, by the name of its user; the first where it has none."""
+
+    def find(jobs: JobTable, logged: Mapping[str, Any]) -> IntArray:
+        return np.array([index.get(jobs.name_of("user", max(int(code), 0)), 0)
+                         for code in jobs.user], dtype=np.int64)
+
+    return find
+
+
+def by_code(accounts: Sequence[int]) -> Find:
+    """The same by the code of the user, where codes are all that is known."""
+    table = np.array(accounts, dtype=np.int64)
+
+    def find(jobs: JobTable, logged: Mapping[str, Any]) -> IntArray:
+        found: IntArray = table[np.maximum(jobs.user, 0)]
+        return found
+
+    return find
+
+
+def fresh_memory(accounts: int, account_of: Find) -> ShareMemory:
+    """Nothing used yet; `account_of` says which account each job of a table belongs to."""
+    return ShareMemory.start({"account": account_of}, used_j=np.zeros(accounts),
+                             factor=np.zeros(accounts), faded_s=np.zeros(1))
 
 
 @implement(keys_change, EnergyShare)
@@ -57,9 +92,7 @@ def _changes(st: State, order: EnergyShare) -> bool:
 @kernel
 def _key(st: State, order: EnergyShare, job: int) -> float:
     clock = st.clock[0]
-    accounts = order.parent.size
-    account = _account_of(st, order, job)
-    factor = st.numbers[order.first + accounts + account]
+    factor = order.memory.factor[order.memory.account[job]]
     age = min((clock.now_s - st.jobs[job].submit_s) / order.age_max_s, 1.0)
     size = st.live[job].units / clock.units
     return float(-(order.fair * factor + order.age * age + order.size * size))
@@ -76,29 +109,22 @@ def _told(st: State, order: EnergyShare, job: int) -> None:
 @kernel
 def _charge(st: State, order: EnergyShare, job: int, drawn_j: float) -> None:
     """Charge a job's account with what it drew by now and was not charged for yet."""
-    charged = order.first + 2 * order.parent.size + 1 + job
-    account = _account_of(st, order, job)
-    st.numbers[order.first + account] += drawn_j - st.numbers[charged]
-    st.numbers[charged] = drawn_j
-
-
-@kernel
-def _account_of(st: State, order: EnergyShare, job: int) -> int:
-    user = max(st.jobs[job].user, 0)
-    return int(order.account[user])
+    memory = order.memory
+    memory.used_j[memory.account[job]] += drawn_j - memory.charged_j[job]
+    memory.charged_j[job] = drawn_j
 
 
 @kernel
 def _fade(st: State, order: EnergyShare) -> None:
     """Forget of all usage what the time since the last call lets forget."""
     clock = st.clock[0]
-    last = order.first + 2 * order.parent.size
-    passed_s = clock.now_s - st.numbers[last]
+    memory = order.memory
+    passed_s = clock.now_s - memory.faded_s[0]
     if passed_s > 0.0:
         kept = 2.0 ** (-passed_s / order.half_life_s)
         for account in range(order.parent.size):
-            st.numbers[order.first + account] *= kept
-    st.numbers[last] = clock.now_s
+            memory.used_j[account] *= kept
+    memory.faded_s[0] = clock.now_s
 
 
 @kernel
@@ -117,30 +143,27 @@ def _charge_running(st: State, order: EnergyShare) -> None:
 
 @kernel
 def _refresh_factors(st: State, order: EnergyShare) -> None:
-    """The factor of each account. Users are leaves; `numbers` holds what each leaf used."""
+    """The factor of each account. Users are leaves; `used_j` holds what each leaf used."""
     accounts = order.parent.size
-    used = order.first
-    factor = order.first + accounts
+    factor = order.memory.factor
     everything = 0.0
     for account in range(accounts):
-        st.numbers[factor + account] = st.numbers[used + account]
+        factor[account] = order.memory.used_j[account]
     # Sums of what lies below each account, children before parents.
     for place in range(accounts - 1, -1, -1):
         account = order.order[place]
         if order.parent[account] >= 0:
-            st.numbers[factor + order.parent[account]] += st.numbers[factor + account]
+            factor[order.parent[account]] += factor[account]
         else:
-            everything += st.numbers[factor + account]
+            everything += factor[account]
     scale = 1.0 / everything if everything > 0.0 else 0.0
     # Effective usage, parents first.
     for place in range(accounts):
         account = order.order[place]
-        own = st.numbers[factor + account] * scale
+        own = factor[account] * scale
         parent = order.parent[account]
         if parent >= 0:
-            own += (st.numbers[factor + parent] - own) * order.share[account]
-        st.numbers[factor + account] = own
+            own += (factor[parent] - own) * order.share[account]
+        factor[account] = own
     for account in range(accounts):
-        st.numbers[factor + account] = 2.0 ** (
-            -st.numbers[factor + account] / order.norm_share[account]
-        )
+        factor[account] = 2.0 ** (-factor[account] / order.norm_share[account])

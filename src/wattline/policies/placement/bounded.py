@@ -1,57 +1,71 @@
 """Power bounds at every level: a node is taken only where its rack, unit and site have watts left.
 
 The tree is a view's (`wattline.model.views`): each node has a chain of enclosing entities, each
-with a limit. A job's power above idle is spread over its nodes equally, and it counts as at full
-speed: a machine that runs at a low level now may be faster before the job ends. Nodes are taken by
-number; those whose way to the root has no room are passed over. A job that finds too few waits; one
-that would find too few on an idle machine is refused.
+with a limit. A job's power above idle is spread over its nodes equally. Nodes are taken by number;
+those whose way to the root has no room are passed over. A job that finds too few waits; one that
+would find too few on an idle machine is refused.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 from wattline.model.kernel import implement, kernel
-from wattline.policies.contract import give_back, never_placed, place
+from wattline.policies.contract import (
+    give_back,
+    keeps_bounds,
+    may_rise_w,
+    never_placed,
+    occupied,
+    place,
+    power_told,
+)
+from wattline.policies.memory import Memory
 from wattline.policies.placement.nodes import adopt_kinds, give_back_nodes, take_run
 from wattline.policies.state import State
-from wattline.policies.together import keeps_slack, one_class
 
 SLACK = 1e-9
 
 
-@keeps_slack()
-@one_class
+class BoundedMemory(Memory):
+    """Watts above idle that each entity has left; room to count in; what a node of a job holds."""
+
+    FIELDS = ("room_w", "trial_w", "share_w")
+    PER_JOB: ClassVar[Mapping[str, str]] = {"share_w": "f8"}
+    room_w: Any
+    trial_w: Any
+    share_w: Any
+
+
 class Bounded(NamedTuple):
     """`leaf` is the entity that encloses each node, `parent` the next of each entity, or -1."""
 
     leaf: Any
     parent: Any
-    room_w: Any
-    """Watts above idle that each entity has left; changed as jobs come and go."""
     whole_w: Any
-    """The same on an idle machine."""
-    trial_w: Any
-    """Room to count in."""
+    """Watts above idle that each entity has on an idle machine."""
+    memory: BoundedMemory
 
 
 @implement(place, Bounded)
 @kernel
 def _place(st: State, placement: Bounded, job: int) -> bool:
     live = st.live[job]
-    share_w = max(live.watts - live.idle_w, 0.0) / live.units
+    # By the lowest level that all may be slowed to: `keeps_bounds` then says how fast they may go.
+    share_w = max(live.watts * st.clock[0].least_factor - live.idle_w, 0.0) / live.units
     missing = live.units
     for node in range(st.nodes.size):
         if missing == 0:
             break
-        if st.node_free[node] and _has_room(placement, placement.room_w, node, share_w):
-            _take(placement, placement.room_w, node, share_w)
+        if st.node_free[node] and _has_room(placement, placement.memory.room_w, node, share_w):
+            _take(placement, placement.memory.room_w, node, share_w)
             take_run(st, job, node, 1)
             missing -= 1
     if missing > 0:
         _return_all(st, placement, job, share_w)
         return False
-    live.slack = share_w
+    placement.memory.share_w[job] = share_w
     adopt_kinds(st, job)
     return True
 
@@ -61,15 +75,16 @@ def _place(st: State, placement: Bounded, job: int) -> bool:
 def _never_placed(st: State, placement: Bounded, job: int) -> bool:
     """Taking nodes one by one finds the most there are: the bounds enclose one another."""
     live = st.live[job]
-    share_w = max(live.watts - live.units * st.clock[0].idle_w, 0.0) / live.units
-    for entity in range(placement.trial_w.size):
-        placement.trial_w[entity] = placement.whole_w[entity]
+    rise_w = live.watts * st.clock[0].least_factor - live.units * st.clock[0].idle_w
+    share_w = max(rise_w, 0.0) / live.units
+    for entity in range(placement.memory.trial_w.size):
+        placement.memory.trial_w[entity] = placement.whole_w[entity]
     missing = live.units
     for node in range(st.nodes.size):
         if missing == 0:
             return False
-        if _has_room(placement, placement.trial_w, node, share_w):
-            _take(placement, placement.trial_w, node, share_w)
+        if _has_room(placement, placement.memory.trial_w, node, share_w):
+            _take(placement, placement.memory.trial_w, node, share_w)
             missing -= 1
     return bool(missing > 0)
 
@@ -77,7 +92,68 @@ def _never_placed(st: State, placement: Bounded, job: int) -> bool:
 @implement(give_back, Bounded)
 @kernel
 def _give_back(st: State, placement: Bounded, job: int) -> None:
-    _return_all(st, placement, job, st.live[job].slack)
+    _return_all(st, placement, job, placement.memory.share_w[job])
+
+
+@implement(power_told, Bounded)
+@kernel
+def _power_told(st: State, placement: Bounded, job: int, change_w: float) -> None:
+    share_w = change_w / st.live[job].units
+    run = st.live[job].first_node
+    while run >= 0:
+        for node in range(run, run + st.nodes[run].length):
+            _take(placement, placement.memory.room_w, node, share_w)
+        run = st.nodes[run].next
+    placement.memory.share_w[job] += share_w
+
+
+@implement(occupied, Bounded)
+@kernel
+def _occupied(st: State, placement: Bounded, job: int) -> None:
+    live = st.live[job]
+    placement.memory.share_w[job] = 0.0
+    _power_told(st, placement, job, max(live.watts * st.clock[0].least_factor - live.idle_w, 0.0))
+
+
+@implement(may_rise_w, Bounded)
+@kernel
+def _may_rise_w(st: State, placement: Bounded, job: int) -> float:
+    """An entity has room for all the job's nodes in it: those are counted on the way up."""
+    trial_w = placement.memory.trial_w
+    for entity in range(trial_w.size):
+        trial_w[entity] = 0.0
+    run = st.live[job].first_node
+    while run >= 0:
+        for node in range(run, run + st.nodes[run].length):
+            _take(placement, trial_w, node, -1.0)
+        run = st.nodes[run].next
+    most_w = float("inf")
+    for entity in range(trial_w.size):
+        if trial_w[entity] > 0.0:
+            room_w = max(placement.memory.room_w[entity], 0.0)
+            most_w = min(most_w, room_w / trial_w[entity] * st.live[job].units)
+    return most_w
+
+
+@implement(keeps_bounds, Bounded)
+@kernel
+def _keeps_bounds(st: State, placement: Bounded, power_factor: float) -> bool:
+    trial_w = placement.memory.trial_w
+    for entity in range(trial_w.size):
+        trial_w[entity] = placement.whole_w[entity]
+    for index in range(st.clock[0].running):
+        job = st.running[index]
+        live = st.live[job]
+        share_w = max(live.watts * power_factor - live.idle_w, 0.0) / live.units
+        run = live.first_node
+        while run >= 0:
+            for node in range(run, run + st.nodes[run].length):
+                _take(placement, trial_w, node, share_w)
+            run = st.nodes[run].next
+    for entity in range(trial_w.size):
+        if trial_w[entity] < -SLACK * (1.0 + abs(placement.whole_w[entity])):
+            return False
+    return True
 
 
 @kernel
@@ -103,6 +179,6 @@ def _return_all(st: State, placement: Bounded, job: int, share_w: float) -> None
     run = st.live[job].first_node
     while run >= 0:
         for node in range(run, run + st.nodes[run].length):
-            _take(placement, placement.room_w, node, -share_w)
+            _take(placement, placement.memory.room_w, node, -share_w)
         run = st.nodes[run].next
     give_back_nodes(st, job)

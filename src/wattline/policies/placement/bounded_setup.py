@@ -12,7 +12,7 @@ from wattline.model.machine import Machine
 from wattline.model.run import PowerBound
 from wattline.model.signal import FloatArray
 from wattline.model.views import View
-from wattline.policies.placement.bounded import Bounded
+from wattline.policies.placement.bounded import Bounded, BoundedMemory
 
 NODE_TYPE = "node"
 SAME = 1e-6
@@ -26,7 +26,8 @@ def bounded(view: View, machine: Machine) -> Bounded:
         raise InputError(f"view '{view.name}' has {len(leaf)} nodes, the machine has "
                          f"{machine.node_count}")
     room = _room(view, leaf, machine)
-    return Bounded(leaf, view.tree.parent, room, room.copy(), room.copy())
+    memory = BoundedMemory.start(room_w=room.copy(), trial_w=room.copy())
+    return Bounded(leaf, view.tree.parent, room, memory)
 
 
 def bounds_of(view: View, machine: Machine) -> tuple[PowerBound, ...]:

@@ -21,7 +21,7 @@ class ClaimedNodes(NamedTuple):
 @kernel
 def _place(st: State, placement: ClaimedNodes, job: int) -> bool:
     live = st.live[job]
-    kind = placement.claims.options[chosen(st, placement.claims, job)].kind
+    kind = placement.claims.memory.options[chosen(st, placement.claims, job)].kind
     if free_of_kind(st, kind) < live.units:
         return False
     node = 0
@@ -41,7 +41,7 @@ def _place(st: State, placement: ClaimedNodes, job: int) -> bool:
 @kernel
 def _give_back(st: State, placement: ClaimedNodes, job: int) -> None:
     live = st.live[job]
-    if placement.claims.learn and live.work_s <= 1e-6:
+    if placement.claims.learn and live.completed:
         row = chosen(st, placement.claims, job)
         learn(placement.claims, row, st.clock[0].now_s - live.start_s, live.energy_j)
     give_back_nodes(st, job)

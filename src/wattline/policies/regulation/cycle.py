@@ -6,6 +6,8 @@ each type, and one ratio between lowest and highest cap for all running jobs.
 
 from __future__ import annotations
 
+from typing import Any
+
 from wattline.model.kernel import kernel, kernel_part
 from wattline.policies.contract import Composition
 from wattline.policies.queue import drop_entries
@@ -182,32 +184,45 @@ def common_ratio(st: State, desk: Desk) -> float:
 
 
 @kernel
-def answer(st: State, desk: Desk, job: int, ratio: float) -> tuple[float, float]:
-    """How the machine answers to the cap of this ratio: the job's rate and its power.
-
-    The cap follows from the type that the policy believes in, the answer from the true one.
-    """
+def cap_of(st: State, desk: Desk, job: int, ratio: float) -> float:
+    """The cap of a server at this ratio, by the type that the job is believed to be of."""
     believed = desk.types[st.jobs[job].kind]
-    true = desk.types[desk.truth[job]]
-    cap_w = believed.power_w_min + ratio * (believed.power_w_max - believed.power_w_min)
-    power_w = min(max(cap_w, true.power_w_min), true.power_w_max)
-    time_s = true.time_s_min
-    if true.power_w_max > true.power_w_min:
-        part = (true.power_w_max - power_w) / (true.power_w_max - true.power_w_min)
-        time_s += part * (true.time_s_max - true.time_s_min)
+    return float(believed.power_w_min + ratio * (believed.power_w_max - believed.power_w_min))
+
+
+@kernel
+def answer_of(entry: Any, cap_w: float) -> tuple[float, float]:
+    """Speed and power of a server that runs a job of this type under a cap."""
+    power_w = min(max(cap_w, entry.power_w_min), entry.power_w_max)
+    time_s = entry.time_s_min
+    if entry.power_w_max > entry.power_w_min:
+        part = (entry.power_w_max - power_w) / (entry.power_w_max - entry.power_w_min)
+        time_s += part * (entry.time_s_max - entry.time_s_min)
+    return float(entry.time_s_min / time_s), float(power_w)
+
+
+@kernel
+def expected(st: State, desk: Desk, job: int, cap_w: float) -> tuple[float, float]:
+    """What the policy expects a cap to do: the job's rate and its power.
+
+    The machine may answer otherwise, where a job is not of the type that it is believed to be.
+    """
     live = st.live[job]
-    return true.time_s_min / time_s / live.stretch, power_w * live.units
+    speed, power_w = answer_of(desk.types[st.jobs[job].kind], cap_w)
+    return speed / live.stretch, power_w * live.units
 
 
 @kernel
 def set_job_ratio(st: State, desk: Desk, job: int, ratio: float) -> None:
     """Ask for a running job's cap at this ratio, if that changes anything."""
     live = st.live[job]
-    if live.slack == st.clock[0].now_s + 1.0:
+    if desk.mark[job] == st.clock[0].now_s + 1.0:
         return  # it is to be paused in this cycle
-    rate, power_w = answer(st, desk, job, ratio)
+    cap_w = cap_of(st, desk, job, ratio)
+    rate, power_w = expected(st, desk, job, cap_w)
     if power_w != live.power_w or rate != live.rate:
         note(st, ACT_SPEED, job, rate, power_w)
+        st.actions[st.clock[0].actions - 1].cap_w = cap_w
 
 
 @kernel_part
@@ -216,7 +231,7 @@ def carry_out(st: State, desk: Desk, policy: Composition, ratio: float) -> None:
     control = desk.control[0]
     if ratio != control.ratio:
         for index in range(control.known):
-            set_job_ratio(st, desk, st.heap[index].job, ratio)
+            set_job_ratio(st, desk, st.running[index], ratio)
         control.ratio = ratio
     start_all(st, desk, policy, ratio)
 
@@ -240,8 +255,7 @@ def resume_chosen(st: State, desk: Desk, policy: Composition, ratio: float) -> N
     control = desk.control[0]
     while control.resuming > 0:
         job = desk.paused[control.paused - 1]
-        rate, power_w = answer(st, desk, job, ratio)
-        if not start_at(st, policy, job, rate * st.live[job].stretch, power_w):
+        if not _start_capped(st, desk, policy, job, ratio):
             return
         control.paused -= 1
         control.resuming -= 1
@@ -256,8 +270,7 @@ def start_kind(st: State, desk: Desk, policy: Composition, kind: int, ratio: flo
     started = 0
     while started < entry.starts:
         job = st.queue[entry.first + started].job
-        rate, power_w = answer(st, desk, job, ratio)
-        if not start_at(st, policy, job, rate * st.live[job].stretch, power_w):
+        if not _start_capped(st, desk, policy, job, ratio):
             break
         started += 1
     if started > 0:
@@ -270,6 +283,17 @@ def start_kind(st: State, desk: Desk, policy: Composition, kind: int, ratio: flo
     entry.running += started
     entry.waiting -= started
     entry.starts = 0
+
+
+@kernel_part
+def _start_capped(st: State, desk: Desk, policy: Composition, job: int, ratio: float) -> bool:
+    """Start or resume a job under the cap of this ratio."""
+    cap_w = cap_of(st, desk, job, ratio)
+    rate, power_w = expected(st, desk, job, cap_w)
+    if not start_at(st, policy, job, rate * st.live[job].stretch, power_w):
+        return False
+    st.actions[st.clock[0].actions - 1].cap_w = cap_w
+    return True
 
 
 @kernel

@@ -6,11 +6,12 @@ cycle by cycle, and the books that the policies keep: how many jobs of each type
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
-from wattline.model.books import Books
+from wattline.policies.memory import Memory
 
 TYPE = np.dtype(
     [
@@ -52,7 +53,7 @@ CONTROL = np.dtype(
         ("limit_w", "f8"),  # the power not to exceed in this cycle, infinite for none
         ("ratio", "f8"),  # cap ratio of the last cycle
         ("bias_w", "f8"),  # measured power less the power of the model
-        ("known", "i8"),  # running jobs at the start of the cycle: those in the heap of ends
+        ("known", "i8"),  # running jobs at the start of the cycle
         ("paused", "i8"),  # jobs on the list of paused ones
         ("resuming", "i8"),  # of these, how many at the list's end are to go on
         ("held", "f8"),  # nearness to violation of the paused job that waits, or -inf
@@ -62,18 +63,20 @@ CONTROL = np.dtype(
 TRACE = np.dtype([("target_w", "f8"), ("ratio", "f8"), ("waiting", "i8"), ("standby", "i8")])
 
 
-class Desk(Books):
+class Desk(Memory):
     """Record arrays; `control` has one record.
 
-    `level` and `limit` have a value a cycle (signal, and a power not to exceed); `average` and
-    `reserve` one an hour, `weights` one an hour and type. `truth` is the true type of every job,
-    which the policy must not read: it says how the machine answers to a cap.
+    `level` and `limit` have a value per cycle (signal, and a power not to exceed); `average` and
+    `reserve` one per hour, `weights` one per hour and type. `paused` is a list of jobs; `mark` says
+    of each what this cycle means to do with it.
     """
 
     FIELDS = (
-        "types", "control", "level", "limit", "average", "reserve", "weights", "truth", "paused",
+        "types", "control", "level", "limit", "average", "reserve", "weights", "paused", "mark",
         "trace",
-    )  # fmt: skip
+    )
+    PER_JOB: ClassVar[Mapping[str, str]] = {"paused": "i8", "mark": "f8"}
+    LISTS = ("paused",)
     types: Any
     control: Any
     level: Any
@@ -81,8 +84,8 @@ class Desk(Books):
     average: Any
     reserve: Any
     weights: Any
-    truth: Any
     paused: Any
+    mark: Any
     trace: Any
 
 

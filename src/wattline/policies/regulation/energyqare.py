@@ -11,12 +11,10 @@ from wattline.policies.regulation.quality import mean_relative
 from wattline.policies.regulation.timing import next_cycle_s
 from wattline.policies.regulation.tracking import track
 from wattline.policies.state import State
-from wattline.policies.together import keeps_slack
 
 ERROR_LIMIT = 0.3
 
 
-@keeps_slack()
 class EnergyQare(NamedTuple):
     """Follow the target; while the jobs' mean degradation, relative to their thresholds, exceeds
     the relative error, let the power exceed the target by as much as brings the two to balance.

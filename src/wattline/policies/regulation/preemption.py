@@ -77,7 +77,7 @@ def pause_surplus(st: State, desk: Desk) -> None:
         entry = desk.types[kind]
         entry.pauses += 1
         surplus_w -= entry.servers * (entry.power_w_min - idle_w)
-        st.live[job].slack = st.clock[0].now_s + 1.0  # chosen in this cycle
+        desk.mark[job] = st.clock[0].now_s + 1.0  # chosen in this cycle
         # Before those that are to go on: they gather at the list's end.
         first = control.paused - control.resuming
         desk.paused[control.paused] = desk.paused[first]
@@ -93,10 +93,10 @@ def _least_urgent(st: State, desk: Desk, surplus_w: float) -> int:
     found = -1
     least = control.margin
     for index in range(control.known):
-        job = st.heap[index].job
+        job = st.running[index]
         entry = desk.types[st.jobs[job].kind]
         low_w = entry.servers * (entry.power_w_min - idle_w)
-        if low_w > 2.0 * surplus_w or st.live[job].slack == st.clock[0].now_s + 1.0:
+        if low_w > 2.0 * surplus_w or desk.mark[job] == st.clock[0].now_s + 1.0:
             continue
         relative = relative_to_threshold(st, desk, job)
         if relative < least:

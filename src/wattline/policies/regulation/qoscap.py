@@ -27,10 +27,8 @@ from wattline.policies.regulation.preemption import pause_surplus, resume_paused
 from wattline.policies.regulation.quality import estimate, held_back
 from wattline.policies.regulation.timing import next_cycle_s
 from wattline.policies.state import State
-from wattline.policies.together import keeps_slack
 
 
-@keeps_slack()
 class QosCap(NamedTuple):
     """Caps by each job's estimated degradation."""
 
@@ -70,15 +68,15 @@ def _present(st: State, desk: Desk) -> tuple[float, float, float]:
     high_w = 0.0
     idle_w = st.clock[0].idle_w
     for index in range(desk.control[0].known):
-        job = st.heap[index].job
+        job = st.running[index]
         entry = desk.types[st.jobs[job].kind]
         if _urgent(st, desk, job):
             fixed_w += entry.servers * (entry.power_w_max - idle_w)
-            st.live[job].slack = -1.0
+            desk.mark[job] = -1.0
         else:
             low_w += entry.servers * (entry.power_w_min - idle_w)
             high_w += entry.servers * (entry.power_w_max - idle_w)
-            st.live[job].slack = 0.0
+            desk.mark[job] = 0.0
     return fixed_w, low_w, high_w
 
 
@@ -163,8 +161,8 @@ def _within_limit(st: State, desk: Desk, ratio: float) -> tuple[float, float]:
     urgent_low_w = 0.0
     urgent_high_w = 0.0
     for index in range(control.known):
-        job = st.heap[index].job
-        if st.live[job].slack < 0.0:
+        job = st.running[index]
+        if desk.mark[job] < 0.0:
             entry = desk.types[st.jobs[job].kind]
             urgent_low_w += entry.servers * (entry.power_w_min - idle_w)
             urgent_high_w += entry.servers * (entry.power_w_max - idle_w)
@@ -181,8 +179,8 @@ def _within_limit(st: State, desk: Desk, ratio: float) -> tuple[float, float]:
 def _cap(st: State, desk: Desk, ratio: float, urgent: float) -> None:
     control = desk.control[0]
     for index in range(control.known):
-        job = st.heap[index].job
-        set_job_ratio(st, desk, job, urgent if st.live[job].slack < 0.0 else ratio)
+        job = st.running[index]
+        set_job_ratio(st, desk, job, urgent if desk.mark[job] < 0.0 else ratio)
     control.ratio = ratio
 
 

@@ -86,7 +86,7 @@ def mean_relative(st: State, desk: Desk) -> float:
     total = 0.0
     count = 0
     for index in range(st.clock[0].running):
-        job = st.heap[index].job
+        job = st.running[index]
         kind = st.jobs[job].kind
         if kind != desk.control[0].standby:
             total += max(0.0, estimate(st, desk, job)) / desk.types[kind].threshold

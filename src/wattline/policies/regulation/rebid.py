@@ -24,7 +24,7 @@ def rebid(st: State, desk: Desk, hour: int) -> None:
     low_w = high_w
     left = clock.units
     for index in range(clock.running):
-        job = st.heap[index].job
+        job = st.running[index]
         high_w, low_w = _add(st, desk, job, high_w, low_w)
         left -= st.live[job].units
     for kind in range(desk.types.size):

@@ -72,7 +72,6 @@ def make_desk(
     weights: npt.ArrayLike,
     standby: int,
     kinds: npt.NDArray[np.int64],
-    truth: npt.NDArray[np.int64] | None = None,
 ) -> Desk:
     """The desk for these types (columns by name) and jobs (`kinds`: the type of each)."""
     table = records(len(np.asarray(types["servers"])), TYPE)
@@ -92,7 +91,7 @@ def make_desk(
     cycles = math.ceil((plan.end_s - plan.start_s) / plan.cycle_s - 1e-9) + 1
     times_s = plan.start_s + plan.cycle_s * np.arange(cycles)
     limit = np.full(cycles, np.inf) if plan.limit_w is None else plan.limit_w.sample(times_s)
-    return Desk(
+    return Desk.start(
         types=table,
         control=control,
         level=np.ascontiguousarray(plan.signal.sample(times_s)),
@@ -100,8 +99,6 @@ def make_desk(
         average=np.array(plan.average_w, dtype=np.float64),
         reserve=np.array(plan.reserve_w, dtype=np.float64),
         weights=np.ascontiguousarray(by_hour).ravel(),
-        truth=np.array(kinds if truth is None else truth, dtype=np.int64),
-        paused=np.zeros(max(1, kinds.size), dtype=np.int64),
         trace=records(cycles, TRACE),
     )
 

@@ -27,10 +27,8 @@ from wattline.policies.regulation.preemption import pause_surplus, resume_paused
 from wattline.policies.regulation.quality import held_back
 from wattline.policies.regulation.timing import next_cycle_s
 from wattline.policies.state import State
-from wattline.policies.together import keeps_slack
 
 
-@keeps_slack()
 class Sharing(NamedTuple):
     """Servers by weights, one cap ratio for all when above the target."""
 

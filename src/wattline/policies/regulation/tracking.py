@@ -18,10 +18,8 @@ from wattline.policies.regulation.desk import Desk
 from wattline.policies.regulation.preemption import pause_surplus, resume_paused
 from wattline.policies.regulation.timing import next_cycle_s
 from wattline.policies.state import State
-from wattline.policies.together import keeps_slack
 
 
-@keeps_slack()
 class Tracking(NamedTuple):
     """Start the oldest jobs that fit below the target; cap all alike when above it."""
 

@@ -33,7 +33,7 @@ def count_idle(layout: Any, free: Any, room: Any) -> None:
     for router in range(room.idle.size):
         found = 0
         for node in range(layout.first_node[router], layout.first_node[router + 1]):
-            found += free[node]  # no branch: it would be guessed wrong half of the time
+            found += int(free[node])  # no branch: it would be guessed wrong half of the time
         room.idle[router] = found
 
 
@@ -111,7 +111,7 @@ def rdn(layout: Any, free: Any, wanted: int, room: Any) -> None:
     size = 0
     for node in range(layout.router.size):
         pool[size] = node
-        size += free[node]
+        size += int(free[node])
     for i in range(wanted):
         other = i + _random(room, size - i)
         pool[i], pool[other] = pool[other], pool[i]

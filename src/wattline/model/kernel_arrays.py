@@ -1,8 +1,8 @@
 """A bundle of one-dimensional arrays that kernels take as one pointer.
 
 numba passes a tuple of arrays by value: with twenty arrays, a hundred and forty words at every
-call, and as many to compile. A `Books` object is passed as the address of a small block that holds
-where each array lies and how long it is. In kernels `books.name` is the array, as in Python.
+call, and as many to compile. A `KernelArrays` object is passed as the address of a small block that
+holds where each array lies and how long it is. In kernels `arrays.name` is the array, as in Python.
 
 The arrays of one object never move or change their length; to grow one, make a new object with
 `with_arrays`. Kernels must not allocate (they are compiled without reference counts).
@@ -17,7 +17,7 @@ import numpy as np
 from wattline.model.kernel import PLAIN
 
 
-class Books:
+class KernelArrays:
     """Subclass it with `FIELDS`, the names of its arrays; give all of them to the constructor."""
 
     FIELDS: ClassVar[tuple[str, ...]] = ()
@@ -37,11 +37,11 @@ class Books:
         self._address = int(block.ctypes.data)
 
     def with_arrays(self, **arrays: Any) -> Self:
-        """The same books with some arrays replaced."""
+        """The same bundle with some arrays replaced."""
         return type(self)(**{name: getattr(self, name) for name in self.FIELDS} | arrays)
 
     def copy(self) -> Self:
-        """Books of their own, which can be written without touching these."""
+        """A bundle of its own, which can be written without touching these."""
         return type(self)(**{name: getattr(self, name).copy() for name in self.FIELDS})
 
 
@@ -62,8 +62,8 @@ if not PLAIN:
         unbox,
     )
 
-    class BooksType(types.Type):  # type: ignore[misc]
-        """The numba type: a class of books with the types of its arrays."""
+    class KernelArraysType(types.Type):  # type: ignore[misc]
+        """The numba type: a class of bundles with the types of its arrays."""
 
         def __init__(self, kind: str, fields: tuple[tuple[str, Any], ...]) -> None:
             self.fields = fields
@@ -78,10 +78,10 @@ if not PLAIN:
             return dict(self.fields).get(name)
 
     # Finding the numba type of a record array takes as long as a small simulation.
-    _known_types: dict[tuple[Any, ...], BooksType] = {}
+    _known_types: dict[tuple[Any, ...], KernelArraysType] = {}
 
-    @typeof_impl.register(Books)
-    def _typeof_books(value: Books, context: Any) -> BooksType:
+    @typeof_impl.register(KernelArrays)
+    def _typeof_arrays(value: KernelArrays, context: Any) -> KernelArraysType:
         known = value.__dict__.get("_type")
         if known is None:
             arrays = [getattr(value, name) for name in value.FIELDS]
@@ -89,29 +89,31 @@ if not PLAIN:
             known = _known_types.get(key)
             if known is None:
                 fields = tuple((n, typeof(a)) for n, a in zip(value.FIELDS, arrays, strict=True))
-                known = _known_types[key] = BooksType(type(value).__name__, fields)
+                known = _known_types[key] = KernelArraysType(type(value).__name__, fields)
             value.__dict__["_type"] = known
-        assert isinstance(known, BooksType)
+        assert isinstance(known, KernelArraysType)
         return known
 
-    register_model(BooksType)(models.OpaqueModel)
+    register_model(KernelArraysType)(models.OpaqueModel)
 
-    @unbox(BooksType)
-    def _unbox_books(kind: BooksType, value: Any, context: Any) -> Any:
+    @unbox(KernelArraysType)
+    def _unbox_arrays(kind: KernelArraysType, value: Any, context: Any) -> Any:
         address = context.pyapi.object_getattr_string(value, "_address")
         number = context.pyapi.long_as_longlong(address)
         context.pyapi.decref(address)
         return NativeValue(context.builder.inttoptr(number, cgutils.voidptr_t))
 
     @infer_getattr
-    class _BooksAttribute(AttributeTemplate):  # type: ignore[misc]
-        key = BooksType
+    class _ArraysAttribute(AttributeTemplate):  # type: ignore[misc]
+        key = KernelArraysType
 
-        def generic_resolve(self, kind: BooksType, name: str) -> Any:
+        def generic_resolve(self, kind: KernelArraysType, name: str) -> Any:
             return kind.array_type(name)
 
-    @lower_getattr_generic(BooksType)
-    def _get_array(context: Any, builder: Any, kind: BooksType, value: Any, name: str) -> Any:
+    @lower_getattr_generic(KernelArraysType)
+    def _get_array(
+        context: Any, builder: Any, kind: KernelArraysType, value: Any, name: str
+    ) -> Any:
         array_type = kind.array_type(name)
         word = ir.IntType(64)
         words = builder.bitcast(value, word.as_pointer())

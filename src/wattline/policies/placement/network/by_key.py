@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wattline.model.kernel import kernel
-from wattline.policies.placing.kernels import count_idle
+from wattline.policies.placement.network.kernels import count_idle
 
 
 @kernel

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wattline.engine.world import World
+from wattline.books.record import Record
 from wattline.model.kernel import kernel
 from wattline.model.run import EventKind
 from wattline.policies.state import State
@@ -29,20 +29,21 @@ NO_JOB: Any = np.int64(-1)
 
 
 @kernel
-def log_event(st: State, world: World, kind: int, job: int, value: float) -> None:
+def log_event(st: State, record: Record, kind: int, job: int, value: float) -> None:
     """Write a row. Submissions, starts and ends have their room; others use spare rows."""
     clock = st.clock[0]
-    meter = world.meter[0]
+    meter = record.meter[0]
     row = meter.rows
-    world.log_time_s[row] = clock.now_s
-    world.log_power_w[row] = clock.power_w - meter.pending_w
-    world.log_value[row] = value
-    world.log_kind[row] = kind
-    world.log_job[row] = job
-    idle = clock.free + clock.off + clock.changing + clock.reserved + meter.pending_units
-    world.log_busy[row] = clock.units - idle
+    record.log_time_s[row] = clock.now_s
+    record.log_power_w[row] = clock.power_w - meter.pending_w
+    record.log_value[row] = value
+    record.log_kind[row] = kind
+    record.log_job[row] = job
+    idle = clock.free + clock.off + clock.changing + clock.down + clock.reserved
+    idle += meter.pending_units
+    record.log_busy[row] = clock.units - idle
     waiting = clock.queue_last - clock.queue_first + clock.aside
-    world.log_queued[row] = waiting + meter.pending_jobs
+    record.log_queued[row] = waiting + meter.pending_jobs
     meter.rows += 1
     if kind not in (SUBMIT, START, END, CAP_STEP):
         meter.spare_rows -= 1

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from wattline.model.kernel import implement, kernel, kernel_part
-from wattline.policies.contract import Composition, congest, give_back, place
-from wattline.policies.placement.fabric import Fabric, rerate, return_nodes, take_chosen
-from wattline.policies.placing import kernels
-from wattline.policies.placing.by_key import by_key
+from wattline.model.kernel import implement, kernel
+from wattline.policies.contract import counters_read, give_back, occupied, place
+from wattline.policies.placement.network import kernels
+from wattline.policies.placement.network.by_key import by_key
+from wattline.policies.placement.network.fabric import Fabric, occupy, return_nodes, take_chosen
 from wattline.policies.state import State
 
 
@@ -157,9 +157,14 @@ def _give_back(st: State, placement: Any, job: int) -> None:
     return_nodes(st, placement.fabric, job)
 
 
-@kernel_part
-def _congest(st: State, placement: Any, policy: Composition) -> bool:
-    return rerate(st, placement.fabric)
+@kernel
+def _occupied(st: State, placement: Any, job: int) -> None:
+    occupy(st, placement.fabric, job)
+
+
+@kernel
+def _counters_read(st: State, placement: Any, router: int, stalls: float) -> None:
+    placement.fabric.stalls[router] = stalls
 
 
 NETWORK_PLACEMENTS = (Simple, SlurmRouters, RandomGroups, RandomNodes, RandomRouters, NodesInTurn,
@@ -168,4 +173,5 @@ NETWORK_PLACEMENTS = (Simple, SlurmRouters, RandomGroups, RandomNodes, RandomRou
 
 for _every in NETWORK_PLACEMENTS:
     implement(give_back, _every)(_give_back)
-    implement(congest, _every)(_congest)
+    implement(occupied, _every)(_occupied)
+    implement(counters_read, _every)(_counters_read)

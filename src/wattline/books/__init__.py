@@ -1,0 +1,43 @@
+"""One set of books for simulated and real machines: told what happens, they say what to do."""
+
+from wattline.books.books import Books
+from wattline.books.decision import Decision
+from wattline.books.events import (
+    Cancelled,
+    CapChanged,
+    Changed,
+    Counted,
+    Ended,
+    Event,
+    Measured,
+    NodesDown,
+    NodesUp,
+    NotStarted,
+    Paced,
+    Refused,
+    Started,
+    Submitted,
+)
+from wattline.books.opening import Terms
+from wattline.policies.control import Control
+
+__all__ = [
+    "Books",
+    "Cancelled",
+    "CapChanged",
+    "Changed",
+    "Control",
+    "Counted",
+    "Decision",
+    "Ended",
+    "Event",
+    "Measured",
+    "NodesDown",
+    "NodesUp",
+    "NotStarted",
+    "Paced",
+    "Refused",
+    "Started",
+    "Submitted",
+    "Terms",
+]

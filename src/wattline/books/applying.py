@@ -1,0 +1,138 @@
+"""Events as the books apply them: jobs arrive and become eligible, timers go off, caps change."""
+
+from __future__ import annotations
+
+from wattline.books.keeping import nodes_off, nodes_on
+from wattline.books.log import CAP_STEP, NO_JOB, RESERVATION, SUBMIT, WAKE, log_event
+from wattline.books.record import Record
+from wattline.books.timers import (
+    ELIGIBLE,
+    NODES_OFF,
+    NODES_ON,
+    WINDOW_END,
+    WINDOW_START,
+    pop_timer,
+    push_timer,
+)
+from wattline.model.kernel import kernel, kernel_part
+from wattline.policies.contract import (
+    Composition,
+    least_factor,
+    never_configured,
+    never_placed,
+    refuses,
+)
+from wattline.policies.queue import enqueue
+from wattline.policies.state import DONE, HELD, REFUSED, State
+
+
+@kernel_part
+def submit(st: State, record: Record, policy: Composition, job: int) -> None:
+    """A job arrives: it is refused, held for the job that it depends on, or queued."""
+    st.clock[0].least_factor = least_factor(st, policy.admission)
+    after = st.jobs[job].after
+    if (
+        refuses(st, policy.admission, job)
+        or never_configured(st, policy.configuration, job)
+        or never_placed(st, policy.placement, job)
+    ):
+        st.live[job].state = REFUSED
+        record.meter[0].done += 1
+    elif after >= 0:
+        st.live[job].state = HELD
+        if st.live[after].state == DONE:
+            _become_eligible(st, record, policy, job, st.live[after].end_s)
+        elif st.live[after].state == REFUSED:
+            enqueue(st, policy, job)  # as where that job is left out of the log
+    else:
+        enqueue(st, policy, job)
+    log_event(st, record, SUBMIT, job, 1.0 if st.live[job].state == REFUSED else 0.0)
+
+
+@kernel_part
+def release_dependents(st: State, record: Record, policy: Composition, job: int) -> None:
+    """A job has ended; those that wait for it may be queued."""
+    dependent = st.jobs[job].first_dependent
+    while dependent >= 0:
+        if st.live[dependent].state == HELD:
+            _become_eligible(st, record, policy, dependent, st.clock[0].now_s)
+        dependent = st.jobs[dependent].next_dependent
+
+
+@kernel_part
+def _become_eligible(
+    st: State, record: Record, policy: Composition, job: int, end_s: float
+) -> None:
+    """A job may be queued once the job before it has ended and the think time has passed."""
+    eligible_s = end_s + st.jobs[job].think_s
+    if eligible_s <= st.clock[0].now_s:
+        enqueue(st, policy, job)
+    else:
+        push_timer(st, record.meter[0].timers, eligible_s, ELIGIBLE, job)
+        record.meter[0].timers += 1
+
+
+@kernel_part
+def let_timers_go_off(st: State, record: Record, policy: Composition) -> None:
+    """All timers that are due, then free units for reservations that have begun."""
+    meter = record.meter[0]
+    while meter.timers > 0 and st.timers[0].time_s <= st.clock[0].now_s:
+        kind = st.timers[0].kind
+        arg = st.timers[0].arg
+        pop_timer(st, meter.timers)
+        meter.timers -= 1
+        _go_off(st, record, policy, kind, arg)
+    if st.clock[0].owed > 0:
+        _pay_windows(st)
+
+
+@kernel_part
+def _go_off(st: State, record: Record, policy: Composition, kind: int, arg: int) -> None:
+    clock = st.clock[0]
+    if kind == NODES_OFF:
+        nodes_off(st, record, arg)
+    elif kind == NODES_ON:
+        nodes_on(st, record, arg)
+    elif kind == ELIGIBLE:
+        if st.live[arg].state == HELD:
+            enqueue(st, policy, arg)
+    elif kind == WINDOW_START:
+        clock.owed += st.windows[arg].units
+        log_event(st, record, RESERVATION, NO_JOB, float(arg))
+    elif kind == WINDOW_END:
+        _end_window(st, st.windows[arg].units)
+        log_event(st, record, RESERVATION, NO_JOB, float(arg))
+    else:
+        clock.examined = 0
+        log_event(st, record, WAKE, arg, 0.0)
+
+
+@kernel
+def change_cap(st: State, record: Record, cap_w: float) -> None:
+    """From now on the machine may draw so much."""
+    clock = st.clock[0]
+    clock.cap_w = cap_w
+    clock.examined = 0
+    clock.smallest = 1  # another cap may mean configurations of fewer units
+    log_event(st, record, CAP_STEP, NO_JOB, cap_w)
+
+
+@kernel
+def _pay_windows(st: State) -> None:
+    """Give free units to reservations that have begun."""
+    clock = st.clock[0]
+    units = min(clock.free, clock.owed)
+    clock.free -= units
+    clock.owed -= units
+    clock.reserved += units
+
+
+@kernel
+def _end_window(st: State, units: int) -> None:
+    clock = st.clock[0]
+    never_paid = min(units, clock.owed)
+    clock.owed -= never_paid
+    clock.reserved -= units - never_paid
+    clock.free += units - never_paid
+    clock.windows -= 1
+    clock.examined = 0

@@ -1,0 +1,198 @@
+"""The books of a machine: told what happens, they say what to do.
+
+    books = Books.open(machine, policy)
+    decisions = books.step(now_s, [Submitted("4711", units=8, requested_s=3600.0)])
+
+They have no clock and touch no file. The simulator keeps the same books with the same functions;
+there a simulated world tells the events. See docs/books.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from wattline.books.checking import Checker
+from wattline.books.decision import KINDS, Decision
+from wattline.books.encoding import decode, encode
+from wattline.books.events import Event, Refused, Submitted
+from wattline.books.opening import Terms, open_state, set_window_timers, unit_active_w
+from wattline.books.record import ANSWER, Record, make_record
+from wattline.books.roll import Roll
+from wattline.books.room import make_room
+from wattline.books.rows import kept_rows, only_rows
+from wattline.books.stepping import EVENT, step
+from wattline.books.switching import under
+from wattline.books.world import RealWorld, copied_world
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine
+from wattline.policies.contract import Composition, cycle_s
+from wattline.policies.control import Control, control_of
+from wattline.policies.memory import bound, each_memory, memories
+from wattline.policies.state import ACTION, State, reserve
+
+ROWS = 1024
+"""Room for jobs to begin with; it grows."""
+
+
+class Books:
+    """Make them with `open`; `state`, `record` and the policy's memories are all they know."""
+
+    def __init__(
+        self, machine: Machine, terms: Terms, policy: Composition, state: State, record: Record,
+        roll: Roll, world: Any = None,
+    ) -> None:
+        self.machine = machine
+        self.terms = terms
+        self.policy = policy
+        self.state = state
+        self.record = record
+        self.roll = roll
+        self.world: Any = RealWorld() if world is None else world
+        self.refused: tuple[Refused, ...] = ()
+        """Events of the last step that cannot be."""
+        self.keeps_log = False
+        """Whether the log of events grows on, for a result; otherwise each step begins it anew."""
+
+    @classmethod
+    def open(
+        cls, machine: Machine, policy: Composition, terms: Terms | None = None, *,
+        start_s: float = 0.0, cap_w: float = np.inf, cap_w_max: float = np.inf,
+    ) -> Books:
+        """Books of an idle machine without jobs; `cap_w_max` is the highest cap ever to come."""
+        terms = terms or Terms()
+        state = open_state(machine, terms, _NO_JOBS, _NO_JOBS.procs, _NO_JOBS.power_w, ROWS)
+        record = make_record(ROWS, 0, start_s, state.nodes.size)
+        record = record.with_arrays(decided=np.zeros(64, ACTION).view(np.recarray),
+                                    answers=np.zeros(64, ANSWER).view(np.recarray))
+        clock = state.clock[0]
+        clock.now_s = start_s
+        clock.cap_w = cap_w
+        clock.cap_w_max = cap_w_max
+        set_window_timers(state, record, start_s)
+        policy = bound(policy.narrowed(len(state.windows)), ROWS)
+        if cycle_s(state, policy.regulation) < np.inf:
+            record.meter[0].next_cycle_s = start_s
+        return cls(machine, terms, policy, state, record, Roll())
+
+    @property
+    def now_s(self) -> float:
+        return float(self.state.clock[0].now_s)
+
+    @property
+    def power_w(self) -> float:
+        """What the machine is thought to draw now."""
+        return float(self.state.clock[0].power_w)
+
+    @property
+    def energy_j(self) -> float:
+        """What it drew since the books were opened."""
+        return float(self.record.meter[0].energy_j)
+
+    def next_s(self) -> float:
+        """When the books want to be asked again, whatever happens before."""
+        meter = self.record.meter[0]
+        timer_s = float(self.state.timers[0].time_s) if meter.timers else np.inf
+        return min(timer_s, float(meter.next_cycle_s))
+
+    def step(self, now_s: float, events: Iterable[Event] = ()) -> tuple[Decision, ...]:
+        """Let time pass to `now_s`, apply the events, let the policy decide, say what it wants.
+
+        Events that cannot be are left out and stand in `refused`, each with the reason.
+        """
+        self._take(now_s, events, deciding=True)
+        decided = self.record.decided[: self.record.meter[0].decided]
+        return tuple(self._decision(action) for action in decided)
+
+    def apply(self, now_s: float, events: Iterable[Event]) -> None:
+        """The same without a decision: for what was measured after the last one."""
+        self._take(now_s, events, deciding=False)
+
+    def _take(self, now_s: float, events: Iterable[Event], deciding: bool) -> None:
+        checker = Checker(self, now_s)
+        coded = checker.coded(events)
+        self.refused = tuple(checker.refused)
+        now_s = max(now_s, self.now_s)
+        self.state, self.record = make_room(self.state, self.record, len(coded), self.keeps_log)
+        array = np.array(coded, dtype=EVENT).view(np.recarray)
+        step(self.state, self.record, self.world, self.policy, array, len(coded), now_s, deciding)
+        if self.record.meter[0].undone:
+            raise TypeError("a policy marked starts_only asked for more than starts")
+
+    def admit(self, submitted: Sequence[Submitted], now_s: float) -> int:
+        """Write jobs into new rows, for the policy to know them; the first row."""
+        first = len(self.roll)
+        self._reserve(first + len(submitted))
+        table = self.roll.table(submitted, now_s)
+        self._annotate(first, table, submitted)  # it may refuse them: then nothing is written
+        self.roll.write(self.state, first, submitted, table,
+                        unit_active_w(self.machine, self.terms.granularity))
+        return first
+
+    def annotate_all(self) -> None:
+        """Tell the policy of all jobs on the roll."""
+        self._annotate(0, self.roll.table(self.roll.jobs, self.now_s), self.roll.jobs)
+
+    def _annotate(self, first: int, table: JobTable, jobs: Sequence[Submitted]) -> None:
+        names = {name for job in jobs for name in job.logged}
+        logged = {name: np.array([job.logged.get(name, np.nan) for job in jobs])
+                  for name in names}
+        for memory in memories(self.policy).values():
+            memory.annotate(first, table, logged)
+
+    def _reserve(self, rows: int) -> None:
+        if rows <= len(self.state.jobs):
+            return
+        rows = max(rows, 2 * len(self.state.jobs))
+        self.state = reserve(self.state, rows)
+        self.policy = bound(self.policy, rows)
+
+    def _decision(self, action: Any) -> Decision:
+        kind = KINDS[int(action.kind)]
+        row = int(action.job)
+        if kind in ("start", "resume", "speed"):
+            control = control_of(self.policy, self.state, row, float(action.cap_w))
+        elif kind in ("down", "up"):
+            control = Control(int(action.value))
+        else:
+            control = Control()
+        key = self.roll.key(row) if kind in ("start", "resume", "speed", "pause") else None
+        return Decision(kind, key, float(action.value), float(action.power_w), control)
+
+    def copy(self) -> Books:
+        """Books of their own that go on from here, to be run ahead without touching these."""
+        other = Books(
+            self.machine, self.terms, each_memory(self.policy, lambda memory: memory.copy()),
+            self.state.copy(), self.record.copy(), self.roll.copy(), copied_world(self.world),
+        )
+        other.keeps_log = self.keeps_log
+        return other
+
+    def compact(self) -> None:
+        """Forget jobs that are over; the others keep their order, which decides ties."""
+        kept = kept_rows(self.state, len(self.roll))
+        if len(kept) == len(self.roll):
+            return
+        self.policy = each_memory(self.policy, lambda memory: memory.only(kept))
+        self.state = only_rows(self.state, self.record, kept)
+        self.policy = bound(self.policy, len(self.state.jobs))
+        self.roll.keep(kept)
+
+    def save(self) -> bytes:
+        """All that the books know, to be loaded with the same policy."""
+        self.compact()
+        return encode(self)
+
+    @classmethod
+    def load(cls, data: bytes, machine: Machine, policy: Composition, terms: Terms) -> Books:
+        """Books that go on where saved ones were, to the same decisions."""
+        return decode(cls, data, machine, policy, terms)
+
+    def with_policy(self, policy: Composition) -> Books:
+        """Books that go on from here under another policy."""
+        return under(self, policy)
+
+
+_NO_JOBS = JobTable.build(submit_s=[], run_s=[], procs=[])

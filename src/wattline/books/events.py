@@ -1,0 +1,153 @@
+"""What happens to a machine, as the books are told it.
+
+Events of one step carry the step's time. They are applied in the order of `ORDER`, and within one
+kind in the order of jobs or as they were given; then the policy decides once. A job is named by a
+key of the teller's own, a number or a text, the same in all events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Key = int | str
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A running job is over."""
+
+    job: Key
+    completed: bool = True
+    """False: it was killed, failed, or its node did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A job was seen to run: one that was asked to, or one that somebody else started."""
+
+    job: Key
+    nodes: tuple[int, ...] = ()
+    """Where it runs, where nodes are chosen; needed for a start that nobody asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotStarted:
+    """A start that was asked for did not happen: the job waits again, at least `backoff_s`."""
+
+    job: Key
+    backoff_s: float = 0.0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NodesDown:
+    """Units are out of order; jobs on them go on until they are said to have ended."""
+
+    units: int = 0
+    """How many, where units are only counted."""
+    nodes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NodesUp:
+    """Units are in order again."""
+
+    units: int = 0
+    nodes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CapChanged:
+    """From now on the machine may draw so much."""
+
+    watts: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Power as it was measured: of a job, or of the whole machine where none is named.
+
+    What the machine draws beyond its jobs and idle units is a rest that admission counts; drawing
+    less leaves none.
+    """
+
+    watts: float
+    job: Key | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Paced:
+    """A job was seen to run at another speed or power than was expected."""
+
+    job: Key
+    rate: float
+    power_w: float
+    stretch: float = 1.0
+    """Slowdown from outside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What the counters of stalls of some routers show."""
+
+    stalls: Mapping[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """A job arrives, with all that decisions need to know of it."""
+
+    job: Key
+    units: int
+    requested_s: float
+    watts: float = float("nan")
+    """The whole job at full speed; without it, what its nodes draw."""
+    procs: int = 0
+    """What the job asked for as its log or resource manager counts it; 0: as many as units."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """User, group, queue, partition and application, as far as they are known."""
+    codes: Mapping[str, int] = field(default_factory=dict)
+    """Numbers for those names, where the teller has its own."""
+    share: float = 0.0
+    """The user's share, for orders that weigh it."""
+    after: Key | None = None
+    """A job that must have ended before, and for how long."""
+    think_s: float = 0.0
+    logged: Mapping[str, float] = field(default_factory=dict)
+    """Further figures that a policy may ask for, such as `frequency_hz_min`."""
+    work_s: float = float("inf")
+    """Seconds at full speed, where the job declares them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """A job that has not started is withdrawn."""
+
+    job: Key
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A job asks for another time."""
+
+    job: Key
+    requested_s: float
+
+
+Event = (Ended | Started | NotStarted | NodesDown | NodesUp | CapChanged | Measured | Paced
+         | Counted | Submitted | Cancelled | Changed)
+
+ORDER: tuple[type, ...] = (
+    Ended, Started, NotStarted, NodesDown, NodesUp, CapChanged, Measured, Paced, Counted,
+    Submitted, Cancelled, Changed,
+)
+"""In which events of one instant are applied; timers go off between nodes and caps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An event that cannot be: it was not applied, and why."""
+
+    event: Event
+    reason: str

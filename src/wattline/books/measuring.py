@@ -1,0 +1,33 @@
+"""What is measured: of a job, and of the whole machine."""
+
+from __future__ import annotations
+
+from wattline.books.keeping import bring_up_to_date
+from wattline.model.kernel import kernel, kernel_part
+from wattline.policies.contract import Composition, power_told
+from wattline.policies.state import State
+
+
+@kernel_part
+def measure_job(st: State, policy: Composition, job: int, watts: float) -> None:
+    """A running job draws so much, whatever was expected; its rate stays."""
+    live = st.live[job]
+    bring_up_to_date(st, job)
+    st.clock[0].power_w += watts - live.power_w
+    power_told(st, policy.placement, job, watts - live.power_w)
+    live.power_w = watts
+    st.clock[0].examined = 0
+
+
+@kernel
+def measure_machine(st: State, watts: float) -> None:
+    """The machine draws so much: what nothing accounts for is a rest that counts all the same.
+
+    A machine that draws less than its parts are thought to leaves no rest: jobs that turn out to
+    draw less are measured one by one, and what they do not draw now they may draw later.
+    """
+    clock = st.clock[0]
+    rest_w = max(watts - (clock.power_w - clock.rest_w), 0.0)
+    clock.power_w += rest_w - clock.rest_w
+    clock.rest_w = rest_w
+    clock.examined = 0

@@ -1,0 +1,110 @@
+"""The roll of jobs: by which key each row of the table goes, and what was said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from wattline.books.events import Key, Submitted
+from wattline.model.jobs import JobTable
+from wattline.policies.state import State, fill_rows, follow
+
+NAMED = ("user", "group", "queue", "partition", "application")
+"""Columns whose values have names."""
+
+
+class Roll:
+    """Rows are given out in the order of submission and never again to another job."""
+
+    def __init__(self) -> None:
+        self._rows: dict[Key, int] = {}
+        self.jobs: list[Submitted] = []
+        self.codes: dict[str, dict[str, int]] = {column: {} for column in NAMED}
+
+    @classmethod
+    def of(cls, values: Sequence[Any], codes: Mapping[str, Mapping[str, int]]) -> Roll:
+        """A roll as it was saved: the values of its jobs, and the codes of names."""
+        made = cls()
+        made.jobs = [Submitted(*each) for each in values]
+        made._rows = {job.job: row for row, job in enumerate(made.jobs)}
+        made.codes = {column: dict(known) for column, known in codes.items()}
+        return made
+
+    def values(self) -> list[list[Any]]:
+        """All that was said of the jobs, field by field; written out, for there may be many."""
+        return [[job.job, job.units, job.requested_s, job.watts, job.procs, job.names, job.codes,
+                 job.share, job.after, job.think_s, job.logged, job.work_s] for job in self.jobs]
+
+    def __len__(self) -> int:
+        return len(self.jobs)
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._rows
+
+    def row(self, key: Key) -> int:
+        return self._rows[key]
+
+    def key(self, row: int) -> Key:
+        return self.jobs[row].job
+
+    def copy(self) -> Roll:
+        other = Roll()
+        other._rows = dict(self._rows)
+        other.jobs = list(self.jobs)
+        other.codes = {column: dict(codes) for column, codes in self.codes.items()}
+        return other
+
+    def write(
+        self, state: State, first: int, jobs: Sequence[Submitted], table: JobTable, unit_w: float
+    ) -> None:
+        """Enter jobs on the roll and fill their rows of the state."""
+        units = np.array([job.units for job in jobs], dtype=np.int64)
+        watts = np.array([job.watts for job in jobs])
+        own = ~np.isnan(watts)
+        fill_rows(state, first, table, units, np.where(own, watts, units * unit_w))
+        rows = slice(first, first + len(jobs))
+        state.live.own_watts[rows] = own
+        state.jobs.share[rows] = [job.share for job in jobs]
+        for offset, job in enumerate(jobs):
+            before = self._rows.get(job.after, -1) if job.after is not None else -1
+            if before >= 0:
+                follow(state, first + offset, before)
+            self._rows[job.job] = first + offset
+            self.jobs.append(job)
+
+    def table(self, jobs: Sequence[Submitted], now_s: float) -> JobTable:
+        """What was said of jobs as a table, for policies to look at."""
+        names: dict[str, list[str]] = {column: [] for column in NAMED}
+        codes: dict[str, list[int]] = {column: [] for column in NAMED}
+        for job in jobs:
+            for column in NAMED:
+                code = self.code(job, column)
+                codes[column].append(code)
+                known = names[column]
+                known += [str(place) for place in range(len(known), code + 1)]
+                if column in job.names:
+                    known[code] = job.names[column]
+        return JobTable.build(
+            submit_s=np.full(len(jobs), now_s), run_s=[job.work_s for job in jobs],
+            requested_s=[job.requested_s for job in jobs],
+            procs=[job.procs or job.units for job in jobs], power_w=[job.watts for job in jobs],
+            think_s=[job.think_s for job in jobs],
+            names={column: tuple(known) for column, known in names.items() if known}, **codes,
+        )
+
+    def code(self, job: Submitted, column: str) -> int:
+        """The teller's own number, or one for each name in the order in which they are met."""
+        if column in job.codes:
+            return job.codes[column]
+        name = job.names.get(column)
+        if name is None:
+            return -1
+        known = self.codes[column]
+        return known.setdefault(name, len(known))
+
+    def keep(self, rows: Any) -> None:
+        """Forget all jobs but these rows, which move up in their order."""
+        self.jobs = [self.jobs[int(row)] for row in rows]
+        self._rows = {job.job: row for row, job in enumerate(self.jobs)}

@@ -1,0 +1,270 @@
+"""How jobs that share a network hold each other up: part of a simulated world.
+
+The traffic of all running jobs is routed anew whenever one begins or leaves, and each job that is
+sensitive goes as fast as its fullest links let it. Made by `wattline.network.congestion` from a
+topology and the jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+from wattline.books.keeping import note_answer, set_speed
+from wattline.books.record import Record
+from wattline.model.kernel import implement, kernel, kernel_part, slot
+from wattline.model.kernel_arrays import KernelArrays
+from wattline.policies.contract import Composition, counters_read
+from wattline.policies.memory import Memory
+from wattline.policies.state import State
+
+JOB_PAIRS = 96
+"""Pairs of routers that stand for the traffic of one job, unless it has more routers."""
+SWEEPS = 4
+"""Rounds in which the routing of all traffic settles, each taking half of the step."""
+
+
+class Paths(KernelArrays):
+    """Where nodes stand, and the paths between each two routers as in `wattline.network.routes`."""
+
+    FIELDS = ("router", "first_node", "path_start", "link_start", "link", "minimal", "link_from",
+              "link_gbit_s")
+    router: Any
+    first_node: Any
+    path_start: Any
+    link_start: Any
+    link: Any
+    minimal: Any
+    link_from: Any
+    link_gbit_s: Any
+
+
+class Flows(Memory):
+    """Room for the flows, and how jobs use the network.
+
+    Of each job the share of its time that waits on messages, the traffic of one of its nodes, and
+    whether congestion slows it down. `changed` is 1 where jobs came or went since the last routing.
+    """
+
+    FIELDS = ("load", "fresh", "price", "cost", "pair_row", "pair_gbit_s", "job_router", "order",
+              "stalls", "changed", "share", "gbit_s", "sensitive")
+    PER_JOB: ClassVar[Mapping[str, str]] = {"share": "f8", "gbit_s": "f8", "sensitive": "i8"}
+    load: Any
+    fresh: Any
+    price: Any
+    cost: Any
+    pair_row: Any
+    pair_gbit_s: Any
+    job_router: Any
+    order: Any
+    stalls: Any
+    changed: Any
+    share: Any
+    gbit_s: Any
+    sensitive: Any
+
+
+class NoCongestion(NamedTuple):
+    """Jobs do not hold each other up."""
+
+
+class Congestion(NamedTuple):
+    """Jobs share the links of a network."""
+
+    paths: Paths
+    flows: Flows
+
+
+@slot(1, default=True)
+def network_changed(st: State, network: Any) -> None:
+    """A job came or went."""
+    return
+
+
+@slot(2, default=True)
+def congest(st: State, record: Record, network: Any, world: Any, policy: Composition) -> None:
+    """Give jobs that share the network the rates that it lets them have."""
+    return
+
+
+@implement(network_changed, Congestion)
+@kernel
+def _changed(st: State, network: Congestion) -> None:
+    network.flows.changed[0] = 1
+
+
+@implement(congest, Congestion)
+@kernel_part
+def _congest(
+    st: State, record: Record, network: Congestion, world: Any, policy: Composition
+) -> None:
+    """Find the congestion of all running jobs anew, and their rates."""
+    if network.flows.changed[0] == 0:
+        return
+    network.flows.changed[0] = 0
+    running = st.clock[0].running
+    for index in range(running):
+        network.flows.order[index] = world.ends.heap[index].job
+    pairs = 0
+    for index in range(running):
+        pairs = _add_pairs(st, network, network.flows.order[index], pairs)
+    _settle_routing(network, pairs)
+    for router in range(network.flows.stalls.size):
+        counters_read(st, policy.placement, router, network.flows.stalls[router])
+    first = 0
+    for index in range(running):
+        job = network.flows.order[index]
+        end = first + _pair_count(st, network, job)
+        slowed = _slowdown(network, first, end)
+        first = end
+        _repace(st, record, network, world, policy, job, slowed)
+
+
+@kernel
+def _routers_of(st: State, network: Congestion, job: int) -> int:
+    """Write the routers of a job, in order, and return how many there are."""
+    count = 0
+    run = st.live[job].first_node
+    while run >= 0:
+        for node in range(run, run + st.nodes[run].length):
+            router = network.paths.router[node]
+            if count == 0 or network.flows.job_router[count - 1] != router:
+                network.flows.job_router[count] = router
+                count += 1
+        run = st.nodes[run].next
+    return count
+
+
+@kernel
+def _shifts(many: int) -> int:
+    """With how many other routers each of a job's routers is paired."""
+    return max(1, min(many - 1, JOB_PAIRS // many)) if many > 1 else 0
+
+
+@kernel
+def _pair_count(st: State, network: Congestion, job: int) -> int:
+    many = _routers_of(st, network, job)
+    return many * _shifts(many)
+
+
+@kernel
+def _add_pairs(st: State, network: Congestion, job: int, pairs: int) -> int:
+    """Add the job's traffic: every router sends to, and hears from, equally many others."""
+    many = _routers_of(st, network, job)
+    shifts = _shifts(many)
+    if shifts == 0:
+        return pairs
+    routers = network.paths.first_node.size - 1
+    # Messages between nodes of one router stay on it.
+    gbit_s = network.flows.gbit_s[job] * st.live[job].units * (1.0 - 1.0 / many) / (many * shifts)
+    step = (many - 1) // shifts
+    for k in range(shifts):
+        shift = 1 + (job + k * step) % (many - 1)
+        for one in range(many):
+            here = network.flows.job_router[one]
+            there = network.flows.job_router[(one + shift) % many]
+            network.flows.pair_row[pairs] = here * routers + there
+            network.flows.pair_gbit_s[pairs] = gbit_s
+            pairs += 1
+    return pairs
+
+
+@kernel
+def _weigh(network: Congestion, row: int) -> float:
+    """Write the chance of each path of a pair, cheaper ones being likelier; return their sum."""
+    low, high = network.paths.path_start[row], network.paths.path_start[row + 1]
+    direct = 0
+    cheapest = 1e300
+    for q in range(low, high):
+        cost = 0.0
+        for k in range(network.paths.link_start[q], network.paths.link_start[q + 1]):
+            cost += network.flows.price[network.paths.link[k]]
+        network.flows.cost[q - low] = cost
+        cheapest = min(cheapest, cost)
+        direct += network.paths.minimal[q]
+    total = 0.0
+    for q in range(low, high):
+        kind = direct if network.paths.minimal[q] else high - low - direct
+        # 2.718... written out: the power is the same compiled and plain.
+        chance = 2.718281828459045 ** (cheapest - network.flows.cost[q - low]) / kind
+        network.flows.cost[q - low] = chance
+        total += chance
+    return total
+
+
+@kernel
+def _settle_routing(network: Congestion, pairs: int) -> None:
+    """Loads of the links when traffic takes cheap paths, and their prices: 1 + load squared."""
+    for e in range(network.flows.load.size):
+        network.flows.load[e] = 0.0
+        network.flows.price[e] = 1.0
+    for sweep in range(SWEEPS):
+        for e in range(network.flows.load.size):
+            network.flows.fresh[e] = 0.0
+        for pair in range(pairs):
+            row = network.flows.pair_row[pair]
+            total = _weigh(network, row)
+            low = network.paths.path_start[row]
+            for q in range(low, network.paths.path_start[row + 1]):
+                part = network.flows.pair_gbit_s[pair] * network.flows.cost[q - low] / total
+                for k in range(network.paths.link_start[q], network.paths.link_start[q + 1]):
+                    network.flows.fresh[network.paths.link[k]] += part
+        step = 1.0 if sweep == 0 else 0.5
+        for e in range(network.flows.load.size):
+            network.flows.load[e] += step * (network.flows.fresh[e] - network.flows.load[e])
+            used = network.flows.load[e] / network.paths.link_gbit_s[e]
+            network.flows.price[e] = 1.0 + used * used
+    for router in range(network.flows.stalls.size):
+        network.flows.stalls[router] = 0.0
+    for e in range(network.flows.load.size):
+        over = network.flows.load[e] / network.paths.link_gbit_s[e] - 1.0
+        network.flows.stalls[network.paths.link_from[e]] += max(0.0, over)
+
+
+@kernel
+def _slowdown(network: Congestion, first: int, end: int) -> float:
+    """How many times as long the job's slowest pair takes: the fullest link on its paths."""
+    worst = 1.0
+    for pair in range(first, end):
+        row = network.flows.pair_row[pair]
+        total = _weigh(network, row)
+        low = network.paths.path_start[row]
+        expected = 0.0
+        for q in range(low, network.paths.path_start[row + 1]):
+            fullest = 1.0
+            for k in range(network.paths.link_start[q], network.paths.link_start[q + 1]):
+                e = network.paths.link[k]
+                fullest = max(fullest, network.flows.load[e] / network.paths.link_gbit_s[e])
+            expected += network.flows.cost[q - low] / total * fullest
+        worst = max(worst, expected)
+    return worst
+
+
+@kernel_part
+def _repace(
+    st: State, record: Record, network: Congestion, world: Any, policy: Composition, job: int,
+    slowed: float,
+) -> None:
+    """Give a job its new rate, unless it is the one that it has."""
+    live = st.live[job]
+    waiting = network.flows.share[job] if network.flows.sensitive[job] else 0.0
+    stretch = (1.0 + waiting * (slowed - 1.0)) / _node_speed(st, job)
+    rate = st.clock[0].speed / stretch
+    live.stretch = stretch
+    if abs(rate - live.rate) > 1e-9 * rate:
+        set_speed(st, record, world, policy, job, rate, live.power_w, live.cap_w)
+        note_answer(st, record, job)
+
+
+@kernel
+def _node_speed(st: State, job: int) -> float:
+    """Speed of the slowest of the job's nodes."""
+    if st.kinds.size < 2:
+        return 1.0
+    speed = 1e300
+    run = st.live[job].first_node
+    while run >= 0:
+        for node in range(run, run + st.nodes[run].length):
+            speed = min(speed, st.kinds[st.nodes[node].kind].speed)
+        run = st.nodes[run].next
+    return float(speed)

@@ -1,0 +1,158 @@
+"""The simulated world as a teller: the same simulation, event by event through the books.
+
+The loop (`wattline.engine.loop`) does all of this in one kernel and is what simulations run on.
+Here every instant passes through `Books.step`, as it does on a live machine, so that it can be
+written into a journal, saved in the middle, copied, and compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from wattline.books import Books, CapChanged, Counted, Ended, Event, Paced, Submitted
+from wattline.books.decision import Decision
+from wattline.books.roll import NAMED
+from wattline.engine.loop import is_completed
+from wattline.engine.prepare import Rules, cap_steps, sizes_of
+from wattline.engine.world import Simulated, make_ends
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine
+from wattline.policies.contract import Composition
+from wattline.policies.memory import bound, memories
+from wattline.policies.regulation.none import NoRegulation
+
+Watch = Callable[[float, list[Event], tuple[Decision, ...], list[Event]], None]
+"""Told of each instant: its time, events and decisions, and how the world answered."""
+
+
+class Teller:
+    """Keeps books of a simulation and tells them, instant by instant, what its world does."""
+
+    def __init__(
+        self, jobs: JobTable, machine: Machine, policy: Composition, rules: Rules | None = None
+    ) -> None:
+        self.rules = rules or Rules()
+        self.jobs = jobs
+        self.submissions = submissions(jobs, machine, self.rules)
+        start_s = float(jobs.submit_s[0]) if len(jobs) else 0.0
+        self.caps = cap_steps(self.rules, start_s)
+        highest_w = float(np.max(self.caps.cap_w)) if len(self.caps) else np.inf
+        self.books = Books.open(machine, policy, self.rules.terms, start_s=start_s,
+                                cap_w_max=highest_w)
+        self.books.keeps_log = True
+        self.books.world = self._world()
+        self.arrived = 0
+        self.taken = 0
+
+    def _world(self) -> Simulated:
+        ends = make_ends(len(self.books.state.running), self.caps[:0])
+        world = Simulated(ends, *bound(self.rules.nature, len(self.jobs)))
+        for memory in memories(world).values():
+            memory.annotate(0, self.jobs, self.rules.logged)
+        return world
+
+    def next_s(self) -> float:
+        """The time of the next instant, infinite when nothing more will happen."""
+        times = [self.books.next_s()]
+        ends = self.books.world.ends
+        if ends.tally[0].ends:
+            times.append(float(ends.heap[0].time_s))
+        if self.arrived < len(self.jobs):
+            times.append(float(self.jobs.submit_s[self.arrived]))
+        if self.taken < len(self.caps):
+            times.append(float(self.caps[self.taken].time_s))
+        return min(times)
+
+    def finished(self) -> bool:
+        return int(self.books.record.meter[0].done) == len(self.jobs) or self.next_s() == np.inf
+
+    def instant(self) -> tuple[float, list[Event], tuple[Decision, ...], list[Event]]:
+        """Let the next instant happen: its time, events, decisions, and the world's answers."""
+        now_s = self.next_s()
+        events = [*self._ends(now_s), *self._caps(now_s), *self._arrivals(now_s)]
+        stalls = self._stalls()
+        decisions = self.books.step(now_s, events)
+        assert not self.books.refused, self.books.refused
+        return now_s, events, decisions, [*self._answers(), *_changed(stalls, self._stalls())]
+
+    def run(self, watch: Watch | None = None) -> Books:
+        """All instants to the end."""
+        while not self.finished():
+            happened = self.instant()
+            if watch is not None:
+                watch(*happened)
+        return self.books
+
+    def _ends(self, now_s: float) -> Iterator[Event]:
+        ends = self.books.world.ends
+        heap = ends.heap[: ends.tally[0].ends]
+        for row in sorted(int(job) for job in heap.job[heap.time_s <= now_s]):
+            yield Ended(row, self._completes(row, now_s))
+
+    def _completes(self, row: int, now_s: float) -> bool:
+        """Whether the job's work will be done then; asked of a copy: the books are not there."""
+        state = self.books.state
+        alone = state.with_arrays(clock=state.clock.copy(), live=state.live[row:row + 1].copy(),
+                                  jobs=state.jobs[row:row + 1])
+        alone.clock[0].now_s = now_s
+        return bool(is_completed(alone, 0))
+
+    def _caps(self, now_s: float) -> Iterator[Event]:
+        while self.taken < len(self.caps) and self.caps[self.taken].time_s <= now_s:
+            yield CapChanged(float(self.caps[self.taken].cap_w))
+            self.taken += 1
+
+    def _arrivals(self, now_s: float) -> Iterator[Event]:
+        while self.arrived < len(self.jobs) and self.jobs.submit_s[self.arrived] <= now_s:
+            yield self.submissions(self.arrived)
+            self.arrived += 1
+
+    def _answers(self) -> Iterator[Event]:
+        record = self.books.record
+        for answer in record.answers[: record.meter[0].answers]:
+            yield Paced(int(answer.job), float(answer.rate), float(answer.power_w),
+                        float(answer.stretch))
+
+    def _stalls(self) -> Any:
+        flows = getattr(self.books.world.network, "flows", None)
+        return None if flows is None else flows.stalls.copy()
+
+
+def _changed(before: Any, after: Any) -> Iterator[Event]:
+    if before is not None and not np.array_equal(before, after):
+        places = np.flatnonzero(before != after)
+        yield Counted({int(place): float(after[place]) for place in places})
+
+
+def submissions(
+    jobs: JobTable, machine: Machine, rules: Rules
+) -> Callable[[int], Submitted]:
+    """What is said of each job of a table when it is submitted."""
+    size = sizes_of(jobs, machine, rules.granularity)
+    share = np.asarray(rules.user_share, dtype=np.float64)
+
+    def submitted(row: int) -> Submitted:
+        codes = {column: int(getattr(jobs, column)[row]) for column in NAMED}
+        codes = {column: code for column, code in codes.items() if code >= 0}
+        after = int(jobs.after_job[row])
+        user = codes.get("user", -1)
+        return Submitted(
+            job=row, units=int(size[row]), requested_s=float(jobs.requested_s[row]),
+            watts=float(jobs.power_w[row]), procs=int(jobs.procs[row]), codes=codes,
+            names={column: jobs.name_of(column, code) for column, code in codes.items()},
+            share=float(share[user]) if share.size and user >= 0 else 0.0,
+            after=after if after >= 0 else None, think_s=float(jobs.think_s[row]),
+            logged={name: float(values[row]) for name, values in rules.logged.items()
+                    if values[row] == values[row]},
+            work_s=float(jobs.run_s[row]),
+        )
+
+    return submitted
+
+
+def declares_work(policy: Composition) -> bool:
+    """Whether a policy goes by the work that jobs declare and report, as regulation does."""
+    return not isinstance(policy.regulation, NoRegulation)

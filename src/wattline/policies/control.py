@@ -1,0 +1,60 @@
+"""What a machine can be asked for: the part of a decision that somebody has to carry out.
+
+A policy books rates and watts, which are what it expects. What can be set is nodes, a frequency,
+a cap, threads, a class of node. Each axis says what its choice for a job means in those terms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+from wattline.policies.contract import Composition
+from wattline.policies.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """What is set for a job; `None` leaves a thing as it is."""
+
+    units: int = 0
+    nodes: tuple[int, ...] = ()
+    """Which ones, where nodes are chosen."""
+    frequency_hz: float | None = None
+    cap_w: float | None = None
+    """Of a node, or of what the axis caps in it."""
+    cores: int | None = None
+    """Of each node."""
+    threads: int | None = None
+    inner_threads: int | None = None
+    node_class: int | None = None
+    """Its number among the machine's groups of nodes."""
+
+
+@singledispatch
+def settings(axis: Any, st: State, job: int) -> dict[str, Any]:
+    """What this axis chose for a job, as fields of `Control`; register it for your own type."""
+    return {}
+
+
+def control_of(policy: Composition, st: State, job: int, cap_w: float = float("inf")) -> Control:
+    """All that is to be set for a job that the policy has just decided on."""
+    chosen: dict[str, Any] = {}
+    for axis in (policy.configuration, policy.admission, policy.placement):
+        chosen |= settings(axis, st, job)
+    if cap_w < float("inf"):
+        chosen["cap_w"] = cap_w
+    return Control(int(st.live[job].units), nodes_of(st, job), **chosen)
+
+
+def nodes_of(st: State, job: int) -> tuple[int, ...]:
+    """The nodes of a job, in the order in which they were taken."""
+    if st.nodes.size == 0:
+        return ()
+    found: list[int] = []
+    run = int(st.live[job].first_node)
+    while run >= 0:
+        found += range(run, run + int(st.nodes[run].length))
+        run = int(st.nodes[run].next)
+    return tuple(found)

@@ -1,0 +1,94 @@
+"""One simulation, five ways: the loop, event by event, replayed, saved in the middle, copied.
+
+All must decide the same to the last bit. What the replay is told is a journal through its text,
+without run times: a policy that looks at what no machine could tell is found out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from wattline.books import Books, Submitted
+from wattline.books.journal import Entry, entry_line, head_line, read_journal
+from wattline.books.replay import replay
+from wattline.engine.prepare import Rules
+from wattline.engine.simulate import collect, simulate
+from wattline.engine.telling import Teller, declares_work
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine
+from wattline.model.run import Run
+from wattline.policies.contract import Composition
+
+
+def differences(
+    jobs: JobTable, machine: Machine, policy: Composition, rules: Rules | None = None
+) -> list[str]:
+    """Where the five ways part, a sentence each; none where they are one."""
+    rules = rules or Rules()
+    whole = simulate(jobs, machine, policy, rules)
+    teller = Teller(jobs, machine, policy, rules)
+    entries = _journal(teller, declares_work(policy))
+    stepped = collect(jobs, machine, rules, teller.books.state, teller.books.record, 0.0)
+    found = [f"event by event, {name} differs" for name in _differing(whole, stepped)]
+    if found:
+        return found
+
+    def fresh() -> Books:
+        highest_w = float(teller.books.state.clock[0].cap_w_max)
+        return Books.open(machine, policy, rules.terms, start_s=float(jobs.submit_s[0]),
+                          cap_w_max=highest_w)
+
+    found += _again("replayed", fresh(), entries)
+    half = len(entries) // 2
+    books = fresh()
+    found += _again("the first half", books, entries[:half])
+    saved = Books.load(books.save(), machine, policy, rules.terms)
+    copied = books.copy()
+    for name, each in (("saved and loaded", saved), ("what was copied", books),
+                       ("the copy", copied)):
+        found += _again(name, each, entries[half:])
+    return found
+
+
+def _journal(teller: Teller, declares: bool) -> list[Entry]:
+    lines = [head_line({})]
+
+    def watch(now_s: float, events: Any, decisions: Any, answers: Any) -> None:
+        told = [replace(event, work_s=float("inf"))
+                if isinstance(event, Submitted) and not declares else event for event in events]
+        lines.append(entry_line(now_s, told, decisions))
+        if answers:
+            lines.append(entry_line(now_s, answers, None))
+
+    teller.run(watch)
+    return list(read_journal("".join(lines), "journal").entries())
+
+
+def _again(name: str, books: Books, entries: list[Entry]) -> list[str]:
+    found = replay(books, entries)
+    if found.equal:
+        return []
+    first = found.first_difference
+    return [f"{name}: differs at step {first.step}, {first.time_s:g} s" if first else
+            f"{name}: {found.refused[0].reason}"]
+
+
+def _differing(one: Run, other: Run) -> list[str]:
+    a, b = _columns(one), _columns(other)
+    return [name for name in a
+            if not np.array_equal(a[name], b[name], equal_nan=a[name].dtype.kind == "f")]
+
+
+def _columns(run: Run) -> dict[str, Any]:
+    """Everything that a run says, by name."""
+    parts = {"schedule": run.schedule, "events": run.events}
+    if run.placement is not None:
+        parts["placement"] = run.placement
+    found = {f"{part}.{name}": values for part, table in parts.items()
+             for name, values in vars(table).items()}
+    found["totals"] = np.array([run.energy_j, run.time_above_cap_s, run.energy_above_cap_j,
+                                run.power_w_peak, run.end_s])
+    return found

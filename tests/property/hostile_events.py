@@ -1,0 +1,139 @@
+"""Books under events that nobody would send: double, late, contradictory, about unknown jobs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from tests.support.workloads import compose
+
+from wattline.books import (
+    Books,
+    Cancelled,
+    CapChanged,
+    Changed,
+    Ended,
+    Measured,
+    NodesDown,
+    NodesUp,
+    NotStarted,
+    Paced,
+    Started,
+    Submitted,
+    Terms,
+)
+from wattline.model.machine import Machine, NodeClass
+from wattline.model.reservation import Reservation
+from wattline.model.views.build import power_view
+from wattline.policies.admission.block import Block
+from wattline.policies.admission.dvfs import Dvfs
+from wattline.policies.admission.wait import Wait
+from wattline.policies.backfill.conservative import Conservative
+from wattline.policies.order.wfp import Wfp
+from wattline.policies.placement.bounded_setup import bounded
+from wattline.policies.placement.first_fit import FirstFit
+from wattline.policies.state import QUEUED, RUNNING
+
+UNITS = 12
+NODE = NodeClass(power_w_idle=90.0, power_w_active=300.0, power_w_off=5.0)
+MACHINE = Machine.uniform(UNITS, NODE, nodes_per_rack=4)
+LEVELS = Dvfs(np.array([0.5, 1.0]), np.array([0.6, 1.0]), latency_s=1.0)
+
+POLICIES: dict[str, Any] = {
+    "easy": lambda: (compose(), Terms()),
+    "conservative-block": lambda: (compose(backfill=Conservative(), admission=Block()), Terms()),
+    "wait": lambda: (compose(admission=Wait(20.0, 3)), Terms()),
+    "wfp-dvfs-nodes": lambda: (compose(order=Wfp(), admission=LEVELS, placement=FirstFit()),
+                               Terms(choose_nodes=True)),
+    "bounded": lambda: (compose(placement=bounded(power_view(
+        MACHINE, limits_w={"rack0": 800.0}), MACHINE)), Terms(choose_nodes=True)),
+    "reserved": lambda: (compose(), Terms(reservations=(Reservation(30.0, 40.0, nodes=5),))),
+}
+
+
+def stream(random: np.random.Generator, now_s: float, books: Books) -> tuple[float, list[Any]]:
+    """A time, now and then in the past, and up to six events, sensible or not."""
+    time_s = now_s + float(random.integers(0, 8))
+    if random.random() < 0.05:
+        time_s = now_s - 5.0
+    return time_s, [event(random, books) for _ in range(random.integers(0, 7))]
+
+
+def event(random: np.random.Generator, books: Books) -> Any:
+    known = [each.job for each in books.roll.jobs]
+    job = int(random.choice(known)) if known and random.random() < 0.8 else 999
+    new = int(random.integers(0, 1000))
+    if random.random() < 0.4:
+        return Submitted(new, int(random.integers(1, 9)), float(random.integers(1, 40)),
+                         after=job if random.random() < 0.2 else None)
+    if random.random() < 0.3:
+        return Ended(job, bool(random.random() < 0.8))
+    node = int(random.integers(-1, UNITS + 2))
+    named = bool(books.state.nodes.size)
+    nodes = tuple(int(n) for n in random.permutation(UNITS)[: random.integers(1, 4)])
+    outage = {"nodes": (node, *nodes)} if named else {"units": node}
+    watts = float(random.choice([-1.0, 0.0, 250.0, 900.0, np.nan, np.inf]))
+    return random.choice(np.array([
+        Ended(job), Ended(job, False), Started(job, nodes), Started(job), NotStarted(job, 3.0),
+        NotStarted(job, -1.0), NodesDown(**outage), NodesUp(**outage), CapChanged(watts),
+        CapChanged(3600.0), CapChanged(2000.0), Measured(watts, job), Measured(watts),
+        Paced(job, float(random.choice([0.0, 0.5, 1.0])), watts),
+        Submitted(new, int(random.integers(0, UNITS + 3)), 9.0), Submitted(job, 3, 20.0),
+        Submitted(new, 2, float("nan")),
+        Cancelled(job), Changed(job, float(random.integers(1, 60))), Changed(job, -2.0),
+        "no event at all",
+    ], dtype=object))
+
+
+def wrong(books: Books) -> list[str]:
+    """What does not add up in the books."""
+    state, clock = books.state, books.state.clock[0]
+    live = state.live[: len(books.roll)]
+    running = state.running[: clock.running]
+    busy = int(live.units[running].sum())
+    held = busy + clock.free + clock.off + clock.changing + clock.reserved + clock.down
+    found = []
+    least = min(clock.free, clock.reserved, clock.down, clock.owed, clock.down_owed)
+    if held != clock.units or least < 0 or clock.down + clock.down_owed > clock.units:
+        found.append(f"{held} units of {clock.units}")
+    if sorted(running) != sorted(np.flatnonzero(live.state == RUNNING)):
+        found.append("the list of running jobs")
+    queue = state.queue.job[clock.queue_first: clock.queue_last]
+    if sorted(queue) != sorted(np.flatnonzero(live.state == QUEUED)):
+        found.append("the queue")
+    idle_w = (clock.units - busy - clock.off - clock.down) * clock.idle_w
+    power_w = idle_w + (clock.off + clock.down) * clock.off_w + live.power_w[running].sum()
+    if abs(power_w + clock.rest_w - clock.power_w) > 1e-6 * (1.0 + clock.power_w):
+        found.append(f"power {clock.power_w} where parts give {power_w + clock.rest_w}")
+    if state.nodes.size:
+        taken = int((state.node_free == 0).sum()) - int(state.node_out.sum())
+        if taken != busy:
+            found.append(f"{taken} nodes taken by jobs of {busy}")
+    if not clock.energy_j >= 0 or not np.isfinite(clock.power_w):
+        found.append("energy or power")
+    return found
+
+
+def hostile(name: str, seeds: int, steps: int) -> dict[str, Any]:
+    """What went wrong, and how many events were taken and refused."""
+    problems: list[str] = []
+    taken = refused = decisions = 0
+    reasons: set[str] = set()
+    for seed in range(seeds):
+        random = np.random.default_rng(seed)
+        policy, terms = POLICIES[name]()
+        books = Books.open(MACHINE, policy, terms, cap_w=3600.0, cap_w_max=3600.0)
+        for step in range(steps):
+            time_s, events = stream(random, books.now_s, books)
+            decisions += len(books.step(time_s, events))
+            taken += len(events) - len(books.refused)
+            refused += len(books.refused)
+            reasons |= {each.reason.split("'")[0] for each in books.refused}
+            problems += [f"seed {seed}, step {step}: {each}" for each in wrong(books)]
+            if step == steps // 2:
+                policy, terms = POLICIES[name]()
+                books = Books.load(books.save(), MACHINE, policy, terms)
+            if problems:
+                return {"problems": problems[:3]}
+    return {"problems": [], "taken": taken, "refused": refused, "decisions": decisions,
+            "reasons": sorted(reasons)}

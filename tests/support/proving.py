@@ -1,0 +1,55 @@
+"""Pairs of choices along two axes, made into plans that must decide the same in five ways."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+from tests.support.choices import CASES, NODES, trace
+from wattline.analysis.checker import check
+from wattline.model.errors import InputError
+from wattline.policies.contract import Composition
+from wattline.scenario.build import Plan, plan
+from wattline.scenario.load import changed, validate
+from wattline.testing.five_ways import differences
+
+
+def pairs() -> list[tuple[str, str]]:
+    """Each choice of each axis with each of every other; of the networks' placements three."""
+    kept = [case for case in CASES if "network.groups" not in CASES[case]
+            or case.split(".")[1] in ("rdn", "nedd", "low-stall-router")]
+    return [(one, other) for one, other in combinations(kept, 2)
+            if one.split(".")[0] != other.split(".")[0]]
+
+
+def planned_pair(one: str, other: str, seed: int, jobs: int) -> Plan | str:
+    """The plan of two cases together, or why there is none."""
+    given = _together(CASES[one], CASES[other])
+    if isinstance(given, str):
+        return given
+    kind = str(given.pop("trace", ""))
+    machine = {} if "machine.classes" in given else NODES
+    try:
+        made = validate(changed({"name": "pair", "trace": {"file": "made"}}, machine | given),
+                        f"{one} with {other}")
+        return plan(made, trace(kind, seed, jobs))
+    except InputError as error:
+        return str(error)
+
+
+def _together(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any] | str:
+    if one.get("trace", "") != other.get("trace", "") and "trace" in one and "trace" in other:
+        return "the two cases are about different jobs"
+    both = one | other
+    if any(field.startswith("power.cap.") for field in both):
+        both.pop("power.cap", None)
+    if "machine.classes" in both:
+        both.pop("machine.nodes", None)
+    return both
+
+
+def prove(ready: Plan) -> list[str]:
+    """What is wrong with a plan's run: by the independent checker, and between the five ways."""
+    assert isinstance(ready.policy, Composition)
+    found = [f"checker: {problem}" for problem in check(ready.run())[:3]]
+    return found or differences(ready.jobs, ready.machine, ready.policy, ready.rules)
