@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tests.support.choices import CASES
 from tests.support.plain import in_plain
 from tests.support.workloads import compose
-from wattline.model.errors import PolicyError
+from wattline.model.errors import InputError, PolicyError
 from wattline.model.signal import Signal
 from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.order.ranked import Ranked
@@ -96,3 +98,17 @@ def test_what_does_not_say_that_a_view_suffices_is_refused(name: str) -> None:
         decide(REFUSED[name], VIEW)
     assert "\n" not in str(found.value)
     assert "simulate it instead" in str(found.value)
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    ({"free": 9}, "9 are free"), ({"free": -3}, "-3 units free"), ({"now_s": np.nan}, "time nan"),
+    ({"cap_w": np.nan}, "a cap of nan W"), ({"power_w": -1.0}, "power -1.0 W"),
+    ({"queue": (QueuedJob(0, 2, 20.0, 1.0, 600.0), QueuedJob(0, 1, 2.0, 1.0, 300.0))},
+     "two jobs are called 0"),
+    ({"queue": (QueuedJob(0, 0, 20.0, 1.0, 600.0),)}, "job 0 has 0 units"),
+    ({"queue": (QueuedJob(0, 2, np.nan, 1.0, 600.0),)}, "and nan"),
+    ({"queue": (QueuedJob(0, 2, 20.0, 1.0, np.nan),)}, "nan W"),
+])
+def test_a_view_of_no_machine_is_refused(change, said) -> None:
+    with pytest.raises(InputError, match=said):
+        decide(compose(), replace(VIEW, **change))

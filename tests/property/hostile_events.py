@@ -101,7 +101,8 @@ def wrong(books: Books) -> list[str]:
     queue = state.queue.job[clock.queue_first: clock.queue_last]
     if sorted(queue) != sorted(np.flatnonzero(live.state == QUEUED)):
         found.append("the queue")
-    idle_w = (clock.units - busy - clock.off - clock.down) * clock.idle_w
+    idle_w = (clock.units - busy - clock.off - clock.down - clock.changing) * clock.idle_w
+    idle_w += clock.changing_w
     power_w = idle_w + (clock.off + clock.down) * clock.off_w + live.power_w[running].sum()
     if abs(power_w + clock.rest_w - clock.power_w) > 1e-6 * (1.0 + clock.power_w):
         found.append(f"power {clock.power_w} where parts give {power_w + clock.rest_w}")

@@ -31,14 +31,14 @@ HOSTILE: tuple[Any, ...] = (
 )
 
 FILES: dict[str, str] = {
-    "log.swf": "; UnixStartTime: 1000000\n; MaxProcs: 36\n; Application: 0 app\n"
+    "log.swf": "; UnixStartTime: 1000000\n; MaxNodes: 36\n; Application: 0 app\n"
                "; Application: 1 CG.A\n; Queue: 1 debug\n" + "".join(
         f"{n} {7 * n} -1 {20 + 13 * (n % 5)} {1 + n % 7} -1 -1 {1 + n % 7} {40 + 20 * (n % 4)} -1 "
         f"1 {1 + n % 3} 1 {n % 2} {1 + n % 2} -1 -1 -1\n" for n in range(1, 13)),
-    "app.swf": "; MaxProcs: 36\n; Application: 0 app\n" + "".join(
+    "app.swf": "; MaxNodes: 36\n; Application: 0 app\n" + "".join(
         f"{n} {9 * n} -1 50 {2 + 2 * (n % 3)} -1 -1 {2 + 2 * (n % 3)} 130 -1 1 1 1 0 1 -1 -1 -1\n"
         for n in range(1, 13)),
-    "cg.swf": "; MaxProcs: 36\n; Application: 0 CG.A\n" + "".join(
+    "cg.swf": "; MaxNodes: 36\n; Application: 0 CG.A\n" + "".join(
         f"{n} {n} -1 50 {1 + n % 2} -1 -1 {1 + n % 2} 130 -1 1 1 1 0 1 -1 -1 -1\n"
         for n in range(1, 13)),
     "cap.csv": "0,9000\n60,8000\n120,10000\n",

@@ -43,6 +43,7 @@ runs = Table(
     Column("epoch_s", Float(53), nullable=False),
     Column("energy_j", Float(53), nullable=False),
     Column("left_out", Text, nullable=False),
+    Column("assumed", Text, nullable=False),
 )
 jobs = Table(
     "ledger_job", metadata,
@@ -148,7 +149,8 @@ class Ledger:
 
     def add(self, name: str, records: Iterable[JobRecord], *, machine: str = "",
             energy_j: float = 0.0, epoch_s: float = 0.0, digest: str = "", replace: bool = False,
-            left_out: Mapping[str, Mapping[str, float]] | None = None) -> Entered:
+            left_out: Mapping[str, Mapping[str, float]] | None = None,
+            assumed: Iterable[str] = ()) -> Entered:
         """Enter a run, all of it or nothing.
 
         A run is known by its digest: the same one is not entered twice, whatever it is called, and
@@ -170,6 +172,7 @@ class Ledger:
                 self._remove(connection, name)
             row = runs.insert().values(name=name, machine=machine, energy_j=energy_j,
                                        epoch_s=epoch_s, left_out=json.dumps(left_out or {}),
+                                       assumed=json.dumps(list(assumed)),
                                        digest=digest or f"name {name}")
             key = session.connection().execute(row).inserted_primary_key
             assert key is not None
@@ -208,7 +211,8 @@ class Ledger:
             known = ", ".join(self.run_names()) or "none yet"
             raise InputError(f"the ledger has no run '{name}'; it has {known}" if name
                              else "the ledger is empty; enter a run folder first")
-        return {**row._mapping, "left_out": json.loads(row.left_out)}
+        return {**row._mapping, "left_out": json.loads(row.left_out),
+                "assumed": json.loads(row.assumed)}
 
     def jobs_of(self, run_id: int, chosen: Chosen = ALL) -> list[dict[str, Any]]:
         """Jobs that match all given conditions, in order of their numbers."""

@@ -23,7 +23,7 @@ from wattline.policies.contract import (
     refuses,
 )
 from wattline.policies.queue import enqueue
-from wattline.policies.state import DONE, HELD, REFUSED, State
+from wattline.policies.state import CANCELLED, DONE, HELD, REFUSED, State
 
 
 @kernel_part
@@ -42,7 +42,7 @@ def submit(st: State, record: Record, policy: Composition, job: int) -> None:
         st.live[job].state = HELD
         if st.live[after].state == DONE:
             _become_eligible(st, record, policy, job, st.live[after].end_s)
-        elif st.live[after].state == REFUSED:
+        elif st.live[after].state in (REFUSED, CANCELLED):
             enqueue(st, policy, job)  # as where that job is left out of the log
     else:
         enqueue(st, policy, job)
@@ -112,6 +112,7 @@ def change_cap(st: State, record: Record, cap_w: float) -> None:
     """From now on the machine may draw so much."""
     clock = st.clock[0]
     clock.cap_w = cap_w
+    clock.cap_w_max = max(clock.cap_w_max, cap_w)
     clock.examined = 0
     clock.smallest = 1  # another cap may mean configurations of fewer units
     log_event(st, record, CAP_STEP, NO_JOB, cap_w)

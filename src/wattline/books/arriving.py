@@ -85,6 +85,16 @@ def take_back(
     st.clock[0].replan = PLAN_STALE
 
 
+@kernel
+def hold_until(st: State, record: Record, job: int, time_s: float) -> None:
+    """A job that was queued may not start before a time."""
+    if st.live[job].state != QUEUED:
+        return
+    leave_waiting(st, job)
+    push_timer(st, record.meter[0].timers, time_s, ELIGIBLE, job)
+    record.meter[0].timers += 1
+
+
 @kernel_part
 def cancel(st: State, record: Record, policy: Composition, job: int) -> None:
     """A job that has not started is withdrawn; those that wait for it need not any more."""

@@ -23,7 +23,7 @@ from wattline.books.record import ANSWER, Record, make_record
 from wattline.books.roll import Roll
 from wattline.books.room import make_room
 from wattline.books.rows import kept_rows, only_rows
-from wattline.books.stepping import EVENT, step
+from wattline.books.stepping import EVENT, SUBMITTED, step
 from wattline.books.switching import under
 from wattline.books.world import RealWorld, copied_world
 from wattline.model.jobs import JobTable
@@ -31,7 +31,7 @@ from wattline.model.machine import Machine
 from wattline.policies.contract import Composition, cycle_s
 from wattline.policies.control import Control, control_of
 from wattline.policies.memory import bound, each_memory, memories
-from wattline.policies.state import ACTION, State, reserve
+from wattline.policies.state import ACTION, REFUSED, State, reserve
 
 ROWS = 1024
 """Room for jobs to begin with; it grows."""
@@ -53,6 +53,8 @@ class Books:
         self.world: Any = RealWorld() if world is None else world
         self.refused: tuple[Refused, ...] = ()
         """Events of the last step that cannot be."""
+        self.turned_away: list[int] = []
+        """Rows of jobs that the policy refused in the last step: they could never start."""
         self.keeps_log = False
         """Whether the log of events grows on, for a result; otherwise each step begins it anew."""
 
@@ -104,22 +106,30 @@ class Books:
         """
         self._take(now_s, events, deciding=True)
         decided = self.record.decided[: self.record.meter[0].decided]
-        return tuple(self._decision(action) for action in decided)
+        refused = [Decision("refuse", self.roll.key(row), 0.0, 0.0, Control())
+                   for row in self.turned_away]
+        return (*refused, *(self._decision(action) for action in decided))
 
     def apply(self, now_s: float, events: Iterable[Event]) -> None:
         """The same without a decision: for what was measured after the last one."""
         self._take(now_s, events, deciding=False)
 
     def _take(self, now_s: float, events: Iterable[Event], deciding: bool) -> None:
+        self.record.meter[0].decided = 0
+        self.record.meter[0].answers = 0
+        self.turned_away = []
         checker = Checker(self, now_s)
         coded = checker.coded(events)
         self.refused = tuple(checker.refused)
-        now_s = max(now_s, self.now_s)
+        if not checker.possible:
+            return
         self.state, self.record = make_room(self.state, self.record, len(coded), self.keeps_log)
         array = np.array(coded, dtype=EVENT).view(np.recarray)
         step(self.state, self.record, self.world, self.policy, array, len(coded), now_s, deciding)
         if self.record.meter[0].undone:
             raise TypeError("a policy marked starts_only asked for more than starts")
+        self.turned_away = [int(job) for kind, job, *_ in coded if kind == SUBMITTED
+                            and self.state.live[job].state == REFUSED]
 
     def admit(self, submitted: Sequence[Submitted], now_s: float) -> int:
         """Write jobs into new rows, for the policy to know them; the first row."""
@@ -175,6 +185,8 @@ class Books:
         kept = kept_rows(self.state, len(self.roll))
         if len(kept) == len(self.roll):
             return
+        self.turned_away = []
+        self.roll.remember(self.state)
         self.policy = each_memory(self.policy, lambda memory: memory.only(kept))
         self.state = only_rows(self.state, self.record, kept)
         self.policy = bound(self.policy, len(self.state.jobs))

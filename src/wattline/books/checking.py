@@ -27,11 +27,14 @@ from wattline.books.events import (
     Submitted,
 )
 from wattline.model.errors import InputError
+from wattline.policies.control import nodes_of
 from wattline.policies.state import ASIDE, HELD, PAUSED, PENDING, QUEUED, RUNNING
 
 if TYPE_CHECKING:
     from wattline.books.books import Books
 
+MOST_CODES = 1_000_000
+"""Of names: each has its place in a table."""
 Coded = tuple[int, int, float, float, float]
 STATES = {PENDING: "has not been submitted", HELD: "is held", QUEUED: "waits", ASIDE: "waits",
           RUNNING: "runs", PAUSED: "is paused"}
@@ -49,18 +52,27 @@ class Checker:
         self._arriving: dict[Key, Submitted] = {}
         self._free = int(books.state.clock[0].free)
         self._taken: set[int] = set()
-        self._out = int(books.state.clock[0].down + books.state.clock[0].down_owed)
+        self._owed = int(books.state.clock[0].down_owed)
+        self._out = int(books.state.clock[0].down) + self._owed
+        self._freed: set[int] = set()
+        self.possible = True
+        """Whether there can be a step at this time."""
 
     def coded(self, events: Iterable[Event]) -> list[Coded]:
         """The events that can be, in their order, as the kernel takes them."""
         given = list(events)
-        if self.now_s < self.books.now_s or self.now_s != self.now_s:
-            reason = f"the time {self.now_s:g} s lies before {self.books.now_s:g} s"
-            self.refused += [Refused(event, reason) for event in given]
+        if not self.books.now_s <= self.now_s < np.inf:
+            reason = f"the time {self.now_s} s is no time from {self.books.now_s:g} s on"
+            self.refused += [Refused(event, reason) for event in given] or [Refused(None, reason)]
+            self.possible = False
             return []
-        known = [event for event in given if type(event) in _RANK]
-        self.refused += [Refused(event, "this is no event") for event in given
-                         if type(event) not in _RANK]
+        known = []
+        for event in given:
+            reason = _no_event(event)
+            if reason:
+                self.refused.append(Refused(event, reason))
+            else:
+                known.append(event)
         for event in sorted(known, key=self._place):
             if self._arriving and not isinstance(event, Submitted):
                 self._admit()
@@ -78,8 +90,9 @@ class Checker:
     def _look_at(self, event: Event) -> None:
         try:
             reason = getattr(self, f"_{type(event).__name__.lower()}")(event)
-        except (InputError, TypeError, ValueError, OverflowError) as error:
-            reason = str(error)
+        except (InputError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            reason = str(error) if isinstance(error, InputError) else (
+                f"it holds what cannot be read ({error})")
         if reason:
             self.refused.append(Refused(event, reason))
 
@@ -104,9 +117,19 @@ class Checker:
         if int(self.books.state.live[row].state) == PAUSED:
             return f"job '{event.job}' is paused"
         self._new_state[row] = -1
-        self._free += int(self.books.state.live[row].units)
+        self._give_back(row)
         self._add(code.ENDED, row, 1.0 if event.completed else 0.0)
         return ""
+
+    def _give_back(self, row: int) -> None:
+        """What a job leaves: units that are out of order are not free."""
+        units = int(self.books.state.live[row].units)
+        nodes = set(nodes_of(self.books.state, row))
+        lost = len([node for node in nodes if self.books.state.node_down[node]]) if nodes else min(
+            units, self._owed)
+        self._owed -= lost
+        self._free += units - lost
+        self._freed |= {node for node in nodes if not self.books.state.node_down[node]}
 
     def _started(self, event: Started) -> str:
         row, reason = self._known(event.job, RUNNING, QUEUED, ASIDE, HELD)
@@ -116,10 +139,24 @@ class Checker:
         if self._new_state.get(row, int(live.state)) == RUNNING:
             if not live.unconfirmed or row in self._new_state:
                 return f"job '{event.job}' was said to run already"
+            if event.nodes and set(event.nodes) != set(nodes_of(self.books.state, row)):
+                return self._moved(event, row)
             self._new_state[row] = RUNNING
             self._add(code.CONFIRMED, row)
             return ""
         return self._started_elsewhere(event, row)
+
+    def _moved(self, event: Started, row: int) -> str:
+        """It runs on other nodes than those that were asked for: the books follow the machine."""
+        before = (self._free, self._owed, set(self._freed))
+        self._give_back(row)
+        taken_back = len(self._coded)
+        self._add(code.NOT_STARTED, row, 0.0)
+        reason = self._started_elsewhere(event, row)
+        if reason:
+            del self._coded[taken_back:]
+            self._free, self._owed, self._freed = before
+        return reason
 
     def _started_elsewhere(self, event: Started, row: int) -> str:
         units = int(self.books.state.live[row].units)
@@ -131,8 +168,9 @@ class Checker:
                 return reason
             if len(event.nodes) != units:
                 return f"job '{event.job}' is on {len(event.nodes)} nodes and asked for {units}"
-            busy = [node for node in event.nodes
-                    if not self.books.state.node_free[node] or node in self._taken]
+            free = self.books.state.node_free
+            busy = [node for node in event.nodes if node in self._taken
+                    or not (free[node] or node in self._freed)]
             if busy:
                 return f"node {busy[0]} is not free for job '{event.job}'"
             self._taken |= set(event.nodes)
@@ -152,7 +190,7 @@ class Checker:
         if not 0 <= event.backoff_s < np.inf:
             return f"backoff_s is {event.backoff_s}, must be a number of seconds from 0 on"
         self._new_state[row] = HELD
-        self._free += int(self.books.state.live[row].units)
+        self._give_back(row)
         self._add(code.NOT_STARTED, row, event.backoff_s)
         return ""
 
@@ -213,20 +251,24 @@ class Checker:
         return ""
 
     def _counted(self, event: Counted) -> str:
+        fabric = getattr(self.books.policy.placement, "fabric", None)
+        routers = 0 if fabric is None else len(fabric.stalls)
+        strange = [router for router, stalls in event.stalls.items()
+                   if not _is_whole(router) or router < 0 or not 0 <= stalls < np.inf
+                   or (fabric is not None and router >= routers)]
+        if strange:
+            return f"router {strange[0]!r}: {event.stalls[strange[0]]} stalls cannot be"
         for router, stalls in event.stalls.items():
-            self._add(code.COUNTED, int(router), stalls)
+            self._add(code.COUNTED, router, stalls)
         return ""
 
     def _submitted(self, event: Submitted) -> str:
-        units = int(self.books.state.clock[0].units)
-        if event.job in self.books.roll or event.job in self._arriving:
+        roll = self.books.roll
+        if event.job in roll or event.job in self._arriving or event.job in roll.over:
             return f"job '{event.job}' was submitted before"
-        if not isinstance(event.units, int) or not 1 <= event.units <= units:
-            return f"job '{event.job}' asks for {event.units} units; the machine has {units}"
-        if not 0 <= event.requested_s < np.inf or not 0 <= event.think_s < np.inf:
-            return f"job '{event.job}': times must be numbers from 0 on"
-        if event.watts < 0 or event.watts == np.inf or not event.work_s >= 0:
-            return f"job '{event.job}': power and work must not be negative, and power finite"
+        reason = _no_job(event, int(self.books.state.clock[0].units))
+        if reason:
+            return f"job '{event.job}': {reason}"
         self._arriving[event.job] = event
         return ""
 
@@ -249,7 +291,10 @@ class Checker:
         first = self.books.admit(jobs, self.now_s)
         for row in range(first, first + len(jobs)):
             self._new_state[row] = QUEUED
-            self._add(code.SUBMITTED, row)
+            job = jobs[row - first]
+            ended_s = self.books.roll.over.get(job.after, -np.inf) if job.after is not None else (
+                -np.inf)
+            self._add(code.SUBMITTED, row, ended_s + job.think_s)
 
     def _cancelled(self, event: Cancelled) -> str:
         row, reason = self._known(event.job, QUEUED, ASIDE, HELD)
@@ -265,6 +310,51 @@ class Checker:
         if not reason:
             self._add(code.CHANGED, row, event.requested_s)
         return reason
+
+
+def _no_event(event: Any) -> str:
+    """Why something is no event: of no kind, or about a job that has no proper name."""
+    if type(event) not in _RANK:
+        return "this is no event"
+    job = getattr(event, "job", None)
+    if isinstance(event, Measured) and job is None:
+        return ""
+    if hasattr(event, "job") and (not isinstance(job, int | str) or isinstance(job, bool)):
+        return f"{job!r} names no job; a key is a whole number or a text"
+    return ""
+
+
+def _no_job(job: Submitted, units: int) -> str:
+    """Why a job cannot be; empty where it can."""
+    if not _is_whole(job.units) or not 1 <= job.units <= units:
+        return f"it asks for {job.units!r} units; the machine has {units}"
+    if not _is_whole(job.procs) or job.procs < 0:
+        return f"procs is {job.procs!r}, must be a whole number from 0 on"
+    for name in ("requested_s", "think_s", "share"):
+        if not _is_number(getattr(job, name)) or not 0 <= getattr(job, name) < np.inf:
+            return f"{name} is {getattr(job, name)!r}, must be a number from 0 on"
+    if not _is_number(job.watts) or job.watts < 0 or job.watts == np.inf:
+        return f"watts is {job.watts!r}, must be a number from 0 on"
+    if not _is_number(job.work_s) or not job.work_s >= 0:
+        return f"work_s is {job.work_s!r}, must be a number from 0 on"
+    if job.after is not None and (not isinstance(job.after, int | str) or job.after == job.job):
+        return f"it cannot wait for {job.after!r}"
+    for column, code_ in job.codes.items():
+        if not _is_whole(code_) or not 0 <= code_ < MOST_CODES:
+            return f"the code {code_!r} of its {column} cannot be"
+    if any(not isinstance(text, str) for text in job.names.values()):
+        return "its names must be texts"
+    if any(not _is_number(value) for value in job.logged.values()):
+        return "what is logged of it must be numbers"
+    return ""
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
 _RANK = {kind: rank for rank, kind in enumerate(ORDER)}

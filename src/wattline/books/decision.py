@@ -28,8 +28,9 @@ KINDS = {
 class Decision:
     """Something to be carried out, and what the policy expects of it.
 
-    `kind` is start, resume, speed or pause (of `job`), level (of all jobs), down or up (of
-    `control.units` idle units), or wake: ask again at the time `rate`.
+    `kind` is start, resume, speed or pause (of `job`), refuse (a job that could never start),
+    level (of all jobs), down or up (of `control.units` idle units), or wake: ask again at the time
+    `rate`.
     """
 
     kind: str

@@ -6,8 +6,10 @@ same one, and is told where it is another.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
+import zipfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +17,10 @@ import numpy as np
 from wattline.books.record import Record
 from wattline.books.roll import Roll
 from wattline.model.errors import InputError
+from wattline.model.kernel_arrays import KernelArrays
 from wattline.model.machine import Machine
 from wattline.policies.contract import Composition
-from wattline.policies.memory import memories, remembering
+from wattline.policies.memory import Memory, memories, remembering
 from wattline.policies.state import State, reserve
 
 if TYPE_CHECKING:
@@ -38,8 +41,9 @@ def encode(books: Books) -> bytes:
     for place, memory in memories(books.policy).items():
         arrays |= {f"memory.{place}.{name}": getattr(memory, name) for name in memory.FIELDS}
     head = {"version": VERSION, "policy": policy_names(books.policy),
+            "of": fingerprint(books.machine, books.terms, books.policy),
             "keeps_log": books.keeps_log, "codes": books.roll.codes,
-            "jobs": books.roll.values()}
+            "jobs": books.roll.values(), "over": list(books.roll.over.items())}
     text = np.frombuffer(json.dumps(head, separators=(",", ":")).encode(), dtype=np.uint8)
     out = io.BytesIO()
     named: dict[str, Any] = {name: np.asarray(array) for name, array in arrays.items()}
@@ -55,7 +59,7 @@ def decode(
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         head = json.loads(arrays.pop("head").tobytes())
-    except (ValueError, OSError, KeyError, EOFError) as error:
+    except (ValueError, OSError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(f"these are no books that were saved whole: {error}") from None
     if head.get("version") != VERSION:
         raise InputError(f"these books are of version {head.get('version')}; this is {VERSION}")
@@ -64,7 +68,13 @@ def decode(
     if head["policy"] != mine:
         raise InputError(f"these books were kept under {', '.join(head['policy'])}; "
                          f"the policy here is {', '.join(mine)}")
-    return _filled(fresh, arrays, head)
+    if head["of"] != fingerprint(machine, terms, fresh.policy):
+        raise InputError("these books are of another machine, of other terms, or of a policy with "
+                         "other parameters")
+    try:
+        return _filled(fresh, arrays, head)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"these books were not saved whole: {error}") from None
 
 
 def _filled(fresh: Books, arrays: dict[str, Any], head: dict[str, Any]) -> Books:
@@ -79,7 +89,7 @@ def _filled(fresh: Books, arrays: dict[str, Any], head: dict[str, Any]) -> Books
              for place, memory in memories(fresh.policy).items()}
     fresh.policy = remembering(fresh.policy, saved)
     fresh.keeps_log = bool(head["keeps_log"])
-    fresh.roll = Roll.of(head["jobs"], head["codes"])
+    fresh.roll = Roll.of(head["jobs"], head["codes"], [(key, end_s) for key, end_s in head["over"]])
     return fresh
 
 
@@ -87,6 +97,29 @@ def policy_names(policy: Composition) -> list[str]:
     """The types along the axes, by which a policy is known again."""
     return [f"{axis}={type(part).__name__}"
             for axis, part in zip(policy._fields, policy, strict=True)]
+
+
+def fingerprint(machine: Machine, terms: Terms, policy: Composition) -> str:
+    """What does not change while books are kept, as a digest."""
+    digest = hashlib.sha256(f"{machine}|{terms}".encode())
+    _add_fixed(digest, policy)
+    return digest.hexdigest()[:16]
+
+
+def _add_fixed(digest: Any, value: Any) -> None:
+    """Parameters, and arrays that are no memory."""
+    if isinstance(value, Memory):
+        digest.update(type(value).__name__.encode())
+    elif isinstance(value, tuple):
+        for part in value:
+            _add_fixed(digest, part)
+    elif isinstance(value, np.ndarray):
+        digest.update(np.ascontiguousarray(value).tobytes())
+    elif isinstance(value, KernelArrays):
+        for name in value.FIELDS:
+            _add_fixed(digest, getattr(value, name))
+    else:
+        digest.update(repr(value).encode())
 
 
 def _records(array: Any) -> Any:

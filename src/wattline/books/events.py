@@ -147,7 +147,7 @@ ORDER: tuple[type, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """An event that cannot be: it was not applied, and why."""
+    """An event that cannot be (or, without one, a step): it was not applied, and why."""
 
-    event: Event
+    event: Event | None
     reason: str

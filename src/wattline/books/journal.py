@@ -1,13 +1,15 @@
 """The journal: what happened to a machine and what was decided, line by line.
 
-A file of lines, each with a checksum before a JSON value: a head that says what the books began
-with, then one entry per step. It is only ever written at its end. Replaying its events gives its
+A file of lines, each a JSON value behind a checksum of all lines up to it: a head that says what
+the books began with, one entry per step, and where the writer came to its end a last line that
+says how many there are. It is only ever written at its end. Replaying its events gives its
 decisions again.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -38,50 +40,72 @@ class Entry:
     """Where another policy decides from here on: its scenario."""
 
 
-def head_line(about: dict[str, Any]) -> str:
-    """The first line: what the books began with."""
-    return _line({MARK: VERSION, **about})
+class JournalLines:
+    """The lines of one journal in the making: each carries on the checksum of those before it."""
 
+    def __init__(self) -> None:
+        self._sum = 0
+        self._entries = 0
 
-def entry_line(
-    time_s: float, events: Iterable[Event], decisions: Sequence[Decision] | None
-) -> str:
-    """A step as a line."""
-    value: list[Any] = [time_s, [event_values(event) for event in events]]
-    if decisions is not None:
-        value.append([decision_values(decision) for decision in decisions])
-    return _line(value)
+    def head(self, about: dict[str, Any]) -> str:
+        """The first line: what the books began with."""
+        return self._line({MARK: VERSION, **about})
 
+    def entry(
+        self, time_s: float, events: Iterable[Event], decisions: Sequence[Decision] | None
+    ) -> str:
+        """A step; without decisions, what was only applied."""
+        value: list[Any] = [time_s, [event_values(event) for event in events]]
+        if decisions is not None:
+            value.append([decision_values(decision) for decision in decisions])
+        self._entries += 1
+        return self._line(value)
 
-def policy_line(time_s: float, scenario: dict[str, Any]) -> str:
-    """The line from which on another policy decides."""
-    return _line([time_s, {"policy": scenario}])
+    def policy(self, time_s: float, scenario: dict[str, Any]) -> str:
+        """From here on another policy decides."""
+        self._entries += 1
+        return self._line([time_s, {"policy": scenario}])
 
+    def end(self) -> str:
+        """The last line of a journal that is complete."""
+        return self._line({"entries": self._entries})
 
-def _line(value: Any) -> str:
-    text = json.dumps(value, separators=(",", ":"))
-    return f"{zlib.crc32(text.encode()):08x} {text}\n"
+    def _line(self, value: Any) -> str:
+        text = json.dumps(value, separators=(",", ":"))
+        self._sum = zlib.crc32(text.encode(), self._sum)
+        return f"{self._sum:08x} {text}\n"
 
 
 @dataclass
 class Journal:
-    """A journal that was read: its head, its entries, and lines that are damaged."""
+    """A journal that was read: its head, its entries, and what is wrong with its lines."""
 
     head: dict[str, Any]
     lines: Sequence[str]
     source: str
+    complete: bool = False
+    """Whether its writer came to the end; known when all entries were read."""
     damaged: list[int] = field(default_factory=list)
     """Numbers of lines whose checksum does not fit; they are read all the same if they can be."""
+    _sum: int = 0
 
     def entries(self) -> Iterator[Entry]:
+        self.complete, self._sum, seen = False, self._sum, 0
         for number, line in enumerate(self.lines, start=2):
-            if number == len(self.lines) + 1 and not line.endswith("\n"):
+            if not line.endswith("\n"):
                 self.damaged.append(number)  # the writer was interrupted in the middle of it
                 return
-            value, whole = _read(line, f"{self.source}, line {number}")
+            place = f"{self.source}, line {number}"
+            value, self._sum, whole = _read(line, self._sum, place)
             if not whole:
                 self.damaged.append(number)
-            yield _entry(value, f"{self.source}, line {number}")
+            if isinstance(value, dict) and "entries" in value:
+                self.complete = value["entries"] == seen
+                if not self.complete:
+                    self.damaged.append(number)
+                continue
+            seen += 1
+            yield _entry(value, place)
 
 
 def read_journal(text: str, source: str) -> Journal:
@@ -89,26 +113,30 @@ def read_journal(text: str, source: str) -> Journal:
     lines = text.splitlines(keepends=True)
     if not lines:
         raise InputError(f"{source}: the file is empty; a journal begins with a line of its own")
-    head, whole = _read(lines[0], f"{source}, line 1")
+    head, summed, whole = _read(lines[0], 0, f"{source}, line 1")
     if not isinstance(head, dict) or MARK not in head:
         raise InputError(f"{source}: this is no journal; `wattline simulate --journal` writes one")
     if head[MARK] != VERSION:
         raise InputError(f"{source}: a journal of version {head[MARK]}; this is {VERSION}")
-    return Journal(head, lines[1:], source, [] if whole else [1])
+    return Journal(head, lines[1:], source, damaged=[] if whole else [1], _sum=summed)
 
 
-def _read(line: str, place: str) -> tuple[Any, bool]:
+def _read(line: str, summed: int, place: str) -> tuple[Any, int, bool]:
+    """The value of a line, the checksum up to it as the line says, and whether that fits."""
     checksum, _, text = line.rstrip("\n").partition(" ")
     try:
         value = json.loads(text)
+        said = int(checksum, 16)
     except (ValueError, RecursionError):
         raise InputError(f"{place}: this is no line of a journal") from None
-    return value, checksum == f"{zlib.crc32(text.encode()):08x}"
+    return value, said, said == zlib.crc32(text.encode(), summed)
 
 
 def _entry(value: Any, place: str) -> Entry:
     try:
         time_s = float(value[0])
+        if not math.isfinite(time_s):
+            raise ValueError(f"the time {time_s}")
         if isinstance(value[1], dict):
             return Entry(time_s, (), None, dict(value[1]["policy"]))
         events = tuple(event_from(each) for each in value[1])

@@ -9,10 +9,15 @@ import numpy as np
 
 from wattline.books.events import Key, Submitted
 from wattline.model.jobs import JobTable
-from wattline.policies.state import State, fill_rows, follow
+from wattline.policies.state import CANCELLED, DONE, REFUSED, State, fill_rows, follow
 
+REMEMBERED = 10_000
+"""Jobs that are over and still known by name."""
 NAMED = ("user", "group", "queue", "partition", "application")
 """Columns whose values have names."""
+
+
+OVER = (DONE, REFUSED, CANCELLED)
 
 
 class Roll:
@@ -22,14 +27,20 @@ class Roll:
         self._rows: dict[Key, int] = {}
         self.jobs: list[Submitted] = []
         self.codes: dict[str, dict[str, int]] = {column: {} for column in NAMED}
+        self.over: dict[Key, float] = {}
+        """When the last jobs that are over and forgotten ended; those that did not run at -inf."""
 
     @classmethod
-    def of(cls, values: Sequence[Any], codes: Mapping[str, Mapping[str, int]]) -> Roll:
-        """A roll as it was saved: the values of its jobs, and the codes of names."""
+    def of(
+        cls, values: Sequence[Any], codes: Mapping[str, Mapping[str, int]],
+        over: Sequence[tuple[Key, float]],
+    ) -> Roll:
+        """A roll as it was saved: values of its jobs, codes of names, and what is over."""
         made = cls()
         made.jobs = [Submitted(*each) for each in values]
         made._rows = {job.job: row for row, job in enumerate(made.jobs)}
         made.codes = {column: dict(known) for column, known in codes.items()}
+        made.over = dict(over)
         return made
 
     def values(self) -> list[list[Any]]:
@@ -53,6 +64,7 @@ class Roll:
         other = Roll()
         other._rows = dict(self._rows)
         other.jobs = list(self.jobs)
+        other.over = dict(self.over)
         other.codes = {column: dict(codes) for column, codes in self.codes.items()}
         return other
 
@@ -103,6 +115,15 @@ class Roll:
             return -1
         known = self.codes[column]
         return known.setdefault(name, len(known))
+
+    def remember(self, state: State) -> None:
+        """Note the ends of jobs that are over, for those that will be said to depend on them."""
+        over = np.flatnonzero(np.isin(state.live.state[: len(self.jobs)], OVER))
+        ends_s = np.nan_to_num(state.live.end_s[over], nan=-np.inf)
+        self.over |= {self.jobs[row].job: float(end_s)
+                      for row, end_s in zip(over, ends_s, strict=True)}
+        for key in list(self.over)[: max(len(self.over) - REMEMBERED, 0)]:
+            del self.over[key]
 
     def keep(self, rows: Any) -> None:
         """Forget all jobs but these rows, which move up in their order."""

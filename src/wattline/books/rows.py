@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from wattline.books.record import Record
+from wattline.books.roll import OVER
 from wattline.books.timers import ELIGIBLE, WAKE
 from wattline.model.jobs import IntArray
-from wattline.policies.state import BLOCK, CANCELLED, DONE, REFUSED, State
-
-OVER = (DONE, REFUSED, CANCELLED)
+from wattline.policies.state import BLOCK, State
 
 
 def kept_rows(state: State, count: int) -> IntArray:

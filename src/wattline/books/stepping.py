@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 
 from wattline.books.applying import change_cap, let_timers_go_off, release_dependents, submit
-from wattline.books.arriving import cancel, change_request, confirm, start_elsewhere, take_back
+from wattline.books.arriving import (
+    cancel,
+    change_request,
+    confirm,
+    hold_until,
+    start_elsewhere,
+    take_back,
+)
 from wattline.books.deciding import decide
 from wattline.books.keeping import correct, end_job, integrate
 from wattline.books.measuring import measure_job, measure_machine
@@ -72,6 +79,8 @@ def _apply(st: State, record: Record, world: Any, policy: Composition, event: An
     elif kind == SUBMITTED:
         submit(st, record, policy, job)
         record.meter[0].arrived += 1
+        if event.value > st.clock[0].now_s:
+            hold_until(st, record, job, event.value)
     else:
         _apply_later(st, record, world, policy, event)
 

@@ -6,12 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wattline.books.keeping import power_up
 from wattline.model.errors import InputError
-from wattline.policies.contract import Composition, cycle_s, least_factor, occupied
+from wattline.policies.contract import (
+    Composition,
+    cycle_s,
+    least_factor,
+    never_configured,
+    never_placed,
+    occupied,
+    refuses,
+)
 from wattline.policies.memory import bound
 from wattline.policies.placement.counted import Counted
 from wattline.policies.queue import enqueue
-from wattline.policies.state import ASIDE, PLAN_STALE, QUEUED, State
+from wattline.policies.state import ASIDE, PLAN_STALE, QUEUED, REFUSED, State
 
 if TYPE_CHECKING:
     from wattline.books.books import Books
@@ -37,10 +46,22 @@ def under(books: Books, policy: Composition) -> Books:
         occupied(state, other.policy.placement, int(row))
     for row in np.flatnonzero(np.isin(state.live.state, (QUEUED, ASIDE))):
         _as_submitted(state, int(row))
-        enqueue(state, other.policy, int(row))
+        if _never_starts(state, other.policy, int(row)):
+            state.live[row].state = REFUSED
+            other.record.meter[0].done += 1
+        else:
+            enqueue(state, other.policy, int(row))
+    if state.clock[0].off > 0:  # the next policy may not know how to switch them on
+        power_up(state, other.record, int(state.clock[0].off))
     period_s = cycle_s(state, other.policy.regulation)
     other.record.meter[0].next_cycle_s = other.now_s if period_s < np.inf else np.inf
     return other
+
+
+def _never_starts(state: State, policy: Composition, row: int) -> bool:
+    return bool(refuses(state, policy.admission, row)
+                or never_configured(state, policy.configuration, row)
+                or never_placed(state, policy.placement, row))
 
 
 def _forget_plans(state: State) -> None:

@@ -80,7 +80,6 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
     entered = rundir.read(run_folder) if run_folder is not None else None
     if entered is None:
         refuse_missing(store)
-    warn_assumed(entered)
     with Store(store or "sqlite://") as opened:
         from wattline.account.ledger import Ledger
 
@@ -93,6 +92,7 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
             name, said = entry.name, {"already_entered": entry.already}
         run = ledger.run_of(name)
         _tell_left_out(run)
+        warn_assumed(run["assumed"])
         if options["by"]:
             _print_totals(ledger, run, options["by"], chosen, said if as_json else None)
             return
@@ -100,6 +100,7 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
         steps = {} if options["allocations"] else ledger.steps_of(run["id"])
         if as_json:
             print_json({"run": run["name"], **said, "left_out": run["left_out"],
+                        "assumed": run["assumed"],
                         **sacct.json_jobs(jobs, steps, run["epoch_s"])})
             return
         lines = []
@@ -125,7 +126,7 @@ def _enter(
     epoch_s = options["epoch"] or 0.0
     entered = ledger.add(name, records, machine=run.machine.name, energy_j=run.energy_j,
                          epoch_s=epoch_s, digest=digest, replace=options["replace"],
-                         left_out=left_out(run))
+                         left_out=left_out(run), assumed=run.assumed)
     if entered.already and options["epoch"] is not None:
         ledger.set_epoch(entered.name, epoch_s)
     if entered.already:
@@ -173,7 +174,10 @@ def _job_number(text: str) -> int:
         raise InputError(f"-j: '{text}' is a task of an array; here each task is a job of its own: "
                          "give the number that the column JobID shows for it")
     try:
-        return whole_number(text)
+        number = whole_number(text)
+        if number >= 2**63:
+            raise ValueError
+        return number
     except ValueError:
         raise InputError(f"-j: '{text}' is not a job number; write a list like 12,15") from None
 
@@ -200,8 +204,10 @@ def _print_totals(
     """As a table; or as JSON, with what else is to be said."""
     totals = ledger.totals(run["id"], by, chosen)
     if as_json is not None:
-        print_json({"run": run["name"], **as_json, "by": by, "energy_j": run["energy_j"],
-                    "left_out": run["left_out"], "totals": [vars(total) for total in totals]})
+        print_json({"run": run["name"], **as_json, "by": by, "run_energy_j": run["energy_j"],
+                    "energy_j": sum(total.energy_j for total in totals),
+                    "left_out": run["left_out"], "assumed": run["assumed"],
+                    "totals": [vars(total) for total in totals]})
         return
     from wattline.model.units import format_energy
 

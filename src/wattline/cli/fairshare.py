@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,8 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
     half_life_s = parse_duration(options["half_life"])
     if not half_life_s > 0:
         raise InputError(f"--half-life is {half_life_s:g} s, must be above 0")
-    users, columns = _jobs(run_folder, store, options["run_name"])
+    users, columns, assumed = _jobs(run_folder, store, options["run_name"])
+    warn_assumed(assumed)
     if not users:
         raise InputError("no job of this run ran, so nobody used anything")
     at_s = parse_duration(options["at"]) if options["at"] else float(max(columns["end_s"]))
@@ -40,7 +42,7 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
     tree = tree or ShareTree.flat(sorted(set(users)))
     found = tree.standings(used)
     if as_json:
-        print_json({"at_s": at_s, "half_life_s": half_life_s,
+        print_json({"at_s": at_s, "half_life_s": half_life_s, "assumed": list(assumed),
                     "accounts": [vars(standing) for standing in found]})
         return
     print_table(
@@ -50,8 +52,10 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
     )
 
 
-def _jobs(folder: Path | None, store: str, name: str) -> tuple[list[str], dict[str, Any]]:
-    """User, times and energy of the jobs that ran."""
+def _jobs(
+    folder: Path | None, store: str, name: str
+) -> tuple[list[str], dict[str, Any], Sequence[str]]:
+    """User, times and energy of the jobs that ran, and what the joules rest on."""
     import numpy as np
 
     if folder is not None:
@@ -59,10 +63,10 @@ def _jobs(folder: Path | None, store: str, name: str) -> tuple[list[str], dict[s
         from wattline.analysis import rundir
 
         run = rundir.read(folder)
-        warn_assumed(run)
         rows = np.flatnonzero(run.ran)
         users = [named(run.jobs, "user", int(code)) for code in run.jobs.user[rows]]
-        return users, {n: getattr(run.schedule, n)[rows] for n in ("start_s", "end_s", "energy_j")}
+        return users, {n: getattr(run.schedule, n)[rows]
+                       for n in ("start_s", "end_s", "energy_j")}, run.assumed
     if not store:
         raise InputError("name a run folder, or a ledger with --store")
     from wattline.account.ledger import Ledger
@@ -71,7 +75,8 @@ def _jobs(folder: Path | None, store: str, name: str) -> tuple[list[str], dict[s
     refuse_missing(store)
     with Store(store) as opened:
         ledger = Ledger(opened)
-        jobs = ledger.jobs_of(ledger.run_of(name)["id"])
+        run_row = ledger.run_of(name)
+        jobs = ledger.jobs_of(run_row["id"])
     return [str(job["user"]) for job in jobs], {
         n: np.array([float(job[n]) for job in jobs]) for n in ("start_s", "end_s", "energy_j")
-    }
+    }, run_row["assumed"]

@@ -41,7 +41,7 @@ def _as_json(asked: Any) -> dict[str, Any]:
         "equal": asked.equal, "first_difference": None if first is None else asdict(first),
         "refused": [{"event": type(each.event).__name__, "reason": each.reason}
                     for each in found.refused[:20]],
-        "damaged_lines": list(asked.damaged),
+        "damaged_lines": list(asked.damaged), "complete": asked.complete,
     }
     if asked.alternative is not None:
         from wattline.analysis.metrics import metrics
@@ -57,6 +57,8 @@ def _print(journal: str, asked: Any) -> None:
     if asked.damaged:
         click.echo(f"damaged: the checksum of line {asked.damaged[0]} does not fit "
                    f"({counted(len(asked.damaged), 'line')})")
+    if not asked.complete:
+        click.echo("the journal has no last line: its writer did not end, or lines were lost")
     for refused in found.refused[:3]:
         click.echo(f"not possible here: {refused.reason}")
     if found.first_difference is None:

@@ -6,7 +6,7 @@ import math
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,9 +61,9 @@ def say_assumed(runs: Mapping[str, Run]) -> None:
         click.echo(f"note: {names}{line}")
 
 
-def warn_assumed(run: Run | None) -> None:
+def warn_assumed(assumed: Iterable[str]) -> None:
     """What the joules of a run rest on, on standard error: for tables that programs read."""
-    for line in () if run is None else run.assumed:
+    for line in assumed:
         click.echo(f"wattline: {line}", err=True)
 
 

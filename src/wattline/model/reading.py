@@ -81,6 +81,8 @@ def read_toml(path: str | Path) -> dict[str, Any]:
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
     """The tables of a TOML text."""
+    if any(line.partition("=")[0].count(".") > MOST_DEPTH for line in text.splitlines()):
+        raise InputError(f"{where}: {_TOO_DEEP}")  # before the reader walks down all of them
     try:
         found = tomllib.loads(text)
     except RecursionError:

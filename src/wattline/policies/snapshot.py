@@ -91,10 +91,36 @@ def _check(policy: Composition, view: View) -> None:
     if view.windows:
         raise InputError(f"{view.windows} reservations lie ahead; a view does not show when: "
                          "a snapshot is decided without any")
+    impossible = _impossible(view)
+    if impossible:
+        raise InputError(f"there is no such machine: {impossible}")
     large = [job for job in view.queue if job.units > view.units]
     if large:
         raise InputError(f"job {large[0].job} asks for {large[0].units} units and the machine has "
                          f"{view.units}; leave it out of the view")
+
+
+def _impossible(view: View) -> str:
+    """What in a view cannot be, whatever the machine; empty where nothing is."""
+    jobs: list[QueuedJob | RunningJob] = [*view.queue, *view.running]
+    busy = sum(job.units for job in view.running)
+    if not (np.isfinite(view.now_s) and 0 <= view.power_w < np.inf and 0 <= view.idle_w < np.inf):
+        return f"time {view.now_s}, power {view.power_w} W, {view.idle_w} W of an idle unit"
+    if not view.cap_w > 0:
+        return f"a cap of {view.cap_w} W"
+    if view.free < 0 or view.off < 0 or view.changing < 0:
+        return f"{view.free} units free, {view.off} off, {view.changing} changing"
+    if busy + view.free + view.off + view.changing > view.units:
+        return (f"{busy} units run jobs, {view.free} are free, {view.off} off and {view.changing} "
+                f"changing, of {view.units}")
+    numbers = [job.job for job in jobs]
+    if len(set(numbers)) < len(numbers):
+        return f"two jobs are called {max(numbers, key=numbers.count)}"
+    for job in jobs:
+        times = job.requested_s if isinstance(job, QueuedJob) else job.speed
+        if job.units < 1 or not 0 <= job.watts < np.inf or not 0 <= times < np.inf:
+            return f"job {job.job} has {job.units} units, {job.watts} W and {times}"
+    return ""
 
 
 def _check_known(view: View, never: list[int]) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from wattline.books import Books, Ended, Paced, Submitted
-from wattline.books.journal import Entry, entry_line, head_line, read_journal
+from wattline.books.journal import Entry, JournalLines, read_journal
 from wattline.books.replay import Difference, Replay, replay
 from wattline.books.roll import NAMED, Roll
 from wattline.engine.simulate import collect
@@ -31,6 +31,8 @@ from wattline.scenario.model import CapPlan, Scenario
 from wattline.traces import Trace
 
 NO_TRUTH = float("inf")
+_NO_AXES = ("a journal needs a policy along the axes: one written in Python keeps what it "
+            "remembers to itself")
 
 
 def run_with_journal(
@@ -41,17 +43,19 @@ def run_with_journal(
     declares = declares_work(policy)
     teller = Teller(plan.jobs, plan.machine, policy, plan.rules)
     with replacing(path) as draft, Path(draft).open("w") as out:
-        out.write(head_line(_head(plan, teller)))
+        write = JournalLines()
+        out.write(write.head(_head(plan, teller)))
 
         def watch(now_s: float, events: Any, decisions: Any, answers: Any) -> None:
             told = events if declares else [_without_truth(event) for event in events]
-            out.write(entry_line(now_s, told, decisions))
+            out.write(write.entry(now_s, told, decisions))
             if answers:
-                out.write(entry_line(now_s, answers, None))
+                out.write(write.entry(now_s, answers, None))
             if progress is not None:
                 progress(float(teller.books.record.meter[0].done) / max(len(plan.jobs), 1))
 
         books = teller.run(watch)
+        out.write(write.end())
     run = collect(plan.jobs, plan.machine, plan.rules, books.state, books.record, 0.0)
     return plan.finished(replace(run, memories=memories(books.policy)))
 
@@ -64,7 +68,9 @@ def _head(plan: Plan, teller: Teller) -> dict[str, Any]:
     """What a replay needs beside the events; the cap as it was found, in watts."""
     scenario = plan.scenario
     cap = plan.rules.cap_w
-    if cap is not None and not isinstance(scenario.power.cap, CapPlan):
+    if cap is not None and scenario.power.cap is not None and not isinstance(
+        scenario.power.cap, CapPlan
+    ):
         steps = [{"time_s": max(float(at_s), 0.0), "watts": float(watts)}
                  for at_s, watts in zip(cap.time_s, cap.value, strict=True)]
         power = scenario.power.model_dump(mode="json", exclude_none=True) | {"cap": steps}
@@ -83,6 +89,8 @@ class Asked:
     jobs: int
     damaged: Sequence[int]
     """Lines whose checksum does not fit."""
+    complete: bool
+    """Whether the journal's writer came to its end."""
     alternative: Run | None = None
     """The run of the same jobs under another policy, where one was asked for."""
 
@@ -98,7 +106,7 @@ def ask_again(path: str | Path) -> Asked:
     ready = _plan(journal.head, entries, str(path))
     result = replay(_books(journal.head, ready), entries,
                     lambda given: _along_axes(_plan({"scenario": given}, entries, str(path))))
-    return Asked(result, len(ready.jobs), tuple(journal.damaged))
+    return Asked(result, len(ready.jobs), tuple(journal.damaged), journal.complete)
 
 
 def ask_another(path: str | Path, other: Scenario) -> Asked:
@@ -107,6 +115,8 @@ def ask_another(path: str | Path, other: Scenario) -> Asked:
     Jobs are as much work as they were seen to do; those that the journal does not see to their end
     are taken to run as long as they asked for.
     """
+    if other.policy.python is not None:
+        raise InputError(_NO_AXES)
     journal = _journal(path)
     entries = list(journal.entries())
     scenario = Scenario.model_validate(journal.head["scenario"]).model_copy(update={
@@ -119,7 +129,8 @@ def ask_another(path: str | Path, other: Scenario) -> Asked:
     found = _compared(teller, [entry for entry in entries if entry.decisions is not None])
     books = teller.books
     run = collect(ready.jobs, ready.machine, ready.rules, books.state, books.record, 0.0)
-    return Asked(found, len(ready.jobs), tuple(journal.damaged), ready.finished(run))
+    return Asked(found, len(ready.jobs), tuple(journal.damaged), journal.complete,
+                 ready.finished(run))
 
 
 def _compared(teller: Teller, entries: Sequence[Entry]) -> Replay:
@@ -155,6 +166,8 @@ def _plan(
     head: Mapping[str, Any], entries: Sequence[Entry], source: str,
     work_s: Mapping[Any, float] | None = None,
 ) -> Plan:
+    if not isinstance(head.get("scenario"), dict):
+        raise InputError(f"{source}: the first line names no scenario")
     scenario = validate(dict(head["scenario"]), source)
     jobs, logged = _submissions(entries, work_s or {})
     return plan(scenario, Trace(jobs, source=source, logged=logged))
@@ -162,14 +175,18 @@ def _plan(
 
 def _along_axes(ready: Plan) -> Composition:
     if not isinstance(ready.policy, Composition):
-        raise InputError("a journal needs a policy along the axes: one written in Python keeps "
-                         "what it remembers to itself")
+        raise InputError(_NO_AXES)
     return ready.policy
 
 
 def _books(head: Mapping[str, Any], ready: Plan) -> Books:
-    return Books.open(ready.machine, _along_axes(ready), ready.rules.terms,
-                      start_s=float(head["start_s"]), cap_w_max=float(head["cap_w_max"]))
+    try:
+        start_s, highest_w = float(head["start_s"]), float(head["cap_w_max"])
+    except (KeyError, TypeError, ValueError):
+        raise InputError("the first line of the journal says neither when it begins nor the "
+                         "highest cap") from None
+    return Books.open(ready.machine, _along_axes(ready), ready.rules.terms, start_s=start_s,
+                      cap_w_max=highest_w)
 
 
 def _submissions(

@@ -115,9 +115,11 @@ def _by_header_alone(nodes: int | None, procs: int | None, cores: int | None) ->
         return Size(count, per_node, f"{_machine(count, per_node)}, to hold the {total:,} "
                                      "processors of the log's header")
     if cores is None and nodes is None:
-        return Size(count, per_node, f"{_machine(count, per_node)}: the log's header gives "
-                    f"MaxProcs {total:,} and no nodes, so each is taken for a node "
-                    "(--cores-per-node)")
+        raise InputError(
+            f"machine.cores_per_node: the log's header gives {total:,} processors (MaxProcs) and "
+            "no nodes (MaxNodes); say how many make a node with --cores-per-node, 1 where each "
+            "is a node"
+        )
     return Size(count, per_node)
 
 

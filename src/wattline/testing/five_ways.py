@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wattline.books import Books, Submitted
-from wattline.books.journal import Entry, entry_line, head_line, read_journal
+from wattline.books.journal import Entry, JournalLines, read_journal
 from wattline.books.replay import replay
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import collect, simulate
@@ -54,14 +54,15 @@ def differences(
 
 
 def _journal(teller: Teller, declares: bool) -> list[Entry]:
-    lines = [head_line({})]
+    write = JournalLines()
+    lines = [write.head({})]
 
     def watch(now_s: float, events: Any, decisions: Any, answers: Any) -> None:
         told = [replace(event, work_s=float("inf"))
                 if isinstance(event, Submitted) and not declares else event for event in events]
-        lines.append(entry_line(now_s, told, decisions))
+        lines.append(write.entry(now_s, told, decisions))
         if answers:
-            lines.append(entry_line(now_s, answers, None))
+            lines.append(write.entry(now_s, answers, None))
 
     teller.run(watch)
     return list(read_journal("".join(lines), "journal").entries())

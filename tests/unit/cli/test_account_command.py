@@ -104,3 +104,22 @@ def test_the_clock_of_a_run_can_be_set_later(run_dir, tmp_path, capsys):
     for more in (("--epoch", "1000000"), ()):
         again = json.loads(ok(*words, *more, capsys=capsys))
         assert again["jobs"][0]["time"]["start"] == first + 1_000_000
+
+
+def test_what_joules_rest_on_stays_with_them_in_the_store(tmp_path, capsys) -> None:
+    """Of a folder and of a ledger, as a table and as JSON, by account and by share."""
+    ok("simulate", "--trace", "examples/tiny.swf", "-o", tmp_path / "run", capsys=capsys)
+    store = f"sqlite:///{tmp_path}/ledger.db"
+    ok("account", tmp_path / "run", "--store", store, capsys=capsys)
+    for words in (["account", "--store", store], ["account", "--store", store, "--by", "user"],
+                  ["fairshare", "--store", store]):
+        status, out, err = call(*words, "--json", capsys=capsys)
+        assert status == 0
+        assert "node powers are assumed" in err
+        assert any("node powers are assumed" in line for line in json.loads(out)["assumed"])
+
+
+def test_a_number_beyond_all_job_numbers_is_refused(tmp_path, capsys) -> None:
+    ok("simulate", "--trace", "examples/tiny.swf", "-o", tmp_path / "run", capsys=capsys)
+    error = refused("account", tmp_path / "run", "-j", "9" * 20, capsys=capsys)
+    assert "is not a job number" in error

@@ -20,7 +20,7 @@ import wattline
 from wattline.cli.main import main
 from wattline.model.reading import LIMIT_VARIABLE
 
-LOG = """; MaxProcs: 8
+LOG = """; MaxNodes: 8
 1 0 -1 10 4 -1 -1 4 10 -1 1 1 1 1 1 -1 -1 -1
 2 0 -1 10 8 -1 -1 8 10 -1 1 1 1 1 1 -1 -1 -1
 """
@@ -174,7 +174,7 @@ def test_a_zero_byte_in_a_file_name(refused):
 
 
 def test_a_header_that_names_a_machine_beyond_memory(refused):
-    Path("log.swf").write_text(LOG.replace("MaxProcs: 8", "MaxProcs: 999999999999"))
+    Path("log.swf").write_text(LOG.replace("MaxNodes: 8", "MaxNodes: 999999999999"))
     assert "999,999,999,999 nodes; at most" in refused("simulate", "--trace", "log.swf")
 
 

@@ -12,7 +12,7 @@ from wattline.cli.compare import command as compare
 from wattline.cli.main import main
 from wattline.cli.simulate import command as simulate
 
-LOG = """; MaxProcs: 8
+LOG = """; MaxNodes: 8
 1 0 -1 10 4 -1 -1 4 10 -1 1 1 1 1 1 -1 -1 -1
 2 0 -1 10 8 -1 -1 8 10 -1 1 1 1 1 1 -1 -1 -1
 3 1 -1 5 4 -1 -1 4 5 -1 1 2 1 1 1 -1 -1 -1

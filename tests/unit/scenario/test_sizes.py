@@ -45,7 +45,7 @@ def sized(path: Path, **fields: object) -> tuple[int, int]:
     ({"MaxNodes": 4, "MaxProcs": 32}, {"nodes": 32, "cores_per_node": 1}, (32, 1)),
     ({"MaxNodes": 32, "MaxProcs": 32}, {}, (32, 1)),
     ({"MaxNodes": 32}, {}, (32, 1)),
-    ({"MaxProcs": 32}, {}, (32, 1)),
+    ({"MaxProcs": 32}, {"cores_per_node": 1}, (32, 1)),
     ({}, {"nodes": 32}, (32, 1)),
     ({"MaxNodes": 5, "MaxProcs": 32}, {"cores_per_node": 8}, (4, 8)),
 ])
@@ -57,6 +57,7 @@ def test_cores_make_nodes_as_the_header_says(
 
 @pytest.mark.parametrize(("header", "fields", "said"), [
     ({"MaxNodes": 5, "MaxProcs": 32}, {}, "32 (MaxProcs) on 5 nodes (MaxNodes)"),
+    ({"MaxProcs": 32}, {}, "32 processors (MaxProcs) and no nodes (MaxNodes)"),
     ({"MaxNodes": 5, "MaxProcs": 32}, {"nodes": 7}, "--cores-per-node 6"),
     ({"MaxNodes": 4, "MaxProcs": 32}, {"nodes": 32}, "give --nodes 4"),
     ({}, {}, "machine.cores_per_node if the log counts cores"),
@@ -89,9 +90,9 @@ def test_a_log_of_cores_draws_the_power_of_its_nodes_from_command_file_and_pytho
         assert said in run.assumed
 
 
-def test_a_header_of_processors_alone_is_said_to_be_taken_for_nodes(tmp_path: Path) -> None:
-    run = wl.simulate(trace=log(tmp_path, [8], MaxProcs=8))
-    assert any("MaxProcs 8 and no nodes" in line for line in run.assumed)
+def test_a_header_of_processors_alone_does_not_say_what_a_node_is(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"8 processors \(MaxProcs\) and no nodes"):
+        wl.simulate(trace=log(tmp_path, [8], MaxProcs=8))
     assert not any("header" in line for line in wl.simulate(
         trace=log(tmp_path, [8], MaxNodes=8, MaxProcs=8)).assumed)
 
@@ -105,7 +106,7 @@ def test_a_job_larger_than_the_machine_is_a_mistake_whoever_says_its_size(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    log(tmp_path, [4, 99, 50, 8], MaxProcs=8)
+    log(tmp_path, [4, 99, 50, 8], MaxNodes=8)
     (tmp_path / "s.toml").write_text(
         f'[trace]\nfile = "log.swf"\n[policy]\nplacement = "first-fit"\n{machine}')
     with pytest.raises(SystemExit) as stop:
@@ -124,7 +125,7 @@ def test_larger_jobs_are_dropped_where_that_is_asked_for_and_counted(
     machine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    log(tmp_path, [4, 99, 50, 8], MaxProcs=8)
+    log(tmp_path, [4, 99, 50, 8], MaxNodes=8)
     (tmp_path / "s.toml").write_text(
         f'[trace]\nfile = "log.swf"\n[policy]\nplacement = "first-fit"\n{machine}')
     result = CliRunner().invoke(simulate, ["s.toml", "--drop-larger", "--json", "-o", "run"],

@@ -1,0 +1,98 @@
+"""`wattline simulate --journal` and `wattline replay`, as their users type them."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from pathlib import Path
+
+import pytest
+from tests.unit.cli.test_energy_commands import call, ok, refused
+
+CAPPED = ("--power-policy", "wait", "--cap", "2kW")
+
+
+@pytest.fixture(scope="module")
+def journal(tmp_path_factory) -> Path:
+    from click.testing import CliRunner
+
+    from wattline.cli.main import cli
+
+    path = tmp_path_factory.mktemp("journals") / "run.journal"
+    words = ["simulate", "--trace", "examples/tiny.swf", *CAPPED, "--no-folder", "--journal",
+             str(path)]
+    assert CliRunner().invoke(cli, words, catch_exceptions=False).exit_code == 0
+    return path
+
+
+def test_a_journal_replays_to_the_same_decisions(journal, capsys) -> None:
+    found = json.loads(ok("replay", journal, "--json", capsys=capsys))
+    assert found["equal"] is True
+    assert found["first_difference"] is None
+    assert found["complete"] is True
+    assert found["decisions"] >= 12
+    assert "every decision is the same" in ok("replay", journal, capsys=capsys)
+
+
+def test_a_journal_holds_no_run_times(journal) -> None:
+    assert "run_s" not in journal.read_text()
+    assert "work_s" not in journal.read_text()
+
+
+def changed(journal: Path, tmp_path: Path, summed: bool) -> Path:
+    """The size of one job is another; `summed` mends the checksum of that line alone."""
+    lines = journal.read_text().splitlines(keepends=True)
+    place = next(n for n, line in enumerate(lines) if '"units":4' in line and "submitted" in line)
+    checksum, _, text = lines[place].rstrip("\n").partition(" ")
+    text = text.replace('"units":4', '"units":3', 1)
+    if summed:
+        before = int(lines[place - 1].partition(" ")[0], 16)
+        checksum = f"{zlib.crc32(text.encode(), before):08x}"
+    lines[place] = f"{checksum} {text}\n"
+    path = tmp_path / "changed.journal"
+    path.write_text("".join(lines))
+    return path
+
+
+@pytest.mark.parametrize("summed", [False, True])
+def test_another_size_of_one_job_is_not_equal(journal, tmp_path, summed, capsys) -> None:
+    status, out, _ = call("replay", changed(journal, tmp_path, summed), "--json", capsys=capsys)
+    assert status == 1
+    found = json.loads(out)
+    assert found["equal"] is False
+    assert found["damaged_lines"]
+
+
+def test_lost_lines_are_noticed(journal, tmp_path, capsys) -> None:
+    lines = journal.read_text().splitlines(keepends=True)
+    path = tmp_path / "cut.journal"
+    path.write_text("".join(lines[: len(lines) // 2]))
+    assert json.loads(ok("replay", path, "--json", capsys=capsys))["complete"] is False
+    path.write_text("".join(lines[:5] + lines[6:]))
+    status, out, _ = call("replay", path, "--json", capsys=capsys)
+    assert status == 1
+    assert json.loads(out)["damaged_lines"]
+
+
+def test_another_policy_is_asked_about_the_same_jobs(journal, tmp_path, capsys) -> None:
+    other = tmp_path / "other.toml"
+    other.write_text('[trace]\nfile = "none.swf"\n[policy]\norder = "sjf"\n')
+    status, out, _ = call("replay", journal, "--scenario", other, "--json", capsys=capsys)
+    assert status == 1
+    found = json.loads(out)
+    assert found["first_difference"]["step"] >= 1
+    assert found["metrics"]["jobs"] == 12 or found["jobs"] == 12
+
+
+@pytest.mark.parametrize("text", ["", "nonsense\n", '00000000 {"a":1}\n'])
+def test_what_is_no_journal_is_refused_in_one_line(tmp_path, text, capsys) -> None:
+    path = tmp_path / "bad.journal"
+    path.write_text(text)
+    assert str(path) in refused("replay", path, capsys=capsys)
+
+
+def test_a_watched_cap_is_in_the_journal_too(tmp_path, capsys) -> None:
+    path = tmp_path / "watched.journal"
+    ok("simulate", "--trace", "examples/tiny.swf", "--watch-cap", "2kW", "--no-folder",
+       "--journal", path, capsys=capsys)
+    assert json.loads(ok("replay", path, "--json", capsys=capsys))["equal"] is True
