@@ -141,7 +141,8 @@ def test_the_command_prints_turnaround_by_trace_bound_and_policy():
     ("arguments", "message"),
     [(["--apps", "lammps"], "no application 'lammps'"), (["--bounds", "0"], "bounds are parts"),
      (["--bounds", "x"], "is not a fraction"), (["--load", "0"], "the load is 0"),
-     (["--seeds", "0"], "is not in the range"), (["--table", "no.csv"], "no file no.csv"),
+     (["--seeds", "0"], "is not in the range"),
+     (["--table", "no.csv"], "no.csv: there is no such file"),
      (["--nodes", "12"], "no application has uncapped"),
      (["--nodes", "4"], "begin at 8 nodes")],
 )
