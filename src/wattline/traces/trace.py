@@ -89,6 +89,7 @@ def header_sizes(header: Mapping[str, str]) -> tuple[int | None, int | None]:
 
 def _positive(text: str) -> int | None:
     digits = text.split()
-    if digits and digits[0].isascii() and digits[0].isdigit() and int(digits[0]) > 0:
+    whole = digits and digits[0].isascii() and digits[0].isdigit() and len(digits[0]) < 19
+    if whole and int(digits[0]) > 0:
         return int(digits[0])
     return None
