@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from wattline.engine.log import RATE
 
+from wattline.books.log import RATE
 from wattline.engine.prepare import Rules as EngineRules
 from wattline.engine.simulate import simulate
 from wattline.model.jobs import JobTable

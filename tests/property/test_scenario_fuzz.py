@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from tests.property.scenario_draws import FILES, HOSTILE, SCHEMA, SECTIONS
-from tests.support.plain import PLAIN, ROOT
+from tests.support.plain import ROOT, plain_environment
 
 from wattline.scenario.axes import BUILT_IN
 from wattline.scenario.networks import SUMMARIES
@@ -26,7 +26,7 @@ def found():
         [sys.executable, "-W", "error::RuntimeWarning", "-m", "tests.property.scenario_fuzz", "0",
          str(COUNT)],
         cwd=ROOT, capture_output=True, text=True, check=False, timeout=900,
-        env={**os.environ, **PLAIN})
+        env=plain_environment())
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout)
 

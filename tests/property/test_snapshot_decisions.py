@@ -131,7 +131,8 @@ BAD_VIEWS = {
     "a job is paused": (
         replace(over_the_cap(), paused=(QueuedJob(7, 1, 9.0, 1.0, 300.0),)), "job 7"),
     "units are reserved": (replace(over_the_cap(), windows=2), "2 reservations lie ahead"),
-    "a job is larger than the machine": (replace(over_the_cap(), units=5), "asks for 6 units"),
+    "a job is larger than the machine": (
+        replace(over_the_cap(), units=5, free=5), "asks for 6 units"),
 }
 
 

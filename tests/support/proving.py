@@ -53,3 +53,13 @@ def prove(ready: Plan) -> list[str]:
     assert isinstance(ready.policy, Composition)
     found = [f"checker: {problem}" for problem in check(ready.run())[:3]]
     return found or differences(ready.jobs, ready.machine, ready.policy, ready.rules)
+
+
+def proved(cases: list[tuple[str, str]], seed: int, jobs: int) -> dict[str, list[str]]:
+    """What is wrong, by pair; called in a process where nothing is compiled."""
+    found = {}
+    for one, other in cases:
+        ready = planned_pair(one, other, seed, jobs)
+        found[f"{one} with {other}"] = (
+            ["refused", ready] if isinstance(ready, str) else prove(ready))
+    return found

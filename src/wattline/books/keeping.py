@@ -203,6 +203,8 @@ def correct(
     _change_speed(st, policy, job, rate, power_w, st.live[job].cap_w)
     paced(st, world, job)
     note_answer(st, record, job)
+    st.clock[0].examined = 0
+    st.clock[0].replan = PLAN_STALE
     if not st.clock[0].together:
         log_event(st, record, RATE, job, power_w)
 

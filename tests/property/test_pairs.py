@@ -9,18 +9,6 @@ from tests.support.proving import pairs
 PARTS = 6
 
 
-def proved(cases: list[tuple[str, str]], seed: int, jobs: int) -> dict[str, list[str]]:
-    """What is wrong, by case; called in a process where nothing is compiled."""
-    from tests.support.proving import planned_pair, prove
-
-    found = {}
-    for one, other in cases:
-        ready = planned_pair(one, other, seed, jobs)
-        name = f"{one} with {other}"
-        found[name] = ["refused", ready] if isinstance(ready, str) else prove(ready)
-    return found
-
-
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_pair_of_choices_decides_the_same_in_five_ways(part: int) -> None:
     """The loop, event by event, saved and loaded in the middle, copied, replayed: bit for bit.
@@ -30,7 +18,7 @@ def test_every_pair_of_choices_decides_the_same_in_five_ways(part: int) -> None:
     plain = PlainProcess()
     try:
         mine = pairs()[part::PARTS]
-        found = plain.call(__name__, "proved", mine, part + 1, 14)
+        found = plain.call("tests.support.proving", "proved", mine, part + 1, 14)
     finally:
         plain.close()
     assert len(found) == len(mine)
