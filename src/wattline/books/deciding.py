@@ -50,9 +50,11 @@ def decide(st: State, record: Record, world: Any, policy: Composition) -> None:
         regulate(st, policy.regulation, policy)
         apply_actions(st, record, world, policy)
     schedule(st, policy.backfill, policy)
-    apply_actions(st, record, world, policy)
+    if clock.actions > 0:
+        apply_actions(st, record, world, policy)
     settle(st, policy.admission, policy)
-    apply_actions(st, record, world, policy)
+    if clock.actions > 0:
+        apply_actions(st, record, world, policy)
     answer(st, record, world, policy)
 
 

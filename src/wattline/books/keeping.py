@@ -101,10 +101,9 @@ def rescale(st: State, job: int, rate: float, power_w: float) -> None:
 def end_job(
     st: State, record: Record, world: Any, policy: Composition, job: int, completed: bool
 ) -> None:
-    """A job has ended: its work is done, or it was killed."""
+    """A job, brought up to date, has ended: its work is done, or it was killed."""
     clock = st.clock[0]
     live = st.live[job]
-    bring_up_to_date(st, job)
     live.completed = 1 if completed else 0
     release_units(st, world, policy, job)
     live.state = DONE

@@ -20,7 +20,7 @@ from wattline.books.arriving import (
     take_back,
 )
 from wattline.books.deciding import decide
-from wattline.books.keeping import correct, end_job, integrate
+from wattline.books.keeping import bring_up_to_date, correct, end_job, integrate
 from wattline.books.measuring import measure_job, measure_machine
 from wattline.books.outages import units_down, units_up
 from wattline.books.record import Record
@@ -61,6 +61,7 @@ def _apply(st: State, record: Record, world: Any, policy: Composition, event: An
     kind = event.kind
     job = event.job
     if kind == ENDED:
+        bring_up_to_date(st, job)
         end_job(st, record, world, policy, job, event.value != 0.0)
         if st.jobs[job].first_dependent >= 0:
             release_dependents(st, record, policy, job)

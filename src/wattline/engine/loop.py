@@ -27,18 +27,19 @@ def run_events(
 ) -> int:
     """Simulate up to `budget` instants; the result says why it stopped."""
     while budget > 0:
-        reason = _must_stop(st, record, world)
+        until_s = next_instant(st, record, world)
+        reason = _must_stop(st, record, until_s)
         if reason != GO_ON:
             return reason
         budget -= 1
-        integrate(st, record, next_instant(st, record, world))
+        integrate(st, record, until_s)
         apply_due(st, record, world, policy)
         decide(st, record, world, policy)
     return GO_ON
 
 
-@kernel_part
-def _must_stop(st: State, record: Record, world: Simulated) -> int:
+@kernel
+def _must_stop(st: State, record: Record, until_s: float) -> int:
     """Stop when all is done, when nothing more will happen, or when an array is nearly full."""
     meter = record.meter[0]
     if meter.done == st.jobs.size:
@@ -50,7 +51,7 @@ def _must_stop(st: State, record: Record, world: Simulated) -> int:
     # At worst every job that is left asks for a wake-up in one instant.
     if st.timers.size - meter.timers < st.jobs.size - meter.done + 128:
         return TIMERS_FULL
-    if next_instant(st, record, world) == float("inf"):
+    if until_s == float("inf"):
         return FINISHED
     return GO_ON
 
@@ -82,10 +83,12 @@ def apply_due(st: State, record: Record, world: Simulated, policy: Composition) 
     now_s = st.clock[0].now_s
     while tally.ends > 0 and ends.heap[0].time_s <= now_s:
         job = ends.heap[0].job
+        bring_up_to_date(st, job)
         end_job(st, record, world, policy, job, is_completed(st, job))
         if st.jobs[job].first_dependent >= 0:
             release_dependents(st, record, policy, job)
-    let_timers_go_off(st, record, policy)
+    if meter.timers > 0 or st.clock[0].owed > 0:
+        let_timers_go_off(st, record, policy)
     while tally.caps < ends.caps.size and ends.caps[tally.caps].time_s <= now_s:
         change_cap(st, record, ends.caps[tally.caps].cap_w)
         tally.caps += 1
@@ -96,9 +99,8 @@ def apply_due(st: State, record: Record, world: Simulated, policy: Composition) 
 
 @kernel
 def is_completed(st: State, job: int) -> bool:
-    """Whether a running job has done its work: a killed one has work left.
+    """Whether a running job, brought up to date, has done its work: a killed one has some left.
 
     What floats leave of a finished one is far less.
     """
-    bring_up_to_date(st, job)
     return bool(st.live[job].work_s <= 1e-6 * max(st.jobs[job].run_s, 1.0))

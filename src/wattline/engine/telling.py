@@ -14,6 +14,7 @@ import numpy as np
 
 from wattline.books import Books, CapChanged, Counted, Ended, Event, Paced, Submitted
 from wattline.books.decision import Decision
+from wattline.books.keeping import bring_up_to_date
 from wattline.books.roll import NAMED
 from wattline.engine.loop import is_completed
 from wattline.engine.prepare import Rules, cap_steps, sizes_of
@@ -98,6 +99,7 @@ class Teller:
         alone = state.with_arrays(clock=state.clock.copy(), live=state.live[row:row + 1].copy(),
                                   jobs=state.jobs[row:row + 1])
         alone.clock[0].now_s = now_s
+        bring_up_to_date(alone, 0)
         return bool(is_completed(alone, 0))
 
     def _caps(self, now_s: float) -> Iterator[Event]:
