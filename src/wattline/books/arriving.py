@@ -55,7 +55,8 @@ def start_elsewhere(
             take_run(st, job, st.scratch_nodes[index], 1)
         adopt_kinds(st, job)
         occupied(st, policy.placement, job)
-    book_start(st, job, clock.speed / live.stretch, live.watts * clock.power_factor)
+    rate = clock.speed / (live.stretch * live.slowdown)
+    book_start(st, job, rate, live.watts * clock.power_factor)
     clock.actions -= 1  # nobody has to carry it out
     record.meter[0].pending_jobs += 1
     record.meter[0].pending_units += live.units

@@ -31,7 +31,8 @@ from wattline.model.machine import Machine
 from wattline.policies.contract import Composition, cycle_s
 from wattline.policies.control import Control, control_of
 from wattline.policies.memory import bound, each_memory, memories
-from wattline.policies.state import ACTION, REFUSED, State, reserve
+from wattline.policies.state import REFUSED, State, reserve
+from wattline.policies.state_records import ActionRecord
 
 ROWS = 1024
 """Room for jobs to begin with; it grows."""
@@ -67,7 +68,7 @@ class Books:
         terms = terms or Terms()
         state = open_state(machine, terms, _NO_JOBS, _NO_JOBS.procs, _NO_JOBS.power_w, ROWS)
         record = make_record(ROWS, 0, start_s, state.nodes.size)
-        record = record.with_arrays(decided=np.zeros(64, ACTION).view(np.recarray),
+        record = record.with_arrays(decided=ActionRecord.table(64),
                                     answers=np.zeros(64, ANSWER).view(np.recarray))
         clock = state.clock[0]
         clock.now_s = start_s

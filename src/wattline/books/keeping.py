@@ -257,7 +257,7 @@ def set_level(
         _end_standstill(st, job)
         power_w = live.watts * power_factor
         clock.power_w += power_w - live.power_w
-        rescale(st, job, speed / live.stretch, power_w)
+        rescale(st, job, speed / (live.stretch * live.slowdown), power_w)
         if clock.latency_s > 0.0:
             _stand_still(st, job)
     all_paced(st, world)

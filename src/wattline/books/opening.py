@@ -14,7 +14,8 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.machine import MOST_NODES, Machine, NodeClass
 from wattline.model.reservation import Reservation
-from wattline.policies.state import KIND, WINDOW, State, make_state
+from wattline.policies.state import State, make_state
+from wattline.policies.state_records import UnitKind, Window
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,18 @@ def open_state(
 
 
 def unit_active_w(machine: Machine, granularity: str) -> float:
-    """What a busy unit draws, where a job does not say."""
-    return machine.groups[0].node_class.power_w_active * _per_unit(machine, granularity)
+    """What a busy unit draws, where a job does not say.
+
+    On nodes of several classes nobody knows beforehand which ones a job will get: it is taken to
+    raise the power as much as on the hungriest, so that a cap holds wherever it runs. Once it has
+    its nodes, they say what it draws.
+    """
+    classes = [group.node_class for group in machine.groups]
+    reference, per_unit = classes[0], _per_unit(machine, granularity)
+    if len(classes) == 1:
+        return reference.power_w_active * per_unit
+    kinds, _ = _kinds(machine, per_unit)
+    return float(reference.power_w_idle * per_unit + np.max(kinds.active_w - kinds.idle_w))
 
 
 def units_of(machine: Machine, granularity: str) -> int:
@@ -77,7 +88,7 @@ def _per_unit(machine: Machine, granularity: str) -> float:
 
 
 def _kinds(machine: Machine, per_unit: float) -> tuple[Any, IntArray]:
-    kinds = np.zeros(len(machine.groups), KIND).view(np.recarray)
+    kinds = UnitKind.table(len(machine.groups))
     counts = []
     for kind, group in zip(kinds, machine.groups, strict=True):
         share = 1.0 if per_unit == 1.0 else 1.0 / group.node_class.cores
@@ -99,7 +110,7 @@ def _boot_figures(state: State, reference: NodeClass, per_unit: float) -> None:
 
 def _windows(reservations: Sequence[Reservation]) -> Any:
     held = sorted((r for r in reservations if r.nodes), key=lambda r: (r.start_s, r.end_s))
-    windows = np.zeros(len(held), WINDOW).view(np.recarray)
+    windows = Window.table(len(held))
     for window, reservation in zip(windows, held, strict=True):
         window.start_s = reservation.start_s
         window.end_s = reservation.end_s

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from wattline.model.kernel_arrays import KernelArrays
-from wattline.policies.state import ACTION
+from wattline.policies.state_records import ActionRecord
 
 METER = np.dtype(
     [
@@ -82,7 +82,7 @@ def make_record(
     rows = 3 * jobs + cap_steps + spare_rows
     return Record(
         meter=meter,
-        decided=np.zeros(0, ACTION).view(np.recarray),
+        decided=ActionRecord.table(0),
         answers=np.zeros(0, ANSWER).view(np.recarray),
         spans=np.zeros(2 * jobs + nodes + 1 if nodes else 0, SPAN).view(np.recarray),
         **{column: np.zeros(rows, dtype) for column, dtype in LOG.items()},

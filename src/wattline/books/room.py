@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from wattline.books.record import ANSWER, Record, grow_log, grow_spans
-from wattline.policies.state import ACTION, State, grow
+from wattline.policies.state import State, grow
+from wattline.policies.state_records import ActionRecord
 
 
 def make_room(
@@ -32,6 +33,6 @@ def make_room(
         state = grow(state, "timers")
     if len(record.decided) < 3 * (waiting + running) + 64:
         size = 6 * (waiting + running) + 128
-        record = record.with_arrays(decided=np.zeros(size, ACTION).view(np.recarray),
+        record = record.with_arrays(decided=ActionRecord.table(size),
                                     answers=np.zeros(size, ANSWER).view(np.recarray))
     return state, record

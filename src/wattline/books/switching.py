@@ -69,7 +69,7 @@ def _forget_plans(state: State) -> None:
     clock = state.clock[0]
     for name in ("queue_first", "queue_last", "aside", "examined", "stopped", "leaders",
                  "sorted_end", "reached", "planned", "step_first"):
-        clock[name] = 0
+        setattr(clock, name, 0)
     clock.step_last = 1
     state.profile[0].time_s = -np.inf
     state.profile[0].free = clock.units
@@ -82,4 +82,5 @@ def _forget_plans(state: State) -> None:
 def _as_submitted(state: State, row: int) -> None:
     live, asked = state.live[row], state.jobs[row]
     live.units, live.requested_s, live.watts = asked.units, asked.requested_s, asked.watts
-    live.config, live.stretch, live.level = 0, 1.0, -1
+    live.config, live.stretch = 0, 1.0
+    live.level, live.slowdown, live.dynamic = -1, 1.0, 1.0

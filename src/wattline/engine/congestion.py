@@ -249,7 +249,7 @@ def _repace(
     live = st.live[job]
     waiting = network.flows.share[job] if network.flows.sensitive[job] else 0.0
     stretch = (1.0 + waiting * (slowed - 1.0)) / _node_speed(st, job)
-    rate = st.clock[0].speed / stretch
+    rate = st.clock[0].speed / (stretch * live.slowdown)
     live.stretch = stretch
     if abs(rate - live.rate) > 1e-9 * rate:
         set_speed(st, record, world, policy, job, rate, live.power_w, live.cap_w)

@@ -46,16 +46,20 @@ def starts_only(policy: T) -> T:
     return policy
 
 
-class Composition(NamedTuple):
-    """One choice along each axis; every field is a NamedTuple of parameters."""
+Parameters = tuple[Any, ...]
+"""A policy of one axis: a NamedTuple, whose type says what it does."""
 
-    order: Any
-    backfill: Any
-    admission: Any
-    configuration: Any
-    placement: Any
-    regulation: Any
-    scope: Any = Everything()
+
+class Composition(NamedTuple):
+    """One choice along each axis."""
+
+    order: Parameters
+    backfill: Parameters
+    admission: Parameters
+    configuration: Parameters
+    placement: Parameters
+    regulation: Parameters
+    scope: Everything | StartsOnly = Everything()
     """What the engine must be able to do; the engine narrows it to what the axes need."""
 
     def narrowed(self, windows: int) -> Composition:

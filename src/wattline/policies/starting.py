@@ -35,7 +35,7 @@ def start_at(st: State, policy: Composition, job: int, speed: float, power_w: fl
         return False
     if live.watts != asked_w:
         power_w *= live.watts / asked_w  # the nodes that were found draw more, or less
-    book_start(st, job, speed / live.stretch, power_w)
+    book_start(st, job, speed / (live.stretch * live.slowdown), power_w)
     return True
 
 

@@ -5,8 +5,9 @@ the cap; else at the optimal one, the highest at which all idle nodes could be g
 at its lowest; else it waits. A job that would run into a planned window is admitted only if the
 window can still be kept. Nodes are switched off where that gives jobs room (SHUT, MIX).
 
-A job keeps its frequency until it ends. Its level stands in the books as a power (`live.watts`)
-and a slowdown (`live.stretch`), so that everything else works as for any other job.
+A job keeps its frequency until it ends, unless running jobs follow the cap (`following`). Its level
+stands in the books as a power (`live.watts`) and a slowdown (`live.slowdown`), so that everything
+else works as for any other job.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.physics.adaptive import WAIT as NO_LEVEL
+from wattline.policies.admission.following import follow_cap
 from wattline.policies.admission.levels import (
     held_watts,
     level_of,
@@ -52,18 +54,25 @@ from wattline.policies.state import State
 
 
 class AdaptiveMemory(Memory):
-    """The ramp so far (one record), and the lowest and highest level that each job allows."""
+    """The ramp so far (one record), and the lowest and highest level that each job allows.
 
-    FIELDS = ("ramp", "low", "high")
-    PER_JOB: ClassVar[Mapping[str, str]] = {"low": "i8", "high": "i8"}
+    Where running jobs follow the cap: the one that they follow, and room for what they are to have.
+    """
+
+    FIELDS = ("ramp", "cap_w", "low", "high", "aim")
+    PER_JOB: ClassVar[Mapping[str, str]] = {"low": "i8", "high": "i8", "aim": "i8"}
     ramp: Any
+    cap_w: Any
     low: Any
     high: Any
+    aim: Any
 
 
 def _beside_the_view(admission: Adaptive) -> str:
     if admission.least != admission.highest_low:
         return "has the frequencies that each job allows, which a view does not show"
+    if admission.follow:
+        return "changes the levels of running jobs, which a view does not show"
     if admission.shut:
         return "switches nodes off and on, which a snapshot cannot ask for"
     if admission.ramp_w_per_s > 0.0:
@@ -106,6 +115,8 @@ class Adaptive(NamedTuple):
     """How fast decisions may change the power; 0 for no limit. See `ramp`."""
     ramp_w: float = 0.0
     """How much of a change may come at once."""
+    follow: int = 0
+    """1: running jobs are slowed down and sped up as the cap wants it."""
 
 
 @kernel
@@ -186,7 +197,11 @@ def _not_before_s(st: State, admission: Adaptive, job: int) -> float:
 @implement(settle, Adaptive)
 @kernel
 def _settle(st: State, admission: Adaptive, policy: Composition) -> None:
-    settle_under(st, admission, st.clock[0].cap_w)
+    cap_w = st.clock[0].cap_w
+    change_w = 0.0
+    if admission.follow:
+        change_w = follow_cap(st, admission, policy, cap_w)
+    settle_under(st, admission, cap_w, change_w)
 
 
 @implement(refuses, Adaptive)

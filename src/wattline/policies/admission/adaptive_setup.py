@@ -47,7 +47,7 @@ class Strategy(StrEnum):
 def adaptive(
     machine: Machine, plan: PowerCap | None = None, *, core: CorePower = SANDY_BRIDGE,
     strategy: Strategy = Strategy.DVFS, allowed: FrequencyRange | None = None,
-    jobs: JobTable | None = None, logged: Mapping[str, Any] | None = None,
+    jobs: JobTable | None = None, logged: Mapping[str, Any] | None = None, follow: bool = False,
 ) -> Adaptive:
     """Parameters for this machine.
 
@@ -55,7 +55,8 @@ def adaptive(
     logged of it; `allowed` is for jobs that say nothing. `jobs` and `logged`, where they are known
     beforehand, tell the least that any of them needs, so that a full machine is noticed at once.
     Reservations of the plan become windows that are kept; its changes on the fly do not: nobody
-    knows of them beforehand.
+    knows of them beforehand. With `follow`, running jobs are slowed down and sped up as the cap
+    changes.
     """
     shuts = strategy in (Strategy.SHUT, Strategy.MIX)
     if shuts and len(machine.groups) > 1:
@@ -73,7 +74,7 @@ def adaptive(
         memory=AdaptiveMemory.start(
             {"low": lambda jobs, logged: levels_of(jobs, logged)[0],
              "high": lambda jobs, logged: levels_of(jobs, logged)[1]},
-            ramp=np.zeros(1, RAMP).view(np.recarray)),
+            ramp=np.zeros(1, RAMP).view(np.recarray), cap_w=np.full(1, np.nan)),
         window_start_s=start,
         window_end_s=end,
         window_held_w=held,
@@ -85,6 +86,7 @@ def adaptive(
         floor_w=plan.floor_w,
         ramp_w_per_s=plan.change_rate_w_per_s,
         ramp_w=plan.change_rate_w_per_s * RAMP_KEPT_S,
+        follow=int(follow),
     )
 
 

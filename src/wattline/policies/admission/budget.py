@@ -183,7 +183,7 @@ def _refuses(st: State, admission: Budget, job: int) -> bool:
 @implement(settle, Budget)
 @kernel
 def _settle(st: State, admission: Budget, policy: Composition) -> None:
-    settle_under(st, admission.adaptive, plan_w(st, admission))
+    settle_under(st, admission.adaptive, plan_w(st, admission), 0.0)
 
 
 @implement(planned_s, Budget)

@@ -11,6 +11,7 @@ from typing import Any
 from wattline.model.kernel import kernel
 from wattline.physics.adaptive import SLACK, choose_level, fits, optimal_level
 from wattline.physics.adaptive import WAIT as NO_LEVEL
+from wattline.policies.admission.power import idle_difference_w
 from wattline.policies.contract import Reach
 from wattline.policies.state import RUNNING, State
 
@@ -45,7 +46,8 @@ def set_level(st: State, admission: Any, job: int, level: int) -> None:
     """Write a level into the books of a waiting job."""
     live = st.live[job]
     live.watts = live.units * st.clock[0].idle_w + rise_of(st, job) * admission.dynamic[level]
-    live.stretch = 1.0 / admission.speed[level]
+    live.slowdown = 1.0 / admission.speed[level]
+    live.dynamic = admission.dynamic[level]
     live.level = level
 
 
@@ -74,7 +76,7 @@ def never_fits(st: State, admission: Any, job: int) -> bool:
     alone_w = (others - off) * clock.idle_w + off * clock.off_w + (
         st.live[job].units * clock.idle_w
         + rise_of(st, job) * admission.dynamic[lowest(admission, job)]
-    )
+    ) + idle_difference_w(st)
     return not fits(alone_w, clock.cap_w_max)
 
 

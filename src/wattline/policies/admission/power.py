@@ -15,7 +15,20 @@ def never_fits(st: State, job: int, power_factor: float) -> bool:
     clock = st.clock[0]
     live = st.live[job]
     alone_w = (clock.units - live.units) * clock.idle_w + live.watts * power_factor
+    alone_w += idle_difference_w(st)
     return bool(alone_w > clock.cap_w_max * (1.0 + TOLERANCE))
+
+
+@kernel
+def idle_difference_w(st: State) -> float:
+    """What the idle machine draws more than if all units were like those of its first class."""
+    if st.kinds.size < 2:
+        return 0.0
+    clock = st.clock[0]
+    idle_w = 0.0
+    for kind in range(st.kinds.size):
+        idle_w += st.kinds[kind].count * st.kinds[kind].idle_w
+    return float(idle_w - clock.units * clock.idle_w)
 
 
 @kernel

@@ -46,15 +46,20 @@ def remember(st: State, admission: Any, change_w: float) -> None:
 
 
 @kernel
+def rise_left_w(st: State, admission: Any) -> float:
+    """By how much the power may rise now."""
+    follow(st, admission)
+    return float(admission.memory.ramp[0].level_w + admission.ramp_w - st.clock[0].power_w)
+
+
+@kernel
 def may_rise(st: State, admission: Any, job: int, rise_w: float) -> bool:
     """Whether the power may rise so much now; if not, asks to be called when it may."""
-    follow(st, admission)
-    clock = st.clock[0]
-    left_w = admission.memory.ramp[0].level_w + admission.ramp_w - clock.power_w
+    left_w = rise_left_w(st, admission)
     needed_w = min(rise_w, admission.ramp_w)
     if fits(needed_w, left_w):
         return True
-    wake_up(st, clock.now_s + (needed_w - left_w) / admission.ramp_w_per_s, job)
+    wake_up(st, st.clock[0].now_s + (needed_w - left_w) / admission.ramp_w_per_s, job)
     return False
 
 

@@ -14,10 +14,13 @@ from wattline.policies.state import ACT_DOWN, ACT_UP, State
 
 
 @kernel
-def settle_under(st: State, admission: Any, cap_w: float) -> None:
-    """Switch units after a decision, and keep account of the ramp."""
-    change_w = 0.0
-    if admission.shut:
+def settle_under(st: State, admission: Any, cap_w: float, change_w: float) -> None:
+    """Switch units after a decision, and keep account of the ramp.
+
+    `change_w` is what the decision does to running jobs; units are then switched the next time,
+    when that has happened.
+    """
+    if admission.shut and change_w == 0.0:
         change_w = switch(st, admission, cap_w)
     if admission.ramp_w_per_s > 0.0:
         remember(st, admission, change_w)

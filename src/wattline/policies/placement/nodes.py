@@ -62,7 +62,7 @@ def adopt_kinds(st: State, job: int) -> None:
     live.idle_w = idle_w
     live.stretch = 1.0 / speed
     if not live.own_watts:
-        live.watts = active_w
+        live.watts = idle_w + (active_w - idle_w) * live.dynamic if live.level >= 0 else active_w
 
 
 @kernel
