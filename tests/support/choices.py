@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from wattline.model.jobs import JobTable
-from wattline.scenario.axes import axes
+from wattline.policies.placement.network.placements import PLACEMENTS
+from wattline.policies.registry import built_in
 from wattline.scenario.build import Plan, plan
 from wattline.scenario.load import changed, validate
-from wattline.scenario.networks import SUMMARIES
 from wattline.traces import Trace
 
 CLASSES = [
@@ -79,14 +79,13 @@ CASES: dict[str, dict[str, Any]] = {
     "placement.varied": MOLDABLE | {"policy.configure": "naive",
                                     "policy.placement": {"name": "varied", "caps": "fitted"}},
     "placement.bounded": {"policy.placement": RACKS},
-    **{f"placement.{name}": NETWORK | {"policy.placement": name} for name in SUMMARIES},
+    **{f"placement.{name}": NETWORK | {"policy.placement": name} for name in PLACEMENTS},
 }
 
 
 def every() -> set[str]:
-    """All installed choices of this package, as `axis.choice`."""
-    return {f"{axis}.{name}" for axis, named in axes().items() for name, found in named.items()
-            if found.source == "wattline"}
+    """All choices of this package, as `axis.choice`."""
+    return {f"{axis}.{name}" for axis, named in built_in().items() for name in named}
 
 
 def planned(case: str, seed: int = 1, **fields: Any) -> Plan:
