@@ -52,6 +52,8 @@ class Declaration:
             raise PolicyError(f"'{self.name}' is no name of a policy; it has letters, no colon")
         if not self.summary.strip() or "\n" in self.summary:
             raise PolicyError(f"policy '{self.name}' needs a summary of one line")
+        if not (isinstance(self.parameters, type) and issubclass(self.parameters, BaseModel)):
+            raise PolicyError(f"policy '{self.name}': its parameters must be a pydantic model")
 
 
 def of_numbers(module: str, name: str) -> Callable[[Setting, Any], Any]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, get_args
 
-from pydantic import BaseModel
+from pydantic import BaseModel, PydanticUserError
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined
+from pydantic_core import PydanticUndefined, to_jsonable_python
+
+from wattline.model.errors import PolicyError
 
 FILE = "file"
 _LOWER, _UPPER = {"ge": ">=", "gt": ">"}, {"le": "<=", "lt": "<"}
@@ -18,7 +20,7 @@ _KINDS = {"number": "number", "integer": "whole number", "boolean": "true or fal
 
 def parameter_rows(model: type[BaseModel]) -> list[dict[str, Any]]:
     """A row per parameter; defaults as the values they are, None where there is none."""
-    schema = model.model_json_schema()
+    schema = _schema(model)
     defs = schema.get("$defs", {})
     return [_row(name, model, _parts(field, defs), defs)
             for name, field in schema.get("properties", {}).items()]
@@ -26,11 +28,19 @@ def parameter_rows(model: type[BaseModel]) -> list[dict[str, Any]]:
 
 def file_parameters(model: type[BaseModel]) -> dict[str, tuple[str, ...]]:
     """The parameters that name a file, each with the words that mean something else."""
-    schema = model.model_json_schema()
+    schema = _schema(model)
     found = {name: _parts(field, schema.get("$defs", {}))
              for name, field in schema.get("properties", {}).items()}
     return {name: tuple(word for part in parts for word in part.get("words", ()))
             for name, parts in found.items() if _is_file(parts)}
+
+
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    try:
+        return model.model_json_schema()
+    except PydanticUserError as error:
+        said = str(error).splitlines()[0]
+        raise PolicyError(f"the parameters {model.__name__} cannot be described: {said}") from None
 
 
 def _parts(field: dict[str, Any], defs: dict[str, Any]) -> list[dict[str, Any]]:
@@ -125,4 +135,6 @@ def _is_file(parts: list[dict[str, Any]]) -> bool:
 def _default(model: type[BaseModel], name: str) -> Any:
     """As JSON has it; an empty text is none."""
     value = model.model_fields[name].get_default(call_default_factory=True)
-    return None if value in ("", PydanticUndefined) else value
+    if value is PydanticUndefined or value == "":
+        return None
+    return to_jsonable_python(value, fallback=str)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -107,6 +110,16 @@ def test_files_are_marked_as_files() -> None:
         "placement.bounded": {"views"}}
 
 
+def test_listing_policies_and_reading_scenarios_need_no_compiler() -> None:
+    code = ("import sys; from wattline.policies.registry import built_in, check; built_in();"
+            "check('power', {'name': 'wait', 'slots': 3}); import wattline.scenario.load;"
+            "print(*sorted({'numba', 'pandas', 'pyarrow', 'sqlalchemy'} & set(sys.modules)))")
+    compiling = {name: value for name, value in os.environ.items() if name != "WATTLINE_PLAIN"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                          env=compiling)
+    assert done.stdout.split() == []
+
+
 def test_a_setting_without_readers_says_which_is_missing() -> None:
     with pytest.raises(InputError, match="nothing here reads networks"):
         made("placement", "rdn", outside=Outside())
@@ -176,6 +189,17 @@ def test_a_place_without_a_policy_for_this_axis_is_refused(axis, place, words) -
 def test_a_declaration_that_says_nothing_is_refused(axis, name, summary) -> None:
     with pytest.raises(PolicyError):
         Declaration(axis, name, summary, _choose)
+
+
+def test_parameters_are_a_model_that_can_be_described() -> None:
+    with pytest.raises(PolicyError, match="must be a pydantic model"):
+        Declaration("order", "x", "A line.", _choose, dict)  # type: ignore[arg-type]
+
+    class Odd(Parameters):
+        rule: Callable[[int], int] = abs
+
+    with pytest.raises(PolicyError, match="Odd cannot be described"):
+        parameter_rows(Odd)
 
 
 def test_rows_say_kind_range_and_typed_default() -> None:

@@ -12,12 +12,12 @@ from wattline.model.errors import InputError
 from wattline.model.fields import FileName, Fraction, Joules, Said, Seconds, Whole
 from wattline.model.machine import Machine
 from wattline.model.signal import Signal
-from wattline.physics.budget import EnergyBudget, blended
 from wattline.policies.admission.adaptive_setup import AdaptiveParameters, adaptive_of
 from wattline.policies.declaration import Declaration
 from wattline.policies.setting import Setting
 
 if TYPE_CHECKING:
+    from wattline.physics.budget import EnergyBudget
     from wattline.policies.admission.adaptive import Adaptive
     from wattline.policies.admission.budget import Budget
 
@@ -69,6 +69,8 @@ def budgeted(
 
 
 def _make(setting: Setting, given: BudgetParameters) -> Any:
+    from wattline.physics.budget import EnergyBudget
+
     if given.energy is None:
         raise InputError("policy.power: a budget needs energy, like energy = '900MWh'")
     jobs = setting.jobs
@@ -96,6 +98,8 @@ def _periods_for(setting: Setting, energy_j: float, start_s: float, period_s: fl
 
 
 def _cost(setting: Setting, given: BudgetParameters, start_s: float) -> Signal:
+    from wattline.physics.budget import blended
+
     price, carbon = (setting.outside.tariff(file, given.start) if file else None
                      for file in (given.price, given.carbon))
     if price is not None and carbon is not None:

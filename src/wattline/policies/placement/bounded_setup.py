@@ -15,12 +15,11 @@ from wattline.model.jobs import IntArray
 from wattline.model.machine import MOST_NODES, Machine
 from wattline.model.run import PowerBound
 from wattline.model.signal import FloatArray
-from wattline.model.views import View
-from wattline.model.views.build import power_view, read_views
 from wattline.policies.declaration import Declaration, Parameters
 from wattline.policies.setting import Setting
 
 if TYPE_CHECKING:
+    from wattline.model.views import View
     from wattline.policies.placement.bounded import Bounded
 
 NODE_TYPE = "node"
@@ -132,6 +131,8 @@ def _make(setting: Setting, given: BoundedParameters) -> Bounded:
 
 
 def _view(machine: Machine, given: BoundedParameters) -> View:
+    from wattline.model.views.build import power_view, read_views
+
     if given.views:
         found = read_views(Path(given.views))
         if given.view not in found:
