@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from tests.support.plain import plain_environment
 
+import wattline as wl
 from wattline.cli.main import main
+from wattline.model.errors import InputError
 from wattline.policies.registry import _installed, built_in, places
 
 PLUG_IN = '''
@@ -221,3 +223,29 @@ def test_a_plug_in_of_a_scenario_from_a_pipe_has_to_be_allowed(plug_in, more, st
     done = simulate(plug_in, '{name = "our_policies:SMALLEST"}', *more, pipe=True)
     assert done.returncode == status, done.stderr
     assert Path("it-ran").exists() == (status == 0)
+
+
+def test_a_journal_that_names_code_has_to_be_allowed_to_run_it(plug_in):
+    journal = plug_in / "j"
+    done = simulate(plug_in, '"our_policies:SMALLEST"', "--journal", str(journal))
+    assert done.returncode == 0, done.stderr
+
+    def replay(*more):
+        return subprocess.run([sys.executable, "-m", "wattline", "replay", str(journal), *more],
+                              env=plain_environment(), capture_output=True, text=True, check=False)
+
+    refused = replay()
+    assert refused.returncode == 2
+    assert "--allow-code" in refused.stderr
+    assert replay("--allow-code").returncode == 0
+
+
+def test_fields_in_python_that_name_a_plug_in_have_to_be_allowed(plug_in):
+    fields = {"trace": "log.swf", "machine__nodes": 8,
+              "policy__order": {"name": "our_policies:SMALLEST"}}
+    with pytest.raises(InputError, match="allow_code=True"):
+        wl.simulate(**fields)
+    (plug_in / "s.toml").write_text(SCENARIO.replace("ORDER", '"fcfs"'))
+    with pytest.raises(InputError, match="allow_code=True"):
+        wl.simulate("s.toml", policy__order="our_policies:SMALLEST")
+    assert not Path("it-ran").exists()
