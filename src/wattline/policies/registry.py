@@ -84,8 +84,10 @@ def find(axis: str, name: str) -> Declaration:
     """The policy of this name, or at the place `MODULE:NAME`, whose code is then run."""
     if is_place(name):
         found = _checked(load_object(name, f"policy.{axis}"), f"policy.{axis}: {name}", axis)
-        if _is_own(found):
-            raise InputError(f"policy.{axis}: {name} is built in; write '{found.name}'")
+        if f"{axis}.{found.name}" in BUILT_IN:
+            # By its name other axes know what it is; a second of that name they would mistake.
+            raise InputError(f"policy.{axis}: {name} is called '{found.name}', which is built in; "
+                             "write that name, or give the other one another")
         return found
     known = places()[axis]
     if name not in known:

@@ -142,6 +142,7 @@ def _choose(setting: Setting, given: Given) -> Any:
 
 
 MINE = Declaration("order", "mine", "As I like it.", _choose, Given)
+NAMESAKE = Declaration("order", "sjf", "Not theirs.", _choose)
 PLACE = "tests.unit.policies.test_registry:MINE"
 
 
@@ -175,7 +176,8 @@ def test_a_foreign_policy_that_fails_says_who_failed(weight, words) -> None:
     ("power", PLACE, "is declared for policy.order, not for policy.power"),
     ("order", "tests.unit.policies.test_registry:Given", "is no Declaration"),
     ("order", "no_such_module:X", "cannot load 'no_such_module:X'"),
-    ("order", "wattline.policies.order.order_setup:SJF", "is built in; write 'sjf'"),
+    ("order", "wattline.policies.order.order_setup:SJF", "is called 'sjf', which is built in"),
+    ("order", PLACE.replace("MINE", "NAMESAKE"), "is called 'sjf', which is built in"),
     ("order", ":X", "must be MODULE:CLASS"),
 ])
 def test_a_place_without_a_policy_for_this_axis_is_refused(axis, place, words) -> None:
