@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from wattline.network.config import BUILDERS
-from wattline.scenario.axes import BUILT_IN
+from wattline.policies.placement.network.placements import PLACEMENTS
+from wattline.policies.registry import built_in
 from wattline.scenario.model import Scenario
-from wattline.scenario.networks import SUMMARIES
-from wattline.scenario.parameters import GENERATORS, POLICIES
+from wattline.scenario.parameters import GENERATORS
+
+BUILT_IN = built_in()
 
 NODES = 36
 """Of every scenario that is drawn, unless a place is spoilt: 36 = 2 x 2 x 9 of a dragonfly."""
@@ -227,9 +229,7 @@ def _policy(rng: random.Random, fields: dict[str, Any]) -> str:
 
 def of_policy(rng: random.Random, fields: dict[str, Any], axis: str, name: str) -> str:
     """Choose this policy, with parameters drawn from its own schema."""
-    model = POLICIES[axis].get(name)
-    schema = model.model_json_schema() if model is not None else {"type": "object",
-                                                                  "properties": {}}
+    schema = BUILT_IN[axis][name].parameters.model_json_schema()
     given = draw(rng, schema, schema, name)
     fields["policy"] = {axis: {"name": name, **given} if given or rng.random() < 0.5 else name}
     _companions(rng, fields, axis, name)
@@ -267,7 +267,7 @@ def _companions(rng: random.Random, fields: dict[str, Any], axis: str, name: str
         fields.pop("power", None)
     if name == "bounded" and isinstance(policy[axis], dict):
         policy[axis].setdefault("limits", {"rack0": "12kW"})
-    if name in SUMMARIES:
+    if name in PLACEMENTS:
         fields["network"] = {"topology": "dragonfly", "nodes_per_router": 2,
                              "routers_per_group": 2, "groups": 9}
 
@@ -287,7 +287,7 @@ def _network(rng: random.Random, fields: dict[str, Any]) -> str:
     if rng.random() < 0.5:
         fields["network"]["profiles"] = "profiles.toml"
     fields["machine"] = {}
-    fields["policy"] = {"placement": rng.choice(list(SUMMARIES))}
+    fields["policy"] = {"placement": rng.choice(list(PLACEMENTS))}
     return f"network.{kind}"
 
 

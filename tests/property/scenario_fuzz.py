@@ -25,11 +25,11 @@ from wattline.analysis import rundir
 from wattline.analysis.metrics import metrics
 from wattline.cli.simulating import run_folder
 from wattline.model.errors import InputError
-from wattline.scenario.axes import BUILT_IN
+from wattline.policies.registry import built_in
 from wattline.scenario.build import plan
 from wattline.scenario.load import validate
 from wattline.scenario.model import Scenario
-from wattline.scenario.networks import topology_of
+from wattline.scenario.network_section import topology_of
 
 MEMORY = 3 * 2**30
 SECONDS = 20
@@ -123,7 +123,7 @@ def _all_finite(value: Any) -> bool:
 
 def _each_policy(ran: Counter[str]) -> Iterator[tuple[str, str, int]]:
     """Every policy that the package brings, with other parameters until it has run twice."""
-    for axis, named in BUILT_IN.items():
+    for axis, named in built_in().items():
         for name in named:
             for seed in range(30):
                 if ran[f"{axis}.{name}"] < 2:

@@ -12,10 +12,11 @@ import pytest
 from wattline.model.kernel import PLAIN
 from wattline.network.flows import Exchange, flow_book, flow_times
 from wattline.network.packets import packet_book, packet_times
-from wattline.network.placement import PLACEMENTS, Placer, Readings
+from wattline.network.placement import Placer, Readings
 from wattline.network.rounds import in_steps
 from wattline.network.topology import dragonfly
 from wattline.network.traffic import map_tasks, pattern
+from wattline.policies.placement.network.placements import PLACEMENTS
 
 
 def figures():

@@ -50,7 +50,9 @@ def uses(name: str, tree: ast.Module) -> set[str]:
 
 
 def spoken(text: str) -> set[str]:
-    """What a string may mean as a module: `wattline.a.b`, or `order.fcfs` in the registry."""
+    """What a string may mean as a module: `wattline.a.b`, or `order.fcfs` and `order.x_setup:X`
+    in the registry and the setups."""
+    text = text.partition(":")[0]
     if not re.fullmatch(r"[a-z_][a-z_0-9.]*", text):
         return set()
     return {text, f"wattline.policies.{text}"}

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from wattline.model.jobs import JobTable
-from wattline.scenario.axes import axes
+from wattline.policies.placement.network.placements import PLACEMENTS
+from wattline.policies.registry import built_in
 from wattline.scenario.build import Plan, plan
 from wattline.scenario.load import changed, validate
-from wattline.scenario.networks import SUMMARIES
 from wattline.traces import Trace
 
 CLASSES = [
@@ -60,6 +60,8 @@ CASES: dict[str, dict[str, Any]] = {
     "power.adaptive, mix": PLAN | _adaptive(strategy="mix"),
     "power.adaptive, own frequencies": PLAN | _adaptive(cpu_freq="1600000-2000000"),
     "power.adaptive, logged frequencies": PLAN | _adaptive() | {"trace": "frequencies"},
+    "power.adaptive, following": PLAN | _adaptive(follow_cap=True) | {
+        "power.cap.changes": [{"at": 300, "watts": 2200.0}, {"at": 900, "watts": 3200.0}]},
     "power.adaptive, ramp": PLAN | {"power.cap.change_rate_w_per_s": 5.0} | _adaptive(),
     "power.adaptive, window": PLAN | _adaptive() | {
         "power.cap.reservations": [{"start_s": 300.0, "duration_s": 400.0, "watts": 900.0}]},
@@ -79,14 +81,13 @@ CASES: dict[str, dict[str, Any]] = {
     "placement.varied": MOLDABLE | {"policy.configure": "naive",
                                     "policy.placement": {"name": "varied", "caps": "fitted"}},
     "placement.bounded": {"policy.placement": RACKS},
-    **{f"placement.{name}": NETWORK | {"policy.placement": name} for name in SUMMARIES},
+    **{f"placement.{name}": NETWORK | {"policy.placement": name} for name in PLACEMENTS},
 }
 
 
 def every() -> set[str]:
-    """All installed choices of this package, as `axis.choice`."""
-    return {f"{axis}.{name}" for axis, named in axes().items() for name, found in named.items()
-            if found.source == "wattline"}
+    """All choices of this package, as `axis.choice`."""
+    return {f"{axis}.{name}" for axis, named in built_in().items() for name in named}
 
 
 def planned(case: str, seed: int = 1, **fields: Any) -> Plan:

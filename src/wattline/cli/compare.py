@@ -61,7 +61,8 @@ def command(
     said: set[str] = set()
     page = None
     # All scenarios are checked before the first of them costs any time.
-    todo = [(load_scenario(path, trace, changes), changes, code_allowed(path, changes, options))
+    todo = [(loaded := load_scenario(path, trace, changes), changes,
+             code_allowed(path, loaded, changes, options))
             for changes in _variations(vary, changes_from(options)) for path in paths]
     _clear_old(folder)
     with whole_or_gone(folder):

@@ -96,10 +96,11 @@ def place(jobs: Path, placement: str, machine: str | None, routing: str, mapping
 @json_option
 def placements(as_json: bool) -> None:
     """List the placements and what they need of a network."""
-    from wattline.network.placement import PLACEMENTS
+    from wattline.policies.placement.network.placements import PLACEMENTS
 
     if as_json:
-        print_json({name: found._asdict() for name, found in PLACEMENTS.items()})
+        print_json({name: {"help": p.help, "needs": p.needs, "kind": p.kind}
+                    for name, p in PLACEMENTS.items()})
         return
     print_table(("placement", "needs", "kind", "what it does"),
                 [(name, p.needs, p.kind, p.help) for name, p in PLACEMENTS.items()])

@@ -19,20 +19,20 @@ def command(name: str | None, pairs: bool, as_json: bool) -> None:
 
     That is its parameters with their ranges and defaults, and what it goes with.
     """
-    from wattline.scenario.axes import axes
+    from wattline.policies.registry import declared, source_of
 
-    found = axes()
+    found = declared()
     if pairs:
         _print_pairs(found, as_json)
     elif name is not None:
         _print_one(found, name, as_json)
     elif as_json:
-        print_json({axis: {name: {"summary": named.summary, "source": named.source}
-                           for name, named in choices.items()}
+        print_json({axis: {name: {"summary": each.summary, "source": source_of(axis, name)}
+                           for name, each in choices.items()}
                     for axis, choices in found.items()})
     else:
         for axis, choices in found.items():
-            rows = [(name, named.summary, named.source) for name, named in choices.items()]
+            rows = [(name, each.summary, source_of(axis, name)) for name, each in choices.items()]
             print_table(["name", "what it does", "from"], rows, f"[policy] {axis} = ...")
             click.echo()
 
@@ -56,20 +56,9 @@ def _count(found: Any) -> int:
 
 
 def _print_one(found: Any, name: str, as_json: bool) -> None:
-    from wattline.policies.going_together import refused_pairs
-    from wattline.scenario.parameters import parameter_rows
+    from wattline.policies.registry import is_place
 
-    places = [(axis, choice) for axis, choices in found.items() for choice in choices
-              if name in (choice, f"{axis}.{choice}")]
-    if not places:
-        raise InputError(f"there is no policy '{name}'; `wattline policies` lists them")
-    said = []
-    for axis, choice in places:
-        clashes = [pair for pair in refused_pairs(found) if (axis, choice) in
-                   ((pair["axis"], pair["name"]), (pair["other_axis"], pair["other"]))]
-        said.append({"axis": axis, "name": choice, "summary": found[axis][choice].summary,
-                     "from": found[axis][choice].source,
-                     "parameters": parameter_rows(axis, choice), "refused": clashes})
+    said = _at(name, found) if is_place(name) else _named(name, found)
     if as_json:
         print_json({"policies": said})
         return
@@ -77,16 +66,79 @@ def _print_one(found: Any, name: str, as_json: bool) -> None:
         _print_about(one)
 
 
+def _named(name: str, found: Any) -> list[dict[str, Any]]:
+    from wattline.policies.registry import source_of
+
+    places = [(axis, choice) for axis, choices in found.items() for choice in choices
+              if name in (choice, f"{axis}.{choice}")]
+    if not places:
+        raise InputError(f"there is no policy '{name}'; `wattline policies` lists them")
+    return [_about(found[axis][choice], choice, source_of(axis, choice), found)
+            for axis, choice in places]
+
+
+def _at(place: str, found: Any) -> list[dict[str, Any]]:
+    """What is declared at a place that was named, and that nobody need have installed."""
+    from wattline.policies.declaration import Declaration
+    from wattline.policies.loading import load_object
+
+    declaration = load_object(place, "wattline policies")
+    if isinstance(declaration, Declaration):
+        return [_about(declaration, place, place, found)]
+    if not callable(getattr(declaration, "decide", None)):
+        raise InputError(f"{place} is neither a Declaration of wattline.policies.declaration nor a "
+                         "class with decide(view)")
+    summary = (declaration.__doc__ or "").strip().split("\n")[0]
+    return [{"axis": "python", "name": place, "summary": summary, "from": place, "needs": "",
+             "parameters": [], "refused": []}]
+
+
+def _about(declaration: Any, name: str, source: str, found: Any) -> dict[str, Any]:
+    from wattline.policies.going_together import refused_pairs
+    from wattline.policies.parameter_rows import parameter_rows
+
+    axis = declaration.axis
+    others = {other: choices if other != axis else (name,) for other, choices in found.items()}
+    clashes = [pair for pair in refused_pairs(others)
+               if axis in (pair["axis"], pair["other_axis"])]
+    return {"axis": axis, "name": name, "summary": declaration.summary, "from": source,
+            "needs": declaration.needs, "parameters": parameter_rows(declaration.parameters),
+            "refused": clashes}
+
+
 def _print_about(one: dict[str, Any]) -> None:
     click.echo(f"{one['axis']}.{one['name']}: {one['summary']} (from {one['from']})")
-    rows = [(each["name"], each["kind"], each["range"], each["default"])
+    if one["needs"]:
+        click.echo(f"It needs {one['needs']}.")
+    rows = [(each["name"], each["kind"], each["unit"] or "", each["range"], _default(each))
             for each in one["parameters"]]
     if rows:
-        print_table(["parameter", "kind", "range", "default"], rows)
+        print_table(["parameter", "kind", "unit", "range", "default"], rows)
     else:
         click.echo("It has no parameters.")
-    if not one["refused"]:
+    if one["axis"] == "python":
+        click.echo("It takes the place of all axes.")
+    elif not one["refused"]:
         click.echo("It goes with every choice along the other axes.")
-    for reason in dict.fromkeys(pair["reason"] for pair in one["refused"]):
-        click.echo(f"not together: {reason}")
+    for reason, pairs in _by_reason(one).items():
+        click.echo(f"not with {', '.join(pairs)}: {reason}")
     click.echo()
+
+
+def _default(each: dict[str, Any]) -> str:
+    if each["needed"]:
+        return "needed"
+    value = each["default"]
+    said = "none" if value in (None, {}) else f"{value:g}" if isinstance(value, float) else value
+    return f"{said} ({each['otherwise']})" if each["otherwise"] else str(said)
+
+
+def _by_reason(one: dict[str, Any]) -> dict[str, list[str]]:
+    """The choices that one does not go with, by the reason."""
+    found: dict[str, list[str]] = {}
+    for pair in one["refused"]:
+        own = (pair["axis"], pair["name"]) == (one["axis"], one["name"])
+        other = (f"{pair['other_axis']}.{pair['other']}" if own
+                 else f"{pair['axis']}.{pair['name']}")
+        found.setdefault(pair["reason"], []).append(other)
+    return found

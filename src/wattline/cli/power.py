@@ -140,7 +140,7 @@ def _shown(path: Path) -> tuple[Machine, PowerCap]:
     """The machine and all that limits its power: the cap, and the watts of `[[reservations]]`."""
     from dataclasses import replace
 
-    from wattline.scenario.energy import cap_plan
+    from wattline.scenario.caps import cap_plan
     from wattline.scenario.model import CapPlan
 
     scenario, machine = machine_in(path)
@@ -152,8 +152,8 @@ def _shown(path: Path) -> tuple[Machine, PowerCap]:
 
 def _windows(scenario: Scenario) -> tuple[WattReservation, ...]:
     """The watts of `[[reservations]]`, which bind where there is a cap or a policy plans them."""
+    from wattline.model.fields import name_of
     from wattline.physics.powercap import WattReservation
-    from wattline.scenario.model import name_of
 
     if scenario.power.cap is None and name_of(scenario.policy.power) != "adaptive":
         return ()
@@ -167,7 +167,7 @@ def _read(path: Path, *, replaced: bool = False) -> tuple[str, Machine, PowerCap
     A cap that is `replaced` from the start on need not be worked out, unless it has later steps.
     """
     from wattline.physics.powercap import PowerCap
-    from wattline.scenario.energy import cap_plan
+    from wattline.scenario.caps import cap_plan
     from wattline.scenario.model import CapPlan
 
     scenario, machine = machine_in(path)

@@ -14,17 +14,26 @@ from wattline.cli.output import counted, json_option, print_json, print_table
 @click.argument("journal")
 @click.option("--scenario", metavar="FILE",
               help="Ask with the policy of this scenario instead of the journal's own.")
+@click.option("--allow-code", is_flag=True,
+              help="Let a journal, or a scenario from a pipe, run code that it names.")
 @json_option
 @click.pass_context
-def command(context: click.Context, journal: str, scenario: str | None, as_json: bool) -> None:
+def command(
+    context: click.Context, journal: str, scenario: str | None, allow_code: bool, as_json: bool
+) -> None:
     """Tell the events of JOURNAL to fresh books and compare decision by decision.
 
     Exit status 0 where every decision is the journal's, 1 where one differs.
     """
+    from wattline.model.reading import is_file
     from wattline.scenario.journals import ask_again, ask_another
     from wattline.scenario.load import load
 
-    asked = ask_again(journal) if scenario is None else ask_another(journal, load(scenario))
+    if scenario is None:
+        asked = ask_again(journal, allow_code=allow_code)
+    else:
+        named = is_file(scenario) or scenario.startswith("bundled:")
+        asked = ask_another(journal, load(scenario), allow_code=allow_code or named)
     if as_json:
         print_json(_as_json(asked))
     else:

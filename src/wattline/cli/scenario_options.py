@@ -54,21 +54,24 @@ def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
     command = click.option("--drop-larger", is_flag=True,
                            help="Leave out jobs that are larger than the machine.")(command)
     command = click.option("--allow-code", is_flag=True,
-                           help="Let a scenario from a pipe run its policy.python.")(command)
+                           help="Let a scenario from a pipe run code that it names.")(command)
     return click.option("--strict", is_flag=True, help="Irregular jobs in the log are errors.")(
         command
     )
 
 
-def code_allowed(path: str | None, changes: dict[str, Any], options: dict[str, Any]) -> bool:
+def code_allowed(
+    path: str | None, loaded: Any, changes: dict[str, Any], options: dict[str, Any]
+) -> bool:
     """Whether a scenario may run code: its file or the policy was named on the command line.
 
     What comes through a pipe was not: nobody need have seen it.
     """
     from wattline.model.reading import is_file
+    from wattline.scenario.python_policy import code_of, names_code
 
     named = path is not None and (path.startswith("bundled:") or is_file(path))
-    own_word = any(field in ("policy", "policy.python") for field in changes)
+    own_word = all(names_code(changes, field) for field in code_of(loaded.policy))
     return bool(options["allow_code"]) or named or own_word
 
 

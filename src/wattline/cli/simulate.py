@@ -48,7 +48,7 @@ def command(
     from wattline.scenario.build import plan
 
     target = None if no_folder else run_folder(loaded.name, out)
-    ready = plan(loaded, allow_code=code_allowed(scenario, changes, options))
+    ready = plan(loaded, allow_code=code_allowed(scenario, loaded, changes, options))
     say_beforehand(ready)
     run = run_plan(ready, journal)
     from wattline.analysis import rundir

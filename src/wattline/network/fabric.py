@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,30 +14,11 @@ from wattline.model.signal import FloatArray
 from wattline.network.placement import check_placement
 from wattline.network.sensitivity import MpiProfile, shipped_profiles
 from wattline.network.topology.base import MOST_GBIT_S, Topology
-from wattline.policies.placement.network import plug_ins
 from wattline.policies.placement.network.fabric import Fabric
 from wattline.policies.placement.network.layout import layout, make_room
 
 SENSITIVE = "sensitive"
 """The column of a log that says which jobs congestion slows down."""
-
-PLUG_INS: Mapping[str, Callable[[Fabric], Any]] = {
-    "simple": plug_ins.Simple,
-    "slurm": plug_ins.SlurmRouters,
-    "rdg": plug_ins.RandomGroups,
-    "rdn": plug_ins.RandomNodes,
-    "random": plug_ins.RandomNodes,
-    "rdr": plug_ins.RandomRouters,
-    "rrn": plug_ins.NodesInTurn,
-    "rrr": plug_ins.RoutersInTurn,
-    "level-spread": plug_ins.LevelSpread,
-    "jokanovic": plug_ins.Jokanovic,
-    "fewer-router": plug_ins.FewerRouters,
-    "nedd": plug_ins.Nedd,
-    "low-traffic-router": lambda fabric: plug_ins.ByTraffic(fabric, 1.0),
-    "high-traffic-router": lambda fabric: plug_ins.ByTraffic(fabric, -1.0),
-    "low-stall-router": plug_ins.ByStalls,
-}
 
 
 @dataclass(frozen=True)
@@ -64,15 +45,15 @@ class Behaviour:
                              f"must be from 0 to {MOST_GBIT_S:g}")
 
 
-def network_placement(name: str, topology: Topology, machine_nodes: int,
-                      behaviour: Behaviour | None = None,
-                      profiles: Mapping[str, MpiProfile] | None = None) -> Any:
-    """The allocator's placement of this name on this network."""
+def fabric_for(name: str, topology: Topology, machine_nodes: int,
+               behaviour: Behaviour | None = None,
+               profiles: Mapping[str, MpiProfile] | None = None) -> Fabric:
+    """What the placement of this name is told of this network."""
     check_placement(name, topology)
     if machine_nodes != topology.nodes:
         raise InputError(f"the machine has {machine_nodes} nodes and network '{topology.name}' "
                          f"has {topology.nodes}; they must agree")
-    return PLUG_INS[name](make_fabric(topology, behaviour or Behaviour(), profiles))
+    return make_fabric(topology, behaviour or Behaviour(), profiles)
 
 
 def make_fabric(topology: Topology, behaviour: Behaviour,

@@ -1,11 +1,10 @@
-"""Placements by name: what each needs of a network, and putting jobs on an empty or busy one."""
+"""Putting jobs on an empty or busy network, by the name of a placement."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,40 +16,9 @@ from wattline.network.topology.base import Topology
 from wattline.policies.placement.network import kernels
 from wattline.policies.placement.network.by_key import by_key
 from wattline.policies.placement.network.layout import Layout, Room, layout, make_room
+from wattline.policies.placement.network.placements import PLACEMENTS
 
 BoolArray = npt.NDArray[np.bool_]
-
-
-class Placing(NamedTuple):
-    """One placement policy."""
-
-    help: str
-    needs: str
-    """The level of the network without which it makes no sense."""
-    kind: str
-    """grouping, spreading, aware (of the size of a job), or data (driven by counters)."""
-
-
-PLACEMENTS: Mapping[str, Placing] = {
-    "simple": Placing("Free nodes in label order.", "nodes", "grouping"),
-    "slurm": Placing("Slurm's rule: a router that fits, else fewest idle first.", "routers",
-                     "grouping"),
-    "rdg": Placing("Groups drawn at random.", "groups", "grouping"),
-    "rdn": Placing("Nodes drawn at random.", "nodes", "spreading"),
-    "rdr": Placing("Routers drawn at random.", "routers", "spreading"),
-    "rrn": Placing("Nodes from the groups in turn.", "groups", "spreading"),
-    "rrr": Placing("Routers from the groups in turn.", "groups", "spreading"),
-    "level-spread": Placing("Spread in the smallest level that the job fits in.", "groups",
-                            "aware"),
-    "jokanovic": Placing("Small jobs from one end, large ones from the other.", "groups", "aware"),
-    "nedd": Placing("Quiet routers for jobs that are sensitive to congestion, busy ones for the "
-                    "others.", "routers", "data"),
-    "low-traffic-router": Placing("Routers with the least traffic first.", "routers", "data"),
-    "high-traffic-router": Placing("Routers with the most traffic first.", "routers", "data"),
-    "low-stall-router": Placing("Routers with the fewest stalls first.", "routers", "data"),
-    "fewer-router": Placing("Routers with the most idle nodes first.", "routers", "grouping"),
-    "random": Placing("Nodes drawn at random (the same as rdn).", "nodes", "spreading"),
-}
 BASELINES = ("simple", "slurm", "rdg", "rdn", "rdr", "rrn", "rrr")
 
 
@@ -123,24 +91,16 @@ class Placer:
         return nodes
 
 
-CHOOSERS: Mapping[str, Callable[[Layout, BoolArray, int, Room], None]] = {
-    "simple": kernels.simple, "slurm": kernels.slurm, "rdg": kernels.rdg, "rdn": kernels.rdn,
-    "rdr": kernels.rdr, "rrn": kernels.rrn, "rrr": kernels.rrr,
-    "level-spread": kernels.level_spread, "jokanovic": kernels.jokanovic,
-    "fewer-router": kernels.fewer_router, "random": kernels.rdn,
-}
-
-
 def choose(name: str, where: Layout, free: BoolArray, wanted: int, room: Room,
            readings: Readings, *, sensitive: bool = True) -> IntArray:
     """Nodes for one job by the placement of this name."""
-    chooser = CHOOSERS.get(name)
-    if chooser is not None:
-        chooser(where, free, wanted, room)
+    placing = PLACEMENTS[name]
+    if placing.kernel:
+        getattr(kernels, placing.kernel)(where, free, wanted, room)
     else:
-        key = readings.stalls if name == "low-stall-router" else readings.traffic
-        busy_first = name == "high-traffic-router" or (name == "nedd" and not sensitive)
-        by_key(where, free, wanted, room, key, -1.0 if busy_first else 1.0)
+        key = readings.stalls if placing.counter == "stalls" else readings.traffic
+        turned = placing.by_sensitivity and not sensitive
+        by_key(where, free, wanted, room, key, -placing.sign if turned else placing.sign)
     return room.chosen[:wanted].copy()
 
 

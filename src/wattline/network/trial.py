@@ -14,9 +14,10 @@ from wattline.network.counters import flow_counters
 from wattline.network.flows import Exchange, FlowResult, flow_book, flow_times
 from wattline.network.jobfile import PlacedJob
 from wattline.network.packets import packet_book, packet_times
-from wattline.network.placement import PLACEMENTS, Placer
+from wattline.network.placement import Placer
 from wattline.network.topology.base import Topology
 from wattline.network.traffic import map_tasks
+from wattline.policies.placement.network.placements import PLACEMENTS
 
 HOT_SPOTS = 10
 

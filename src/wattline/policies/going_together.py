@@ -13,9 +13,14 @@ MOLDABLE = ("traditional", "fixed", "naive", "adaptive")
 """Rules of the axis `configure` that choose among configurations of a table."""
 
 
+def is_moldable(name: str) -> bool:
+    """Whether this choice along the axis `configure` lets jobs change their size."""
+    return name in MOLDABLE
+
+
 @dataclass(frozen=True)
 class Clash:
-    """Choices of one axis that do not go with choices of another; `{a}` and `{b}` name them."""
+    """Choices of one axis that do not go with choices of another."""
 
     axis: str
     names: frozenset[str]
@@ -29,7 +34,8 @@ class Clash:
         return name in self.names and (other in self.others) != self.except_others
 
     def why(self, name: str, other: str) -> str:
-        return self.reason.format(a=name, b=other)
+        return (f"policy.{self.axis} '{name}' does not go with policy.{self.other_axis} "
+                f"'{other}': {self.reason}")
 
 
 def _clash(
@@ -40,36 +46,54 @@ def _clash(
 
 
 CLASHES = (
-    _clash("configure", MOLDABLE, "backfill", ("conservative",),
-           "policy.backfill: conservative plans nodes and not watts, which policy.configure '{a}' "
-           "needs planned together; use easy or none"),
-    _clash("configure", MOLDABLE, "power", ("none", "watts", "lending"),
-           "policy.power: '{b}' goes by the watts of the requested size, which policy.configure "
-           "'{a}' changes; use watts or lending", except_others=True),
-    _clash("configure", ("claims",), "power", ("adaptive", "budget"),
-           "policy.power: '{b}' goes by the watts of the requested size, which policy.configure "
-           "'{a}' changes; use block, wait, dvfs or watts"),
+    _clash("backfill", ("conservative",), "configure", MOLDABLE,
+           "conservative plans nodes and not watts: it promises every job a start, and when that "
+           "comes, the watts of a configuration may be gone; use easy or none"),
+    _clash("power", ("block", "wait"), "configure", MOLDABLE,
+           "this power policy goes by the watts of the requested size: jobs would be turned away "
+           "at submission for watts that their configuration never draws; use watts or lending"),
+    _clash("power", ("dvfs",), "configure", MOLDABLE,
+           "a table knows times and watts under its own caps; if all processors went slower "
+           "still, nobody would know either; use watts or lending"),
+    _clash("power", ("adaptive", "budget"), "configure", MOLDABLE,
+           "this power policy chooses a job's frequency by the watts of the requested size; the "
+           "configuration sets caps of its own, for which a table knows times and watts at no "
+           "other frequency; use watts or lending"),
+    _clash("power", ("adaptive", "budget"), "configure", ("claims",),
+           "this power policy chooses a job's frequency by the watts of the requested size on the "
+           "machine's first class of nodes; claims choose another class, threads and a cap, and "
+           "hold for those alone; use block, wait, dvfs or watts"),
     _clash("power", ("lending",), "configure", MOLDABLE,
-           "policy.power 'lending' needs configurations to lend by: set policy.configure to one of "
-           + ", ".join(MOLDABLE), except_others=True),
+           "lending needs configurations to lend by: only a table says what a running job gains "
+           "from more watts; set policy.configure to one of " + ", ".join(MOLDABLE),
+           except_others=True),
     _clash("placement", ("varied",), "configure", MOLDABLE,
-           "policy.placement 'varied' needs the caps of configurations: policy.configure must be "
-           "one of " + ", ".join(MOLDABLE) + " here", except_others=True),
+           "how much slower a node of high demand is follows from the cap it runs under, which "
+           "only a configuration sets; set policy.configure to one of " + ", ".join(MOLDABLE),
+           except_others=True),
     _clash("placement", ("claims",), "configure", ("claims",),
-           "policy.placement: claims needs policy.configure = 'claims' too", except_others=True),
+           "this placement goes to the class of nodes that claims chose, and here none is chosen; "
+           "set policy.configure = 'claims' too", except_others=True),
     _clash("configure", ("claims",), "placement", ("claims",),
-           "policy.placement: '{b}' does not look at the class of node that policy.configure "
-           "'claims' chose; use claims here too", except_others=True),
+           "the job would start on nodes of another class than its claims were made for, at other "
+           "times and watts, and teach the wrong claim; set policy.placement = 'claims' too",
+           except_others=True),
 )
+
+
+def clash_of(choices: Mapping[str, str]) -> Clash | None:
+    """The first clash among these choices, by axis."""
+    for clash in CLASHES:
+        name, other = choices.get(clash.axis), choices.get(clash.other_axis)
+        if name is not None and other is not None and clash.meets(name, other):
+            return clash
+    return None
 
 
 def why_not(choices: Mapping[str, str]) -> str:
     """Why these choices, by axis, do not go together; empty where they do."""
-    for clash in CLASHES:
-        name, other = choices.get(clash.axis), choices.get(clash.other_axis)
-        if name is not None and other is not None and clash.meets(name, other):
-            return clash.why(name, other)
-    return ""
+    clash = clash_of(choices)
+    return "" if clash is None else clash.why(choices[clash.axis], choices[clash.other_axis])
 
 
 def refused_pairs(names: Mapping[str, Iterable[str]]) -> list[dict[str, str]]:
@@ -80,8 +104,8 @@ def refused_pairs(names: Mapping[str, Iterable[str]]) -> list[dict[str, str]]:
         for other_axis in axes[place + 1:]:
             for name in names[axis]:
                 for other in names[other_axis]:
-                    reason = why_not({axis: name, other_axis: other})
-                    if reason:
+                    clash = clash_of({axis: name, other_axis: other})
+                    if clash is not None:
                         found.append({"axis": axis, "name": name, "other_axis": other_axis,
-                                      "other": other, "reason": reason})
+                                      "other": other, "reason": clash.reason})
     return found

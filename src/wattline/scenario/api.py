@@ -10,6 +10,7 @@ from wattline.model.run import Run
 from wattline.policies.view import Policy
 from wattline.scenario.build import plan
 from wattline.scenario.load import changed, load, validate
+from wattline.scenario.python_policy import code_of, names_code
 from wattline.traces import Trace
 
 
@@ -26,8 +27,8 @@ def simulate(
 
     Fields are those of the scenario file, with `__` for the dot: `machine__nodes=100`,
     `policy__order="wfp"`, `power__cap=0.7`. `policy` is an object with `decide(view)`. The file
-    that you name may run code (`policy.python`); fields, which may come from elsewhere, may do so
-    with `allow_code`.
+    that you name may run code (`policy.python`, or an axis at `module:NAME`); fields, which may
+    come from elsewhere, may do so with `allow_code`.
 
         run = simulate(trace="KTH.swf.gz", machine__nodes=100, policy__backfill="conservative")
     """
@@ -41,5 +42,6 @@ def simulate(
         loaded = load(scenario, changes)
     else:
         loaded = validate(changed({"name": "run"}, changes), "simulate()")
-    named = scenario is not None and "policy.python" not in changes
+    named = scenario is not None and not any(
+        names_code(changes, field) for field in code_of(loaded.policy))
     return plan(loaded, given, policy, allow_code=allow_code or named).run(progress)

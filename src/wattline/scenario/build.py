@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,27 +13,26 @@ import numpy.typing as npt
 from wattline.books.opening import units_of
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
-from wattline.engine.world import Nature
 from wattline.model.errors import InputError, PolicyError, WattlineError
+from wattline.model.fields import name_of
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.reading import is_file
 from wattline.model.reservation import Reservation
 from wattline.model.run import PowerBound, Run
 from wattline.model.signal import Signal
+from wattline.physics.configurations import ConfigurationTable
+from wattline.policies.configuration.moldable_setup import columns_of
 from wattline.policies.contract import Composition
-from wattline.policies.going_together import why_not
-from wattline.policies.regulation.none import NoRegulation
+from wattline.policies.order.energy_share_setup import user_names
 from wattline.policies.view import Policy
-from wattline.scenario.axes import Setting, build
 from wattline.scenario.budget_notes import budget_kept, budget_notes
 from wattline.scenario.caps import cap_signal, check_kept
-from wattline.scenario.configurations import configurations_of, is_moldable
-from wattline.scenario.energy import user_names
-from wattline.scenario.model import MOST_UNIX_S, NodeClassSection, Scenario, name_of
-from wattline.scenario.networks import with_nodes
+from wattline.scenario.model import MOST_UNIX_S, NodeClassSection, Scenario
+from wattline.scenario.network_section import with_nodes
 from wattline.scenario.node_powers import assumed_powers, class_node_w, equal_node_w
 from wattline.scenario.parameters import generator_parameters
+from wattline.scenario.policies import composition_of, nature_of, setting_of
 from wattline.scenario.python_policy import load_policy, refuse_code
 from wattline.scenario.sizes import Dropped, fits, fitting, machine_size
 from wattline.traces import Trace, generate, read
@@ -55,6 +54,8 @@ class Plan:
     dropped: Dropped | None = None
     bounds: tuple[PowerBound, ...] = ()
     """What parts of the machine must not exceed."""
+    tables: Mapping[str, ConfigurationTable] | None = None
+    """The configurations that jobs choose from, by application, where they choose."""
 
     def run(self, progress: Callable[[float], None] | None = None) -> Run:
         """Simulate, and keep the scenario and what is to be said with the result.
@@ -85,9 +86,9 @@ class Plan:
             cleaned["dropped_larger_jobs"] = float(self.dropped.jobs)
         cleaned |= {f"cleaned_{rule.name}_j": rule.energy_j
                     for rule in self.trace.cleaning.touched if rule.lacks_joules}
-        chosen, choice = self.scenario.policy, self.scenario.policy.configure
         kept: dict[str, Any] = {}
-        if isinstance(self.policy, Composition) and name_of(chosen.power) == "budget":
+        chosen = name_of(self.scenario.policy.power)
+        if isinstance(self.policy, Composition) and chosen == "budget":
             kept = budget_kept(self.policy.admission, run)
         return replace(
             run,
@@ -95,7 +96,7 @@ class Plan:
             notes={**run.notes, **cleaned, **(budget_notes(kept) if kept else {})},
             budget=kept,
             bounds=self.bounds,
-            configurations=configurations_of(choice, self.jobs) if is_moldable(choice) else {},
+            configurations={} if self.tables is None else columns_of(self.tables, self.jobs),
             assumed=self.assumed,
             remarks=tuple(remarks(self)),
         )
@@ -107,13 +108,13 @@ def plan(
 ) -> Plan:
     """Read or generate the jobs and make the policies, unless they are given.
 
-    `allow_code`: whoever calls knows that the user wants the code of `policy.python` to run.
+    `allow_code`: whoever calls knows that the user wants the code that the policy names to run.
     """
     if policy is not None:
         own = scenario.policy.model_copy(update={"python": None})
         scenario = scenario.model_copy(update={"policy": own})
     if not allow_code:
-        refuse_code(scenario.policy.python)
+        refuse_code(scenario.policy)
     scenario = with_nodes(scenario)
     check_kept(scenario, policy is not None)
     if trace is None:
@@ -126,11 +127,17 @@ def plan(
     _check_placement(scenario, machine)
     rules = make_rules(scenario, jobs, machine)
     kept = fits(trace.jobs, machine, scenario.machine.granularity)
-    setting = Setting(scenario, jobs, machine, rules.cap_w, _logged(trace, kept))
-    chosen = make_policy(scenario, setting) if policy is None else policy
+    setting = setting_of(scenario, jobs, machine, rules.cap_w, _logged(trace, kept))
+    chosen: Composition | Policy
+    if policy is not None:
+        chosen = policy
+    elif scenario.policy.python is not None:
+        chosen = load_policy(scenario.policy.python)
+    else:
+        chosen, setting = composition_of(scenario, setting)
     rules = replace(rules, logged=setting.logged, nature=nature_of(setting))
     return Plan(scenario, trace, jobs, machine, chosen, rules, assumed, dropped,
-                setting.made.get("bounds", ()))
+                setting.made.bounds, setting.made.tables)
 
 
 def assumptions(
@@ -185,38 +192,6 @@ def _node_class(each: NodeClassSection) -> NodeClass:
         boot_power_w=each.boot_w, shutdown_s=each.shutdown_s, shutdown_power_w=each.shutdown_w,
         speed=each.speed,
     )
-
-
-def make_policy(scenario: Scenario, setting: Setting) -> Composition | Policy:
-    chosen = scenario.policy
-    if chosen.python is not None:
-        return load_policy(chosen.python)
-    refused = why_not({axis: name_of(getattr(chosen, axis)) for axis in
-                       ("order", "backfill", "power", "configure", "placement")})
-    if refused:
-        raise InputError(refused)
-    power = chosen.power
-    if power == "none" and is_moldable(chosen.configure):
-        power = "watts"  # these rules share out the cap, so it is kept
-    return Composition(
-        order=build("order", chosen.order, setting),
-        backfill=build("backfill", chosen.backfill, setting),
-        admission=build("power", power, setting),
-        configuration=build("configure", chosen.configure, setting),
-        placement=build("placement", chosen.placement, setting),
-        regulation=NoRegulation(),
-    )
-
-
-def nature_of(setting: Setting) -> Nature:
-    """What the simulated world knows beyond what the policies made of this setting do."""
-    nature = Nature()
-    if "claims" in setting.made:
-        truth = setting.made["claims"][1]
-        nature = nature._replace(work=truth, answers=truth)
-    if "congestion" in setting.made:
-        nature = nature._replace(network=setting.made["congestion"])
-    return nature
 
 
 def _check_placement(scenario: Scenario, machine: Machine) -> None:

@@ -7,17 +7,18 @@ from dataclasses import replace
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.model.errors import InputError
+from wattline.model.fields import name_of
 from wattline.model.jobs import JobTable
 from wattline.model.machine import MOST_POWER_W, Machine
 from wattline.model.reading import is_file
 from wattline.model.signal import Signal
 from wattline.model.units import parse_fraction, parse_power
+from wattline.physics.powercap import CapChange, Limits, PowerCap, WattReservation
 from wattline.policies.contract import Composition
+from wattline.policies.going_together import is_moldable
+from wattline.policies.registry import is_place, places
 from wattline.policies.regulation.none import NoRegulation
-from wattline.scenario.axes import axes
-from wattline.scenario.configurations import is_moldable
-from wattline.scenario.energy import cap_plan
-from wattline.scenario.model import CapPlan, CapStep, Scenario, name_of
+from wattline.scenario.model import CapPlan, CapStep, Scenario
 from wattline.traces.signals import read_signal
 
 KEEPERS = ("block", "wait", "dvfs", "watts", "adaptive")
@@ -34,9 +35,10 @@ def has_keeper(scenario: Scenario, in_python: bool = False) -> bool:
     """
     chosen = scenario.policy
     configure = name_of(chosen.configure)
-    unknown = configure not in axes()["configure"]  # a mistake that is named later
+    # A mistake that is named later.
+    unknown = not is_place(configure) and configure not in places()["configure"]
     return (in_python or chosen.python is not None or name_of(chosen.power) != "none"
-            or is_moldable(chosen.configure) or unknown)
+            or is_moldable(configure) or unknown)
 
 
 def check_kept(scenario: Scenario, in_python: bool) -> None:
@@ -47,6 +49,25 @@ def check_kept(scenario: Scenario, in_python: bool) -> None:
     if scenario.power.watch_cap is not None and kept:
         raise InputError("power.watch_cap: it is measured and not kept, but the policy would take "
                          "it for a cap; give --cap (power.cap) instead")
+
+
+def cap_plan(scenario: Scenario, machine: Machine) -> PowerCap:
+    """The `[power.cap]` table as a plan, checked against the machine."""
+    given = scenario.power.cap
+    if not isinstance(given, CapPlan):
+        return PowerCap()
+    plan = PowerCap(
+        watts=float("inf") if given.watts is None else given.watts,
+        changes=tuple(CapChange(c.at_s, c.watts) for c in given.changes),
+        reservations=tuple(WattReservation(r.start_s, r.duration_s, r.watts, r.name)
+                           for r in given.reservations),
+        floor_w=given.floor_w,
+        change_rate_w_per_s=given.change_rate_w_per_s,
+    )
+    try:
+        return plan.checked(Limits.of(machine))
+    except InputError as error:
+        raise InputError(f"power.cap: {error}") from None
 
 
 def cap_signal(

@@ -99,17 +99,18 @@ class Asked:
         return self.result.equal and not self.damaged
 
 
-def ask_again(path: str | Path) -> Asked:
+def ask_again(path: str | Path, *, allow_code: bool = False) -> Asked:
     """Tell the journal's events to fresh books and compare their decisions."""
     journal = _journal(path)
     entries = list(journal.entries())
-    ready = _plan(journal.head, entries, str(path))
+    ready = _plan(journal.head, entries, str(path), allow_code=allow_code)
     result = replay(_books(journal.head, ready), entries,
-                    lambda given: _along_axes(_plan({"scenario": given}, entries, str(path))))
+                    lambda given: _along_axes(_plan({"scenario": given}, entries, str(path),
+                                                    allow_code=allow_code)))
     return Asked(result, len(ready.jobs), tuple(journal.damaged), journal.complete)
 
 
-def ask_another(path: str | Path, other: Scenario) -> Asked:
+def ask_another(path: str | Path, other: Scenario, *, allow_code: bool = False) -> Asked:
     """What another policy would have done with the same jobs.
 
     Jobs are as much work as they were seen to do; those that the journal does not see to their end
@@ -124,7 +125,7 @@ def ask_another(path: str | Path, other: Scenario) -> Asked:
         "shares": other.shares or Scenario.model_validate(journal.head["scenario"]).shares,
     })
     head = {"scenario": scenario.model_dump(mode="json", exclude_none=True)}
-    ready = _plan(head, entries, str(path), _work_seen(entries))
+    ready = _plan(head, entries, str(path), _work_seen(entries), allow_code=allow_code)
     teller = Teller(ready.jobs, ready.machine, _along_axes(ready), ready.rules)
     found = _compared(teller, [entry for entry in entries if entry.decisions is not None])
     books = teller.books
@@ -164,13 +165,13 @@ def _journal(path: str | Path) -> Any:
 
 def _plan(
     head: Mapping[str, Any], entries: Sequence[Entry], source: str,
-    work_s: Mapping[Any, float] | None = None,
+    work_s: Mapping[Any, float] | None = None, *, allow_code: bool,
 ) -> Plan:
     if not isinstance(head.get("scenario"), dict):
         raise InputError(f"{source}: the first line names no scenario")
     scenario = validate(dict(head["scenario"]), source)
     jobs, logged = _submissions(entries, work_s or {})
-    return plan(scenario, Trace(jobs, source=source, logged=logged))
+    return plan(scenario, Trace(jobs, source=source, logged=logged), allow_code=allow_code)
 
 
 def _along_axes(ready: Plan) -> Composition:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from wattline.model.errors import InputError
+from wattline.model.mistakes import first_mistake
 from wattline.model.reading import (
     MOST_DEPTH,
     MOST_TOML_BYTES,
@@ -18,7 +19,8 @@ from wattline.model.reading import (
     parse_toml,
     read_text,
 )
-from wattline.scenario.mistakes import first_mistake
+from wattline.policies.declaration import AXES
+from wattline.policies.registry import files_of, is_place
 from wattline.scenario.model import Scenario
 
 
@@ -53,9 +55,6 @@ def validate(fields: Mapping[str, Any], source: str = "scenario") -> Scenario:
 
 _FILES = ("file", "intra", "inter", "profiles")
 """Fields that are always the name of a file."""
-_POLICY_FILES = {"order": ("shares",), "power": ("price", "carbon"), "placement": ("views", "file"),
-                 "configure": ("claims", "table", "model", "store")}
-"""Parameters of policies that are the name of a file; `npb` and a database's URL are none."""
 
 
 def _beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -81,20 +80,35 @@ def _beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     if isinstance(policy, dict):
         if isinstance(policy.get("python"), str):
             policy["python"] = _policy_beside(policy["python"], folder)
-        _parameters_beside(policy, folder)
+        for axis in AXES:
+            if axis in policy:
+                policy[axis] = _choice_beside(axis, policy[axis], folder)
     return result
 
 
-def _parameters_beside(policy: Mapping[str, Any], folder: Path) -> None:
-    for axis, names in _POLICY_FILES.items():
-        chosen = policy.get(axis)
-        if not isinstance(chosen, dict):
-            continue
-        for name in names:
-            value = chosen.get(name)
-            if isinstance(value, str) and value not in ("", "npb") and "://" not in value:
-                # Absolute, because the copy of a scenario in its run's folder is run again.
-                chosen[name] = str((folder / value).absolute())
+def _choice_beside(axis: str, choice: Any, folder: Path) -> Any:
+    """A choice whose files lie beside the scenario, and so may its code.
+
+    Absolute, because the copy of a scenario in its run's folder is run again.
+    """
+    if isinstance(choice, str) and is_place(choice):
+        return _policy_beside(choice, folder.absolute())
+    if not isinstance(choice, dict) or not isinstance(choice.get("name"), str):
+        return choice
+    name = choice["name"]
+    texts = {key: value for key, value in choice.items()
+             if key != "name" and isinstance(value, str) and value}
+    if is_place(name):
+        # What its parameters are, only its code knows, which is not run here: a file is meant
+        # where there is one.
+        found = {key: value for key, value in texts.items() if is_file(folder / value)}
+        name = _policy_beside(name, folder.absolute())
+    else:
+        files = files_of(axis, name)
+        found = {key: value for key, value in texts.items()
+                 if key in files and value not in files[key] and "://" not in value}
+    return {**choice, "name": name,
+            **{key: str((folder / value).absolute()) for key, value in found.items()}}
 
 
 def _policy_beside(place: str, folder: Path) -> str:

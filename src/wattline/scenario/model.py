@@ -20,28 +20,25 @@ from pydantic import (
     model_validator,
 )
 
-from wattline.model.machine import MOST_CORES, MOST_NODES, MOST_SPEED, NodeClass
-from wattline.scenario.fields import (
+from wattline.model.fields import (
     MOST_WEIGHT,
     Choice,
     Fraction,
+    FreeTable,
     Name,
     Number,
-    Parameters,
     Seconds,
     Section,
     Watts,
     Whole,
 )
-from wattline.scenario.parameters import generator_parameters, policy_parameters
+from wattline.model.machine import MOST_CORES, MOST_NODES, MOST_SPEED, NodeClass
+from wattline.policies.registry import check
+from wattline.scenario.parameters import generator_parameters
 
 MOST_UNIX_S = 250_000_000_000
 """In the year 9892; dates end with the year 9999."""
 LEAST_LEVEL = 0.01
-
-
-def name_of(choice: Choice) -> str:
-    return choice if isinstance(choice, str) else str(choice.get("name", ""))
 
 
 class TraceSection(Section):
@@ -51,7 +48,7 @@ class TraceSection(Section):
     generate: str | None = None
     seed: Whole = Field(1, ge=0)
     jobs: Whole | None = Field(None, ge=1)
-    parameters: Parameters = Field(default_factory=dict)
+    parameters: FreeTable = Field(default_factory=dict)
     """Further parameters of the generator."""
     map: str | None = None
     """Column map for tables: a built-in name or a file."""
@@ -136,7 +133,7 @@ class PolicySection(Section):
     @field_validator("order", "backfill", "power", "configure", "placement")
     @classmethod
     def _parameters(cls, choice: Choice, info: ValidationInfo) -> Choice:
-        policy_parameters(str(info.field_name), choice)
+        check(str(info.field_name), choice)
         return choice
 
 
@@ -251,5 +248,5 @@ class Scenario(Section):
     """Shares of users, by name or number, for the order `multifactor`; made to sum to 1."""
     signals: dict[str, str] = Field(default_factory=dict)
     """Files of step functions that a policy written in Python is shown, by name."""
-    network: Parameters | None = None
+    network: FreeTable | None = None
     """The interconnect, for placements that know it; see docs/network.md."""

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from wattline.model.fields import name_of
 from wattline.model.jobs import JobTable
 from wattline.model.machine import NodeClass
-from wattline.scenario.configurations import is_moldable
+from wattline.policies.going_together import is_moldable
 from wattline.scenario.model import NodeClassSection, Scenario
 
 ASSUMED = NodeClass()
@@ -34,7 +35,7 @@ def assumed_powers(scenario: Scenario, jobs: JobTable) -> list[str]:
     """A line where the powers of these jobs rest on node powers that nobody gave."""
     unknown = np.isnan(jobs.power_w)
     # Configurations bring their power, and so do jobs whose log has it.
-    needed = bool(unknown.any()) and not is_moldable(scenario.policy.configure)
+    needed = bool(unknown.any()) and not is_moldable(name_of(scenario.policy.configure))
     some = "" if unknown.all() else " for jobs whose own power is not known"
     found = []
     for whose, fields, idle_w, active_w in _not_given(scenario):

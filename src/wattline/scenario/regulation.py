@@ -16,14 +16,14 @@ from wattline.grid.market import Prices
 from wattline.grid.signals import generate, hours, load_signal, window
 from wattline.grid.workloads import JobType, Workload, poisson_jobs, workload
 from wattline.model.errors import InputError
+from wattline.model.fields import MOST_S, Number, Section, Whole
 from wattline.model.machine import MOST_NODES, MOST_POWER_W
+from wattline.model.mistakes import first_mistake
 from wattline.model.reading import read_toml
 from wattline.model.signal import Signal
 from wattline.model.units import parse_duration
 from wattline.scenario.choosing import CHECKING, PLANNING
-from wattline.scenario.fields import MOST_S, Number, Section, Whole
 from wattline.scenario.logs import log_case
-from wattline.scenario.mistakes import first_mistake
 from wattline.scenario.regulated import Case, after_warmup, mislabelled
 
 PolicyName = Literal["aqa", "qosg", "qoscap", "energyqare", "tracking"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from wattline.engine.prepare import sizes_of
+from wattline.model.fields import name_of
 from wattline.policies.backfill.conservative import Conservative
+from wattline.policies.configuration.moldable_setup import notes_of
 from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.scenario.build import Plan
-from wattline.scenario.configurations import is_moldable, notes_of
-from wattline.scenario.model import PowerSection, Scenario, name_of
+from wattline.scenario.model import PowerSection, Scenario
 
 
 def remarks(plan: Plan) -> list[str]:
@@ -32,8 +33,8 @@ def remarks(plan: Plan) -> list[str]:
     if plan.rules.cap_w is None and any(each.watts for each in plan.rules.reservations):
         found.append("reservations: watts have no effect without a power cap (power.cap)")
     found += _of_cores(plan.scenario)
-    if isinstance(policy, Composition) and is_moldable(plan.scenario.policy.configure):
-        found += notes_of(plan.scenario.policy.configure, plan.jobs)
+    if isinstance(policy, Composition) and plan.tables is not None:
+        found += notes_of(plan.tables, plan.jobs)
         found += _of_rule(plan.scenario.policy.configure)
         found += _rounded_down(plan, policy.configuration)
     return found

@@ -18,19 +18,20 @@ from wattline.model.jobs import JobTable
 from wattline.model.kernel import PLAIN
 from wattline.model.machine import Machine, NodeClass
 from wattline.network.fabric import (
-    PLUG_INS,
     SENSITIVE,
     Behaviour,
     drawn_sensitive,
-    network_placement,
+    fabric_for,
 )
-from wattline.network.placement import PLACEMENTS, place_all
+from wattline.network.placement import place_all
 from wattline.network.topology import dragonfly
 from wattline.policies.admission.none import NoLimit
 from wattline.policies.backfill.easy import Easy
 from wattline.policies.configuration.requested import Requested
 from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
+from wattline.policies.placement.network.placements import PLACEMENTS
+from wattline.policies.placement.network.plug_ins import plug_in
 from wattline.policies.regulation.none import NoRegulation
 
 NETWORK = dragonfly(2, 4, 9)
@@ -39,7 +40,7 @@ MACHINE = Machine.uniform(72, NodeClass(power_w_idle=100, power_w_active=300))
 
 def run(jobs, placement, **behaviour):
     asked = Behaviour(**behaviour)
-    made = network_placement(placement, NETWORK, 72, asked)
+    made = plug_in(placement, fabric_for(placement, NETWORK, 72, asked))
     policy = Composition(Fcfs(), Easy(), NoLimit(), Requested(), made, NoRegulation())
     nature = Nature(network=congestion(NETWORK, asked)) if asked.congestion else Nature()
     rules = Rules(choose_nodes=True, nature=nature,
@@ -65,7 +66,11 @@ def some_jobs(count=12, seed=0, names=()):
 
 
 def test_every_placement_is_a_plug_in():
-    assert set(PLUG_INS) == set(PLACEMENTS)
+    """Of its own type, which the allocator knows how to ask."""
+    for name, placing in PLACEMENTS.items():
+        made = plug_in(name, fabric_for(name, NETWORK, 72))
+        assert type(made).__name__ == placing.rule
+        assert bool(placing.kernel) != bool(placing.counter)
 
 
 def test_without_congestion_nothing_stretches_and_nodes_are_those_of_the_kernel():
@@ -113,7 +118,7 @@ def test_profiles_say_who_suffers():
 
 def test_machine_and_network_must_agree():
     with pytest.raises(InputError, match="has 70 nodes and network 'dragonfly-72' has 72"):
-        network_placement("simple", NETWORK, 70)
+        fabric_for("simple", NETWORK, 70)
     with pytest.raises(InputError, match="communication_share is 2"):
         Behaviour(communication_share=2)
     with pytest.raises(InputError, match="must be from 0 to"):
@@ -155,15 +160,15 @@ def test_the_other_plug_ins():
     # Not compiled: that would take longer than all other tests of this file together.
     quiet, busy, ended = in_plain_mode("""
 import json
-from wattline.network.fabric import PLUG_INS
+from wattline.policies.placement.network.placements import PLACEMENTS
 jobs = JobTable.build(submit_s=[0.0, 1.0, 2.0], run_s=[100.0] * 3, procs=[3, 2, 2],
                       application=[0, 0, 1], names={"application": ("miniMD", "HPCG")})
 found = run(jobs, "nedd")
 routers = [sorted({int(node) // 2 for node in nodes_of(found, job)}) for job in range(3)]
-ended = {name: int(run(some_jobs(6), name).ran.sum()) for name in PLUG_INS}
+ended = {name: int(run(some_jobs(6), name).ran.sum()) for name in PLACEMENTS}
 print(json.dumps([routers[:2], [routers[0], routers[2]], ended]))
 """)
     assert not set(quiet[0]) & set(quiet[1])  # sensitive: a quiet router
     # Not sensitive: the busiest router that has a free node, half taken by the first job.
     assert set(busy[0]) & set(busy[1])
-    assert ended == dict.fromkeys(PLUG_INS, 6)
+    assert ended == dict.fromkeys(PLACEMENTS, 6)

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wattline.model.errors import InputError
-from wattline.network.placement import PLACEMENTS, Placer, Readings, check_placement, place_all
+from wattline.network.placement import Placer, Readings, check_placement, place_all
 from wattline.network.topology import aries, dragonfly, fat_tree, torus
+from wattline.policies.placement.network.placements import PLACEMENTS
 
 MACHINE = dragonfly(4, 4, 9)
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from wattline.cli.measuring import seconds
 from wattline.cli.output import Advance
-from wattline.network.placement import PLACEMENTS, Readings, choose
+from wattline.network.placement import Readings, choose
 from wattline.network.topology import dragonfly
 from wattline.policies.placement.network.layout import layout, make_room
+from wattline.policies.placement.network.placements import PLACEMENTS
 from wattline.studies.dragonfly.compare import POLICIES, Settings, run_chunk, workload
 from wattline.studies.dragonfly.evaluate import Bench
 

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
+from pydantic import BeforeValidator, Field
 
 from wattline.model.errors import InputError
+from wattline.model.fields import Number, Said, Watts
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.machine import Machine
 from wattline.model.signal import FloatArray
-from wattline.physics.core_power import GHZ, SANDY_BRIDGE, CorePower, FrequencyRange
+from wattline.physics.core_power import (
+    GHZ,
+    SANDY_BRIDGE,
+    CorePower,
+    FrequencyRange,
+    parse_cpu_freq,
+)
 from wattline.physics.powercap import Limits, PowerCap
-from wattline.policies.admission.adaptive import Adaptive, AdaptiveMemory
-from wattline.policies.admission.ramp import RAMP
+from wattline.policies.declaration import Declaration, Parameters
+from wattline.policies.setting import Setting
+
+if TYPE_CHECKING:
+    from wattline.policies.admission.adaptive import Adaptive
 
 MIX_LEAST_HZ = 2.0 * GHZ
 """Below this a core of the table saves less power than it loses time; MIX switches off instead."""
@@ -44,6 +55,54 @@ class Strategy(StrEnum):
             ) from None
 
 
+def _known(text: Any) -> Any:
+    """A strategy in any letters, as it is called."""
+    try:
+        return Strategy.parse(text).value if isinstance(text, str) else text
+    except InputError as error:
+        raise ValueError(str(error)) from None
+
+
+class LevelParameters(Parameters):
+    """`cpu_freq` is for jobs whose log names none; the others are the table of a core."""
+
+    strategy: Annotated[Literal["idle", "shut", "dvfs", "mix"], BeforeValidator(_known)] = "dvfs"
+    cpu_freq: Annotated[str, Said("forms", "kHz or words, like 1200000-2400000 or high")] = ""
+    frequency_ghz: tuple[Annotated[Number, Field(ge=0.001, le=1000)], ...] | None = None
+    core_w: tuple[Annotated[Watts, Field(gt=0)], ...] | None = None
+    idle_core_w: Watts | None = Field(None, ge=0)
+    beta: Number = Field(1.0, ge=0, le=1)
+
+
+class AdaptiveParameters(LevelParameters):
+    """With `follow_cap`, running jobs are slowed down and sped up as the cap changes."""
+
+    follow_cap: bool = False
+
+
+def adaptive_of(setting: Setting, given: LevelParameters) -> Adaptive:
+    """Adaptive admission as a scenario asks for it."""
+    core = core_power(given)
+    return adaptive(
+        setting.machine, setting.cap_plan, core=core, strategy=Strategy(given.strategy),
+        allowed=parse_cpu_freq(given.cpu_freq, core) if given.cpu_freq else None,
+        jobs=setting.jobs if setting.granularity == "node" else None, logged=setting.logged,
+        follow=isinstance(given, AdaptiveParameters) and given.follow_cap,
+    )
+
+
+def core_power(given: LevelParameters) -> CorePower:
+    """The table of a core; the shipped one where nothing is given."""
+    frequency_ghz, core_w, idle_w = given.frequency_ghz, given.core_w, given.idle_core_w
+    if (frequency_ghz is None) != (core_w is None):
+        raise InputError("policy.power: frequency_ghz and core_w belong together")
+    if frequency_ghz is None or core_w is None:
+        return CorePower(SANDY_BRIDGE.frequency_hz, SANDY_BRIDGE.power_w,
+                         SANDY_BRIDGE.idle_w if idle_w is None else idle_w, given.beta)
+    return CorePower(tuple(f * GHZ for f in frequency_ghz), core_w,
+                     0.0 if idle_w is None else idle_w, given.beta)
+
+
 def adaptive(
     machine: Machine, plan: PowerCap | None = None, *, core: CorePower = SANDY_BRIDGE,
     strategy: Strategy = Strategy.DVFS, allowed: FrequencyRange | None = None,
@@ -58,6 +117,9 @@ def adaptive(
     knows of them beforehand. With `follow`, running jobs are slowed down and sped up as the cap
     changes.
     """
+    from wattline.policies.admission.adaptive import Adaptive, AdaptiveMemory
+    from wattline.policies.admission.ramp import RAMP
+
     shuts = strategy in (Strategy.SHUT, Strategy.MIX)
     if shuts and len(machine.groups) > 1:
         raise InputError(
@@ -161,3 +223,8 @@ def _windows(plan: PowerCap) -> tuple[FloatArray, FloatArray, FloatArray]:
     ], dtype=np.float64)
     kept = held > 0
     return edges[:-1][kept], edges[1:][kept], held[kept]
+
+
+ADAPTIVE = Declaration(
+    "power", "adaptive", "A job starts at a frequency that the cap and planned windows allow.",
+    adaptive_of, AdaptiveParameters)

@@ -6,16 +6,32 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from wattline.model.errors import InputError
+from wattline.model.fields import FileName, Number, Said
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.machine import Machine
 from wattline.model.signal import FloatArray
-from wattline.physics.claims import Claim, ClaimBook
-from wattline.policies.configuration.claimed import OPTION, ClaimsMemory
+from wattline.physics.claims import Claim, ClaimBook, Objective, npb_claims, read_claims
+from wattline.policies.declaration import Declaration, Parameters
+from wattline.policies.setting import Setting
+
+if TYPE_CHECKING:
+    from wattline.policies.configuration.claimed import Claimed, ClaimsMemory
+
+SHIPPED = "npb"
+
+
+class ClaimsParameters(Parameters):
+    claims: Annotated[FileName, Said("words", [SHIPPED])] = SHIPPED
+    objective: Annotated[str, Said("forms", "energy, time, edp or edp:WEIGHT")] = "energy"
+    caution: Number = Field(0.0, ge=0, le=1e6)
+    patience: Number = Field(0.0, ge=0, le=1e6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +51,8 @@ def options_of(
 
     Jobs of one application and size share their options, so that one run teaches the next.
     """
+    from wattline.policies.configuration.claimed import OPTION, ClaimsMemory
+
     classes = [group.node_class.name for group in machine.groups]
     there = {group.node_class.name: group.count for group in machine.groups}
     rows: list[tuple[Any, ...]] = []
@@ -99,3 +117,30 @@ def _known(
 
 def _zero(value: float) -> float:
     return 0.0 if math.isnan(value) else value
+
+
+def claimed(setting: Setting, given: ClaimsParameters) -> Claimed:
+    """How claims choose: made once, for the configuration and for the placement with it."""
+    if setting.made.claims is None:
+        setting.made.claims = _read(setting, given)
+    return setting.made.claims[0]
+
+
+def _read(setting: Setting, given: ClaimsParameters) -> tuple[Claimed, Options]:
+    """What is true of claims is what is claimed, where nothing else is known."""
+    from wattline.policies.configuration.claimed import Claimed
+
+    objective = Objective.parse(given.objective)
+    jobs = setting.jobs
+    book = npb_claims() if given.claims == SHIPPED else read_claims(Path(given.claims))
+    names = [jobs.name_of("application", int(code)) for code in jobs.application]
+    options = options_of(book, book, setting.machine, names, jobs.procs.tolist())
+    claims = Claimed(options.memory, objective.time_weight, objective.energy_weight, 0.0,
+                     given.caution, patience=given.patience)
+    return claims, options
+
+
+CLAIMS = Declaration(
+    "configure", "claims", "Class of node and setting by what the application is known to need.",
+    claimed, ClaimsParameters,
+    needs="policy.placement = 'claims' and jobs that name their application")

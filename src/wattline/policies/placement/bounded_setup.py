@@ -3,24 +3,43 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+from pydantic import Field
 
 from wattline.model.errors import InputError
+from wattline.model.fields import FileName, Watts, Whole
 from wattline.model.jobs import IntArray
-from wattline.model.machine import Machine
+from wattline.model.machine import MOST_NODES, Machine
 from wattline.model.run import PowerBound
 from wattline.model.signal import FloatArray
-from wattline.model.views import View
-from wattline.policies.placement.bounded import Bounded, BoundedMemory
+from wattline.policies.declaration import Declaration, Parameters
+from wattline.policies.setting import Setting
+
+if TYPE_CHECKING:
+    from wattline.model.views import View
+    from wattline.policies.placement.bounded import Bounded
 
 NODE_TYPE = "node"
 SAME = 1e-6
 """How far two figures for one idle power may differ, relative to it."""
 
 
+class BoundedParameters(Parameters):
+    """Limits by entity (rack0, pdu1, site), or a file of views with bounds."""
+
+    limits: dict[str, Annotated[Watts, Field(ge=0)]] | None = None
+    views: FileName = ""
+    view: str = "power"
+    racks_per_pdu: Whole = Field(8, ge=1, le=MOST_NODES)
+
+
 def bounded(view: View, machine: Machine) -> Bounded:
     """Keep the power bounds of a view whose nodes are idle now."""
+    from wattline.policies.placement.bounded import Bounded, BoundedMemory
+
     leaf = _nodes(view)
     if len(leaf) != machine.node_count:
         raise InputError(f"view '{view.name}' has {len(leaf)} nodes, the machine has "
@@ -96,3 +115,35 @@ def _check_idle(view: View, leaf: IntArray, key: str, machine: Machine) -> None:
             f"idle ({key}), by the machine {idle_w[node]:g} W; make both the same "
             f"({wrong.size:,} of {leaf.size:,} nodes differ, together "
             f"{used_w.sum():g} W and {idle_w.sum():g} W)")
+
+
+def _make(setting: Setting, given: BoundedParameters) -> Bounded:
+    machine = setting.machine
+    if setting.granularity == "core":
+        raise InputError("policy.placement: bounded chooses nodes, not cores")
+    if len(machine.groups) > 1:
+        raise InputError("policy.placement: bounded spreads a job's power over its nodes equally, "
+                         "which nodes of several classes do not; use one class of nodes")
+    tree = _view(machine, given)
+    made = bounded(tree, machine)
+    setting.made.bounds = bounds_of(tree, machine)
+    return made
+
+
+def _view(machine: Machine, given: BoundedParameters) -> View:
+    from wattline.model.views.build import power_view, read_views
+
+    if given.views:
+        found = read_views(Path(given.views))
+        if given.view not in found:
+            raise InputError(f"{given.views} has no view '{given.view}'; it has "
+                             f"{', '.join(found)}")
+        return found[given.view]
+    if not given.limits:
+        raise InputError("policy.placement: bounded needs limits, like limits = {rack0 = '20kW'}")
+    return power_view(machine, racks_per_pdu=given.racks_per_pdu, limits_w=given.limits)
+
+
+BOUNDED = Declaration(
+    "placement", "bounded", "Nodes whose rack, distribution unit and site have watts left.",
+    _make, BoundedParameters, needs="limits or a file of views")

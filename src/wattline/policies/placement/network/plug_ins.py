@@ -9,6 +9,7 @@ from wattline.policies.contract import counters_read, give_back, occupied, place
 from wattline.policies.placement.network import kernels
 from wattline.policies.placement.network.by_key import by_key
 from wattline.policies.placement.network.fabric import Fabric, occupy, return_nodes, take_chosen
+from wattline.policies.placement.network.placements import PLACEMENTS
 from wattline.policies.state import State
 
 
@@ -91,7 +92,15 @@ class ByStalls(NamedTuple):
     fabric: Fabric
 
 
-def _plug_in(parameters: type, choose: Any) -> None:
+def plug_in(name: str, fabric: Fabric) -> Any:
+    """The allocator's placement of this name."""
+    placing = PLACEMENTS[name]
+    if placing.rule == ByTraffic.__name__:
+        return ByTraffic(fabric, placing.sign)
+    return globals()[placing.rule](fabric)
+
+
+def _chooses(rule: type, choose: Any) -> None:
     """Register a kernel that chooses by free nodes alone as a placement."""
 
     @kernel
@@ -102,22 +111,11 @@ def _plug_in(parameters: type, choose: Any) -> None:
         choose(fabric, st.node_free, st.live[job].units, fabric)
         return take_chosen(st, fabric, job)
 
-    implement(place, parameters)(_place)
+    implement(place, rule)(_place)
 
 
-for _parameters, _choose in (
-    (Simple, kernels.simple),
-    (SlurmRouters, kernels.slurm),
-    (RandomGroups, kernels.rdg),
-    (RandomNodes, kernels.rdn),
-    (RandomRouters, kernels.rdr),
-    (NodesInTurn, kernels.rrn),
-    (RoutersInTurn, kernels.rrr),
-    (LevelSpread, kernels.level_spread),
-    (Jokanovic, kernels.jokanovic),
-    (FewerRouters, kernels.fewer_router),
-):
-    _plug_in(_parameters, _choose)
+for _rule, _chooser in {row.rule: row.kernel for row in PLACEMENTS.values() if row.kernel}.items():
+    _chooses(globals()[_rule], getattr(kernels, _chooser))
 
 
 @implement(place, Nedd)
@@ -167,11 +165,8 @@ def _counters_read(st: State, placement: Any, router: int, stalls: float) -> Non
     placement.fabric.stalls[router] = stalls
 
 
-NETWORK_PLACEMENTS = (Simple, SlurmRouters, RandomGroups, RandomNodes, RandomRouters, NodesInTurn,
-                      RoutersInTurn, LevelSpread, Jokanovic, FewerRouters, Nedd, ByTraffic,
-                      ByStalls)
-
-for _every in NETWORK_PLACEMENTS:
+for _rule in dict.fromkeys(row.rule for row in PLACEMENTS.values()):
+    _every = globals()[_rule]
     implement(give_back, _every)(_give_back)
     implement(occupied, _every)(_occupied)
     implement(counters_read, _every)(_counters_read)

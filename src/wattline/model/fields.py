@@ -6,10 +6,11 @@ Every number has an upper end that no machine reaches: beyond it sums would lose
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler
 
 from wattline.model import units
 from wattline.model.errors import InputError
@@ -65,19 +66,42 @@ def _finite(value: Any, name: str = "") -> Any:
     return value
 
 
-Watts = Annotated[float, _typed(units.parse_power), Field(le=MOST_POWER_W)]
-Seconds = Annotated[float, _typed(units.parse_duration), Field(le=MOST_S)]
-Joules = Annotated[float, _typed(units.parse_energy), Field(le=MOST_ENERGY_J)]
+@dataclass(frozen=True)
+class Said:
+    """What the schema of a field says of it beyond its type: a unit, that it is a file, ..."""
+
+    key: str
+    value: Any = True
+
+    def __get_pydantic_json_schema__(
+        self, core_schema: Any, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        schema = handler(core_schema)
+        # In a reference of its own nothing may be said: it would be said of all that refer to it.
+        return {**schema, self.key: self.value}
+
+
+Watts = Annotated[float, _typed(units.parse_power), Field(le=MOST_POWER_W), Said("unit", "W")]
+Seconds = Annotated[float, _typed(units.parse_duration), Field(le=MOST_S), Said("unit", "s")]
+Joules = Annotated[float, _typed(units.parse_energy), Field(le=MOST_ENERGY_J), Said("unit", "J")]
 Fraction = Annotated[float, _typed(units.parse_fraction)]
 Number = Annotated[float, BeforeValidator(_no_text)]
 Whole = Annotated[int, BeforeValidator(_no_text)]
 Name = Annotated[str, Field(max_length=200)]
-FileName = Annotated[str, BeforeValidator(_text_of_path)]
+FileName = Annotated[str, BeforeValidator(_text_of_path), Said("format", "file")]
+"""The name of a file; in a scenario it is relative to the scenario's folder."""
 Weight = Annotated[Number, Field(ge=-MOST_WEIGHT, le=MOST_WEIGHT)]
-Parameters = Annotated[dict[str, Any], BeforeValidator(_finite)]
+FreeTable = Annotated[dict[str, Any], BeforeValidator(_finite)]
+"""A table whose fields somebody else knows."""
 Choice = Annotated[str | dict[str, Any], BeforeValidator(_finite)]
 """A policy by name, or a table with `name` and its parameters."""
 
 
+def name_of(choice: Choice) -> str:
+    return choice if isinstance(choice, str) else str(choice.get("name", ""))
+
+
 class Section(BaseModel):
+    """A table of which every field is known."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)

@@ -1,0 +1,32 @@
+"""Declarations of watts as a resource, with and without loans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from wattline.policies.configuration.moldable_setup import offers_of
+from wattline.policies.declaration import Declaration
+from wattline.policies.going_together import MOLDABLE
+from wattline.policies.setting import Setting
+
+
+def _make(lends: int) -> Callable[[Setting, Any], Any]:
+    """For moldable jobs with or without loans of what is not used."""
+
+    def make(setting: Setting, given: Any) -> Any:
+        if setting.chosen["configure"].name not in MOLDABLE:
+            from wattline.policies.admission.watts import Watts
+
+            return Watts()
+        from wattline.policies.admission.lending import Lending, LendingMemory
+
+        return Lending(offers_of(setting), LendingMemory.start(), lends)
+
+    return make
+
+
+WATTS = Declaration("power", "watts", "Watts are a resource beside units; backfilling plans both.",
+                    _make(0))
+LENDING = Declaration("power", "lending", "The same, and unused watts are lent to running jobs.",
+                      _make(1))

@@ -1,0 +1,156 @@
+"""Declarations of the configuration rules: what was requested, or one of a table's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from wattline.model.errors import InputError
+from wattline.model.fields import FileName, Fraction, Said, Watts, Weight, Whole
+from wattline.model.machine import MOST_CORES
+from wattline.policies.declaration import Declaration, Parameters, of_numbers
+from wattline.policies.going_together import MOLDABLE
+from wattline.policies.setting import Outside, Setting
+
+if TYPE_CHECKING:
+    from wattline.model.jobs import JobTable
+    from wattline.physics.configurations import ConfigurationTable
+    from wattline.policies.configuration.offers import Offers
+
+Tables = Mapping[str, "ConfigurationTable"]
+
+
+class MoldableParameters(Parameters):
+    """Where the configurations come from: one of the first three, else the shipped models."""
+
+    table: FileName | None = None
+    model: FileName | None = None
+    store: Annotated[FileName, Said("forms", "a file or a database's URL")] | None = None
+    margin: Fraction = Field(0.0, ge=0, le=1000)
+    threshold: Annotated[Fraction, Field(ge=0)] | Literal["none", "unbounded", "inf"] = 0.0
+
+
+class FixedParameters(MoldableParameters):
+    cores: Whole | None = Field(None, ge=1, le=MOST_CORES)
+    cap_w: Watts | None = Field(None, gt=0)
+
+
+class WeightedParameters(MoldableParameters):
+    weights: dict[str, Annotated[Weight, Field(gt=0)]] = Field(default_factory=dict)
+
+
+def offers_of(setting: Setting) -> Offers:
+    """The configurations that the choice along `configure` names, for these jobs."""
+    from wattline.policies.configuration.offers import make_offers
+
+    chosen = setting.chosen["configure"]
+    if chosen.name not in MOLDABLE:
+        raise InputError(f"policy.configure must be one of {', '.join(MOLDABLE)} here")
+    given = chosen.given
+    if setting.made.tables is None:
+        setting.made.tables = read_tables(given, setting.outside)
+    return make_offers(
+        setting.jobs, setting.made.tables, cores=getattr(given, "cores", None),
+        cap_w=getattr(given, "cap_w", None),
+        weights=_weights(setting.jobs, getattr(given, "weights", {})),
+    )
+
+
+def read_tables(given: MoldableParameters, outside: Outside) -> Tables:
+    """The tables that parameters name, by application."""
+    sources = [name for name in ("table", "model", "store") if getattr(given, name) is not None]
+    if len(sources) > 1:
+        raise InputError(f"policy.configure: give one of {' and '.join(sources)}")
+    if given.table is not None:
+        from wattline.physics.measurements import read_measurements
+
+        return read_measurements(given.table)
+    if given.store is not None:
+        return outside.configurations(given.store)
+    from wattline.physics.regression import load_models, shipped_models
+
+    models = shipped_models() if given.model is None else load_models(given.model)
+    return {name: model.table(given.margin) for name, model in models.items()}
+
+
+def columns_of(tables: Tables, jobs: JobTable) -> dict[str, Any]:
+    """What the numbers of configurations in a run mean, in columns; number 1 is the first."""
+    from wattline.policies.configuration.offers import tables_used
+
+    used = [tables[name] for name in tables_used(jobs, tables)[0]]
+    columns = {name: np.concatenate([getattr(one, name) for one in used])
+               for name in ("nodes", "cores", "cap_w", "time_s", "power_w")}
+    return {"application": np.repeat([one.application for one in used], [len(t) for t in used]),
+            **columns}
+
+
+def notes_of(tables: Tables, jobs: JobTable) -> list[str]:
+    """What must be known of the tables that these jobs use."""
+    from wattline.physics.measurements import find_application
+
+    used = {find_application(tables, jobs.name_of("application", int(code)))[0].application
+            for code in set(jobs.application.tolist())}
+    return [f"{name}: {tables[name].note}" for name in sorted(used) if tables[name].note]
+
+
+def _weights(jobs: JobTable, by_queue: Mapping[str, float]) -> Mapping[str, float]:
+    """The weight of each job's share of the power, by the name of its queue."""
+    unknown = set(by_queue) - {jobs.name_of("queue", int(code)) for code in jobs.queue}
+    if unknown:
+        raise InputError(f"policy.configure.weights: no job is in the queue '{min(unknown)}'")
+    return by_queue
+
+
+def _make(rule: str) -> Callable[[Setting, Any], Any]:
+    def make(setting: Setting, given: MoldableParameters) -> Any:
+        from wattline.policies.configuration import moldable
+
+        if setting.cap_w is None:
+            raise InputError(f"power.cap: the configuration policy '{rule}' needs a cap, like 0.7, "
+                             "1.4MW or a file")
+        offers = offers_of(setting)
+        _check_bound(setting, offers)
+        if rule == "adaptive":
+            threshold = given.threshold
+            # In words: none, unbounded.
+            return moldable.adaptive(offers, np.inf if isinstance(threshold, str) else threshold)
+        return moldable.naive(offers) if rule == "naive" else moldable.traditional(offers)
+
+    return make
+
+
+def _check_bound(setting: Setting, offers: Offers) -> None:
+    """A bound that is too small for an application is a mistake, not a reason to wait for ever."""
+    assert setting.cap_w is not None
+    highest_w = float(setting.cap_w.value.max())
+    for code in range(len(offers.first_row) - 1):
+        own = slice(offers.first_row[code], offers.first_row[code + 1])
+        smallest_w = float(offers.row_power_w[own].min())
+        if smallest_w > highest_w:
+            row = int(setting.jobs.application[offers.code == code][0])
+            name = setting.jobs.name_of("application", row)
+            raise InputError(f"power.cap: {highest_w:g} W is below the smallest configuration of "
+                             f"'{name}', which draws {smallest_w:.0f} W")
+
+
+def _rule(name: str, summary: str, parameters: type[MoldableParameters]) -> Declaration:
+    return Declaration("configure", name, summary, _make(name), parameters,
+                       needs="a cap (power.cap) and jobs that name their application")
+
+
+REQUESTED = Declaration("configure", "requested", "The size and time that the user asked for.",
+                        of_numbers("configuration.requested", "Requested"))
+TRADITIONAL = _rule(
+    "traditional",
+    "The requested nodes, all cores, no cap; fewer nodes where power does not suffice.",
+    MoldableParameters)
+FIXED = _rule("fixed", "The requested nodes with the same cores and cap for all jobs.",
+              FixedParameters)
+NAIVE = _rule("naive", "The fastest configuration under the job's fair share of the power.",
+              WeightedParameters)
+ADAPTIVE = _rule(
+    "adaptive", "The same, or at once with the power there is, if not much slower than requested.",
+    WeightedParameters)

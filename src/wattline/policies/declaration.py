@@ -1,0 +1,66 @@
+"""What a policy says of itself, once: axis, name, summary, parameters, and how it is made.
+
+Built-in policies and those of other packages declare themselves in the same way; see
+`wattline.policies.registry` for how they are found. Nothing here imports a compiler, so that
+policies can be listed and scenarios read at once: kernels are imported by `make`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from pydantic import BaseModel
+
+from wattline.model.errors import PolicyError
+from wattline.model.fields import Section
+from wattline.policies.setting import Setting
+
+AXES = ("order", "backfill", "power", "configure", "placement")
+"""As fields of a scenario's `[policy]`."""
+
+
+class Parameters(Section):
+    """Base of a policy's parameters: fields with types, ranges and defaults, no others allowed."""
+
+
+class NoParameters(Parameters):
+    pass
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """A policy that a scenario can name."""
+
+    axis: str
+    name: str
+    summary: str
+    """One line."""
+    make: Callable[[Setting, Any], Any]
+    """From the setting and the parameters, checked, to the NamedTuple that slots know."""
+    parameters: type[BaseModel] = NoParameters
+    needs: str = ""
+    """What a scenario with it must have beside it."""
+
+    def __post_init__(self) -> None:
+        if self.axis not in AXES:
+            raise PolicyError(f"policy '{self.name}': there is no axis '{self.axis}'; there are: "
+                              f"{', '.join(AXES)}")
+        if not self.name or ":" in self.name:
+            raise PolicyError(f"'{self.name}' is no name of a policy; it has letters, no colon")
+        if not self.summary.strip() or "\n" in self.summary:
+            raise PolicyError(f"policy '{self.name}' needs a summary of one line")
+        if not (isinstance(self.parameters, type) and issubclass(self.parameters, BaseModel)):
+            raise PolicyError(f"policy '{self.name}': its parameters must be a pydantic model")
+
+
+def of_numbers(module: str, name: str) -> Callable[[Setting, Any], Any]:
+    """Make a policy whose fields are its parameters, importing it only when it is used."""
+
+    def make(setting: Setting, given: BaseModel) -> Any:
+        made = getattr(import_module(f"wattline.policies.{module}"), name)
+        return made(**given.model_dump())
+
+    return make
