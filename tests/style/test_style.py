@@ -65,7 +65,7 @@ def discovered() -> set[str]:
     from wattline.traces.generators import MODELS
 
     generators = {f"wattline.traces.generators.{name}" for name in MODELS}
-    benchmarks = {name for name in modules() if name.startswith("wattline.cli.benchmarks.")}
+    benchmarks = {name for name in modules() if name.startswith("wattline.benchmarks.")}
     return commands | generators | benchmarks | {"wattline", "wattline.__main__"}
 
 

@@ -1,4 +1,4 @@
-"""`wattline bench`: the speed of this installation, measured by modules of `cli.benchmarks`."""
+"""`wattline bench`: the speed of this installation, by the modules of `wattline.benchmarks`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from wattline.cli import benchmarks
+from wattline import benchmarks
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.model.errors import InputError
 
@@ -21,7 +21,7 @@ def command(names: tuple[str, ...], as_json: bool) -> None:
 
     NAMES are the benchmarks to run; without any they are listed.
     """
-    known = {module.name: f"wattline.cli.benchmarks.{module.name}"
+    known = {module.name: f"wattline.benchmarks.{module.name}"
              for module in pkgutil.iter_modules(benchmarks.__path__)
              if not module.name.startswith("_")}
     for name in names:

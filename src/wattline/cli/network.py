@@ -31,9 +31,10 @@ def show(machine: str, svg: Path | None, as_json: bool) -> None:
     topology = load_machine(machine)
     found = describe(topology)
     if svg is not None:
-        from wattline.network.picture import draw_network, save
+        from wattline.model.pictures import save_picture
+        from wattline.network.picture import draw_network
 
-        save(draw_network(topology), svg)
+        save_picture(draw_network(topology), svg)
     if as_json:
         print_json(found)
         return
@@ -80,10 +81,11 @@ def place(jobs: Path, placement: str, machine: str | None, routing: str, mapping
     trial = try_placement(topology, listed, exchanges, placement, routing=routing, seed=seed,
                           packets=packets)
     if svg is not None:
-        from wattline.network.picture import draw_placement, save
+        from wattline.model.pictures import save_picture
+        from wattline.network.picture import draw_placement
 
-        save(draw_placement(topology, [(job.name, job.nodes) for job in trial.jobs],
-                            trial.link_busy_s), svg)
+        placed = [(job.name, job.nodes) for job in trial.jobs]
+        save_picture(draw_placement(topology, placed, trial.link_busy_s), svg)
     if as_json:
         print_json(trial.as_dict())
         return

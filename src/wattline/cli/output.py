@@ -7,9 +7,11 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import click
+
+from wattline.model.progress import Advance
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
@@ -53,12 +55,6 @@ def joules_text(energy_j: float) -> str:
     from wattline.model.units import format_energy
 
     return f"{energy_j:,.0f} J ({format_energy(energy_j)})"
-
-
-class Advance(Protocol):
-    """Call it with how far the work has come, from 0 to 1."""
-
-    def __call__(self, fraction: float) -> None: ...
 
 
 @contextmanager

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wattline.cli.output import Advance, json_option, print_json, print_table, progress
+from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.model.errors import InputError
 from wattline.model.files import write_whole
+from wattline.model.progress import Advance
 
 if TYPE_CHECKING:
     from wattline.petri.net import Net

@@ -1,18 +1,42 @@
-"""Where the machine code of kernels is kept between processes, and which of it is."""
+"""Where the machine code of kernels is kept between processes, and which of it is.
+
+Code is found again by what it was made from: the contents of the sources that kernels are made of,
+the versions of Python and numba, and the processor's family. A clone, a reinstalled package or
+another folder with the same sources finds what was compiled once. All is compiled for any processor
+of the family, which measured no slower than for the very one; so it can be built into a package
+(`SHIPPED`) and used on another machine.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import platform
+import shutil
+import sys
+import time
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache, NullCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache
 
 from wattline.model import PLUGINS
+
+HOME = Path(__file__).resolve().parent.parent
+SHIPPED = HOME / "_kernels"
+"""Code that was built into the package; it is never written to."""
+WITH_KERNELS = (
+    "benchmarks", "books", "engine", "model", "network", "physics", "policies", "traces",
+)
+"""Folders of this package from which kernels are made, constants and all."""
+FOLDERS_KEPT = 4
+"""Beside the folder in use, so many are kept for other states of the sources."""
+
+numba.config.CPU_NAME, numba.config.CPU_FEATURES = "generic", ""
 
 
 def keep_on_disk(dispatcher: Any) -> Any:
@@ -20,6 +44,44 @@ def keep_on_disk(dispatcher: Any) -> Any:
     counts_references = dispatcher.targetoptions["_nrt"]
     dispatcher._cache = KernelCache(dispatcher.py_func, counts_references)
     return dispatcher
+
+
+class _Place:
+    """Where numba keeps a kernel's files: by its module's name, not by its file's path and time.
+
+    What the sources are is said by the folder's name; of a kernel from elsewhere, by its own file.
+    """
+
+    def __init__(self, folder: Path, function: Any) -> None:
+        self._folder = folder / function.__module__
+        self._line = function.__code__.co_firstlineno
+        self._stamp = "" if _package_of(function) in packages() else _own_file(function)
+
+    def get_cache_path(self) -> str:
+        return str(self._folder)
+
+    def get_source_stamp(self) -> str:
+        return self._stamp
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+    def ensure_cache_path(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+
+
+class _Files(FunctionCache):  # type: ignore[misc]
+    """numba's files of one kernel in one folder."""
+
+    def __init__(self, folder: Path, function: Any) -> None:
+        class Kept(CompileResultCacheImpl):  # type: ignore[misc]
+            def __init__(self, function: Any) -> None:
+                self._lineno = function.__code__.co_firstlineno
+                self._locator = _Place(folder, function)
+                self._filename_base = self.get_filename_base(function.__qualname__, "")
+
+        self._impl_class = Kept
+        super().__init__(function)
 
 
 class KernelCache(NullCache):  # type: ignore[misc]
@@ -37,30 +99,50 @@ class KernelCache(NullCache):  # type: ignore[misc]
         self._counts_references = counts_references
 
     @cached_property
-    def _files(self) -> FunctionCache:
-        return FunctionCache(self._function)
+    def _own(self) -> _Files:
+        return _Files(cache_folder(), self._function)
+
+    @cached_property
+    def _shipped(self) -> _Files | None:
+        folder = SHIPPED / _state()
+        return _Files(folder, self._function) if folder.is_dir() else None
 
     @property
     def cache_path(self) -> str:
-        return str(self._files.cache_path)
+        return str(self._own.cache_path)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        if not _is_lasting(sig):
+        if not self._is_kept(sig):
             return None
         if self._counts_references:
             target_context.refresh()
-        return self._files._load_overload(sig, target_context)
+        found = None
+        if self._shipped is not None:
+            found = self._shipped._load_overload(sig, target_context)
+        return self._own._load_overload(sig, target_context) if found is None else found
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        if _is_lasting(sig):
-            self._files.save_overload(sig, data)
+        if self._is_kept(sig):
+            self._own.save_overload(sig, data)
+
+    def _is_kept(self, sig: Any) -> bool:
+        return Path(self._function.__code__.co_filename).is_file() and _is_lasting(sig)
+
+
+def _package_of(function: Any) -> str:
+    return str(function.__module__).split(".")[0]
+
+
+def _own_file(function: Any) -> str:
+    path = Path(function.__code__.co_filename)
+    return _digest([str(path).encode(), path.read_bytes()])
 
 
 def _is_lasting(argument_types: Iterable[Any]) -> bool:
     """Whether all policies among the arguments come from packages whose sources are watched."""
     for each in argument_types:
         policy = getattr(each, "instance_class", None)
-        if policy is not None and policy.__module__.split(".")[0] not in packages():
+        if policy is not None and _package_of(policy) not in packages():
             return False
         if not _is_lasting(getattr(each, "types", ())):
             return False
@@ -74,7 +156,7 @@ def packages() -> dict[str, Path]:
     from importlib.util import find_spec
 
     names = {point.value.split(":")[0].split(".")[0] for point in entry_points(group=PLUGINS)}
-    found = {"wattline": Path(__file__).resolve().parent.parent}
+    found = {"wattline": HOME}
     for name in sorted(names):
         spec = find_spec(name)
         if spec is not None and spec.origin:
@@ -83,22 +165,77 @@ def packages() -> dict[str, Path]:
     return found
 
 
+def sources() -> list[tuple[str, Path]]:
+    """The files that kernels are made of, each with a name that does not depend on where it is."""
+    found = [(f"wattline/{path.relative_to(HOME)}", path)
+             for folder in WITH_KERNELS for path in (HOME / folder).rglob("*.py")]
+    for name, place in packages().items():
+        if name != "wattline":
+            files = place.rglob("*.py") if place.is_dir() else [place]
+            found += [(f"{name}/{path.name if path == place else path.relative_to(place)}", path)
+                      for path in files]
+    return sorted(found)
+
+
+@cache
+def _state() -> str:
+    """A name for the sources, Python, numba, its checks, and the family of processors."""
+    checks = "-checked" if numba.config.BOUNDSCHECK else ""
+    version = f"py{sys.version_info[0]}{sys.version_info[1]}-numba{numba.__version__}"
+    return f"{version}-{platform.machine()}{checks}-{_contents()}"
+
+
+def _contents() -> str:
+    """A digest of all sources of kernels.
+
+    Reading them takes longer than a short command does otherwise. So what came of it is remembered
+    for a digest of their places, sizes and times, which is quick to find.
+    """
+    files = sources()
+    stats = [(path, path.stat()) for _, path in files]
+    quick = _digest(f"{path}:{s.st_mtime_ns}:{s.st_size}".encode() for path, s in stats)
+    note = _base() / "sources" / quick
+    with suppress(OSError):
+        known = note.read_text()
+        if known:
+            return known
+    found = _digest(part for name, path in files for part in (name.encode(), path.read_bytes()))
+    with suppress(OSError):
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.write_text(found)
+    return found
+
+
+def _digest(parts: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()[:16]
+
+
+def _base() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "wattline"
+
+
 @cache
 def cache_folder() -> Path:
-    """A folder of its own for each state of the sources.
-
-    numba notices when the file of a kernel changes, not when a kernel that it calls does. So the
-    folder's name is a digest of all sources, those of installed policies too, and an edit anywhere
-    starts afresh.
-    """
-    digest = hashlib.sha256()
-    for place in packages().values():
-        for source in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            status = source.stat()
-            digest.update(f"{source}:{status.st_mtime_ns}:{status.st_size};".encode())
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "wattline" / digest.hexdigest()[:16]
+    """The folder of this state of the sources. Where it is new, old ones of others are removed."""
+    folder = _base() / "kernels" / _state()
+    with suppress(OSError):
+        if not folder.is_dir():
+            _forget_old(folder.parent)
+            folder.mkdir(parents=True)
+        os.utime(folder)  # it is in use
+    return folder
 
 
-if not os.environ.get("NUMBA_CACHE_DIR"):
-    numba.config.CACHE_DIR = str(cache_folder())
+def _forget_old(parent: Path) -> None:
+    """Keep the folders that were used last; an hour's grace for processes that run side by side."""
+    used = sorted((path for path in parent.glob("*") if path.is_dir()),
+                  key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in used[FOLDERS_KEPT:]:
+        if path.stat().st_mtime < time.time() - 3600:
+            shutil.rmtree(path, ignore_errors=True)
+    for note in (parent.parent / "sources").glob("*"):
+        if note.stat().st_mtime < time.time() - 30 * 86400:
+            note.unlink(missing_ok=True)

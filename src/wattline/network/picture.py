@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -219,15 +218,3 @@ def _node_map(axes: Any, topology: Topology, placed: Sequence[tuple[str, IntArra
         axes.legend(handles=[Patch(color=hues(i % 20), label=name)
                              for i, (name, _) in enumerate(placed)],
                     loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8, frameon=False)
-
-
-def save(figure: Figure, path: Path) -> None:
-    """Write a picture; the ending of the name (.svg, .png, .pdf) says in which form."""
-    from wattline.model.errors import InputError
-
-    if path.suffix not in (".svg", ".png", ".pdf"):
-        raise InputError(f"'{path}' is not a picture; end its name in .svg, .png or .pdf")
-    try:
-        figure.savefig(path, dpi=110)
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None

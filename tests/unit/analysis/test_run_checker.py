@@ -189,7 +189,7 @@ def test_many_violations_are_summed_up(good: Run) -> None:
 
 
 def test_the_run_of_the_benchmark_is_a_good_one() -> None:
-    from wattline.cli.benchmarks.analysis import made_up_run
+    from wattline.benchmarks.analysis import made_up_run
 
     assert check(made_up_run(500)) == []
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from wattline.model.kernel import PLAIN
-from wattline.model.kernel_cache import cache_folder, packages
+from wattline.model.kernel_cache import HOME, _state, cache_folder, packages, sources
 
 compiled_only = pytest.mark.skipif(PLAIN, reason="plain mode compiles nothing")
 
@@ -84,6 +84,7 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def forget() -> None:
     cache_folder.cache_clear()
+    _state.cache_clear()
     packages.cache_clear()
 
 
@@ -91,7 +92,33 @@ def test_an_edited_plugin_has_its_kernels_compiled_anew(plugin: Path) -> None:
     before = cache_folder()
     os.utime(plugin, ns=(0, 0))
     forget()
+    assert cache_folder() == before  # the time alone says nothing
+    plugin.write_text("def largest(setting): ...\n")
+    forget()
     assert cache_folder() != before
+
+
+def test_every_kernel_lies_where_its_source_is_watched() -> None:
+    watched = {path for _, path in sources()}
+    missing = [path for path in HOME.rglob("*.py")
+               if "wattline.model.kernel import" in path.read_text() and path not in watched]
+    assert missing == []
+
+
+def test_old_folders_are_forgotten_and_those_in_use_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    kernels = tmp_path / "wattline" / "kernels"
+    for age in range(8):
+        (kernels / f"state{age}").mkdir(parents=True)
+        os.utime(kernels / f"state{age}", (1e9 - age, 1e9 - age))
+    forget()
+    assert cache_folder().is_dir()
+    kept = sorted(path.name for path in kernels.iterdir() if path.name.startswith("state"))
+    assert kept == ["state0", "state1", "state2", "state3"]
+    monkeypatch.undo()
+    forget()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from wattline.cli.measuring import seconds
+from wattline.benchmarks._measuring import seconds
 
 
 def measure(progress: Callable[[float], None]) -> dict[str, Any]:

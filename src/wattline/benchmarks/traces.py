@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from wattline.cli.measuring import best_seconds, public_log, seconds
-from wattline.cli.output import Advance
+from wattline.benchmarks._measuring import best_seconds, public_log, seconds
+from wattline.model.progress import Advance
 
 LOGS = {
     "curie": "swf/CEA-Curie-2011-2.1-cln.swf.gz",

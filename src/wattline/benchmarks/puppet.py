@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from wattline.cli.measuring import public_log
-from wattline.cli.output import Advance
+from wattline.benchmarks._measuring import public_log
+from wattline.model.progress import Advance
 
 MIRA = "swf/mira_walltime.swf.xz"
 """A public log of a 49,152-node machine, where the folder that WATTLINE_DATA names has it."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from wattline.cli.measuring import public_log, seconds
-from wattline.cli.output import Advance
+from wattline.benchmarks._measuring import public_log, seconds
+from wattline.model.progress import Advance
 
 UPDATES = 50_000
 BATCH = 2_500

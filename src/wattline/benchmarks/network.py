@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from wattline.cli.measuring import seconds
-from wattline.cli.output import Advance
+from wattline.benchmarks._measuring import seconds
+from wattline.model.progress import Advance
 from wattline.network.placement import Readings, choose
 from wattline.network.topology import dragonfly
 from wattline.policies.placement.network.layout import layout, make_room

@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from wattline.cli.benchmarks._bare import run_bare
-from wattline.cli.benchmarks._books import measure_books
-from wattline.cli.measuring import best_seconds, public_log
-from wattline.cli.output import Advance
+from wattline.benchmarks._bare import run_bare
+from wattline.benchmarks._books import measure_books
+from wattline.benchmarks._measuring import best_seconds, public_log
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
+from wattline.model.progress import Advance
 from wattline.policies.admission.none import NoLimit
 from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.backfill.easy import Easy

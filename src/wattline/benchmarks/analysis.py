@@ -18,10 +18,10 @@ from wattline.analysis import rundir
 from wattline.analysis.checker import check
 from wattline.analysis.metrics import metrics
 from wattline.analysis.report import report
-from wattline.cli.measuring import seconds
-from wattline.cli.output import Advance
+from wattline.benchmarks._measuring import seconds
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
+from wattline.model.progress import Advance
 from wattline.model.run import EventKind, EventLog, Outcome, Run, Schedule
 
 JOBS = 300_000

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from wattline.cli.output import Advance
 from wattline.model.jobs import JobTable
 from wattline.model.kernel import kernel
+from wattline.model.progress import Advance
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.regression import shipped_models
 from wattline.policies.admission.lending import Lending, LendingMemory

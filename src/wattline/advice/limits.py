@@ -1,0 +1,85 @@
+"""What somebody is ready to bear: more waiting, more energy, jobs that never run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from wattline.model.errors import InputError
+from wattline.model.units import parse_duration, parse_energy, parse_fraction, plain_number
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a run is judged by."""
+
+    wait_s: float
+    slowdown: float
+    energy_j: float
+    refused: int
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Each as `+10%` (more than without a cap) or absolute: `30min`, `5`, `2GWh`; jobs as a count.
+
+    A limit that is not given does not count; but jobs that the cap never lets run do, unless
+    `refused` says how many may be lost: every other figure looks better without them.
+    """
+
+    wait: str | None = None
+    slowdown: str | None = None
+    energy: str | None = None
+    refused: int = 0
+
+    def __post_init__(self) -> None:
+        if self.wait is None and self.slowdown is None and self.energy is None:
+            raise InputError("say what can be borne: --wait, --slowdown or --energy, "
+                             "like --wait +10%")
+        if self.refused < 0:
+            raise InputError(f"--refused is {self.refused}, must be at least 0")
+        self.resolve(Figures(1.0, 1.0, 1.0, 0))
+
+    def resolve(self, free: Figures) -> Figures:
+        """The limits in figures, beside those of the run without a cap."""
+        unlimited = float("inf")
+        return Figures(
+            wait_s=unlimited if self.wait is None
+            else _limit("--wait", self.wait, free.wait_s, parse_duration),
+            slowdown=unlimited if self.slowdown is None
+            else _limit("--slowdown", self.slowdown, free.slowdown, plain_number),
+            energy_j=unlimited if self.energy is None
+            else _limit("--energy", self.energy, free.energy_j, parse_energy),
+            refused=free.refused + self.refused,
+        )
+
+    def given(self) -> Mapping[str, str | int]:
+        """The limits that count, as they were written."""
+        named = {"wait": self.wait, "slowdown": self.slowdown, "energy": self.energy}
+        return {name: text for name, text in named.items() if text is not None} | {
+            "refused": self.refused}
+
+
+def broken(found: Figures, limit: Figures) -> tuple[str, ...]:
+    """The limits that a run breaks; sums of floats are not compared to the last bit."""
+    slack = 1.0 + 1e-9
+    kept = {
+        "wait": found.wait_s <= limit.wait_s * slack,
+        "slowdown": found.slowdown <= limit.slowdown * slack,
+        "energy": found.energy_j <= limit.energy_j * slack,
+        "refused": found.refused <= limit.refused,
+    }
+    return tuple(name for name, good in kept.items() if not good)
+
+
+def _limit(option: str, text: str, free: float, parse: Callable[[str], float]) -> float:
+    text = text.strip()
+    if text.startswith("+"):
+        try:
+            return free * (1.0 + parse_fraction(text[1:]))
+        except InputError:
+            raise InputError(f"{option}: '{text}' is no share; write it like +10%") from None
+    value = parse(text)
+    if not value >= 0:
+        raise InputError(f"{option}: {text} must not be negative")
+    return float(value)

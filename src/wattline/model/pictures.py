@@ -1,0 +1,30 @@
+"""Writing a picture to a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wattline.model.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ENDINGS = (".svg", ".png", ".pdf")
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a name that is no picture's, before the work is done that it would show."""
+    if path.suffix not in ENDINGS:
+        raise InputError(f"'{path}' is not a picture; end its name in .svg, .png or .pdf")
+
+
+def save_picture(figure: Figure, path: Path) -> Path:
+    """Write a picture; the ending of the name (.svg, .png, .pdf) says in which form."""
+    check_picture(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, dpi=110)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
+    return path

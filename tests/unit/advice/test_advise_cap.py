@@ -1,0 +1,84 @@
+"""The tightest cap that can be borne, on a machine small enough to know it."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from wattline.advice import Limits, advise_cap
+from wattline.cli.main import cli
+from wattline.model.errors import InputError
+from wattline.model.jobs import JobTable
+from wattline.scenario.load import validate
+from wattline.traces import Trace
+
+
+def scenario(**power):
+    return validate({"name": "small", "trace": {"file": "made"},
+                     "machine": {"nodes": 10, "node_idle_w": 100, "node_active_w": 300}}, "small")
+
+
+def trace(count=40, seed=3):
+    random = np.random.default_rng(seed)
+    run_s = random.uniform(50, 500, count)
+    return Trace(JobTable.build(submit_s=np.sort(random.uniform(0, 4000, count)), run_s=run_s,
+                                requested_s=run_s, procs=random.integers(1, 5, count)),
+                 source="made")
+
+
+def test_two_jobs_that_need_half_the_machine_each_and_may_wait_for_each_other():
+    """Both at once draw 3,000 W; one at a time 2,000 W, and the second waits 100 s."""
+    jobs = JobTable.build(submit_s=[0.0, 0.0], run_s=[100.0, 100.0], requested_s=[100.0, 100.0],
+                          procs=[5, 5])
+    found = advise_cap(scenario(), Limits(wait="50s"), policies=["block"], trace=Trace(jobs))
+    (choice,) = found.choices
+    assert found.peak_w == 3000
+    assert 2000 <= choice.cap_w <= 2000 + 0.002 * 3000
+    assert choice.figures.wait_s == 50
+    assert choice.remark == "a little lower 2 jobs never run"
+    strict = advise_cap(scenario(), Limits(wait="49s"), policies=["block"], trace=Trace(jobs))
+    assert strict.choices[0].cap_w > 2990
+
+
+def test_the_answer_keeps_the_limit_and_the_next_cap_below_does_not():
+    found = advise_cap(scenario(), Limits(wait="+20%"), trace=trace())
+    limit_s = 1.2 * found.free.wait_s
+    assert [choice.policy for choice in found.choices] == [
+        "block", "wait", "dvfs", "watts", "adaptive"]
+    for choice in found.choices:
+        assert choice.figures.wait_s <= limit_s * (1 + 1e-9)
+        below = [each for each in choice.tried if each.cap_w < choice.cap_w]
+        assert not below[-1].kept
+        assert choice.cap_w - below[-1].cap_w <= 0.002 * found.peak_w
+
+
+def test_a_looser_limit_never_asks_for_a_higher_cap():
+    caps = [advise_cap(scenario(), Limits(wait=f"+{share}%"), policies=["block"],
+                       trace=trace()).choices[0].cap_w for share in (5, 50, 500)]
+    assert caps == sorted(caps, reverse=True)
+
+
+@pytest.mark.parametrize(
+    "bad", [{}, {"wait": "+x%"}, {"wait": "-5"}, {"wait": "1h", "refused": -1}])
+def test_limits_that_say_nothing_are_refused(bad):
+    with pytest.raises(InputError):
+        Limits(**bad)
+
+
+def test_the_command_prints_every_policy(tmp_path):
+    log = tmp_path / "log.csv"
+    jobs = trace().jobs
+    log.write_text("job_id,submit_s,run_s,requested_s,procs\n" + "".join(
+        f"{i},{jobs.submit_s[i]},{jobs.run_s[i]},{jobs.requested_s[i]},{jobs.procs[i]}\n"
+        for i in range(len(jobs))))
+    picture = tmp_path / "caps.svg"
+    done = CliRunner().invoke(cli, ["advise", "cap", "--trace", str(log), "--nodes", "10",
+                                    "--wait", "+20%", "--plot", str(picture), "--json"])
+    assert done.exit_code == 0, done.output
+    answer = json.loads(done.output[done.output.index("{"):])
+    assert set(answer["policies"]) == {"block", "wait", "dvfs", "watts", "adaptive"}
+    for each in answer["policies"].values():
+        assert each["share_of_peak"] == pytest.approx(each["cap_w"] / answer["peak_w"])
+        assert each["wait_ratio"] <= 1.2 + 1e-9
+    assert picture.read_text().startswith("<?xml")
