@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import click
 
 from wattline.cli.start import INTERRUPTED, leave
-from wattline.model import before_compiling
+from wattline.model import before_compiling, before_running_plain
 from wattline.model.errors import InputError, WattlineError
 
 
@@ -114,6 +114,7 @@ def main(argv: list[str] | None = None) -> None:
     # default takes a tenth of a second while the modules load.
     gc.set_threshold(100_000)
     before_compiling[:] = [_say_compiling]
+    before_running_plain[:] = [_say_running_plain]
     with _interrupts() as interrupted:
         try:
             status = cli.main(args=argv, prog_name="wattline", standalone_mode=False)
@@ -183,6 +184,11 @@ def _drop_output() -> None:
 def _say_compiling() -> None:
     _say("compiling; this happens once, and takes some 10 to 40 seconds for each new combination "
          "of policies")
+
+
+def _say_running_plain() -> None:
+    _say("these policies are not compiled yet: this small log runs without, and they are compiled "
+         "in the background for the next time")
 
 
 def _say(message: str) -> None:

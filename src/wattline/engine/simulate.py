@@ -11,6 +11,7 @@ import numpy as np
 
 from wattline.books.opening import units_of
 from wattline.books.record import Record, grow_log, grow_spans
+from wattline.engine.at_once import is_wanted, run_plain
 from wattline.engine.by_class import class_energy
 from wattline.engine.loop import (
     FINISHED,
@@ -57,12 +58,24 @@ def simulate(
         run = collect(jobs, machine, rules, state, record, time.perf_counter() - started)
         return replace(run, policy_powers=True)
     policy = knowing(policy.narrowed(len(state.windows)), jobs, rules.logged)
-    run_events(state, record, world, policy, 0)  # compile first: that is not time in the engine
     started = time.perf_counter()
-    state, record = run_compiled(state, record, world, policy, progress)
+    parts = (state, record, world, policy)
+    after = run_plain(parts) if is_wanted(parts, run_events) else None
+    if after is not None:
+        state, record, world, policy = after
+    else:
+        compile_loop(*parts)  # first: that is not time in the engine
+        started = time.perf_counter()
+        state, record = run_compiled(state, record, world, policy, progress)
     engine_s = time.perf_counter() - started
     run = collect(jobs, machine, rules, state, record, engine_s)
     return replace(run, memories=memories(policy))
+
+
+def compile_loop(state: State, record: Record, world: Simulated, policy: Composition) -> None:
+    """Compile, or load, all that a run of these calls; no time passes in it."""
+    cycle_s(state, policy.regulation)
+    run_events(state, record, world, policy, 0)
 
 
 def knowing(policy: Composition, jobs: JobTable, logged: Mapping[str, Any]) -> Composition:

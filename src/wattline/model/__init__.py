@@ -11,3 +11,6 @@ before_compiling: list[Callable[[], None]] = []
 They are kept here, apart from the kernels, so that a command can leave a word for a user who will
 have to wait without loading the compiler itself.
 """
+
+before_running_plain: list[Callable[[], None]] = []
+"""Called, and forgotten, when a run goes on uncompiled while another process compiles."""

@@ -54,8 +54,8 @@ if not PLAIN:
 
         def on_start(self, event: Any) -> None:
             module = event.data["dispatcher"].py_func.__module__
-            if module.startswith("wattline.traces."):
-                return  # the reader takes a second: not worth a word
+            if module.startswith(("numba.", "wattline.traces.")):
+                return  # the reader, and what it is made of, takes a second: not worth a word
             while before_compiling:
                 before_compiling.pop()()
 
@@ -71,6 +71,16 @@ def kernel(function: F) -> F:
         return function
     compiled: F = keep_on_disk(numba.njit(**JIT_OPTIONS)(function))
     return compiled
+
+
+def is_compiled(function: Any, *arguments: Any) -> bool:
+    """Whether a call of this kernel would begin at once, without compiling it first."""
+    if PLAIN:
+        return True
+    types = tuple(numba.typeof(argument) for argument in arguments)
+    if types in function.overloads:
+        return True
+    return bool(function._cache.knows(types, function.targetctx))
 
 
 def kernel_part(function: F) -> F:

@@ -40,9 +40,17 @@ class KernelArrays:
         """The same bundle with some arrays replaced."""
         return type(self)(**{name: getattr(self, name) for name in self.FIELDS} | arrays)
 
+    def __reduce__(self) -> Any:
+        """To another process goes what the arrays hold, not where they lie."""
+        return _unpacked, (type(self), {name: getattr(self, name) for name in self.FIELDS})
+
     def copy(self) -> Self:
         """A bundle of its own, which can be written without touching these."""
         return type(self)(**{name: getattr(self, name).copy() for name in self.FIELDS})
+
+
+def _unpacked(kind: type[KernelArrays], arrays: dict[str, Any]) -> KernelArrays:
+    return kind(**arrays)
 
 
 if not PLAIN:

@@ -121,6 +121,14 @@ class KernelCache(NullCache):  # type: ignore[misc]
             found = self._shipped._load_overload(sig, target_context)
         return self._own._load_overload(sig, target_context) if found is None else found
 
+    def knows(self, sig: Any, target_context: Any) -> bool:
+        """Whether code for these types is on disk, without loading it."""
+        if not self._is_kept(sig):
+            return False
+        places = [self._own] if self._shipped is None else [self._shipped, self._own]
+        return any(place._index_key(sig, target_context.codegen())
+                   in place._cache_file._load_index() for place in places)
+
     def save_overload(self, sig: Any, data: Any) -> None:
         if self._is_kept(sig):
             self._own.save_overload(sig, data)
