@@ -22,7 +22,7 @@ from wattline.books.opening import Terms, open_state, set_window_timers, unit_ac
 from wattline.books.record import ANSWER, Record, make_record
 from wattline.books.roll import Roll
 from wattline.books.room import make_room
-from wattline.books.rows import kept_rows, only_rows
+from wattline.books.rows import LEAST_ROWS, kept_rows, only_rows, rows_for, shrunk
 from wattline.books.stepping import EVENT, SUBMITTED, step
 from wattline.books.switching import under
 from wattline.books.world import RealWorld, copied_world
@@ -33,8 +33,9 @@ from wattline.policies.control import Control, control_of
 from wattline.policies.memory import bound, each_memory, memories
 from wattline.policies.state import ACTION, REFUSED, State, reserve
 
-ROWS = 1024
-"""Room for jobs to begin with; it grows."""
+OVER_FROM, OVER_RATIO = 4096, 2
+"""Jobs that are over are forgotten when there are so many, and so many times those that are not:
+each then costs the same however long books are kept."""
 
 
 class Books:
@@ -57,6 +58,8 @@ class Books:
         """Rows of jobs that the policy refused in the last step: they could never start."""
         self.keeps_log = False
         """Whether the log of events grows on, for a result; otherwise each step begins it anew."""
+        self.forgotten = 0
+        """Jobs that are over and have no row any more."""
 
     @classmethod
     def open(
@@ -65,8 +68,8 @@ class Books:
     ) -> Books:
         """Books of an idle machine without jobs; `cap_w_max` is the highest cap ever to come."""
         terms = terms or Terms()
-        state = open_state(machine, terms, _NO_JOBS, _NO_JOBS.procs, _NO_JOBS.power_w, ROWS)
-        record = make_record(ROWS, 0, start_s, state.nodes.size)
+        state = open_state(machine, terms, _NO_JOBS, _NO_JOBS.procs, _NO_JOBS.power_w, LEAST_ROWS)
+        record = make_record(LEAST_ROWS, 0, start_s, state.nodes.size)
         record = record.with_arrays(decided=np.zeros(64, ACTION).view(np.recarray),
                                     answers=np.zeros(64, ANSWER).view(np.recarray))
         clock = state.clock[0]
@@ -74,7 +77,7 @@ class Books:
         clock.cap_w = cap_w
         clock.cap_w_max = cap_w_max
         set_window_timers(state, record, start_s)
-        policy = bound(policy.narrowed(len(state.windows)), ROWS)
+        policy = bound(policy.narrowed(len(state.windows)), LEAST_ROWS)
         if cycle_s(state, policy.regulation) < np.inf:
             record.meter[0].next_cycle_s = start_s
         return cls(machine, terms, policy, state, record, Roll())
@@ -118,6 +121,7 @@ class Books:
         self.record.meter[0].decided = 0
         self.record.meter[0].answers = 0
         self.turned_away = []
+        self._forget_if_many()
         checker = Checker(self, now_s)
         coded = checker.coded(events)
         self.refused = tuple(checker.refused)
@@ -178,19 +182,33 @@ class Books:
             self.state.copy(), self.record.copy(), self.roll.copy(), copied_world(self.world),
         )
         other.keeps_log = self.keeps_log
+        other.forgotten = self.forgotten
         return other
 
     def compact(self) -> None:
-        """Forget jobs that are over; the others keep their order, which decides ties."""
+        """Forget jobs that are over; the others keep their order, which decides ties.
+
+        Not where rows mean something elsewhere: to a log that grows on, or to a simulated world.
+        """
+        if self.keeps_log or not isinstance(self.world, RealWorld):
+            return
         kept = kept_rows(self.state, len(self.roll))
         if len(kept) == len(self.roll):
             return
         self.turned_away = []
         self.roll.remember(self.state)
         self.policy = each_memory(self.policy, lambda memory: memory.only(kept))
-        self.state = only_rows(self.state, self.record, kept)
-        self.policy = bound(self.policy, len(self.state.jobs))
+        self.forgotten += len(self.roll) - len(kept)
+        rows = rows_for(len(kept), len(self.state.jobs))
+        self.state = only_rows(self.state, self.record, kept, rows)
+        self.record = shrunk(self.record, rows)
+        self.policy = bound(self.policy, rows)
         self.roll.keep(kept)
+
+    def _forget_if_many(self) -> None:
+        over = int(self.record.meter[0].done) - self.forgotten
+        if over > max(OVER_FROM, OVER_RATIO * (len(self.roll) - over)):
+            self.compact()
 
     def save(self) -> bytes:
         """All that the books know, to be loaded with the same policy."""

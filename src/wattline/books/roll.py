@@ -15,7 +15,8 @@ REMEMBERED = 10_000
 """Jobs that are over and still known by name."""
 NAMED = ("user", "group", "queue", "partition", "application")
 """Columns whose values have names."""
-
+NUMBERS = ("units", "requested_s", "watts", "procs", "share", "think_s", "work_s")
+MORE = ("names", "codes", "logged", "after")
 
 OVER = (DONE, REFUSED, CANCELLED)
 
@@ -31,22 +32,33 @@ class Roll:
         """When the last jobs that are over and forgotten ended; those that did not run at -inf."""
 
     @classmethod
-    def of(
-        cls, values: Sequence[Any], codes: Mapping[str, Mapping[str, int]],
-        over: Sequence[tuple[Key, float]],
-    ) -> Roll:
-        """A roll as it was saved: values of its jobs, codes of names, and what is over."""
+    def of(cls, said: Mapping[str, Any], numbers: Any) -> Roll:
+        """A roll as it was saved: `said` and `numbers` of it."""
         made = cls()
-        made.jobs = [Submitted(*each) for each in values]
+        made.jobs = [_job(key, row, said["more"].get(str(place), {})) for place, (key, row)
+                     in enumerate(zip(said["keys"], numbers.tolist(), strict=True))]
         made._rows = {job.job: row for row, job in enumerate(made.jobs)}
-        made.codes = {column: dict(known) for column, known in codes.items()}
-        made.over = dict(over)
+        made.codes = {column: dict(known) for column, known in said["codes"].items()}
+        made.over = dict(said["over"])
         return made
 
-    def values(self) -> list[list[Any]]:
-        """All that was said of the jobs, field by field; written out, for there may be many."""
-        return [[job.job, job.units, job.requested_s, job.watts, job.procs, job.names, job.codes,
-                 job.share, job.after, job.think_s, job.logged, job.work_s] for job in self.jobs]
+    def said(self) -> dict[str, Any]:
+        """What was said of the jobs and is no number, and what is remembered of others.
+
+        Written out only where a job says something: there may be many.
+        """
+        more = {row: {name: getattr(job, name) for name in MORE
+                      if getattr(job, name) not in (None, {})}
+                for row, job in enumerate(self.jobs)
+                if job.names or job.codes or job.logged or job.after is not None}
+        return {"keys": [job.job for job in self.jobs], "more": more, "codes": self.codes,
+                "over": list(self.over.items())}
+
+    def numbers(self) -> Any:
+        """The numbers that were said of the jobs, a row each."""
+        rows = [(job.units, job.requested_s, job.watts, job.procs, job.share, job.think_s,
+                 job.work_s) for job in self.jobs]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), len(NUMBERS))
 
     def __len__(self) -> int:
         return len(self.jobs)
@@ -129,3 +141,9 @@ class Roll:
         """Forget all jobs but these rows, which move up in their order."""
         self.jobs = [self.jobs[int(row)] for row in rows]
         self._rows = {job.job: row for row, job in enumerate(self.jobs)}
+
+
+def _job(key: Key, row: Sequence[float], more: Mapping[str, Any]) -> Submitted:
+    numbers: dict[str, Any] = dict(zip(NUMBERS, row, strict=True))
+    numbers |= {name: int(numbers[name]) for name in ("units", "procs")}
+    return Submitted(key, **numbers, **more)

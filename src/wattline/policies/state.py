@@ -277,13 +277,17 @@ def _by_row(rows: int, slots: int, windows: int) -> dict[str, tuple[int, np.dtyp
     }
 
 
+def rooms(state: State, rows: int) -> dict[str, tuple[int, np.dtype[Any]]]:
+    """The room, and the kind, of each array of this state that has an entry per job or so."""
+    return _by_row(rows, len(state.scratch), len(state.windows))
+
+
 def reserve(state: State, rows: int) -> State:
     """The same state with room for at least so many jobs."""
-    rooms = _by_row(rows, len(state.scratch), len(state.windows))
     longer = {
         name: np.concatenate([getattr(state, name), _records(room - len(getattr(state, name)),
                                                              dtype)]).view(np.recarray)
-        for name, (room, dtype) in rooms.items() if room > len(getattr(state, name))
+        for name, (room, dtype) in rooms(state, rows).items() if room > len(getattr(state, name))
     }
     return state.with_arrays(**longer) if longer else state
 
