@@ -18,6 +18,7 @@ from wattline.books.events import (
     Started,
     Submitted,
 )
+from wattline.books.journal import JournalWriter
 from wattline.books.opening import Terms
 from wattline.policies.control import Control
 
@@ -31,6 +32,7 @@ __all__ = [
     "Decision",
     "Ended",
     "Event",
+    "JournalWriter",
     "Measured",
     "NodesDown",
     "NodesUp",

@@ -9,15 +9,16 @@ there a simulated world tells the events. See docs/books.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from wattline.books.checking import Checker
 from wattline.books.decision import KINDS, Decision
-from wattline.books.encoding import decode, encode
-from wattline.books.events import Event, Refused, Submitted
+from wattline.books.encoding import decode, encode, policy_names
+from wattline.books.events import Event, Key, Refused, Submitted
+from wattline.books.journal import JournalWriter
 from wattline.books.opening import Terms, open_state, set_window_timers, unit_active_w
 from wattline.books.record import ANSWER, Record, make_record
 from wattline.books.roll import Roll
@@ -26,6 +27,7 @@ from wattline.books.rows import LEAST_ROWS, kept_rows, only_rows, rows_for, shru
 from wattline.books.stepping import EVENT, SUBMITTED, step
 from wattline.books.switching import under
 from wattline.books.world import RealWorld, copied_world
+from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.policies.contract import Composition, cycle_s
@@ -54,8 +56,10 @@ class Books:
         self.world: Any = RealWorld() if world is None else world
         self.refused: tuple[Refused, ...] = ()
         """Events of the last step that cannot be."""
-        self.turned_away: list[int] = []
-        """Rows of jobs that the policy refused in the last step: they could never start."""
+        self.turned_away: list[Key] = []
+        """Jobs that the policy refuses because they could never start, and that no step said."""
+        self.journal: JournalWriter | None = None
+        """Where it is written what they are told and decide; see `keep_journal`."""
         self.keeps_log = False
         """Whether the log of events grows on, for a result; otherwise each step begins it anew."""
         self.forgotten = 0
@@ -107,33 +111,45 @@ class Books:
 
         Events that cannot be are left out and stand in `refused`, each with the reason.
         """
-        self._take(now_s, events, deciding=True)
+        taken = self._take(now_s, events, deciding=True)
+        if taken is None:
+            return ()
         decided = self.record.decided[: self.record.meter[0].decided]
-        refused = [Decision("refuse", self.roll.key(row), 0.0, 0.0, Control())
-                   for row in self.turned_away]
-        return (*refused, *(self._decision(action) for action in decided))
+        refused = [Decision("refuse", key, 0.0, 0.0, Control()) for key in self.turned_away]
+        self.turned_away = []
+        decisions = (*refused, *(self._decision(action) for action in decided))
+        if self.journal is not None:
+            self.journal.entry(now_s, taken, decisions, self.refused)
+        return decisions
 
     def apply(self, now_s: float, events: Iterable[Event]) -> None:
         """The same without a decision: for what was measured after the last one."""
-        self._take(now_s, events, deciding=False)
+        taken = self._take(now_s, events, deciding=False)
+        if taken is not None and self.journal is not None:
+            self.journal.entry(now_s, taken, None, self.refused)
 
-    def _take(self, now_s: float, events: Iterable[Event], deciding: bool) -> None:
+    def _take(
+        self, now_s: float, events: Iterable[Event], deciding: bool
+    ) -> Sequence[Event] | None:
+        """Apply what can be; the events that were taken, or None where there can be no step."""
         self.record.meter[0].decided = 0
         self.record.meter[0].answers = 0
-        self.turned_away = []
         self._forget_if_many()
         checker = Checker(self, now_s)
         coded = checker.coded(events)
         self.refused = tuple(checker.refused)
         if not checker.possible:
-            return
+            if self.journal is not None:  # a line that only says so
+                self.journal.entry(self.now_s, (), None, self.refused)
+            return None
         self.state, self.record = make_room(self.state, self.record, len(coded), self.keeps_log)
         array = np.array(coded, dtype=EVENT).view(np.recarray)
         step(self.state, self.record, self.world, self.policy, array, len(coded), now_s, deciding)
         if self.record.meter[0].undone:
             raise TypeError("a policy marked starts_only asked for more than starts")
-        self.turned_away = [int(job) for kind, job, *_ in coded if kind == SUBMITTED
-                            and self.state.live[job].state == REFUSED]
+        self.turned_away += [self.roll.key(job) for kind, job, *_ in coded if kind == SUBMITTED
+                             and self.state.live[job].state == REFUSED]
+        return checker.taken
 
     def admit(self, submitted: Sequence[Submitted], now_s: float) -> int:
         """Write jobs into new rows, for the policy to know them; the first row."""
@@ -183,6 +199,7 @@ class Books:
         )
         other.keeps_log = self.keeps_log
         other.forgotten = self.forgotten
+        other.turned_away = list(self.turned_away)
         return other
 
     def compact(self) -> None:
@@ -195,7 +212,6 @@ class Books:
         kept = kept_rows(self.state, len(self.roll))
         if len(kept) == len(self.roll):
             return
-        self.turned_away = []
         self.roll.remember(self.state)
         self.policy = each_memory(self.policy, lambda memory: memory.only(kept))
         self.forgotten += len(self.roll) - len(kept)
@@ -220,9 +236,33 @@ class Books:
         """Books that go on where saved ones were, to the same decisions."""
         return decode(cls, data, machine, policy, terms)
 
-    def with_policy(self, policy: Composition) -> Books:
-        """Books that go on from here under another policy."""
-        return under(self, policy)
+    def keep_journal(self, journal: JournalWriter, about: Mapping[str, Any] | None = None) -> None:
+        """From now on write every step, and every change of policy, into this journal.
+
+        Its first line says what these books begin with, and `about`: with `scenario` in it, a
+        replay knows the policy. Copies write nothing.
+        """
+        if len(self.roll):
+            raise InputError("a journal begins with books that no job was told of: a replay "
+                             "starts with empty ones")
+        journal.head({**(about or {}), "start_s": self.now_s,
+                      "cap_w_max": float(self.state.clock[0].cap_w_max)})
+        self.journal = journal
+
+    def with_policy(
+        self, policy: Composition, scenario: Mapping[str, Any] | None = None
+    ) -> Books:
+        """Books that go on from here under another policy; what it refuses, the next step says.
+
+        Where these have a journal it says so, with the `scenario` that the policy is made from, and
+        goes on with the new books. To try a policy out, change that of a copy.
+        """
+        other = under(self, policy)
+        if self.journal is not None:
+            said = {} if scenario is None else {"scenario": dict(scenario)}
+            self.journal.policy(self.now_s, {"axes": policy_names(other.policy), **said})
+            other.journal, self.journal = self.journal, None
+        return other
 
 
 _NO_JOBS = JobTable.build(submit_s=[], run_s=[], procs=[])

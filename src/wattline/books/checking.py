@@ -47,6 +47,8 @@ class Checker:
         self.books = books
         self.now_s = now_s
         self.refused: list[Refused] = []
+        self.taken: list[Event] = []
+        """Those that are not refused, in the order in which they are applied."""
         self._coded: list[Coded] = []
         self._new_state: dict[int, int] = {}
         self._arriving: dict[Key, Submitted] = {}
@@ -95,6 +97,8 @@ class Checker:
                 f"it holds what cannot be read ({error})")
         if reason:
             self.refused.append(Refused(event, reason))
+        elif not isinstance(event, Submitted):  # what the policy has to know of those may lack
+            self.taken.append(event)
 
     def _add(self, kind: Any, job: int, value: float = 0.0, more: float = 0.0,
              rest: float = 0.0) -> None:
@@ -289,6 +293,7 @@ class Checker:
 
     def _admitted(self, jobs: list[Submitted]) -> None:
         first = self.books.admit(jobs, self.now_s)
+        self.taken += jobs
         for row in range(first, first + len(jobs)):
             self._new_state[row] = QUEUED
             job = jobs[row - first]

@@ -49,6 +49,7 @@ def encode(books: Books) -> bytes:
     head = {"version": VERSION, "policy": policy_names(books.policy),
             "of": fingerprint(books.machine, books.terms, books.policy),
             "keeps_log": books.keeps_log, "forgotten": books.forgotten,
+            "turned_away": books.turned_away,
             "roll": books.roll.said()}
     arrays["roll"] = books.roll.numbers()
     text = np.frombuffer(_text(head), dtype=np.uint8)
@@ -111,13 +112,14 @@ def _filled(fresh: Books, arrays: dict[str, Any], head: dict[str, Any]) -> Books
     fresh.keeps_log = bool(head["keeps_log"])
     fresh.roll = Roll.of(head["roll"], arrays["roll"])
     fresh.forgotten = int(head["forgotten"])
+    fresh.turned_away = list(head["turned_away"])
     return fresh
 
 
 def policy_names(policy: Composition) -> list[str]:
-    """The types along the axes, by which a policy is known again."""
+    """The types along the axes, by which a policy is known again; its scope is no choice."""
     return [f"{axis}={type(part).__name__}"
-            for axis, part in zip(policy._fields, policy, strict=True)]
+            for axis, part in zip(policy._fields, policy, strict=True) if axis != "scope"]
 
 
 def fingerprint(machine: Machine, terms: Terms, policy: Composition) -> str:

@@ -49,6 +49,7 @@ def under(books: Books, policy: Composition) -> Books:
         if _never_starts(state, other.policy, int(row)):
             state.live[row].state = REFUSED
             other.record.meter[0].done += 1
+            other.turned_away.append(other.roll.key(int(row)))
         else:
             enqueue(state, other.policy, int(row))
     if state.clock[0].off > 0:  # the next policy may not know how to switch them on

@@ -7,8 +7,8 @@ written into a journal, saved in the middle, copied, and compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,14 @@ from wattline.policies.regulation.none import NoRegulation
 
 Watch = Callable[[float, list[Event], tuple[Decision, ...], list[Event]], None]
 """Told of each instant: its time, events and decisions, and how the world answered."""
+
+
+class Switch(NamedTuple):
+    """From a time on another policy decides; `scenario` is what it was made from."""
+
+    time_s: float
+    policy: Composition
+    scenario: Mapping[str, Any] | None = None
 
 
 class Teller:
@@ -46,6 +54,7 @@ class Teller:
         self.books.world = self._world()
         self.arrived = 0
         self.taken = 0
+        self.switches: list[Switch] = []
 
     def _world(self) -> Simulated:
         ends = make_ends(len(self.books.state.running), self.caps[:0])
@@ -64,6 +73,7 @@ class Teller:
             times.append(float(self.jobs.submit_s[self.arrived]))
         if self.taken < len(self.caps):
             times.append(float(self.caps[self.taken].time_s))
+        times += [switch.time_s for switch in self.switches[:1]]
         return min(times)
 
     def finished(self) -> bool:
@@ -72,6 +82,7 @@ class Teller:
     def instant(self) -> tuple[float, list[Event], tuple[Decision, ...], list[Event]]:
         """Let the next instant happen: its time, events, decisions, and the world's answers."""
         now_s = self.next_s()
+        self._switch(now_s)
         events = [*self._ends(now_s), *self._caps(now_s), *self._arrivals(now_s)]
         stalls = self._stalls()
         decisions = self.books.step(now_s, events)
@@ -85,6 +96,16 @@ class Teller:
             if watch is not None:
                 watch(*happened)
         return self.books
+
+    def switch(self, switches: Iterable[Switch]) -> None:
+        """Let other policies decide later on, each from its time."""
+        self.switches = sorted((*self.switches, *switches), key=lambda switch: switch.time_s)
+
+    def _switch(self, now_s: float) -> None:
+        while self.switches and self.switches[0].time_s <= now_s:
+            _, policy, scenario = self.switches.pop(0)
+            self.books.apply(now_s, ())
+            self.books = self.books.with_policy(policy, scenario)
 
     def _ends(self, now_s: float) -> Iterator[Event]:
         ends = self.books.world.ends

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from wattline.books import Books, Ended, Paced, Submitted
-from wattline.books.journal import Entry, JournalLines, read_journal
+from wattline.books import Books, Ended, JournalWriter, Paced, Submitted
+from wattline.books.journal import Entry, read_journal
 from wattline.books.replay import Difference, Replay, replay
 from wattline.books.roll import NAMED, Roll
 from wattline.engine.simulate import collect
-from wattline.engine.telling import Teller, declares_work
+from wattline.engine.telling import Switch, Teller, declares_work
 from wattline.model.errors import InputError
 from wattline.model.files import replacing
 from wattline.model.jobs import JobTable
@@ -30,42 +30,41 @@ from wattline.scenario.load import validate
 from wattline.scenario.model import CapPlan, Scenario
 from wattline.traces import Trace
 
-NO_TRUTH = float("inf")
 _NO_AXES = ("a journal needs a policy along the axes: one written in Python keeps what it "
             "remembers to itself")
 
 
 def run_with_journal(
-    plan: Plan, path: str | Path, progress: Callable[[float], None] | None = None
+    plan: Plan, path: str | Path, progress: Callable[[float], None] | None = None,
+    changes: Sequence[tuple[float, Plan]] = (),
 ) -> Run:
-    """The plan's run, event by event, with its journal written whole or not at all."""
-    policy = _along_axes(plan)
-    declares = declares_work(policy)
-    teller = Teller(plan.jobs, plan.machine, policy, plan.rules)
+    """The plan's run, event by event, with its journal written whole or not at all.
+
+    `changes` are times, and plans whose policies decide from then on; all else stays as it is.
+    """
+    policies = [_along_axes(each) for each in (plan, *(other for _, other in changes))]
+    teller = Teller(plan.jobs, plan.machine, policies[0], plan.rules)
+    teller.switch(Switch(time_s, _along_axes(other), _scenario(other))
+                  for time_s, other in changes)
     with replacing(path) as draft, Path(draft).open("w") as out:
-        write = JournalLines()
-        out.write(write.head(_head(plan, teller)))
+        # Run times are written only where a policy goes by what jobs declare.
+        journal = JournalWriter(out.write, keeps_work=any(map(declares_work, policies)))
+        teller.books.keep_journal(journal, {"scenario": _scenario(plan)})
 
         def watch(now_s: float, events: Any, decisions: Any, answers: Any) -> None:
-            told = events if declares else [_without_truth(event) for event in events]
-            out.write(write.entry(now_s, told, decisions))
             if answers:
-                out.write(write.entry(now_s, answers, None))
+                journal.entry(now_s, answers, None)
             if progress is not None:
                 progress(float(teller.books.record.meter[0].done) / max(len(plan.jobs), 1))
 
         books = teller.run(watch)
-        out.write(write.end())
+        journal.end()
     run = collect(plan.jobs, plan.machine, plan.rules, books.state, books.record, 0.0)
     return plan.finished(replace(run, memories=memories(books.policy)))
 
 
-def _without_truth(event: Any) -> Any:
-    return replace(event, work_s=NO_TRUTH) if isinstance(event, Submitted) else event
-
-
-def _head(plan: Plan, teller: Teller) -> dict[str, Any]:
-    """What a replay needs beside the events; the cap as it was found, in watts."""
+def _scenario(plan: Plan) -> dict[str, Any]:
+    """What a replay makes the policy from; the cap as it was found, in watts."""
     scenario = plan.scenario
     cap = plan.rules.cap_w
     if cap is not None and scenario.power.cap is not None and not isinstance(
@@ -76,9 +75,7 @@ def _head(plan: Plan, teller: Teller) -> dict[str, Any]:
         power = scenario.power.model_dump(mode="json", exclude_none=True) | {"cap": steps}
         scenario = validate(
             scenario.model_dump(mode="json", exclude_none=True) | {"power": power}, "journal")
-    return {"scenario": scenario.model_dump(mode="json", exclude_none=True),
-            "start_s": teller.books.now_s,
-            "cap_w_max": float(teller.books.state.clock[0].cap_w_max)}
+    return scenario.model_dump(mode="json", exclude_none=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +102,7 @@ def ask_again(path: str | Path) -> Asked:
     entries = list(journal.entries())
     ready = _plan(journal.head, entries, str(path))
     result = replay(_books(journal.head, ready), entries,
-                    lambda given: _along_axes(_plan({"scenario": given}, entries, str(path))))
+                    lambda given: _along_axes(_plan(given, entries, str(path))))
     return Asked(result, len(ready.jobs), tuple(journal.damaged), journal.complete)
 
 
@@ -167,7 +164,8 @@ def _plan(
     work_s: Mapping[Any, float] | None = None,
 ) -> Plan:
     if not isinstance(head.get("scenario"), dict):
-        raise InputError(f"{source}: the first line names no scenario")
+        raise InputError(f"{source}: it does not say the scenario that a policy is made from; "
+                         "replay it in Python, with `wattline.books.replay`")
     scenario = validate(dict(head["scenario"]), source)
     jobs, logged = _submissions(entries, work_s or {})
     return plan(scenario, Trace(jobs, source=source, logged=logged))
