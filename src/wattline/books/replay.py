@@ -27,6 +27,8 @@ class Replay:
     first_difference: Difference | None = None
     refused: list[Refused] = field(default_factory=list)
     """Events that these books would not take: they contradict what was decided here."""
+    books: Books | None = None
+    """The books after it: others than those of before where the policy changed."""
 
     @property
     def equal(self) -> bool:
@@ -53,10 +55,10 @@ def replay(
     watch: Callable[[Entry, tuple[Decision, ...]], None] | None = None,
 ) -> Replay:
     """Tell the books what a journal says happened, and compare what they decide."""
-    found = Replay()
+    found = Replay(books=books)
     for entry in entries:
         if entry.policy:
-            books = _changed(books, entry, make_policy)
+            found.books = books = _changed(books, entry, make_policy)
             continue
         if entry.decisions is None:
             books.apply(entry.time_s, entry.events)

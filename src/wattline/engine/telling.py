@@ -14,7 +14,10 @@ import numpy as np
 
 from wattline.books import Books, CapChanged, Counted, Ended, Event, Paced, Submitted
 from wattline.books.decision import Decision
+from wattline.books.events import Key
+from wattline.books.keeping import bring_up_to_date
 from wattline.books.roll import NAMED
+from wattline.books.world import begun
 from wattline.engine.loop import is_completed
 from wattline.engine.prepare import Rules, cap_steps, sizes_of
 from wattline.engine.world import Simulated, make_ends
@@ -23,6 +26,7 @@ from wattline.model.machine import Machine
 from wattline.policies.contract import Composition
 from wattline.policies.memory import bound, memories
 from wattline.policies.regulation.none import NoRegulation
+from wattline.policies.state import PAUSED
 
 Watch = Callable[[float, list[Event], tuple[Decision, ...], list[Event]], None]
 """Told of each instant: its time, events and decisions, and how the world answered."""
@@ -55,6 +59,33 @@ class Teller:
         self.arrived = 0
         self.taken = 0
         self.switches: list[Switch] = []
+        self.further: list[tuple[float, Event]] = []
+        """What happens beside ends, caps and submissions, in the order of time."""
+
+    @classmethod
+    def carrying_on(
+        cls, books: Books, jobs: JobTable, rules: Rules, left_s: Mapping[Key, float]
+    ) -> Teller:
+        """The world of books that were told of something else until now, as by a journal.
+
+        `jobs` are all jobs, from the books' first on; `left_s` says how much work is left of those
+        that have begun. All starts that were asked for have happened.
+        """
+        teller = cls(jobs, books.machine, books.policy, rules)
+        teller.books = books
+        teller.caps = cap_steps(rules, books.now_s)
+        teller.arrived = count = len(books.roll)
+        state = books.state
+        state.jobs.run_s[:count] = state.live.work_s[:count] = jobs.run_s[:count]
+        state.live.unconfirmed[:count] = 0
+        books.world = teller._world()
+        for paused in np.flatnonzero(state.live.state[:count] == PAUSED):
+            state.live.work_s[paused] = left_s[books.roll.key(int(paused))]
+        for row in sorted(int(row) for row in state.running[: state.clock[0].running]):
+            bring_up_to_date(state, row)
+            state.live.work_s[row] = left_s[books.roll.key(row)]
+            begun(state, books.world, books.policy, row, True)
+        return teller
 
     def _world(self) -> Simulated:
         ends = make_ends(len(self.books.state.running), self.caps[:0])
@@ -74,6 +105,7 @@ class Teller:
         if self.taken < len(self.caps):
             times.append(float(self.caps[self.taken].time_s))
         times += [switch.time_s for switch in self.switches[:1]]
+        times += [time_s for time_s, _ in self.further[:1]]
         return min(times)
 
     def finished(self) -> bool:
@@ -83,10 +115,12 @@ class Teller:
         """Let the next instant happen: its time, events, decisions, and the world's answers."""
         now_s = self.next_s()
         self._switch(now_s)
-        events = [*self._ends(now_s), *self._caps(now_s), *self._arrivals(now_s)]
+        further = self._further(now_s)
+        events = [*self._ends(now_s), *self._caps(now_s), *self._arrivals(now_s), *further]
         stalls = self._stalls()
         decisions = self.books.step(now_s, events)
-        assert not self.books.refused, self.books.refused
+        refused = [each for each in self.books.refused if each.event not in further]
+        assert not refused, refused
         return now_s, events, decisions, [*self._answers(), *_changed(stalls, self._stalls())]
 
     def run(self, watch: Watch | None = None) -> Books:
@@ -111,7 +145,7 @@ class Teller:
         ends = self.books.world.ends
         heap = ends.heap[: ends.tally[0].ends]
         for row in sorted(int(job) for job in heap.job[heap.time_s <= now_s]):
-            yield Ended(row, self._completes(row, now_s))
+            yield Ended(self.books.roll.key(row), self._completes(row, now_s))
 
     def _completes(self, row: int, now_s: float) -> bool:
         """Whether the job's work will be done then; asked of a copy: the books are not there."""
@@ -131,11 +165,16 @@ class Teller:
             yield self.submissions(self.arrived)
             self.arrived += 1
 
+    def _further(self, now_s: float) -> list[Event]:
+        due = [event for time_s, event in self.further if time_s <= now_s]
+        self.further = self.further[len(due):]
+        return due
+
     def _answers(self) -> Iterator[Event]:
         record = self.books.record
         for answer in record.answers[: record.meter[0].answers]:
-            yield Paced(int(answer.job), float(answer.rate), float(answer.power_w),
-                        float(answer.stretch))
+            yield Paced(self.books.roll.key(int(answer.job)), float(answer.rate),
+                        float(answer.power_w), float(answer.stretch))
 
     def _stalls(self) -> Any:
         flows = getattr(self.books.world.network, "flows", None)

@@ -7,15 +7,16 @@ times. Its replay makes the policy from the scenario and the submissions, and te
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from wattline.books import Books, Ended, JournalWriter, Paced, Submitted
+from wattline.books import Books, JournalWriter, Submitted
+from wattline.books.events import Key
 from wattline.books.journal import Entry, read_journal
-from wattline.books.replay import Difference, Replay, replay
+from wattline.books.replay import Replay, replay
 from wattline.books.roll import NAMED, Roll
 from wattline.engine.simulate import collect
 from wattline.engine.telling import Switch, Teller, declares_work
@@ -27,10 +28,10 @@ from wattline.policies.contract import Composition
 from wattline.policies.memory import memories
 from wattline.scenario.build import Plan, plan
 from wattline.scenario.load import validate
-from wattline.scenario.model import CapPlan, Scenario
+from wattline.scenario.model import CapPlan
 from wattline.traces import Trace
 
-_NO_AXES = ("a journal needs a policy along the axes: one written in Python keeps what it "
+NO_AXES = ("a journal needs a policy along the axes: one written in Python keeps what it "
             "remembers to itself")
 
 
@@ -42,9 +43,9 @@ def run_with_journal(
 
     `changes` are times, and plans whose policies decide from then on; all else stays as it is.
     """
-    policies = [_along_axes(each) for each in (plan, *(other for _, other in changes))]
+    policies = [along_axes(each) for each in (plan, *(other for _, other in changes))]
     teller = Teller(plan.jobs, plan.machine, policies[0], plan.rules)
-    teller.switch(Switch(time_s, _along_axes(other), _scenario(other))
+    teller.switch(Switch(time_s, along_axes(other), _scenario(other))
                   for time_s, other in changes)
     with replacing(path) as draft, Path(draft).open("w") as out:
         # Run times are written only where a policy goes by what jobs declare.
@@ -79,6 +80,22 @@ def _scenario(plan: Plan) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
+class Otherwise:
+    """How another policy was asked."""
+
+    from_s: float | None
+    """From when on it decides; None: from the beginning."""
+    simulated: bool
+    """Whether jobs end as their new starts make them; otherwise only the journal's events count."""
+    remarks: tuple[str, ...] = ()
+    """What was assumed and what of the journal was left out."""
+    run: Run | None = None
+    """What became of all jobs, in a simulated world."""
+    starts: Mapping[str, int] = field(default_factory=dict)
+    """How many jobs start earlier, later, at the same time, only in the journal, only here."""
+
+
+@dataclass(frozen=True, eq=False)
 class Asked:
     """A journal and what came of asking it again."""
 
@@ -88,8 +105,8 @@ class Asked:
     """Lines whose checksum does not fit."""
     complete: bool
     """Whether the journal's writer came to its end."""
-    alternative: Run | None = None
-    """The run of the same jobs under another policy, where one was asked for."""
+    other: Otherwise | None = None
+    """How another policy was asked, where one was."""
 
     @property
     def equal(self) -> bool:
@@ -98,59 +115,15 @@ class Asked:
 
 def ask_again(path: str | Path) -> Asked:
     """Tell the journal's events to fresh books and compare their decisions."""
-    journal = _journal(path)
+    journal = journal_at(path)
     entries = list(journal.entries())
-    ready = _plan(journal.head, entries, str(path))
-    result = replay(_books(journal.head, ready), entries,
-                    lambda given: _along_axes(_plan(given, entries, str(path))))
+    ready = plan_of(journal.head, entries, str(path))
+    result = replay(books_of(journal.head, ready), entries,
+                    lambda given: along_axes(plan_of(given, entries, str(path))))
     return Asked(result, len(ready.jobs), tuple(journal.damaged), journal.complete)
 
 
-def ask_another(path: str | Path, other: Scenario) -> Asked:
-    """What another policy would have done with the same jobs.
-
-    Jobs are as much work as they were seen to do; those that the journal does not see to their end
-    are taken to run as long as they asked for.
-    """
-    if other.policy.python is not None:
-        raise InputError(_NO_AXES)
-    journal = _journal(path)
-    entries = list(journal.entries())
-    scenario = Scenario.model_validate(journal.head["scenario"]).model_copy(update={
-        "policy": other.policy, "power": other.power, "network": other.network,
-        "shares": other.shares or Scenario.model_validate(journal.head["scenario"]).shares,
-    })
-    head = {"scenario": scenario.model_dump(mode="json", exclude_none=True)}
-    ready = _plan(head, entries, str(path), _work_seen(entries))
-    teller = Teller(ready.jobs, ready.machine, _along_axes(ready), ready.rules)
-    found = _compared(teller, [entry for entry in entries if entry.decisions is not None])
-    books = teller.books
-    run = collect(ready.jobs, ready.machine, ready.rules, books.state, books.record, 0.0)
-    return Asked(found, len(ready.jobs), tuple(journal.damaged), journal.complete,
-                 ready.finished(run))
-
-
-def _compared(teller: Teller, entries: Sequence[Entry]) -> Replay:
-    """Run the teller's world; steps are compared with the journal's while both go alike."""
-    found = Replay(decisions=sum(len(entry.decisions or ()) for entry in entries))
-
-    def watch(now_s: float, events: Any, decisions: Any, answers: Any) -> None:
-        found.steps += 1
-        if found.first_difference is not None:
-            return
-        theirs = entries[found.steps - 1] if found.steps <= len(entries) else None
-        if theirs is None or theirs.time_s != now_s or theirs.decisions != decisions:
-            found.different = 1
-            there = () if theirs is None or theirs.decisions is None else theirs.decisions
-            found.first_difference = Difference(found.steps, now_s, there, decisions)
-
-    teller.run(watch)
-    if found.first_difference is None and found.steps != len(entries):
-        found.different = 1
-    return found
-
-
-def _journal(path: str | Path) -> Any:
+def journal_at(path: str | Path) -> Any:
     try:
         return read_journal(Path(path).read_text(), str(path))
     except FileNotFoundError:
@@ -159,7 +132,7 @@ def _journal(path: str | Path) -> Any:
         raise InputError(f"{path}: cannot be read as a journal ({error})") from None
 
 
-def _plan(
+def plan_of(
     head: Mapping[str, Any], entries: Sequence[Entry], source: str,
     work_s: Mapping[Any, float] | None = None,
 ) -> Plan:
@@ -171,19 +144,19 @@ def _plan(
     return plan(scenario, Trace(jobs, source=source, logged=logged))
 
 
-def _along_axes(ready: Plan) -> Composition:
+def along_axes(ready: Plan) -> Composition:
     if not isinstance(ready.policy, Composition):
-        raise InputError(_NO_AXES)
+        raise InputError(NO_AXES)
     return ready.policy
 
 
-def _books(head: Mapping[str, Any], ready: Plan) -> Books:
+def books_of(head: Mapping[str, Any], ready: Plan) -> Books:
     try:
         start_s, highest_w = float(head["start_s"]), float(head["cap_w_max"])
     except (KeyError, TypeError, ValueError):
         raise InputError("the first line of the journal says neither when it begins nor the "
                          "highest cap") from None
-    return Books.open(ready.machine, _along_axes(ready), ready.rules.terms, start_s=start_s,
+    return Books.open(ready.machine, along_axes(ready), ready.rules.terms, start_s=start_s,
                       cap_w_max=highest_w)
 
 
@@ -209,7 +182,7 @@ def _submissions(
         run_s=[work_s.get(job.job, job.requested_s) for job in jobs],
         procs=[job.procs or job.units for job in jobs], power_w=[job.watts for job in jobs],
         think_s=[job.think_s for job in jobs],
-        after_job=[-1 if job.after is None else rows.get(job.after, -1) for job in jobs],
+        after_job=[_before(rows, job.after, row) for row, job in enumerate(jobs)],
         names={column: tuple(known.get(code, str(code)) for code in range(max(known) + 1))
                for column, known in names.items() if known}, **codes,
     )
@@ -218,32 +191,7 @@ def _submissions(
     return table, logged
 
 
-def _work_seen(entries: Sequence[Entry]) -> dict[Any, float]:
-    """How much work each job did by its end, in seconds at full speed."""
-    work: dict[Any, float] = {}
-    pace: dict[Any, tuple[float, float]] = {}
-
-    def settle(job: Any, now_s: float, rate: float | None) -> None:
-        if job in pace:
-            since_s, old = pace.pop(job)
-            work[job] = work.get(job, 0.0) + (now_s - since_s) * old
-        if rate is not None:
-            pace[job] = (now_s, rate)
-
-    ended: set[Any] = set()
-    for entry in entries:
-        for event in entry.events:
-            if isinstance(event, Ended):
-                settle(event.job, entry.time_s, None)
-                ended.add(event.job)
-            elif isinstance(event, Paced):
-                settle(event.job, entry.time_s, event.rate)
-        for decision in entry.decisions or ():
-            if decision.kind in ("start", "resume", "speed"):
-                settle(decision.job, entry.time_s, decision.rate)
-            elif decision.kind == "pause":
-                settle(decision.job, entry.time_s, None)
-            elif decision.kind == "level":
-                for job in list(pace):
-                    settle(job, entry.time_s, decision.rate)
-    return {job: seconds for job, seconds in work.items() if job in ended}
+def _before(rows: Mapping[Key, int], after: Key | None, row: int) -> int:
+    """The row of the job that one waits for, if that was submitted before it."""
+    found = -1 if after is None else rows.get(after, -1)
+    return found if found < row else -1
