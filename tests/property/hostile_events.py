@@ -18,6 +18,8 @@ from wattline.books import (
     NodesUp,
     NotStarted,
     Paced,
+    ReservationRemoved,
+    Reserved,
     Started,
     Submitted,
     Terms,
@@ -25,6 +27,7 @@ from wattline.books import (
 from wattline.model.machine import Machine, NodeClass
 from wattline.model.reservation import Reservation
 from wattline.model.views.build import power_view
+from wattline.policies.admission.adaptive_setup import adaptive
 from wattline.policies.admission.block import Block
 from wattline.policies.admission.dvfs import Dvfs
 from wattline.policies.admission.wait import Wait
@@ -32,7 +35,7 @@ from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.order.wfp import Wfp
 from wattline.policies.placement.bounded_setup import bounded
 from wattline.policies.placement.first_fit import FirstFit
-from wattline.policies.state import QUEUED, RUNNING
+from wattline.policies.state import BEGUN, OVER, QUEUED, RUNNING
 
 UNITS = 12
 NODE = NodeClass(power_w_idle=90.0, power_w_active=300.0, power_w_off=5.0)
@@ -47,6 +50,7 @@ POLICIES: dict[str, Any] = {
                                Terms(choose_nodes=True)),
     "bounded": lambda: (compose(placement=bounded(power_view(
         MACHINE, limits_w={"rack0": 800.0}), MACHINE)), Terms(choose_nodes=True)),
+    "adaptive": lambda: (compose(admission=adaptive(MACHINE)), Terms()),
     "reserved": lambda: (compose(), Terms(reservations=(Reservation(30.0, 40.0, nodes=5),))),
 }
 
@@ -72,6 +76,7 @@ def event(random: np.random.Generator, books: Books) -> Any:
     named = bool(books.state.nodes.size)
     nodes = tuple(int(n) for n in random.permutation(UNITS)[: random.integers(1, 4)])
     outage = {"nodes": (node, *nodes)} if named else {"units": node}
+    name = str(random.choice(["a", "b", "dawn", ""]))
     watts = float(random.choice([-1.0, 0.0, 250.0, 900.0, np.nan, np.inf]))
     return random.choice(np.array([
         Ended(job), Ended(job, False), Started(job, nodes), Started(job), NotStarted(job, 3.0),
@@ -80,6 +85,11 @@ def event(random: np.random.Generator, books: Books) -> Any:
         Paced(job, float(random.choice([0.0, 0.5, 1.0])), watts),
         Submitted(new, int(random.integers(0, UNITS + 3)), 9.0), Submitted(job, 3, 20.0),
         Submitted(new, 2, float("nan")),
+        Reserved(name, books.now_s + float(random.integers(-5, 20)),
+                 float(random.integers(-1, 30)), units=int(random.integers(-1, UNITS + 2))),
+        Reserved(name, books.now_s + float(random.integers(0, 20)), float(random.integers(1, 30)),
+                 units=int(random.integers(0, 4)), watts=float(random.choice([0.0, 400.0]))),
+        Reserved(name, books.now_s, 20.0, watts=watts), ReservationRemoved(name),
         Cancelled(job), Changed(job, float(random.integers(1, 60))), Changed(job, -2.0),
         "no event at all",
     ], dtype=object))
@@ -98,6 +108,13 @@ def wrong(books: Books) -> list[str]:
         found.append(f"{held} units of {clock.units}")
     if sorted(running) != sorted(np.flatnonzero(live.state == RUNNING)):
         found.append("the list of running jobs")
+    begun = state.windows[state.windows.stage == BEGUN]
+    if clock.reserved + clock.owed != begun.units.sum():
+        found.append(f"{clock.reserved} units reserved and {clock.owed} owed")
+    if not np.isclose(clock.cap_w, books.record.meter[0].told_cap_w - begun.watts.sum()):
+        found.append(f"a cap of {clock.cap_w} W")
+    if clock.windows != ((state.windows.stage != OVER) & (state.windows.units > 0)).sum():
+        found.append(f"{clock.windows} windows")
     queue = state.queue.job[clock.queue_first: clock.queue_last]
     if sorted(queue) != sorted(np.flatnonzero(live.state == QUEUED)):
         found.append("the queue")

@@ -15,6 +15,8 @@ from wattline.books.events import (
     NotStarted,
     Paced,
     Refused,
+    ReservationRemoved,
+    Reserved,
     Started,
     Submitted,
 )
@@ -39,6 +41,8 @@ __all__ = [
     "NotStarted",
     "Paced",
     "Refused",
+    "ReservationRemoved",
+    "Reserved",
     "Started",
     "Submitted",
     "Terms",

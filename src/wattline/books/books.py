@@ -17,7 +17,7 @@ import numpy as np
 from wattline.books.checking import Checker
 from wattline.books.decision import KINDS, Decision
 from wattline.books.encoding import decode, encode, policy_names
-from wattline.books.events import Event, Key, Refused, Submitted
+from wattline.books.events import Event, Key, Refused, Reserved, Submitted
 from wattline.books.journal import JournalWriter
 from wattline.books.opening import Terms, open_state, set_window_timers, unit_active_w
 from wattline.books.record import ANSWER, Record, make_record
@@ -26,6 +26,7 @@ from wattline.books.room import make_room
 from wattline.books.rows import LEAST_ROWS, kept_rows, only_rows, rows_for, shrunk
 from wattline.books.stepping import EVENT, SUBMITTED, step
 from wattline.books.switching import under
+from wattline.books.windows import free_row, names_of, write_window
 from wattline.books.world import RealWorld, copied_world
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
@@ -58,6 +59,8 @@ class Books:
         """Events of the last step that cannot be."""
         self.turned_away: list[Key] = []
         """Jobs that the policy refuses because they could never start, and that no step said."""
+        self.reservations: dict[str, int] = {}
+        """Rows of reservations by their names."""
         self.journal: JournalWriter | None = None
         """Where it is written what they are told and decide; see `keep_journal`."""
         self.keeps_log = False
@@ -80,11 +83,14 @@ class Books:
         clock.now_s = start_s
         clock.cap_w = cap_w
         clock.cap_w_max = cap_w_max
+        record.meter[0].told_cap_w = cap_w
         set_window_timers(state, record, start_s)
         policy = bound(policy.narrowed(len(state.windows)), LEAST_ROWS)
         if cycle_s(state, policy.regulation) < np.inf:
             record.meter[0].next_cycle_s = start_s
-        return cls(machine, terms, policy, state, record, Roll())
+        books = cls(machine, terms, policy, state, record, Roll())
+        books.reservations = names_of(terms.reservations)
+        return books
 
     @property
     def now_s(self) -> float:
@@ -161,6 +167,16 @@ class Books:
                         unit_active_w(self.machine, self.terms.granularity))
         return first
 
+    def reserve(self, event: Reserved, now_s: float, removed: set[int]) -> int:
+        """Write a reservation into a row that is free, and was before this step."""
+        self.state, row = free_row(self.state, removed)
+        write_window(self.state, row, event, now_s)
+        self.reservations = {name: other for name, other in self.reservations.items()
+                             if other != row} | {event.name: row}
+        if event.units:
+            self.policy = self.policy.narrowed(1)
+        return row
+
     def annotate_all(self) -> None:
         """Tell the policy of all jobs on the roll."""
         self._annotate(0, self.roll.table(self.roll.jobs, self.now_s), self.roll.jobs)
@@ -200,6 +216,7 @@ class Books:
         other.keeps_log = self.keeps_log
         other.forgotten = self.forgotten
         other.turned_away = list(self.turned_away)
+        other.reservations = dict(self.reservations)
         return other
 
     def compact(self) -> None:

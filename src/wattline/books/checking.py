@@ -23,12 +23,15 @@ from wattline.books.events import (
     NotStarted,
     Paced,
     Refused,
+    ReservationRemoved,
+    Reserved,
     Started,
     Submitted,
 )
+from wattline.books.windows import most_reserved
 from wattline.model.errors import InputError
 from wattline.policies.control import nodes_of
-from wattline.policies.state import ASIDE, HELD, PAUSED, PENDING, QUEUED, RUNNING
+from wattline.policies.state import ASIDE, HELD, OVER, PAUSED, PENDING, QUEUED, RUNNING
 
 if TYPE_CHECKING:
     from wattline.books.books import Books
@@ -57,6 +60,7 @@ class Checker:
         self._owed = int(books.state.clock[0].down_owed)
         self._out = int(books.state.clock[0].down) + self._owed
         self._freed: set[int] = set()
+        self._removed: set[int] = set()
         self.possible = True
         """Whether there can be a step at this time."""
 
@@ -224,6 +228,49 @@ class Checker:
             return f"{event.units} units cannot be: {self._out} of {clock.units} are out of order"
         self._out += -event.units if up else event.units
         self._add(kind, -1, event.units)
+        return ""
+
+    def _reservationremoved(self, event: ReservationRemoved) -> str:
+        row = self.books.reservations.get(event.name, -1) if isinstance(event.name, str) else -1
+        if row < 0 and any(held.name == event.name for held in self.books.terms.reservations):
+            return (f"reservation '{event.name}' was there from the beginning and keeps watts, "
+                    "which the cap that is told accounts for")
+        if row < 0 or int(self.books.state.windows[row].stage) == OVER:
+            return f"no reservation '{event.name}' is known that is not over"
+        self._removed.add(row)
+        del self.books.reservations[event.name]
+        self._add(code.UNRESERVED, -1, row)
+        return ""
+
+    def _reserved(self, event: Reserved) -> str:
+        reason = self._no_reservation(event)
+        if not reason:
+            row = self.books.reserve(event, self.now_s, self._removed)
+            self._add(code.RESERVED, -1, row)
+        return reason
+
+    def _no_reservation(self, event: Reserved) -> str:
+        """Why a reservation cannot be; empty where it can."""
+        state, units = self.books.state, int(self.books.state.clock[0].units)
+        if not isinstance(event.name, str) or not event.name:
+            return f"a reservation cannot be called {event.name!r}; a name is a text"
+        row = self.books.reservations.get(event.name, -1)
+        if row >= 0 and int(state.windows[row].stage) != OVER:
+            return f"reservation '{event.name}' is there already"
+        if not _is_whole(event.units) or not 0 <= event.units <= units:
+            return f"units is {event.units!r}, must be a whole number from 0 to {units}"
+        for name in ("start_s", "duration_s", "watts"):
+            value = getattr(event, name)
+            if not _is_number(value) or not -np.inf < value < np.inf:
+                return f"{name} is {value!r}, must be a number"
+        if event.watts < 0 or not (event.units or event.watts):
+            return "it must keep units or watts free"
+        end_s = event.start_s + event.duration_s
+        if not event.duration_s > 0 or not end_s > self.now_s:
+            return f"it would be over at {end_s:g} s, before it begins"
+        held = most_reserved(state, max(event.start_s, self.now_s), end_s, self._removed)
+        if event.units and held + event.units > units:
+            return f"{held} of {units} units are reserved then, {event.units} more cannot be"
         return ""
 
     def _capchanged(self, event: CapChanged) -> str:

@@ -49,7 +49,7 @@ def encode(books: Books) -> bytes:
     head = {"version": VERSION, "policy": policy_names(books.policy),
             "of": fingerprint(books.machine, books.terms, books.policy),
             "keeps_log": books.keeps_log, "forgotten": books.forgotten,
-            "turned_away": books.turned_away,
+            "turned_away": books.turned_away, "reservations": books.reservations,
             "roll": books.roll.said()}
     arrays["roll"] = books.roll.numbers()
     text = np.frombuffer(_text(head), dtype=np.uint8)
@@ -108,11 +108,13 @@ def _filled(fresh: Books, arrays: dict[str, Any], head: dict[str, Any]) -> Books
     fresh.record = fresh.record.with_arrays(**kept)
     saved = {place: {name: _records(arrays[f"memory.{place}.{name}"]) for name in memory.FIELDS}
              for place, memory in memories(fresh.policy).items()}
-    fresh.policy = bound(remembering(fresh.policy, saved), rows)
+    fresh.policy = bound(remembering(fresh.policy, saved), rows).narrowed(
+        int(fresh.state.clock[0].windows))
     fresh.keeps_log = bool(head["keeps_log"])
     fresh.roll = Roll.of(head["roll"], arrays["roll"])
     fresh.forgotten = int(head["forgotten"])
     fresh.turned_away = list(head["turned_away"])
+    fresh.reservations = {name: int(row) for name, row in head["reservations"].items()}
     return fresh
 
 

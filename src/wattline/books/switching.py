@@ -36,7 +36,7 @@ def under(books: Books, policy: Composition) -> Books:
                          "nodes cannot go on with them")
     other = books.copy()
     state = other.state
-    other.policy = bound(policy.narrowed(len(state.windows)), len(state.jobs))
+    other.policy = bound(policy.narrowed(int(state.clock[0].windows)), len(state.jobs))
     if other.roll.jobs:
         other.annotate_all()
     _forget_plans(state)

@@ -106,7 +106,7 @@ class Teller:
             times.append(float(self.caps[self.taken].time_s))
         times += [switch.time_s for switch in self.switches[:1]]
         times += [time_s for time_s, _ in self.further[:1]]
-        return min(times)
+        return max(min(times), self.books.now_s)
 
     def finished(self) -> bool:
         return int(self.books.record.meter[0].done) == len(self.jobs) or self.next_s() == np.inf

@@ -163,7 +163,10 @@ STEP = np.dtype([("time_s", "f8"), ("free", "i8")])
 # A job's nodes are a chain of runs of neighbours; a run is noted at its first node.
 NODE = np.dtype([("next", "i8"), ("length", "i8"), ("kind", "i8")])
 KIND = np.dtype([("idle_w", "f8"), ("active_w", "f8"), ("speed", "f8"), ("count", "i8")])
-WINDOW = np.dtype([("start_s", "f8"), ("end_s", "f8"), ("units", "i8")])
+WINDOW = np.dtype([("start_s", "f8"), ("end_s", "f8"), ("units", "i8"), ("watts", "f8"),
+                   ("stage", "i8")])
+TO_COME, BEGUN, OVER = range(3)
+"""Stages of a reservation; a row that is over may be used for the next."""
 
 
 class State(KernelArrays):

@@ -23,6 +23,8 @@ from wattline.books import (
     NodesDown,
     NodesUp,
     NotStarted,
+    ReservationRemoved,
+    Reserved,
     Started,
     Submitted,
 )
@@ -47,7 +49,7 @@ from wattline.scenario.journals import (
 from wattline.scenario.model import CapPlan, Scenario
 from wattline.scenario.work_seen import WorkSeen
 
-OUTSIDE = (NodesDown, NodesUp, CapChanged, Cancelled, Changed)
+OUTSIDE = (NodesDown, NodesUp, Reserved, ReservationRemoved, CapChanged, Cancelled, Changed)
 """Events that no policy brings about: they happen whatever is decided."""
 NOT_UP_TO_THERE = ("up to there its own policy decides otherwise than the journal says: the other "
                    "was not asked")
