@@ -24,10 +24,11 @@ from wattline.books import (
     Submitted,
     Terms,
 )
+from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
 from wattline.model.reservation import Reservation
 from wattline.model.views.build import power_view
-from wattline.policies.admission.adaptive_setup import adaptive
+from wattline.policies.admission.adaptive_setup import Strategy, adaptive
 from wattline.policies.admission.block import Block
 from wattline.policies.admission.dvfs import Dvfs
 from wattline.policies.admission.wait import Wait
@@ -35,12 +36,15 @@ from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.order.wfp import Wfp
 from wattline.policies.placement.bounded_setup import bounded
 from wattline.policies.placement.first_fit import FirstFit
-from wattline.policies.state import BEGUN, OVER, QUEUED, RUNNING
+from wattline.policies.state import BEGUN, NODE_OFF, OVER, QUEUED, RUNNING
 
 UNITS = 12
-NODE = NodeClass(power_w_idle=90.0, power_w_active=300.0, power_w_off=5.0)
+NODE = NodeClass(power_w_idle=90.0, power_w_active=300.0, power_w_off=5.0, boot_s=9.0,
+                 shutdown_s=4.0, boot_power_w=120.0, shutdown_power_w=100.0)
 MACHINE = Machine.uniform(UNITS, NODE, nodes_per_rack=4)
 LEVELS = Dvfs(np.array([0.5, 1.0]), np.array([0.6, 1.0]), latency_s=1.0)
+
+SUCH = JobTable.build(submit_s=[0.0], run_s=[10.0], procs=[1])
 
 POLICIES: dict[str, Any] = {
     "easy": lambda: (compose(), Terms()),
@@ -51,6 +55,9 @@ POLICIES: dict[str, Any] = {
     "bounded": lambda: (compose(placement=bounded(power_view(
         MACHINE, limits_w={"rack0": 800.0}), MACHINE)), Terms(choose_nodes=True)),
     "adaptive": lambda: (compose(admission=adaptive(MACHINE)), Terms()),
+    "shut-nodes": lambda: (compose(
+        admission=adaptive(MACHINE, strategy=Strategy.SHUT, jobs=SUCH), placement=FirstFit()),
+        Terms(choose_nodes=True)),
     "reserved": lambda: (compose(), Terms(reservations=(Reservation(30.0, 40.0, nodes=5),))),
 }
 
@@ -125,6 +132,10 @@ def wrong(books: Books) -> list[str]:
         found.append(f"power {clock.power_w} where parts give {power_w + clock.rest_w}")
     if state.nodes.size:
         taken = int((state.node_free == 0).sum()) - int(state.node_out.sum())
+        taken -= int((state.nodes.power != 0).sum())
+        switched = [int((state.nodes.power == NODE_OFF).sum()), int((state.nodes.power > 0).sum())]
+        if switched != [clock.off, clock.changing]:
+            found.append(f"{switched} nodes off and changing of {clock.off} and {clock.changing}")
         if taken != busy:
             found.append(f"{taken} nodes taken by jobs of {busy}")
     if not clock.energy_j >= 0 or not np.isfinite(clock.power_w):

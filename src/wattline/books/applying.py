@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wattline.books.keeping import nodes_off, nodes_on
 from wattline.books.log import NO_JOB, RESERVATION, SUBMIT, WAKE, log_event
+from wattline.books.power_states import nodes_off, nodes_on
 from wattline.books.record import Record
 from wattline.books.reserving import begin_window, end_window, pay_windows
 from wattline.books.timers import (

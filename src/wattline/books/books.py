@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from wattline.books.checking import Checker
-from wattline.books.decision import KINDS, Decision
+from wattline.books.decision import KINDS, Decision, refusal
 from wattline.books.encoding import decode, encode, policy_names
-from wattline.books.events import Event, Key, Refused, Reserved, Submitted
+from wattline.books.events import Event, Refused, Reserved, Submitted
 from wattline.books.journal import JournalWriter
 from wattline.books.opening import Terms, open_state, set_window_timers, unit_active_w
 from wattline.books.record import ANSWER, Record, make_record
@@ -32,7 +32,7 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.policies.contract import Composition, cycle_s
-from wattline.policies.control import Control, control_of
+from wattline.policies.control import Control, control_of, switched
 from wattline.policies.memory import bound, each_memory, memories
 from wattline.policies.state import ACTION, REFUSED, State, reserve
 
@@ -57,8 +57,9 @@ class Books:
         self.world: Any = RealWorld() if world is None else world
         self.refused: tuple[Refused, ...] = ()
         """Events of the last step that cannot be."""
-        self.turned_away: list[Key] = []
-        """Jobs that the policy refuses because they could never start, and that no step said."""
+        self.untold: list[Decision] = []
+        """What was decided since the last step: by a policy that took over, or of jobs that
+        arrived without a decision. The next step says it."""
         self.reservations: dict[str, int] = {}
         """Rows of reservations by their names."""
         self.journal: JournalWriter | None = None
@@ -121,9 +122,8 @@ class Books:
         if taken is None:
             return ()
         decided = self.record.decided[: self.record.meter[0].decided]
-        refused = [Decision("refuse", key, 0.0, 0.0, Control()) for key in self.turned_away]
-        self.turned_away = []
-        decisions = (*refused, *(self._decision(action) for action in decided))
+        decisions = (*self.untold, *(self._decision(action) for action in decided))
+        self.untold = []
         if self.journal is not None:
             self.journal.entry(now_s, taken, decisions, self.refused)
         return decisions
@@ -153,8 +153,8 @@ class Books:
         step(self.state, self.record, self.world, self.policy, array, len(coded), now_s, deciding)
         if self.record.meter[0].undone:
             raise TypeError("a policy marked starts_only asked for more than starts")
-        self.turned_away += [self.roll.key(job) for kind, job, *_ in coded if kind == SUBMITTED
-                             and self.state.live[job].state == REFUSED]
+        self.untold += [refusal(self.roll.key(job)) for kind, job, *_ in coded
+                        if kind == SUBMITTED and self.state.live[job].state == REFUSED]
         return checker.taken
 
     def admit(self, submitted: Sequence[Submitted], now_s: float) -> int:
@@ -201,7 +201,7 @@ class Books:
         if kind in ("start", "resume", "speed"):
             control = control_of(self.policy, self.state, row, float(action.cap_w))
         elif kind in ("down", "up"):
-            control = Control(int(action.value))
+            control = switched(self.state, row, int(action.value))
         else:
             control = Control()
         key = self.roll.key(row) if kind in ("start", "resume", "speed", "pause") else None
@@ -215,7 +215,7 @@ class Books:
         )
         other.keeps_log = self.keeps_log
         other.forgotten = self.forgotten
-        other.turned_away = list(self.turned_away)
+        other.untold = list(self.untold)
         other.reservations = dict(self.reservations)
         return other
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wattline.books.event_codes import decision_from, decision_values
 from wattline.books.record import Record
 from wattline.books.roll import Roll
 from wattline.model.errors import InputError
@@ -49,8 +50,8 @@ def encode(books: Books) -> bytes:
     head = {"version": VERSION, "policy": policy_names(books.policy),
             "of": fingerprint(books.machine, books.terms, books.policy),
             "keeps_log": books.keeps_log, "forgotten": books.forgotten,
-            "turned_away": books.turned_away, "reservations": books.reservations,
-            "roll": books.roll.said()}
+            "untold": [decision_values(each) for each in books.untold],
+            "reservations": books.reservations, "roll": books.roll.said()}
     arrays["roll"] = books.roll.numbers()
     text = np.frombuffer(_text(head), dtype=np.uint8)
     out = io.BytesIO()
@@ -113,7 +114,7 @@ def _filled(fresh: Books, arrays: dict[str, Any], head: dict[str, Any]) -> Books
     fresh.keeps_log = bool(head["keeps_log"])
     fresh.roll = Roll.of(head["roll"], arrays["roll"])
     fresh.forgotten = int(head["forgotten"])
-    fresh.turned_away = list(head["turned_away"])
+    fresh.untold = [decision_from(each) for each in head["untold"]]
     fresh.reservations = {name: int(row) for name, row in head["reservations"].items()}
     return fresh
 

@@ -160,8 +160,10 @@ ACTION = np.dtype(
     ]
 )
 STEP = np.dtype([("time_s", "f8"), ("free", "i8")])
-# A job's nodes are a chain of runs of neighbours; a run is noted at its first node.
-NODE = np.dtype([("next", "i8"), ("length", "i8"), ("kind", "i8")])
+# A job's nodes are a chain of runs of neighbours; a run is noted at its first node. `power` is 0
+# where a node is on, -1 where it is off, and the number of its batch while it boots or shuts down.
+NODE = np.dtype([("next", "i8"), ("length", "i8"), ("kind", "i8"), ("power", "i8")])
+NODE_OFF = -1
 KIND = np.dtype([("idle_w", "f8"), ("active_w", "f8"), ("speed", "f8"), ("count", "i8")])
 WINDOW = np.dtype([("start_s", "f8"), ("end_s", "f8"), ("units", "i8"), ("watts", "f8"),
                    ("stage", "i8")])
