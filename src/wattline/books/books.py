@@ -21,7 +21,7 @@ from wattline.books.events import Event, Refused, Reserved, Submitted
 from wattline.books.journal import JournalWriter
 from wattline.books.opening import Terms, open_state, set_window_timers, unit_active_w
 from wattline.books.record import ANSWER, Record, make_record
-from wattline.books.roll import Roll
+from wattline.books.roll import Roll, figures
 from wattline.books.room import make_room
 from wattline.books.rows import LEAST_ROWS, kept_rows, only_rows, rows_for, shrunk
 from wattline.books.stepping import EVENT, SUBMITTED, step
@@ -182,9 +182,7 @@ class Books:
         self._annotate(0, self.roll.table(self.roll.jobs, self.now_s), self.roll.jobs)
 
     def _annotate(self, first: int, table: JobTable, jobs: Sequence[Submitted]) -> None:
-        names = {name for job in jobs for name in job.logged}
-        logged = {name: np.array([job.logged.get(name, np.nan) for job in jobs])
-                  for name in names}
+        logged = figures(jobs)
         for memory in memories(self.policy).values():
             memory.annotate(first, table, logged)
 

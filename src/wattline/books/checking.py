@@ -28,6 +28,7 @@ from wattline.books.events import (
     Started,
     Submitted,
 )
+from wattline.books.roll import NAMED, SAID
 from wattline.books.windows import most_reserved
 from wattline.model.errors import InputError
 from wattline.policies.control import nodes_of
@@ -394,8 +395,19 @@ def _no_job(job: Submitted, units: int) -> str:
     for column, code_ in job.codes.items():
         if not _is_whole(code_) or not 0 <= code_ < MOST_CODES:
             return f"the code {code_!r} of its {column} cannot be"
-    if any(not isinstance(text, str) for text in job.names.values()):
+    strange = [name for name in (*job.names, *job.codes) if name not in NAMED]
+    if strange:
+        return f"there is no column {strange[0]!r}; those with names are {', '.join(NAMED)}"
+    if any(not isinstance(text, str) for text in (*job.names.values(), job.account,
+                                                  job.application)):
         return "its names must be texts"
+    for column, field in SAID.items():
+        own, named = getattr(job, field), job.names.get(column, "")
+        if own and named and own != named:
+            return f"its {field} is said twice, as '{own}' and as '{named}'"
+    for name, count in job.gres.items():
+        if not isinstance(name, str) or not _is_number(count) or not 0 <= count < np.inf:
+            return f"it asks for {count!r} of {name!r}; it must be a number from 0 on of a name"
     if any(not _is_number(value) for value in job.logged.values()):
         return "what is logged of it must be numbers"
     return ""

@@ -139,6 +139,12 @@ class Submitted:
     """Further figures that a policy may ask for, such as `frequency_hz_min`."""
     work_s: float = float("inf")
     """Seconds at full speed, where the job declares them."""
+    account: str = ""
+    """Who pays for it: the group of a job log."""
+    application: str = ""
+    """What it runs: its type, for policies that know applications or types."""
+    gres: Mapping[str, float] = field(default_factory=dict)
+    """Generic resources that it asks for, such as `gpu`; a policy finds them as `gres/gpu`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from wattline.books import Books, CapChanged, Counted, Ended, Event, Paced, Subm
 from wattline.books.decision import Decision
 from wattline.books.events import Key
 from wattline.books.keeping import bring_up_to_date
-from wattline.books.roll import NAMED
+from wattline.books.roll import GRES, NAMED
 from wattline.books.world import begun
 from wattline.engine.loop import is_completed
 from wattline.engine.prepare import Rules, cap_steps, sizes_of
@@ -197,6 +197,8 @@ def submissions(
     def submitted(row: int) -> Submitted:
         codes = {column: int(getattr(jobs, column)[row]) for column in NAMED}
         codes = {column: code for column, code in codes.items() if code >= 0}
+        said = {name: float(values[row]) for name, values in rules.logged.items()
+                if values[row] == values[row]}
         after = int(jobs.after_job[row])
         user = codes.get("user", -1)
         return Submitted(
@@ -205,8 +207,9 @@ def submissions(
             names={column: jobs.name_of(column, code) for column, code in codes.items()},
             share=float(share[user]) if share.size and user >= 0 else 0.0,
             after=after if after >= 0 else None, think_s=float(jobs.think_s[row]),
-            logged={name: float(values[row]) for name, values in rules.logged.items()
-                    if values[row] == values[row]},
+            logged={name: value for name, value in said.items() if not name.startswith(GRES)},
+            gres={name.removeprefix(GRES): value for name, value in said.items()
+                  if name.startswith(GRES)},
             work_s=float(jobs.run_s[row]),
         )
 

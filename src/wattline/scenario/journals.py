@@ -11,13 +11,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from wattline.books import Books, JournalWriter, Submitted
 from wattline.books.events import Key
 from wattline.books.journal import Entry, read_journal
 from wattline.books.replay import Replay, replay
-from wattline.books.roll import NAMED, Roll
+from wattline.books.roll import NAMED, Roll, figures, name_of
 from wattline.engine.simulate import collect
 from wattline.engine.telling import Switch, Teller, declares_work
 from wattline.model.errors import InputError
@@ -175,8 +173,8 @@ def _submissions(
         for column in NAMED:
             code = roll.code(job, column)
             codes[column].append(code)
-            if code >= 0 and column in job.names:
-                names[column][code] = job.names[column]
+            if code >= 0 and name_of(job, column):
+                names[column][code] = name_of(job, column)
     table = JobTable.build(
         submit_s=[time_s for time_s, _ in found], requested_s=[job.requested_s for job in jobs],
         run_s=[work_s.get(job.job, job.requested_s) for job in jobs],
@@ -186,9 +184,7 @@ def _submissions(
         names={column: tuple(known.get(code, str(code)) for code in range(max(known) + 1))
                for column, known in names.items() if known}, **codes,
     )
-    columns = {name for job in jobs for name in job.logged}
-    logged = {name: np.array([job.logged.get(name, np.nan) for job in jobs]) for name in columns}
-    return table, logged
+    return table, figures(jobs)
 
 
 def _before(rows: Mapping[Key, int], after: Key | None, row: int) -> int:
