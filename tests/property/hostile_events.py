@@ -13,6 +13,7 @@ from wattline.books import (
     CapChanged,
     Changed,
     Ended,
+    JournalWriter,
     Measured,
     NodesDown,
     NodesUp,
@@ -24,6 +25,8 @@ from wattline.books import (
     Submitted,
     Terms,
 )
+from wattline.books.journal import read_journal
+from wattline.books.replay import replay
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
 from wattline.model.reservation import Reservation
@@ -152,6 +155,8 @@ def hostile(name: str, seeds: int, steps: int) -> dict[str, Any]:
         random = np.random.default_rng(seed)
         policy, terms = POLICIES[name]()
         books = Books.open(MACHINE, policy, terms, cap_w=3600.0, cap_w_max=3600.0)
+        lines: list[str] = []
+        books.keep_journal(JournalWriter(lines.append))
         for step in range(steps):
             time_s, events = stream(random, books.now_s, books)
             decisions += len(books.step(time_s, events))
@@ -161,8 +166,14 @@ def hostile(name: str, seeds: int, steps: int) -> dict[str, Any]:
             problems += [f"seed {seed}, step {step}: {each}" for each in wrong(books)]
             if step == steps // 2:
                 policy, terms = POLICIES[name]()
-                books = Books.load(books.save(), MACHINE, policy, terms)
+                loaded = Books.load(books.save(), MACHINE, policy, terms)
+                loaded.journal, books = books.journal, loaded
             if problems:
                 return {"problems": problems[:3]}
+        policy, terms = POLICIES[name]()
+        fresh = Books.open(MACHINE, policy, terms, cap_w=3600.0, cap_w_max=3600.0)
+        again = replay(fresh, read_journal("".join(lines), "journal").entries())
+        if not again.equal:
+            return {"problems": [f"seed {seed}: the journal replays otherwise: {again}"]}
     return {"problems": [], "taken": taken, "refused": refused, "decisions": decisions,
             "reasons": sorted(reasons)}

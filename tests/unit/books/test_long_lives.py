@@ -116,3 +116,13 @@ def test_all_that_was_said_of_jobs_is_saved_and_loaded() -> None:
               loaded.roll.jobs], loaded.roll.codes == books.roll.codes]
     """)
     assert found == [True, ["int", "int", "int"], True]
+
+
+def test_a_stream_of_jobs_is_measured_in_jobs_and_megabytes() -> None:
+    found = in_plain(BOOKS + """
+    from wattline.cli.benchmarks import _books
+    _books.AT_ONCE = 50
+    result = _books.stream(compose(), 200)
+    """)
+    assert found["streamed_jobs"] == 200
+    assert 0 <= found["stream_grew_mb"] < found["memory_mb"]
