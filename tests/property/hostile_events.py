@@ -13,18 +13,25 @@ from wattline.books import (
     CapChanged,
     Changed,
     Ended,
+    JournalWriter,
     Measured,
     NodesDown,
     NodesUp,
     NotStarted,
     Paced,
+    ReservationRemoved,
+    Reserved,
     Started,
     Submitted,
     Terms,
 )
+from wattline.books.journal import read_journal
+from wattline.books.replay import replay
+from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
 from wattline.model.reservation import Reservation
 from wattline.model.views.build import power_view
+from wattline.policies.admission.adaptive_setup import Strategy, adaptive
 from wattline.policies.admission.block import Block
 from wattline.policies.admission.dvfs import Dvfs
 from wattline.policies.admission.wait import Wait
@@ -32,12 +39,15 @@ from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.order.wfp import Wfp
 from wattline.policies.placement.bounded_setup import bounded
 from wattline.policies.placement.first_fit import FirstFit
-from wattline.policies.state import QUEUED, RUNNING
+from wattline.policies.state import BEGUN, NODE_OFF, OVER, QUEUED, RUNNING
 
 UNITS = 12
-NODE = NodeClass(power_w_idle=90.0, power_w_active=300.0, power_w_off=5.0)
+NODE = NodeClass(power_w_idle=90.0, power_w_active=300.0, power_w_off=5.0, boot_s=9.0,
+                 shutdown_s=4.0, boot_power_w=120.0, shutdown_power_w=100.0)
 MACHINE = Machine.uniform(UNITS, NODE, nodes_per_rack=4)
 LEVELS = Dvfs(np.array([0.5, 1.0]), np.array([0.6, 1.0]), latency_s=1.0)
+
+SUCH = JobTable.build(submit_s=[0.0], run_s=[10.0], procs=[1])
 
 POLICIES: dict[str, Any] = {
     "easy": lambda: (compose(), Terms()),
@@ -47,6 +57,10 @@ POLICIES: dict[str, Any] = {
                                Terms(choose_nodes=True)),
     "bounded": lambda: (compose(placement=bounded(power_view(
         MACHINE, limits_w={"rack0": 800.0}), MACHINE)), Terms(choose_nodes=True)),
+    "adaptive": lambda: (compose(admission=adaptive(MACHINE)), Terms()),
+    "shut-nodes": lambda: (compose(
+        admission=adaptive(MACHINE, strategy=Strategy.SHUT, jobs=SUCH), placement=FirstFit()),
+        Terms(choose_nodes=True)),
     "reserved": lambda: (compose(), Terms(reservations=(Reservation(30.0, 40.0, nodes=5),))),
 }
 
@@ -72,6 +86,7 @@ def event(random: np.random.Generator, books: Books) -> Any:
     named = bool(books.state.nodes.size)
     nodes = tuple(int(n) for n in random.permutation(UNITS)[: random.integers(1, 4)])
     outage = {"nodes": (node, *nodes)} if named else {"units": node}
+    name = str(random.choice(["a", "b", "dawn", ""]))
     watts = float(random.choice([-1.0, 0.0, 250.0, 900.0, np.nan, np.inf]))
     return random.choice(np.array([
         Ended(job), Ended(job, False), Started(job, nodes), Started(job), NotStarted(job, 3.0),
@@ -80,6 +95,11 @@ def event(random: np.random.Generator, books: Books) -> Any:
         Paced(job, float(random.choice([0.0, 0.5, 1.0])), watts),
         Submitted(new, int(random.integers(0, UNITS + 3)), 9.0), Submitted(job, 3, 20.0),
         Submitted(new, 2, float("nan")),
+        Reserved(name, books.now_s + float(random.integers(-5, 20)),
+                 float(random.integers(-1, 30)), units=int(random.integers(-1, UNITS + 2))),
+        Reserved(name, books.now_s + float(random.integers(0, 20)), float(random.integers(1, 30)),
+                 units=int(random.integers(0, 4)), watts=float(random.choice([0.0, 400.0]))),
+        Reserved(name, books.now_s, 20.0, watts=watts), ReservationRemoved(name),
         Cancelled(job), Changed(job, float(random.integers(1, 60))), Changed(job, -2.0),
         "no event at all",
     ], dtype=object))
@@ -98,6 +118,13 @@ def wrong(books: Books) -> list[str]:
         found.append(f"{held} units of {clock.units}")
     if sorted(running) != sorted(np.flatnonzero(live.state == RUNNING)):
         found.append("the list of running jobs")
+    begun = state.windows[state.windows.stage == BEGUN]
+    if clock.reserved + clock.owed != begun.units.sum():
+        found.append(f"{clock.reserved} units reserved and {clock.owed} owed")
+    if not np.isclose(clock.cap_w, books.record.meter[0].told_cap_w - begun.watts.sum()):
+        found.append(f"a cap of {clock.cap_w} W")
+    if clock.windows != ((state.windows.stage != OVER) & (state.windows.units > 0)).sum():
+        found.append(f"{clock.windows} windows")
     queue = state.queue.job[clock.queue_first: clock.queue_last]
     if sorted(queue) != sorted(np.flatnonzero(live.state == QUEUED)):
         found.append("the queue")
@@ -108,6 +135,10 @@ def wrong(books: Books) -> list[str]:
         found.append(f"power {clock.power_w} where parts give {power_w + clock.rest_w}")
     if state.nodes.size:
         taken = int((state.node_free == 0).sum()) - int(state.node_out.sum())
+        taken -= int((state.nodes.power != 0).sum())
+        switched = [int((state.nodes.power == NODE_OFF).sum()), int((state.nodes.power > 0).sum())]
+        if switched != [clock.off, clock.changing]:
+            found.append(f"{switched} nodes off and changing of {clock.off} and {clock.changing}")
         if taken != busy:
             found.append(f"{taken} nodes taken by jobs of {busy}")
     if not clock.energy_j >= 0 or not np.isfinite(clock.power_w):
@@ -124,6 +155,8 @@ def hostile(name: str, seeds: int, steps: int) -> dict[str, Any]:
         random = np.random.default_rng(seed)
         policy, terms = POLICIES[name]()
         books = Books.open(MACHINE, policy, terms, cap_w=3600.0, cap_w_max=3600.0)
+        lines: list[str] = []
+        books.keep_journal(JournalWriter(lines.append))
         for step in range(steps):
             time_s, events = stream(random, books.now_s, books)
             decisions += len(books.step(time_s, events))
@@ -133,8 +166,14 @@ def hostile(name: str, seeds: int, steps: int) -> dict[str, Any]:
             problems += [f"seed {seed}, step {step}: {each}" for each in wrong(books)]
             if step == steps // 2:
                 policy, terms = POLICIES[name]()
-                books = Books.load(books.save(), MACHINE, policy, terms)
+                loaded = Books.load(books.save(), MACHINE, policy, terms)
+                loaded.journal, books = books.journal, loaded
             if problems:
                 return {"problems": problems[:3]}
+        policy, terms = POLICIES[name]()
+        fresh = Books.open(MACHINE, policy, terms, cap_w=3600.0, cap_w_max=3600.0)
+        again = replay(fresh, read_journal("".join(lines), "journal").entries())
+        if not again.equal:
+            return {"problems": [f"seed {seed}: the journal replays otherwise: {again}"]}
     return {"problems": [], "taken": taken, "refused": refused, "decisions": decisions,
             "reasons": sorted(reasons)}

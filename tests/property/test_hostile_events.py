@@ -16,7 +16,8 @@ def plain():
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_books_stay_consistent_under_any_events(plain: PlainProcess, name: str) -> None:
-    """Units, queue, power and nodes add up after every step, and loading goes on from there."""
+    """Units, queue, power and nodes add up after every step, loading goes on from there, and the
+    journal that they wrote replays to the same decisions."""
     found = plain.call("tests.property.hostile_events", "hostile", name, 12, 40)
     assert found["problems"] == []
     assert found["taken"] > 500

@@ -15,9 +15,12 @@ from wattline.books.events import (
     NotStarted,
     Paced,
     Refused,
+    ReservationRemoved,
+    Reserved,
     Started,
     Submitted,
 )
+from wattline.books.journal import JournalWriter
 from wattline.books.opening import Terms
 from wattline.policies.control import Control
 
@@ -31,12 +34,15 @@ __all__ = [
     "Decision",
     "Ended",
     "Event",
+    "JournalWriter",
     "Measured",
     "NodesDown",
     "NodesUp",
     "NotStarted",
     "Paced",
     "Refused",
+    "ReservationRemoved",
+    "Reserved",
     "Started",
     "Submitted",
     "Terms",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from wattline.books.keeping import nodes_off, nodes_on
-from wattline.books.log import CAP_STEP, NO_JOB, RESERVATION, SUBMIT, WAKE, log_event
+from wattline.books.log import NO_JOB, RESERVATION, SUBMIT, WAKE, log_event
+from wattline.books.power_states import nodes_off, nodes_on
 from wattline.books.record import Record
+from wattline.books.reserving import begin_window, end_window, pay_windows
 from wattline.books.timers import (
     ELIGIBLE,
     NODES_OFF,
@@ -14,7 +15,7 @@ from wattline.books.timers import (
     pop_timer,
     push_timer,
 )
-from wattline.model.kernel import kernel, kernel_part
+from wattline.model.kernel import kernel_part
 from wattline.policies.contract import (
     Composition,
     least_factor,
@@ -83,7 +84,7 @@ def let_timers_go_off(st: State, record: Record, policy: Composition) -> None:
         meter.timers -= 1
         _go_off(st, record, policy, kind, arg)
     if st.clock[0].owed > 0:
-        _pay_windows(st)
+        pay_windows(st)
 
 
 @kernel_part
@@ -97,43 +98,11 @@ def _go_off(st: State, record: Record, policy: Composition, kind: int, arg: int)
         if st.live[arg].state == HELD:
             enqueue(st, policy, arg)
     elif kind == WINDOW_START:
-        clock.owed += st.windows[arg].units
+        begin_window(st, record, arg)
         log_event(st, record, RESERVATION, NO_JOB, float(arg))
     elif kind == WINDOW_END:
-        _end_window(st, st.windows[arg].units)
+        end_window(st, record, arg)
         log_event(st, record, RESERVATION, NO_JOB, float(arg))
     else:
         clock.examined = 0
         log_event(st, record, WAKE, arg, 0.0)
-
-
-@kernel
-def change_cap(st: State, record: Record, cap_w: float) -> None:
-    """From now on the machine may draw so much."""
-    clock = st.clock[0]
-    clock.cap_w = cap_w
-    clock.cap_w_max = max(clock.cap_w_max, cap_w)
-    clock.examined = 0
-    clock.smallest = 1  # another cap may mean configurations of fewer units
-    log_event(st, record, CAP_STEP, NO_JOB, cap_w)
-
-
-@kernel
-def _pay_windows(st: State) -> None:
-    """Give free units to reservations that have begun."""
-    clock = st.clock[0]
-    units = min(clock.free, clock.owed)
-    clock.free -= units
-    clock.owed -= units
-    clock.reserved += units
-
-
-@kernel
-def _end_window(st: State, units: int) -> None:
-    clock = st.clock[0]
-    never_paid = min(units, clock.owed)
-    clock.owed -= never_paid
-    clock.reserved -= units - never_paid
-    clock.free += units - never_paid
-    clock.windows -= 1
-    clock.examined = 0

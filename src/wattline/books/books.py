@@ -9,33 +9,37 @@ there a simulated world tells the events. See docs/books.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from wattline.books.checking import Checker
-from wattline.books.decision import KINDS, Decision
-from wattline.books.encoding import decode, encode
-from wattline.books.events import Event, Refused, Submitted
+from wattline.books.decision import KINDS, Decision, refusal
+from wattline.books.encoding import decode, encode, policy_names
+from wattline.books.events import Event, Refused, Reserved, Submitted
+from wattline.books.journal import JournalWriter
 from wattline.books.opening import Terms, open_state, set_window_timers, unit_active_w
 from wattline.books.record import ANSWER, Record, make_record
-from wattline.books.roll import Roll
+from wattline.books.roll import Roll, figures
 from wattline.books.room import make_room
-from wattline.books.rows import kept_rows, only_rows
+from wattline.books.rows import LEAST_ROWS, kept_rows, only_rows, rows_for, shrunk
 from wattline.books.stepping import EVENT, SUBMITTED, step
 from wattline.books.switching import under
+from wattline.books.windows import free_row, names_of, write_window
 from wattline.books.world import RealWorld, copied_world
+from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.policies.contract import Composition, cycle_s
-from wattline.policies.control import Control, control_of
+from wattline.policies.control import Control, control_of, switched
 from wattline.policies.memory import bound, each_memory, memories
 from wattline.policies.state import REFUSED, State, reserve
 from wattline.policies.state_records import ActionRecord
 
-ROWS = 1024
-"""Room for jobs to begin with; it grows."""
+OVER_FROM, OVER_RATIO = 4096, 2
+"""Jobs that are over are forgotten when there are so many, and so many times those that are not:
+each then costs the same however long books are kept."""
 
 
 class Books:
@@ -54,10 +58,17 @@ class Books:
         self.world: Any = RealWorld() if world is None else world
         self.refused: tuple[Refused, ...] = ()
         """Events of the last step that cannot be."""
-        self.turned_away: list[int] = []
-        """Rows of jobs that the policy refused in the last step: they could never start."""
+        self.untold: list[Decision] = []
+        """What was decided since the last step: by a policy that took over, or of jobs that
+        arrived without a decision. The next step says it."""
+        self.reservations: dict[str, int] = {}
+        """Rows of reservations by their names."""
+        self.journal: JournalWriter | None = None
+        """Where it is written what they are told and decide; see `keep_journal`."""
         self.keeps_log = False
         """Whether the log of events grows on, for a result; otherwise each step begins it anew."""
+        self.forgotten = 0
+        """Jobs that are over and have no row any more."""
 
     @classmethod
     def open(
@@ -66,19 +77,22 @@ class Books:
     ) -> Books:
         """Books of an idle machine without jobs; `cap_w_max` is the highest cap ever to come."""
         terms = terms or Terms()
-        state = open_state(machine, terms, _NO_JOBS, _NO_JOBS.procs, _NO_JOBS.power_w, ROWS)
-        record = make_record(ROWS, 0, start_s, state.nodes.size)
+        state = open_state(machine, terms, _NO_JOBS, _NO_JOBS.procs, _NO_JOBS.power_w, LEAST_ROWS)
+        record = make_record(LEAST_ROWS, 0, start_s, state.nodes.size)
         record = record.with_arrays(decided=ActionRecord.table(64),
                                     answers=np.zeros(64, ANSWER).view(np.recarray))
         clock = state.clock[0]
         clock.now_s = start_s
         clock.cap_w = cap_w
         clock.cap_w_max = cap_w_max
+        record.meter[0].told_cap_w = cap_w
         set_window_timers(state, record, start_s)
-        policy = bound(policy.narrowed(len(state.windows)), ROWS)
+        policy = bound(policy.narrowed(len(state.windows)), LEAST_ROWS)
         if cycle_s(state, policy.regulation) < np.inf:
             record.meter[0].next_cycle_s = start_s
-        return cls(machine, terms, policy, state, record, Roll())
+        books = cls(machine, terms, policy, state, record, Roll())
+        books.reservations = names_of(terms.reservations)
+        return books
 
     @property
     def now_s(self) -> float:
@@ -105,32 +119,44 @@ class Books:
 
         Events that cannot be are left out and stand in `refused`, each with the reason.
         """
-        self._take(now_s, events, deciding=True)
+        taken = self._take(now_s, events, deciding=True)
+        if taken is None:
+            return ()
         decided = self.record.decided[: self.record.meter[0].decided]
-        refused = [Decision("refuse", self.roll.key(row), 0.0, 0.0, Control())
-                   for row in self.turned_away]
-        return (*refused, *(self._decision(action) for action in decided))
+        decisions = (*self.untold, *(self._decision(action) for action in decided))
+        self.untold = []
+        if self.journal is not None:
+            self.journal.entry(now_s, taken, decisions, self.refused)
+        return decisions
 
     def apply(self, now_s: float, events: Iterable[Event]) -> None:
         """The same without a decision: for what was measured after the last one."""
-        self._take(now_s, events, deciding=False)
+        taken = self._take(now_s, events, deciding=False)
+        if taken is not None and self.journal is not None:
+            self.journal.entry(now_s, taken, None, self.refused)
 
-    def _take(self, now_s: float, events: Iterable[Event], deciding: bool) -> None:
+    def _take(
+        self, now_s: float, events: Iterable[Event], deciding: bool
+    ) -> Sequence[Event] | None:
+        """Apply what can be; the events that were taken, or None where there can be no step."""
         self.record.meter[0].decided = 0
         self.record.meter[0].answers = 0
-        self.turned_away = []
+        self._forget_if_many()
         checker = Checker(self, now_s)
         coded = checker.coded(events)
         self.refused = tuple(checker.refused)
         if not checker.possible:
-            return
+            if self.journal is not None:  # a line that only says so
+                self.journal.entry(self.now_s, (), None, self.refused)
+            return None
         self.state, self.record = make_room(self.state, self.record, len(coded), self.keeps_log)
         array = np.array(coded, dtype=EVENT).view(np.recarray)
         step(self.state, self.record, self.world, self.policy, array, len(coded), now_s, deciding)
         if self.record.meter[0].undone:
             raise TypeError("a policy marked starts_only asked for more than starts")
-        self.turned_away = [int(job) for kind, job, *_ in coded if kind == SUBMITTED
-                            and self.state.live[job].state == REFUSED]
+        self.untold += [refusal(self.roll.key(job)) for kind, job, *_ in coded
+                        if kind == SUBMITTED and self.state.live[job].state == REFUSED]
+        return checker.taken
 
     def admit(self, submitted: Sequence[Submitted], now_s: float) -> int:
         """Write jobs into new rows, for the policy to know them; the first row."""
@@ -142,14 +168,22 @@ class Books:
                         unit_active_w(self.machine, self.terms.granularity))
         return first
 
+    def reserve(self, event: Reserved, now_s: float, removed: set[int]) -> int:
+        """Write a reservation into a row that is free, and was before this step."""
+        self.state, row = free_row(self.state, removed)
+        write_window(self.state, row, event, now_s)
+        self.reservations = {name: other for name, other in self.reservations.items()
+                             if other != row} | {event.name: row}
+        if event.units:
+            self.policy = self.policy.narrowed(1)
+        return row
+
     def annotate_all(self) -> None:
         """Tell the policy of all jobs on the roll."""
         self._annotate(0, self.roll.table(self.roll.jobs, self.now_s), self.roll.jobs)
 
     def _annotate(self, first: int, table: JobTable, jobs: Sequence[Submitted]) -> None:
-        names = {name for job in jobs for name in job.logged}
-        logged = {name: np.array([job.logged.get(name, np.nan) for job in jobs])
-                  for name in names}
+        logged = figures(jobs)
         for memory in memories(self.policy).values():
             memory.annotate(first, table, logged)
 
@@ -166,7 +200,7 @@ class Books:
         if kind in ("start", "resume", "speed"):
             control = control_of(self.policy, self.state, row, float(action.cap_w))
         elif kind in ("down", "up"):
-            control = Control(int(action.value))
+            control = switched(self.state, row, int(action.value))
         else:
             control = Control()
         key = self.roll.key(row) if kind in ("start", "resume", "speed", "pause") else None
@@ -179,19 +213,34 @@ class Books:
             self.state.copy(), self.record.copy(), self.roll.copy(), copied_world(self.world),
         )
         other.keeps_log = self.keeps_log
+        other.forgotten = self.forgotten
+        other.untold = list(self.untold)
+        other.reservations = dict(self.reservations)
         return other
 
     def compact(self) -> None:
-        """Forget jobs that are over; the others keep their order, which decides ties."""
+        """Forget jobs that are over; the others keep their order, which decides ties.
+
+        Not where rows mean something elsewhere: to a log that grows on, or to a simulated world.
+        """
+        if self.keeps_log or not isinstance(self.world, RealWorld):
+            return
         kept = kept_rows(self.state, len(self.roll))
         if len(kept) == len(self.roll):
             return
-        self.turned_away = []
         self.roll.remember(self.state)
         self.policy = each_memory(self.policy, lambda memory: memory.only(kept))
-        self.state = only_rows(self.state, self.record, kept)
-        self.policy = bound(self.policy, len(self.state.jobs))
+        self.forgotten += len(self.roll) - len(kept)
+        rows = rows_for(len(kept), len(self.state.jobs))
+        self.state = only_rows(self.state, self.record, kept, rows)
+        self.record = shrunk(self.record, rows)
+        self.policy = bound(self.policy, rows)
         self.roll.keep(kept)
+
+    def _forget_if_many(self) -> None:
+        over = int(self.record.meter[0].done) - self.forgotten
+        if over > max(OVER_FROM, OVER_RATIO * (len(self.roll) - over)):
+            self.compact()
 
     def save(self) -> bytes:
         """All that the books know, to be loaded with the same policy."""
@@ -203,9 +252,33 @@ class Books:
         """Books that go on where saved ones were, to the same decisions."""
         return decode(cls, data, machine, policy, terms)
 
-    def with_policy(self, policy: Composition) -> Books:
-        """Books that go on from here under another policy."""
-        return under(self, policy)
+    def keep_journal(self, journal: JournalWriter, about: Mapping[str, Any] | None = None) -> None:
+        """From now on write every step, and every change of policy, into this journal.
+
+        Its first line says what these books begin with, and `about`: with `scenario` in it, a
+        replay knows the policy. Copies write nothing.
+        """
+        if len(self.roll):
+            raise InputError("a journal begins with books that no job was told of: a replay "
+                             "starts with empty ones")
+        journal.head({**(about or {}), "start_s": self.now_s,
+                      "cap_w_max": float(self.state.clock[0].cap_w_max)})
+        self.journal = journal
+
+    def with_policy(
+        self, policy: Composition, scenario: Mapping[str, Any] | None = None
+    ) -> Books:
+        """Books that go on from here under another policy; what it refuses, the next step says.
+
+        Where these have a journal it says so, with the `scenario` that the policy is made from, and
+        goes on with the new books. To try a policy out, change that of a copy.
+        """
+        other = under(self, policy)
+        if self.journal is not None:
+            said = {} if scenario is None else {"scenario": dict(scenario)}
+            self.journal.policy(self.now_s, {"axes": policy_names(other.policy), **said})
+            other.journal, self.journal = self.journal, None
+        return other
 
 
 _NO_JOBS = JobTable.build(submit_s=[], run_s=[], procs=[])

@@ -23,12 +23,16 @@ from wattline.books.events import (
     NotStarted,
     Paced,
     Refused,
+    ReservationRemoved,
+    Reserved,
     Started,
     Submitted,
 )
+from wattline.books.roll import NAMED, SAID
+from wattline.books.windows import most_reserved
 from wattline.model.errors import InputError
 from wattline.policies.control import nodes_of
-from wattline.policies.state import ASIDE, HELD, PAUSED, PENDING, QUEUED, RUNNING
+from wattline.policies.state import ASIDE, HELD, OVER, PAUSED, PENDING, QUEUED, RUNNING
 
 if TYPE_CHECKING:
     from wattline.books.books import Books
@@ -47,6 +51,8 @@ class Checker:
         self.books = books
         self.now_s = now_s
         self.refused: list[Refused] = []
+        self.taken: list[Event] = []
+        """Those that are not refused, in the order in which they are applied."""
         self._coded: list[Coded] = []
         self._new_state: dict[int, int] = {}
         self._arriving: dict[Key, Submitted] = {}
@@ -55,6 +61,7 @@ class Checker:
         self._owed = int(books.state.clock[0].down_owed)
         self._out = int(books.state.clock[0].down) + self._owed
         self._freed: set[int] = set()
+        self._removed: set[int] = set()
         self.possible = True
         """Whether there can be a step at this time."""
 
@@ -95,6 +102,8 @@ class Checker:
                 f"it holds what cannot be read ({error})")
         if reason:
             self.refused.append(Refused(event, reason))
+        elif not isinstance(event, Submitted):  # what the policy has to know of those may lack
+            self.taken.append(event)
 
     def _add(self, kind: Any, job: int, value: float = 0.0, more: float = 0.0,
              rest: float = 0.0) -> None:
@@ -222,6 +231,49 @@ class Checker:
         self._add(kind, -1, event.units)
         return ""
 
+    def _reservationremoved(self, event: ReservationRemoved) -> str:
+        row = self.books.reservations.get(event.name, -1) if isinstance(event.name, str) else -1
+        if row < 0 and any(held.name == event.name for held in self.books.terms.reservations):
+            return (f"reservation '{event.name}' was there from the beginning and keeps watts, "
+                    "which the cap that is told accounts for")
+        if row < 0 or int(self.books.state.windows[row].stage) == OVER:
+            return f"no reservation '{event.name}' is known that is not over"
+        self._removed.add(row)
+        del self.books.reservations[event.name]
+        self._add(code.UNRESERVED, -1, row)
+        return ""
+
+    def _reserved(self, event: Reserved) -> str:
+        reason = self._no_reservation(event)
+        if not reason:
+            row = self.books.reserve(event, self.now_s, self._removed)
+            self._add(code.RESERVED, -1, row)
+        return reason
+
+    def _no_reservation(self, event: Reserved) -> str:
+        """Why a reservation cannot be; empty where it can."""
+        state, units = self.books.state, int(self.books.state.clock[0].units)
+        if not isinstance(event.name, str) or not event.name:
+            return f"a reservation cannot be called {event.name!r}; a name is a text"
+        row = self.books.reservations.get(event.name, -1)
+        if row >= 0 and int(state.windows[row].stage) != OVER:
+            return f"reservation '{event.name}' is there already"
+        if not _is_whole(event.units) or not 0 <= event.units <= units:
+            return f"units is {event.units!r}, must be a whole number from 0 to {units}"
+        for name in ("start_s", "duration_s", "watts"):
+            value = getattr(event, name)
+            if not _is_number(value) or not -np.inf < value < np.inf:
+                return f"{name} is {value!r}, must be a number"
+        if event.watts < 0 or not (event.units or event.watts):
+            return "it must keep units or watts free"
+        end_s = event.start_s + event.duration_s
+        if not event.duration_s > 0 or not end_s > self.now_s:
+            return f"it would be over at {end_s:g} s, before it begins"
+        held = most_reserved(state, max(event.start_s, self.now_s), end_s, self._removed)
+        if event.units and held + event.units > units:
+            return f"{held} of {units} units are reserved then, {event.units} more cannot be"
+        return ""
+
     def _capchanged(self, event: CapChanged) -> str:
         if not event.watts > 0:
             return f"a cap of {event.watts} W; it must be above 0"
@@ -289,6 +341,7 @@ class Checker:
 
     def _admitted(self, jobs: list[Submitted]) -> None:
         first = self.books.admit(jobs, self.now_s)
+        self.taken += jobs
         for row in range(first, first + len(jobs)):
             self._new_state[row] = QUEUED
             job = jobs[row - first]
@@ -342,8 +395,19 @@ def _no_job(job: Submitted, units: int) -> str:
     for column, code_ in job.codes.items():
         if not _is_whole(code_) or not 0 <= code_ < MOST_CODES:
             return f"the code {code_!r} of its {column} cannot be"
-    if any(not isinstance(text, str) for text in job.names.values()):
+    strange = [name for name in (*job.names, *job.codes) if name not in NAMED]
+    if strange:
+        return f"there is no column {strange[0]!r}; those with names are {', '.join(NAMED)}"
+    if any(not isinstance(text, str) for text in (*job.names.values(), job.account,
+                                                  job.application)):
         return "its names must be texts"
+    for column, field in SAID.items():
+        own, named = getattr(job, field), job.names.get(column, "")
+        if own and named and own != named:
+            return f"its {field} is said twice, as '{own}' and as '{named}'"
+    for name, count in job.gres.items():
+        if not isinstance(name, str) or not _is_number(count) or not 0 <= count < np.inf:
+            return f"it asks for {count!r} of {name!r}; it must be a number from 0 on of a name"
     if any(not _is_number(value) for value in job.logged.values()):
         return "what is logged of it must be numbers"
     return ""

@@ -7,13 +7,12 @@ from typing import Any
 from wattline.books.keeping import (
     begin,
     pause,
-    power_down,
-    power_up,
     set_level,
     set_speed,
     set_speeds,
 )
 from wattline.books.log import CONTROL, NO_JOB, log_event
+from wattline.books.power_states import power_down, power_up
 from wattline.books.record import Record
 from wattline.books.timers import WAKE, push_timer
 from wattline.books.world import answer
@@ -87,6 +86,13 @@ def _keep(st: State, record: Record) -> None:
 
 
 @kernel
+def _name_batch(st: State, record: Record, index: int, batch: int) -> None:
+    """Say of a decision that was kept which nodes it is about."""
+    if record.decided.size > 0:
+        record.decided[record.meter[0].decided - st.clock[0].actions + index].job = batch
+
+
+@kernel
 def _count_pending(st: State, record: Record) -> None:
     meter = record.meter[0]
     for index in range(st.clock[0].actions):
@@ -136,9 +142,9 @@ def _steer_all(
     elif kind == ACT_PAUSE:
         pause(st, record, world, policy, action.job)
     elif kind == ACT_DOWN:
-        power_down(st, record, int(action.value))
+        _name_batch(st, record, index, power_down(st, record, int(action.value)))
     elif kind == ACT_UP:
-        power_up(st, record, int(action.value))
+        _name_batch(st, record, index, power_up(st, record, int(action.value)))
     elif kind == ACT_WAKE:
         push_timer(st, record.meter[0].timers, action.value, WAKE, action.job)
         record.meter[0].timers += 1

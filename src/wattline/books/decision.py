@@ -30,7 +30,7 @@ class Decision:
 
     `kind` is start, resume, speed or pause (of `job`), refuse (a job that could never start),
     level (of all jobs), down or up (of `control.units` idle units), or wake: ask again at the time
-    `rate`.
+    `rate`. Where nodes are chosen, `control.nodes` says which are switched.
     """
 
     kind: str
@@ -40,3 +40,7 @@ class Decision:
     power_w: float
     """Expected power of the job; for a level, relative to full speed."""
     control: Control
+
+
+def refusal(job: Key) -> Decision:
+    return Decision("refuse", job, 0.0, 0.0, Control())

@@ -14,41 +14,62 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wattline.books.event_codes import decision_from, decision_values
 from wattline.books.record import Record
 from wattline.books.roll import Roll
 from wattline.model.errors import InputError
 from wattline.model.kernel_arrays import KernelArrays
 from wattline.model.machine import Machine
 from wattline.policies.contract import Composition
-from wattline.policies.memory import Memory, memories, remembering
+from wattline.policies.memory import Memory, bound, memories, remembering
 from wattline.policies.state import State, reserve
 
 if TYPE_CHECKING:
     from wattline.books.books import Books
     from wattline.books.opening import Terms
 
-VERSION = 1
+VERSION = 2
 _EMPTY = ("actions", "scratch", "scratch_nodes")
 """Arrays of the state that hold nothing between two steps."""
+_PASSING = ("decided", "answers")
+"""Arrays of the record that are about the last step only."""
 
 
 def encode(books: Books) -> bytes:
     """All arrays of the books, and the roll of jobs."""
-    arrays = {f"state.{name}": getattr(books.state, name) for name in State.FIELDS
-              if name not in _EMPTY}
+    used = _used(books)
+    arrays = {f"state.{name}": getattr(books.state, name)[: used.get(name)]
+              for name in State.FIELDS if name not in _EMPTY}
     arrays |= {f"record.{name}": getattr(books.record, name) for name in Record.FIELDS
-               if books.keeps_log or not name.startswith("log_")}
+               if name not in _PASSING and (books.keeps_log or not name.startswith("log_"))}
+    jobs = len(books.roll)
     for place, memory in memories(books.policy).items():
-        arrays |= {f"memory.{place}.{name}": getattr(memory, name) for name in memory.FIELDS}
+        arrays |= {f"memory.{place}.{name}":
+                   getattr(memory, name)[: jobs if name in memory.PER_JOB else None]
+                   for name in memory.FIELDS}
     head = {"version": VERSION, "policy": policy_names(books.policy),
             "of": fingerprint(books.machine, books.terms, books.policy),
-            "keeps_log": books.keeps_log, "codes": books.roll.codes,
-            "jobs": books.roll.values(), "over": list(books.roll.over.items())}
-    text = np.frombuffer(json.dumps(head, separators=(",", ":")).encode(), dtype=np.uint8)
+            "keeps_log": books.keeps_log, "forgotten": books.forgotten,
+            "untold": [decision_values(each) for each in books.untold],
+            "reservations": books.reservations, "roll": books.roll.said()}
+    arrays["roll"] = books.roll.numbers()
+    text = np.frombuffer(_text(head), dtype=np.uint8)
     out = io.BytesIO()
     named: dict[str, Any] = {name: np.asarray(array) for name, array in arrays.items()}
     np.savez(out, head=text, **named)
     return out.getvalue()
+
+
+def _text(head: dict[str, Any]) -> bytes:
+    """As JSON; whoever tells of jobs may count in numpy's numbers."""
+    return json.dumps(head, separators=(",", ":"), default=lambda number: number.item()).encode()
+
+
+def _used(books: Books) -> dict[str, int]:
+    """How much of the arrays is in use; the room behind it is made again by whoever loads."""
+    clock, jobs = books.state.clock[0], len(books.roll)
+    return {"jobs": jobs, "live": jobs, "queue": int(clock.queue_last), "aside": int(clock.aside),
+            "timers": int(books.record.meter[0].timers), "profile": int(clock.step_last)}
 
 
 def decode(
@@ -78,25 +99,30 @@ def decode(
 
 
 def _filled(fresh: Books, arrays: dict[str, Any], head: dict[str, Any]) -> Books:
-    rows = len(arrays["state.jobs"])
+    rows = max(len(arrays["state.jobs"]), len(fresh.state.jobs))
     empty = {name: getattr(reserve(fresh.state, rows), name) for name in _EMPTY}
-    fresh.state = State(**{name: _records(arrays[f"state.{name}"]) for name in State.FIELDS
-                           if name not in _EMPTY}, **empty)
+    state = State(**{name: _records(arrays[f"state.{name}"]) for name in State.FIELDS
+                     if name not in _EMPTY}, **empty)
+    fresh.state = reserve(state, rows)
     kept = {name: _records(arrays[f"record.{name}"]) for name in Record.FIELDS
             if f"record.{name}" in arrays}
     fresh.record = fresh.record.with_arrays(**kept)
     saved = {place: {name: _records(arrays[f"memory.{place}.{name}"]) for name in memory.FIELDS}
              for place, memory in memories(fresh.policy).items()}
-    fresh.policy = remembering(fresh.policy, saved)
+    fresh.policy = bound(remembering(fresh.policy, saved), rows).narrowed(
+        int(fresh.state.clock[0].windows))
     fresh.keeps_log = bool(head["keeps_log"])
-    fresh.roll = Roll.of(head["jobs"], head["codes"], [(key, end_s) for key, end_s in head["over"]])
+    fresh.roll = Roll.of(head["roll"], arrays["roll"])
+    fresh.forgotten = int(head["forgotten"])
+    fresh.untold = [decision_from(each) for each in head["untold"]]
+    fresh.reservations = {name: int(row) for name, row in head["reservations"].items()}
     return fresh
 
 
 def policy_names(policy: Composition) -> list[str]:
-    """The types along the axes, by which a policy is known again."""
+    """The types along the axes, by which a policy is known again; its scope is no choice."""
     return [f"{axis}={type(part).__name__}"
-            for axis, part in zip(policy._fields, policy, strict=True)]
+            for axis, part in zip(policy._fields, policy, strict=True) if axis != "scope"]
 
 
 def fingerprint(machine: Machine, terms: Terms, policy: Composition) -> str:

@@ -58,8 +58,29 @@ class NodesUp:
 
 
 @dataclass(frozen=True, slots=True)
+class ReservationRemoved:
+    """A reservation is withdrawn, or ends before its time."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """Units or watts are kept free from a time on, which may be now, for a duration."""
+
+    name: str
+    """By which it can be removed; another may have it again when this one is over."""
+    start_s: float
+    duration_s: float
+    units: int = 0
+    """Jobs are planned around them: none starts that would, by its request, run into them."""
+    watts: float = 0.0
+    """The cap is lower by so much while it lasts; policies that plan caps know it beforehand."""
+
+
+@dataclass(frozen=True, slots=True)
 class CapChanged:
-    """From now on the machine may draw so much."""
+    """From now on the machine may draw so much; reservations take from it."""
 
     watts: float
 
@@ -118,6 +139,12 @@ class Submitted:
     """Further figures that a policy may ask for, such as `frequency_hz_min`."""
     work_s: float = float("inf")
     """Seconds at full speed, where the job declares them."""
+    account: str = ""
+    """Who pays for it: the group of a job log."""
+    application: str = ""
+    """What it runs: its type, for policies that know applications or types."""
+    gres: Mapping[str, float] = field(default_factory=dict)
+    """Generic resources that it asks for, such as `gpu`; a policy finds them as `gres/gpu`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +162,14 @@ class Changed:
     requested_s: float
 
 
-Event = (Ended | Started | NotStarted | NodesDown | NodesUp | CapChanged | Measured | Paced
-         | Counted | Submitted | Cancelled | Changed)
+Event = (Ended | Started | NotStarted | NodesDown | NodesUp | ReservationRemoved | Reserved
+         | CapChanged | Measured | Paced | Counted | Submitted | Cancelled | Changed)
 
 ORDER: tuple[type, ...] = (
-    Ended, Started, NotStarted, NodesDown, NodesUp, CapChanged, Measured, Paced, Counted,
-    Submitted, Cancelled, Changed,
+    Ended, Started, NotStarted, NodesDown, NodesUp, ReservationRemoved, Reserved, CapChanged,
+    Measured, Paced, Counted, Submitted, Cancelled, Changed,
 )
-"""In which events of one instant are applied; timers go off between nodes and caps."""
+"""In which events of one instant are applied; timers go off between reservations and caps."""
 
 
 @dataclass(frozen=True, slots=True)

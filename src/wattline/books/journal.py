@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 import math
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from wattline.books.decision import Decision
@@ -22,7 +22,7 @@ from wattline.books.event_codes import (
     event_from,
     event_values,
 )
-from wattline.books.events import Event
+from wattline.books.events import Event, Refused, Submitted
 from wattline.model.errors import InputError
 
 MARK = "wattline journal"
@@ -37,7 +37,9 @@ class Entry:
     events: tuple[Event, ...]
     decisions: tuple[Decision, ...] | None
     policy: dict[str, Any] = field(default_factory=dict)
-    """Where another policy decides from here on: its scenario."""
+    """Where another policy decides from here on: its `axes`, and its `scenario` if it has one."""
+    refused: tuple[str, ...] = ()
+    """What the books were told as well and did not take, and why."""
 
 
 class JournalLines:
@@ -52,19 +54,23 @@ class JournalLines:
         return self._line({MARK: VERSION, **about})
 
     def entry(
-        self, time_s: float, events: Iterable[Event], decisions: Sequence[Decision] | None
+        self, time_s: float, events: Iterable[Event], decisions: Sequence[Decision] | None,
+        refused: Sequence[Refused] = (),
     ) -> str:
         """A step; without decisions, what was only applied."""
         value: list[Any] = [time_s, [event_values(event) for event in events]]
-        if decisions is not None:
-            value.append([decision_values(decision) for decision in decisions])
+        if decisions is not None or refused:
+            value.append(None if decisions is None else
+                         [decision_values(decision) for decision in decisions])
+        if refused:
+            value.append([f"{type(each.event).__name__}: {each.reason}" for each in refused])
         self._entries += 1
         return self._line(value)
 
-    def policy(self, time_s: float, scenario: dict[str, Any]) -> str:
-        """From here on another policy decides."""
+    def policy(self, time_s: float, policy: Mapping[str, Any]) -> str:
+        """From here on another policy decides: its `axes`, and its `scenario` if there is one."""
         self._entries += 1
-        return self._line([time_s, {"policy": scenario}])
+        return self._line([time_s, {"policy": dict(policy)}])
 
     def end(self) -> str:
         """The last line of a journal that is complete."""
@@ -74,6 +80,39 @@ class JournalLines:
         text = json.dumps(value, separators=(",", ":"))
         self._sum = zlib.crc32(text.encode(), self._sum)
         return f"{self._sum:08x} {text}\n"
+
+
+class JournalWriter:
+    """A journal that is handed to `write` line by line; books that have one tell it all they do.
+
+    Books touch no file: `write` is a file's, or whatever sees to it that a line is kept.
+    """
+
+    def __init__(self, write: Callable[[str], object], *, keeps_work: bool = True) -> None:
+        self._lines = JournalLines()
+        self._write = write
+        self._keeps_work = keeps_work
+        """Whether the work of jobs is written: a simulation knows it, and no machine does."""
+
+    def head(self, about: Mapping[str, Any]) -> None:
+        self._write(self._lines.head(dict(about)))
+
+    def entry(
+        self, time_s: float, events: Iterable[Event], decisions: Sequence[Decision] | None,
+        refused: Sequence[Refused] = (),
+    ) -> None:
+        told = events if self._keeps_work else [_without_work(event) for event in events]
+        self._write(self._lines.entry(time_s, told, decisions, refused))
+
+    def policy(self, time_s: float, policy: Mapping[str, Any]) -> None:
+        self._write(self._lines.policy(time_s, policy))
+
+    def end(self) -> None:
+        self._write(self._lines.end())
+
+
+def _without_work(event: Event) -> Event:
+    return replace(event, work_s=float("inf")) if isinstance(event, Submitted) else event
 
 
 @dataclass
@@ -140,7 +179,9 @@ def _entry(value: Any, place: str) -> Entry:
         if isinstance(value[1], dict):
             return Entry(time_s, (), None, dict(value[1]["policy"]))
         events = tuple(event_from(each) for each in value[1])
-        decisions = tuple(decision_from(each) for each in value[2]) if len(value) > 2 else None
+        decided = value[2] if len(value) > 2 else None
+        decisions = None if decided is None else tuple(decision_from(each) for each in decided)
+        refused = tuple(str(each) for each in value[3]) if len(value) > 3 else ()
     except (InputError, TypeError, ValueError, KeyError, IndexError) as error:
         raise InputError(f"{place}: {error}") from None
-    return Entry(time_s, events, decisions)
+    return Entry(time_s, events, decisions, refused=refused)

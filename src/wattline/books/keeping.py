@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from wattline.books.log import END, NO_JOB, NODE, PAUSE, RATE, RESUME, START, log_event
+from wattline.books.log import END, NO_JOB, PAUSE, RATE, RESUME, START, log_event
 from wattline.books.outages import pay_down
 from wattline.books.record import Record
-from wattline.books.timers import NODES_OFF, NODES_ON, push_timer
 from wattline.books.world import all_paced, begun, confirms, left, paced
 from wattline.model.kernel import kernel, kernel_part
 from wattline.policies.contract import Composition, give_back, order_told, power_told, released
@@ -286,57 +285,3 @@ def _stand_still(st: State, job: int) -> None:
     live.still_s = clock.now_s + clock.latency_s
     if live.expected_s > clock.now_s:
         live.expected_s += clock.latency_s
-
-
-@kernel
-def power_down(st: State, record: Record, units: int) -> None:
-    """Free units begin to shut down."""
-    clock = st.clock[0]
-    units = min(units, clock.free)
-    clock.free -= units
-    clock.changing += units
-    clock.changing_w += units * clock.halt_w
-    clock.power_w += units * (clock.halt_w - clock.idle_w)
-    clock.replan = PLAN_STALE
-    push_timer(st, record.meter[0].timers, clock.now_s + clock.halt_s, NODES_OFF, units)
-    record.meter[0].timers += 1
-    log_event(st, record, NODE, NO_JOB, float(-units))
-
-
-@kernel
-def power_up(st: State, record: Record, units: int) -> None:
-    """Units that are off begin to boot."""
-    clock = st.clock[0]
-    units = min(units, clock.off)
-    clock.off -= units
-    clock.changing += units
-    clock.changing_w += units * clock.boot_w
-    clock.power_w += units * (clock.boot_w - clock.off_w)
-    push_timer(st, record.meter[0].timers, clock.now_s + clock.boot_s, NODES_ON, units)
-    record.meter[0].timers += 1
-    log_event(st, record, NODE, NO_JOB, float(units))
-
-
-@kernel
-def nodes_off(st: State, record: Record, units: int) -> None:
-    """Units have shut down."""
-    clock = st.clock[0]
-    clock.changing -= units
-    clock.changing_w -= units * clock.halt_w
-    clock.off += units
-    clock.power_w += units * (clock.off_w - clock.halt_w)
-    clock.examined = 0  # power fell: a job that waits for watts may have them now
-    log_event(st, record, NODE, NO_JOB, float(-units))
-
-
-@kernel
-def nodes_on(st: State, record: Record, units: int) -> None:
-    """Units have booted."""
-    clock = st.clock[0]
-    clock.changing -= units
-    clock.changing_w -= units * clock.boot_w
-    clock.free += units
-    clock.power_w += units * (clock.idle_w - clock.boot_w)
-    clock.examined = 0
-    clock.replan = PLAN_STALE
-    log_event(st, record, NODE, NO_JOB, float(units))

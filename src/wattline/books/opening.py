@@ -14,7 +14,7 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.machine import MOST_NODES, Machine, NodeClass
 from wattline.model.reservation import Reservation
-from wattline.policies.state import State, make_state
+from wattline.policies.state import OVER, State, make_state
 from wattline.policies.state_records import UnitKind, Window
 
 
@@ -108,8 +108,13 @@ def _boot_figures(state: State, reference: NodeClass, per_unit: float) -> None:
     clock.halt_w = reference.shutdown_power_w * per_unit
 
 
+def held_nodes(reservations: Sequence[Reservation]) -> list[Reservation]:
+    """Those that keep nodes, in the order of their rows."""
+    return sorted((r for r in reservations if r.nodes), key=lambda r: (r.start_s, r.end_s))
+
+
 def _windows(reservations: Sequence[Reservation]) -> Any:
-    held = sorted((r for r in reservations if r.nodes), key=lambda r: (r.start_s, r.end_s))
+    held = held_nodes(reservations)
     windows = Window.table(len(held))
     for window, reservation in zip(windows, held, strict=True):
         window.start_s = reservation.start_s
@@ -123,6 +128,7 @@ def set_window_timers(state: State, record: Record, first_s: float) -> None:
     for index, window in enumerate(state.windows):
         if window.end_s <= first_s:
             state.clock[0].windows -= 1
+            window.stage = OVER
             continue
         for time_s, kind in ((window.start_s, WINDOW_START), (window.end_s, WINDOW_END)):
             push_timer(state, meter.timers, max(float(time_s), first_s), kind, index)

@@ -16,6 +16,8 @@ METER = np.dtype(
         ("time_above_s", "f8"),
         ("peak_w", "f8"),
         ("start_s", "f8"),
+        ("told_cap_w", "f8"),  # the cap as it was told, and what reservations take from it now
+        ("held_w", "f8"),
         ("next_cycle_s", "f8"),
         ("arrived", "i8"),  # rows of the job table that have been submitted
         ("done", "i8"),
@@ -77,6 +79,7 @@ def make_record(
     """An empty record with room for three rows of the log per job and the steps of a cap."""
     meter = np.zeros(1, METER).view(np.recarray)
     meter.start_s = start_s
+    meter.told_cap_w = np.inf
     meter.next_cycle_s = np.inf
     meter.spare_rows = spare_rows
     rows = 3 * jobs + cap_steps + spare_rows

@@ -8,8 +8,10 @@ from typing import Any
 
 from wattline.books.books import Books
 from wattline.books.decision import Decision
+from wattline.books.encoding import policy_names
 from wattline.books.events import Refused
 from wattline.books.journal import Entry
+from wattline.model.errors import InputError
 from wattline.policies.contract import Composition
 
 
@@ -25,6 +27,8 @@ class Replay:
     first_difference: Difference | None = None
     refused: list[Refused] = field(default_factory=list)
     """Events that these books would not take: they contradict what was decided here."""
+    books: Books | None = None
+    """The books after it: others than those of before where the policy changed."""
 
     @property
     def equal(self) -> bool:
@@ -41,16 +45,20 @@ class Difference:
     here: tuple[Decision, ...]
 
 
+MakePolicy = Callable[[dict[str, Any]], Composition]
+"""From what a journal says of a policy (`axes`, and `scenario` where it was said) to the policy."""
+
+
 def replay(
     books: Books, entries: Iterable[Entry],
-    make_policy: Callable[[dict[str, Any]], Composition] | None = None,
+    make_policy: MakePolicy | None = None,
     watch: Callable[[Entry, tuple[Decision, ...]], None] | None = None,
 ) -> Replay:
     """Tell the books what a journal says happened, and compare what they decide."""
-    found = Replay()
+    found = Replay(books=books)
     for entry in entries:
-        if entry.policy and make_policy is not None:
-            books = books.with_policy(make_policy(entry.policy))
+        if entry.policy:
+            found.books = books = _changed(books, entry, make_policy)
             continue
         if entry.decisions is None:
             books.apply(entry.time_s, entry.events)
@@ -68,3 +76,17 @@ def replay(
         if watch is not None:
             watch(entry, here)
     return found
+
+
+def _changed(books: Books, entry: Entry, make_policy: MakePolicy | None) -> Books:
+    """The books under the policy that decides from this entry on."""
+    axes = [str(axis) for axis in entry.policy.get("axes", ())]
+    if make_policy is None:
+        raise InputError(f"at {entry.time_s:g} s the journal goes on under another policy "
+                         f"({', '.join(axes)}); give `make_policy` to make it")
+    books = books.with_policy(make_policy(entry.policy))
+    mine = policy_names(books.policy)
+    if mine != axes:
+        raise InputError(f"at {entry.time_s:g} s the journal goes on under {', '.join(axes)}; "
+                         f"the policy here is {', '.join(mine)}")
+    return books

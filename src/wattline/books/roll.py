@@ -15,7 +15,12 @@ REMEMBERED = 10_000
 """Jobs that are over and still known by name."""
 NAMED = ("user", "group", "queue", "partition", "application")
 """Columns whose values have names."""
-
+SAID = {"group": "account", "application": "application"}
+"""Of those, what a job has a field of its own for."""
+GRES = "gres/"
+"""Before the name of a generic resource, where it stands among figures."""
+NUMBERS = ("units", "requested_s", "watts", "procs", "share", "think_s", "work_s")
+MORE = ("names", "codes", "logged", "after", "account", "application", "gres")
 
 OVER = (DONE, REFUSED, CANCELLED)
 
@@ -31,22 +36,34 @@ class Roll:
         """When the last jobs that are over and forgotten ended; those that did not run at -inf."""
 
     @classmethod
-    def of(
-        cls, values: Sequence[Any], codes: Mapping[str, Mapping[str, int]],
-        over: Sequence[tuple[Key, float]],
-    ) -> Roll:
-        """A roll as it was saved: values of its jobs, codes of names, and what is over."""
+    def of(cls, said: Mapping[str, Any], numbers: Any) -> Roll:
+        """A roll as it was saved: `said` and `numbers` of it."""
         made = cls()
-        made.jobs = [Submitted(*each) for each in values]
+        made.jobs = [_job(key, row, said["more"].get(str(place), {})) for place, (key, row)
+                     in enumerate(zip(said["keys"], numbers.tolist(), strict=True))]
         made._rows = {job.job: row for row, job in enumerate(made.jobs)}
-        made.codes = {column: dict(known) for column, known in codes.items()}
-        made.over = dict(over)
+        made.codes = {column: dict(known) for column, known in said["codes"].items()}
+        made.over = dict(said["over"])
         return made
 
-    def values(self) -> list[list[Any]]:
-        """All that was said of the jobs, field by field; written out, for there may be many."""
-        return [[job.job, job.units, job.requested_s, job.watts, job.procs, job.names, job.codes,
-                 job.share, job.after, job.think_s, job.logged, job.work_s] for job in self.jobs]
+    def said(self) -> dict[str, Any]:
+        """What was said of the jobs and is no number, and what is remembered of others.
+
+        Written out only where a job says something: there may be many.
+        """
+        more = {row: {name: getattr(job, name) for name in MORE
+                      if getattr(job, name) not in (None, {}, "")}
+                for row, job in enumerate(self.jobs)
+                if job.names or job.codes or job.logged or job.after is not None
+                or job.account or job.application or job.gres}
+        return {"keys": [job.job for job in self.jobs], "more": more, "codes": self.codes,
+                "over": list(self.over.items())}
+
+    def numbers(self) -> Any:
+        """The numbers that were said of the jobs, a row each."""
+        rows = [(job.units, job.requested_s, job.watts, job.procs, job.share, job.think_s,
+                 job.work_s) for job in self.jobs]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), len(NUMBERS))
 
     def __len__(self) -> int:
         return len(self.jobs)
@@ -96,8 +113,9 @@ class Roll:
                 codes[column].append(code)
                 known = names[column]
                 known += [str(place) for place in range(len(known), code + 1)]
-                if column in job.names:
-                    known[code] = job.names[column]
+                name = name_of(job, column)
+                if name:
+                    known[code] = name
         return JobTable.build(
             submit_s=np.full(len(jobs), now_s), run_s=[job.work_s for job in jobs],
             requested_s=[job.requested_s for job in jobs],
@@ -110,8 +128,8 @@ class Roll:
         """The teller's own number, or one for each name in the order in which they are met."""
         if column in job.codes:
             return job.codes[column]
-        name = job.names.get(column)
-        if name is None:
+        name = name_of(job, column)
+        if not name:
             return -1
         known = self.codes[column]
         return known.setdefault(name, len(known))
@@ -129,3 +147,24 @@ class Roll:
         """Forget all jobs but these rows, which move up in their order."""
         self.jobs = [self.jobs[int(row)] for row in rows]
         self._rows = {job.job: row for row, job in enumerate(self.jobs)}
+
+
+def name_of(job: Submitted, column: str) -> str:
+    """What a job says of itself in a column that has names; empty where it says nothing."""
+    own = getattr(job, SAID[column]) if column in SAID else ""
+    return own or job.names.get(column, "")
+
+
+def figures(jobs: Sequence[Submitted]) -> dict[str, Any]:
+    """Further columns of jobs, as policies look at them: what is logged, and generic resources."""
+    said = [{**job.logged, **{f"{GRES}{name}": count for name, count in job.gres.items()}}
+            for job in jobs]
+    names = {name for each in said for name in each}
+    return {name: np.array([each.get(name, np.nan) for each in said], dtype=np.float64)
+            for name in sorted(names)}
+
+
+def _job(key: Key, row: Sequence[float], more: Mapping[str, Any]) -> Submitted:
+    numbers: dict[str, Any] = dict(zip(NUMBERS, row, strict=True))
+    numbers |= {name: int(numbers[name]) for name in ("units", "procs")}
+    return Submitted(key, **numbers, **more)

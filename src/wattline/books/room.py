@@ -29,7 +29,7 @@ def make_room(
         meter = record.meter[0]
     while state.nodes.size and len(record.spans) - meter.spans <= state.nodes.size:
         record = grow_spans(record)
-    while len(state.timers) - meter.timers < waiting + 128:
+    while len(state.timers) - meter.timers < waiting + events + 128:
         state = grow(state, "timers")
     if len(record.decided) < 3 * (waiting + running) + 64:
         size = 6 * (waiting + running) + 128

@@ -9,11 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from wattline.books.record import Record
+from wattline.books.record import ANSWER, Record, make_record
 from wattline.books.roll import OVER
 from wattline.books.timers import ELIGIBLE, WAKE
 from wattline.model.jobs import IntArray
-from wattline.policies.state import BLOCK, State
+from wattline.policies.state import BLOCK, State, rooms
+from wattline.policies.state_records import ActionRecord
+
+LEAST_ROWS = 1024
+"""Room for jobs that arrays always have."""
+ROOM = 4
+"""So many times the jobs that are left fit in before arrays grow again: they neither flutter, nor
+keep the size of a peak."""
 
 
 def kept_rows(state: State, count: int) -> IntArray:
@@ -25,19 +32,29 @@ def kept_rows(state: State, count: int) -> IntArray:
     return np.flatnonzero(needed).astype(np.int64)
 
 
-def only_rows(state: State, record: Record, kept: IntArray) -> State:
-    """The same state with these rows alone."""
+def rows_for(kept: int, now: int) -> int:
+    """Room for so many jobs and those to come before the next look: less than now after a peak."""
+    return min(max(LEAST_ROWS, ROOM * kept), now)
+
+
+def only_rows(state: State, record: Record, kept: IntArray, rows: int) -> State:
+    """The same state with these jobs alone, in arrays with room for `rows`."""
     new = np.full(len(state.jobs), -1, dtype=np.int64)
     new[kept] = np.arange(len(kept))
     clock = state.clock[0]
-    jobs, live = _moved(state.jobs, kept), _moved(state.live, kept)
+    room = {name: size for name, (size, _) in rooms(state, rows).items()}
+    jobs, live = (_moved(array[kept], rows) for array in (state.jobs, state.live))
     for name in ("after", "next_dependent", "first_dependent"):
         column = jobs[name][: len(kept)]
         jobs[name][: len(kept)] = np.where(column >= 0, new[column], -1)
     _mend_chains(jobs, len(kept))
     arrays: dict[str, Any] = {"jobs": jobs, "live": live}
-    arrays["queue"] = _renamed(state.queue, slice(clock.queue_first, clock.queue_last), new)
-    arrays["aside"] = _renamed(state.aside, slice(0, clock.aside), new)
+    queued = state.queue[clock.queue_first: clock.queue_last]
+    arrays["queue"] = _renamed(queued, room["queue"], new)
+    arrays["aside"] = _renamed(state.aside[: clock.aside], room["aside"], new)
+    arrays["actions"] = _moved(state.actions[:0], room["actions"])
+    steps = state.profile[clock.step_first: clock.step_last]
+    arrays["profile"] = _moved(steps, max(room["profile"], 2 * len(steps)))
     running = state.running.copy()
     running[: clock.running] = new[running[: clock.running]]
     arrays["running"] = running
@@ -46,26 +63,54 @@ def only_rows(state: State, record: Record, kept: IntArray) -> State:
         part = slice(block * BLOCK, block * BLOCK + state.blocks.count[block])
         releases.job[part] = new[releases.job[part]]
     arrays["releases"] = releases
-    arrays["timers"] = _renamed_timers(state, record, new)
+    arrays["timers"] = _renamed_timers(state, record, new, room["timers"])
+    _move_places(clock, new)
     return state.with_arrays(**arrays)
 
 
-def _moved(array: Any, kept: IntArray) -> Any:
-    moved = np.zeros_like(array)
-    moved[: len(kept)] = array[kept]
+def shrunk(record: Record, rows: int) -> Record:
+    """The same record without the room that a peak has left; what it holds is read by nobody."""
+    meter = record.meter[0]
+    meter.rows = meter.spans = meter.decided = meter.answers = 0
+    least = make_record(rows, 0, 0.0, 0)
+    arrays = {name: getattr(least, name) for name in Record.FIELDS
+              if name.startswith("log_")
+              and len(getattr(record, name)) > 2 * len(getattr(least, name))}
+    most = 6 * rows + 128
+    if len(record.decided) > 2 * most:
+        arrays |= {"decided": ActionRecord.table(most),
+                   "answers": np.zeros(most, ANSWER).view(np.recarray)}
+    return record.with_arrays(**arrays) if arrays else record
+
+
+def _move_places(clock: Any, new: IntArray) -> None:
+    """What the clock says of rows, and of places in arrays that begin anew."""
+    clock.queue_last -= clock.queue_first
+    clock.sorted_end = max(clock.sorted_end - clock.queue_first, 0)
+    clock.queue_first = 0
+    clock.step_last -= clock.step_first
+    clock.step_first = 0
+    if clock.stopper >= 0:
+        clock.stopper = new[clock.stopper]
+
+
+def _moved(held: Any, room: int) -> Any:
+    moved = np.zeros(max(room, len(held)), dtype=held.dtype)
+    moved[: len(held)] = held
     return moved.view(np.recarray)
 
 
-def _renamed(array: Any, part: slice, new: IntArray) -> Any:
-    renamed = array.copy()
-    renamed.job[part] = new[renamed.job[part]]
+def _renamed(held: Any, room: int, new: IntArray) -> Any:
+    renamed = _moved(held, room)
+    renamed.job[: len(held)] = new[held.job]
     return renamed
 
 
-def _renamed_timers(state: State, record: Record, new: IntArray) -> Any:
+def _renamed_timers(state: State, record: Record, new: IntArray, room: int) -> Any:
     """Timers name jobs by row where they are about one; of jobs that are over they say nothing."""
-    timers = state.timers.copy()
-    set_ones = timers[: record.meter[0].timers]
+    count = int(record.meter[0].timers)
+    timers = _moved(state.timers[:count], max(room, 2 * count))
+    set_ones = timers[:count]
     about_jobs = np.isin(set_ones.kind, (ELIGIBLE, WAKE)) & (set_ones.arg >= 0)
     set_ones.arg[about_jobs] = new[set_ones.arg[about_jobs]]
     return timers

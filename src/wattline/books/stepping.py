@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wattline.books.applying import change_cap, let_timers_go_off, release_dependents, submit
+from wattline.books.applying import let_timers_go_off, release_dependents, submit
 from wattline.books.arriving import (
     cancel,
     change_request,
@@ -24,6 +24,7 @@ from wattline.books.keeping import bring_up_to_date, correct, end_job, integrate
 from wattline.books.measuring import measure_job, measure_machine
 from wattline.books.outages import units_down, units_up
 from wattline.books.record import Record
+from wattline.books.reserving import change_cap, make_window, remove_window
 from wattline.model.kernel import constants, kernel, kernel_part
 from wattline.policies.contract import Composition, counters_read
 from wattline.policies.state import State
@@ -32,8 +33,8 @@ EVENT = np.dtype([("kind", "i8"), ("job", "i8"), ("value", "f8"), ("more", "f8")
 
 # Kinds of events, in the order in which they are applied; START_NODE and the others that name a
 # node come one per node.
-(ENDED, CONFIRMED, NODE_OF, ELSEWHERE, NOT_STARTED, DOWN, UP, CAP, MEASURED, MACHINE, PACED,
- COUNTED, SUBMITTED, CANCELLED, CHANGED) = constants(15)
+(ENDED, CONFIRMED, NODE_OF, ELSEWHERE, NOT_STARTED, DOWN, UP, UNRESERVED, RESERVED, CAP, MEASURED,
+ MACHINE, PACED, COUNTED, SUBMITTED, CANCELLED, CHANGED) = constants(17)
 
 
 @kernel
@@ -44,7 +45,7 @@ def step(
     """Apply events in their order, let timers go off between them, and decide."""
     integrate(st, record, now_s)
     index = 0
-    while index < count and events[index].kind <= UP:
+    while index < count and events[index].kind <= RESERVED:
         _apply(st, record, world, policy, events[index])
         index += 1
     if deciding:
@@ -77,6 +78,10 @@ def _apply(st: State, record: Record, world: Any, policy: Composition, event: An
         units_down(st, job, int(event.value))
     elif kind == UP:
         units_up(st, job, int(event.value))
+    elif kind == UNRESERVED:
+        remove_window(st, record, int(event.value))
+    elif kind == RESERVED:
+        make_window(st, record, int(event.value))
     elif kind == SUBMITTED:
         submit(st, record, policy, job)
         record.meter[0].arrived += 1

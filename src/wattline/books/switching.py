@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wattline.books.keeping import power_up
+from wattline.books.decision import Decision, refusal
+from wattline.books.power_states import power_up
 from wattline.model.errors import InputError
 from wattline.policies.contract import (
     Composition,
@@ -17,6 +18,7 @@ from wattline.policies.contract import (
     occupied,
     refuses,
 )
+from wattline.policies.control import switched
 from wattline.policies.memory import bound
 from wattline.policies.placement.counted import Counted
 from wattline.policies.queue import enqueue
@@ -36,7 +38,7 @@ def under(books: Books, policy: Composition) -> Books:
                          "nodes cannot go on with them")
     other = books.copy()
     state = other.state
-    other.policy = bound(policy.narrowed(len(state.windows)), len(state.jobs))
+    other.policy = bound(policy.narrowed(int(state.clock[0].windows)), len(state.jobs))
     if other.roll.jobs:
         other.annotate_all()
     _forget_plans(state)
@@ -49,10 +51,13 @@ def under(books: Books, policy: Composition) -> Books:
         if _never_starts(state, other.policy, int(row)):
             state.live[row].state = REFUSED
             other.record.meter[0].done += 1
+            other.untold.append(refusal(other.roll.key(int(row))))
         else:
             enqueue(state, other.policy, int(row))
-    if state.clock[0].off > 0:  # the next policy may not know how to switch them on
-        power_up(state, other.record, int(state.clock[0].off))
+    off = int(state.clock[0].off)
+    if off > 0:  # the next policy may not know how to switch them on
+        batch = power_up(state, other.record, off)
+        other.untold.append(Decision("up", None, float(off), 0.0, switched(state, batch, off)))
     period_s = cycle_s(state, other.policy.regulation)
     other.record.meter[0].next_cycle_s = other.now_s if period_s < np.inf else np.inf
     return other

@@ -47,6 +47,20 @@ def pop_timer(st: State, size: int) -> None:
 
 
 @kernel
+def drop_window_timers(st: State, size: int, window: int) -> int:
+    """Remove what is still to happen to a reservation; how many timers are left."""
+    left = 0
+    for index in range(size):
+        time_s = st.timers[index].time_s
+        kind = st.timers[index].kind
+        arg = st.timers[index].arg
+        if kind not in (WINDOW_START, WINDOW_END) or arg != window:
+            push_timer(st, left, time_s, kind, arg)
+            left += 1
+    return left
+
+
+@kernel
 def _less(st: State, time_s: float, kind: int, arg: int, index: int) -> bool:
     other = st.timers[index]
     if time_s != other.time_s:

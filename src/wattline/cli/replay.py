@@ -14,26 +14,40 @@ from wattline.cli.output import counted, json_option, print_json, print_table
 @click.argument("journal")
 @click.option("--scenario", metavar="FILE",
               help="Ask with the policy of this scenario instead of the journal's own.")
+@click.option("--from", "since", metavar="TIME",
+              help="With --scenario: let the journal's own policy decide up to here; a time (90m) "
+                   "or decision:N. Without it, the other policy decides from the beginning.")
+@click.option("--assume-requested", is_flag=True,
+              help="With --scenario: jobs that the journal does not see to their end run as long "
+                   "as they asked for; without it, only the journal's events are told.")
 @click.option("--allow-code", is_flag=True,
               help="Let a journal, or a scenario from a pipe, run code that it names.")
 @json_option
 @click.pass_context
 def command(
-    context: click.Context, journal: str, scenario: str | None, allow_code: bool, as_json: bool
+    context: click.Context, journal: str, scenario: str | None, since: str | None,
+    assume_requested: bool, allow_code: bool, as_json: bool,
 ) -> None:
     """Tell the events of JOURNAL to fresh books and compare decision by decision.
 
     Exit status 0 where every decision is the journal's, 1 where one differs.
     """
+    from wattline.model.errors import InputError
     from wattline.model.reading import is_file
-    from wattline.scenario.journals import ask_again, ask_another
+    from wattline.scenario.asking import Since, ask_another
+    from wattline.scenario.journals import ask_again
     from wattline.scenario.load import load
 
     if scenario is None:
+        if since is not None or assume_requested:
+            raise InputError("--from and --assume-requested are about another policy: give it "
+                             "with --scenario")
         asked = ask_again(journal, allow_code=allow_code)
     else:
+        place = None if since is None else Since.parse(since)
         named = is_file(scenario) or scenario.startswith("bundled:")
-        asked = ask_another(journal, load(scenario), allow_code=allow_code or named)
+        asked = ask_another(journal, load(scenario), place, assume_requested,
+                            allow_code=allow_code or named)
     if as_json:
         print_json(_as_json(asked))
     else:
@@ -52,11 +66,29 @@ def _as_json(asked: Any) -> dict[str, Any]:
                     for each in found.refused[:20]],
         "damaged_lines": list(asked.damaged), "complete": asked.complete,
     }
-    if asked.alternative is not None:
-        from wattline.analysis.metrics import metrics
+    if asked.other is not None:
+        said |= {"from_s": asked.other.from_s, "world": _world(asked.other),
+                 "remarks": list(asked.other.remarks), "starts": dict(asked.other.starts)}
+        if asked.other.run is not None:
+            from wattline.analysis.metrics import metrics
 
-        said["metrics"] = metrics(asked.alternative)
+            said["metrics"] = metrics(asked.other.run)
     return said
+
+
+def _world(other: Any) -> str:
+    return "simulated" if other.simulated else "events only"
+
+
+def _print_how(other: Any) -> None:
+    """From when on, in which world, and what was assumed."""
+    since = "the beginning" if other.from_s is None else (
+        f"{other.from_s:g} s; up to there the journal's own decides")
+    click.echo(f"the other policy decides from {since}")
+    click.echo("world: simulated, jobs end as their new starts make them" if other.simulated
+               else "world: events only, as the journal has them")
+    for remark in other.remarks:
+        click.echo(f"  {remark}")
 
 
 def _print(journal: str, asked: Any) -> None:
@@ -68,6 +100,8 @@ def _print(journal: str, asked: Any) -> None:
                    f"({counted(len(asked.damaged), 'line')})")
     if not asked.complete:
         click.echo("the journal has no last line: its writer did not end, or lines were lost")
+    if asked.other is not None:
+        _print_how(asked.other)
     for refused in found.refused[:3]:
         click.echo(f"not possible here: {refused.reason}")
     if found.first_difference is None:
@@ -78,11 +112,14 @@ def _print(journal: str, asked: Any) -> None:
         rows = [[where, _told(decisions)] for where, decisions in
                 (("journal", first.journal), ("here", first.here))]
         print_table(["", "decided"], rows)
-    if asked.alternative is not None:
+    if asked.other is not None and asked.other.run is not None:
         from wattline.analysis.metrics import metrics
         from wattline.cli.simulating import summary_rows
 
-        other = asked.alternative
+        if asked.other.starts:
+            click.echo("starts of jobs: " + ", ".join(
+                f"{count} {name.replace('_', ' ')}" for name, count in asked.other.starts.items()))
+        other = asked.other.run
         print_table(["metric", "value"], summary_rows(metrics(other), other),
                     "the same jobs under the other policy")
 

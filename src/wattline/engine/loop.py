@@ -8,10 +8,11 @@ decides once, and what it asked for is carried out. The books do all of this
 
 from __future__ import annotations
 
-from wattline.books.applying import change_cap, let_timers_go_off, release_dependents, submit
+from wattline.books.applying import let_timers_go_off, release_dependents, submit
 from wattline.books.deciding import decide
 from wattline.books.keeping import bring_up_to_date, end_job, integrate
 from wattline.books.record import Record
+from wattline.books.reserving import change_cap
 from wattline.engine.world import Simulated
 from wattline.model.kernel import kernel, kernel_part
 from wattline.policies.contract import Composition

@@ -7,15 +7,17 @@ written into a journal, saved in the middle, copied, and compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from wattline.books import Books, CapChanged, Counted, Ended, Event, Paced, Submitted
 from wattline.books.decision import Decision
+from wattline.books.events import Key
 from wattline.books.keeping import bring_up_to_date
-from wattline.books.roll import NAMED
+from wattline.books.roll import GRES, NAMED
+from wattline.books.world import begun
 from wattline.engine.loop import is_completed
 from wattline.engine.prepare import Rules, cap_steps, sizes_of
 from wattline.engine.world import Simulated, make_ends
@@ -24,9 +26,18 @@ from wattline.model.machine import Machine
 from wattline.policies.contract import Composition
 from wattline.policies.memory import bound, memories
 from wattline.policies.regulation.none import NoRegulation
+from wattline.policies.state import PAUSED
 
 Watch = Callable[[float, list[Event], tuple[Decision, ...], list[Event]], None]
 """Told of each instant: its time, events and decisions, and how the world answered."""
+
+
+class Switch(NamedTuple):
+    """From a time on another policy decides; `scenario` is what it was made from."""
+
+    time_s: float
+    policy: Composition
+    scenario: Mapping[str, Any] | None = None
 
 
 class Teller:
@@ -47,6 +58,34 @@ class Teller:
         self.books.world = self._world()
         self.arrived = 0
         self.taken = 0
+        self.switches: list[Switch] = []
+        self.further: list[tuple[float, Event]] = []
+        """What happens beside ends, caps and submissions, in the order of time."""
+
+    @classmethod
+    def carrying_on(
+        cls, books: Books, jobs: JobTable, rules: Rules, left_s: Mapping[Key, float]
+    ) -> Teller:
+        """The world of books that were told of something else until now, as by a journal.
+
+        `jobs` are all jobs, from the books' first on; `left_s` says how much work is left of those
+        that have begun. All starts that were asked for have happened.
+        """
+        teller = cls(jobs, books.machine, books.policy, rules)
+        teller.books = books
+        teller.caps = cap_steps(rules, books.now_s)
+        teller.arrived = count = len(books.roll)
+        state = books.state
+        state.jobs.run_s[:count] = state.live.work_s[:count] = jobs.run_s[:count]
+        state.live.unconfirmed[:count] = 0
+        books.world = teller._world()
+        for paused in np.flatnonzero(state.live.state[:count] == PAUSED):
+            state.live.work_s[paused] = left_s[books.roll.key(int(paused))]
+        for row in sorted(int(row) for row in state.running[: state.clock[0].running]):
+            bring_up_to_date(state, row)
+            state.live.work_s[row] = left_s[books.roll.key(row)]
+            begun(state, books.world, books.policy, row, True)
+        return teller
 
     def _world(self) -> Simulated:
         ends = make_ends(len(self.books.state.running), self.caps[:0])
@@ -65,7 +104,9 @@ class Teller:
             times.append(float(self.jobs.submit_s[self.arrived]))
         if self.taken < len(self.caps):
             times.append(float(self.caps[self.taken].time_s))
-        return min(times)
+        times += [switch.time_s for switch in self.switches[:1]]
+        times += [time_s for time_s, _ in self.further[:1]]
+        return max(min(times), self.books.now_s)
 
     def finished(self) -> bool:
         return int(self.books.record.meter[0].done) == len(self.jobs) or self.next_s() == np.inf
@@ -73,10 +114,13 @@ class Teller:
     def instant(self) -> tuple[float, list[Event], tuple[Decision, ...], list[Event]]:
         """Let the next instant happen: its time, events, decisions, and the world's answers."""
         now_s = self.next_s()
-        events = [*self._ends(now_s), *self._caps(now_s), *self._arrivals(now_s)]
+        self._switch(now_s)
+        further = self._further(now_s)
+        events = [*self._ends(now_s), *self._caps(now_s), *self._arrivals(now_s), *further]
         stalls = self._stalls()
         decisions = self.books.step(now_s, events)
-        assert not self.books.refused, self.books.refused
+        refused = [each for each in self.books.refused if each.event not in further]
+        assert not refused, refused
         return now_s, events, decisions, [*self._answers(), *_changed(stalls, self._stalls())]
 
     def run(self, watch: Watch | None = None) -> Books:
@@ -87,11 +131,21 @@ class Teller:
                 watch(*happened)
         return self.books
 
+    def switch(self, switches: Iterable[Switch]) -> None:
+        """Let other policies decide later on, each from its time."""
+        self.switches = sorted((*self.switches, *switches), key=lambda switch: switch.time_s)
+
+    def _switch(self, now_s: float) -> None:
+        while self.switches and self.switches[0].time_s <= now_s:
+            _, policy, scenario = self.switches.pop(0)
+            self.books.apply(now_s, ())
+            self.books = self.books.with_policy(policy, scenario)
+
     def _ends(self, now_s: float) -> Iterator[Event]:
         ends = self.books.world.ends
         heap = ends.heap[: ends.tally[0].ends]
         for row in sorted(int(job) for job in heap.job[heap.time_s <= now_s]):
-            yield Ended(row, self._completes(row, now_s))
+            yield Ended(self.books.roll.key(row), self._completes(row, now_s))
 
     def _completes(self, row: int, now_s: float) -> bool:
         """Whether the job's work will be done then; asked of a copy: the books are not there."""
@@ -112,11 +166,16 @@ class Teller:
             yield self.submissions(self.arrived)
             self.arrived += 1
 
+    def _further(self, now_s: float) -> list[Event]:
+        due = [event for time_s, event in self.further if time_s <= now_s]
+        self.further = self.further[len(due):]
+        return due
+
     def _answers(self) -> Iterator[Event]:
         record = self.books.record
         for answer in record.answers[: record.meter[0].answers]:
-            yield Paced(int(answer.job), float(answer.rate), float(answer.power_w),
-                        float(answer.stretch))
+            yield Paced(self.books.roll.key(int(answer.job)), float(answer.rate),
+                        float(answer.power_w), float(answer.stretch))
 
     def _stalls(self) -> Any:
         flows = getattr(self.books.world.network, "flows", None)
@@ -139,6 +198,8 @@ def submissions(
     def submitted(row: int) -> Submitted:
         codes = {column: int(getattr(jobs, column)[row]) for column in NAMED}
         codes = {column: code for column, code in codes.items() if code >= 0}
+        said = {name: float(values[row]) for name, values in rules.logged.items()
+                if values[row] == values[row]}
         after = int(jobs.after_job[row])
         user = codes.get("user", -1)
         return Submitted(
@@ -147,8 +208,9 @@ def submissions(
             names={column: jobs.name_of(column, code) for column, code in codes.items()},
             share=float(share[user]) if share.size and user >= 0 else 0.0,
             after=after if after >= 0 else None, think_s=float(jobs.think_s[row]),
-            logged={name: float(values[row]) for name, values in rules.logged.items()
-                    if values[row] == values[row]},
+            logged={name: value for name, value in said.items() if not name.startswith(GRES)},
+            gres={name.removeprefix(GRES): value for name, value in said.items()
+                  if name.startswith(GRES)},
             work_s=float(jobs.run_s[row]),
         )
 

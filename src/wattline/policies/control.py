@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
 
+import numpy as np
+
 from wattline.policies.contract import Composition
 from wattline.policies.state import State
 
@@ -20,7 +22,7 @@ class Control:
 
     units: int = 0
     nodes: tuple[int, ...] = ()
-    """Which ones, where nodes are chosen."""
+    """Which ones, where nodes are chosen: of a job, or of those that are switched off or on."""
     frequency_hz: float | None = None
     cap_w: float | None = None
     """Of a node, or of what the axis caps in it."""
@@ -58,3 +60,11 @@ def nodes_of(st: State, job: int) -> tuple[int, ...]:
         found += range(run, run + int(st.nodes[run].length))
         run = int(st.nodes[run].next)
     return tuple(found)
+
+
+def switched(st: State, batch: int, units: int) -> Control:
+    """Units that begin to boot or to shut down: the nodes of a batch, or so many."""
+    if batch <= 0 or st.nodes.size == 0:
+        return Control(units)
+    nodes = tuple(int(node) for node in np.flatnonzero(st.nodes.power == batch))
+    return Control(len(nodes), nodes)

@@ -53,6 +53,11 @@ ACT_START, ACT_SPEED, ACT_PAUSE, ACT_RESUME, ACT_DOWN, ACT_UP, ACT_WAKE, ACT_LEV
 # What is carried out before its turn; such an action is skipped.
 ACT_DONE: Any = np.int64(-1)
 
+NODE_OFF = -1
+"""In a node's `power`: it is off."""
+TO_COME, BEGUN, OVER = range(3)
+"""Stages of a reservation; a row that is over may be used for the next."""
+
 
 class State(KernelArrays):
     """All arrays of one simulation or one snapshot; `clock` has one record.
@@ -165,13 +170,17 @@ def _by_row(rows: int, slots: int, windows: int) -> dict[str, tuple[int, type[Re
     }
 
 
+def rooms(state: State, rows: int) -> dict[str, tuple[int, type[Record]]]:
+    """The room, and the kind, of each array of this state that has an entry per job or so."""
+    return _by_row(rows, len(state.scratch), len(state.windows))
+
+
 def reserve(state: State, rows: int) -> State:
     """The same state with room for at least so many jobs."""
-    rooms = _by_row(rows, len(state.scratch), len(state.windows))
     longer = {
         name: np.concatenate([getattr(state, name), record.table(room - len(getattr(state, name)))])
         .view(np.recarray)
-        for name, (room, record) in rooms.items() if room > len(getattr(state, name))
+        for name, (room, record) in rooms(state, rows).items() if room > len(getattr(state, name))
     }
     return state.with_arrays(**longer) if longer else state
 

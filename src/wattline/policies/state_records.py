@@ -175,6 +175,8 @@ class Window(Record):
     start_s: float
     end_s: float
     units: int
+    watts: float
+    stage: int
 
 
 class NodeRun(Record):
@@ -183,6 +185,7 @@ class NodeRun(Record):
     next: int
     length: int
     kind: int
+    power: int  # 0: on; NODE_OFF; or the number of its batch while it boots or shuts down
 
 
 class UnitKind(Record):

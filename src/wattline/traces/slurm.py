@@ -17,6 +17,7 @@ from wattline.model.signal import FloatArray
 from wattline.model.states import STATES
 from wattline.traces.convert import Cell, Converter, is_missing, slurm_state
 from wattline.traces.frequencies import frequencies, unclear
+from wattline.traces.gres import gres, gres_text
 from wattline.traces.raw import UNFINISHED, RawJobs, encode, known, unknown
 from wattline.traces.slurm_energy import Step, joules, step_joules, tres_joules
 
@@ -142,6 +143,7 @@ def _json_cells(job: Mapping[str, Any]) -> dict[str, Cell]:
         "AllocCPUS": allocated.get("cpu"),
         "ReqCPUS": requested.get("cpu") or _plain((required or {}).get("CPUs")),
         "ConsumedEnergyRaw": allocated.get("energy"),
+        "ReqTRES": gres_text(_within(tres, "requested")) or gres_text(_within(tres, "allocated")),
         "User": _plain(job.get("user")),
         "Account": _plain(job.get("account")),
         "Partition": _plain(job.get("partition")),
@@ -226,7 +228,8 @@ def _to_raw(records: _Records, source: str, unit: str, unreadable: Sequence[int]
         codes={name: values[good] for name, values in codes.items()}, preceding=preceding[good],
         think_s=np.zeros(count)[good], names=names, header={"Note": "Read from sacct"},
         logged={"wait_s": (start_s - submit_s)[good], "allocated_procs": allocated[good],
-                **{name: hz[good] for name, hz in frequencies(cells, count).items()}},
+                **{name: values[good] for name, values in
+                   (frequencies(cells, count) | gres(cells, count, source)).items()}},
         energy_j=energy_j[good], restart=_lives(job_id, start_s)[good],
         unreadable=tuple(sorted([*unreadable, *np.array(records.line)[~good].tolist()])),
         unclear_frequency=tuple(int(records.line[row]) for row in unclear(cells, count)),

@@ -153,5 +153,5 @@ def test_another_policy_takes_over_in_the_middle() -> None:
     result = [told(free), told(capped.step(50, [Ended("a")])), books.power_w, capped.power_w]
     """)
     assert found[0] == [["start", "wide"]]
-    assert found[1] == [["start", "b"]]
+    assert found[1] == [["refuse", "wide"], ["start", "b"]]
     assert found[2:] == [2400.0, 720.0 + 2 * 210.0]

@@ -96,3 +96,82 @@ def test_a_watched_cap_is_in_the_journal_too(tmp_path, capsys) -> None:
     ok("simulate", "--trace", "examples/tiny.swf", "--watch-cap", "2kW", "--no-folder",
        "--journal", path, capsys=capsys)
     assert json.loads(ok("replay", path, "--json", capsys=capsys))["equal"] is True
+
+
+@pytest.fixture(scope="module")
+def blocked(tmp_path_factory) -> tuple[Path, Path]:
+    """A journal under `block`, and a scenario of that policy without a cap of its own."""
+    from click.testing import CliRunner
+
+    from wattline.cli.main import cli
+
+    folder = tmp_path_factory.mktemp("blocked")
+    words = ["simulate", "--trace", "examples/tiny.swf", "--power-policy", "block", "--cap", "2kW",
+             "--no-folder", "--journal", str(folder / "run.journal")]
+    assert CliRunner().invoke(cli, words, catch_exceptions=False).exit_code == 0
+    (folder / "own.toml").write_text('[trace]\nfile = "none.swf"\n[policy]\npower = "block"\n')
+    return folder / "run.journal", folder / "own.toml"
+
+
+@pytest.fixture
+def other(tmp_path) -> Path:
+    path = tmp_path / "other.toml"
+    path.write_text('[trace]\nfile = "none.swf"\n[policy]\norder = "sjf"\n')
+    return path
+
+
+@pytest.mark.parametrize("place", ["", "0", "50m", "2000", "decision:9"])
+def test_the_same_policy_decides_the_same_from_anywhere(blocked, place, capsys) -> None:
+    """Jobs end as they did, because they start as they did."""
+    journal, own = blocked
+    place = ["--from", place] if place else []
+    found = json.loads(ok("replay", journal, "--scenario", own, *place, "--json", capsys=capsys))
+    assert found["equal"] is True
+    assert found["world"] == "simulated"
+    assert set(found["starts"]) == {"same"}
+    assert (found["from_s"] is None) is (place == [])
+
+
+def test_another_policy_is_asked_from_a_time_on(journal, other, capsys) -> None:
+    """Up to there nothing differs; from there on jobs start and end otherwise."""
+    words = ("replay", journal, "--scenario", other, "--from")
+    early = json.loads(call(*words, "60", "--json", capsys=capsys)[1])
+    late = json.loads(call(*words, "4000", "--json", capsys=capsys)[1])
+    assert 60 <= early["first_difference"]["time_s"] < late["first_difference"]["time_s"]
+    assert late["first_difference"]["time_s"] >= 4000
+    assert late["from_s"] == 4000
+    assert late["starts"]["same"] > early["starts"]["same"]
+    assert early["decisions"] == late["decisions"] >= 12
+    status, out, _ = call(*words, "4000", capsys=capsys)
+    assert status == 1
+    assert "from 4000 s; up to there the journal's own decides" in out
+    assert "world: simulated" in out
+    assert "from the beginning" in call("replay", journal, "--scenario", other, capsys=capsys)[1]
+
+
+def test_where_run_times_are_not_known_only_events_are_told(
+    journal, other, tmp_path, capsys
+) -> None:
+    lines = journal.read_text().splitlines(keepends=True)
+    path = tmp_path / "cut.journal"
+    path.write_text("".join(lines[: len(lines) // 2]))
+    words = ("replay", path, "--scenario", other, "--from", "60")
+    found = json.loads(call(*words, "--json", capsys=capsys)[1])
+    assert found["world"] == "events only"
+    assert "not seen to end" in found["remarks"][0]
+    assert "metrics" not in found
+    assert found["first_difference"]["time_s"] >= 60
+    assert "events only" in call(*words, capsys=capsys)[1]
+    found = json.loads(call(*words, "--assume-requested", "--json", capsys=capsys)[1])
+    assert found["world"] == "simulated"
+    assert any("not seen to end: taken to run as long" in each for each in found["remarks"])
+
+
+@pytest.mark.parametrize("words", [
+    ["--from", "60"], ["--scenario", "OTHER", "--from", "soon"],
+    ["--scenario", "OTHER", "--from", "decision:0"],
+    ["--scenario", "OTHER", "--from", "decision:99999"], ["--scenario", "OTHER", "--from", "9d"],
+])
+def test_a_place_that_is_none_is_refused_in_one_line(journal, other, words, capsys) -> None:
+    words = [str(other) if word == "OTHER" else word for word in words]
+    assert len(refused("replay", journal, *words, capsys=capsys).splitlines()) == 1

@@ -30,7 +30,12 @@ from wattline.policies.admission.levels import (
 )
 from wattline.policies.admission.ramp import may_rise
 from wattline.policies.admission.switching import settle_under
-from wattline.policies.admission.windows import after_windows_s, cap_at, level_for_windows
+from wattline.policies.admission.windows import (
+    after_windows_s,
+    cap_at,
+    level_for_windows,
+    windows_known,
+)
 from wattline.policies.contract import (
     START,
     WAIT,
@@ -123,7 +128,7 @@ class Adaptive(NamedTuple):
 def start_level(st: State, admission: Adaptive, job: int, cap_w: float) -> int:
     """The level at which a job may start now under this cap and all windows, or NO_LEVEL."""
     level = level_of(st, admission, job, cap_w - st.clock[0].power_w)
-    if level != NO_LEVEL and admission.window_start_s.size > 0:
+    if level != NO_LEVEL and windows_known(st, admission) > 0:
         level = level_for_windows(st, admission, job, level)
     return level
 

@@ -8,7 +8,13 @@ from wattline.model.kernel import kernel
 from wattline.physics.adaptive import SLACK, fits
 from wattline.policies.admission.levels import lowest, rise_of
 from wattline.policies.admission.ramp import remember, units_that_may_change
-from wattline.policies.admission.windows import cap_at, power_at
+from wattline.policies.admission.windows import (
+    cap_at,
+    power_at,
+    window_end_s,
+    window_start_s,
+    windows_known,
+)
 from wattline.policies.starting import note
 from wattline.policies.state import ACT_DOWN, ACT_UP, State
 
@@ -114,9 +120,10 @@ def _units_for_windows(
     They draw it until a time: windows that begin later do not count.
     """
     clock = st.clock[0]
-    for window in range(admission.window_start_s.size):
-        begins_s = max(admission.window_start_s[window], clock.now_s)
-        if admission.window_end_s[window] <= clock.now_s or begins_s >= until_s or more_w <= 0.0:
+    for window in range(windows_known(st, admission)):
+        begins_s = max(window_start_s(st, admission, window), clock.now_s)
+        ends_s = window_end_s(st, admission, window)
+        if ends_s <= clock.now_s or begins_s >= until_s or more_w <= 0.0:
             continue
         room_w = cap_at(st, admission, begins_s) - power_at(st, begins_s)
         units = min(units, int(max(room_w, 0.0) / more_w))

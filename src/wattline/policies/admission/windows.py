@@ -1,4 +1,8 @@
-"""Caps that are known in advance: no job starts that would keep a planned window from holding."""
+"""Caps that are known in advance: no job starts that would keep a planned window from holding.
+
+Windows are those of the plan that the policy was made with, and behind them the reservations of
+watts that were made since: those stand in the books.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +16,42 @@ from wattline.policies.state import BLOCK, State
 
 
 @kernel
-def held_at(admission: Any, time_s: float) -> float:
+def windows_known(st: State, admission: Any) -> int:
+    """How many windows there may be; some may be over, or keep no watts."""
+    return int(admission.window_start_s.size + st.windows.size)
+
+
+@kernel
+def window_start_s(st: State, admission: Any, window: int) -> float:
+    planned = admission.window_start_s.size
+    if window < planned:
+        return float(admission.window_start_s[window])
+    return float(st.windows[window - planned].start_s)
+
+
+@kernel
+def window_end_s(st: State, admission: Any, window: int) -> float:
+    """Of one that keeps no watts, or is over: long ago."""
+    planned = admission.window_start_s.size
+    if window < planned:
+        return float(admission.window_end_s[window])
+    made = st.windows[window - planned]
+    return float(made.end_s) if made.watts > 0.0 else -float("inf")
+
+
+@kernel
+def held_at(st: State, admission: Any, time_s: float) -> float:
     """What windows take from the cap at a time."""
+    held_w = 0.0
     for window in range(admission.window_start_s.size):
         if admission.window_start_s[window] <= time_s < admission.window_end_s[window]:
-            return float(admission.window_held_w[window])
-    return 0.0
+            held_w = admission.window_held_w[window]
+            break
+    for window in range(st.windows.size):
+        made = st.windows[window]
+        if made.watts > 0.0 and made.start_s <= time_s < made.end_s:
+            held_w += made.watts
+    return float(held_w)
 
 
 @kernel
@@ -27,8 +61,8 @@ def cap_at(st: State, admission: Any, time_s: float) -> float:
     The cap of now may be another than the plan began with: changes are not known beforehand.
     """
     clock = st.clock[0]
-    without_w = clock.cap_w + held_at(admission, clock.now_s)
-    held_w = held_at(admission, time_s)
+    without_w = clock.cap_w + held_at(st, admission, clock.now_s)
+    held_w = held_at(st, admission, time_s)
     if held_w > 0.0:
         return float(min(without_w, admission.machine_w) - held_w)
     return float(without_w)
@@ -51,14 +85,12 @@ def keeps_windows(
     """Whether a job that starts at this time and level leaves every window under its cap."""
     end_s = start_s + st.live[job].requested_s / admission.speed[level]
     rise_w = rise_of(st, job) * admission.dynamic[level]
-    for window in range(admission.window_start_s.size):
-        begins_s = admission.window_start_s[window]
-        if begins_s >= end_s:
-            break
-        if admission.window_end_s[window] <= start_s:
+    for window in range(windows_known(st, admission)):
+        begins_s = window_start_s(st, admission, window)
+        if begins_s >= end_s or window_end_s(st, admission, window) <= start_s:
             continue
-        drawn_w = power_at(st, max(begins_s, start_s))
-        if not fits(drawn_w + rise_w, cap_at(st, admission, begins_s)):
+        at_s = max(begins_s, start_s)
+        if not fits(power_at(st, at_s) + rise_w, cap_at(st, admission, at_s)):
             return False
     return True
 
@@ -86,15 +118,14 @@ def power_at(st: State, time_s: float) -> float:
 @kernel
 def after_windows_s(st: State, admission: Any, job: int) -> float:
     """The first time, now or the end of a window, at which no window is in a job's way."""
-    start_s = st.clock[0].now_s
-    if admission.window_start_s.size == 0 or keeps_windows(
-        st, admission, job, start_s, lowest(admission, job)
-    ):
-        return float(start_s)
-    for window in range(admission.window_start_s.size):
-        if admission.window_end_s[window] <= start_s:
-            continue
-        if keeps_windows(st, admission, job, admission.window_end_s[window],
-                         lowest(admission, job)):
-            return float(admission.window_end_s[window])
-    return float("inf")
+    now_s = st.clock[0].now_s
+    level = lowest(admission, job)
+    count = windows_known(st, admission)
+    if count == 0 or keeps_windows(st, admission, job, now_s, level):
+        return float(now_s)
+    first_s = float("inf")
+    for window in range(count):
+        ends_s = window_end_s(st, admission, window)
+        if now_s < ends_s < first_s and keeps_windows(st, admission, job, ends_s, level):
+            first_s = ends_s
+    return float(first_s)

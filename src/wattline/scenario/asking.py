@@ -1,0 +1,273 @@
+"""Asking a journal what another policy would have done, from the beginning or from a time on.
+
+Up to that time the journal's own policy decides. From there on either a simulated world goes on, in
+which jobs end as their new starts make them and take as long as the journal saw them run; or, where
+it did not see that, the books are told its events as they are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from wattline.books import (
+    Books,
+    Cancelled,
+    CapChanged,
+    Changed,
+    Measured,
+    NodesDown,
+    NodesUp,
+    NotStarted,
+    ReservationRemoved,
+    Reserved,
+    Started,
+    Submitted,
+)
+from wattline.books.events import Key
+from wattline.books.journal import Entry
+from wattline.books.replay import Replay, replay
+from wattline.engine.simulate import collect
+from wattline.engine.telling import Switch, Teller
+from wattline.model.errors import InputError
+from wattline.model.units import parse_duration
+from wattline.scenario.build import Plan
+from wattline.scenario.comparing import Comparison, starts
+from wattline.scenario.journals import (
+    NO_AXES,
+    Asked,
+    Otherwise,
+    along_axes,
+    books_of,
+    journal_at,
+    plan_of,
+)
+from wattline.scenario.model import CapPlan, Scenario
+from wattline.scenario.work_seen import WorkSeen
+
+OUTSIDE = (NodesDown, NodesUp, Reserved, ReservationRemoved, CapChanged, Cancelled, Changed)
+"""Events that no policy brings about: they happen whatever is decided."""
+NOT_UP_TO_THERE = ("up to there its own policy decides otherwise than the journal says: the other "
+                   "was not asked")
+
+
+@dataclass(frozen=True)
+class Since:
+    """From where on the other policy decides: a time, or the step with that decision in it."""
+
+    time_s: float | None = None
+    decision: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Since:
+        """`90m`, or `decision:17`."""
+        kind, colon, number = text.partition(":")
+        if kind != "decision" or not colon:
+            return cls(time_s=parse_duration(text))
+        if not number.isdecimal() or not number.isascii() or int(number[:12]) < 1:
+            raise InputError(f"'{text}' names no decision; they count from 1, as in decision:17")
+        return cls(decision=int(number[:12]))
+
+    def cut(self, entries: Sequence[Entry]) -> tuple[int, float]:
+        """The first entry that is decided anew, and from when on."""
+        seen = 0
+        for place, entry in enumerate(entries):
+            seen += len(entry.decisions or ())
+            if self.decision is not None and seen >= self.decision:
+                return place, entry.time_s
+            if self.time_s is not None and entry.time_s >= self.time_s:
+                return place, self.time_s
+        last_s = entries[-1].time_s if entries else 0.0
+        raise InputError(f"the journal has {seen} decisions and ends at {last_s:g} s; nothing is "
+                         "left to be asked from there")
+
+
+def ask_another(
+    path: str | Path, other: Scenario, since: Since | None = None,
+    assume_requested: bool = False, *, allow_code: bool = False,
+) -> Asked:
+    """What another policy would have done with the same jobs.
+
+    `assume_requested`: a job that began and that the journal does not see to its end runs as long
+    as it asked for, and a simulated world goes on. Jobs that did not begin are always taken so.
+    """
+    if other.policy.python is not None:
+        raise InputError(NO_AXES)
+    journal = journal_at(path)
+    entries = list(journal.entries())
+    question = _Question.of(journal.head, entries, other, since, str(path), allow_code)
+    simulated = assume_requested or not question.unknown
+    result, answer = question.simulated() if simulated else question.told()
+    return Asked(result, len(question.ready.jobs), tuple(journal.damaged), journal.complete, answer)
+
+
+@dataclass(frozen=True, eq=False)
+class _Question:
+    """A journal, a policy, and from where on it is asked."""
+
+    head: Mapping[str, Any]
+    entries: Sequence[Entry]
+    place: int
+    """The first entry that is decided anew."""
+    from_s: float | None
+    ready: Plan
+    """The journal's jobs under the other policy."""
+    own_cap: bool
+    """Whether the other scenario has a cap; otherwise the journal's goes on."""
+    seen: WorkSeen
+    source: str
+    allow_code: bool
+
+    @classmethod
+    def of(
+        cls, head: Mapping[str, Any], entries: Sequence[Entry], other: Scenario,
+        since: Since | None, source: str, allow_code: bool,
+    ) -> _Question:
+        place, from_s = (0, None) if since is None else since.cut(entries)
+        seen = WorkSeen()
+        seen.read(entries[:place])
+        if from_s is not None:
+            seen.cut(from_s)
+        seen.read(entries[place:])
+        own_cap = other.power.cap is not None or other.power.watch_cap is not None
+        ready = plan_of({"scenario": _scenario(head, other, own_cap)}, entries, source,
+                        {job: seen.total_s(job) for job in seen.ended}, allow_code=allow_code)
+        return cls(head, entries, place, from_s, ready, own_cap, seen, source, allow_code)
+
+    @cached_property
+    def jobs(self) -> list[Submitted]:
+        """In the order of their rows."""
+        return [event for entry in self.entries for event in entry.events
+                if isinstance(event, Submitted)]
+
+    @cached_property
+    def unknown(self) -> list[Key]:
+        """Jobs that began, and whose end the journal does not see."""
+        return [each.job for each in self.jobs
+                if each.job in self.seen.begun_s and each.job not in self.seen.ended]
+
+    @cached_property
+    def unseen(self) -> list[Key]:
+        """Jobs that did not even begin, and that nobody withdraws."""
+        gone = {event.job for entry in self.entries for event in entry.events
+                if isinstance(event, Cancelled)}
+        return [each.job for each in self.jobs if each.job not in gone | self.seen.begun_s.keys()]
+
+    def simulated(self) -> tuple[Replay, Otherwise]:
+        """Let a simulated world go on from there."""
+        if self.from_s is None:
+            found = Replay()
+            teller = Teller(self.ready.jobs, self.ready.machine, along_axes(self.ready),
+                            self.ready.rules)
+        else:
+            found, books = self._up_to_there()
+            if not found.equal:
+                return found, Otherwise(self.from_s, False, (NOT_UP_TO_THERE,))
+            teller = Teller.carrying_on(books, self.ready.jobs, self.ready.rules, self._left_s())
+            teller.switch([Switch(self.from_s, along_axes(self.ready))])
+        self._tell(teller)
+        comparison = Comparison(found, self.entries[self.place:], teller)
+        teller.run(comparison.watch)
+        found = replace(comparison.end(), decisions=self._decisions())
+        books, ready = teller.books, self.ready
+        run = collect(ready.jobs, ready.machine, ready.rules, books.state, books.record, 0.0)
+        moved = starts([job.job for job in self.jobs], self.seen.begun_s, run.schedule.start_s)
+        return found, Otherwise(self.from_s, True, self._remarks(), ready.finished(run), moved)
+
+    def told(self) -> tuple[Replay, Otherwise]:
+        """Tell the rest of the journal's events as they are."""
+        found, books = Replay(), books_of(self.head, self.ready)
+        if self.from_s is not None:
+            found, books = self._up_to_there()
+            if not found.equal:
+                return found, Otherwise(self.from_s, False, (NOT_UP_TO_THERE,))
+            books = books.with_policy(along_axes(self.ready))
+        rest = replay(books, [entry for entry in self.entries[self.place:] if not entry.policy])
+        first = rest.first_difference
+        if first is not None:
+            rest.first_difference = replace(first, step=first.step + found.steps)
+        rest = replace(rest, steps=rest.steps + found.steps, decisions=self._decisions())
+        said = [f"{counted(self.unknown)} not seen to end: told are the journal's events as they "
+                "are, and after the first difference they contradict what is decided here"]
+        if self.own_cap:
+            said.append("the cap is the journal's: that of the other scenario is left out")
+        return rest, Otherwise(self.from_s, False, tuple(said))
+
+    def _decisions(self) -> int:
+        return sum(len(entry.decisions or ()) for entry in self.entries)
+
+    def _up_to_there(self) -> tuple[Replay, Books]:
+        """Books under the journal's own policy, told all up to there."""
+        books = books_of(self.head, self._plan(self.head))
+        books.keeps_log = True
+        found = replay(books, self.entries[: self.place],
+                       lambda given: along_axes(self._plan(given)))
+        books = found.books or books
+        books.apply(max(self.from_s or 0.0, books.now_s), ())
+        return found, books
+
+    def _plan(self, head: Mapping[str, Any]) -> Plan:
+        return plan_of(head, self.entries, self.source, allow_code=self.allow_code)
+
+    def _left_s(self) -> dict[Key, float]:
+        """The work that is left of jobs that have begun."""
+        return {job.job: self.seen.left_s(job.job) if job.job in self.seen.ended
+                else max(job.requested_s - self.seen.done_s(job.job), 0.0) for job in self.jobs}
+
+    def _tell(self, teller: Teller) -> None:
+        """Let the world do what the journal says, and call jobs as it does."""
+        if len(self.ready.jobs) != len(self.jobs):
+            raise InputError(f"{self.source}: not all of its jobs fit the machine")
+        own, jobs = teller.submissions, self.jobs
+        teller.submissions = lambda row: replace(own(row), job=jobs[row].job,
+                                                 after=jobs[row].after)
+        if not self.own_cap:
+            teller.caps = teller.caps[:0]
+        teller.further = [(entry.time_s, event) for entry in self.entries[self.place:]
+                          for event in entry.events if isinstance(event, OUTSIDE)
+                          and not (self.own_cap and isinstance(event, CapChanged))]
+
+    def _remarks(self) -> tuple[str, ...]:
+        """What was assumed, and what of the journal was left out."""
+        rest = self.entries[self.place:]
+        said = ["the cap is that of the other scenario" if self.own_cap
+                else "the cap is the journal's"]
+        for jobs, lack in ((self.unknown, "end"), (self.unseen, "begin")):
+            if jobs:
+                said.append(f"{counted(jobs)} not seen to {lack}: taken to run as long as asked")
+        later = sum(1 for entry in rest if entry.policy)
+        if later:
+            said.append(f"later changes of the policy are left out ({later})")
+        inside = Counter(type(event).__name__ for entry in rest for event in entry.events
+                         if isinstance(event, Started | NotStarted | Measured))
+        said += [f"events {name} are left out, the world here is a simulated one ({count})"
+                 for name, count in sorted(inside.items())]
+        return tuple(said)
+
+
+def counted(unknown: Sequence[Key]) -> str:
+    """How many jobs, and the first."""
+    if len(unknown) == 1:
+        return f"1 job ('{unknown[0]}') is"
+    return f"{len(unknown)} jobs (the first is '{unknown[0]}') are"
+
+
+def _scenario(head: Mapping[str, Any], other: Scenario, own_cap: bool) -> dict[str, Any]:
+    """The journal's scenario with what the other says of decisions; its cap where that has none."""
+    try:
+        own = Scenario.model_validate(head["scenario"])
+    except (KeyError, ValueError):
+        raise InputError("the first line of the journal says no scenario; ask it in Python, with "
+                         "`wattline.books.replay`") from None
+    power = other.power
+    cap = own.power.cap if own.power.cap is not None else own.power.watch_cap
+    if not own_cap and cap is not None:
+        watched = other.policy.power == "none" and not isinstance(cap, CapPlan)
+        power = power.model_copy(update={"watch_cap" if watched else "cap": cap})
+    update = {"policy": other.policy, "power": power, "network": other.network,
+              "shares": other.shares or own.shares}
+    return own.model_copy(update=update).model_dump(mode="json", exclude_none=True)

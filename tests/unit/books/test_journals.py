@@ -1,0 +1,122 @@
+"""Books that write a journal: all that they take, decide and become, and the replay of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.choices import planned
+from tests.support.plain import in_plain
+from tests.unit.books.test_told_books import BOOKS
+
+WRITING = BOOKS + """
+    from wattline.books.journal import read_journal
+    from wattline.books.replay import replay
+    def writing(policy=None, **more):
+        books, lines = opened(policy, **more), []
+        books.keep_journal(JournalWriter(lines.append))
+        return books, lines
+    def read(lines):
+        return list(read_journal("".join(lines), "journal").entries())
+"""
+
+
+def test_another_policy_is_written_into_the_journal_and_repeated_by_the_replay() -> None:
+    """`wide` lacks watts under the next policy: it is refused, and the replay refuses it too."""
+    found = in_plain(WRITING + """
+    books, lines = writing(cap_w_max=1500.0)
+    books.step(0, [CapChanged(1500.0), Submitted("a", 8, 100.0), Submitted("wide", 8, 10.0)])
+    books.step(1, [Submitted("b", 2, 10.0)])
+    books = books.with_policy(compose(admission=Block()), {"name": "capped"})
+    decided = told(books.step(50, [Ended("a")]))
+    entries = read(lines)
+    made = []
+    def make(given):
+        made.append(given)
+        return compose(admission=Block())
+    same = replay(opened(cap_w_max=1500.0), entries, make)
+    plain = replay(opened(cap_w_max=1500.0), [each for each in entries if not each.policy])
+    wrong = []
+    for maker in (None, lambda given: compose()):
+        try:
+            replay(opened(cap_w_max=1500.0), entries, maker)
+        except InputError as error:
+            wrong.append(str(error))
+    result = [decided, same.equal, same.decisions, made, plain.equal, wrong]
+    """)
+    decided, equal, decisions, made, without, wrong = found
+    assert decided == [["refuse", "wide"], ["start", "b"]]
+    assert equal
+    assert decisions == 3
+    assert made[0]["scenario"] == {"name": "capped"}
+    assert "admission=Block" in made[0]["axes"]
+    assert not without
+    assert "make_policy" in wrong[0]
+    assert "admission=NoLimit" in wrong[1]
+
+
+def test_the_journal_goes_on_with_the_books_that_go_on() -> None:
+    """A copy is tried out and writes nothing; after a change the books of before write nothing."""
+    found = in_plain(WRITING + """
+    books, lines = writing()
+    books.step(0, [Submitted("a", 8, 100.0)])
+    before = len(lines)
+    ahead = books.copy().with_policy(compose(admission=Wait(20.0, 3)))
+    ahead.step(5, [Ended("a")])
+    tried = len(lines)
+    other = books.with_policy(compose(admission=Wait(20.0, 3)))
+    books.step(6, [])
+    changed = len(lines)
+    other.step(7, [Ended("a")])
+    result = [before, tried, changed, len(lines)]
+    """)
+    assert found == [2, 2, 3, 4]
+
+
+def test_a_journal_says_what_was_refused_and_replays_all_the_same() -> None:
+    """Twice the same event, an unknown job, a time in the past: none of them is told again."""
+    found = in_plain(WRITING + """
+    books, lines = writing()
+    over = Ended("a")
+    books.step(0, [Submitted("a", 2, 10.0)])
+    books.step(5, [over, over, Ended("nobody"), "no event"])
+    books.step(3, [Submitted("b", 1, 1.0)])
+    books.apply(6, [Measured(900.0), Measured(-1.0)])
+    books.step(7, [Submitted("c", 3, 1.0)])
+    entries = read(lines)
+    result = [[each.refused for each in entries], [len(each.events) for each in entries],
+              replay(opened(), entries).equal]
+    """)
+    refused, events, equal = found
+    assert [len(each) for each in refused] == [0, 3, 1, 1, 0]
+    assert "Ended: no job 'nobody' is known" in refused[1]
+    assert events == [1, 1, 0, 1, 1]
+    assert equal
+
+
+def test_a_journal_begins_with_empty_books() -> None:
+    found = in_plain(WRITING + """
+    books = opened()
+    books.step(0, [Submitted("a", 8, 100.0)])
+    try:
+        books.keep_journal(JournalWriter(print))
+        result = ""
+    except InputError as error:
+        result = str(error)
+    """)
+    assert "empty" in found
+
+
+def test_a_simulation_that_changes_its_policy_replays_to_the_same_decisions(tmp_path: Path) -> None:
+    """From 300 s on watts decide; the journal knows, and the run is another than without."""
+    from wattline.scenario.journals import ask_again, run_with_journal
+
+    path = tmp_path / "run.journal"
+    first, later = planned("power.none", **{"power.watch_cap": "3kW"}), planned("power.block")
+    run = run_with_journal(first, path, changes=[(300.0, later)])
+    assert '{"policy":{"axes":' in path.read_text()
+    assert ask_again(path).equal
+    assert ask_again(path).complete
+    alone = run_with_journal(first, tmp_path / "alone.journal")
+    assert (run.schedule.start_s != alone.schedule.start_s).any()
+    before = alone.schedule.start_s < 300.0
+    assert (run.schedule.start_s[before] == alone.schedule.start_s[before]).all()

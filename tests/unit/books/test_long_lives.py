@@ -1,0 +1,128 @@
+"""Books that are kept for years: what is over is forgotten, and no decision depends on it."""
+
+from __future__ import annotations
+
+from tests.support.plain import in_plain
+from tests.unit.books.test_told_books import BOOKS
+
+FLOW = BOOKS + """
+    from wattline.books import books as module
+    def flow(books, steps, at_once=8):
+        decided, rows = [], []
+        for number in range(steps):
+            first = number * at_once
+            over = [Ended(job) for job in range(first - at_once, first)] if number else []
+            came = [Submitted(first + job, 1, 60.0 - job) for job in range(at_once)]
+            decided += told(books.step(float(number), over + came))
+            rows.append(len(books.roll))
+        return decided, rows
+"""
+
+
+def test_steps_forget_by_themselves_what_is_over_and_decide_the_same() -> None:
+    """Two hundred jobs pass; with a bound of 20 no more than those and the next wave have rows."""
+    found = in_plain(FLOW + """
+    kept = flow(opened(), 25)
+    module.OVER_FROM = 20
+    forgetting = opened()
+    short = flow(forgetting, 25)
+    result = [kept[0] == short[0], len(kept[0]), kept[1][-1], max(short[1]),
+              forgetting.forgotten, int(forgetting.record.meter[0].done)]
+    """)
+    same, starts, rows, most, forgotten, done = found
+    assert same
+    assert (starts, rows, done) == (200, 200, 192)
+    assert most < 20 + 3 * 8
+    assert forgotten > 150
+
+
+def test_what_a_peak_took_is_given_back() -> None:
+    """Three thousand jobs wait and are withdrawn: arrays then are as they were at the beginning."""
+    found = in_plain(FLOW + """
+    books = opened()
+    def sizes():
+        return [len(books.state.jobs), len(books.state.queue), len(books.state.profile),
+                len(books.state.timers), len(books.record.log_time_s), len(books.record.decided)]
+    books.step(0, [Submitted("a", 8, 100.0)])
+    before = sizes()
+    books.step(1, [Submitted(job, 8, 100.0) for job in range(3000)])
+    peak = sizes()
+    books.step(2, [Cancelled(job) for job in range(1, 3000)])
+    books.compact()
+    after = sizes()
+    result = [before, peak, after, told(books.step(3, [Ended("a")])), len(books.save())]
+    """)
+    before, peak, after, decided, saved = found
+    assert all(small * 2 <= large for small, large in zip(before, peak, strict=True))
+    assert all(now * 2 <= large for now, large in zip(after, peak, strict=True))
+    assert after[:5] == before[:5]
+    assert decided == [["start", 0]]
+    assert saved < 100_000
+
+
+def test_the_job_that_stopped_the_others_is_known_after_forgetting() -> None:
+    """`b` lacks watts and stops `c` until it would no longer end before `wide` begins, at 11 s."""
+    found = in_plain(BOOKS + """
+    def lived(forget):
+        books = opened(compose(admission=Block()), cap_w=2000.0, cap_w_max=2400.0)
+        waits = [Submitted("wide", 8, 50.0), Submitted("b", 3, 90.0), Submitted("c", 1, 20.0)]
+        happens = {0: [Submitted("x", 1, 5.0)], 1: [Ended("x"), Submitted("a", 4, 100.0)],
+                   2: waits, 10: [], 12: []}
+        decided = []
+        for now_s, events in happens.items():
+            decided.append(told(books.step(now_s, events)))
+            if forget and now_s >= 2:
+                books.compact()
+        return decided
+    result = [lived(False), lived(True)]
+    """)
+    expected = [[["start", "x"]], [["start", "a"]], [], [], [["start", "c"]]]
+    assert found == [expected, expected]
+
+
+def test_loaded_books_forget_as_those_that_were_saved() -> None:
+    found = in_plain(FLOW + """
+    module.OVER_FROM = 20
+    books = opened()
+    flow(books, 4)
+    loaded = Books.load(books.save(), machine, compose(), Terms())
+    before = [loaded.forgotten, len(loaded.roll), len(loaded.state.jobs)]
+    wave = [Submitted(500 + job, 1, 5.0) for job in range(30)]
+    same = told(books.step(50.0, wave)) == told(loaded.step(50.0, wave))
+    gone = [Cancelled(500 + job) for job in range(30)]
+    for each in (books, loaded):
+        each.step(51.0, gone)
+        each.step(52.0, [])
+    result = [before, same, [books.forgotten, loaded.forgotten],
+              [len(books.roll), len(loaded.roll)]]
+    """)
+    before, same, forgotten, rows = found
+    assert before == [24, 8, 1024]
+    assert same
+    assert forgotten == [54, 54]
+    assert rows == [8, 8]
+
+
+def test_all_that_was_said_of_jobs_is_saved_and_loaded() -> None:
+    found = in_plain(BOOKS + """
+    books = opened()
+    said = [Submitted("a", 8, 100.0, names={"user": "ada"}, codes={"queue": np.int64(3)}),
+            Submitted(0, 2, 10.0, procs=7, share=0.5, logged={"x": np.float32(0.5)}),
+            Submitted("c", 1, 10.0, watts=120.0, after=0, think_s=3.0, work_s=8.0)]
+    books.step(0, said)
+    loaded = Books.load(books.save(), machine, compose(), Terms())
+    result = [repr(loaded.roll.jobs) == repr(books.roll.jobs).replace("np.int64(3)", "3")
+              .replace("np.float32(0.5)", "0.5"), [type(job.units).__name__ for job in
+              loaded.roll.jobs], loaded.roll.codes == books.roll.codes]
+    """)
+    assert found == [True, ["int", "int", "int"], True]
+
+
+def test_a_stream_of_jobs_is_measured_in_jobs_and_megabytes() -> None:
+    found = in_plain(BOOKS + """
+    from wattline.benchmarks import _books
+    _books.AT_ONCE = 50
+    result = _books.stream(compose(), 200)
+    """)
+    assert found["streamed_jobs"] == 200
+    assert 0 <= found["stream_grew_mb"] < found["memory_mb"]

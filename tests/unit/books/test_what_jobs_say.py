@@ -1,0 +1,101 @@
+"""What a job says of itself at its submission reaches policies alike, from a log or live."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from tests.support.workloads import compose
+
+from wattline.books import Books, Submitted
+from wattline.books.event_codes import event_from, event_values
+from wattline.engine.prepare import Rules
+from wattline.engine.simulate import knowing
+from wattline.engine.telling import submissions
+from wattline.model.machine import Machine
+from wattline.policies.memory import Memory, memories
+from wattline.policies.order.ranked import Ranked
+from wattline.traces import read
+
+MACHINE = Machine.uniform(8)
+TABLE = """JobID|Submit|Start|End|NNodes|NCPUS|Timelimit|State|User|Account|JobName|ReqTRES
+1|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:10:00|2|2|01:00:00|COMPLETED|ada|physics|\
+lammps|cpu=2,gres/gpu=4,node=2
+2|2026-01-01T00:01:00|2026-01-01T00:01:00|2026-01-01T00:10:00|1|1|01:00:00|COMPLETED|bob|biology|\
+gromacs|cpu=1,node=1
+3|2026-01-01T00:02:00|2026-01-01T00:02:00|2026-01-01T00:10:00|1|1|01:00:00|COMPLETED|ada|biology|\
+lammps|cpu=1,gres/gpu=1,gres/gpu:a100=1,node=1
+"""
+
+
+class Said(Memory):
+    """What an axis may want to know of each job."""
+
+    FIELDS = ("account", "application", "gpus")
+    PER_JOB: ClassVar[Mapping[str, str]] = {"account": "i8", "application": "i8", "gpus": "f8"}
+    account: Any
+    application: Any
+    gpus: Any
+
+
+def named(column: str, *names: str) -> Any:
+    """A way to find a job's place among the names that an axis knows."""
+    return lambda jobs, logged: np.array([names.index(jobs.name_of(column, code))
+                                          for code in getattr(jobs, column)])
+
+
+def asking() -> Any:
+    """A policy with an axis that knows accounts, applications and GPUs."""
+    memory = Said.start({
+        "account": named("group", "biology", "physics"),
+        "application": named("application", "gromacs", "lammps"),
+        "gpus": lambda jobs, logged: logged.get("gres/gpu", np.full(len(jobs), np.nan)),
+    })
+    return compose(order=Ranked(memory))
+
+
+def entries(policy: Any, count: int) -> list[list[float]]:
+    memory = next(iter(memories(policy).values()))
+    return [np.nan_to_num(getattr(memory, name)[:count], nan=-1.0).tolist()
+            for name in memory.FIELDS]
+
+
+EXPECTED = [[1, 0, 0], [1, 0, 1], [4.0, -1.0, 1.0]]
+
+
+def test_a_log_and_a_running_machine_tell_an_axis_the_same(tmp_path) -> None:
+    path = tmp_path / "sacct.txt"
+    path.write_text(TABLE)
+    log = read(path)
+    rules = Rules(logged=log.logged)
+    assert entries(knowing(asking(), log.jobs, log.logged), 3) == EXPECTED
+    told = submissions(log.jobs, MACHINE, rules)
+    live = [Submitted("1", 2, 3600.0, account="physics", application="lammps", gres={"gpu": 4}),
+            Submitted("2", 1, 3600.0, account="biology", application="gromacs"),
+            Submitted("3", 1, 3600.0, names={"group": "biology"}, application="lammps",
+                      gres={"gpu": 1, "gpu:a100": 1})]
+    for jobs in ([told(row) for row in range(3)], live):
+        books = Books.open(MACHINE, asking())
+        books.admit([event_from(event_values(job)) for job in jobs], 0.0)  # as a journal has them
+        assert entries(books.policy, 3) == EXPECTED
+        loaded = Books.load(books.save(), MACHINE, asking(), books.terms)
+        assert entries(loaded.policy, 3) == EXPECTED
+        assert loaded.roll.jobs[0].gres == books.roll.jobs[0].gres
+        assert loaded.roll.jobs[0].account == books.roll.jobs[0].account
+
+
+def test_what_no_job_has_is_refused_by_its_name() -> None:
+    books = Books.open(MACHINE, compose())
+    wrong = {
+        "'usr'": Submitted("a", 1, 1.0, names={"usr": "ada"}),
+        "'colour'": Submitted("a", 1, 1.0, codes={"colour": 3}),
+        "'gpu'": Submitted("a", 1, 1.0, gres={"gpu": -1}),
+        "account": Submitted("a", 1, 1.0, account="physics", names={"group": "biology"}),
+        "texts": Submitted("a", 1, 1.0, application=7),  # type: ignore[arg-type]
+    }
+    for word, job in wrong.items():
+        books.step(0.0, [job])
+        assert len(books.refused) == 1
+        assert word in books.refused[0].reason
+    assert len(books.roll) == 0
