@@ -83,3 +83,4 @@ def _as_submitted(state: State, row: int) -> None:
     live, asked = state.live[row], state.jobs[row]
     live.units, live.requested_s, live.watts = asked.units, asked.requested_s, asked.watts
     live.config, live.stretch, live.level = 0, 1.0, -1
+    live.level_stretch, live.level_share = 1.0, 1.0

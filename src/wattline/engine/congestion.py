@@ -248,7 +248,7 @@ def _repace(
     """Give a job its new rate, unless it is the one that it has."""
     live = st.live[job]
     waiting = network.flows.share[job] if network.flows.sensitive[job] else 0.0
-    stretch = (1.0 + waiting * (slowed - 1.0)) / _node_speed(st, job)
+    stretch = live.level_stretch * (1.0 + waiting * (slowed - 1.0)) / _node_speed(st, job)
     rate = st.clock[0].speed / stretch
     live.stretch = stretch
     if abs(rate - live.rate) > 1e-9 * rate:

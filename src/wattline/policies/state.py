@@ -137,9 +137,11 @@ LIVE = np.dtype(
         ("first_node", "i8"),  # head and tail of the chain of its runs of nodes
         ("last_run", "i8"),
         ("own_watts", "i8"),  # the log says what it draws; its nodes do not
-        ("stretch", "f8"),  # product of slowdowns imposed from outside (congestion); 1 = none
+        ("stretch", "f8"),  # product of slowdowns (level, kind of node, congestion); 1 = none
         ("cap_w", "f8"),  # of one of its units; infinite where there is none
         ("level", "i8"),  # of frequency, where admission chose one; else -1
+        ("level_stretch", "f8"),  # the slowdown of that level; 1 at full speed
+        ("level_share", "f8"),  # of the power above idle that it leaves; 1 at full speed
         ("completed", "i8"),  # 1: it ended because its work was done
         ("begun", "i8"),  # 1: its start was carried out, and it has not ended
         ("unconfirmed", "i8"),  # 1: its start was asked for and has not been seen to happen
@@ -322,6 +324,8 @@ def fill_rows(state: State, first: int, table: JobTable, units: Any, watts: Any)
     live.work_s = table.run_s
     live.watts = watts
     live.stretch = 1.0
+    live.level_stretch = 1.0
+    live.level_share = 1.0
     live.cap_w = np.inf
     live.start_s = np.nan
     live.end_s = np.nan

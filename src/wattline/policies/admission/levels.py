@@ -47,6 +47,9 @@ def set_level(st: State, admission: Any, job: int, level: int) -> None:
     live.watts = live.units * st.clock[0].idle_w + rise_of(st, job) * admission.dynamic[level]
     live.stretch = 1.0 / admission.speed[level]
     live.level = level
+    # What the nodes are and how full the network is changes the two above, and not these.
+    live.level_stretch = live.stretch
+    live.level_share = admission.dynamic[level]
 
 
 @kernel

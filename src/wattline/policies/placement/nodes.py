@@ -60,9 +60,11 @@ def adopt_kinds(st: State, job: int) -> None:
             speed = min(speed, kind.speed)
         run = st.nodes[run].next
     live.idle_w = idle_w
-    live.stretch = 1.0 / speed
+    live.stretch = live.level_stretch / speed
     if not live.own_watts:
         live.watts = active_w
+        if live.level_share < 1.0:
+            live.watts = idle_w + (active_w - idle_w) * live.level_share
 
 
 @kernel
