@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wattline.model.promises import EnergyPeriods, Frequencies, Promises
 from wattline.policies.contract import Composition
-from wattline.scenario.model import CapPlan, name_of
-from wattline.scenario.parameters import policy_parameters
+from wattline.scenario.model import CapPlan
 
 if TYPE_CHECKING:
     from wattline.physics.core_power import FrequencyRange
@@ -20,14 +20,16 @@ def promises(plan: Plan) -> Promises:
     """What the plan's policy has to keep; a policy in Python promises nothing."""
     if not isinstance(plan.policy, Composition):
         return Promises()
+    from wattline.policies.admission.adaptive import Adaptive
+    from wattline.policies.admission.budget import Budget
+
     limited = plan.rules.cap_w is not None and plan.scenario.power.watch_cap is None
-    name, admission = name_of(plan.scenario.policy.power), plan.policy.admission
-    if name not in ("adaptive", "budget"):
-        return Promises(keeps_cap=limited)
-    budget = None
-    if name == "budget":
+    admission, budget = plan.policy.admission, None
+    if isinstance(admission, Budget):
         budget = EnergyPeriods(float(admission.energy_j), admission.edge_s[admission.first])
-    ladder = admission.adaptive if name == "budget" else admission
+    ladder = admission.adaptive if isinstance(admission, Budget) else admission
+    if not isinstance(ladder, Adaptive):
+        return Promises(keeps_cap=limited)
     return Promises(keeps_cap=limited, windows=_windows(plan), budget=budget,
                     frequencies=_frequencies(plan, ladder))
 
@@ -50,10 +52,11 @@ def _windows(plan: Plan) -> tuple[tuple[float, float], ...]:
 def _frequencies(plan: Plan, ladder: Any) -> Frequencies:
     from wattline.policies.admission.adaptive_setup import MIX_LEAST_HZ, Strategy
 
-    given = policy_parameters("power", plan.scenario.policy.power)
-    strategy = Strategy.parse(given.get("strategy", Strategy.DVFS))
+    chosen = plan.scenario.policy.power
+    given: Mapping[str, Any] = {} if isinstance(chosen, str) else chosen
+    strategy = Strategy.parse(str(given.get("strategy", Strategy.DVFS)))
     least_hz = {Strategy.DVFS: 0.0, Strategy.MIX: MIX_LEAST_HZ}.get(strategy, np.inf)
-    allowed = _allowed(given.get("cpu_freq", ""), ladder)
+    allowed = _allowed(str(given.get("cpu_freq", "")), ladder)
     silent = np.full(len(plan.jobs), np.nan)
     low_hz = np.asarray(plan.rules.logged.get("frequency_hz_min", silent), dtype=np.float64)
     high_hz = np.asarray(plan.rules.logged.get("frequency_hz_max", silent), dtype=np.float64)

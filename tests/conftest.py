@@ -1,8 +1,9 @@
-"""What several property tests share."""
+"""What tests of several folders share."""
 
 from __future__ import annotations
 
 import pytest
+
 from tests.support.plain_process import PlainProcess
 
 
