@@ -1,5 +1,7 @@
 # make run   sets everything up and runs the main job
 # make test  sets everything up, tests included, and runs all tests
+# make test-long  all pairs of policies compiled with checks: hours, goes on where it stopped
+#                 (LONG="--shard 2/5": the second of five parts; LONG=--record: into the docs)
 # make setup prepares .venv (called by the other two)
 
 PYTHON ?= python3
@@ -8,7 +10,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
 
-.PHONY: setup run test lint clean
+.PHONY: setup run test test-long lint clean
 
 setup: $(STAMP)
 
@@ -30,9 +32,12 @@ test: $(DEV)
 	scripts/install-debian-packages
 	$(BIN)/python scripts/run_tests.py
 
+test-long: $(DEV)
+	$(BIN)/python -m tests.support.long_run $(LONG)
+
 lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
 clean:
-	rm -rf $(VENV) runs .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) runs .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
 from tests.contract.test_policies import FirstThatFits
+from tests.support.plain import in_plain
 from tests.support.workloads import compose
 from wattline.model.errors import PolicyError
 from wattline.policies.view import Pause, SetSpeed, Start
-from wattline.testing import PolicyContract
+from wattline.testing import PolicyContract, broken_clauses
 
 
 class Contract(PolicyContract):
@@ -109,6 +111,66 @@ def test_writing_into_the_view_is_caught(policy):
 def test_moods_are_caught():
     with pytest.raises(AssertionError, match="two runs of the same jobs differ"):
         Contract(Moody).test_the_same_input_gives_the_same_actions()
+
+
+class LastFirst(FirstThatFits):
+    """The youngest first, whatever it promises."""
+
+    def decide(self, view):
+        starts = super().decide(replace(view, queue=view.queue[::-1]))
+        return starts if starts else super().decide(view)
+
+
+def test_starting_out_of_order_is_caught():
+    contract = Contract(LastFirst, in_order=True)
+    with pytest.raises(AssertionError, match="waits, which stands before it"):
+        contract.test_nobody_starts_before_one_who_stands_before_him()
+    Contract(FirstThatFits, in_order=True).test_nobody_starts_before_one_who_stands_before_him()
+
+
+def test_starting_above_the_cap_is_caught():
+    clause = "test_no_unit_is_given_twice_and_the_log_adds_up"
+    with pytest.raises(AssertionError, match="over the cap"):
+        getattr(Contract(FirstThatFits, keeps_cap=True, cap_w=2000.0), clause)()
+    getattr(Contract(FirstThatFits, keeps_cap=True, cap_w=1e6), clause)()
+
+
+def test_all_clauses_together_name_those_that_are_broken():
+    found = broken_clauses(Contract(StartsEverything))
+    assert "overcommits" in found["test_every_job_runs_in_the_end"]
+    assert broken_clauses(Contract(FirstThatFits)) == {}
+
+
+WRITES_INTO_ITS_PARAMETERS = """
+from typing import Any, NamedTuple
+import numpy as np
+from wattline.model.kernel import implement, kernel
+from wattline.policies.contract import queue_key
+from wattline.testing import PolicyContract, broken_clauses, composed
+
+class Counts(NamedTuple):
+    asked: Any
+
+@implement(queue_key, Counts)
+@kernel
+def _key(st, order, job):
+    order.asked[0] += 1.0
+    return float(order.asked[0])
+
+class Mine(PolicyContract):
+    seeds, jobs = (1,), 8
+
+    def make_policy(self):
+        return composed(order=Counts(np.zeros(1)))
+
+result = broken_clauses(Mine())
+"""
+
+
+def test_writing_into_the_parameters_is_caught():
+    found = in_plain(WRITES_INTO_ITS_PARAMETERS)
+    assert "policy.order.asked changed in a run" in found[
+        "test_a_run_leaves_the_parameters_as_they_were"]
 
 
 class Twice:

@@ -1,4 +1,5 @@
-"""A process in which every kernel runs as plain Python, to ask for the same work done there.
+"""Other processes to ask for the same work: one in which every kernel runs as plain Python, one in
+which kernels are compiled with checks of every index.
 
 The mode is chosen when the package is imported, so one process cannot have both.
 """
@@ -10,17 +11,28 @@ import pickle
 import subprocess
 import sys
 import traceback
+from collections.abc import Mapping
 from typing import Any
 
 from tests.support.plain import ROOT, plain_environment
 
+CHECKED_KERNELS = ROOT / ".cache" / "bounds-checked"
+"""Their own folder: what numba keeps does not say whether it was compiled with checks."""
 
-class PlainProcess:
+
+def checked_environment() -> dict[str, str]:
+    """For a process whose kernels raise an error where an index is outside its array."""
+    kept = {name: value for name, value in plain_environment().items()
+            if name not in ("WATTLINE_PLAIN", "NUMBA_CACHE_DIR")}
+    return {**kept, "NUMBA_BOUNDSCHECK": "1", "XDG_CACHE_HOME": str(CHECKED_KERNELS)}
+
+
+class OtherProcess:
     """Calls functions of modules in the other process; close it when done."""
 
-    def __init__(self) -> None:
+    def __init__(self, environment: Mapping[str, str]) -> None:
         self._process = subprocess.Popen([sys.executable, "-m", __name__], cwd=ROOT,
-                                         env=plain_environment(), stdin=subprocess.PIPE,
+                                         env=dict(environment), stdin=subprocess.PIPE,
                                          stdout=subprocess.PIPE)
 
     def call(self, module: str, function: str, *arguments: Any) -> Any:
@@ -29,13 +41,23 @@ class PlainProcess:
         pickle.dump((module, function, arguments), self._process.stdin)
         self._process.stdin.flush()
         worked, result = pickle.load(self._process.stdout)
-        assert worked, f"the plain process failed:\n{result}"
+        assert worked, f"the other process failed:\n{result}"
         return result
 
     def close(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait(timeout=30)
+
+
+class PlainProcess(OtherProcess):
+    def __init__(self) -> None:
+        super().__init__(plain_environment())
+
+
+class CheckedProcess(OtherProcess):
+    def __init__(self) -> None:
+        super().__init__(checked_environment())
 
 
 def serve() -> None:

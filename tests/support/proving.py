@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -24,14 +25,22 @@ def pairs() -> list[tuple[str, str]]:
 
 def planned_pair(one: str, other: str, seed: int, jobs: int) -> Plan | str:
     """The plan of two cases together, or why there is none."""
-    given = _together(CASES[one], CASES[other])
-    if isinstance(given, str):
-        return given
+    return planned_cases((one, other), seed, jobs)
+
+
+def planned_cases(cases: Sequence[str], seed: int, jobs: int) -> Plan | str:
+    """The plan of several cases together, or why there is none."""
+    given: dict[str, Any] = {}
+    for case in cases:
+        both = _together(given, CASES[case])
+        if isinstance(both, str):
+            return both
+        given = both
     kind = str(given.pop("trace", ""))
     machine = {} if "machine.classes" in given else NODES
     try:
         made = validate(changed({"name": "pair", "trace": {"file": "made"}}, machine | given),
-                        f"{one} with {other}")
+                        " with ".join(cases))
         return plan(made, trace(kind, seed, jobs))
     except InputError as error:
         return str(error)

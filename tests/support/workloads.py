@@ -6,26 +6,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from wattline.model.jobs import JobTable
-from wattline.policies.admission.none import NoLimit
-from wattline.policies.backfill.easy import Easy
-from wattline.policies.configuration.requested import Requested
-from wattline.policies.contract import Composition
-from wattline.policies.order.fcfs import Fcfs
-from wattline.policies.placement.counted import Counted
-from wattline.policies.regulation.none import NoRegulation
+from wattline.testing.composing import composed as compose
 
+__all__ = ["compose", "logged_ranges", "sized_workloads", "workloads"]
 
-def compose(**axes) -> Composition:
-    """A composition that differs from FCFS with EASY only in the axes given."""
-    defaults = {
-        "order": Fcfs(),
-        "backfill": Easy(),
-        "admission": NoLimit(),
-        "configuration": Requested(),
-        "placement": Counted(),
-        "regulation": NoRegulation(),
-    }
-    return Composition(**(defaults | axes))
 
 
 @st.composite

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wattline.analysis import tables
+from wattline.analysis import kept_promises, tables
 from wattline.analysis.metrics import metrics
 from wattline.model.errors import InputError
 from wattline.model.machine import Machine, NodeClass, NodeGroup
@@ -145,6 +145,8 @@ def _manifest(run: Run, digests: Mapping[str, str]) -> dict[str, Any]:
         "machine": _machine_to_plain(run.machine),
         "policy_powers": bool(run.policy_powers),
         "bounds": [_bound_to_plain(bound) for bound in run.bounds],
+        "reservations": kept_promises.reservations_to_plain(run),
+        "promises": kept_promises.to_plain(run.promises),
         "files": dict(digests),
     }
 
@@ -176,7 +178,8 @@ def _read_run(folder: Path, manifest: Mapping[str, Any]) -> Run:
             raise InputError(f"{name} is missing; make the run again")
         if _digest(folder / name) != digest:
             raise InputError(f"{name} is not what was written; make the run again")
-    jobs, schedule = tables.jobs_from(_read_table(folder / "jobs.parquet"))
+    by_job = _read_table(folder / "jobs.parquet")
+    jobs, schedule = tables.jobs_from(by_job)
     cap, placement = folder / "cap.parquet", folder / "placement.parquet"
     chosen = folder / "configurations.parquet"
     return Run(
@@ -200,6 +203,10 @@ def _read_run(folder: Path, manifest: Mapping[str, Any]) -> Run:
                         if chosen.name in files else {}),
         policy_powers=bool(manifest.get("policy_powers", False)),
         bounds=tuple(_bound_from_plain(bound) for bound in manifest.get("bounds", ())),
+        reservations=kept_promises.reservations_from_plain(manifest.get("reservations", [])),
+        promises=kept_promises.from_plain(
+            manifest.get("promises", {}),
+            tables.columns_from(by_job, kept_promises.RANGES.values())),
         **manifest["totals"],
     )
 

@@ -7,12 +7,13 @@ pandas, which its own `pa.array` and `to_numpy` do and which costs more than a s
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from wattline.analysis.kept_promises import range_columns
 from wattline.model.jobs import COLUMNS, IntArray, JobTable
 from wattline.model.run import EventKind, EventLog, Outcome, Placement, Run, Schedule
 from wattline.model.signal import Signal
@@ -51,6 +52,7 @@ def job_table(run: Run) -> pa.Table:
         "configuration": _column(schedule.configuration),
         "state": _coded(run_states(run), WORDS),
     }
+    columns |= {name: _column(values) for name, values in range_columns(run).items()}
     for name, words in jobs.names.items():
         if name in COLUMNS and words:
             columns[f"{name}_name"] = _coded(getattr(jobs, name), words)
@@ -124,6 +126,12 @@ def jobs_from(table: pa.Table) -> tuple[JobTable, Schedule]:
         configuration=_values(table, "configuration", np.int64),
     )
     return jobs, schedule
+
+
+def columns_from(table: pa.Table, names: Iterable[str]) -> dict[str, npt.NDArray[Any]]:
+    """Those columns of numbers that the table has."""
+    return {name: _values(table, name, np.float64)
+            for name in names if name in table.column_names}
 
 
 def events_from(table: pa.Table) -> EventLog:

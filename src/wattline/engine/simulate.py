@@ -155,6 +155,7 @@ def collect(
         cap_w=effective_cap(rules),
         placement=placement,
         engine_s=engine_s,
+        reservations=tuple(rules.reservations),
     )
 
 

@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.machine import Machine
+from wattline.model.promises import NONE, Promises
+from wattline.model.reservation import Reservation
 from wattline.model.signal import FloatArray, Signal
 
 
@@ -148,6 +150,9 @@ class Run:
     """What the policies remembered at the end, by where in the composition; not kept in folders."""
     bounds: tuple[PowerBound, ...] = ()
     """Bounds below the cap that the placement had to keep."""
+    reservations: tuple[Reservation, ...] = ()
+    """Units and watts that were kept free of jobs, from when for how long."""
+    promises: Promises = NONE
     policy_powers: bool = False
     """Whether jobs draw what a policy in Python says, whatever their nodes are made for."""
 

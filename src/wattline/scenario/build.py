@@ -78,6 +78,7 @@ class Plan:
 
     def finished(self, run: Run) -> Run:
         """A run of this plan with what the plan knows of it."""
+        from wattline.scenario.promises import promises
         from wattline.scenario.remarks import remarks
 
         cleaned = {f"cleaned_{rule.name}_jobs": float(rule.jobs)
@@ -96,6 +97,7 @@ class Plan:
             notes={**run.notes, **cleaned, **(budget_notes(kept) if kept else {})},
             budget=kept,
             bounds=self.bounds,
+            promises=promises(self),
             configurations={} if self.tables is None else columns_of(self.tables, self.jobs),
             assumed=self.assumed,
             remarks=tuple(remarks(self)),

@@ -14,7 +14,7 @@ import numpy as np
 from wattline.books import Books, Submitted
 from wattline.books.journal import Entry, JournalLines, read_journal
 from wattline.books.replay import replay
-from wattline.engine.prepare import Rules
+from wattline.engine.prepare import Rules, cap_steps
 from wattline.engine.simulate import collect, simulate
 from wattline.engine.telling import Teller, declares_work
 from wattline.model.jobs import JobTable
@@ -30,16 +30,14 @@ def differences(
     rules = rules or Rules()
     whole = simulate(jobs, machine, policy, rules)
     teller = Teller(jobs, machine, policy, rules)
-    entries = _journal(teller, declares_work(policy))
+    entries = list(read_journal(_journal(teller, declares_work(policy)), "journal").entries())
     stepped = collect(jobs, machine, rules, teller.books.state, teller.books.record, 0.0)
     found = [f"event by event, {name} differs" for name in _differing(whole, stepped)]
     if found:
         return found
 
     def fresh() -> Books:
-        highest_w = float(teller.books.state.clock[0].cap_w_max)
-        return Books.open(machine, policy, rules.terms, start_s=float(jobs.submit_s[0]),
-                          cap_w_max=highest_w)
+        return _opened(jobs, machine, policy, rules)
 
     found += _again("replayed", fresh(), entries)
     half = len(entries) // 2
@@ -53,7 +51,29 @@ def differences(
     return found
 
 
-def _journal(teller: Teller, declares: bool) -> list[Entry]:
+def journal_of(
+    jobs: JobTable, machine: Machine, policy: Composition, rules: Rules | None = None
+) -> str:
+    """What a simulation tells its policy and what that decides, as the text of a journal."""
+    return _journal(Teller(jobs, machine, policy, rules or Rules()), declares_work(policy))
+
+
+def parts_from(
+    text: str, jobs: JobTable, machine: Machine, policy: Composition, rules: Rules | None = None
+) -> list[str]:
+    """Where this policy, told the events of a journal, decides otherwise: at most one sentence."""
+    books = _opened(jobs, machine, policy, rules or Rules())
+    return _again("replayed", books, list(read_journal(text, "journal").entries()))
+
+
+def _opened(jobs: JobTable, machine: Machine, policy: Composition, rules: Rules) -> Books:
+    start_s = float(jobs.submit_s[0])
+    highest_w = float(cap_steps(rules, start_s).cap_w.max(initial=-np.inf))
+    return Books.open(machine, policy, rules.terms, start_s=start_s,
+                      cap_w_max=highest_w if rules.cap_w is not None else np.inf)
+
+
+def _journal(teller: Teller, declares: bool) -> str:
     write = JournalLines()
     lines = [write.head({})]
 
@@ -65,7 +85,7 @@ def _journal(teller: Teller, declares: bool) -> list[Entry]:
             lines.append(write.entry(now_s, answers, None))
 
     teller.run(watch)
-    return list(read_journal("".join(lines), "journal").entries())
+    return "".join(lines)
 
 
 def _again(name: str, books: Books, entries: list[Entry], forgets: bool = False) -> list[str]:
@@ -77,13 +97,7 @@ def _again(name: str, books: Books, entries: list[Entry], forgets: bool = False)
             f"{name}: {found.refused[0].reason}"]
 
 
-def _differing(one: Run, other: Run) -> list[str]:
-    a, b = _columns(one), _columns(other)
-    return [name for name in a
-            if not np.array_equal(a[name], b[name], equal_nan=a[name].dtype.kind == "f")]
-
-
-def _columns(run: Run) -> dict[str, Any]:
+def columns_of(run: Run) -> dict[str, Any]:
     """Everything that a run says, by name."""
     parts = {"schedule": run.schedule, "events": run.events}
     if run.placement is not None:
@@ -93,3 +107,9 @@ def _columns(run: Run) -> dict[str, Any]:
     found["totals"] = np.array([run.energy_j, run.time_above_cap_s, run.energy_above_cap_j,
                                 run.power_w_peak, run.end_s])
     return found
+
+
+def _differing(one: Run, other: Run) -> list[str]:
+    a, b = columns_of(one), columns_of(other)
+    return [name for name in a
+            if not np.array_equal(a[name], b[name], equal_nan=a[name].dtype.kind == "f")]

@@ -4,17 +4,19 @@
         keeps_head = True          # it promises what EASY promises
 
         def make_policy(self):
-            return Mine()
+            return composed(backfill=Mine())
 
-A policy is a `Composition`, or an object with `decide(view)`. The tests run it on random workloads
-with many ties, exact fits and early ends. They use plain assertions; pytest finds them by name.
+A policy is a `Composition`, with one's own part along any of its axes, or an object with
+`decide(view)`. The tests run it on random workloads with many ties, exact fits and early ends. They
+use plain assertions; pytest finds them by name.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,7 +32,14 @@ from wattline.policies.from_view import more_than_view
 from wattline.policies.snapshot import decide
 from wattline.policies.view import Action, Policy, View
 from wattline.testing.five_ways import differences
-from wattline.testing.promises import Key, delayed_heads, delayed_jobs, submitted_first
+from wattline.testing.parameters import parameters_of
+from wattline.testing.promises import (
+    Key,
+    delayed_heads,
+    delayed_jobs,
+    passed_over,
+    submitted_first,
+)
 
 
 def random_jobs(seed: int, count: int, units: int) -> JobTable:
@@ -74,19 +83,34 @@ class OnSnapshots:
         return decide(self.composition, view)
 
 
+class Ready(NamedTuple):
+    """What a simulation takes."""
+
+    jobs: JobTable
+    machine: Machine
+    policy: Composition | Policy
+    rules: Rules
+
+
 class PolicyContract:
     """Subclass it; write `make_policy`, and set what differs."""
 
     units = 12
     jobs = 30
-    seeds = (1, 2, 3)
+    seeds: tuple[int, ...] = (1, 2, 3)
     cap_w: float | None = None
+    choose_nodes = False
+    """Whether nodes are chosen, as placements do; otherwise they are counted."""
+    in_order = False
+    """It promises what no backfilling at all does: nobody starts before one who stands before."""
+    keeps_cap = False
+    """It promises what power policies do: no start takes the machine above the cap."""
     keeps_head = False
     """It promises what EASY does: the first in the queue never loses its reservation."""
     keeps_all = False
     """It promises what conservative backfilling does: nobody is delayed by a later job."""
     queue_key: Key = staticmethod(submitted_first)
-    """The order that `keeps_head` is about."""
+    """The order that `keeps_head` and `in_order` are about."""
 
     def make_policy(self) -> Composition | Policy:
         """A fresh policy for one run."""
@@ -101,13 +125,19 @@ class PolicyContract:
     def rules(self) -> Rules:
         """Jobs are killed at their requested times: reservations rest on them."""
         cap = None if self.cap_w is None else Signal.constant(self.cap_w, "W")
-        return Rules(overrun="kill", cap_w=cap)
+        return Rules(overrun="kill", cap_w=cap, choose_nodes=self.choose_nodes)
 
     def machine(self) -> Machine:
         return Machine.uniform(self.units)
 
+    def ready(self, jobs: JobTable) -> Ready:
+        return Ready(jobs, self.machine(), self.make_policy(), self.rules())
+
     def play(self, jobs: JobTable, policy: Composition | Policy | None = None) -> Run:
-        return simulate(jobs, self.machine(), policy or self.make_policy(), self.rules())
+        ready = self.ready(jobs)
+        run = simulate(ready.jobs, ready.machine, policy or ready.policy, ready.rules)
+        promises = replace(run.promises, keeps_cap=self.keeps_cap)
+        return replace(run, promises=promises)
 
     def possible(self, jobs: JobTable) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Which jobs could run alone on the machine; the others need not run."""
@@ -116,6 +146,10 @@ class PolicyContract:
         node = self.machine().groups[0].node_class
         rise_w = jobs.procs * (node.power_w_active - node.power_w_idle)
         return np.asarray(self.machine().power_w_idle + rise_w <= self.cap_w * (1 + 1e-9))
+
+    def left_over(self, run: Run) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Which jobs did not run, though they could."""
+        return np.asarray(self.possible(run.jobs) & ~run.ran)
 
     # ---- the contract ------------------------------------------------------------------------
 
@@ -132,7 +166,7 @@ class PolicyContract:
 
     def test_every_job_runs_in_the_end(self) -> None:
         for jobs in self.workloads():
-            left = self.possible(jobs) & ~self.play(jobs).ran
+            left = self.left_over(self.play(jobs))
             assert not left.any(), f"jobs {jobs.job_id[left]} never ran, though they could"
 
     def test_the_same_input_gives_the_same_actions(self) -> None:
@@ -144,15 +178,27 @@ class PolicyContract:
 
     def test_it_decides_the_same_simulated_told_saved_copied_and_replayed(self) -> None:
         for jobs in self.workloads():
-            policy = self.make_policy()
-            if not isinstance(policy, Composition):
+            ready = self.ready(jobs)
+            if not isinstance(ready.policy, Composition):
                 return  # what it remembers is its own: the books cannot keep it
-            broken = differences(jobs, self.machine(), policy, self.rules())
+            broken = differences(ready.jobs, ready.machine, ready.policy, ready.rules)
             assert not broken, broken
+
+    def test_a_run_leaves_the_parameters_as_they_were(self) -> None:
+        for jobs in self.workloads():
+            policy = self.ready(jobs).policy
+            if not isinstance(policy, Composition):
+                return  # an object keeps what it remembers in itself
+            before = parameters_of(policy)
+            self.play(jobs, policy)
+            after = parameters_of(policy)
+            changed = [name for name in before if before[name] != after[name]]
+            assert not changed, (f"{', '.join(changed)} changed in a run: what a policy keeps "
+                                 "between decisions stands in a Memory")
 
     def test_the_view_is_left_as_it_was(self) -> None:
         for jobs in self.workloads():
-            policy = self.make_policy()
+            policy = self.ready(jobs).policy
             if isinstance(policy, Composition):
                 if more_than_view(policy):
                     return  # it is shown no view
@@ -167,6 +213,13 @@ class PolicyContract:
             return
         for jobs in self.workloads():
             broken = list(delayed_heads(self.play(jobs), self.queue_key))
+            assert not broken, broken
+
+    def test_nobody_starts_before_one_who_stands_before_him(self) -> None:
+        if not self.in_order:
+            return
+        for jobs in self.workloads():
+            broken = list(passed_over(self.play(jobs), self.queue_key))
             assert not broken, broken
 
     def test_nobody_is_delayed_by_a_later_job(self) -> None:

@@ -1,4 +1,4 @@
-"""What EASY and conservative backfilling promise, worked out again from a finished run.
+"""What orders and backfillings promise, worked out again from a finished run.
 
 Nothing here asks the policy or the engine's books: only when jobs were submitted, started and
 ended, and what they asked for.
@@ -19,6 +19,20 @@ Key = Callable[[JobTable, int, float], float]
 
 def submitted_first(jobs: JobTable, job: int, now_s: float) -> float:
     return float(jobs.submit_s[job])
+
+
+def passed_over(run: Run, key: Key = submitted_first) -> Iterator[str]:
+    """Each time that a job started while one waited that stood before it in the queue."""
+    start_s = run.schedule.start_s
+    for job in np.argsort(start_s, kind="stable")[: np.count_nonzero(run.ran)].tolist():
+        now_s = float(start_s[job])
+        place = (key(run.jobs, job, now_s), job)
+        waiting = np.flatnonzero((run.jobs.submit_s <= now_s) & ~(start_s <= now_s) & ~run.refused)
+        before = [other for other in waiting.tolist()
+                  if (key(run.jobs, other, now_s), other) < place]
+        if before:
+            yield (f"at {now_s:g} s job {run.jobs.job_id[job]} starts while job "
+                   f"{run.jobs.job_id[before[0]]} waits, which stands before it")
 
 
 def delayed_heads(run: Run, key: Key = submitted_first) -> Iterator[str]:

@@ -1,0 +1,68 @@
+"""What a run's policy promised, so that whoever checks the run can hold it to that.
+
+It says what was asked for, by the scenario and the log; nothing here comes from decisions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from wattline.model.signal import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class EnergyPeriods:
+    """Joules for each of several periods, one after the other."""
+
+    energy_j: float
+    edge_s: FloatArray
+    """Where the periods begin, and where the last one ends."""
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """Levels that cores have, lowest first, and what each job allows of them."""
+
+    frequency_hz: FloatArray
+    speed: FloatArray
+    """Progress a second at each level, relative to full speed."""
+    dynamic: FloatArray
+    """Power above idle at each level, relative to full speed."""
+    low_hz: FloatArray
+    """By job, as it was asked for: it need not be a frequency that the cores have."""
+    high_hz: FloatArray
+    least_hz: float = 0.0
+    """No job is slowed below this, unless it allows nothing higher."""
+
+    def allowed(self) -> tuple[FloatArray, FloatArray]:
+        """The lowest and highest frequency of the cores that each job may run at."""
+        steps = self.frequency_hz
+        low = np.clip(self.low_hz, steps[0], steps[-1])
+        high = np.clip(self.high_hz, low, steps[-1])
+        inside = (steps >= low[:, None] * (1 - 1e-9)) & (steps <= high[:, None] * (1 + 1e-9))
+        # Where no step lies in the range, the one nearest to its lower end is meant.
+        nearest = np.argmin(np.abs(steps - low[:, None]), axis=1)
+        inside[np.arange(len(low)), nearest] |= ~inside.any(axis=1)
+        highest = np.where(inside, steps, -np.inf).max(axis=1, initial=-np.inf)
+        lowest = np.where(inside, steps, np.inf).min(axis=1, initial=np.inf)
+        above = steps[steps >= self.least_hz * (1 - 1e-9)]
+        least = above[0] if above.size else steps[-1]
+        return np.minimum(np.maximum(lowest, least), highest), highest
+
+
+@dataclass(frozen=True)
+class Promises:
+    """All of it; where a policy promised nothing, nothing is held against it."""
+
+    keeps_cap: bool = False
+    """No job starts, and none is sped up, where the machine then draws more than the cap."""
+    windows: tuple[tuple[float, float], ...] = ()
+    """From when to when a lower cap is known beforehand: jobs that keep to the time they asked for
+    keep it too."""
+    budget: EnergyPeriods | None = None
+    frequencies: Frequencies | None = None
+
+
+NONE = Promises()

@@ -1,0 +1,80 @@
+"""What scenario and log ask of a policy, written down beside its run for whoever checks it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wattline.model.promises import EnergyPeriods, Frequencies, Promises
+from wattline.policies.contract import Composition
+from wattline.scenario.model import CapPlan
+
+if TYPE_CHECKING:
+    from wattline.physics.core_power import FrequencyRange
+    from wattline.scenario.build import Plan
+
+
+def promises(plan: Plan) -> Promises:
+    """What the plan's policy has to keep; a policy in Python promises nothing."""
+    if not isinstance(plan.policy, Composition):
+        return Promises()
+    from wattline.policies.admission.adaptive import Adaptive
+    from wattline.policies.admission.budget import Budget
+
+    limited = plan.rules.cap_w is not None and plan.scenario.power.watch_cap is None
+    admission, budget = plan.policy.admission, None
+    if isinstance(admission, Budget):
+        budget = EnergyPeriods(float(admission.energy_j), admission.edge_s[admission.first])
+    ladder = admission.adaptive if isinstance(admission, Budget) else admission
+    if not isinstance(ladder, Adaptive):
+        return Promises(keeps_cap=limited)
+    return Promises(keeps_cap=limited, windows=_windows(plan), budget=budget,
+                    frequencies=_frequencies(plan, ladder))
+
+
+def _windows(plan: Plan) -> tuple[tuple[float, float], ...]:
+    """Windows of a lower cap before whose end the cap is not changed without notice."""
+    cap, jobs = plan.scenario.power.cap, plan.jobs
+    if plan.rules.cap_w is None or not len(jobs):
+        return ()
+    planned: list[Any] = [*plan.scenario.reservations]
+    changes_s = plan.rules.cap_w.time_s
+    if isinstance(cap, CapPlan):
+        planned += cap.reservations
+        changes_s = np.array([change.at_s for change in cap.changes])
+    sudden_s = float(changes_s[changes_s > jobs.submit_s[0]].min(initial=np.inf))
+    spans = ((each.start_s, each.start_s + each.duration_s) for each in planned if each.watts)
+    return tuple(sorted(span for span in spans if span[1] <= sudden_s))
+
+
+def _frequencies(plan: Plan, ladder: Any) -> Frequencies:
+    from wattline.policies.admission.adaptive_setup import MIX_LEAST_HZ, Strategy
+
+    chosen = plan.scenario.policy.power
+    given: Mapping[str, Any] = {} if isinstance(chosen, str) else chosen
+    strategy = Strategy.parse(str(given.get("strategy", Strategy.DVFS)))
+    least_hz = {Strategy.DVFS: 0.0, Strategy.MIX: MIX_LEAST_HZ}.get(strategy, np.inf)
+    allowed = _allowed(str(given.get("cpu_freq", "")), ladder)
+    silent = np.full(len(plan.jobs), np.nan)
+    low_hz = np.asarray(plan.rules.logged.get("frequency_hz_min", silent), dtype=np.float64)
+    high_hz = np.asarray(plan.rules.logged.get("frequency_hz_max", silent), dtype=np.float64)
+    says_nothing = np.isnan(low_hz) & np.isnan(high_hz)
+    return Frequencies(
+        frequency_hz=ladder.frequency_hz, speed=ladder.speed, dynamic=ladder.dynamic,
+        low_hz=np.where(says_nothing, allowed.min_hz,
+                        np.where(np.isnan(low_hz), 0.0, low_hz)),
+        high_hz=np.where(says_nothing, allowed.max_hz,
+                         np.where(np.isnan(high_hz), np.inf, high_hz)),
+        least_hz=least_hz,
+    )
+
+
+def _allowed(cpu_freq: str, ladder: Any) -> FrequencyRange:
+    from wattline.physics.core_power import CorePower, FrequencyRange, parse_cpu_freq
+
+    steps = tuple(ladder.frequency_hz.tolist())
+    if not cpu_freq:
+        return FrequencyRange(steps[0], steps[-1])
+    return parse_cpu_freq(cpu_freq, CorePower(steps, tuple(ladder.dynamic.tolist()), 0.0))

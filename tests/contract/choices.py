@@ -1,0 +1,64 @@
+"""The contract for each built-in choice of each axis, from the table of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tests.support import regulated
+from tests.support.choices import CASES, NODES, trace
+from wattline.engine.prepare import Rules
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine
+from wattline.policies.contract import Composition
+from wattline.testing import ChoiceContract, PolicyContract, broken_clauses
+
+SEED, JOBS, JOBS_ON_NETWORK = 5, 12, 6
+KEEP = {"backfill.none": "in_order", "backfill.easy": "keeps_head",
+        "backfill.conservative": "keeps_all"}
+
+
+class OfCase(ChoiceContract):
+    """A choice as its small scenario has it."""
+
+    def __init__(self, case: str) -> None:
+        self.fields = {name: value for name, value in CASES[case].items() if name != "trace"}
+        jobs = JOBS_ON_NETWORK if "network.groups" in self.fields else JOBS
+        self.trace = trace(str(CASES[case].get("trace", "")), SEED, jobs)
+        self.keeps_cap = any(name.startswith("power.cap") for name in self.fields)
+        if case in KEEP:
+            setattr(self, KEEP[case], True)
+
+    def machine_fields(self) -> Mapping[str, Any]:
+        return {} if "machine.classes" in self.fields else NODES
+
+    def workloads(self) -> Iterator[JobTable]:
+        yield self.trace.jobs
+
+    def logged(self, jobs: JobTable) -> dict[str, Any]:
+        return {name: column[: len(jobs)] for name, column in self.trace.logged.items()}
+
+
+class Regulated(PolicyContract):
+    """A policy of regulation under a small contract."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def make_policy(self) -> Composition:
+        return regulated.regulated(self.name)
+
+    def machine(self) -> Machine:
+        return regulated.MACHINE
+
+    def rules(self) -> Rules:
+        return Rules()
+
+    def workloads(self) -> Iterator[JobTable]:
+        yield regulated.typed_jobs(SEED, 20)
+
+
+def broken(choice: str) -> dict[str, str]:
+    """The clauses that a choice does not keep."""
+    axis, _, name = choice.partition(".")
+    return broken_clauses(Regulated(name) if axis == "regulation" else OfCase(choice))
