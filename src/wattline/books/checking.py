@@ -28,8 +28,7 @@ from wattline.books.events import (
     Started,
     Submitted,
 )
-from wattline.books.roll import NAMED, SAID
-from wattline.books.windows import most_reserved
+from wattline.books.possible import is_whole, no_job, no_reservation
 from wattline.model.errors import InputError
 from wattline.policies.control import nodes_of
 from wattline.policies.state import ASIDE, HELD, OVER, PAUSED, PENDING, QUEUED, RUNNING
@@ -37,8 +36,6 @@ from wattline.policies.state import ASIDE, HELD, OVER, PAUSED, PENDING, QUEUED, 
 if TYPE_CHECKING:
     from wattline.books.books import Books
 
-MOST_CODES = 1_000_000
-"""Of names: each has its place in a table."""
 Coded = tuple[int, int, float, float, float]
 STATES = {PENDING: "has not been submitted", HELD: "is held", QUEUED: "waits", ASIDE: "waits",
           RUNNING: "runs", PAUSED: "is paused"}
@@ -244,35 +241,11 @@ class Checker:
         return ""
 
     def _reserved(self, event: Reserved) -> str:
-        reason = self._no_reservation(event)
+        reason = no_reservation(event, self.books, self.now_s, self._removed)
         if not reason:
             row = self.books.reserve(event, self.now_s, self._removed)
             self._add(code.RESERVED, -1, row)
         return reason
-
-    def _no_reservation(self, event: Reserved) -> str:
-        """Why a reservation cannot be; empty where it can."""
-        state, units = self.books.state, int(self.books.state.clock[0].units)
-        if not isinstance(event.name, str) or not event.name:
-            return f"a reservation cannot be called {event.name!r}; a name is a text"
-        row = self.books.reservations.get(event.name, -1)
-        if row >= 0 and int(state.windows[row].stage) != OVER:
-            return f"reservation '{event.name}' is there already"
-        if not _is_whole(event.units) or not 0 <= event.units <= units:
-            return f"units is {event.units!r}, must be a whole number from 0 to {units}"
-        for name in ("start_s", "duration_s", "watts"):
-            value = getattr(event, name)
-            if not _is_number(value) or not -np.inf < value < np.inf:
-                return f"{name} is {value!r}, must be a number"
-        if event.watts < 0 or not (event.units or event.watts):
-            return "it must keep units or watts free"
-        end_s = event.start_s + event.duration_s
-        if not event.duration_s > 0 or not end_s > self.now_s:
-            return f"it would be over at {end_s:g} s, before it begins"
-        held = most_reserved(state, max(event.start_s, self.now_s), end_s, self._removed)
-        if event.units and held + event.units > units:
-            return f"{held} of {units} units are reserved then, {event.units} more cannot be"
-        return ""
 
     def _capchanged(self, event: CapChanged) -> str:
         if not event.watts > 0:
@@ -306,7 +279,7 @@ class Checker:
         fabric = getattr(self.books.policy.placement, "fabric", None)
         routers = 0 if fabric is None else len(fabric.stalls)
         strange = [router for router, stalls in event.stalls.items()
-                   if not _is_whole(router) or router < 0 or not 0 <= stalls < np.inf
+                   if not is_whole(router) or router < 0 or not 0 <= stalls < np.inf
                    or (fabric is not None and router >= routers)]
         if strange:
             return f"router {strange[0]!r}: {event.stalls[strange[0]]} stalls cannot be"
@@ -318,7 +291,7 @@ class Checker:
         roll = self.books.roll
         if event.job in roll or event.job in self._arriving or event.job in roll.over:
             return f"job '{event.job}' was submitted before"
-        reason = _no_job(event, int(self.books.state.clock[0].units))
+        reason = no_job(event, int(self.books.state.clock[0].units))
         if reason:
             return f"job '{event.job}': {reason}"
         self._arriving[event.job] = event
@@ -375,50 +348,6 @@ def _no_event(event: Any) -> str:
     if hasattr(event, "job") and (not isinstance(job, int | str) or isinstance(job, bool)):
         return f"{job!r} names no job; a key is a whole number or a text"
     return ""
-
-
-def _no_job(job: Submitted, units: int) -> str:
-    """Why a job cannot be; empty where it can."""
-    if not _is_whole(job.units) or not 1 <= job.units <= units:
-        return f"it asks for {job.units!r} units; the machine has {units}"
-    if not _is_whole(job.procs) or job.procs < 0:
-        return f"procs is {job.procs!r}, must be a whole number from 0 on"
-    for name in ("requested_s", "think_s", "share"):
-        if not _is_number(getattr(job, name)) or not 0 <= getattr(job, name) < np.inf:
-            return f"{name} is {getattr(job, name)!r}, must be a number from 0 on"
-    if not _is_number(job.watts) or job.watts < 0 or job.watts == np.inf:
-        return f"watts is {job.watts!r}, must be a number from 0 on"
-    if not _is_number(job.work_s) or not job.work_s >= 0:
-        return f"work_s is {job.work_s!r}, must be a number from 0 on"
-    if job.after is not None and (not isinstance(job.after, int | str) or job.after == job.job):
-        return f"it cannot wait for {job.after!r}"
-    for column, code_ in job.codes.items():
-        if not _is_whole(code_) or not 0 <= code_ < MOST_CODES:
-            return f"the code {code_!r} of its {column} cannot be"
-    strange = [name for name in (*job.names, *job.codes) if name not in NAMED]
-    if strange:
-        return f"there is no column {strange[0]!r}; those with names are {', '.join(NAMED)}"
-    if any(not isinstance(text, str) for text in (*job.names.values(), job.account,
-                                                  job.application)):
-        return "its names must be texts"
-    for column, field in SAID.items():
-        own, named = getattr(job, field), job.names.get(column, "")
-        if own and named and own != named:
-            return f"its {field} is said twice, as '{own}' and as '{named}'"
-    for name, count in job.gres.items():
-        if not isinstance(name, str) or not _is_number(count) or not 0 <= count < np.inf:
-            return f"it asks for {count!r} of {name!r}; it must be a number from 0 on of a name"
-    if any(not _is_number(value) for value in job.logged.values()):
-        return "what is logged of it must be numbers"
-    return ""
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
 _RANK = {kind: rank for rank, kind in enumerate(ORDER)}
