@@ -9,12 +9,14 @@ of the family, which measured no slower than for the very one; so it can be buil
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import platform
 import shutil
 import sys
 import time
+import uuid
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache, cached_property
@@ -22,7 +24,12 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, NullCache
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    NullCache,
+)
 
 from wattline.model import PLUGINS
 
@@ -70,6 +77,21 @@ class _Place:
         self._folder.mkdir(parents=True, exist_ok=True)
 
 
+class _Entries(IndexDataCacheFile):  # type: ignore[misc]
+    """The index of a kernel's code, safe where several processes compile at the same time.
+
+    numba numbers files by what it found in the index a moment ago: of two processes, one would
+    write over the other's code, and the index would hand it out under the wrong name.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        name = self._data_name_pattern.replace("{number:d}", uuid.uuid4().hex)
+        self._save_data(name, data)
+        with Path(self._index_path + ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self._save_index(self._load_index() | {key: name})
+
+
 class _Files(FunctionCache):  # type: ignore[misc]
     """numba's files of one kernel in one folder."""
 
@@ -82,6 +104,8 @@ class _Files(FunctionCache):  # type: ignore[misc]
 
         self._impl_class = Kept
         super().__init__(function)
+        self._cache_file = _Entries(self._cache_path, self._impl.filename_base,
+                                    self._impl.locator.get_source_stamp())
 
 
 class KernelCache(NullCache):  # type: ignore[misc]

@@ -153,3 +153,48 @@ def test_kernels_are_found_again_whatever_a_script_compiled_before(folder: Path)
 def test_a_policy_of_a_script_is_compiled_with_its_present_code(folder: Path) -> None:
     run(folder, SCRIPT)
     run(folder, SCRIPT)
+
+
+SHIPPED = """
+import sys
+from pathlib import Path
+from wattline.model import before_compiling, kernel_cache
+
+kernel_cache.SHIPPED = Path(sys.argv[1])
+said = []
+before_compiling.append(lambda: said.append("compiling"))
+import wattline as wl
+
+trace = wl.generate("lublin", seed=2, jobs=50, nodes=16)
+wl.simulate(trace=trace, machine__nodes=16, machine__node_idle_w=90, machine__node_active_w=300)
+print(said)
+"""
+
+
+@compiled_only
+def test_what_is_built_into_the_package_needs_no_compiler(tmp_path: Path) -> None:
+    """With an empty cache of one's own, as on another machine."""
+    root = HOME.parent.parent
+    shipped = tmp_path / "shipped"
+    subprocess.run([sys.executable, "scripts/build_kernels.py", "--only", "fcfs easy none",
+                    "--into", str(shipped)], cwd=root, check=True, capture_output=True)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "empty"), "WATTLINE_AT_ONCE": "0"}
+    done = subprocess.run([sys.executable, "-c", SHIPPED, str(shipped)], cwd=root, text=True,
+                          env=environment, capture_output=True, check=True)
+    assert done.stdout.split() == ["[]"]
+
+
+@compiled_only
+def test_processes_that_compile_at_the_same_time_do_not_mix_up_their_code(folder: Path) -> None:
+    """Each asks one kernel for another type; a third process then finds both."""
+    text = ("from library import root; from wattline.policies.order.fcfs import Fcfs; "
+            "print(root(Fcfs(), {}))")
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
+    both = [subprocess.Popen([sys.executable, "-c", text.format(value)], cwd=folder,
+                             env=environment, stdout=subprocess.PIPE, text=True)
+            for value in ("4.0", "9")]
+    said = [process.communicate()[0].strip() for process in both]
+    after = [run(folder, text.format(value) + "; print(len(root.stats.cache_hits))")
+             for value in ("4.0", "9")]
+    assert [each[0] for each in after] == said
+    assert [each[1] for each in after] == ["1", "1"]
