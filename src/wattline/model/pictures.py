@@ -23,7 +23,6 @@ def save_picture(figure: Figure, path: Path) -> Path:
     """Write a picture; the ending of the name (.svg, .png, .pdf) says in which form."""
     check_picture(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, dpi=110)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
