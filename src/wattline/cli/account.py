@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.cli.choices import Choice
 from wattline.cli.output import (
     counted,
     joules_text,
@@ -45,7 +46,7 @@ BY = ("user", "account", "partition", "application", "node_class")
 @click.option("-E", "--endtime", default="", metavar="TIME",
               help="Only jobs that were submitted before it.")
 @click.option("-X", "--allocations", is_flag=True, help="Jobs without their steps.")
-@click.option("--by", type=click.Choice(BY), help="Totals instead of jobs.")
+@click.option("--by", type=Choice(BY), help="Totals instead of jobs.")
 @click.option("--epoch", type=float, metavar="SECONDS",
               help="Unix time at which the run's clock stands at 0; 0 otherwise.")
 @click.option("--replace", is_flag=True,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.cli.choices import ScenarioCommand
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.scenario_options import (
     changes_from,
@@ -24,7 +25,7 @@ def command() -> None:
     """Ask what can be borne, before it is decided."""
 
 
-@command.command("cap")
+@command.command("cap", cls=ScenarioCommand)
 @click.argument("scenario", required=False)
 @click.option("--trace", help="A job log to replay, instead of the scenario's.")
 @click.option("--wait", metavar="LIMIT", help="Mean wait at most, like +10% or 30min.")
@@ -49,7 +50,7 @@ def cap(
     """
     from wattline.advice import Limits, advise_cap
     from wattline.model.pictures import check_picture
-    from wattline.scenario.caps import KEEPERS
+    from wattline.policies.going_together import KEEPERS
 
     limits = Limits(wait, slowdown, energy, refused)
     if plot is not None:

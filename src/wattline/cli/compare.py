@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from wattline.cli.choices import ScenarioCommand
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.scenario_options import (
     changes_from,
@@ -30,11 +31,12 @@ from wattline.model.errors import InputError
 MAIN_JOB = ("bundled:main-uncapped", "bundled:main-capped")
 
 
-@click.command()
+@click.command(cls=ScenarioCommand)
 @click.argument("scenarios", nargs=-1)
 @click.option("--trace", help="A job log to replay instead of the scenarios'.")
 @click.option("--vary", metavar="FIELD=A,B,C", multiple=True,
-              help="Run the scenario once for each of these values of a field.")
+              help="Run the scenario once for each of these values of a field, like "
+                   "power.cap=none,90%,80%.")
 @click.option("-o", "--out", help="Folder for runs and report; default: the next under runs/.")
 @click.option("--no-report", is_flag=True, help="No HTML report.")
 @scenario_options
@@ -45,8 +47,8 @@ def command(
 ) -> None:
     """Simulate several scenarios and compare them with the first.
 
-    Without scenarios and options it runs the bundled example: four months on a 49,152-node
-    machine, without a cap and with one.
+    SCENARIOS are TOML files, or job logs. Without any, and without options, it runs the bundled
+    example: four months on a 49,152-node machine, without a cap and with one.
     """
     from wattline.analysis import rundir
     from wattline.analysis.metrics import metrics

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.cli.choices import Choice
 from wattline.cli.output import counted, json_option, print_json, print_table, progress
 from wattline.cli.simulating import say_budget
 from wattline.cli.view import machine_of, machine_options, machine_words
@@ -136,7 +137,8 @@ def plan(as_json: bool, rows: int, **options: Any) -> None:
 @click.option("--jobs", type=click.IntRange(min=1), default=1000, show_default=True,
               help="Jobs of the generated log.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
-@click.option("--strategy", default="dvfs", show_default=True, metavar="idle|shut|dvfs|mix")
+@click.option("--strategy", type=Choice(["idle", "shut", "dvfs", "mix"]), default="dvfs",
+              show_default=True, help="What nodes do to draw less.")
 @json_option
 def budget_command(as_json: bool, **options: Any) -> None:
     """Run jobs under an energy budget, and beside it under a constant cap of the same energy."""

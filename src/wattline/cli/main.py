@@ -84,10 +84,9 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            import difflib
+            from wattline.model.nearest import did_you_mean
 
-            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
+            hint = did_you_mean(args[0], COMMANDS)
             raise click.UsageError(f"there is no command '{args[0]}'{hint}", ctx)
         return super().resolve_command(ctx, args)
 

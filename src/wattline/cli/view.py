@@ -53,9 +53,10 @@ def machine_words(machine: Machine) -> str:
 def machine_in(path: Path) -> tuple[Scenario, Machine]:
     """A scenario and its machine; the log is read only where it alone says how large that is."""
     from wattline.scenario.build import make_machine, read_trace
+    from wattline.scenario.caps import without_cap
     from wattline.scenario.load import load
 
-    scenario = load(path)
+    scenario, _ = without_cap(load(path))
     needs_log = scenario.machine.nodes is None and not scenario.machine.classes
     return scenario, make_machine(scenario, read_trace(scenario) if needs_log else None)
 
