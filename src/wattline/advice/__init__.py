@@ -2,5 +2,6 @@
 
 from wattline.advice.cap import CapAdvice, CapChoice, advise_cap
 from wattline.advice.limits import Limits
+from wattline.advice.per_job import PerJob, compare_jobs
 
-__all__ = ["CapAdvice", "CapChoice", "Limits", "advise_cap"]
+__all__ = ["CapAdvice", "CapChoice", "Limits", "PerJob", "advise_cap", "compare_jobs"]

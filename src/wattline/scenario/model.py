@@ -213,7 +213,8 @@ class PowerSection(Section):
 
     @model_validator(mode="after")
     def _one_cap(self) -> PowerSection:
-        if self.cap is not None and self.watch_cap is not None:
+        given = [cap for cap in (self.cap, self.watch_cap) if cap not in (None, "none")]
+        if len(given) > 1:
             raise ValueError("give either 'cap', which is kept, or 'watch_cap', which is measured")
         return self
 
