@@ -38,7 +38,7 @@ SECTIONS: Mapping[str, str] = {
 COMMANDS: Mapping[str, Entry] = {
     "simulate": Entry("plan", "Simulate a job log on a machine under a policy."),
     "compare": Entry("plan", "Simulate several scenarios and compare them in a table."),
-    "advise": Entry("plan", "Ask which cap can be borne, before it is decided."),
+    "advise": Entry("plan", "Ask which cap can be borne, and how to run a job."),
     "replay": Entry("plan", "Ask a journal again, decision by decision."),
     "report": Entry("plan", "Make the HTML report of one or more run folders."),
     "trace": Entry("plan", "Look at job logs, convert them, generate them."),
