@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wattline.cli.choices import ScenarioCommand
+from wattline.cli.choices import Group, ScenarioCommand
 from wattline.cli.output import counted, json_option, print_json, print_table, progress
 from wattline.cli.rate_options import carbon_option, price_option
 from wattline.cli.scenario_options import (
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wattline.advice import CapAdvice, JobAdvice
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Ask what can be borne and what is best, before it is decided."""
 

@@ -1,4 +1,4 @@
-"""Options with a few values: the help lists them, and a mistyped one is told the nearest."""
+"""What the help shows: choices of options, what goes together, commands of groups."""
 
 from __future__ import annotations
 
@@ -15,6 +15,19 @@ class Choice(click.Choice[str]):
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
         message = super().get_invalid_choice_message(value, ctx)
         return message.removesuffix(".") + did_you_mean(str(value), self.choices)
+
+
+class Group(click.Group):
+    """A group whose help says all of a command's first sentence, over several lines if need be."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows = []
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            if command is not None and not command.hidden:
+                rows.append((name, command.get_short_help_str(limit=1000)))
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
 class PolicyOption(click.Option):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wattline.cli.choices import Choice
+from wattline.cli.choices import Choice, Group
 from wattline.cli.output import counted, json_option, print_json, print_table, progress
 from wattline.cli.rate_options import carbon_option, price_option
 from wattline.cli.simulating import say_budget
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wattline.physics.budget import EnergyBudget
 
 
-@click.group("energy")
+@click.group("energy", cls=Group)
 def command() -> None:
     """Energy budgets: spend joules where they cost least."""
 

@@ -120,7 +120,7 @@ def main(argv: list[str] | None = None) -> None:
             error.show()
             status = 2
         except click.ClickException as error:
-            _say(error.format_message())
+            _say(error.format_message() + _usage(error))
             status = 2
         except InputError as error:
             _say(str(error))
@@ -166,6 +166,14 @@ def _interrupts() -> Iterator[list[int]]:
         yield seen
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _usage(error: click.ClickException) -> str:
+    """How a command is called, for whoever left something out."""
+    if not isinstance(error, click.MissingParameter) or error.ctx is None:
+        return ""
+    pieces = error.ctx.command.collect_usage_pieces(error.ctx)
+    return f" Write: {error.ctx.command_path} {' '.join(pieces)}"
 
 
 def _interruption() -> int:

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from wattline.cli.choices import Choice
+from wattline.cli.choices import Choice, Group
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.policies.placement.network.placements import PLACEMENTS
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Interconnects: what they look like, and where jobs go on them."""
 

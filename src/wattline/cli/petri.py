@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wattline.cli.choices import Choice
+from wattline.cli.choices import Choice, Group
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.model.errors import InputError
 from wattline.model.files import write_whole
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from wattline.petri.simulate import Simulation
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Coloured Petri nets: the executable specification of the power policies."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from wattline.cli.choices import Choice
+from wattline.cli.choices import Choice, Group
 from wattline.cli.output import counted, joules_text, json_option, print_json, print_table
 from wattline.model.units import format_duration
 
@@ -35,7 +35,7 @@ def reading_options(command: Any) -> Any:
     return command
 
 
-@click.group("trace")
+@click.group("trace", cls=Group)
 def command() -> None:
     """Look at job logs, convert them, generate them."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.cli.choices import Group
 from wattline.cli.output import counted, json_option, print_json, print_table
 from wattline.model.errors import InputError
 from wattline.model.units import plain_number
@@ -61,7 +62,7 @@ def machine_in(path: Path) -> tuple[Scenario, Machine]:
     return scenario, make_machine(scenario, read_trace(scenario) if needs_log else None)
 
 
-@click.group("view")
+@click.group("view", cls=Group)
 def command() -> None:
     """Show the machine's views: trees over its parts with what they draw, hold and may use."""
 

@@ -13,7 +13,7 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import MOST_POWER_W, Machine
 from wattline.model.reading import is_file
 from wattline.model.signal import Signal
-from wattline.model.units import parse_fraction, parse_power
+from wattline.model.units import parse_fraction, parse_power, unit_hint
 from wattline.physics.powercap import CapChange, Limits, PowerCap, WattReservation
 from wattline.policies.contract import Composition
 from wattline.policies.going_together import KEEPERS, is_moldable
@@ -141,6 +141,7 @@ def _number(field: str, text: str) -> float:
     except InputError:
         raise InputError(
             f"{field}: '{text}' is neither watts, nor a fraction, nor a file, nor none"
+            + unit_hint(text)
         ) from None
 
 

@@ -102,3 +102,33 @@ def test_a_run_folder_in_the_place_of_the_scenario_is_told_what_it_is(
 ) -> None:
     (tmp_path / "scenario.toml").write_text("")
     assert "is a run folder, not a scenario" in refusal(capsys, "simulate", str(tmp_path))
+
+
+@pytest.mark.parametrize("group", ["advise", "claims", "energy", "network", "power", "view"])
+def test_the_help_of_a_group_cuts_no_sentence(group: str) -> None:
+    commands = words_of(group, "--help").split("Commands:")[1]
+    assert "..." not in commands
+
+
+def test_whoever_leaves_an_argument_out_is_shown_the_usage(
+    capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert refusal(capsys, "report").endswith("Write: wattline report [OPTIONS] RUN...\n")
+
+
+@pytest.mark.parametrize(("option", "hint"), [
+    (("--node-active-w", "2kw"), "2kW"), (("--cap", "2KW", "--power-policy", "block"), "2kW"),
+    (("--node-active-w", "1mw"), "1MW"),
+])
+def test_a_unit_in_the_wrong_case_is_shown_in_the_right_one(
+    capsys: pytest.CaptureFixture[str], option: tuple[str, ...], hint: str
+) -> None:
+    assert refusal(capsys, "simulate", str(TINY), *option).endswith(f"; did you mean {hint}?\n")
+
+
+def test_a_table_without_a_map_is_told_the_maps_there_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("a,b\n1,2\n")
+    assert "(eagle, eurora, fdata, pm100)" in refusal(capsys, "simulate", str(table))
