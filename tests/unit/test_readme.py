@@ -15,10 +15,16 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+def blocks(language: str) -> list[str]:
+    """The code blocks of a language; a fence that ends one block does not begin the next."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+    return [text for name, text in found if name == language]
+
+
 def shown() -> dict[str, list[str]]:
     """Every `$ wattline ...` line of the code blocks with the lines that stand below it."""
     found: dict[str, list[str]] = {}
-    for block in re.findall(r"```\n(.*?)```", README, re.DOTALL):
+    for block in blocks(""):
         command = None
         for line in block.splitlines():
             if line.startswith("$ "):
@@ -56,7 +62,7 @@ def _timeless(line: str) -> str:
 
 def test_the_python_block_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    (block,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    (block,) = blocks("python")
     names: dict[str, object] = {}
     exec(compile(block, "README.md", "exec"), names)
     assert names["alone"].ran.all()

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from sqlalchemy import (
     BigInteger,
     Column,
@@ -19,6 +21,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    and_,
     delete,
     func,
     inspect,
@@ -240,6 +243,21 @@ class Ledger:
         ).order_by(power.c.step_id, power.c.time_s)
         with self.store.session() as session:
             return [(int(s), float(t), float(w)) for s, t, w in session.execute(query)]
+
+    def power_rows(self, run_id: int) -> tuple[npt.NDArray[Any], ...]:
+        """The power of all jobs over time: job, restart, step, time, watts, and the step's end."""
+        same = [power.c[name] == steps.c[name] for name in ("run_id", "job_id", "restart",
+                                                            "step_id")]
+        query = select(power.c.job_id, power.c.restart, power.c.step_id, power.c.time_s,
+                       power.c.power_w, steps.c.end_s).join(steps, and_(*same)).where(
+            power.c.run_id == run_id
+        ).order_by(power.c.job_id, power.c.restart, power.c.step_id, power.c.time_s)
+        with self.store.session() as session:
+            rows = session.execute(query).all()
+        columns = list(zip(*rows, strict=True)) or [()] * 6
+        kinds = (np.int64, np.int64, np.int64, np.float64, np.float64, np.float64)
+        return tuple(np.array(column, dtype=kind)
+                     for column, kind in zip(columns, kinds, strict=True))
 
     def totals(self, run_id: int, by: str, chosen: Chosen = ALL) -> list[Total]:
         """Joules by user, account, partition, application or node class, most first."""

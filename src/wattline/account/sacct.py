@@ -80,6 +80,11 @@ def _mean_power(line: Line) -> str:
     return f"{float(line.value('energy_j')) / line.elapsed_s:.1f}"
 
 
+def _cost(line: Line) -> str:
+    """Of a job; where in it the money went is not said."""
+    return "" if line.step else f"{float(line.job['cost']):.4f}"
+
+
 def _whole_elapsed_s(start_s: Any, end_s: Any) -> int:
     """As Slurm has it: from the whole second of the start to that of the end, both as printed."""
     return int(float(end_s)) - int(float(start_s))
@@ -125,6 +130,7 @@ FIELDS: Mapping[str, tuple[int, Callable[[Line], str]]] = {
     "Restarts": (8, lambda r: "" if r.step else str(r.job["restart"])),
     "NodeClass": (10, lambda r: str(r.job["node_class"])),
     "AveWatts": (10, _mean_power),
+    "Cost": (12, _cost),
     "EnergyQuality": (13, lambda r: str(r.job["quality"])),
 }
 _BY_LOWER = {name.lower(): name for name in FIELDS}
@@ -215,7 +221,7 @@ def _json_job(
         ]},
         "wattline": {
             "energy_j": float(job["energy_j"]), "node_class": job["node_class"],
-            "quality": job["quality"],
+            "quality": job["quality"], **({"cost": job["cost"]} if "cost" in job else {}),
         },
         "steps": [
             {

@@ -17,8 +17,8 @@ from wattline.advice.limits import Figures, Limits, broken
 from wattline.analysis.metrics import metrics
 from wattline.model.errors import InputError
 from wattline.model.run import Run
+from wattline.policies.going_together import KEEPERS
 from wattline.scenario.build import Plan, plan
-from wattline.scenario.caps import KEEPERS
 from wattline.scenario.load import changed, validate
 from wattline.scenario.model import Scenario
 from wattline.traces import Trace

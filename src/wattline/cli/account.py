@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.cli.choices import Choice
 from wattline.cli.output import (
     counted,
     joules_text,
@@ -15,6 +16,7 @@ from wattline.cli.output import (
     print_table,
     progress,
 )
+from wattline.cli.rate_options import price_option
 from wattline.cli.simulating import run_folder as folder_to_write
 from wattline.cli.simulating import warn_assumed
 from wattline.model.errors import InputError
@@ -22,6 +24,7 @@ from wattline.model.errors import InputError
 if TYPE_CHECKING:
     from wattline.account.ledger import Chosen, Entered, Ledger
     from wattline.model.run import Run
+    from wattline.model.signal import Signal
 
 BY = ("user", "account", "partition", "application", "node_class")
 
@@ -45,7 +48,11 @@ BY = ("user", "account", "partition", "application", "node_class")
 @click.option("-E", "--endtime", default="", metavar="TIME",
               help="Only jobs that were submitted before it.")
 @click.option("-X", "--allocations", is_flag=True, help="Jobs without their steps.")
-@click.option("--by", type=click.Choice(BY), help="Totals instead of jobs.")
+@click.option("--by", type=Choice(BY), help="Totals instead of jobs.")
+@price_option
+@click.option("--price-start", default="", metavar="DATE",
+              help="Date in the table of prices at which the run's clock stands at 0; its first "
+                   "otherwise.")
 @click.option("--epoch", type=float, metavar="SECONDS",
               help="Unix time at which the run's clock stands at 0; 0 otherwise.")
 @click.option("--replace", is_flag=True,
@@ -58,14 +65,19 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
     """Print the jobs of RUN, or of a run in the store, with the joules that they used.
 
     With RUN and --store the run is entered in the ledger first, under the name of its folder. A run
-    that is there already, under whatever name, is not entered again.
+    that is there already, under whatever name, is not entered again. With --price the joules of
+    each job are charged at the price of the time at which it used them.
     """
     from wattline.account import sacct
 
     if options["helpformat"]:
         click.echo("\n".join(sacct.FIELDS))
         return
-    fields = sacct.parse_format(options["fields"] or sacct.DEFAULT_FORMAT)
+    price = _price(options)
+    fields = sacct.parse_format(
+        options["fields"] or sacct.DEFAULT_FORMAT + (",Cost" if price is not None else ""))
+    if price is None and any(field.name == "Cost" for field in fields):
+        raise InputError("-o: the field Cost needs a price: --price 0.12EUR, or a table")
     if run_folder is None and not store:
         raise InputError("name a run folder, or a store with --store")
     chosen = _conditions(options)
@@ -84,7 +96,7 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
         from wattline.account.ledger import Ledger
 
         ledger = Ledger(opened)
-        name, said = options["run_name"], {}
+        name, said = options["run_name"], dict[str, Any]()
         if run_folder is not None and entered is not None:
             name = name or run_folder.resolve().name
             digest = rundir.identity(run_folder)
@@ -93,10 +105,12 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
         run = ledger.run_of(name)
         _tell_left_out(run)
         warn_assumed(run["assumed"])
+        jobs = ledger.jobs_of(run["id"], chosen) if price is not None or not options["by"] else []
+        if price is not None:
+            said |= _charge(ledger, run, jobs, price, options)
         if options["by"]:
-            _print_totals(ledger, run, options["by"], chosen, said if as_json else None)
+            _print_totals(ledger, run, options["by"], chosen, jobs, said, as_json)
             return
-        jobs = ledger.jobs_of(run["id"], chosen)
         steps = {} if options["allocations"] else ledger.steps_of(run["id"])
         if as_json:
             print_json({"run": run["name"], **said, "left_out": run["left_out"],
@@ -198,22 +212,69 @@ def _tell_left_out(run: dict[str, Any]) -> None:
                    "`wattline trace info`)", err=True)
 
 
+def _price(options: dict[str, Any]) -> Signal | None:
+    from wattline.traces.rates import is_flat, price_from
+
+    if options["price"] is None:
+        if options["price_start"]:
+            raise InputError("--price-start goes with --price FILE")
+        return None
+    price = price_from(options["price"], start=options["price_start"])
+    if options["price_start"] and is_flat(price):
+        raise InputError("--price-start goes with a table of prices; one price holds at any time")
+    return price
+
+
+def _charge(
+    ledger: Ledger, run: dict[str, Any], jobs: list[dict[str, Any]], price: Signal,
+    options: dict[str, Any],
+) -> dict[str, Any]:
+    """Put its cost to each job, and say what the costs rest on."""
+    from wattline.account.costs import job_costs
+    from wattline.account.sacct import life
+    from wattline.traces.rates import end_note, is_flat
+    from wattline.traces.tariffs import currency_of
+
+    costs = job_costs(ledger, run["id"], jobs, price)
+    for job in jobs:
+        job["cost"] = costs[life(job)]
+    last_s = max((float(job["end_s"]) for job in jobs), default=0.0)
+    notes = [end_note(options["price"], price, last_s)]
+    if not is_flat(price) and not options["price_start"]:
+        notes.append(f"the first row of {options['price']} stands for second 0 of the run; "
+                     "--price-start DATE says otherwise")
+    notes.append("costs are those of the joules of jobs; what idle nodes draw is in nobody's")
+    notes = [note for note in notes if note]
+    warn_assumed(notes)
+    return {"price": options["price"], "currency": currency_of(price),
+            "cost": sum(costs.values()), "price_notes": notes}
+
+
 def _print_totals(
-    ledger: Ledger, run: dict[str, Any], by: str, chosen: Chosen, as_json: dict[str, bool] | None
+    ledger: Ledger, run: dict[str, Any], by: str, chosen: Chosen, jobs: list[dict[str, Any]],
+    said: dict[str, Any], as_json: bool,
 ) -> None:
-    """As a table; or as JSON, with what else is to be said."""
+    """As a table; or as JSON, with what else is to be said. `jobs` have costs, where asked for."""
+    from wattline.account.costs import totals_by
+
     totals = ledger.totals(run["id"], by, chosen)
-    if as_json is not None:
-        print_json({"run": run["name"], **as_json, "by": by, "run_energy_j": run["energy_j"],
+    costs = totals_by(jobs, by) if "cost" in said else None
+    if as_json:
+        print_json({"run": run["name"], **said, "by": by, "run_energy_j": run["energy_j"],
                     "energy_j": sum(total.energy_j for total in totals),
                     "left_out": run["left_out"], "assumed": run["assumed"],
-                    "totals": [vars(total) for total in totals]})
+                    "totals": [vars(total) | ({} if costs is None else {"cost": costs[total.name]})
+                               for total in totals]})
         return
     from wattline.model.units import format_energy
+    from wattline.traces.tariffs import NO_CURRENCY
 
     everything = sum(total.energy_j for total in totals) or 1.0
-    print_table(
-        [by, "jobs", "node hours", "energy", "share"],
-        [[t.name, t.jobs, t.node_s / 3600.0, format_energy(t.energy_j),
-          f"{100 * t.energy_j / everything:.1f} %"] for t in totals],
-    )
+    headers = [by, "jobs", "node hours", "energy", "share"]
+    rows: list[list[object]] = [
+        [t.name, t.jobs, t.node_s / 3600.0, format_energy(t.energy_j),
+         f"{100 * t.energy_j / everything:.1f} %"] for t in totals]
+    if costs is not None:
+        headers.append(f"cost {said['currency'] or NO_CURRENCY}")
+        rows = [[*row, costs[total.name]] for row, total in zip(rows, totals, strict=True)]
+    print_table(headers, rows)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.choices import Group, ScenarioCommand
+from wattline.cli.output import counted, json_option, print_json, print_table, progress
+from wattline.cli.rate_options import carbon_option, price_option
 from wattline.cli.scenario_options import (
     changes_from,
     code_allowed,
@@ -16,15 +19,15 @@ from wattline.cli.scenario_options import (
 )
 
 if TYPE_CHECKING:
-    from wattline.advice import CapAdvice
+    from wattline.advice import CapAdvice, JobAdvice
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
-    """Ask what can be borne, before it is decided."""
+    """Ask what can be borne and what is best, before it is decided."""
 
 
-@command.command("cap")
+@command.command("cap", cls=ScenarioCommand)
 @click.argument("scenario", required=False)
 @click.option("--trace", help="A job log to replay, instead of the scenario's.")
 @click.option("--wait", metavar="LIMIT", help="Mean wait at most, like +10% or 30min.")
@@ -49,7 +52,7 @@ def cap(
     """
     from wattline.advice import Limits, advise_cap
     from wattline.model.pictures import check_picture
-    from wattline.scenario.caps import KEEPERS
+    from wattline.policies.going_together import KEEPERS
 
     limits = Limits(wait, slowdown, energy, refused)
     if plot is not None:
@@ -91,3 +94,87 @@ def _print_caps(advice: CapAdvice, plot: str | None) -> None:
         click.echo(f"note: {line}")
     if plot is not None:
         click.echo(f"picture: {plot}")
+
+
+@command.command("job")
+@click.option("--app", required=True, metavar="NAME", help="The application.")
+@click.option("--table", metavar="CSV",
+              help="Measured runs: nodes, cores, cap_w, time_s, power_w; or a frequency_ghz (mhz, "
+                   "khz) with time_s and energy_j, and node_class, nodes, threads where known.")
+@click.option("--claims", metavar="CSV", help="Claims, as `wattline claims` reads them.")
+@click.option("--model", metavar="FILE", help="Models of `wattline fit`.")
+@click.option("--store", metavar="URL|FILE", help="A store with claims or configurations.")
+@click.option("--nodes", type=click.IntRange(min=1), metavar="N", help="Only on so many nodes.")
+@click.option("--beta", type=click.FloatRange(0, 1), default=0.5, show_default=True,
+              help="How run time is assumed to follow frequency: f^-beta.")
+@price_option
+@carbon_option
+@click.option("--start", default="", metavar="DATE",
+              help="Date in the tables of prices and carbon at which the job starts; their first "
+                   "otherwise.")
+@click.option("--all", "show_all", is_flag=True,
+              help="Print every option, not only those that nothing beats.")
+@click.option("--plot", metavar="FILE", help="Draw time over energy (.png, .svg, .pdf).")
+@json_option
+def job(
+    app: str, table: str | None, claims: str | None, model: str | None, store: str | None,
+    nodes: int | None, beta: float, price: str | None, carbon: str | None, start: str,
+    show_all: bool, plot: str | None, as_json: bool,
+) -> None:
+    """Time, joules, money and carbon of a job at every setting that is known or predicted.
+
+    Settings are node classes, node and thread counts, power caps and frequencies. Without a source
+    (--table, --claims, --model, --store) the claims and models of the package are asked.
+    """
+    from wattline.advice import Sources, advise_job
+    from wattline.model.pictures import check_picture
+    from wattline.traces.rates import carbon_from, price_from
+
+    if plot is not None:
+        check_picture(Path(plot))
+    advice = advise_job(
+        app, Sources(table, claims, model, store), nodes=nodes, beta=beta,
+        price=None if price is None else price_from(price, start=start),
+        carbon=None if carbon is None else carbon_from(carbon, start=start))
+    if plot is not None:
+        advice.plot(plot)
+    if as_json:
+        print_json(advice.to_dict())
+    else:
+        _print_job(advice, show_all, plot)
+
+
+def _print_job(advice: JobAdvice, show_all: bool, plot: str | None) -> None:
+    from wattline.advice.job_plot import named
+    from wattline.traces.tariffs import NO_CURRENCY
+
+    best = {at: words for words, at in named(advice).items()}
+    shown = range(len(advice.options)) if show_all else sorted(
+        {*advice.front, *best}, key=lambda at: advice.options[at].time_s)
+    priced = "cost" in advice.best
+    headers = ["option", "time s", "energy J", "power W"]
+    headers += [f"cost {advice.currency or NO_CURRENCY}"] if priced else []
+    headers += ["CO2 g"] if "carbon" in advice.best else []
+    headers += ["known by", "time off", "energy off", "best by"]
+    rows: list[list[object]] = []
+    for at in shown:
+        option = advice.options[at]
+        row: list[object] = [option.label, option.time_s, option.energy_j, option.power_w]
+        row += [option.cost] if priced else []
+        row += [option.carbon_g] if "carbon" in advice.best else []
+        basis = f"{option.basis} ({counted(option.runs, 'run')})" if option.runs else option.basis
+        rows.append([*row, basis, _off(option.time_error), _off(option.energy_error),
+                     best.get(at, "")])
+    left = len(advice.options) - len(rows)
+    print_table(headers, rows, f"{advice.application}: {counted(len(advice.options), 'option')}, "
+                + (f"{left:,} that others beat are not shown (--all)" if left
+                   else "all shown"))
+    for note in advice.notes:
+        click.echo(f"note: {note}")
+    if plot is not None:
+        click.echo(f"picture: {plot}")
+
+
+def _off(error: float) -> str:
+    """One standard deviation; `?` where nobody knows."""
+    return "?" if math.isnan(error) else f"{error:.0%}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.cli.choices import Group
 from wattline.cli.output import counted, json_option, print_json, print_table
 from wattline.model.errors import InputError
 from wattline.model.units import whole_number
@@ -21,7 +22,7 @@ store_option = click.option(
 )
 
 
-@click.group("claims")
+@click.group("claims", cls=Group)
 def command() -> None:
     """What an application needs on a class of node in a setting: time and energy."""
 

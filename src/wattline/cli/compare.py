@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from wattline.cli.choices import ScenarioCommand
 from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.per_job_output import check_per_job, compare_per_job, print_per_job
 from wattline.cli.scenario_options import (
     changes_from,
     code_allowed,
@@ -27,33 +29,43 @@ from wattline.cli.simulating import (
 )
 from wattline.model.errors import InputError
 
+if TYPE_CHECKING:
+    from wattline.model.run import Run
+
 MAIN_JOB = ("bundled:main-uncapped", "bundled:main-capped")
 
 
-@click.command()
+@click.command(cls=ScenarioCommand)
 @click.argument("scenarios", nargs=-1)
 @click.option("--trace", help="A job log to replay instead of the scenarios'.")
 @click.option("--vary", metavar="FIELD=A,B,C", multiple=True,
-              help="Run the scenario once for each of these values of a field.")
+              help="Run the scenario once for each of these values of a field, like "
+                   "power.cap=none,90%,80%.")
 @click.option("-o", "--out", help="Folder for runs and report; default: the next under runs/.")
 @click.option("--no-report", is_flag=True, help="No HTML report.")
+@click.option("--per-job", is_flag=True,
+              help="Also job by job: who was hurt, who gained; by user, size and hour.")
+@click.option("--plot", metavar="FILE",
+              help="With --per-job and two runs: draw it (.png, .svg, .pdf).")
 @scenario_options
 @json_option
 def command(
     scenarios: tuple[str, ...], trace: str | None, vary: tuple[str, ...], out: str | None,
-    no_report: bool, as_json: bool, **options: Any,
+    no_report: bool, per_job: bool, plot: str | None, as_json: bool, **options: Any,
 ) -> None:
     """Simulate several scenarios and compare them with the first.
 
-    Without scenarios and options it runs the bundled example: four months on a 49,152-node
-    machine, without a cap and with one.
+    SCENARIOS are TOML files, job logs, or folders of runs that are done. Without any, and without
+    options, it runs the bundled example: four months on a 49,152-node machine, without a cap and
+    with one.
     """
     from wattline.analysis import rundir
     from wattline.analysis.metrics import metrics
     from wattline.analysis.summary import compare_table, comparison
-    from wattline.scenario.build import plan
 
     paths: tuple[str | None, ...] = scenarios or ((None,) if trace else MAIN_JOB)
+    changes = changes_from(options)
+    _check_runs(paths, trace, vary, changes)
     folder = run_folder("compare", out)
     runs: dict[str, Any] = {}
     figures: dict[str, Any] = {}
@@ -61,26 +73,23 @@ def command(
     said: set[str] = set()
     page = None
     # All scenarios are checked before the first of them costs any time.
-    todo = [(loaded := load_scenario(path, trace, changes), changes,
-             code_allowed(path, loaded, changes, options))
-            for changes in _variations(vary, changes_from(options)) for path in paths]
+    todo = [_todo(path, trace, varied, vary, options)
+            for varied in _variations(vary, changes) for path in paths]
+    check_per_job(per_job, plot, len(todo))
     _clear_old(folder)
     with whole_or_gone(folder):
-        for loaded, changes, may_run_code in todo:
-            name = _unique(_label(loaded.name, changes, vary), runs)
-            ready = plan(loaded.model_copy(update={"name": name}), allow_code=may_run_code)
-            say_beforehand(ready, said)
-            run = run_plan(ready)
-            say_not_run(ready, run)
-            say_budget(run, name)
-            runs[name], figures[name] = run, metrics(run)
-            written = rundir.write(run, folder / _file_name(name, len(runs)), figures[name])
-            folders[name] = str(written)
+        for each in todo:
+            name = _unique(each.name, runs)
+            run = runs[name] = _run(each, name, said)
+            figures[name] = metrics(run)
+            folders[name] = each.folder or str(rundir.write(
+                run, folder / _file_name(name, len(runs)), figures[name]))
         if not no_report:
             from wattline.analysis.report import report
 
             with progress("drawing the report") as advance:
                 page = report(runs, folder / "report", advance)
+    beside = compare_per_job(runs, plot) if per_job else []
     if as_json:
         print_json({
             "runs": {name: {"jobs": len(run.jobs), "engine_s": run.engine_s,
@@ -88,6 +97,7 @@ def command(
                             "assumed": run.assumed, "remarks": run.remarks,
                             "metrics": figures[name]} for name, run in runs.items()},
             "report": None if page is None else str(page),
+            **({"per_job": {pair.second: pair.to_dict() for pair in beside}} if per_job else {}),
         })
         return
     headers, lines = comparison(list(runs), compare_table(runs, figures))
@@ -95,8 +105,64 @@ def command(
     say_assumed(runs)
     for name, run in runs.items():
         click.echo(f"{name}: {len(run.jobs):,} jobs simulated in {run.engine_s:.3g} s")
+    for pair in beside:
+        print_per_job(pair)
+    if plot is not None:
+        click.echo(f"picture: {plot}")
     if page is not None:
         click.echo(f"report: {page}")
+
+
+class _Todo(NamedTuple):
+    """A scenario to simulate, or the folder of a run that is done."""
+
+    name: str
+    loaded: Any = None
+    may_run_code: bool = False
+    folder: str = ""
+
+
+def _todo(
+    path: str | None, trace: str | None, changes: dict[str, Any], vary: tuple[str, ...],
+    options: dict[str, Any],
+) -> _Todo:
+    from wattline.analysis.rundir import is_run
+
+    if path is not None and is_run(path):
+        return _Todo(Path(path).resolve().name, folder=path)
+    loaded = load_scenario(path, trace, changes)
+    return _Todo(_label(loaded.name, changes, vary), loaded,
+                 code_allowed(path, loaded, changes, options))
+
+
+def _run(todo: _Todo, name: str, said: set[str]) -> Run:
+    """Simulate, or read what was simulated."""
+    if todo.folder:
+        from wattline.analysis import rundir
+
+        return rundir.read(todo.folder)
+    from wattline.scenario.build import plan
+
+    ready = plan(todo.loaded.model_copy(update={"name": name}), allow_code=todo.may_run_code)
+    say_beforehand(ready, said)
+    run = run_plan(ready)
+    say_not_run(ready, run)
+    say_budget(run, name)
+    return run
+
+
+def _check_runs(
+    paths: tuple[str | None, ...], trace: str | None, vary: tuple[str, ...],
+    changes: dict[str, Any],
+) -> None:
+    """A run that is done cannot be done otherwise."""
+    from wattline.analysis.rundir import is_run
+
+    done = [path for path in paths if path is not None and is_run(path)]
+    if done and (trace is not None or vary or changes):
+        given = "--trace" if trace is not None else "--vary" if vary else next(iter(changes))
+        raise InputError(f"{done[0]} is the folder of a run that is done, which {given} cannot "
+                         f"change; name its scenario instead: {Path(done[0]) / 'scenario.toml'}")
 
 
 def _clear_old(folder: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from wattline.cli.choices import Choice
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ _OPTIONS = (
     click.option("--workload", help="A shipped workload: W1 to W14 or MOC."),
     click.option("--servers", type=int, help="Servers of the cluster."),
     click.option("--utilisation", type=float, help="Share of the servers that jobs keep busy."),
-    click.option("--level", type=click.Choice(["tight", "medium", "loose"]),
+    click.option("--level", type=Choice(["tight", "medium", "loose"]),
                  help="How strict the QoS thresholds are."),
     click.option("--burst", type=float, metavar="JOBS",
                  help="Jobs that arrive together in the mean; 1 (the default): Poisson arrivals."),
@@ -33,7 +34,7 @@ _OPTIONS = (
     click.option("--warmup", metavar="TIME", help="Time before it, neither billed nor judged."),
     click.option("--log", metavar="FILE", help="A job log instead of a workload."),
     click.option("--log-start", metavar="TIME", help="Where in the log to begin."),
-    click.option("--policy", type=click.Choice(["aqa", "qosg", "qoscap", "energyqare",
+    click.option("--policy", type=Choice(["aqa", "qosg", "qoscap", "energyqare",
                                                 "tracking"])),
     click.option("--standby/--no-standby", default=None, help="Let standby jobs fill gaps."),
     click.option("--preempt/--no-preempt", default=None, help="Let jobs be paused."),

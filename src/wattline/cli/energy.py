@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.cli.choices import Choice, Group
 from wattline.cli.output import counted, json_option, print_json, print_table, progress
+from wattline.cli.rate_options import carbon_option, price_option
 from wattline.cli.simulating import say_budget
 from wattline.cli.view import machine_of, machine_options, machine_words
 from wattline.model.errors import InputError
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from wattline.physics.budget import EnergyBudget
 
 
-@click.group("energy")
+@click.group("energy", cls=Group)
 def command() -> None:
     """Energy budgets: spend joules where they cost least."""
 
@@ -29,10 +31,8 @@ def budget_options(function: Any) -> Any:
         click.option("--energy", required=True, metavar="JOULES|kWh",
                      help="The budget of the period, as in 900MWh or 3.2e12."),
         click.option("--period", default="7d", show_default=True, metavar="TIME"),
-        click.option("--price", type=click.Path(path_type=Path), metavar="FILE",
-                     help="Table of prices (CSV, also compressed)."),
-        click.option("--carbon", type=click.Path(path_type=Path), metavar="FILE",
-                     help="Table of carbon intensities."),
+        price_option,
+        carbon_option,
         click.option("--start", default="", metavar="DATE",
                      help="Date in the tables at which the period begins; their first otherwise."),
         click.option("--carbon-weight", type=click.FloatRange(0, 1), default=0.0,
@@ -48,13 +48,13 @@ def budget_of(options: dict[str, Any]) -> tuple[EnergyBudget, Signal | None, Sig
     from wattline.model.signal import Signal
     from wattline.model.units import parse_duration, parse_energy
     from wattline.physics.budget import EnergyBudget, blended
-    from wattline.traces.tariffs import read_tariff
+    from wattline.traces.rates import carbon_from, price_from
 
-    price = read_tariff(options["price"], start=options["start"]) if options["price"] else None
-    carbon = read_tariff(options["carbon"], start=options["start"]) if options["carbon"] else None
+    price = price_from(options["price"], start=options["start"]) if options["price"] else None
+    carbon = carbon_from(options["carbon"], start=options["start"]) if options["carbon"] else None
     weight = options["carbon_weight"] if price is not None else 1.0
     if weight > 0 and carbon is None and price is not None:
-        raise InputError("--carbon-weight is above 0, but there is no --carbon table")
+        raise InputError("--carbon-weight is above 0, but there is no --carbon")
     if price is not None and carbon is not None:
         cost = blended(price, carbon, weight)
     else:
@@ -69,17 +69,12 @@ def _tell_end(
     told_s: float = 0.0,
 ) -> None:
     """Warn of a table that ends before a time, unless it was told that it ends before another."""
-    from wattline.model.units import format_duration
+    from wattline.traces.rates import end_note
 
     for name, tariff in (("price", price), ("carbon", carbon)):
-        if tariff is None or len(tariff.time_s) < 2:
-            continue  # a table of one row is a constant
-        # A row holds as long as the one before it.
-        end_s = float(2 * tariff.time_s[-1] - tariff.time_s[-2])
-        if told_s <= end_s < until_s:
-            click.echo(f"warning: {options[name]} ends {format_duration(end_s)} after the "
-                       f"beginning; its last value stands for the rest, up to "
-                       f"{format_duration(until_s)}", err=True)
+        note = end_note(str(options[name]), tariff, until_s, told_s)
+        if note:
+            click.echo(f"warning: {note}", err=True)
 
 
 @command.command()
@@ -136,7 +131,8 @@ def plan(as_json: bool, rows: int, **options: Any) -> None:
 @click.option("--jobs", type=click.IntRange(min=1), default=1000, show_default=True,
               help="Jobs of the generated log.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
-@click.option("--strategy", default="dvfs", show_default=True, metavar="idle|shut|dvfs|mix")
+@click.option("--strategy", type=Choice(["idle", "shut", "dvfs", "mix"]), default="dvfs",
+              show_default=True, help="What nodes do to draw less.")
 @json_option
 def budget_command(as_json: bool, **options: Any) -> None:
     """Run jobs under an energy budget, and beside it under a constant cap of the same energy."""

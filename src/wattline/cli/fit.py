@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from click.core import ParameterSource
 
+from wattline.cli.choices import Choice
 from wattline.cli.configuration_source import measured_tables
 from wattline.cli.output import counted, json_option, print_json, print_table, progress
 from wattline.cli.suggesting import Axes, print_suggestion
@@ -31,10 +32,10 @@ _QUARTILES = ("mean", "p25", "median", "p75", "max")
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(min=0),
               help="Seed of the choice of that part.")
 @click.option("--sample", default="designed", show_default=True,
-              type=click.Choice(["designed", "random"]),
+              type=Choice(["designed", "random"]),
               help="Train on the most informative configurations, or on random ones.")
 @click.option("--kind", default="capping", show_default=True,
-              type=click.Choice(["capping", "quadratic"]),
+              type=Choice(["capping", "quadratic"]),
               help="The model; quadratic is the published one.")
 @click.option("--sockets", default=2, show_default=True, type=click.IntRange(min=1),
               help="Sockets of a node.")

@@ -38,7 +38,7 @@ SECTIONS: Mapping[str, str] = {
 COMMANDS: Mapping[str, Entry] = {
     "simulate": Entry("plan", "Simulate a job log on a machine under a policy."),
     "compare": Entry("plan", "Simulate several scenarios and compare them in a table."),
-    "advise": Entry("plan", "Ask which cap can be borne, before it is decided."),
+    "advise": Entry("plan", "Ask which cap can be borne, and how to run a job."),
     "replay": Entry("plan", "Ask a journal again, decision by decision."),
     "report": Entry("plan", "Make the HTML report of one or more run folders."),
     "trace": Entry("plan", "Look at job logs, convert them, generate them."),
@@ -84,10 +84,9 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            import difflib
+            from wattline.model.nearest import did_you_mean
 
-            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
+            hint = did_you_mean(args[0], COMMANDS)
             raise click.UsageError(f"there is no command '{args[0]}'{hint}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -122,7 +121,7 @@ def main(argv: list[str] | None = None) -> None:
             error.show()
             status = 2
         except click.ClickException as error:
-            _say(error.format_message())
+            _say(error.format_message() + _usage(error))
             status = 2
         except InputError as error:
             _say(str(error))
@@ -168,6 +167,14 @@ def _interrupts() -> Iterator[list[int]]:
         yield seen
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _usage(error: click.ClickException) -> str:
+    """How a command is called, for whoever left something out."""
+    if not isinstance(error, click.MissingParameter) or error.ctx is None:
+        return ""
+    pieces = error.ctx.command.collect_usage_pieces(error.ctx)
+    return f" Write: {error.ctx.command_path} {' '.join(pieces)}"
 
 
 def _interruption() -> int:

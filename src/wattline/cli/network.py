@@ -7,10 +7,12 @@ from typing import Any
 
 import click
 
+from wattline.cli.choices import Choice, Group
 from wattline.cli.output import json_option, print_json, print_table
+from wattline.policies.placement.network.placements import PLACEMENTS
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Interconnects: what they look like, and where jobs go on them."""
 
@@ -51,12 +53,14 @@ def show(machine: str, svg: Path | None, as_json: bool) -> None:
 
 @command.command("place")
 @click.argument("jobs", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--placement", default="level-spread", show_default=True,
-              help="How nodes are chosen; see 'wattline network placements'.")
+@click.option("--placement", type=Choice(list(PLACEMENTS)), default="level-spread",
+              show_default=True, metavar="NAME",
+              help=f"How nodes are chosen: {', '.join(PLACEMENTS)}.")
 @click.option("--machine", help="A machine; it stands before that of the file of jobs.")
-@click.option("--routing", default="adaptive", show_default=True,
-              help="minimal, valiant or adaptive.")
-@click.option("--mapping", default="random", show_default=True, help="random or linear.")
+@click.option("--routing", type=Choice(["minimal", "valiant", "adaptive"]), default="adaptive",
+              show_default=True, help="How messages find their way.")
+@click.option("--mapping", type=Choice(["random", "linear"]), default="random", show_default=True,
+              help="How tasks are laid on the nodes of a job.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--packets", is_flag=True, help="Times packet by packet instead of by flows.")
 @click.option("--svg", type=click.Path(dir_okay=False, path_type=Path),
@@ -98,7 +102,6 @@ def place(jobs: Path, placement: str, machine: str | None, routing: str, mapping
 @json_option
 def placements(as_json: bool) -> None:
     """List the placements and what they need of a network."""
-    from wattline.policies.placement.network.placements import PLACEMENTS
 
     if as_json:
         print_json({name: {"help": p.help, "needs": p.needs, "kind": p.kind}

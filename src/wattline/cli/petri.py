@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.cli.choices import Choice, Group
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.model.errors import InputError
 from wattline.model.files import write_whole
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from wattline.petri.simulate import Simulation
 
 
-@click.group()
+@click.group(cls=Group)
 def command() -> None:
     """Coloured Petri nets: the executable specification of the power policies."""
 
@@ -33,9 +34,10 @@ def _workload_options(function: Callable[..., Any]) -> Callable[..., Any]:
                      help="Nodes of the machine (with --trace)."),
         click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True,
                      help="Take only so many jobs of the log."),
-        click.option("--order", default="fcfs", show_default=True, help="fcfs or wfp."),
-        click.option("--power-policy", "policy", default="wait", show_default=True,
-                     help="none, block, wait or dvfs."),
+        click.option("--order", type=Choice(["fcfs", "wfp"]), default="fcfs", show_default=True,
+                     help="Order of the queue."),
+        click.option("--power-policy", "policy", type=Choice(["none", "block", "wait", "dvfs"]),
+                     default="wait", show_default=True, help="How the cap is kept."),
         click.option("--cap", help="Watts, like 3.2MW, or a part (up to 1) of full power; "
                                    "default 0.7."),
         click.option("--node-active-w", type=float, default=100.0, show_default=True,

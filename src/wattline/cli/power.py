@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.cli.choices import Group
 from wattline.cli.output import json_option, print_json
 from wattline.cli.view import machine_in, machine_of, machine_options
 from wattline.model.errors import InputError
@@ -28,7 +29,7 @@ now_option = click.option("--now", default="0", show_default=True, metavar="TIME
                           help="Time of the scenario's clock; what lies before it is past.")
 
 
-@click.group("power")
+@click.group("power", cls=Group)
 def command() -> None:
     """Show, set and reserve the power cap of a scenario."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.cli.choices import Choice
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.model.errors import InputError
 from wattline.model.units import parse_fraction, parse_power, plain_number
@@ -40,7 +41,7 @@ _NODES_VALID = 48
 @click.option("--app", metavar="NAME",
               help="Instead of --scaling: the best times of this application under the budget.")
 @click.option("--table", metavar="CSV", help="With --app: its measured configurations.")
-@click.option("--shape", type=click.Choice(["times", "line"]),
+@click.option("--shape", type=Choice(["times", "line"]),
               help="With --app: its best times themselves, or a straight line through them.  "
                    "[default: times]")
 @click.option("--nodes-valid", type=click.IntRange(min=1),

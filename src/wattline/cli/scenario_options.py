@@ -4,39 +4,62 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
+from wattline.cli.choices import Choice, PolicyOption
 from wattline.model.errors import InputError
 
-# Each option is a field of the scenario file: option -> (field, type, help).
+
+class Axis(NamedTuple):
+    """The type of an option that names a policy."""
+
+    name: str
+
+
+class Text(NamedTuple):
+    """The type of an option that the scenario reads; the help shows what it is like."""
+
+    metavar: str
+
+
+# Each option is a field of the scenario file: option -> (field, type, help). That of a policy has
+# its axis as its type, whose choices the help lists.
 FIELDS: dict[str, tuple[str, Any, str]] = {
     "--nodes": ("machine.nodes", int, "Nodes of the machine."),
     "--cores-per-node": ("machine.cores_per_node", int,
                          "Processors of the log that make a node; default: by its header."),
-    "--granularity": ("machine.granularity", str, "Share the machine by node or by core."),
-    "--node-idle-w": ("machine.node_idle_w", str, "Power of an idle node."),
-    "--node-active-w": ("machine.node_active_w", str, "Power of a busy node."),
-    "--order": ("policy.order", str, "Order of the queue: fcfs, sjf, largest, wfp, ..."),
-    "--backfill": ("policy.backfill", str, "none, easy or conservative."),
-    "--power-policy": ("policy.power", str, "How a cap is kept: none, block, wait, dvfs, ..."),
-    "--placement": ("policy.placement", str, "How nodes are chosen: counted, first-fit, ..."),
-    "--network": ("network.machine", str, "Interconnect: dragonfly-272, theta, ... or a file."),
-    "--configure": ("policy.configure", str, "How a job's configuration is chosen."),
-    "--threshold": ("policy.configure.threshold", str,
+    "--granularity": ("machine.granularity", Choice(["node", "core"]),
+                      "What jobs share the machine by."),
+    "--node-idle-w": ("machine.node_idle_w", Text("WATTS"), "Power of an idle node."),
+    "--node-active-w": ("machine.node_active_w", Text("WATTS"), "Power of a busy node."),
+    "--order": ("policy.order", Axis("order"), "Order of the queue."),
+    "--backfill": ("policy.backfill", Axis("backfill"), "Who may overtake whom."),
+    "--power-policy": ("policy.power", Axis("power"), "How a cap is kept."),
+    "--placement": ("policy.placement", Axis("placement"), "How nodes are chosen."),
+    "--network": ("network.machine", Text("MACHINE"),
+                  "Interconnect: dragonfly-272, theta, ... or a file."),
+    "--configure": ("policy.configure", Axis("configure"),
+                    "How a job's configuration is chosen."),
+    "--threshold": ("policy.configure.threshold", Text("PART"),
                     "How much slower than requested an adaptive job may be, like 10%."),
-    "--configurations": ("policy.configure.table", str,
+    "--configurations": ("policy.configure.table", Text("CSV"),
                          "Measured configurations (CSV); without it the shipped models."),
-    "--overrun": ("policy.overrun", str, "At their requested time jobs extend or kill."),
-    "--policy": ("policy.python", str, "A policy in Python, as MODULE:CLASS."),
-    "--cap": ("power.cap", str,
-              "Watts, a fraction of the uncapped peak, or a CSV file; a --power-policy keeps it."),
-    "--watch-cap": ("power.watch_cap", str, "The same, only to measure the time above it."),
+    "--overrun": ("policy.overrun", Choice(["extend", "kill"]),
+                  "What becomes of jobs that reach their requested time."),
+    "--policy": ("policy.python", Text("MODULE:CLASS"), "A policy in Python."),
+    "--cap": ("power.cap", Text("WATTS|PERCENT|FILE|none"),
+              "A power (1.4MW), a part of the peak without a cap (70%), a CSV file of "
+              "seconds,watts, or none."),
+    "--watch-cap": ("power.watch_cap", Text("WATTS|PERCENT|FILE"),
+                    "The same, only to measure the time above it."),
     "--alpha": ("power.alpha", float, "Power of a core ~ frequency^alpha."),
     "--beta": ("power.beta", float, "Run time ~ frequency^-beta."),
-    "--idle-fraction": ("power.idle_fraction", str, "Idle power as a part of active power."),
-    "--map": ("trace.map", str, "Column map of a table: a built-in name or a TOML file."),
+    "--idle-fraction": ("power.idle_fraction", Text("PART"),
+                        "Idle power as a part of active power."),
+    "--map": ("trace.map", Text("NAME|FILE"),
+              "Column map of a table: eagle, eurora, fdata, pm100, or a TOML file."),
     "--jobs": ("trace.jobs", int, "Use only the first so many jobs."),
     "--seed": ("trace.seed", int, "Seed of a generated workload."),
 }
@@ -48,7 +71,7 @@ _CAPS = ("power.cap", "power.watch_cap")
 def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options to a command; it gets them as `options`, a dict of fields."""
     for option, (field, kind, text) in reversed(FIELDS.items()):
-        command = click.option(option, field.replace(".", "__"), type=kind, help=text)(command)
+        command = _option(option, field.replace(".", "__"), kind, text)(command)
     command = click.option("--set", "settings", multiple=True, metavar="FIELD=VALUE",
                            help="Set any field of the scenario.")(command)
     command = click.option("--drop-larger", is_flag=True,
@@ -58,6 +81,15 @@ def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--strict", is_flag=True, help="Irregular jobs in the log are errors.")(
         command
     )
+
+
+def _option(option: str, name: str, kind: Any, text: str) -> Callable[..., Any]:
+    if isinstance(kind, Axis):
+        return click.option(option, name, cls=PolicyOption, axis=kind.name, metavar="NAME",
+                            help=text)
+    if isinstance(kind, Text):
+        return click.option(option, name, metavar=kind.metavar, help=text)
+    return click.option(option, name, type=kind, help=text)
 
 
 def code_allowed(
@@ -94,23 +126,35 @@ def load_scenario(path: str | None, trace: str | None, changes: dict[str, Any]) 
     """A scenario from a file, or from options alone when a log is given."""
     from wattline.scenario.load import changed, load, validate
 
+    if path is not None and _is_log(path):
+        if trace is not None:
+            raise InputError(f"{path} is a job log by its name, and --trace {trace} is another: "
+                             "give one of them, or a scenario")
+        path, trace = None, path
     if path is not None:
-        _refuse_log(path)
+        _refuse_run(path)
         if trace is not None:
             changes = {"trace": {"file": trace}} | changes
         return load(path, changes)
     if trace is None:
-        raise InputError("give a scenario file, or a log with --trace LOG")
+        raise InputError("give a scenario file or a job log (also with --trace LOG)")
     fields = changed({"name": _stem(trace), "trace": {"file": trace}}, changes)
     return validate(fields, "command line")
 
 
-def _refuse_log(path: str) -> None:
-    """A log in the scenario's place: say where it belongs."""
+def _is_log(path: str) -> bool:
+    """Whether what stands in the scenario's place is a job log, by its name."""
     from wattline.traces.files import inner_name
+    from wattline.traces.reader import SUFFIXES
 
-    if Path(inner_name(Path(path))).suffix in (".swf", ".csv", ".parquet", ".pq", ".json"):
-        raise InputError(f"{path} is a job log by its name, not a scenario: use --trace {path}")
+    return Path(inner_name(Path(path))).suffix in SUFFIXES
+
+
+def _refuse_run(path: str) -> None:
+    """A run folder in the scenario's place: say what can be done with it."""
+    if (Path(path) / "scenario.toml").is_file():
+        raise InputError(f"{path} is a run folder, not a scenario: `wattline report {path}` draws "
+                         f"it, {path}/scenario.toml simulates it again")
 
 
 def _stem(path: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wattline.cli.output import json_option, print_json, print_table
+from wattline.live.found import KINDS
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--kind", default=None, help="Only this kind of sensor, such as powercap.")
+@click.option("--kind", metavar="KIND", help=f"Only this kind of sensor: {', '.join(KINDS)}.")
 @click.option("--place", type=click.Path(exists=True, path_type=Path), default=None,
               help="Where to look for it instead of its usual place; needs --kind.")
 @click.option("--seconds", type=click.FloatRange(min=0.01), default=1.0, show_default=True,

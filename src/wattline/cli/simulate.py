@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from wattline.cli.choices import ScenarioCommand
 from wattline.cli.output import counted, json_option, print_json, print_table
 from wattline.cli.scenario_options import (
     changes_from,
@@ -26,7 +27,7 @@ from wattline.cli.simulating import (
 )
 
 
-@click.command()
+@click.command(cls=ScenarioCommand)
 @click.argument("scenario", required=False)
 @click.option("--trace", help="A job log to replay instead of the scenario's.")
 @click.option("-o", "--out", help="Run folder to write; default: the next one under runs/.")
@@ -40,8 +41,8 @@ def command(
 ) -> None:
     """Simulate a job log on a machine under a policy.
 
-    SCENARIO is a TOML file (or bundled:NAME); options set its fields. Without a file, give at
-    least --trace LOG.
+    SCENARIO is a TOML file (or bundled:NAME), or a job log (.swf, .csv, .parquet, .json, also
+    compressed); options set the fields of the scenario.
     """
     changes = changes_from(options)
     loaded = load_scenario(scenario, trace, changes)

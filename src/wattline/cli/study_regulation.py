@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.cli.choices import Choice
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.model.errors import InputError
 
@@ -23,7 +24,7 @@ PARTS = ("default", "workloads", "large", "long")
 
 
 @click.command("regulation")
-@click.option("--part", type=click.Choice(["all", *PARTS]), default="all", show_default=True,
+@click.option("--part", type=Choice(["all", *PARTS]), default="all", show_default=True,
               help="100 servers; W1 to W14; 10,000 servers; a real log with long jobs.")
 @click.option("--signal", "signal_file", default="", metavar="FILE",
               help="A real signal, cut into hours; without it, drawn ones (std 0.40).")

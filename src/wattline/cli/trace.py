@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from wattline.cli.choices import Choice, Group
 from wattline.cli.output import counted, joules_text, json_option, print_json, print_table
 from wattline.model.units import format_duration
 
@@ -16,14 +17,14 @@ _FORMATS = ("swf", "sacct", "sacct-json", "csv", "parquet")
 def reading_options(command: Any) -> Any:
     """The options of every command that reads a log."""
     options = (
-        click.option("--format", "format_", type=click.Choice(_FORMATS),
+        click.option("--format", "format_", type=Choice(_FORMATS),
                      help="Format of the log; found out by itself otherwise."),
         click.option("--map", "column_map", metavar="NAME|FILE",
                      help="Column map of a CSV or Parquet table: eagle, eurora, fdata, pm100, or "
                           "a TOML file."),
-        click.option("--size", type=click.Choice(("requested", "allocated")),
+        click.option("--size", type=Choice(("requested", "allocated")),
                      default="requested", show_default=True, help="Which size of a job counts."),
-        click.option("--unit", type=click.Choice(("nodes", "cores")), default="nodes",
+        click.option("--unit", type=Choice(("nodes", "cores")), default="nodes",
                      show_default=True, help="What sizes of a Slurm log count."),
         click.option("--nodes", "machine_procs", type=click.IntRange(min=1),
                      help="Size of the machine in the log's unit; larger jobs are dropped."),
@@ -34,7 +35,7 @@ def reading_options(command: Any) -> Any:
     return command
 
 
-@click.group("trace")
+@click.group("trace", cls=Group)
 def command() -> None:
     """Look at job logs, convert them, generate them."""
 

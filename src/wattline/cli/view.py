@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.cli.choices import Group
 from wattline.cli.output import counted, json_option, print_json, print_table
 from wattline.model.errors import InputError
 from wattline.model.units import plain_number
@@ -53,14 +54,15 @@ def machine_words(machine: Machine) -> str:
 def machine_in(path: Path) -> tuple[Scenario, Machine]:
     """A scenario and its machine; the log is read only where it alone says how large that is."""
     from wattline.scenario.build import make_machine, read_trace
+    from wattline.scenario.caps import without_cap
     from wattline.scenario.load import load
 
-    scenario = load(path)
+    scenario, _ = without_cap(load(path))
     needs_log = scenario.machine.nodes is None and not scenario.machine.classes
     return scenario, make_machine(scenario, read_trace(scenario) if needs_log else None)
 
 
-@click.group("view")
+@click.group("view", cls=Group)
 def command() -> None:
     """Show the machine's views: trees over its parts with what they draw, hold and may use."""
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, get_args
 
 from pydantic import ValidationError
+
+from wattline.model.nearest import did_you_mean
 
 _OUT_OF_RANGE = ("greater_than", "greater_than_equal", "less_than", "less_than_equal",
                  "finite_number")
@@ -90,7 +93,9 @@ def first_mistake(error: ValidationError, model: Any) -> str:
     elif first["type"] in _OUT_OF_RANGE:
         message = f"must be {_allowed(model, first)} (it is {_shown(first['input'])})"
     elif first["type"] == "literal_error":
-        message = f"must be {first['ctx']['expected']} (it is {_shown(first['input'])})"
+        words = re.findall(r"'([^']*)'", first["ctx"]["expected"])
+        message = (f"must be {first['ctx']['expected']} (it is {_shown(first['input'])})"
+                   + did_you_mean(str(first["input"]), words))
     elif "input" in first and not isinstance(first["input"], dict):
         shown = _shown(first["input"])
         message += "" if shown in message else f" (it is {shown})"

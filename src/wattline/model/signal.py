@@ -64,5 +64,13 @@ class Signal:
         edges = np.concatenate(([start_s], inner, [end_s]))
         return float(np.sum(self.sample(edges[:-1]) * np.diff(edges)))
 
+    def accumulated(self, times_s: npt.ArrayLike) -> FloatArray:
+        """The integral from the first time to each of these; negative before it."""
+        times = np.asarray(times_s, dtype=np.float64)
+        before = np.append(0.0, np.cumsum(self.value[:-1] * np.diff(self.time_s)))
+        index = np.maximum(np.searchsorted(self.time_s, times, "right") - 1, 0)
+        found: FloatArray = before[index] + self.value[index] * (times - self.time_s[index])
+        return found
+
     def scaled(self, factor: float, unit: str | None = None) -> Signal:
         return Signal(self.time_s, self.value * factor, self.unit if unit is None else unit)

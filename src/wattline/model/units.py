@@ -116,8 +116,17 @@ def format_duration(time_s: float) -> str:
 def _scaled(text: str, unit: str, example: str) -> float:
     match = re.fullmatch(_NUMBER + r"\s*([kMGT]?)(?:" + unit + ")?", text.strip())
     if not match:
-        raise InputError(f"'{text}' is not understood; write {example}")
+        raise InputError(f"'{text}' is not understood; write {example}{unit_hint(text, unit)}")
     return float(match[1]) * _SCALE[match[2]]
+
+
+def unit_hint(text: str, unit: str = "W") -> str:
+    """`; did you mean 2kW?` for `2kw`: a hint and no more, because m is not M."""
+    found = re.fullmatch(_NUMBER + r"\s*([kMGT]?)" + unit, text.strip(), re.IGNORECASE)
+    if not found:
+        return ""
+    prefix = "k" if found[2] in "kK" and found[2] else found[2].upper()
+    return f"; did you mean {found[1]}{prefix}{unit}?"
 
 
 def _with_prefix(value: float, unit: str) -> str:

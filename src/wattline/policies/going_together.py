@@ -12,6 +12,9 @@ from dataclasses import dataclass
 MOLDABLE = ("traditional", "fixed", "naive", "adaptive")
 """Rules of the axis `configure` that choose among configurations of a table."""
 
+KEEPERS = ("block", "wait", "dvfs", "watts", "adaptive")
+"""Choices of the axis `power` that keep any cap by themselves."""
+
 
 def is_moldable(name: str) -> bool:
     """Whether this choice along the axis `configure` lets jobs change their size."""

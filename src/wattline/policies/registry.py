@@ -19,6 +19,7 @@ from wattline.model import PLUGINS
 from wattline.model.errors import InputError, PolicyError, WattlineError
 from wattline.model.fields import Choice, name_of
 from wattline.model.mistakes import first_mistake
+from wattline.model.nearest import did_you_mean
 from wattline.policies.declaration import AXES, Declaration
 from wattline.policies.loading import load_installed, load_object
 from wattline.policies.parameter_rows import file_parameters
@@ -91,7 +92,8 @@ def find(axis: str, name: str) -> Declaration:
         return found
     known = places()[axis]
     if name not in known:
-        raise InputError(f"policy.{axis}: there is no '{name}'; there are: {', '.join(known)}")
+        raise InputError(f"policy.{axis}: there is no '{name}'; there are: {', '.join(known)}"
+                         + did_you_mean(name, known))
     return _installed(axis, name)
 
 

@@ -27,7 +27,7 @@ from wattline.policies.contract import Composition
 from wattline.policies.order.energy_share_setup import user_names
 from wattline.policies.view import Policy
 from wattline.scenario.budget_notes import budget_kept, budget_notes
-from wattline.scenario.caps import cap_signal, check_kept
+from wattline.scenario.caps import cap_signal, check_kept, without_cap
 from wattline.scenario.model import MOST_UNIX_S, NodeClassSection, Scenario
 from wattline.scenario.network_section import with_nodes
 from wattline.scenario.node_powers import assumed_powers, class_node_w, equal_node_w
@@ -56,6 +56,8 @@ class Plan:
     """What parts of the machine must not exceed."""
     tables: Mapping[str, ConfigurationTable] | None = None
     """The configurations that jobs choose from, by application, where they choose."""
+    left_out: tuple[str, ...] = ()
+    """Policies that were chosen and have nothing to do: a sentence each."""
 
     def run(self, progress: Callable[[float], None] | None = None) -> Run:
         """Simulate, and keep the scenario and what is to be said with the result.
@@ -117,7 +119,7 @@ def plan(
         scenario = scenario.model_copy(update={"policy": own})
     if not allow_code:
         refuse_code(scenario.policy)
-    scenario = with_nodes(scenario)
+    scenario, left_out = without_cap(with_nodes(scenario))
     check_kept(scenario, policy is not None)
     if trace is None:
         trace = read_trace(scenario)
@@ -139,7 +141,7 @@ def plan(
         chosen, setting = composition_of(scenario, setting)
     rules = replace(rules, logged=setting.logged, nature=nature_of(setting))
     return Plan(scenario, trace, jobs, machine, chosen, rules, assumed, dropped,
-                setting.made.bounds, setting.made.tables)
+                setting.made.bounds, setting.made.tables, left_out)
 
 
 def assumptions(
@@ -282,7 +284,7 @@ def _with_date(scenario: Scenario, trace: Trace) -> Scenario:
 
 def cap_over_time(scenario: Scenario) -> Signal | None:
     """The cap in watts, however it is written; a fraction takes a run of the jobs without a cap."""
-    scenario = with_nodes(scenario)
+    scenario, _ = without_cap(with_nodes(scenario))
     trace = read_trace(scenario)
     machine = make_machine(scenario, trace)
     jobs, _ = fitting(trace.jobs, machine, scenario.machine.granularity,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
@@ -12,20 +13,37 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import MOST_POWER_W, Machine
 from wattline.model.reading import is_file
 from wattline.model.signal import Signal
-from wattline.model.units import parse_fraction, parse_power
+from wattline.model.units import parse_fraction, parse_power, unit_hint
 from wattline.physics.powercap import CapChange, Limits, PowerCap, WattReservation
 from wattline.policies.contract import Composition
-from wattline.policies.going_together import is_moldable
+from wattline.policies.going_together import KEEPERS, is_moldable
 from wattline.policies.registry import is_place, places
 from wattline.policies.regulation.none import NoRegulation
 from wattline.scenario.model import CapPlan, CapStep, Scenario
 from wattline.traces.signals import read_signal
 
-KEEPERS = ("block", "wait", "dvfs", "watts", "adaptive")
-"""Power policies that keep any cap by themselves."""
 CHOICES = (f"choose a power policy that does with --power-policy (policy.power): "
            f"{', '.join(KEEPERS)}; or only measure the time above it with --watch-cap "
            "(power.watch_cap)")
+
+NO_CAP = "none"
+"""Written for a cap that there is not: the one to compare others with."""
+
+
+def without_cap(scenario: Scenario) -> tuple[Scenario, tuple[str, ...]]:
+    """Take `cap = "none"` at its word, and say which policy has nothing to keep then."""
+    none = {name: None for name in ("cap", "watch_cap")
+            if getattr(scenario.power, name) == NO_CAP}
+    if not none:
+        return scenario, ()
+    changes: dict[str, Any] = {"power": scenario.power.model_copy(update=none)}
+    said: tuple[str, ...] = ()
+    power = name_of(scenario.policy.power)
+    if "cap" in none and power in KEEPERS:
+        changes["policy"] = scenario.policy.model_copy(update={"power": "none"})
+        said = (f"power.cap is none: the power policy '{power}' has nothing to keep and is left "
+                "out",)
+    return scenario.model_copy(update=changes), said
 
 
 def has_keeper(scenario: Scenario, in_python: bool = False) -> bool:
@@ -122,7 +140,8 @@ def _number(field: str, text: str) -> float:
         return parse_power(text)
     except InputError:
         raise InputError(
-            f"{field}: '{text}' is neither watts, nor a fraction, nor a file"
+            f"{field}: '{text}' is neither watts, nor a fraction, nor a file, nor none"
+            + unit_hint(text)
         ) from None
 
 

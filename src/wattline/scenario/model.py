@@ -185,7 +185,8 @@ class PowerSection(Section):
     """The power limit and how jobs answer to frequency."""
 
     cap: Number | str | tuple[CapStep, ...] | CapPlan | None = None
-    """Watts; a fraction up to 1 of the peak without a cap; a CSV file; a list of steps; a plan."""
+    """Watts; a fraction up to 1 of the peak without a cap; a CSV file; a list of steps; a plan;
+    or `none`."""
     watch_cap: Number | str | tuple[CapStep, ...] | None = None
     """The same without the plan: power is measured against it, and nothing keeps it."""
     alpha: Number = Field(2.0, ge=1.0, le=3.0)
@@ -212,7 +213,8 @@ class PowerSection(Section):
 
     @model_validator(mode="after")
     def _one_cap(self) -> PowerSection:
-        if self.cap is not None and self.watch_cap is not None:
+        given = [cap for cap in (self.cap, self.watch_cap) if cap not in (None, "none")]
+        if len(given) > 1:
             raise ValueError("give either 'cap', which is kept, or 'watch_cap', which is measured")
         return self
 

@@ -16,7 +16,7 @@ from wattline.scenario.model import PowerSection, Scenario
 
 def remarks(plan: Plan) -> list[str]:
     """A line for each setting that changes nothing, and for requests that are not met as made."""
-    found = []
+    found = list(plan.left_out)
     policy = plan.policy
     if (
         isinstance(policy, Composition)

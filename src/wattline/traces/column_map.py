@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from wattline.model.errors import InputError
+from wattline.model.nearest import did_you_mean
 from wattline.model.reading import MOST_TOML_BYTES, is_file, parse_toml, read_text
 from wattline.traces.convert import FACTORS
 
@@ -207,6 +207,4 @@ def _choice(
 def _only(table: dict[str, Any], known: set[str], where: str) -> None:
     for key in table:
         if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
-            raise InputError(f"{where}: unknown key '{key}'{hint}")
+            raise InputError(f"{where}: unknown key '{key}'" + did_you_mean(key, known))

@@ -16,7 +16,7 @@ from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.model.units import plain_number
 from wattline.traces import frequencies
-from wattline.traces.column_map import TARGETS, ColumnMap, Entry, load_map
+from wattline.traces.column_map import TARGETS, ColumnMap, Entry, built_in, load_map
 from wattline.traces.convert import LARGEST, Cell, Converter, is_missing, slurm_state
 from wattline.traces.raw import (
     CODES,
@@ -45,8 +45,10 @@ def parse(data: bytes, source: str, column_map: ColumnMap | None, *, parquet: bo
     columns = parquet_names(data, source) if parquet else csv_names(data, column_map, source)
     if column_map is None:
         if not set(columns) >= OWN_COLUMNS:
+            known = ", ".join(name for name in built_in() if name != "wattline")
             raise InputError(f"{source}: a table needs a column map (--map): one that comes with "
-                             "the package or a TOML file that says which column is what")
+                             f"the package ({known}), or a TOML file that says which column is "
+                             "what")
         column_map = load_map("wattline")
         present = {t: e for t, e in column_map.entries.items() if e.column in columns}
         column_map = ColumnMap("wattline", present)

@@ -16,7 +16,7 @@ from wattline.traces.trace import Trace
 Unit = Literal["nodes", "cores"]
 FORMATS = ("swf", "sacct", "sacct-json", "csv", "parquet")
 
-_SUFFIXES = {".swf": "swf", ".parquet": "parquet", ".pq": "parquet", ".json": "sacct-json",
+SUFFIXES = {".swf": "swf", ".parquet": "parquet", ".pq": "parquet", ".json": "sacct-json",
              ".csv": "csv"}
 
 
@@ -61,7 +61,7 @@ def sniff(data: bytes, path: Path, mapped: bool = False) -> str:
     if first.count(b"|") >= 2 and not first.startswith(b";"):
         return "sacct"
     otherwise = "csv" if b"," in first and not first.startswith(b";") else "swf"
-    return _SUFFIXES.get(Path(inner_name(path)).suffix, otherwise)
+    return SUFFIXES.get(Path(inner_name(path)).suffix, otherwise)
 
 
 def _parse(

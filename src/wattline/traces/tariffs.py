@@ -19,8 +19,8 @@ from wattline.model.signal import Signal
 from wattline.model.units import plain_number
 from wattline.traces.files import read_bytes
 
-NO_CURRENCY = "in units of the price table"
-"""Behind a cost whose currency the table does not name."""
+NO_CURRENCY = "in units of the price"
+"""Behind a cost whose currency nobody names."""
 J_PER_KWH = 3.6e6
 _TIMES = ("time_s", "datetime", "time")
 _SCALES = {"/mwh": 1 / (1000 * J_PER_KWH), "/kwh": 1 / J_PER_KWH, "/j": 1.0}

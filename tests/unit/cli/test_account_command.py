@@ -123,3 +123,70 @@ def test_a_number_beyond_all_job_numbers_is_refused(tmp_path, capsys) -> None:
     ok("simulate", "--trace", "examples/tiny.swf", "-o", tmp_path / "run", capsys=capsys)
     error = refused("account", tmp_path / "run", "-j", "9" * 20, capsys=capsys)
     assert "is not a job number" in error
+
+
+@pytest.fixture
+def prices(tmp_path):
+    path = tmp_path / "prices.csv"
+    path.write_text("Datetime (UTC),Price (EUR/kWh)\n2023-01-01 00:00,0.1\n2023-01-01 01:00,0.4\n"
+                    "2023-01-01 02:00,-0.1\n2023-01-01 03:00,0.2\n")
+    return path
+
+
+def costs_of(run_dir, capsys, *words):
+    return json.loads(ok("account", run_dir, *words, "--by", "user", "--json", capsys=capsys))
+
+
+def test_one_price_charges_every_joule_alike(run_dir, capsys):
+    found = costs_of(run_dir, capsys, "--price", "0.36EUR")
+    assert found["currency"] == "EUR"
+    for total in found["totals"]:
+        assert total["cost"] == pytest.approx(total["energy_j"] * 1e-7)
+    assert found["cost"] == pytest.approx(found["energy_j"] * 1e-7)
+    shown = ok("account", run_dir, "--by", "user", "--price", "0.36EUR", capsys=capsys)
+    assert "cost EUR" in shown
+    assert "idle nodes" in found["price_notes"][-1]
+
+
+def test_a_table_charges_joules_at_the_price_of_their_time(run_dir, prices, capsys):
+    from wattline.traces.tariffs import read_tariff
+
+    run, price = rundir.read(run_dir), read_tariff(prices)
+    ran = run.ran
+    by_hand = sum(  # every job draws one power from its start to its end
+        energy_j / (end_s - start_s) * price.integral(start_s, end_s)
+        for start_s, end_s, energy_j in zip(
+            run.schedule.start_s[ran], run.schedule.end_s[ran], run.schedule.energy_j[ran],
+            strict=True))
+    found = costs_of(run_dir, capsys, "--price", prices)
+    assert found["cost"] == pytest.approx(by_hand)
+    assert sum(total["cost"] for total in found["totals"]) == pytest.approx(by_hand)
+    assert "second 0 of the run" in " ".join(found["price_notes"])
+    later = costs_of(run_dir, capsys, "--price", prices, "--price-start", "2023-01-01T03:00")
+    assert later["cost"] == pytest.approx(later["energy_j"] * 0.2 / 3.6e6)
+
+
+def test_the_list_of_jobs_has_their_costs(run_dir, capsys):
+    lines = ok("account", run_dir, "-X", "-P", "-u", "ada", "--price", "0.36", "-o",
+               "jobid,consumedenergyraw,cost", capsys=capsys).splitlines()
+    assert lines[0] == "JobID|ConsumedEnergyRaw|Cost"
+    for line in lines[1:]:
+        _, energy_j, cost = line.split("|")
+        assert float(cost) == pytest.approx(float(energy_j) * 1e-7, abs=1e-4)
+    assert "needs a price" in refused("account", run_dir, "-o", "jobid,cost", capsys=capsys)
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("--price", "dear"), "like 0.12 or 0.12EUR"),
+    (("--price-start", "2023-01-01"), "--price FILE"),
+    (("--price", "0.1", "--price-start", "2023-01-01"), "holds at any time"),
+])
+def test_prices_that_cannot_be_used_are_one_line(run_dir, words, said, capsys):
+    assert said in refused("account", run_dir, *words, capsys=capsys)
+
+
+def test_a_budget_takes_one_price_too(capsys):
+    words = ("energy", "plan", "--energy", "10kWh", "--period", "1d", "--nodes", "2", "--json")
+    flat = json.loads(ok(*words, "--price", "0.5EUR", capsys=capsys))
+    assert flat["currency"] == "EUR"
+    assert flat["cost"] == pytest.approx(flat["cost_flat"])

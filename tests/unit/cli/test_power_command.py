@@ -300,3 +300,12 @@ def test_a_cap_that_cannot_be_worked_out_is_one_line(tmp_path, capsys, cap, reas
     assert f"{path}: power.cap cannot be worked out" in err
     assert reason in err
     ok(capsys, "power", "set", path, "--cap", "12kW")
+
+
+def test_no_cap_by_name_is_shown_as_none(tmp_path, capsys):
+    path = tmp_path / "s.toml"
+    path.write_text('[trace]\nfile = "gone.swf"\n[machine]\nnodes = 8\n[power]\ncap = "none"\n')
+    without = tmp_path / "t.toml"
+    without.write_text(path.read_text().replace('[power]\ncap = "none"\n', ""))
+    shown = [json.loads(ok(capsys, "power", "show", str(one), "--json")) for one in (path, without)]
+    assert shown[0] == shown[1]

@@ -79,7 +79,7 @@ def test_a_table_of_prices_names_its_currency_in_its_column(
 
 
 @pytest.mark.parametrize(("column", "words"), [
-    ("Price (USD/MWh)", "USD"), ("price/MWh", "in units of the price table")])
+    ("Price (USD/MWh)", "USD"), ("price/MWh", "in units of the price")])
 def test_an_energy_plan_is_priced_in_the_currency_of_its_table(
     tmp_path: Path, column: str, words: str
 ) -> None:

@@ -141,9 +141,9 @@ def test_bad_arguments(capsys, argv, message):
 
 
 @pytest.mark.parametrize(("option", "value", "message"), [
-    ("--placement", "best", "placement 'best' is unknown"),
-    ("--routing", "teleport", "routing 'teleport' is unknown"),
-    ("--mapping", "magic", "mapping 'magic' is unknown"),
+    ("--placement", "best", "'best' is not one of 'simple', 'slurm'"),
+    ("--routing", "teleport", "'teleport' is not one of 'minimal', 'valiant', 'adaptive'"),
+    ("--mapping", "magic", "'magic' is not one of 'random', 'linear'"),
 ])
 def test_bad_options_of_place(capsys, tmp_path, option, value, message):
     jobs = tmp_path / "jobs.toml"

@@ -15,7 +15,7 @@ from wattline.cli.compare import command as compare
 from wattline.cli.main import main
 from wattline.cli.simulate import command as simulate
 from wattline.model.errors import InputError
-from wattline.scenario.caps import KEEPERS
+from wattline.policies.going_together import KEEPERS
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 TINY = str(EXAMPLES / "tiny.swf")
@@ -146,10 +146,32 @@ def test_setting_a_cap_that_nothing_keeps_says_so(
     assert "note: nothing keeps this cap yet" in capsys.readouterr().err
 
 
-def test_a_log_in_the_scenarios_place_is_told_where_it_belongs(
-    capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main(["simulate", "jobs.swf.gz"])
-    assert stop.value.code == 2
-    assert "use --trace jobs.swf.gz" in capsys.readouterr().err
+def test_no_cap_can_be_varied_beside_caps_and_needs_no_power_policy(tmp_path: Path) -> None:
+    # In plain Python: only for this, another combination would be compiled.
+    found = in_plain(f"""
+        import json
+        from click.testing import CliRunner
+        from wattline.cli.main import cli
+        def runs(*arguments):
+            printed = CliRunner().invoke(cli, ["compare", {TINY!r}, "-o", {str(tmp_path / "c")!r},
+                                               "--no-report", "--json", *arguments],
+                                         catch_exceptions=False)
+            return json.loads(printed.stdout)["runs"]
+        result = [runs("--vary", "power.cap=none,90%,80%", "--power-policy", "dvfs"), runs()]
+    """)
+    varied, (free,) = found[0], found[1].values()
+    none, *capped = varied.values()
+    peak_w = free["metrics"]["power_w"]["peak"]
+    assert none["metrics"] | {"remarks": []} == free["metrics"]
+    assert next(iter(varied)).endswith("cap none")
+    assert none["remarks"] == ["power.cap is none: the power policy 'dvfs' has nothing to keep and "
+                               "is left out"]
+    for share, run in zip((0.9, 0.8), capped, strict=True):
+        assert run["remarks"] == []
+        assert run["metrics"]["power_w"]["peak"] <= share * peak_w * (1 + 1e-9)
+
+
+def test_no_cap_is_the_same_as_saying_nothing_of_it() -> None:
+    said, silent = asked("--cap", "none"), asked()
+    assert said["metrics"] == silent["metrics"]
+    assert said["metrics"]["time_above_cap_s"] is None

@@ -9,6 +9,7 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
+from wattline.model.nearest import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,7 @@ class Tree:
     def of(self, name: str) -> int:
         found = self.index.get(name)
         if found is None:
-            import difflib
-
-            near = difflib.get_close_matches(name, self.names, n=1)
-            hint = f"; did you mean '{near[0]}'?" if near else ""
-            raise InputError(f"the view has no entity '{name}'{hint}")
+            raise InputError(f"the view has no entity '{name}'" + did_you_mean(name, self.names))
         return found
 
     def path(self, entity: int) -> list[int]:

@@ -1,0 +1,93 @@
+"""Measured runs at several frequencies, as accounting prints them: CSV, one line per run."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from wattline.advice.job_options import JobOption, Known
+from wattline.advice.job_sources import same_name
+from wattline.model.errors import InputError
+from wattline.model.reading import read_unpacked
+from wattline.model.units import plain_number
+
+FREQUENCIES = {"frequency_ghz": 1.0, "frequency_mhz": 1e-3, "frequency_khz": 1e-6,
+               "frequency_hz": 1e-9}
+"""Columns that a frequency may stand in, with what makes GHz of them."""
+_TEXTS = ("application", "node_class", "threads")
+_NUMBERS = {"nodes": 1.0, "cap_w": math.inf}
+
+Row = Mapping[str, str]
+
+
+def has_frequencies(path: str | Path) -> bool:
+    """Whether a table has a column of frequencies."""
+    return any(name in FREQUENCIES for name in next(csv.reader(_lines(path)), []))
+
+
+def from_frequencies(path: str | Path, wanted: str, nodes: int | None) -> Known:
+    """The options of an application; repeated runs are reduced to their medians."""
+    runs: dict[tuple[str, int, str, float, float], list[tuple[float, float]]] = {}
+    for number, row in enumerate(csv.DictReader(_lines(path)), 2):
+        own = row.get("application") or ""
+        if own and same_name([own], wanted) is None:
+            continue
+        try:
+            setting, figures = _run(row)
+        except ValueError as error:
+            raise InputError(f"{path}: line {number}: {error}") from None
+        if nodes in (None, setting[1]):
+            runs.setdefault(setting, []).append(figures)
+    return Known(tuple(_option(setting, np.array(each), str(path))
+                       for setting, each in runs.items()))
+
+
+def _lines(path: str | Path) -> list[str]:
+    content, _ = read_unpacked(Path(path))
+    lines = content.decode("utf-8-sig", "replace").splitlines()
+    header, *rest = [line for line in lines if line.strip() and not line.startswith("#")] or [""]
+    return [",".join(name.strip() for name in header.split(",")), *rest]
+
+
+def _run(row: Row) -> tuple[tuple[str, int, str, float, float], tuple[float, float]]:
+    """The setting of a run, and its time and energy."""
+    name = next((name for name in FREQUENCIES if name in row), "")
+    ghz = _positive(row, name) * FREQUENCIES[name]
+    time_s = _positive(row, "time_s")
+    energy_j = (_positive(row, "energy_j") if row.get("energy_j")
+                else _positive(row, "power_w") * time_s)
+    texts = {key: (row.get(key) or "").strip() for key in _TEXTS}
+    threads = texts["threads"] or (row.get("cores") or "").strip()
+    numbers = {key: _positive(row, key) if (row.get(key) or "").strip() else default
+               for key, default in _NUMBERS.items()}
+    if numbers["nodes"] != int(numbers["nodes"]):
+        raise ValueError(f"nodes is {numbers['nodes']:g}, expected a whole number")
+    return ((texts["node_class"], int(numbers["nodes"]), threads, numbers["cap_w"], ghz),
+            (time_s, energy_j))
+
+
+def _positive(row: Row, name: str) -> float:
+    text = (row.get(name) or "").strip()
+    try:
+        value = plain_number(text)
+    except ValueError:
+        raise ValueError(f"{name} is '{text}', expected a number") from None
+    if not 0 < value < math.inf:
+        raise ValueError(f"{name} is {text}, must be above 0 and finite")
+    return value
+
+
+def _option(
+    setting: tuple[str, int, str, float, float], runs: np.ndarray, source: str
+) -> JobOption:
+    node_class, nodes, threads, cap_w, ghz = setting
+    time_s, energy_j = np.median(runs, axis=0).tolist()
+    # One run alone shows no spread.
+    spread = (runs.std(axis=0, ddof=1) / runs.mean(axis=0)).tolist() if len(runs) > 1 else (
+        math.nan, math.nan)
+    return JobOption(time_s, energy_j, "measured", source, node_class, nodes, threads, cap_w, ghz,
+                     spread[0], spread[1], len(runs))

@@ -1,0 +1,138 @@
+"""What is known of an application: from claims, tables of configurations, and models."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from wattline.advice.job_options import JobOption, Known
+from wattline.physics.claims import ClaimBook
+from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.core_power import GHZ, SANDY_BRIDGE, CorePower
+from wattline.physics.regression import Model
+
+BETA = 0.5
+"""Run time ~ frequency^-beta, where nobody knows better; the same as in scenarios."""
+
+
+def same_name(names: Iterable[str], wanted: str) -> str | None:
+    """The name that is meant; case does not matter."""
+    key = wanted.strip().casefold()
+    return next((name for name in names if name.casefold() == key), None)
+
+
+def from_claims(book: ClaimBook, wanted: str, nodes: int | None, source: str) -> Known:
+    """The claims of an application, and estimates for the classes of node that it never ran on."""
+    name = same_name(book.applications, wanted)
+    if name is None:
+        return Known(())
+    claims = book.of(name) if nodes is None else book.candidates(
+        name, dict.fromkeys(claim.node_class for claim in book), nodes)
+    if nodes is None:
+        here = {claim.node_class for claim in claims}
+        others = dict.fromkeys(c.node_class for c in book if c.node_class not in here)
+        claims = [*claims, *book.candidates(name, others)]
+    return Known(tuple(
+        JobOption(
+            claim.time_s, claim.energy_j, "predicted" if claim.estimated else "claimed",
+            f"{source}, estimated" if claim.estimated else source, claim.node_class,
+            claim.setting.nodes, claim.setting.threads, claim.setting.cap_w,
+            time_error=claim.time_error, energy_error=claim.energy_error, runs=claim.runs,
+        ) for claim in claims))
+
+
+def from_table(
+    tables: Mapping[str, ConfigurationTable], wanted: str, nodes: int | None, source: str
+) -> Known:
+    """The configurations of a table; the highest cap of it stands for none."""
+    from wattline.model.errors import InputError
+    from wattline.physics.measurements import find_application
+
+    try:
+        table, remark = find_application(tables, wanted)
+    except InputError:
+        return Known(())
+    top_w = float(table.cap_w.max())
+    rows = [table.row(at) for at in range(len(table))]
+    options = tuple(
+        JobOption(
+            row.time_s, row.time_s * row.power_w, table.source, source, nodes=row.nodes,
+            threads=str(row.cores), cap_w=math.inf if row.cap_w >= top_w else row.cap_w,
+            runs=1 if table.source == "measured" else 0,
+        ) for row in rows if nodes in (None, row.nodes))
+    return Known(options, tuple(filter(None, (remark, table.note))) if options else ())
+
+
+def from_model(models: Mapping[str, Model], wanted: str, nodes: int | None, source: str) -> Known:
+    """What a model predicts over all that it was trained on, with its own uncertainty."""
+    name = same_name(models, wanted)
+    if name is None:
+        return Known(())
+    model = models[name]
+    points = model.grid.points()
+    if nodes is not None:
+        points = points[points[:, 0] == nodes]
+    if not len(points):
+        return Known((), (f"{source} knows {name} on {_listed(model.grid.nodes)} nodes",))
+    found = model.predict_points(points)
+    top_w = model.grid.cap_w[-1]
+    energy_j = found.time_s * found.power_w
+    energy_sd = np.hypot(found.time_sd, found.power_sd)
+    return Known(tuple(
+        JobOption(
+            float(found.time_s[at]), float(energy_j[at]), "predicted", source,
+            nodes=int(row[0]), threads=str(int(row[1])),
+            cap_w=math.inf if row[2] >= top_w else float(row[2]),
+            time_error=float(found.time_sd[at]), energy_error=float(energy_sd[at]),
+        ) for at, row in enumerate(points)), tuple(filter(None, (model.note,))))
+
+
+def at_frequencies(
+    options: Sequence[JobOption], beta: float = BETA, core: CorePower = SANDY_BRIDGE
+) -> Known:
+    """The fastest uncapped option of each source at every frequency of a table of cores.
+
+    Watts follow the table. How time follows frequency is the application's own matter: `beta` is
+    assumed, and the stated error is what it would be for work that does not mind (0) or minds
+    nothing else (1).
+    """
+    found: list[JobOption] = []
+    for source in dict.fromkeys(option.source for option in options):
+        free = [option for option in options if option.source == source
+                and math.isinf(option.cap_w) and math.isnan(option.frequency_ghz)]
+        if free:
+            fastest = min(free, key=lambda option: option.time_s)
+            found += _slower(fastest, beta, core)
+    if not found:
+        return Known(())
+    return Known(tuple(found), (
+        f"options with a frequency are predicted from the fastest uncapped one, with the watts of "
+        f"a Sandy Bridge core and run time ~ frequency^-{beta:g} (--beta); measure some and give "
+        "them with --table",))
+
+
+def _slower(base: JobOption, beta: float, core: CorePower) -> list[JobOption]:
+    from dataclasses import replace
+
+    full_hz, full_w = core.frequency_hz[-1], core.power_w[-1]
+    found = []
+    for hz, watts in zip(core.frequency_hz[:-1], core.power_w[:-1], strict=True):
+        ratio = full_hz / hz
+        time_s = base.time_s * ratio**beta
+        off = max(ratio ** (1.0 - beta), ratio**beta) - 1.0
+        found.append(replace(
+            base, time_s=time_s, energy_j=base.power_w * watts / full_w * time_s,
+            frequency_ghz=hz / GHZ, basis="predicted", source=f"{base.source}, table of cores",
+            runs=0, time_error=_with(base.time_error, off), energy_error=_with(base.energy_error,
+                                                                               off)))
+    return found
+
+
+def _with(known: float, more: float) -> float:
+    return more if math.isnan(known) else math.hypot(known, more)
+
+
+def _listed(values: Sequence[int]) -> str:
+    return ", ".join(str(value) for value in values)

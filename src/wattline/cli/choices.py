@@ -1,0 +1,75 @@
+"""What the help shows: choices of options, what goes together, commands of groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from wattline.model.nearest import did_you_mean
+
+
+class Choice(click.Choice[str]):
+    """One of a few words."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        message = super().get_invalid_choice_message(value, ctx)
+        return message.removesuffix(".") + did_you_mean(str(value), self.choices)
+
+
+class Group(click.Group):
+    """A group whose help says all of a command's first sentence, over several lines if need be."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        rows = []
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            if command is not None and not command.hidden:
+                rows.append((name, command.get_short_help_str(limit=1000)))
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+class PolicyOption(click.Option):
+    """A policy of an axis. Which there are is asked when the help is printed: others may be
+    installed, and looking for them takes time."""
+
+    def __init__(self, *names: Any, axis: str, **attributes: Any) -> None:
+        super().__init__(*names, **attributes)
+        self.axis = axis
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        from wattline.policies.registry import places
+
+        record = super().get_help_record(ctx)
+        if record is None:
+            return None
+        return record[0], f"{record[1].removesuffix('.')}: {', '.join(places()[self.axis])}."
+
+
+class ScenarioCommand(click.Command):
+    """A command with the options of a scenario; its help ends with what goes together."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("What goes together"):
+            formatter.write_dl(_together())
+
+
+def _together() -> list[tuple[str, str]]:
+    from wattline.policies.going_together import KEEPERS, MOLDABLE
+    from wattline.policies.placement.network.placements import PLACEMENTS
+
+    tables = f"{', '.join(MOLDABLE[:-1])} or {MOLDABLE[-1]}"
+    return [
+        ("--cap", f"needs a --power-policy that keeps it: {', '.join(KEEPERS)}; or a --configure "
+         f"that chooses caps: {tables}. --watch-cap goes without"),
+        ("--configurations", f"needs --configure {tables}"),
+        ("--threshold", "needs --configure adaptive"),
+        ("--power-policy lending", f"needs --configure {tables}"),
+        ("--configure claims", "needs --placement claims, and that needs --configure claims"),
+        ("--placement", f"needs a --network for {', '.join(PLACEMENTS)}"),
+        ("--policy", "takes the place of --order, --backfill, --power-policy, --configure and "
+         "--placement"),
+        ("--seed", "needs a scenario with trace.generate; --map a log that is a table"),
+        ("all others", "`wattline policies --pairs` lists every pair that is refused, and why"),
+    ]

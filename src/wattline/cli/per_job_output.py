@@ -1,0 +1,103 @@
+"""`wattline compare --per-job`: who was hurt and who gained, as tables."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from wattline.cli.output import counted, print_table
+from wattline.model.errors import InputError
+
+if TYPE_CHECKING:
+    from wattline.advice import PerJob
+    from wattline.advice.per_job import Changed, Group
+    from wattline.model.run import Run
+
+MOST_GROUPS = 10
+"""Users that are printed: those who are hurt most in the mean; --json has all."""
+HEADERS = ("jobs", "hurt", "gained", "same", "never ran", "later, mean", "median", "95 % below",
+           "energy ratio")
+
+
+def check_per_job(per_job: bool, plot: str | None, runs: int) -> None:
+    if plot is not None:
+        from wattline.model.pictures import check_picture
+
+        check_picture(Path(plot))
+        if not per_job or runs != 2:
+            raise InputError("--plot goes with --per-job and two runs")
+    if per_job and runs < 2:
+        raise InputError("--per-job compares two runs: name two scenarios or run folders, or "
+                         "--vary a field")
+
+
+def compare_per_job(runs: dict[str, Run], plot: str | None) -> list[PerJob]:
+    """Every run beside the first."""
+    from wattline.advice import compare_jobs
+
+    (name, first), *others = runs.items()
+    found = [compare_jobs(first, other, (name, its_name)) for its_name, other in others]
+    if plot is not None:
+        found[0].plot(plot)
+    return found
+
+
+def print_per_job(found: PerJob) -> None:
+    click.echo()
+    total, users = found.total, found.groups["user"]
+    click.echo(f"{found.second} beside {found.first}, job by job: {counted(total.jobs, 'job')}, "
+               f"{total.hurt:,} hurt, {total.gained:,} gained (done more than a second later, or "
+               "earlier)")
+    _print("", (total,))
+    if len(users) <= MOST_GROUPS:
+        _print("user", users)
+    else:
+        most = tuple(sorted(users, key=_hurt_most)[:MOST_GROUPS])
+        _print(f"user ({MOST_GROUPS} hurt most of {len(users):,})", most)
+    _print("size", found.groups["size"])
+    _print("hour of submission", found.groups["hour"])
+    for title, jobs in (("hurt most", found.most_hurt), ("gained most", found.most_gained)):
+        if jobs:
+            click.echo()
+            print_table((title, "user", "nodes", "done later", "waits longer", "runs longer"),
+                        [_job_row(job) for job in jobs])
+    for note in found.notes:
+        click.echo(f"note: {note}")
+
+
+def _print(title: str, groups: tuple[Group, ...]) -> None:
+    if title:
+        click.echo()
+    print_table((title, *HEADERS), [_row(group) for group in groups])
+
+
+def _row(group: Group) -> tuple[object, ...]:
+    from wattline.analysis.summary import ratio_text
+
+    never = f"{group.lost:,}" + (f" (first: {group.won:,})" if group.won else "")
+    return (group.name, group.jobs, group.hurt, group.gained, group.same, never,
+            later_text(group.later_s_mean), later_text(group.later_s_p50),
+            later_text(group.later_s_p95), ratio_text(group.energy_ratio))
+
+
+def _job_row(job: Changed) -> tuple[object, ...]:
+    number = str(job.job_id) + (f" (life {job.restart})" if job.restart else "")
+    return (f"job {number}", job.user, job.nodes, later_text(job.later_s),
+            later_text(job.wait_more_s), later_text(job.run_more_s))
+
+
+def later_text(time_s: float) -> str:
+    """`+5 min`, `-2 h`."""
+    from wattline.analysis.summary import time_text
+
+    if math.isnan(time_s):  # nobody ran in both
+        return "-"
+    return ("-" if time_s < 0 else "+") + time_text(abs(time_s))
+
+
+def _hurt_most(group: Group) -> tuple[bool, float, str]:
+    unknown = math.isnan(group.later_s_mean)
+    return unknown, 0.0 if unknown else -group.later_s_mean, group.name

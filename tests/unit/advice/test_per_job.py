@@ -1,0 +1,148 @@
+"""Two runs job by job: who was hurt, who gained, and who cannot be compared."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from tests.unit.analysis.run_maker import fcfs_run, some_jobs
+
+from wattline.advice import compare_jobs
+from wattline.analysis import rundir
+from wattline.cli.main import cli, main
+from wattline.model.errors import InputError
+from wattline.model.jobs import JobTable
+from wattline.model.run import Outcome
+
+
+def four_jobs(**columns):
+    return JobTable.build(
+        submit_s=[0.0, 3600.0, 7200.0, 90000.0], run_s=[100.0] * 4, procs=[1, 2, 4, 8],
+        **{"user": [0, 0, 1, -1], "names": {"user": ("ada", "bob")}, **columns})
+
+
+def moved(run, later_s, never=()):
+    """The same run with jobs that start later, or never."""
+    start_s, end_s = run.schedule.start_s + later_s, run.schedule.end_s + later_s
+    outcome = run.schedule.outcome.copy()
+    for row in never:
+        start_s[row] = end_s[row] = np.nan
+        outcome[row] = Outcome.NOT_RUN
+    return replace(run, schedule=replace(run.schedule, start_s=start_s, end_s=end_s,
+                                         outcome=outcome))
+
+
+def test_jobs_that_end_later_are_hurt_and_those_that_end_earlier_gain():
+    run = fcfs_run(four_jobs())
+    found = compare_jobs(moved(run, [50, 0, 0, 60]), moved(run, [0, 0.5, 600, 0]))
+    assert (found.total.jobs, found.total.hurt, found.total.gained) == (4, 1, 2)
+    assert found.total.same == 1
+    assert found.later_s == pytest.approx([-50, 0.5, 600, -60])
+    assert found.total.later_s_mean == pytest.approx(490.5 / 4)
+    assert [job.job_id for job in found.most_hurt] == [3]
+    assert [job.job_id for job in found.most_gained] == [4, 1]
+    assert found.most_hurt[0].wait_more_s == 600
+    assert found.most_hurt[0].run_more_s == 0
+
+
+def test_a_job_that_runs_longer_is_hurt_though_it_starts_as_before():
+    run = fcfs_run(four_jobs())
+    slow = replace(run, schedule=replace(run.schedule, end_s=run.schedule.end_s + 30))
+    found = compare_jobs(run, slow)
+    assert found.total.hurt == 4
+    assert (found.most_hurt[0].wait_more_s, found.most_hurt[0].run_more_s) == (0, 30)
+
+
+def test_the_groups_are_users_sizes_and_hours():
+    run = fcfs_run(four_jobs())
+    undated = replace(run, scenario={})
+    found = compare_jobs(undated, moved(undated, [10, 20, 30, 40]))
+
+    def means(by):
+        return {group.name: group.later_s_mean for group in found.groups[by]}
+
+    assert means("user") == {"unknown": 40, "ada": 15, "bob": 30}
+    assert means("size") == {"1": 10, "2": 20, "3-4": 30, "5-8": 40}
+    # The fourth is submitted at 1 o'clock of the second day.
+    assert means("hour") == {"00": 10, "01": 30, "02": 30}
+    for groups in found.groups.values():
+        assert sum(group.jobs for group in groups) == 4
+
+
+def test_hours_of_a_dated_log_are_those_of_its_day():
+    run = fcfs_run(four_jobs())
+    dated = replace(run, scenario={"trace": {"unix_start_s": 86400.0 * 10_000 + 23 * 3600.0}})
+    found = compare_jobs(dated, dated)
+    assert [(group.name, group.jobs) for group in found.groups["hour"]] == [
+        ("00", 2), ("01", 1), ("23", 1)]
+    assert "hours of the day are UTC" in found.notes
+
+
+def test_jobs_that_ran_in_one_run_only_are_lost_or_won_and_in_no_mean():
+    run = fcfs_run(four_jobs())
+    found = compare_jobs(moved(run, [0] * 4, never=[0]), moved(run, [7] * 4, never=[1, 2]))
+    assert (found.total.lost, found.total.won, found.total.hurt) == (2, 1, 1)
+    assert found.total.later_s_mean == 7
+
+
+def test_jobs_are_matched_by_number_and_restart_and_the_others_counted():
+    first = fcfs_run(four_jobs(job_id=[7, 7, 8, 9], restart=[0, 1, 0, 0]))
+    second = fcfs_run(four_jobs(job_id=[7, 8, 10, 11], restart=[1, 0, 0, 0]))
+    found = compare_jobs(first, second, ("a", "b"))
+    assert (found.total.jobs, found.only_first, found.only_second) == (2, 2, 2)
+    assert "2 of 4 jobs of a are not in the other run and are not compared" in found.notes
+    assert any("submitted at another time" in note for note in found.notes)
+
+
+def test_what_cannot_be_matched_is_refused():
+    run = fcfs_run(four_jobs())
+    with pytest.raises(InputError, match="no job in common"):
+        compare_jobs(run, fcfs_run(four_jobs(job_id=[11, 12, 13, 14])))
+    with pytest.raises(InputError, match="two jobs of the same number"):
+        compare_jobs(run, fcfs_run(four_jobs(job_id=[1, 1, 3, 4])))
+
+
+@pytest.fixture
+def folders(tmp_path):
+    jobs = some_jobs(60)
+    return [str(rundir.write(fcfs_run(jobs, nodes), tmp_path / name))
+            for name, nodes in (("wide", 32), ("narrow", 16))]
+
+
+def test_run_folders_are_compared_and_drawn(folders, tmp_path):
+    words = ["compare", *folders, "--per-job", "--no-report", "-o", str(tmp_path / "out"),
+             "--plot", str(tmp_path / "who.png")]
+    found = json.loads(CliRunner().invoke(cli, [*words, "--json"], catch_exceptions=False).stdout)
+    said = found["per_job"]["narrow"]
+    runs = [rundir.read(folder) for folder in folders]
+    later_s = runs[1].schedule.end_s - runs[0].schedule.end_s
+    assert said["total"]["hurt"] == (later_s > 1).sum() > 0
+    assert said["total"]["later_s_mean"] == pytest.approx(later_s.mean())
+    assert {group["name"] for group in said["by_user"]} == {"ada", "bob", "chi", "dan", "eve"}
+    assert (tmp_path / "who.png").read_bytes().startswith(b"\x89PNG")
+    printed = CliRunner().invoke(cli, words, catch_exceptions=False).stdout
+    assert "narrow beside wide, job by job: 60 jobs" in printed
+    assert "hurt most" in printed
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("--vary", "power.cap=none,80%"), "which --vary cannot change"),
+    (("--nodes", "4"), "which machine.nodes cannot change"),
+])
+def test_a_run_that_is_done_is_not_changed(folders, words, said, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["compare", *folders, "--per-job", *words])
+    assert stopped.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("--per-job",), "compares two runs"), (("--plot", "x.png"), "goes with --per-job"),
+    (("--per-job", "--plot", "x.txt"), "is not a picture"),
+])
+def test_one_run_is_not_enough(folders, words, said, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["compare", folders[0], *words])
+    assert stopped.value.code == 2
+    assert said in capsys.readouterr().err
