@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.plain_process import PlainProcess
+from wattline.model.kernel import PLAIN
 
 
 @pytest.fixture(scope="module")
@@ -12,3 +13,10 @@ def plain():
     process = PlainProcess()
     yield process
     process.close()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """As plain Python, what is about compiled kernels has nothing to look at."""
+    for item in items if PLAIN else ():
+        if item.get_closest_marker("compiled"):
+            item.add_marker(pytest.mark.skip(reason="for compiled kernels alone"))

@@ -17,6 +17,8 @@ from tests.support.choices import every
 from tests.support.plain_process import CHECKED_KERNELS, CheckedProcess, PlainProcess
 from tests.support.regulated import NAMES
 
+pytestmark = pytest.mark.compiled
+
 GROUPS = every_choice_once()
 WORLDS: dict[str, Cases] = {
     "counted": ("order.fcfs",),
