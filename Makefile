@@ -1,5 +1,6 @@
 # make run   sets everything up and runs the main job
 # make test  sets everything up, tests included, and runs all tests
+# make coverage  which part of the lines the tests reach
 # make test-long  all pairs of policies compiled with checks: hours, goes on where it stopped
 #                 (LONG="--shard 2/5": the second of five parts; LONG=--record: into the docs)
 # make setup prepares .venv (called by the other two)
@@ -10,7 +11,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
 
-.PHONY: setup run test test-long lint clean
+.PHONY: setup run test coverage test-long lint clean
 
 setup: $(STAMP)
 
@@ -31,6 +32,9 @@ run: setup
 test: $(DEV)
 	scripts/install-debian-packages
 	$(BIN)/python scripts/run_tests.py
+
+coverage: $(DEV)
+	$(BIN)/python scripts/run_tests.py --coverage
 
 test-long: $(DEV)
 	$(BIN)/python -m tests.support.long_run $(LONG)

@@ -1,6 +1,11 @@
-"""All tests in one go: style, types, then pytest under coverage on every core.
+"""All tests in one go: style, types, then pytest twice on every core.
 
-Arguments go to pytest; with any, coverage is left out (`scripts/run_tests.py -k easy`).
+Most tests are about what is decided, not about compiling it: they run as plain Python, where
+nothing has to be compiled and an index outside of its array raises. Then those run that are marked
+`compiled` (about compiled kernels, or too much work for plain Python) or `both_ways`.
+
+Arguments go to pytest both times (`scripts/run_tests.py -k easy`); `--coverage` as the only one
+counts the lines that the plain tests reach, kernels among them.
 """
 
 from __future__ import annotations
@@ -13,35 +18,36 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 
-# Compiled kernels run outside Python, where coverage cannot see them. These tests are run a second
-# time with the same sources as plain Python, so that the kernels are counted too.
-IN_PLAIN_PYTHON = ("tests/property/test_engine_twins.py", "tests/unit/test_examples.py")
+
+NO_TESTS = 5
+"""What pytest says where no test was chosen."""
 
 
-def run(*command: str, **environment: str) -> None:
+def run(*command: str, allowed: int = 0, **environment: str) -> None:
     print("$", *(f"{name}={value}" for name, value in environment.items()), *command, flush=True)
     env = {**os.environ, **environment}
     argv = [str(BIN / command[0]), *command[1:]]
     status = subprocess.run(argv, cwd=ROOT, env=env, check=False).returncode
-    if status:
+    if status not in (0, allowed):
         sys.exit(status)
 
 
 def main() -> None:
+    workers = ("-n", str(os.cpu_count() or 2))
+    plain = ("pytest", *workers, "-m", "not compiled")
+    if sys.argv[1:] == ["--coverage"]:
+        run(*plain, "--cov=wattline", "--cov-report=", WATTLINE_PLAIN="1")
+        run("coverage", "report", "--format=total")
+        print("per cent of the package's lines are reached by the tests that run as plain Python")
+        return
     run("ruff", "check", ".")
     run("mypy")
     run("lint-imports", "--no-cache")
-    workers = ("-n", str(os.cpu_count() or 2))
-    if len(sys.argv) > 1:
-        run("pytest", *workers, *sys.argv[1:])
-        return
-    counted = ("--cov=wattline", "--cov-report=")
-    run("pytest", *workers, *counted)
-    plain = [path for path in IN_PLAIN_PYTHON if (ROOT / path).exists()]
-    run("pytest", *workers, *counted, "--cov-append", *plain, WATTLINE_PLAIN="1")
-    run("coverage", "report", "--format=total")
-    print("per cent of the package's lines are covered. Kernels count where the tests that ran as")
-    print("plain Python reach them; compiled code is not measured.")
+    some = tuple(sys.argv[1:])
+    allowed = NO_TESTS if some else 0
+    run(*plain, *some, allowed=allowed, WATTLINE_PLAIN="1")
+    compiled = ("pytest", *workers, "-m", "compiled or both_ways")
+    run(*compiled, *some, allowed=allowed, WATTLINE_PLAIN="")
 
 
 if __name__ == "__main__":

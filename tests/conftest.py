@@ -10,6 +10,7 @@ import os
 import pytest
 
 from tests.support.plain_process import PlainProcess
+from wattline.model.kernel import PLAIN
 
 os.environ.setdefault("WATTLINE_AT_ONCE", "0")
 
@@ -19,3 +20,10 @@ def plain():
     process = PlainProcess()
     yield process
     process.close()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """As plain Python, what is about compiled kernels has nothing to look at."""
+    for item in items if PLAIN else ():
+        if item.get_closest_marker("compiled"):
+            item.add_marker(pytest.mark.skip(reason="for compiled kernels alone"))

@@ -12,6 +12,8 @@ from wattline.policies.order.largest import Largest
 from wattline.policies.order.sjf import Sjf
 from wattline.policies.order.wfp import Wfp
 
+pytestmark = pytest.mark.both_ways
+
 FCFS = compose(backfill=NoBackfill())
 EASY = compose()
 CONSERVATIVE = compose(backfill=Conservative())

@@ -7,15 +7,16 @@ so that a second run compiles nothing.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from tests.support.checked import Cases, every_choice_once
 from tests.support.choices import every
-from tests.support.plain_process import CHECKED_KERNELS, CheckedProcess, PlainProcess
+from tests.support.plain_process import CheckedProcess, PlainProcess
 from tests.support.regulated import NAMES
+
+pytestmark = pytest.mark.compiled
 
 GROUPS = every_choice_once()
 WORLDS: dict[str, Cases] = {
@@ -29,19 +30,9 @@ ASK = "tests.support.checked"
 
 @pytest.fixture(scope="module")
 def checked() -> Iterator[CheckedProcess]:
-    _forget_older_kernels()
     process = CheckedProcess()
     yield process
     process.close()
-
-
-def _forget_older_kernels() -> None:
-    """Those of other sources: each state of them has a folder, and they are large."""
-    from wattline.model.kernel_cache import cache_folder
-
-    for folder in (CHECKED_KERNELS / "wattline").glob("*"):
-        if folder.name != cache_folder().name:
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def test_an_index_outside_of_its_array_raises_there(checked: CheckedProcess) -> None:

@@ -8,9 +8,8 @@ from tests.property.energy_twin_runs import RUNS
 from tests.property.twin_runs import columns
 
 from wattline.analysis.checker import check
-from wattline.model.kernel import PLAIN
 
-pytestmark = pytest.mark.skipif(PLAIN, reason="compares the compiled kernels with this very mode")
+pytestmark = pytest.mark.compiled
 
 
 @pytest.mark.parametrize("name", RUNS)

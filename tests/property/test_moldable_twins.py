@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
@@ -66,6 +67,7 @@ def test_jobs_are_refused_or_wait_by_what_the_highest_cap_allows():
     assert named["adaptive_unbounded"][0] == [False] * 4
 
 
+@pytest.mark.compiled
 def test_compiled_and_plain_decisions_are_equal():
     plain = subprocess.run([sys.executable, "-m", "tests.property.test_moldable_twins"],
                            env={**os.environ, "WATTLINE_PLAIN": "1"}, capture_output=True,

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wattline.model.kernel import PLAIN
 from wattline.network.flows import Exchange, flow_book, flow_times
 from wattline.network.packets import packet_book, packet_times
 from wattline.network.placement import Placer, Readings
@@ -53,7 +52,7 @@ def figures():
     return found
 
 
-@pytest.mark.skipif(PLAIN, reason="compares the compiled code with the plain one")
+@pytest.mark.compiled
 def test_compiled_and_plain_agree():
     root = os.fspath(Path(__file__).resolve().parents[2])
     script = (f"import sys; sys.path.insert(0, {root!r})\nimport json\n"

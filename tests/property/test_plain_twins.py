@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.property import twin_runs
-from tests.support.plain import ROOT, plain_environment
 from tests.support.workloads import workloads
 
 from wattline.analysis.checker import check
-from wattline.model.kernel import PLAIN
 
-pytestmark = pytest.mark.skipif(PLAIN, reason="compares the compiled kernels with this very mode")
+pytestmark = pytest.mark.compiled
 
 
 @st.composite
@@ -45,11 +40,3 @@ def test_compiled_and_plain_runs_are_equal(name, plain, case):
     for column, values in twin_runs.columns(run).items():
         # Compiled sums may use fused operations; a last digit may differ, a decision may not.
         np.testing.assert_allclose(values, twins[column], rtol=1e-12, atol=1e-9, err_msg=column)
-
-
-def test_every_combination_decides_alike_on_snapshots():
-    """Too many combinations to compile; the plain twins are the same source."""
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider",
-                           "tests/property/test_snapshot_decisions.py"], cwd=ROOT,
-                          env=plain_environment(), text=True, capture_output=True, check=False)
-    assert done.returncode == 0, done.stdout[-3000:]

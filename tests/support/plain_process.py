@@ -47,7 +47,11 @@ class OtherProcess:
     def close(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()
-        self._process.wait(timeout=30)
+        try:
+            self._process.wait(timeout=30)
+        except subprocess.TimeoutExpired:  # giving its memory back can take long where much runs
+            self._process.kill()
+            self._process.wait()
 
 
 class PlainProcess(OtherProcess):

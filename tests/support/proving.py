@@ -60,8 +60,9 @@ def _together(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any] | st
 def prove(ready: Plan) -> list[str]:
     """What is wrong with a plan's run: by the independent checker, and between the five ways."""
     assert isinstance(ready.policy, Composition)
-    found = [f"checker: {problem}" for problem in check(ready.run())[:3]]
-    return found or differences(ready.jobs, ready.machine, ready.policy, ready.rules)
+    run = ready.run()
+    found = [f"checker: {problem}" for problem in check(run)[:3]]
+    return found or differences(ready.jobs, ready.machine, ready.policy, ready.rules, run)
 
 
 def proved(cases: list[tuple[str, str]], seed: int, jobs: int) -> dict[str, list[str]]:

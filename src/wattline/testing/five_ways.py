@@ -24,11 +24,15 @@ from wattline.policies.contract import Composition
 
 
 def differences(
-    jobs: JobTable, machine: Machine, policy: Composition, rules: Rules | None = None
+    jobs: JobTable, machine: Machine, policy: Composition, rules: Rules | None = None,
+    whole: Run | None = None,
 ) -> list[str]:
-    """Where the five ways part, a sentence each; none where they are one."""
+    """Where the five ways part, a sentence each; none where they are one.
+
+    `whole` is the run of the simulation, where that has been made already.
+    """
     rules = rules or Rules()
-    whole = simulate(jobs, machine, policy, rules)
+    whole = whole or simulate(jobs, machine, policy, rules)
     teller = Teller(jobs, machine, policy, rules)
     entries = list(read_journal(_journal(teller, declares_work(policy)), "journal").entries())
     stepped = collect(jobs, machine, rules, teller.books.state, teller.books.record, 0.0)
@@ -36,16 +40,13 @@ def differences(
     if found:
         return found
 
-    def fresh() -> Books:
-        return _opened(jobs, machine, policy, rules)
-
-    found += _again("replayed", fresh(), entries)
     half = len(entries) // 2
-    books = fresh()
-    found += _again("the first half", books, entries[:half])
+    books = _opened(jobs, machine, policy, rules)
+    found += _again("replayed, in the first half", books, entries[:half])
     saved = Books.load(books.save(), machine, policy, rules.terms)
     copied = books.copy()
-    for name, each in (("saved and loaded", saved), ("what was copied", books),
+    # These books have then heard the whole journal, and were looked at in the middle.
+    for name, each in (("replayed, after saving and copying", books), ("saved and loaded", saved),
                        ("the copy, which forgets what is over", copied)):
         found += _again(name, each, entries[half:], forgets=each is copied)
     return found

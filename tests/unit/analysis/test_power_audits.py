@@ -7,8 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from run_maker import changed, fcfs_run, some_jobs
-from tests.support.choices import CASES
-from tests.support.plain import in_plain
 
 from wattline.analysis import rundir
 from wattline.analysis.checker import check
@@ -137,15 +135,3 @@ def test_a_run_folder_keeps_the_bounds(good: Run, tmp_path) -> None:
     assert [bound.entity for bound in back.bounds] == ["rack0", "odd"]
     assert back.bounds[1].nodes.tolist() == [0, 1, 5]
     assert sentences(back, "rack0 is above its bound of 999 W")
-
-
-@pytest.mark.parametrize("axis", ["order", "backfill", "power", "configure", "placement"])
-def test_runs_of_every_choice_of_every_axis_are_good(axis: str) -> None:
-    cases = [case for case in CASES if case.startswith(axis)]
-    found = in_plain(f"""
-    from tests.support.choices import planned
-    from wattline.analysis.checker import check
-    result = {{case: check(planned(case, seed=2).run()) for case in {cases!r}}}
-    """)
-    assert len(found) > 2
-    assert found == {case: [] for case in cases}

@@ -8,8 +8,6 @@ import sys
 
 import pytest
 
-from wattline.model.kernel import PLAIN
-
 # A kernel of its own: compiling the simulator for this would take far longer.
 SCRIPT = """
 import sys
@@ -21,7 +19,7 @@ print(double(2.0), triple(2.0))
 """
 
 
-@pytest.mark.skipif(PLAIN, reason="nothing is compiled in this mode")
+@pytest.mark.compiled
 def test_notice_comes_once_and_only_when_something_is_compiled(tmp_path):
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
     environment.pop("NUMBA_CACHE_DIR", None)

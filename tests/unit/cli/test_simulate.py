@@ -33,6 +33,7 @@ def call(command, *arguments):
     return result
 
 
+@pytest.mark.both_ways
 def test_json_has_the_promised_figures(log):
     found = json.loads(call(simulate, "--trace", log, "--nodes", "8", "--node-idle-w", "100",
                             "--node-active-w", "200", "--json").stdout)

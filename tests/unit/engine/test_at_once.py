@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from wattline.model.kernel import PLAIN
-
 SCRIPT = """
 import json, sys
 import wattline as wl
@@ -35,7 +33,7 @@ def answer(cache: Path, **more: str) -> dict:
     return json.loads(done.stdout)
 
 
-@pytest.mark.skipif(PLAIN, reason="about what is compiled")
+@pytest.mark.compiled
 def test_a_small_log_runs_plain_and_the_next_one_compiled(tmp_path):
     first = answer(tmp_path)
     assert first.pop("said") == ["plain"]
@@ -50,7 +48,7 @@ def test_a_small_log_runs_plain_and_the_next_one_compiled(tmp_path):
     assert first == second
 
 
-@pytest.mark.skipif(PLAIN, reason="about what is compiled")
+@pytest.mark.compiled
 def test_it_can_be_told_not_to(tmp_path):
     plain = answer(tmp_path, WATTLINE_PLAIN="1")
     assert plain["said"] == []

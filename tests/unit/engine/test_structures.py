@@ -27,6 +27,8 @@ from wattline.policies.releases import (
 )
 from wattline.policies.state import BLOCK, NODE_BLOCK, make_state
 
+pytestmark = pytest.mark.both_ways
+
 RANDOM = 20240
 
 

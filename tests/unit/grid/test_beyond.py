@@ -16,10 +16,9 @@ from wattline.grid.bidding.problem import Problem
 from wattline.grid.market import Bid, Range
 from wattline.grid.workloads import poisson_jobs, workload
 from wattline.model.errors import InputError
-from wattline.model.kernel import PLAIN
 from wattline.scenario.logs import busy_days, log_case
 
-compiled = pytest.mark.skipif(PLAIN, reason="simulates many hours: minutes without compilation")
+compiled = pytest.mark.compiled  # many hours are simulated: minutes as plain Python
 
 SITE = """
 power_w_idle = 100.0

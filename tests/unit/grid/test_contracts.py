@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from tests.unit.grid import plain_contracts
 
-from wattline.model.kernel import PLAIN
+pytestmark = pytest.mark.compiled  # all of them run the plain contracts, for comparison
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -29,7 +29,6 @@ def plain() -> dict[str, Any]:
     return found
 
 
-@pytest.mark.skipif(PLAIN, reason="compares the compiled kernels with this very mode")
 @pytest.mark.parametrize("name", [n for n in plain_contracts.CASES if n != "aqa nodes"])
 def test_compiled_and_plain_runs_are_equal(name: str, plain: dict[str, Any]) -> None:
     fields, bid = plain_contracts.CASES[name]

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from wattline.model.kernel import PLAIN
 from wattline.model.kernel_cache import HOME, _state, cache_folder, packages, sources
 
-compiled_only = pytest.mark.skipif(PLAIN, reason="plain mode compiles nothing")
+compiled_only = pytest.mark.compiled
 
 LIBRARY = """
 import math

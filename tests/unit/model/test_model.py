@@ -9,7 +9,7 @@ import pytest
 
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
-from wattline.model.kernel import PLAIN, implement, kernel, slot
+from wattline.model.kernel import implement, kernel, slot
 from wattline.model.kernel_arrays import KernelArrays
 from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.reservation import Reservation
@@ -86,7 +86,7 @@ def test_slots_dispatch_on_the_type_of_parameters():
         changed(3.0, Unknown())
 
 
-@pytest.mark.skipif(PLAIN, reason="only compiled callers are resolved beforehand")
+@pytest.mark.compiled
 def test_a_compiled_caller_names_the_policy_that_is_missing():
     with pytest.raises(Exception, match="no changed is registered for Unknown"):
         through(3.0, Unknown())

@@ -15,7 +15,6 @@ from wattline.engine.simulate import simulate
 from wattline.engine.world import Nature
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
-from wattline.model.kernel import PLAIN
 from wattline.model.machine import Machine, NodeClass
 from wattline.network.fabric import (
     SENSITIVE,
@@ -136,7 +135,7 @@ def in_plain_mode(script):
     return json.loads(done.stdout)
 
 
-@pytest.mark.skipif(PLAIN, reason="compares the compiled code with the plain one")
+@pytest.mark.compiled
 @pytest.mark.parametrize("placement", ["level-spread", "nedd"])
 def test_compiled_and_plain_agree(placement):
     """Where jobs go, how congestion stretches them, and what NeDD reads of their traffic."""

@@ -186,6 +186,7 @@ def test_time_scales_with_message_size():
     assert large / small == pytest.approx(10, rel=0.1)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("name", PATTERNS)
 def test_flows_are_near_packets(name):
     """The stated error holds on a small machine: within 30 % for each of three placements."""

@@ -11,7 +11,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from wattline.model.kernel import PLAIN
 from wattline.network.flows import Exchange, flow_book, flow_times
 from wattline.network.packets import packet_book, packet_times
 from wattline.network.routes import RouteBook
@@ -144,7 +143,7 @@ def test_pairs_of_routers_use_all_third_groups_alike():
         assert set(np.delete(used, [one, other])) <= {1, 2}  # 24 detours, 15 groups
 
 
-@pytest.mark.skipif(PLAIN, reason="many packets: compiled only")
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     ("name", "routing", "of_flow", "of_packet"),
     [("next group", "minimal", 0.98, 0.97), ("next router", "minimal", 0.98, 0.98),
@@ -159,7 +158,7 @@ def test_throughput_is_what_theory_says(name, routing, of_flow, of_packet):
     assert of_packet * limit < throughput("packet", name, routing) < 1.01 * most
 
 
-@pytest.mark.skipif(PLAIN, reason="many packets: compiled only")
+@pytest.mark.compiled
 @pytest.mark.parametrize("model", ["flow", "packet"])
 def test_adaptive_routing_is_nearly_as_good_as_the_better_of_the_two(model):
     by_detours, direct = (min(limits("next group", "valiant")), min(limits("uniform", "minimal")))
@@ -167,7 +166,7 @@ def test_adaptive_routing_is_nearly_as_good_as_the_better_of_the_two(model):
     assert throughput(model, "uniform", "adaptive") > 0.85 * direct
 
 
-@pytest.mark.skipif(PLAIN, reason="many packets: compiled only")
+@pytest.mark.compiled
 @pytest.mark.parametrize("routing", ["minimal", "valiant", "adaptive"])
 @pytest.mark.parametrize("model", ["flow", "packet"])
 def test_an_incast_takes_what_the_link_of_its_node_takes(model, routing):

@@ -238,6 +238,7 @@ def test_the_esp_study_keeps_its_caps():
     assert all(case["jobs_run"] == 230 for case in found.values())
 
 
+@pytest.mark.compiled
 def test_plain_and_compiled_are_equal():
     """The same source, compiled and not: all figures of all cases are the same numbers."""
     compiled = {case.name: (case.run.energy_j, case.run.end_s, case.run.time_above_cap_s)

@@ -27,8 +27,8 @@ AGAIN = """
     def again(case):
         made = planned(case)
         first = made.run()
-        by_hand = [simulate(made.jobs, made.machine, made.policy, made.rules) for _ in range(2)]
-        others = [made.run(), *by_hand, planned(case).run()]
+        by_hand = simulate(made.jobs, made.machine, made.policy, made.rules)
+        others = [made.run(), by_hand, planned(case).run()]
         return [int(first.ran.sum()), [same(first, other) for other in others]]
 """
 
@@ -47,7 +47,7 @@ def test_a_second_run_is_the_same_for_every_choice(axis: str) -> None:
     assert len(found) == len(cases) > 2
     for case, (ran, equal) in found.items():
         assert ran > 0, case
-        assert equal == [True] * 4, case
+        assert equal == [True] * 3, case
 
 
 def test_a_copy_keeps_what_two_axes_share_and_touches_nothing_else() -> None:

@@ -68,6 +68,7 @@ def test_a_chunk_does_not_depend_on_the_others():
     assert np.all(together[1] <= together[2])
 
 
+@pytest.mark.compiled
 def test_equal_choices_are_evaluated_once_and_nothing_changes():
     settings = Settings()
     work, bench, known = workload(settings, 3), Bench(dragonfly()), {}
@@ -85,6 +86,7 @@ def test_large_first_is_the_same_workload():
     assert workload(settings, 5).sizes == workload(turned, 5).sizes[::-1]
 
 
+@pytest.mark.compiled
 def test_grouping_wins_for_small_jobs_and_spreading_for_large_ones():
     """The published finding, where it is strongest: global links of a quarter of the bandwidth."""
     cases = {(c.label, c.pattern): c for c in homogeneous_cases((0.25,))}
@@ -104,6 +106,7 @@ def test_congestor_summary():
     json.dumps(found.stretch)
 
 
+@pytest.mark.compiled
 def test_level_spread_beats_the_baselines_more_often_than_not():
     found = Comparison(POLICIES, *run_chunk(Settings(repeats=1), range(6)))
     against = found.against(BASELINES)
