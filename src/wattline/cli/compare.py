@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
+from wattline.analysis.folders import file_stem, run_folder
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.scenario_options import (
     changes_from,
@@ -16,8 +16,6 @@ from wattline.cli.scenario_options import (
     scenario_options,
 )
 from wattline.cli.simulating import (
-    file_stem,
-    run_folder,
     run_plan,
     say_assumed,
     say_beforehand,
@@ -25,7 +23,6 @@ from wattline.cli.simulating import (
     say_not_run,
     whole_or_gone,
 )
-from wattline.model.errors import InputError
 
 MAIN_JOB = ("bundled:main-uncapped", "bundled:main-capped")
 
@@ -50,8 +47,10 @@ def command(
     """
     from wattline.analysis import rundir
     from wattline.analysis.metrics import metrics
+    from wattline.analysis.naming import unique_name
     from wattline.analysis.summary import compare_table, comparison
     from wattline.scenario.build import plan
+    from wattline.scenario.sweep import combinations, label, parse_variations
 
     paths: tuple[str | None, ...] = scenarios or ((None,) if trace else MAIN_JOB)
     folder = run_folder("compare", out)
@@ -61,13 +60,14 @@ def command(
     said: set[str] = set()
     page = None
     # All scenarios are checked before the first of them costs any time.
-    todo = [(loaded := load_scenario(path, trace, changes), changes,
-             code_allowed(path, loaded, changes, options))
-            for changes in _variations(vary, changes_from(options)) for path in paths]
+    given = changes_from(options)
+    todo = [(loaded := load_scenario(path, trace, given | varied), varied,
+             code_allowed(path, loaded, given | varied, options))
+            for varied in combinations(parse_variations(vary)) for path in paths]
     _clear_old(folder)
     with whole_or_gone(folder):
-        for loaded, changes, may_run_code in todo:
-            name = _unique(_label(loaded.name, changes, vary), runs)
+        for loaded, varied, may_run_code in todo:
+            name = unique_name(label(loaded.name, varied), runs)
             ready = plan(loaded.model_copy(update={"name": name}), allow_code=may_run_code)
             say_beforehand(ready, said)
             run = run_plan(ready)
@@ -108,48 +108,6 @@ def _clear_old(folder: Path) -> None:
     old = [path for path in folder.glob("[0-9][0-9]-*") if rundir.is_run(path)]
     for path in [*old, folder / "report"] if old else []:
         shutil.rmtree(path, ignore_errors=True)
-
-
-def _variations(vary: tuple[str, ...], changes: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """All combinations of the varied fields on top of the other changes."""
-    if not vary:
-        yield changes
-        return
-    from wattline.scenario.load import parse_value
-
-    field, equals, values = vary[0].partition("=")
-    if not equals or not values:
-        raise InputError(f"'{vary[0]}' is no variation; write it like power.cap=0.6,0.7,0.8")
-    for value in _split(values):
-        yield from _variations(vary[1:], changes | {field.strip(): parse_value(value)})
-
-
-def _split(values: str) -> list[str]:
-    """Split at commas, but not inside tables, lists and quotes."""
-    parts, depth, quoted = [""], 0, False
-    for sign in values:
-        quoted ^= sign == '"'
-        depth += (sign in "[{") - (sign in "]}")
-        if sign == "," and depth == 0 and not quoted:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return parts
-
-
-def _label(name: str, changes: dict[str, Any], vary: tuple[str, ...]) -> str:
-    fields = [each.partition("=")[0].strip() for each in vary]
-    varied = ", ".join(f"{field.split('.')[-1]} {changes[field]}" for field in fields)
-    return f"{name}: {varied}" if varied else name
-
-
-def _unique(name: str, taken: dict[str, Any]) -> str:
-    number = 2
-    unique = name
-    while unique in taken:
-        unique = f"{name} ({number})"
-        number += 1
-    return unique
 
 
 def _file_name(name: str, number: int) -> Path:

@@ -6,6 +6,7 @@ import gc
 import importlib
 import signal
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ import click
 
 from wattline.cli.start import INTERRUPTED, leave
 from wattline.model import before_compiling
-from wattline.model.errors import InputError, WattlineError
+from wattline.model.errors import InputError, WattlineError, WattlineWarning
 
 
 class Entry(NamedTuple):
@@ -114,6 +115,7 @@ def main(argv: list[str] | None = None) -> None:
     # default takes a tenth of a second while the modules load.
     gc.set_threshold(100_000)
     before_compiling[:] = [_say_compiling]
+    warnings.simplefilter("ignore", WattlineWarning)  # commands say it themselves
     with _interrupts() as interrupted:
         try:
             status = cli.main(args=argv, prog_name="wattline", standalone_mode=False)

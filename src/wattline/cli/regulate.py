@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from wattline.analysis.folders import run_folder
 from wattline.cli.contract_options import contract_options, say_unused, scenario_from
 from wattline.cli.other_hours import check_hours, print_other_hours
 from wattline.cli.output import json_option, print_json, print_table, progress, share_text
-from wattline.cli.simulating import run_folder
 from wattline.model.units import plain_number
 
 if TYPE_CHECKING:

@@ -80,7 +80,7 @@ def _print(journal: str, asked: Any) -> None:
         print_table(["", "decided"], rows)
     if asked.alternative is not None:
         from wattline.analysis.metrics import metrics
-        from wattline.cli.simulating import summary_rows
+        from wattline.analysis.summary import summary_rows
 
         other = asked.alternative
         print_table(["metric", "value"], summary_rows(metrics(other), other),

@@ -56,7 +56,7 @@ def command(
         _variability(_tables(paths, apps, nodes), setting, parse_fraction(variability), as_json)
         return
     if out:
-        from wattline.cli.simulating import run_folder
+        from wattline.analysis.folders import run_folder
 
         run_folder("rmap", out)  # a place that cannot be written is found out now
     with progress("simulating") as advance:
