@@ -32,6 +32,7 @@ if _TYPE_CHECKING:
     from wattline.model.run import Run
     from wattline.model.signal import Signal
     from wattline.policies.declaration import Declaration, Parameters
+    from wattline.policies.listing import describe_policy, list_policies
     from wattline.policies.view import (
         Pause,
         PowerDown,
@@ -43,6 +44,9 @@ if _TYPE_CHECKING:
         WakeAt,
     )
     from wattline.scenario.api import simulate
+    from wattline.scenario.bids import bid
+    from wattline.scenario.contracts import regulate
+    from wattline.scenario.journals import replay_journal as replay
     from wattline.scenario.load import load as load_scenario
     from wattline.scenario.model import Scenario
     from wattline.scenario.objects import (
@@ -138,19 +142,24 @@ __all__ = [
     "Watts",
     "Wfp",
     "advise_cap",
+    "bid",
     "check",
     "compare",
     "configure",
+    "describe_policy",
     "event_table",
     "fit",
     "generate",
     "job_table",
+    "list_policies",
     "load_scenario",
     "metrics",
     "open_run",
     "predict",
     "procure",
     "read",
+    "regulate",
+    "replay",
     "report",
     "simulate",
     "sweep",
@@ -178,10 +187,13 @@ _PLACES = {
     "Run": "wattline.model.run",
     "Signal": "wattline.model.signal",
     **dict.fromkeys(("Declaration", "Parameters"), "wattline.policies.declaration"),
+    **dict.fromkeys(("describe_policy", "list_policies"), "wattline.policies.listing"),
     **dict.fromkeys((
         "Pause", "PowerDown", "PowerUp", "SetLevel", "SetSpeed", "Start", "View", "WakeAt"
     ), "wattline.policies.view"),
     "simulate": "wattline.scenario.api",
+    "bid": "wattline.scenario.bids",
+    "regulate": "wattline.scenario.contracts",
     "Scenario": "wattline.scenario.model",
     **dict.fromkeys((
         "Adaptive", "AdaptiveConfiguration", "Block", "Bounded", "Budget", "ClaimedConfiguration",
@@ -193,6 +205,7 @@ _PLACES = {
     "sweep": "wattline.scenario.sweep",
     **dict.fromkeys(("Trace", "generate", "read", "write"), "wattline.traces"),
     "load_scenario": "wattline.scenario.load:load",
+    "replay": "wattline.scenario.journals:replay_journal",
 }
 
 

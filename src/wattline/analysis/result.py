@@ -23,7 +23,7 @@ class Result(Run):
     >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
     >>> run = wl.simulate(trace, machine=wl.Machine(nodes=32))
     >>> run
-    Result('lublin': 20 of 20 jobs ran on 32 nodes; 114.5 kWh, peak 9.6 kW)
+    Result('lublin seed 1': 20 of 20 jobs ran on 32 nodes; 32.4 kWh, peak 6.24 kW)
     >>> run.metrics()["wait_s"]["mean"] == run.metrics(flat=True)["wait_s.mean"]
     True
     >>> run.job_table().num_rows

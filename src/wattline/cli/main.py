@@ -105,8 +105,11 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="wattline", message="wattline %(version)s")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Plan, run and account for an HPC cluster under a power limit."""
+    context.with_resource(warnings.catch_warnings())
+    warnings.simplefilter("ignore", WattlineWarning)  # commands say it themselves
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -115,7 +118,6 @@ def main(argv: list[str] | None = None) -> None:
     # default takes a tenth of a second while the modules load.
     gc.set_threshold(100_000)
     before_compiling[:] = [_say_compiling]
-    warnings.simplefilter("ignore", WattlineWarning)  # commands say it themselves
     with _interrupts() as interrupted:
         try:
             status = cli.main(args=argv, prog_name="wattline", standalone_mode=False)

@@ -25,15 +25,9 @@ def command(
 
     Exit status 0 where every decision is the journal's, 1 where one differs.
     """
-    from wattline.model.reading import is_file
-    from wattline.scenario.journals import ask_again, ask_another
-    from wattline.scenario.load import load
+    from wattline.scenario.journals import replay_journal
 
-    if scenario is None:
-        asked = ask_again(journal, allow_code=allow_code)
-    else:
-        named = is_file(scenario) or scenario.startswith("bundled:")
-        asked = ask_another(journal, load(scenario), allow_code=allow_code or named)
+    asked = replay_journal(journal, scenario, allow_code=allow_code)
     if as_json:
         print_json(_as_json(asked))
     else:

@@ -22,11 +22,12 @@ from wattline.engine.telling import Teller, declares_work
 from wattline.model.errors import InputError
 from wattline.model.files import replacing
 from wattline.model.jobs import JobTable
+from wattline.model.reading import is_file
 from wattline.model.run import Run
 from wattline.policies.contract import Composition
 from wattline.policies.memory import memories
 from wattline.scenario.build import Plan, plan
-from wattline.scenario.load import validate
+from wattline.scenario.load import load, validate
 from wattline.scenario.model import CapPlan, Scenario
 from wattline.traces import Trace
 
@@ -97,6 +98,22 @@ class Asked:
     @property
     def equal(self) -> bool:
         return self.result.equal and not self.damaged
+
+
+def replay_journal(
+    journal: str | Path, scenario: str | Path | Scenario | None = None, *,
+    allow_code: bool = False,
+) -> Asked:
+    """Ask a journal again, decision by decision; or what the policy of a scenario would do.
+
+    A scenario's file that you name may run code; a journal, or a `Scenario`, with `allow_code`.
+    """
+    if scenario is None:
+        return ask_again(journal, allow_code=allow_code)
+    if isinstance(scenario, Scenario):
+        return ask_another(journal, scenario, allow_code=allow_code)
+    named = is_file(scenario) or str(scenario).startswith("bundled:")
+    return ask_another(journal, load(scenario), allow_code=allow_code or named)
 
 
 def ask_again(path: str | Path, *, allow_code: bool = False) -> Asked:
