@@ -82,6 +82,7 @@ if _TYPE_CHECKING:
         Wfp,
     )
     from wattline.scenario.sweep import sweep
+    from wattline.studies.asking import study
     from wattline.traces import Trace, generate, read, write
 
 __all__ = [
@@ -162,6 +163,7 @@ __all__ = [
     "replay",
     "report",
     "simulate",
+    "study",
     "sweep",
     "write",
 ]
@@ -203,6 +205,7 @@ _PLACES = {
         "Watts", "Wfp"
     ), "wattline.scenario.objects"),
     "sweep": "wattline.scenario.sweep",
+    "study": "wattline.studies.asking",
     **dict.fromkeys(("Trace", "generate", "read", "write"), "wattline.traces"),
     "load_scenario": "wattline.scenario.load:load",
     "replay": "wattline.scenario.journals:replay_journal",

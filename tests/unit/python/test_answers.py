@@ -118,3 +118,22 @@ def test_what_a_joule_costs_has_one_rule() -> None:
     assert cost_of(None, None, 0.0).at(7.0) == 1.0
     both = cost_of(price, carbon, 0.3)
     assert both.value.tolist() == blended(price, carbon, 0.3).value.tolist()
+
+
+def test_a_study_is_the_command() -> None:
+    found = wl.study("fairshare", seed=2)
+    said = printed("study", "fairshare", "--seed", "2")
+    assert plain(found) == {key: value for key, value in said.items() if key != "picture"}
+
+
+def test_every_study_has_a_function_and_a_wrong_setting_is_one_line() -> None:
+    from wattline.cli.study import STUDIES as COMMANDS
+    from wattline.studies.asking import STUDIES
+
+    assert set(STUDIES) == set(COMMANDS)
+    with pytest.raises(wl.InputError, match="there is no study 'esq'; there are: dragonfly, esp"):
+        wl.study("esq")
+    with pytest.raises(wl.InputError, match=r"^study 'esp': got an unexpected keyword .*sed"):
+        wl.study("esp", sed=1)
+    with pytest.raises(wl.InputError, match="give --forecast HOURS too"):
+        wl.study("regulation", hold=0.5)
