@@ -19,7 +19,7 @@ FILES = sorted(path.name for path in HERE.glob("test_*.py") if path.name != "tes
 @pytest.mark.parametrize("name", FILES)
 def test_the_file_passes_without_compiling(name: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:warnings", "-p", "no:cacheprovider",
+        [sys.executable, "-m", "pytest", "-p", "no:warnings", "-p", "no:cacheprovider",
          str(HERE / name)],
         cwd=ROOT, env=plain_environment(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-4000:]
