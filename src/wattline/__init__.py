@@ -2,19 +2,37 @@
 
     import wattline as wl
 
-    run = wl.simulate("scenario.toml")
-    wl.job_table(run).to_pandas()
-    wl.metrics(run)["wait_s"]["mean"]
+    run = wl.simulate("KTH.swf.gz", machine=wl.Machine(nodes=100), power=wl.Dvfs(cap="70%"))
+    run.metrics()["wait_s"]["mean"]
+    run.job_table().to_pandas()
+    run.plot.power()
+
+docs/python.md lists what there is. Everything is imported when it is first used.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-if TYPE_CHECKING:
+if _TYPE_CHECKING:
+    from wattline.advice import CapAdvice, Limits, advise_cap
+    from wattline.advice.configure import ConfigurationAdvice, configure
+    from wattline.advice.fit import fit
+    from wattline.advice.predict import predict
+    from wattline.advice.procure import procure
+    from wattline.analysis.accessor import Drawing, Plots
+    from wattline.analysis.checker import check
+    from wattline.analysis.comparison import Comparison, compare
     from wattline.analysis.metrics import metrics
     from wattline.analysis.report import report
+    from wattline.analysis.result import Result, open_run
     from wattline.analysis.tables import event_table, job_table
+    from wattline.model.errors import InputError, PolicyError, WattlineError, WattlineWarning
+    from wattline.model.jobs import JobTable
+    from wattline.model.run import Run
+    from wattline.model.signal import Signal
+    from wattline.policies.declaration import Declaration, Parameters
+    from wattline.policies.listing import describe_policy, list_policies
     from wattline.policies.view import (
         Pause,
         PowerDown,
@@ -26,43 +44,175 @@ if TYPE_CHECKING:
         WakeAt,
     )
     from wattline.scenario.api import simulate
-    from wattline.traces import generate, read
+    from wattline.scenario.asking import replay_journal as replay
+    from wattline.scenario.bids import bid
+    from wattline.scenario.contracts import regulate
+    from wattline.scenario.load import load as load_scenario
+    from wattline.scenario.model import Scenario
+    from wattline.scenario.objects import (
+        Adaptive,
+        AdaptiveConfiguration,
+        Block,
+        Bounded,
+        Budget,
+        ClaimedConfiguration,
+        ClaimedPlacement,
+        Conservative,
+        Counted,
+        Dvfs,
+        Easy,
+        EnergyShare,
+        Fcfs,
+        FirstFit,
+        Fixed,
+        Largest,
+        Lending,
+        Machine,
+        Multifactor,
+        Naive,
+        NoBackfill,
+        NodeClass,
+        NoLimit,
+        Requested,
+        Sjf,
+        Traditional,
+        Varied,
+        Wait,
+        Watts,
+        Wfp,
+    )
+    from wattline.scenario.sweep import sweep
+    from wattline.studies.asking import study
+    from wattline.traces import Trace, generate, read, write
 
 __all__ = [
+    "Adaptive",
+    "AdaptiveConfiguration",
+    "Block",
+    "Bounded",
+    "Budget",
+    "CapAdvice",
+    "ClaimedConfiguration",
+    "ClaimedPlacement",
+    "Comparison",
+    "ConfigurationAdvice",
+    "Conservative",
+    "Counted",
+    "Declaration",
+    "Drawing",
+    "Dvfs",
+    "Easy",
+    "EnergyShare",
+    "Fcfs",
+    "FirstFit",
+    "Fixed",
+    "InputError",
+    "JobTable",
+    "Largest",
+    "Lending",
+    "Limits",
+    "Machine",
+    "Multifactor",
+    "Naive",
+    "NoBackfill",
+    "NoLimit",
+    "NodeClass",
+    "Parameters",
     "Pause",
+    "Plots",
+    "PolicyError",
     "PowerDown",
     "PowerUp",
+    "Requested",
+    "Result",
+    "Run",
+    "Scenario",
     "SetLevel",
     "SetSpeed",
+    "Signal",
+    "Sjf",
     "Start",
+    "Trace",
+    "Traditional",
+    "Varied",
     "View",
+    "Wait",
     "WakeAt",
+    "WattlineError",
+    "WattlineWarning",
+    "Watts",
+    "Wfp",
+    "advise_cap",
+    "bid",
+    "check",
+    "compare",
+    "configure",
+    "describe_policy",
     "event_table",
+    "fit",
     "generate",
     "job_table",
+    "list_policies",
+    "load_scenario",
     "metrics",
+    "open_run",
+    "predict",
+    "procure",
     "read",
+    "regulate",
+    "replay",
     "report",
     "simulate",
+    "study",
+    "sweep",
+    "write",
 ]
 
-# Where each name lives: what it needs is imported when it is first used.
+# Where each name lives, and what it is called there if not the same.
 _PLACES = {
-    **dict.fromkeys(
-        ("Pause", "PowerDown", "PowerUp", "SetLevel", "SetSpeed", "Start", "View", "WakeAt"),
-        "wattline.policies.view",
-    ),
-    "event_table": "wattline.analysis.tables",
-    "generate": "wattline.traces",
-    "job_table": "wattline.analysis.tables",
+    **dict.fromkeys(("CapAdvice", "Limits", "advise_cap"), "wattline.advice"),
+    **dict.fromkeys(("ConfigurationAdvice", "configure"), "wattline.advice.configure"),
+    "fit": "wattline.advice.fit",
+    "predict": "wattline.advice.predict",
+    "procure": "wattline.advice.procure",
+    **dict.fromkeys(("Drawing", "Plots"), "wattline.analysis.accessor"),
+    "check": "wattline.analysis.checker",
+    **dict.fromkeys(("Comparison", "compare"), "wattline.analysis.comparison"),
     "metrics": "wattline.analysis.metrics",
-    "read": "wattline.traces",
     "report": "wattline.analysis.report",
+    **dict.fromkeys(("Result", "open_run"), "wattline.analysis.result"),
+    **dict.fromkeys(("event_table", "job_table"), "wattline.analysis.tables"),
+    **dict.fromkeys((
+        "InputError", "PolicyError", "WattlineError", "WattlineWarning"
+    ), "wattline.model.errors"),
+    "JobTable": "wattline.model.jobs",
+    "Run": "wattline.model.run",
+    "Signal": "wattline.model.signal",
+    **dict.fromkeys(("Declaration", "Parameters"), "wattline.policies.declaration"),
+    **dict.fromkeys(("describe_policy", "list_policies"), "wattline.policies.listing"),
+    **dict.fromkeys((
+        "Pause", "PowerDown", "PowerUp", "SetLevel", "SetSpeed", "Start", "View", "WakeAt"
+    ), "wattline.policies.view"),
     "simulate": "wattline.scenario.api",
+    "bid": "wattline.scenario.bids",
+    "regulate": "wattline.scenario.contracts",
+    "Scenario": "wattline.scenario.model",
+    **dict.fromkeys((
+        "Adaptive", "AdaptiveConfiguration", "Block", "Bounded", "Budget", "ClaimedConfiguration",
+        "ClaimedPlacement", "Conservative", "Counted", "Dvfs", "Easy", "EnergyShare", "Fcfs",
+        "FirstFit", "Fixed", "Largest", "Lending", "Machine", "Multifactor", "Naive",
+        "NoBackfill", "NoLimit", "NodeClass", "Requested", "Sjf", "Traditional", "Varied", "Wait",
+        "Watts", "Wfp"
+    ), "wattline.scenario.objects"),
+    "sweep": "wattline.scenario.sweep",
+    "study": "wattline.studies.asking",
+    **dict.fromkeys(("Trace", "generate", "read", "write"), "wattline.traces"),
+    "load_scenario": "wattline.scenario.load:load",
+    "replay": "wattline.scenario.asking:replay_journal",
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name == "__version__":
         from importlib.metadata import version
 
@@ -71,8 +221,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'wattline' has no attribute '{name}'")
     from importlib import import_module
 
-    return getattr(import_module(_PLACES[name]), name)
+    place, _, there = _PLACES[name].partition(":")
+    return getattr(import_module(place), there or name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PLACES})
+    return sorted({*_PLACES, "__version__"})

@@ -22,8 +22,8 @@ import tomli_w
 from tests.property.scenario_draws import of_policy, scenario, smallest, spoilt, write_files
 
 from wattline.analysis import rundir
+from wattline.analysis.folders import run_folder
 from wattline.analysis.metrics import metrics
-from wattline.cli.simulating import run_folder
 from wattline.model.errors import InputError
 from wattline.policies.registry import built_in
 from wattline.scenario.build import plan

@@ -15,13 +15,15 @@ from typing import Any
 
 from wattline.advice.limits import Figures, Limits, broken
 from wattline.analysis.metrics import metrics
-from wattline.model.errors import InputError
+from wattline.model.errors import InputError, warn
+from wattline.model.machine import Machine as RunMachine
 from wattline.model.run import Run
 from wattline.policies.going_together import KEEPERS
 from wattline.scenario.build import Plan, plan
+from wattline.scenario.in_python import Source, asked
 from wattline.scenario.load import changed, validate
 from wattline.scenario.model import Scenario
-from wattline.traces import Trace
+from wattline.scenario.objects import Machine
 
 TOLERANCE = 0.002
 """Bisection ends when two caps differ by this part of the peak."""
@@ -105,15 +107,27 @@ def ratios(found: Figures, free: Figures) -> dict[str, float]:
 
 
 def advise_cap(
-    scenario: Scenario, limits: Limits, *, policies: Sequence[str] = KEEPERS,
-    trace: Trace | None = None, tolerance: float = TOLERANCE, allow_code: bool = False,
-    progress: Callable[[float], None] | None = None,
+    scenario: Source, limits: Limits | None = None, *, wait: str | None = None,
+    slowdown: str | None = None, energy: str | None = None, refused: int = 0,
+    policies: Sequence[str] = KEEPERS, trace: Source | None = None,
+    machine: Machine | RunMachine | None = None, tolerance: float = TOLERANCE,
+    allow_code: bool = False, progress: Callable[[float], None] | None = None, **fields: Any,
 ) -> CapAdvice:
     """The tightest cap within these limits for each of these power policies.
 
-        limits = Limits(wait="+10%")
-        advise_cap(wl.load_scenario("kth.toml"), limits).choices[0].cap_w
+    The jobs, the machine and further fields are given as to `simulate`; limits each as more than
+    without a cap (`"+10%"`) or absolute (`"30min"`), or together as `Limits`.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=40, nodes=32)
+    >>> machine = wl.Machine(nodes=32, node_idle_w=90, node_active_w=300)
+    >>> found = wl.advise_cap(trace, wait="+10%", machine=machine, policies=["block"])
+    >>> found.idle_w <= found.choices[0].cap_w <= found.peak_w
+    True
     """
+    limits = limits or Limits(wait, slowdown, energy, refused)
+    found = asked(scenario, trace=trace, machine=machine, allow_code=allow_code, fields=fields)
+    scenario, allow_code = found.scenario, found.allow_code
     if scenario.policy.python is not None:
         raise InputError("policy.python: a policy in Python keeps a cap in its own way; caps are "
                          "advised for the power policies that are shipped")
@@ -122,7 +136,7 @@ def advise_cap(
         raise InputError(f"'{unknown[0]}' keeps no cap by itself; choose among "
                          f"{', '.join(KEEPERS)}")
     report = progress or (lambda fraction: None)
-    free_plan = plan(_with(scenario, "none", None), trace, allow_code=allow_code)
+    free_plan = plan(_with(scenario, "none", None), found.trace, allow_code=allow_code)
     free_run = free_plan.run()
     free = _figures(free_run)
     idle_w = free_plan.machine.power_w_idle
@@ -131,6 +145,7 @@ def advise_cap(
         search = _Search(free_plan, name, limits.resolve(free), allow_code)
         choices.append(search.find(idle_w, free_run.power_w_peak, tolerance))
         report((place + 1) / len(policies))
+    warn((*free_run.remarks, *free_run.assumed))
     return CapAdvice(free_run.power_w_peak, idle_w, free, limits, tuple(choices),
                      tuple(free_run.assumed))
 

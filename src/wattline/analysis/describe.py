@@ -32,7 +32,8 @@ def date_text(unix_s: float) -> str:
 def sentences(run: Run, figures: Mapping[str, Any]) -> list[str]:
     """The workload, the machine, the rules and what came of it."""
     return [_workload(run), *_machine(run), *_policy(run), _cap(run), *_result(run, figures),
-            *(f"{said[:1].upper()}{said[1:]}." for said in (*run.assumed, *run.remarks))]
+            *(f"{said[:1].upper()}{said[1:].rstrip('.')}."
+              for said in (*run.assumed, *run.remarks))]
 
 
 def fields(scenario: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -19,6 +19,7 @@ from wattline.analysis import describe, plots
 from wattline.analysis.budget import budget_rows
 from wattline.analysis.drawing import png
 from wattline.analysis.metrics import metrics
+from wattline.analysis.naming import named_runs
 from wattline.analysis.summary import (
     ENERGY,
     PLAIN,
@@ -59,13 +60,15 @@ class Picture:
         return "data:image/png;base64," + base64.b64encode(self.content).decode()
 
 
-def report(runs: Mapping[str, Run], folder: Path | str, advance: Advance | None = None) -> Path:
+def report(
+    runs: Run | Iterable[Run] | Mapping[str, Run], folder: Path | str,
+    advance: Advance | None = None,
+) -> Path:
     """Write the page and its pictures into a folder; the path of the page.
 
     `advance` is told how far the work has come, from 0 to 1.
     """
-    if not runs:
-        raise InputError("a report needs at least one run")
+    runs = named_runs(runs)
     tell = advance or (lambda _: None)
     figures = {name: metrics(run) for name, run in runs.items()}
     tell(0.1)

@@ -119,6 +119,29 @@ def lookup(figures: Mapping[str, Any], key: str) -> float:
     return float("nan") if found is None else float(found)
 
 
+def summary_rows(figures: Mapping[str, Any], run: Run) -> list[tuple[str, str]]:
+    """The metrics that people look at first, in words and units."""
+    wait, slowdown = figures["wait_s"], figures["bounded_slowdown"]
+    above = time_text(run.time_above_cap_s)
+    name = "time above watched cap" if run.watched else "time above cap"
+    return [
+        ("mean wait", time_text(wait["mean"])),
+        ("wait, 95 % of jobs below", time_text(wait["p95"])),
+        ("mean turnaround", time_text(figures["turnaround_s"]["mean"])),
+        ("mean bounded slowdown", number_text(slowdown["mean"])),
+        ("utilisation", _share_text(figures["utilisation"])),
+        ("makespan", time_text(figures["makespan_s"])),
+        ("energy", energy_text(figures["energy_j"])),
+        ("mean power", power_text(figures["power_w"]["mean"])),
+        ("peak power", power_text(figures["power_w"]["peak"])),
+        *([(name, above)] if run.cap_w is not None else []),
+    ]
+
+
+def _share_text(share: float) -> str:
+    return "-" if math.isnan(share) else f"{share:.1%}"  # NaN where nothing ran
+
+
 def ratio_text(ratio: float) -> str:
     return f"{ratio:.3f}" if math.isfinite(ratio) else "-"
 

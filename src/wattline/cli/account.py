@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.analysis.folders import run_folder as folder_to_write
 from wattline.cli.choices import Choice
 from wattline.cli.output import (
     counted,
-    joules_text,
     json_option,
     print_json,
     print_table,
     progress,
 )
 from wattline.cli.rate_options import price_option
-from wattline.cli.simulating import run_folder as folder_to_write
 from wattline.cli.simulating import warn_assumed
 from wattline.model.errors import InputError
+from wattline.model.units import joules_text
 
 if TYPE_CHECKING:
     from wattline.account.ledger import Chosen, Entered, Ledger

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.analysis.folders import run_folder
 from wattline.cli.contract_options import contract_options, say_unused, scenario_from
-from wattline.cli.other_hours import check_hours, print_other_hours
+from wattline.cli.other_hours import print_other_hours
 from wattline.cli.output import json_option, print_json, print_table, progress, share_text
-from wattline.cli.simulating import run_folder
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
     from wattline.grid.bidding import Decision
-    from wattline.grid.dayahead import Hour
-    from wattline.scenario.regulated import Case
     from wattline.scenario.regulation import RegulationScenario
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -44,30 +40,23 @@ def command(scenario_file: Path | None, bid: str | None, hours: int | None,
             hours_most: int | None, others: tuple[Path, ...], least_reserve: str,
             out: Path | None, as_json: bool, **flags: Any) -> None:
     """The best bid, the surface of costs that was seen, and why it stops there."""
-    from wattline.scenario.choosing import choose, choose_day
-    from wattline.scenario.regulation import case_of, planning_of
+    from wattline.scenario.bids import bid as choose_bid
+    from wattline.scenario.bids import refuse_unused
 
     picture = _picture_path(out) if out is not None else None
     scenario = scenario_from(scenario_file, flags | {"bid": bid})
     say_unused(scenario, choosing=True)
-    together = bool(others) or least_reserve != "0"
-    _refuse_unused(scenario, hours=hours, hours_most=hours_most,
-                   together=together, drawn=out is not None)
-    case = case_of(scenario)
-    if together:
+    refuse_unused(scenario, hours=hours, hours_most=hours_most)
+    if others or least_reserve != "0":
         from wattline.cli.bid_together import bid_together
 
+        _refuse_together(scenario, hours=hours, drawn=out is not None)
         bid_together([(scenario_file, scenario), *((p, scenario_from(p, {})) for p in others)],
                      least_reserve, as_json=as_json)
         return
-    with progress("choosing the bid") as tell:
-        search = choose if hours is None else partial(choose_day, hours=hours)
-        decision = search(case, scenario.bidding, rounds=scenario.rounds, progress=tell,
-                          verify=True, **planning_of(scenario))
-    result = _result(scenario, case, decision)
-    result["other_hours"] = check_hours(scenario, case, decision.bid, chosen=True)
-    if hours is not None:
-        result["hours"] = _plan(case, decision, hours, hours_most)
+    with progress("choosing the bid") as advance:
+        found = choose_bid(scenario, hours=hours, hours_most=hours_most, progress=advance)
+    decision, result = found.decision, found.to_dict()
     if picture is not None:
         from wattline.scenario.money import currency_words
         from wattline.studies.regulation.plots import write_surface
@@ -90,69 +79,14 @@ def _picture_path(out: Path) -> Path:
     return out
 
 
-def _refuse_unused(scenario: RegulationScenario, *, hours: int | None, hours_most: int | None,
-                   together: bool, drawn: bool) -> None:
-    """Refuse what would be left unused, rather than leave it unused in silence."""
-    if scenario.bid is not None:
-        raise click.UsageError("`wattline bid` chooses the bid: `wattline regulate` simulates a "
-                               "given one; with --bid auto the scenario's own is put aside")
-    if scenario.bidding == "adaptive":
-        raise click.UsageError("adaptive bids are found in the run: use `wattline regulate`")
-    if scenario.bidding == "dayahead" and hours is None:
-        raise click.UsageError("day-ahead bids need --hours N: how many hours to plan")
-    if hours_most is not None and hours is None:
-        raise click.UsageError("--hours-most needs --hours N: the hours it chooses from")
-    if together and (hours is not None or drawn):
-        raise click.UsageError("sites that bid together have one hour and no cost surface of one "
-                               "site: leave --hours and --out out")
-    if together and scenario.check:
-        raise click.UsageError("sites that bid together are not tried on other hours: "
-                               "leave --check out, and check each by itself")
-
-
-def _result(scenario: RegulationScenario, case: Case, decision: Decision) -> dict[str, Any]:
-    from wattline.scenario.money import assumed_prices
-
-    names = [t.name for t in case.workload.types]
-    shown = decision.bid or decision.nearest
-    outcome = decision.outcome
-    return {
-        "participates": decision.participates,
-        "average_power_w": decision.bid.average_w if decision.bid else None,
-        "reserve_w": decision.bid.reserve_w if decision.bid else None,
-        "weights": dict(zip(names, shown.weights, strict=False)) if shown else {},
-        "reason": decision.reason,
-        "cost": outcome.cost if outcome else None,
-        "currency": scenario.prices.currency or None,
-        "assumed": assumed_prices(scenario),
-        "saving": outcome.saving if outcome else None,
-        "tracking": asdict(outcome.tracking) if outcome else None,
-        "qos": {q.name: {"violation_share": q.violation_share, "threshold": q.threshold}
-                for q in outcome.quality} if outcome else {},
-        # Cost, saving, tracking and QoS are its, where there is no bid.
-        "nearest": {"average_power_w": decision.nearest.average_w,
-                    "reserve_w": decision.nearest.reserve_w}
-        if decision.bid is None and decision.nearest else None,
-        "surface": [{"average_power_w": t.average_w, "reserve_w": t.reserve_w, "cost": t.cost,
-                     "feasible": t.feasible, "why": t.why} for t in decision.trials],
-    }  # fmt: skip
-
-
-def _plan(case: Case, decision: Decision, hours: int, most: int | None) -> list[dict[str, Any]]:
-    from wattline.scenario.choosing import plan_day
-
-    plan = plan_day(case, decision, hours=hours, hours_max=most)
-    return [hour_entry(h, case.judged_s) for h in plan]
-
-
-def hour_entry(hour: Hour, first_s: float = 0.0) -> dict[str, Any]:
-    """An hour of the plan, for output; its start counts from that of the contract."""
-    return {
-        "start_s": hour.start_s - first_s, "participates": hour.bid is not None,
-        "average_power_w": hour.bid.average_w if hour.bid else None,
-        "reserve_w": hour.bid.reserve_w if hour.bid else None,
-        "cost": hour.cost, "cost_without": hour.cost_without, "saving": hour.saving,
-    }  # fmt: skip
+def _refuse_together(scenario: RegulationScenario, *, hours: int | None, drawn: bool) -> None:
+    """Refuse what sites that bid together would leave unused."""
+    if hours is not None or drawn:
+        raise InputError("sites that bid together have one hour and no cost surface of one site: "
+                         "leave --hours and --out out")
+    if scenario.check:
+        raise InputError("sites that bid together are not tried on other hours: leave --check out, "
+                         "and check each by itself")
 
 
 def _short(why: str, length: int = 60) -> str:

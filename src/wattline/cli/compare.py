@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from wattline.analysis.folders import file_stem, run_folder
 from wattline.cli.choices import ScenarioCommand
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.per_job_output import check_per_job, compare_per_job, print_per_job
@@ -18,8 +18,6 @@ from wattline.cli.scenario_options import (
     scenario_options,
 )
 from wattline.cli.simulating import (
-    file_stem,
-    run_folder,
     run_plan,
     say_assumed,
     say_beforehand,
@@ -61,7 +59,9 @@ def command(
     """
     from wattline.analysis import rundir
     from wattline.analysis.metrics import metrics
+    from wattline.analysis.naming import unique_name
     from wattline.analysis.summary import compare_table, comparison
+    from wattline.scenario.sweep import combinations, parse_variations
 
     paths: tuple[str | None, ...] = scenarios or ((None,) if trace else MAIN_JOB)
     changes = changes_from(options)
@@ -73,13 +73,13 @@ def command(
     said: set[str] = set()
     page = None
     # All scenarios are checked before the first of them costs any time.
-    todo = [_todo(path, trace, varied, vary, options)
-            for varied in _variations(vary, changes) for path in paths]
+    todo = [_todo(path, trace, changes, varied, options)
+            for varied in combinations(parse_variations(vary)) for path in paths]
     check_per_job(per_job, plot, len(todo))
     _clear_old(folder)
     with whole_or_gone(folder):
         for each in todo:
-            name = _unique(each.name, runs)
+            name = unique_name(each.name, runs)
             run = runs[name] = _run(each, name, said)
             figures[name] = metrics(run)
             folders[name] = each.folder or str(rundir.write(
@@ -123,16 +123,17 @@ class _Todo(NamedTuple):
 
 
 def _todo(
-    path: str | None, trace: str | None, changes: dict[str, Any], vary: tuple[str, ...],
+    path: str | None, trace: str | None, given: dict[str, Any], varied: dict[str, Any],
     options: dict[str, Any],
 ) -> _Todo:
     from wattline.analysis.rundir import is_run
+    from wattline.scenario.sweep import label
 
     if path is not None and is_run(path):
         return _Todo(Path(path).resolve().name, folder=path)
+    changes = given | varied
     loaded = load_scenario(path, trace, changes)
-    return _Todo(_label(loaded.name, changes, vary), loaded,
-                 code_allowed(path, loaded, changes, options))
+    return _Todo(label(loaded.name, varied), loaded, code_allowed(path, loaded, changes, options))
 
 
 def _run(todo: _Todo, name: str, said: set[str]) -> Run:
@@ -174,48 +175,6 @@ def _clear_old(folder: Path) -> None:
     old = [path for path in folder.glob("[0-9][0-9]-*") if rundir.is_run(path)]
     for path in [*old, folder / "report"] if old else []:
         shutil.rmtree(path, ignore_errors=True)
-
-
-def _variations(vary: tuple[str, ...], changes: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """All combinations of the varied fields on top of the other changes."""
-    if not vary:
-        yield changes
-        return
-    from wattline.scenario.load import parse_value
-
-    field, equals, values = vary[0].partition("=")
-    if not equals or not values:
-        raise InputError(f"'{vary[0]}' is no variation; write it like power.cap=0.6,0.7,0.8")
-    for value in _split(values):
-        yield from _variations(vary[1:], changes | {field.strip(): parse_value(value)})
-
-
-def _split(values: str) -> list[str]:
-    """Split at commas, but not inside tables, lists and quotes."""
-    parts, depth, quoted = [""], 0, False
-    for sign in values:
-        quoted ^= sign == '"'
-        depth += (sign in "[{") - (sign in "]}")
-        if sign == "," and depth == 0 and not quoted:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return parts
-
-
-def _label(name: str, changes: dict[str, Any], vary: tuple[str, ...]) -> str:
-    fields = [each.partition("=")[0].strip() for each in vary]
-    varied = ", ".join(f"{field.split('.')[-1]} {changes[field]}" for field in fields)
-    return f"{name}: {varied}" if varied else name
-
-
-def _unique(name: str, taken: dict[str, Any]) -> str:
-    number = 2
-    unique = name
-    while unique in taken:
-        unique = f"{name} ({number})"
-        number += 1
-    return unique
 
 
 def _file_name(name: str, number: int) -> Path:

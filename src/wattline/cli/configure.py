@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from wattline.cli.configuration_source import (
-    best_stored,
-    one_table,
-    read_source,
-    say_notes,
-    source_options,
-)
+from wattline.cli.configuration_source import say_note, source_options
 from wattline.cli.output import json_option, print_json, print_table
-from wattline.model.errors import InputError
-from wattline.model.units import format_power, parse_power
+from wattline.model.units import format_power
 
 if TYPE_CHECKING:
     from wattline.physics.configurations import Configuration
@@ -44,56 +37,24 @@ def command(
     best one stand the four that need no thought (packed or spread, at the highest or the lowest
     cap) and the worst case, in which every node must be powered at its rated maximum.
     """
-    from wattline.physics.overprovisioning import choose
+    from wattline.advice.configure import configure
 
-    bound_w = parse_power(bound)
-    if not 0 < bound_w < float("inf"):
-        raise InputError(f"--power is {bound}, must be above 0 and finite")
-    if nodes is not None and nodes < 1:
-        raise InputError(f"--nodes is {nodes}, must be at least 1")
-    source = read_source(table, model, store, margin)
-    found = one_table(source, application)
+    found = configure(application, bound, nodes=nodes, node_power_max=node_power_max, table=table,
+                      model=model, store=store, margin=margin)
     if keep:
         from wattline.account.configurations import ConfigurationStore
         from wattline.account.store import Store
 
         with Store(keep) as opened:
-            ConfigurationStore(opened).put(found)
-    within = found if nodes is None else found.up_to(nodes)
-    choice = choose(within, bound_w, best=best_stored(source, found.application, nodes, bound_w),
-                    node_power_w=parse_power(node_power_max) if node_power_max else None)
-    say_notes(source, found)
-    _say_above_bound(choice)
+            ConfigurationStore(opened).put(found.table)
+    for line in found.remarks:
+        say_note(line)
     if plot:
-        from wattline.analysis.configuration_plots import draw_choice
-
-        draw_choice(within, choice, plot)
+        found.plot(plot)
     if as_json:
-        print_json({"application": choice.application, "source": found.source, "note": found.note,
-                    **_as_dict(choice)})
+        print_json(found.to_dict())
         return
-    _print(choice, found.source)
-
-
-def _say_above_bound(choice: Choice) -> None:
-    worst = choice.worst_case
-    if worst is not None and choice.worst_case_above_bound:
-        click.echo(f"wattline: the worst case {worst.label} draws {worst.power_w:,.1f} W, above "
-                   f"the bound of {choice.bound_w:,.12g} W: its nodes draw more than the highest "
-                   "power of a node that was reckoned with (--node-power-max)", err=True)
-
-
-def _as_dict(choice: Choice) -> dict[str, Any]:
-    return {
-        "bound_w": choice.bound_w,
-        **{name: one and one.as_dict() for name, one in choice.named.items()},
-        "not_measured": sorted(choice.not_measured),
-        "worst_case_above_bound": choice.worst_case_above_bound,
-        "gain_over_packed_max": choice.gain_over(choice.packed_max),
-        "gain_over_worst_case": choice.gain_over(choice.worst_case),
-        "degree_of_overprovisioning": choice.degree,
-        "by_nodes": [one.as_dict() for one in choice.by_nodes],
-    }
+    _print(found.choice, found.table.source)
 
 
 def _print(choice: Choice, source: str) -> None:

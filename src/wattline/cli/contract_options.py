@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from wattline.cli.choices import Choice
-from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
     from wattline.scenario.regulation import RegulationScenario
@@ -64,11 +63,11 @@ def contract_options(function: F) -> F:
 
 def scenario_from(scenario_file: Path | None, flags: dict[str, Any]) -> RegulationScenario:
     """The scenario of file and flags; `bid` as text is `auto`, a method, or `P,R`."""
-    from wattline.scenario.regulation import read_scenario
+    from wattline.scenario.regulation import bid_fields, read_scenario
 
     bid = flags.pop("bid", None)
     if bid is not None:
-        flags.update(_bid_fields(bid))
+        flags.update(bid_fields(bid))
     return read_scenario(scenario_file, flags)
 
 
@@ -78,16 +77,3 @@ def say_unused(scenario: RegulationScenario, *, choosing: bool = False) -> None:
 
     for remark in remarks(scenario, choosing=choosing):
         click.echo(f"wattline: {remark}", err=True)
-
-
-def _bid_fields(text: str) -> dict[str, Any]:
-    from wattline.model.units import parse_power
-    from wattline.scenario.regulation import BIDDING
-
-    parts = text.split(",")
-    if text in BIDDING:
-        return {"bidding": text}
-    if len(parts) != 2:
-        raise InputError(f"--bid is '{text}'; write auto, a method, or P,R like 8400,3400; "
-                         f"the methods of bidding are {', '.join(BIDDING[1:])}")
-    return {"bid": (parse_power(parts[0]), parse_power(parts[1]))}

@@ -45,9 +45,8 @@ def budget_options(function: Any) -> Any:
 
 def budget_of(options: dict[str, Any]) -> tuple[EnergyBudget, Signal | None, Signal | None]:
     """The budget that the options describe, with its price and its carbon intensity."""
-    from wattline.model.signal import Signal
     from wattline.model.units import parse_duration, parse_energy
-    from wattline.physics.budget import EnergyBudget, blended
+    from wattline.physics.budget import EnergyBudget, cost_of
     from wattline.traces.rates import carbon_from, price_from
 
     price = price_from(options["price"], start=options["start"]) if options["price"] else None
@@ -55,10 +54,7 @@ def budget_of(options: dict[str, Any]) -> tuple[EnergyBudget, Signal | None, Sig
     weight = options["carbon_weight"] if price is not None else 1.0
     if weight > 0 and carbon is None and price is not None:
         raise InputError("--carbon-weight is above 0, but there is no --carbon")
-    if price is not None and carbon is not None:
-        cost = blended(price, carbon, weight)
-    else:
-        cost = price or carbon or Signal.constant(1.0)
+    cost = cost_of(price, carbon, weight)
     period_s = parse_duration(options["period"])
     _tell_end(options, price, carbon, period_s)
     return EnergyBudget(parse_energy(options["energy"]), 0.0, period_s, cost), price, carbon

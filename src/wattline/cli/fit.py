@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import click
 from click.core import ParameterSource
 
 from wattline.cli.choices import Choice
-from wattline.cli.configuration_source import measured_tables
 from wattline.cli.output import counted, json_option, print_json, print_table, progress
 from wattline.cli.suggesting import Axes, print_suggestion
 from wattline.model.errors import InputError
-from wattline.model.units import parse_fraction
 
 if TYPE_CHECKING:
-    from wattline.physics.configurations import ConfigurationTable
-    from wattline.physics.regression import Fit, Model
+    from wattline.advice.fit import Fitted
+    from wattline.physics.regression import Model
 
 _QUARTILES = ("mean", "p25", "median", "p75", "max")
 
@@ -47,9 +44,10 @@ _QUARTILES = ("mean", "p25", "median", "p75", "max")
 @click.option("--store", metavar="URL", help="Put the predicted configurations in this store.")
 @json_option
 def command(
-    table: str | None, output: str | None, app: str | None, train: str, seed: int, sample: str,
-    kind: str, sockets: int, suggest: int | None, nodes: str | None, cores: str | None,
-    caps: str | None, store: str | None, as_json: bool,
+    table: str | None, output: str | None, app: str | None, train: str, seed: int,
+    sample: Literal["designed", "random"], kind: Literal["capping", "quadratic"], sockets: int,
+    suggest: int | None, nodes: str | None, cores: str | None, caps: str | None,
+    store: str | None, as_json: bool,
 ) -> None:
     """Learn time and power as functions of nodes, cores and cap from TABLE.
 
@@ -66,48 +64,18 @@ def command(
         raise InputError("--nodes, --cores and --caps go with --suggest")
     if table is None:
         raise InputError("give a TABLE to learn from, or --suggest N with --nodes, --cores, --caps")
-    how = _How(parse_fraction(train), seed, kind, sample, sockets)
-    tables, remark = measured_tables(table, app)
-    found = _fit_all(tables, how, keep=bool(output or store))
-    if output:
-        from wattline.physics.regression import save_models
+    from wattline.advice.fit import fit
 
-        save_models(found.models, output)
+    with progress("fitting") as advance:
+        found = fit(table, app=app, train=train, seed=seed, sample=sample, kind=kind,
+                    sockets=sockets, keep=bool(output or store), progress=advance)
+    if output:
+        found.save(output)
     if store:
         _put(found.models, store)
-    notes = found.notes(tables)
-    absurd = [f"{name}: {text}" for name, one in found.checked.items() if (text := _absurd(one))]
-    for line in filter(None, [remark, *notes, *absurd, *found.not_checked.values()]):
+    for line in found.remarks:
         click.echo(f"wattline: {line}", err=True)
-    _report(found, tables, {"kind": kind, "sample": sample, "train": how.share, "seed": seed,
-                            "not_checked": found.not_checked, "notes": notes}, as_json)
-
-
-class _How(NamedTuple):
-    """What the user said about the model and its check."""
-
-    share: float
-    seed: int
-    kind: str
-    sample: str
-    sockets: int
-
-
-@dataclass
-class _Fitted:
-    """What came of each application."""
-
-    checked: dict[str, Fit] = field(default_factory=dict)
-    models: dict[str, Model] = field(default_factory=dict)
-    """Fitted to all points, where they are to be kept."""
-    not_checked: dict[str, str] = field(default_factory=dict)
-    """Why the errors of an application are not known."""
-
-    def notes(self, tables: Mapping[str, ConfigurationTable]) -> list[str]:
-        """What must be known of the measurements, and what a model found out about them."""
-        used = {name: one.model for name, one in self.checked.items()} | self.models
-        said = {name: used.get(name, table).note for name, table in tables.items()}
-        return [f"{name}: {note}" for name, note in said.items() if note]
+    _report(found, as_json)
 
 
 def _refuse_without_effect(*names: str) -> None:
@@ -120,86 +88,24 @@ def _refuse_without_effect(*names: str) -> None:
         raise InputError(f"{', '.join(given)} would have no effect with --suggest; leave it out")
 
 
-def _fit_all(tables: Mapping[str, ConfigurationTable], how: _How, *, keep: bool) -> _Fitted:
-    """Check every application that has enough configurations; with `keep` fit each to all."""
-    found = _Fitted()
-    with progress("fitting") as advance:
-        for done, (name, table) in enumerate(tables.items()):
-            _fit_one(found, name, table, how, keep)
-            advance((done + 1) / len(tables))
-    if not (found.models if keep else found.checked):
-        raise InputError(next(iter(found.not_checked.values())))
-    return found
-
-
-def _fit_one(
-    found: _Fitted, name: str, table: ConfigurationTable, how: _How, keep: bool
-) -> None:
-    from wattline.physics.regression import TooFewError, fit, fit_and_check
-
-    try:
-        if keep:
-            found.models[name] = fit(table, how.kind, sockets=how.sockets)
-        found.checked[name] = fit_and_check(table, share=how.share, seed=how.seed, kind=how.kind,
-                                            sample=how.sample, sockets=how.sockets)
-    except TooFewError as error:
-        unknown = f"; its model, of all {len(table)} of them, is not checked"
-        found.not_checked[name] = f"{error}{unknown if name in found.models else ''}"
-
-
-def _absurd(found: Fit) -> str:
-    """What is said of a model that nobody should use."""
-    worst = max(found.time_error["mean"], found.power_error["mean"])
-    if worst <= 1.0:
-        return ""
-    return (f"the mean error is {worst:.0%}: {len(found.trained)} configurations do not determine "
-            "this model; train on more, or use another --kind")
-
-
-def _report(
-    fitted: _Fitted, tables: Mapping[str, ConfigurationTable], settings: dict[str, Any],
-    as_json: bool,
-) -> None:
-    checked = fitted.checked
+def _report(found: Fitted, as_json: bool) -> None:
+    checked = found.checked
     if as_json:
-        rows = {name: _as_dict(found, len(tables[name])) for name, found in checked.items()}
-        print_json({**settings, **_together(checked), "applications": rows})
+        print_json(found.to_dict())
         return
     if not checked:
-        click.echo(f"{counted(len(fitted.models), 'model')} fitted, none of them checked")
+        click.echo(f"{counted(len(found.models), 'model')} fitted, none of them checked")
         return
     print_table(
         ["application", "trained on", "of", "error of", *_QUARTILES, "under by > 10 %",
          "worst under"],
-        [[name, len(found.trained), len(tables[name]), what,
+        [[name, len(one.trained), len(found.tables[name]), what,
           *(f"{errors[key]:.1%}" for key in (*_QUARTILES, "under_10pct_share", "worst_under"))]
-         for name, found in checked.items()
-         for what, errors in (("time", found.time_error), ("power", found.power_error))],
-        title=f"Errors on configurations not trained on ({settings['kind']} model, "
-              f"{settings['sample']} sample)",
+         for name, one in checked.items()
+         for what, errors in (("time", one.time_error), ("power", one.power_error))],
+        title=f"Errors on configurations not trained on ({found.settings['kind']} model, "
+              f"{found.settings['sample']} sample)",
     )
-
-
-def _as_dict(found: Fit, size: int) -> dict[str, Any]:
-    return {
-        "configurations": size, "trained_on": len(found.trained),
-        "time_error": found.time_error, "power_error": found.power_error,
-        "inside_90pct_interval": found.covered,
-    }
-
-
-def _together(checked: Mapping[str, Fit]) -> dict[str, Any]:
-    """Errors over all points of the file that were not trained on; none where all were."""
-    if not checked:
-        return {"time_error": None, "power_error": None}
-    import numpy as np
-
-    from wattline.physics.regression import error_summary
-
-    return {
-        "time_error": error_summary(np.concatenate([one.time_ratio for one in checked.values()])),
-        "power_error": error_summary(np.concatenate([one.power_ratio for one in checked.values()])),
-    }
 
 
 def _put(models: Mapping[str, Model], url: str) -> None:

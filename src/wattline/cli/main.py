@@ -6,6 +6,7 @@ import gc
 import importlib
 import signal
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ import click
 
 from wattline.cli.start import INTERRUPTED, leave
 from wattline.model import before_compiling, before_running_plain
-from wattline.model.errors import InputError, WattlineError
+from wattline.model.errors import InputError, WattlineError, WattlineWarning
 
 
 class Entry(NamedTuple):
@@ -103,8 +104,11 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="wattline", message="wattline %(version)s")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Plan, run and account for an HPC cluster under a power limit."""
+    context.with_resource(warnings.catch_warnings())
+    warnings.simplefilter("ignore", WattlineWarning)  # commands say it themselves
 
 
 def main(argv: list[str] | None = None) -> None:

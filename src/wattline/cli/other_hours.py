@@ -2,47 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from wattline.cli.output import progress, share_text
-
-if TYPE_CHECKING:
-    from wattline.grid.market import Bid
-    from wattline.scenario.regulated import Case
-    from wattline.scenario.regulation import RegulationScenario
-
-
-def check_hours(
-    scenario: RegulationScenario, case: Case, bid: Bid | None, *, chosen: bool
-) -> dict[str, Any] | None:
-    """The bid on other hours; None where there is none, or nothing to draw them from."""
-    from wattline.scenario.checking import can_check, other_hours
-    from wattline.scenario.choosing import CHECKING
-    from wattline.scenario.regulation import CHECK_HOURS, other_signals, planned_on_checked
-
-    count = scenario.check
-    if count is None:
-        count = CHECK_HOURS if chosen else 0
-    if bid is None or count == 0 or not can_check(case):
-        return None
-    signals = other_signals(scenario, count, stream=CHECKING)
-    with progress("checking on other hours") as tell:
-        found = other_hours(case, bid, count, seed=scenario.seed, signals=signals, progress=tell)
-    return asdict(found) | {"advice": _advice(scenario) if found.met < found.hours else "",
-                            "planned_on": planned_on_checked(scenario)}
-
-
-def _advice(scenario: RegulationScenario) -> str:
-    """What makes bids hold more often, of what is not in use yet."""
-    found = []
-    if scenario.hold == 0:
-        found.append("plan on other hours (--forecast 30 --hold 0.9)")
-    if not scenario.standby:
-        found.append("let standby jobs fill a lack of work (--standby)")
-    return " and ".join(found)
+from wattline.cli.output import share_text
 
 
 def print_other_hours(found: dict[str, Any] | None) -> None:

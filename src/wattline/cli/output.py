@@ -50,13 +50,6 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def joules_text(energy_j: float) -> str:
-    """`5,760,000 J (1.6 kWh)`: as bills and as logs have it."""
-    from wattline.model.units import format_energy
-
-    return f"{energy_j:,.0f} J ({format_energy(energy_j)})"
-
-
 @contextmanager
 def progress(title: str) -> Iterator[Advance]:
     """A progress bar on a terminal, nothing in a pipe."""

@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from wattline.cli.output import counted, json_option, print_json, print_table
-from wattline.model.errors import InputError
 
 
 @click.command()
@@ -25,7 +24,7 @@ def command(name: str | None, pairs: bool, as_json: bool) -> None:
     if pairs:
         _print_pairs(found, as_json)
     elif name is not None:
-        _print_one(found, name, as_json)
+        _print_one(name, as_json)
     elif as_json:
         print_json({axis: {name: {"summary": each.summary, "source": source_of(axis, name)}
                            for name, each in choices.items()}
@@ -55,55 +54,15 @@ def _count(found: Any) -> int:
     return sum(one * other for place, one in enumerate(sizes) for other in sizes[place + 1:])
 
 
-def _print_one(found: Any, name: str, as_json: bool) -> None:
-    from wattline.policies.registry import is_place
+def _print_one(name: str, as_json: bool) -> None:
+    from wattline.policies.listing import describe_policy
 
-    said = _at(name, found) if is_place(name) else _named(name, found)
+    said = describe_policy(name)
     if as_json:
         print_json({"policies": said})
         return
     for one in said:
         _print_about(one)
-
-
-def _named(name: str, found: Any) -> list[dict[str, Any]]:
-    from wattline.policies.registry import source_of
-
-    places = [(axis, choice) for axis, choices in found.items() for choice in choices
-              if name in (choice, f"{axis}.{choice}")]
-    if not places:
-        raise InputError(f"there is no policy '{name}'; `wattline policies` lists them")
-    return [_about(found[axis][choice], choice, source_of(axis, choice), found)
-            for axis, choice in places]
-
-
-def _at(place: str, found: Any) -> list[dict[str, Any]]:
-    """What is declared at a place that was named, and that nobody need have installed."""
-    from wattline.policies.declaration import Declaration
-    from wattline.policies.loading import load_object
-
-    declaration = load_object(place, "wattline policies")
-    if isinstance(declaration, Declaration):
-        return [_about(declaration, place, place, found)]
-    if not callable(getattr(declaration, "decide", None)):
-        raise InputError(f"{place} is neither a Declaration of wattline.policies.declaration nor a "
-                         "class with decide(view)")
-    summary = (declaration.__doc__ or "").strip().split("\n")[0]
-    return [{"axis": "python", "name": place, "summary": summary, "from": place, "needs": "",
-             "parameters": [], "refused": []}]
-
-
-def _about(declaration: Any, name: str, source: str, found: Any) -> dict[str, Any]:
-    from wattline.policies.going_together import refused_pairs
-    from wattline.policies.parameter_rows import parameter_rows
-
-    axis = declaration.axis
-    others = {other: choices if other != axis else (name,) for other, choices in found.items()}
-    clashes = [pair for pair in refused_pairs(others)
-               if axis in (pair["axis"], pair["other_axis"])]
-    return {"axis": axis, "name": name, "summary": declaration.summary, "from": source,
-            "needs": declaration.needs, "parameters": parameter_rows(declaration.parameters),
-            "refused": clashes}
 
 
 def _print_about(one: dict[str, Any]) -> None:

@@ -18,9 +18,7 @@ from wattline.model.files import write_whole
 
 if TYPE_CHECKING:
     from wattline.model.machine import Machine
-    from wattline.model.signal import Signal
-    from wattline.physics.powercap import CapChange, PowerCap, WattReservation
-    from wattline.scenario.model import Scenario
+    from wattline.physics.powercap import CapChange, PowerCap
 
     Plans = tuple[PowerCap, PowerCap]
 
@@ -51,8 +49,16 @@ def show(scenario: Path | None, run_folder: Path | None, as_json: bool, **option
     if scenario is None:
         machine, plan = machine_of(options), PowerCap()
     else:
-        machine, plan = _shown(scenario)
-    current_w, off = _measured(run_folder, at_s) if run_folder is not None else (None, 0)
+        from wattline.scenario.planned_cap import planned_cap
+
+        loaded, machine = machine_in(scenario)
+        plan = planned_cap(loaded, machine, str(scenario))
+    current_w, off = None, 0
+    if run_folder is not None:
+        from wattline.analysis import rundir
+        from wattline.analysis.moment import at_time
+
+        current_w, off = at_time(rundir.read(run_folder), at_s)
     status = PowerStatus.of(machine, plan, at_s, current_w, off)
     if as_json:
         print_json({
@@ -126,40 +132,16 @@ def reserve(scenario: Path, as_json: bool, **options: Any) -> None:
     from wattline.model.units import parse_duration
     from wattline.physics.powercap import Limits, WattReservation
     from wattline.scenario.load import load
+    from wattline.scenario.planned_cap import windows
 
     text, machine, plan = _read(scenario)
     wanted = WattReservation(parse_duration(options["start"]), parse_duration(options["duration"]),
                              _watts(options["watts"], machine.power_w_max), options["name"])
     now_s = parse_duration(options["now"])
     after = plan.reserve(wanted, Limits.of(machine), now_s)
-    replace(after, reservations=(*after.reservations, *_windows(load(scenario)))).checked(
+    replace(after, reservations=(*after.reservations, *windows(load(scenario)))).checked(
         Limits.of(machine))
     _write(scenario, text, (plan, after), machine, as_json)
-
-
-def _shown(path: Path) -> tuple[Machine, PowerCap]:
-    """The machine and all that limits its power: the cap, and the watts of `[[reservations]]`."""
-    from dataclasses import replace
-
-    from wattline.scenario.caps import cap_plan
-    from wattline.scenario.model import CapPlan
-
-    scenario, machine = machine_in(path)
-    cap = scenario.power.cap
-    planned = cap is None or isinstance(cap, CapPlan)
-    plan = cap_plan(scenario, machine) if planned else _resolved(path, scenario)
-    return machine, replace(plan, reservations=(*plan.reservations, *_windows(scenario)))
-
-
-def _windows(scenario: Scenario) -> tuple[WattReservation, ...]:
-    """The watts of `[[reservations]]`, which bind where there is a cap or a policy plans them."""
-    from wattline.model.fields import name_of
-    from wattline.physics.powercap import WattReservation
-
-    if scenario.power.cap is None and name_of(scenario.policy.power) != "adaptive":
-        return ()
-    return tuple(WattReservation(each.start_s, each.duration_s, each.watts, each.name)
-                 for each in scenario.reservations if each.watts)
 
 
 def _read(path: Path, *, replaced: bool = False) -> tuple[str, Machine, PowerCap]:
@@ -168,8 +150,9 @@ def _read(path: Path, *, replaced: bool = False) -> tuple[str, Machine, PowerCap
     A cap that is `replaced` from the start on need not be worked out, unless it has later steps.
     """
     from wattline.physics.powercap import PowerCap
-    from wattline.scenario.caps import cap_plan
+    from wattline.scenario.caps import cap_plan, is_share
     from wattline.scenario.model import CapPlan
+    from wattline.scenario.planned_cap import resolved
 
     scenario, machine = machine_in(path)
     text = "" if str(path).startswith("bundled:") else path.read_text("utf-8")
@@ -187,55 +170,11 @@ def _read(path: Path, *, replaced: bool = False) -> tuple[str, Machine, PowerCap
             "file, reserve watts in a [[reservations]] section, or replace it with "
             "`power set --cap`"
         )
-    plan = _resolved(path, scenario)
-    if not isinstance(cap, tuple) and _is_share(cap):
+    plan = resolved(scenario, str(path))
+    if not isinstance(cap, tuple) and is_share(cap):
         click.echo(f"note: power.cap was {cap} of the peak without a cap; it is now written as "
                    f"{plan.watts:,.0f} W", err=True)
     return text, machine, plan
-
-
-def _is_share(cap: float | str) -> bool:
-    """Whether a cap is a part of the peak that the jobs reach without one."""
-    if str(cap).strip().endswith("%"):
-        return True
-    try:
-        return _watts(str(cap)) <= 1
-    except InputError:
-        raise InputError(f"'{cap}' is neither watts, nor a fraction, nor a file") from None
-
-
-def _resolved(path: Path, scenario: Scenario) -> PowerCap:
-    """A cap that is no table, in watts: from the start, and its later steps."""
-    from wattline.physics.powercap import CapChange, PowerCap
-
-    try:
-        found = _over_time(scenario)
-    except InputError as error:
-        raise InputError(
-            f"{path}: power.cap cannot be worked out ({error}); write it in watts, like \"65kW\", "
-            "or set one with `wattline power set --cap`"
-        ) from None
-    steps = zip(found.time_s.tolist(), found.value.tolist(), strict=True)
-    return PowerCap(found.at(0.0), tuple(CapChange(t, w) for t, w in steps if t > 0))
-
-
-def _over_time(scenario: Scenario) -> Signal:
-    """Only a part of the peak takes the jobs, and a run of them."""
-    from wattline.model.signal import Signal
-    from wattline.scenario.build import cap_over_time
-    from wattline.traces.signals import read_signal
-
-    cap = scenario.power.cap
-    if isinstance(cap, tuple):
-        return Signal.from_steps(((step.time_s, step.watts) for step in cap), "W")
-    if isinstance(cap, str) and Path(cap).is_file():
-        return read_signal(cap, unit="W")
-    assert isinstance(cap, (float, str))
-    if not _is_share(cap):
-        return Signal.constant(_watts(str(cap)), "W")
-    found = cap_over_time(scenario)
-    assert found is not None
-    return found
 
 
 def _write(path: Path, text: str, plan: Plans, machine: Machine, as_json: bool) -> None:
@@ -290,45 +229,6 @@ def _told(plan: PowerCap) -> str:
     if plan.change_rate_w_per_s:
         parts.append(f"changes of at most {plan.change_rate_w_per_s:,.0f} W/s")
     return "; ".join(parts)
-
-
-def _measured(folder: Path, at_s: float) -> tuple[float, int]:
-    """Power at a time of a run, and how many nodes were off then."""
-    import numpy as np
-
-    from wattline.analysis import rundir
-    from wattline.model.run import EventKind
-
-    run = rundir.read(folder)
-    log = run.events
-    place = int(np.searchsorted(log.time_s, at_s, side="right")) - 1
-    if place < 0 or at_s > run.end_s:
-        raise InputError(f"--at {at_s:g} s lies outside of the run, which goes from "
-                         f"{run.start_s:g} s to {run.end_s:g} s")
-    node = np.flatnonzero((log.kind == EventKind.NODE) & (np.arange(len(log)) <= place))
-    kind = run.machine.groups[0].node_class
-    off = _nodes_off(zip(log.time_s[node].tolist(), log.value[node].tolist(), strict=True),
-                     kind.shutdown_s, kind.boot_s)
-    return float(log.power_w[place]), off
-
-
-def _nodes_off(switched: Iterable[tuple[float, float]], shutdown_s: float, boot_s: float) -> int:
-    """Nodes that are off after these events: each change is logged as it begins and when done.
-
-    A node counts as off from the end of its shutdown to the beginning of its boot.
-    """
-    off = 0.0
-    ends: dict[bool, list[float]] = {True: [], False: []}
-    for time_s, nodes in switched:
-        down = nodes < 0
-        done = bool(ends[down]) and math.isclose(ends[down][0], time_s, abs_tol=1e-6)
-        if done:
-            ends[down].pop(0)
-        else:
-            ends[down].append(time_s + (shutdown_s if down else boot_s))
-        if done == down:
-            off -= nodes
-    return int(off)
 
 
 def _watts(text: str, max_w: float = math.nan) -> float:

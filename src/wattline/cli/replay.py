@@ -33,21 +33,13 @@ def command(
     Exit status 0 where every decision is the journal's, 1 where one differs.
     """
     from wattline.model.errors import InputError
-    from wattline.model.reading import is_file
-    from wattline.scenario.asking import Since, ask_another
-    from wattline.scenario.journals import ask_again
-    from wattline.scenario.load import load
+    from wattline.scenario.asking import replay_journal
 
-    if scenario is None:
-        if since is not None or assume_requested:
-            raise InputError("--from and --assume-requested are about another policy: give it "
-                             "with --scenario")
-        asked = ask_again(journal, allow_code=allow_code)
-    else:
-        place = None if since is None else Since.parse(since)
-        named = is_file(scenario) or scenario.startswith("bundled:")
-        asked = ask_another(journal, load(scenario), place, assume_requested,
-                            allow_code=allow_code or named)
+    if scenario is None and (since is not None or assume_requested):
+        raise InputError("--from and --assume-requested are about another policy: give it with "
+                         "--scenario")
+    asked = replay_journal(journal, scenario, since=since, assume_requested=assume_requested,
+                           allow_code=allow_code)
     if as_json:
         print_json(_as_json(asked))
     else:
@@ -114,7 +106,7 @@ def _print(journal: str, asked: Any) -> None:
         print_table(["", "decided"], rows)
     if asked.other is not None and asked.other.run is not None:
         from wattline.analysis.metrics import metrics
-        from wattline.cli.simulating import summary_rows
+        from wattline.analysis.summary import summary_rows
 
         if asked.other.starts:
             click.echo("starts of jobs: " + ", ".join(

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
+from wattline.analysis.folders import run_folder
 from wattline.cli.output import json_option, print_json, print_table, progress
-from wattline.cli.simulating import run_folder, say_assumed, whole_or_gone
+from wattline.cli.simulating import say_assumed, whole_or_gone
 from wattline.model.errors import InputError
 from wattline.model.run import Run
 

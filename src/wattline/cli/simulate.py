@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from wattline.analysis.folders import run_folder
 from wattline.cli.choices import ScenarioCommand
 from wattline.cli.output import counted, json_option, print_json, print_table
 from wattline.cli.scenario_options import (
@@ -17,13 +18,11 @@ from wattline.cli.scenario_options import (
 from wattline.cli.simulating import (
     cleaning,
     dropped,
-    run_folder,
     run_plan,
     say_assumed,
     say_beforehand,
     say_budget,
     say_not_run,
-    summary_rows,
 )
 
 
@@ -54,6 +53,7 @@ def command(
     run = run_plan(ready, journal)
     from wattline.analysis import rundir
     from wattline.analysis.metrics import metrics
+    from wattline.analysis.summary import summary_rows
 
     figures = metrics(run)
     folder = None if target is None else rundir.write(run, target, figures)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wattline.analysis.folders import run_folder
 from wattline.cli.output import json_option, print_json, print_table, progress
-from wattline.cli.simulating import run_folder
 
 if TYPE_CHECKING:
     from wattline.studies.esp import Case

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from wattline.analysis.folders import run_folder
 from wattline.cli.output import json_option, print_json, print_table
-from wattline.cli.simulating import run_folder
 
 
 @click.command("fairshare")

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
+from wattline.analysis.folders import run_folder
 from wattline.cli.output import json_option, print_json, print_table, progress
-from wattline.cli.simulating import run_folder
 
 
 @click.command("hetero")

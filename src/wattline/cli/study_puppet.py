@@ -7,11 +7,9 @@ from typing import Any
 
 import click
 
+from wattline.analysis.folders import run_folder
 from wattline.cli.output import json_option, print_json, print_table, progress
-from wattline.cli.simulating import run_folder
 from wattline.model.errors import InputError
-
-NODE_W = 62.0
 
 
 @click.command()
@@ -32,8 +30,11 @@ def command(trace: Path | None, nodes: int | None, node_active_w: float | None, 
             seed: int, out: Path, plots: bool, as_json: bool) -> None:
     """Delay jobs or slow processors? Figures 10 to 16 and table 2 of the PuPPET study."""
     from wattline.studies import puppet
+    from wattline.studies.puppet_workload import workload_of
 
-    workload = _workload(trace, nodes, node_active_w, jobs, seed)
+    workload, remarks = workload_of(trace, nodes, node_active_w, jobs, seed)
+    for line in remarks:
+        click.echo(f"wattline: {line}", err=True)
     if plots:
         run_folder("puppet", str(out))  # a place that cannot be written is found out now
     with progress("simulating") as advance:
@@ -50,30 +51,6 @@ def command(trace: Path | None, nodes: int | None, node_active_w: float | None, 
         print_json(puppet.as_json(result) | {"plots": [str(file) for file in files]})
         return
     _print(result, files)
-
-
-def _workload(trace: Path | None, nodes: int | None, node_w: float | None, jobs: int | None,
-              seed: int) -> Any:
-    from wattline.studies.puppet_workload import generated_workload, logged_workload
-
-    if trace is None:
-        if nodes is not None:
-            raise InputError("--nodes goes with --trace; the generated log has its own machine")
-        if node_w is not None:
-            raise InputError("--node-active-w goes with --trace; the generated log has powers")
-        return generated_workload(seed, jobs)
-    if nodes is None:
-        raise InputError("--trace needs --nodes, the size of the machine")
-    if jobs is not None:
-        raise InputError("--jobs is for the generated log, not for --trace")
-    from wattline.traces.reader import read
-
-    log = read(trace, machine_procs=nodes)
-    dropped = [f"{rule.name} {rule.jobs:,}" for rule in log.cleaning.touched if rule.drops]
-    if dropped:
-        click.echo(f"wattline: {log.cleaning.kept:,} of {log.cleaning.read:,} jobs of the log are "
-                   f"used ({', '.join(dropped)})", err=True)
-    return logged_workload(log.jobs, nodes, node_w or NODE_W, seed, str(trace))
 
 
 def _print(result: Any, files: list[Path]) -> None:

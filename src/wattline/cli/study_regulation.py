@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
-import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +10,6 @@ import click
 
 from wattline.cli.choices import Choice
 from wattline.cli.output import json_option, print_json, print_table, progress
-from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
     from wattline.studies.regulation.parts import Row
@@ -53,72 +49,26 @@ def command(part: str, signal_file: str, log_file: Path | None, log_starts: tupl
             hours_each: int, rounds: int, standby: bool, warmup: str, below_idle: bool,
             forecast: int, hold: float, seed: int, workers: int | None, as_json: bool) -> None:
     """Demand response: 100 servers, 14 workloads, 10,000 servers, a real log."""
-    from wattline.model.units import parse_duration
-    from wattline.studies.regulation import parts
+    from wattline.studies.regulation.study import RegulationStudy
 
-    if hold > 0 and forecast < 1:
-        raise click.UsageError("--hold is a share of forecast hours: give --forecast HOURS too")
-    if log_file is not None and not log_file.is_file():  # said before minutes of other parts
-        raise InputError(f"{log_file}: there is no such file")
-    if (warmup_s := parse_duration(warmup)) < 0:
-        raise InputError("warmup must not be negative")
-    count = workers or min(2, os.cpu_count() or 1)
-    shared: dict[str, Any] = {"seed": seed, "hours_each": hours_each, "rounds": rounds,
-                              "signal_file": signal_file, "warmup_s": warmup_s}
+    study = RegulationStudy(
+        signal_file=signal_file, log_file=log_file, log_starts=log_starts, hours_each=hours_each,
+        rounds=rounds, standby=standby, warmup=warmup, below_idle=below_idle, forecast=forecast,
+        hold=hold, seed=seed, workers=workers)
     result: dict[str, Any] = {}
-    chosen = PARTS if part == "all" else (part,)
-    for name in chosen:
-        began = time.perf_counter()
+    for name in PARTS if part == "all" else (part,):
         with progress(f"regulation: {name}") as tell:
-            if name == "default":
-                rows = parts.run_orders(parts.default_cluster(**shared), count, tell)
-                result[name] = _entries(name, rows)
-            elif name == "workloads":
-                names = [f"W{i}" for i in range(1, 15)]
-                orders = parts.fourteen(**shared, names=names, standby=standby,
-                                        below_idle=below_idle, forecast=forecast, hold=hold)
-                rows = parts.run_orders(orders, count, tell)
-                result[name] = _entries(name, rows)
-            elif name == "large":
-                rows = parts.run_orders([parts.large_cluster(**shared)], 1, tell)
-                result[name] = _entries(name, rows)
-            elif log_file is not None:
-                result[name] = _long(log_file, log_starts, seed, signal_file, count, tell)
-            else:
-                result[name] = None
-                continue
-        result[f"{name}_s"] = time.perf_counter() - began
-        if not as_json:
+            found = study.run(name, tell)
+        result |= found.figures
+        if not as_json and result[name] is not None:
             if name == "long":
                 _print_long(result[name])
             else:
-                _print_rows(name, rows)
+                _print_rows(name, found.rows)
     if as_json:
         print_json(result)
     elif result.get("long", True) is None:
         click.echo("long jobs: left out; give --log FILE")
-
-
-def _long(
-    log_file: Path, log_starts: tuple[str, ...], seed: int, signal_file: str, workers: int,
-    tell: Any,
-) -> list[Any]:
-    from wattline.model.units import parse_duration
-    from wattline.scenario.logs import busy_days
-    from wattline.studies.regulation.long_jobs import long_jobs
-
-    starts_s = [parse_duration(text) for text in log_starts]
-    if not starts_s:
-        starts_s = [86400.0 * day for day in busy_days(log_file, 3)]
-    found = long_jobs(log_file, starts_s, seed=seed, signal_file=signal_file, workers=workers,
-                      progress=tell)
-    return [asdict(r) for r in found]
-
-
-def _entries(name: str, rows: list[Row]) -> list[dict[str, Any]]:
-    from wattline.studies.regulation.published import words
-
-    return [asdict(row) | {"published": words(name, row.name, row.policy)} for row in rows]
 
 
 def _print_rows(name: str, rows: list[Row]) -> None:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from wattline.physics.configurations import ConfigurationTable
     from wattline.studies.rmap import Result, Setting
 
-_SHIPPED = ("BT-MZ", "SPhot", "SC", "NSC", "SM", "NSM")
-
 
 @click.command()
 @click.option("--table", "paths", multiple=True, metavar="CSV",
@@ -48,19 +46,23 @@ def command(
     """
     from wattline.studies.rmap import BOUNDS, Setting, study
     from wattline.studies.rmap_report import as_dict
+    from wattline.studies.rmap_tables import tables_of
 
     parts = tuple(parse_fraction(part) for part in bounds.split(",")) if bounds else BOUNDS
     setting = Setting(nodes=nodes, bounds=parts, seeds=tuple(range(1, seeds + 1)), jobs=jobs,
                       load=load)
+    tables, remarks = tables_of(paths, apps, nodes)
+    for line in remarks:
+        click.echo(f"wattline: {line}", err=True)
     if variability is not None:
-        _variability(_tables(paths, apps, nodes), setting, parse_fraction(variability), as_json)
+        _variability(tables, setting, parse_fraction(variability), as_json)
         return
     if out:
-        from wattline.cli.simulating import run_folder
+        from wattline.analysis.folders import run_folder
 
         run_folder("rmap", out)  # a place that cannot be written is found out now
     with progress("simulating") as advance:
-        result = study(_tables(paths, apps, nodes), setting, advance)
+        result = study(tables, setting, advance)
     for note in (*(f"'{name}' is left out: {why}" for name, why in result.left_out.items()),
                  *result.notes):
         click.echo(f"wattline: {note}", err=True)
@@ -161,42 +163,3 @@ def _with_interval(mean: float, half_width: float) -> str:
     import math
 
     return f"{mean:.1f}" if math.isnan(half_width) else f"{mean:.1f} ±{half_width:.1f}"
-
-
-def _tables(
-    paths: tuple[str, ...], apps: str | None, nodes: int
-) -> dict[str, ConfigurationTable]:
-    from wattline.physics.measurements import find_application, read_measurements
-
-    tables: dict[str, ConfigurationTable] = {}
-    if paths:
-        for path in paths:
-            for name, table in read_measurements(path).items():
-                if name in tables:
-                    raise InputError(f"{path}: the application '{name}' is in another table too")
-                tables[name] = table
-    else:
-        tables = _predicted(nodes)
-    if apps is None:
-        return tables
-    chosen = [find_application(tables, name.strip())[0] for name in apps.split(",")]
-    return {table.application: table for table in chosen}
-
-
-def _predicted(nodes: int) -> dict[str, ConfigurationTable]:
-    """Tables of the shipped models at every second node count up to the machine's size."""
-    from dataclasses import replace
-
-    from wattline.physics.regression import shipped_models
-
-    if nodes < 8:
-        raise InputError(f"--nodes is {nodes}; the shipped models begin at 8 nodes, so give a "
-                         "--table of your own for a smaller machine")
-    step = max(2, nodes // 16)
-    if nodes > 32:
-        click.echo("wattline: the models were trained on up to 32 nodes; larger counts are "
-                   "extrapolated", err=True)
-    return {
-        name: model.table(grid=replace(model.grid, nodes=tuple(range(8, nodes + 1, step))))
-        for name, model in shipped_models().items() if name in _SHIPPED
-    }

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from wattline.cli.configuration_source import measured_tables
 from wattline.cli.output import counted, print_json, print_table
 from wattline.model.errors import InputError
 from wattline.model.units import plain_number
@@ -75,12 +74,14 @@ def print_suggestion(
 
 
 def _known(path: str, app: str | None) -> ConfigurationTable:
-    tables, remark = measured_tables(path, app)
+    from wattline.advice.fit import measured
+
+    said, tables = measured(path, app)
     if len(tables) > 1:
         raise InputError(f"{path} has several applications; choose one with --app: "
                          + ", ".join(sorted(tables)))
-    if remark:
-        click.echo(f"wattline: {remark}", err=True)
+    for line in said:
+        click.echo(f"wattline: {line}", err=True)
     return next(iter(tables.values()))
 
 

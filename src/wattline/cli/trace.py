@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from wattline.cli.choices import Choice, Group
-from wattline.cli.output import counted, joules_text, json_option, print_json, print_table
-from wattline.model.units import format_duration
+from wattline.cli.output import counted, json_option, print_json, print_table
+from wattline.model.units import format_duration, joules_text
 
 _FORMATS = ("swf", "sacct", "sacct-json", "csv", "parquet")
 

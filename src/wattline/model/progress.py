@@ -9,3 +9,7 @@ class Advance(Protocol):
     """Call it with how far the work has come, from 0 to 1."""
 
     def __call__(self, fraction: float) -> None: ...
+
+
+def silent(fraction: float) -> None:
+    """Nobody wants to know."""

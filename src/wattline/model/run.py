@@ -15,6 +15,7 @@ from wattline.model.machine import Machine
 from wattline.model.promises import NONE, Promises
 from wattline.model.reservation import Reservation
 from wattline.model.signal import FloatArray, Signal
+from wattline.model.units import format_energy, format_power
 
 
 class EventKind(IntEnum):
@@ -107,7 +108,7 @@ class PowerBound:
     nodes: IntArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """The result of one simulation."""
 
@@ -140,7 +141,8 @@ class Run:
     """What the figures rest on and nobody said, a sentence each: powers of nodes, cores of a node
     by the log's header, jobs that were dropped."""
     remarks: tuple[str, ...] = ()
-    """Settings without effect and the like, a sentence each."""
+    """What was cleaned in the log, jobs that never ran and settings without effect, a sentence
+    each."""
     budget: Mapping[str, Any] = field(default_factory=dict)
     """Under an energy budget: the periods that drew more, with the jobs that did it, and the jobs
     that started without a budget."""
@@ -155,6 +157,17 @@ class Run:
     promises: Promises = NONE
     policy_powers: bool = False
     """Whether jobs draw what a policy in Python says, whatever their nodes are made for."""
+
+    @property
+    def name(self) -> str:
+        """What its scenario is called."""
+        return str(self.scenario.get("name", "run"))
+
+    def __repr__(self) -> str:
+        count = len(self.jobs)
+        return (f"{type(self).__name__}({self.name!r}: {int(self.ran.sum()):,} of {count:,} "
+                f"job{'' if count == 1 else 's'} ran on {self.machine.node_count:,} nodes; "
+                f"{format_energy(self.energy_j)}, peak {format_power(self.power_w_peak)})")
 
     @property
     def watched(self) -> bool:

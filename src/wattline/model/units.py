@@ -76,6 +76,16 @@ def parse_fraction(text: str) -> float:
 MOST_HOSTS = 1_000_000
 
 
+def watts_of(given: float | str) -> float:
+    """Watts as a number, or as people write them."""
+    return parse_power(given) if isinstance(given, str) else float(given)
+
+
+def part_of(given: float | str) -> float:
+    """A part of something as a number, or as people write it."""
+    return parse_fraction(given) if isinstance(given, str) else float(given)
+
+
 def parse_hosts(text: str) -> list[str]:
     """Host names from `n[001-004,007],login1`."""
     hosts: list[str] = []
@@ -99,6 +109,11 @@ def format_power(power_w: float) -> str:
 
 def format_energy(energy_j: float) -> str:
     return _with_prefix(energy_j / 3600.0, "Wh")
+
+
+def joules_text(energy_j: float) -> str:
+    """`5,760,000 J (1.6 kWh)`: as bills and as logs have it."""
+    return f"{energy_j:,.0f} J ({format_energy(energy_j)})"
 
 
 def format_duration(time_s: float) -> str:

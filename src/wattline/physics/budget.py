@@ -75,6 +75,13 @@ class EnergyBudget:
         return Slots(edges, np.argsort(weight, kind="stable").astype(np.int64))
 
 
+def cost_of(price: Signal | None, carbon: Signal | None, carbon_weight: float) -> Signal:
+    """What a joule costs over time: by price, by carbon, by both, or always the same."""
+    if price is not None and carbon is not None:
+        return blended(price, carbon, carbon_weight)
+    return price or carbon or Signal.constant(1.0)
+
+
 def blended(price: Signal, carbon: Signal, carbon_weight: float) -> Signal:
     """A mix of price and carbon intensity, each relative to its mean; 0 is price alone."""
     if not 0 <= carbon_weight <= 1:

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
-from wattline.model.errors import PolicyError
+from wattline.model.errors import InputError, PolicyError
 from wattline.model.fields import Section
-from wattline.policies.setting import Setting
+from wattline.model.mistakes import first_mistake
+from wattline.policies.setting import Chosen, Setting
 
 AXES = ("order", "backfill", "power", "configure", "placement")
 """As fields of a scenario's `[policy]`."""
@@ -43,6 +44,13 @@ class Declaration:
     parameters: type[BaseModel] = NoParameters
     needs: str = ""
     """What a scenario with it must have beside it."""
+
+    def __call__(self, **given: Any) -> Chosen:
+        """The policy with parameters, for `simulate(order=MINE(weight=0.3))`."""
+        try:
+            return Chosen(self, self.parameters.model_validate(given))
+        except ValidationError as error:
+            raise InputError(f"'{self.name}': {first_mistake(error, self.parameters)}") from None
 
     def __post_init__(self) -> None:
         if self.axis not in AXES:

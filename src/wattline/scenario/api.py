@@ -1,47 +1,71 @@
-"""Simulating from Python, with the same fields as a scenario file."""
+"""Simulating from Python: objects, names, or the fields of a scenario file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from wattline.model.run import Run
+from wattline.analysis.budget import budget_lines
+from wattline.analysis.result import Result
+from wattline.model.errors import warn
+from wattline.model.machine import Machine as RunMachine
 from wattline.policies.view import Policy
-from wattline.scenario.build import plan
-from wattline.scenario.load import changed, load, validate
-from wattline.scenario.python_policy import code_of, names_code
-from wattline.traces import Trace
+from wattline.scenario.in_python import PolicyChoice, Source, asked
+from wattline.scenario.model import CapPlan
+from wattline.scenario.objects import Machine
+
+Cap = float | str | Iterable[Mapping[str, float]] | CapPlan
+"""Watts, `"1.4MW"`, a part of the peak (0.7, `"70%"`), a file, or steps."""
 
 
 def simulate(
-    scenario: str | Path | None = None,
+    scenario: Source | None = None,
     *,
-    trace: Trace | str | Path | None = None,
+    trace: Source | None = None,
+    machine: Machine | RunMachine | None = None,
+    order: PolicyChoice | None = None,
+    backfill: PolicyChoice | None = None,
+    power: PolicyChoice | None = None,
+    configure: PolicyChoice | None = None,
+    placement: PolicyChoice | None = None,
+    cap: Cap | None = None,
+    watch_cap: Cap | None = None,
     policy: Policy | None = None,
     allow_code: bool = False,
     progress: Callable[[float], None] | None = None,
     **fields: Any,
-) -> Run:
-    """Simulate a scenario file, or a trace on a machine given by fields.
+) -> Result:
+    """Simulate jobs on a machine under policies.
 
-    Fields are those of the scenario file, with `__` for the dot: `machine__nodes=100`,
-    `policy__order="wfp"`, `power__cap=0.7`. `policy` is an object with `decide(view)`. The file
-    that you name may run code (`policy.python`, or an axis at `module:NAME`); fields, which may
-    come from elsewhere, may do so with `allow_code`.
+    First comes a scenario (a file, `bundled:NAME`, a `Scenario`) or the jobs: a log, a `Trace`, a
+    `JobTable`, a table of pandas or Arrow. Along each axis a policy is chosen by its name, as an
+    object with its parameters, or as a `Declaration`; `cap` is kept by the power policy,
+    `watch_cap` only measured. `policy` is an object with `decide(view)`, in place of all axes.
+    Further fields are those of a scenario file, with `__` for the dot: `policy__overrun="kill"`.
 
-        run = simulate(trace="KTH.swf.gz", machine__nodes=100, policy__backfill="conservative")
+    What was cleaned, refused or assumed, or had no effect, is a `WattlineWarning` and stands in
+    `run.remarks` and `run.assumed`.
+
+    The file that you name may run code (`policy.python`, or an axis at `module:NAME`); fields,
+    which may come from elsewhere, may do so with `allow_code`.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=50, nodes=100)
+    >>> machine = wl.Machine(nodes=100, node_idle_w=90, node_active_w=300)
+    >>> free = wl.simulate(trace, machine=machine)
+    >>> run = wl.simulate(trace, machine=machine, power=wl.Dvfs(cap="70%"), order="sjf")
+    >>> round(run.power_w_peak / free.power_w_peak, 2) <= 0.7
+    True
     """
-    changes = {name.replace("__", "."): value for name, value in fields.items()}
-    given = trace if isinstance(trace, Trace) else None
-    if trace is not None:
-        # A trace that is there already stands under its source's name in the scenario.
-        source = given.source or "trace" if given is not None else str(trace)
-        changes = {"trace": {"file": source}} | changes
-    if scenario is not None:
-        loaded = load(scenario, changes)
-    else:
-        loaded = validate(changed({"name": "run"}, changes), "simulate()")
-    named = scenario is not None and not any(
-        names_code(changes, field) for field in code_of(loaded.policy))
-    return plan(loaded, given, policy, allow_code=allow_code or named).run(progress)
+    policies = {"order": order, "backfill": backfill, "power": power, "configure": configure,
+                "placement": placement}
+    found = asked(scenario, trace=trace, machine=machine, policies=policies, cap=cap,
+                  watch_cap=watch_cap, policy=policy, allow_code=allow_code, fields=fields)
+    run = found.plan().run(progress)
+    warn(to_be_known(run))
+    return run
+
+
+def to_be_known(run: Result) -> tuple[str, ...]:
+    """What whoever reads the figures of a run must know of it."""
+    return (*run.remarks, *run.assumed, *budget_lines(run))

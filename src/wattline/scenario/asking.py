@@ -34,6 +34,7 @@ from wattline.books.replay import Replay, replay
 from wattline.engine.simulate import collect
 from wattline.engine.telling import Switch, Teller
 from wattline.model.errors import InputError
+from wattline.model.reading import is_file
 from wattline.model.units import parse_duration
 from wattline.scenario.build import Plan
 from wattline.scenario.comparing import Comparison, starts
@@ -42,10 +43,12 @@ from wattline.scenario.journals import (
     Asked,
     Otherwise,
     along_axes,
+    ask_again,
     books_of,
     journal_at,
     plan_of,
 )
+from wattline.scenario.load import load
 from wattline.scenario.model import CapPlan, Scenario
 from wattline.scenario.work_seen import WorkSeen
 
@@ -84,6 +87,25 @@ class Since:
         last_s = entries[-1].time_s if entries else 0.0
         raise InputError(f"the journal has {seen} decisions and ends at {last_s:g} s; nothing is "
                          "left to be asked from there")
+
+
+def replay_journal(
+    journal: str | Path, scenario: str | Path | Scenario | None = None, *,
+    since: Since | str | None = None, assume_requested: bool = False, allow_code: bool = False,
+) -> Asked:
+    """Ask a journal again, decision by decision; or what the policy of a scenario would do.
+
+    `since` is a time (`90m`) or `decision:N`: up to there the journal's own policy decides. A
+    scenario's file that you name may run code; a journal, or a `Scenario`, with `allow_code`.
+    """
+    if scenario is None:
+        return ask_again(journal, allow_code=allow_code)
+    place = Since.parse(since) if isinstance(since, str) else since
+    if isinstance(scenario, Scenario):
+        return ask_another(journal, scenario, place, assume_requested, allow_code=allow_code)
+    named = is_file(scenario) or str(scenario).startswith("bundled:")
+    return ask_another(journal, load(scenario), place, assume_requested,
+                       allow_code=allow_code or named)
 
 
 def ask_another(

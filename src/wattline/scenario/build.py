@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from wattline.analysis.result import Result
 from wattline.books.opening import units_of
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
@@ -25,6 +26,7 @@ from wattline.physics.configurations import ConfigurationTable
 from wattline.policies.configuration.moldable_setup import columns_of
 from wattline.policies.contract import Composition
 from wattline.policies.order.energy_share_setup import user_names
+from wattline.policies.setting import Chosen
 from wattline.policies.view import Policy
 from wattline.scenario.budget_notes import budget_kept, budget_notes
 from wattline.scenario.caps import cap_signal, check_kept, without_cap
@@ -59,7 +61,7 @@ class Plan:
     left_out: tuple[str, ...] = ()
     """Policies that were chosen and have nothing to do: a sentence each."""
 
-    def run(self, progress: Callable[[float], None] | None = None) -> Run:
+    def run(self, progress: Callable[[float], None] | None = None) -> Result:
         """Simulate, and keep the scenario and what is to be said with the result.
 
         A second run is the same again.
@@ -78,9 +80,11 @@ class Plan:
             ) from error
         return self.finished(run)
 
-    def finished(self, run: Run) -> Run:
+    def finished(self, run: Run) -> Result:
         """A run of this plan with what the plan knows of it."""
         from wattline.scenario.promises import promises
+        from wattline.scenario.refusals import not_run
+        from wattline.scenario.remarks import cleaned as cleaned_lines
         from wattline.scenario.remarks import remarks
 
         cleaned = {f"cleaned_{rule.name}_jobs": float(rule.jobs)
@@ -94,7 +98,7 @@ class Plan:
         if isinstance(self.policy, Composition) and chosen == "budget":
             kept = budget_kept(self.policy.admission, run)
         return replace(
-            run,
+            Result.of(run),
             scenario=self.scenario.model_dump(mode="json", exclude_none=True),
             notes={**run.notes, **cleaned, **(budget_notes(kept) if kept else {})},
             budget=kept,
@@ -102,15 +106,17 @@ class Plan:
             promises=promises(self),
             configurations={} if self.tables is None else columns_of(self.tables, self.jobs),
             assumed=self.assumed,
-            remarks=tuple(remarks(self)),
+            remarks=(*cleaned_lines(self.trace), *remarks(self), *not_run(self, run)),
         )
 
 
 def plan(
     scenario: Scenario, trace: Trace | None = None, policy: Policy | None = None, *,
-    allow_code: bool = False,
+    chosen: Mapping[str, Chosen] | None = None, allow_code: bool = False,
 ) -> Plan:
     """Read or generate the jobs and make the policies, unless they are given.
+
+    `chosen` has, by axis, policies whose names lead nowhere.
 
     `allow_code`: whoever calls knows that the user wants the code that the policy names to run.
     """
@@ -132,15 +138,15 @@ def plan(
     rules = make_rules(scenario, jobs, machine)
     kept = fits(trace.jobs, machine, scenario.machine.granularity)
     setting = setting_of(scenario, jobs, machine, rules.cap_w, _logged(trace, kept))
-    chosen: Composition | Policy
+    made: Composition | Policy
     if policy is not None:
-        chosen = policy
+        made = policy
     elif scenario.policy.python is not None:
-        chosen = load_policy(scenario.policy.python)
+        made = load_policy(scenario.policy.python)
     else:
-        chosen, setting = composition_of(scenario, setting)
+        made, setting = composition_of(scenario, setting, chosen or {})
     rules = replace(rules, logged=setting.logged, nature=nature_of(setting))
-    return Plan(scenario, trace, jobs, machine, chosen, rules, assumed, dropped,
+    return Plan(scenario, trace, jobs, machine, made, rules, assumed, dropped,
                 setting.made.bounds, setting.made.tables, left_out)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -96,7 +97,7 @@ def cap_signal(
     if isinstance(cap, CapPlan):
         return cap_plan(scenario, machine).signal(machine.power_w_max)
     if cap is not None:
-        signal = _signal("power.cap", cap, jobs, machine, rules)
+        signal = in_watts("power.cap", cap, lambda: _uncapped_peak_w(jobs, machine, rules))
         lowest = float(signal.value.min())
         if lowest < machine.power_w_idle:
             raise InputError(
@@ -108,13 +109,20 @@ def cap_signal(
     if power in ("block", "wait", "dvfs"):
         raise InputError(f"power.cap: the power policy '{power}' needs a cap, like 0.7, 1.4MW or "
                          "a file")
-    return None if watched is None else _signal("power.watch_cap", watched, jobs, machine, rules)
+    if watched is None:
+        return None
+    return in_watts("power.watch_cap", watched, lambda: _uncapped_peak_w(jobs, machine, rules))
 
 
-def _signal(
-    field: str, cap: float | str | tuple[CapStep, ...], jobs: JobTable, machine: Machine,
-    rules: Rules,
+def is_share(cap: float | str) -> bool:
+    """Whether a cap is a part of the peak that the jobs reach without one."""
+    return (_number("power.cap", cap) if isinstance(cap, str) else cap) <= 1
+
+
+def in_watts(
+    field: str, cap: float | str | tuple[CapStep, ...], peak_w: Callable[[], float]
 ) -> Signal:
+    """A cap as a step function, however it is written; a part of the peak asks for that."""
     if isinstance(cap, tuple):
         if not cap:
             raise InputError(f"{field}: the list of steps is empty")
@@ -127,7 +135,7 @@ def _signal(
         raise InputError(f"{field}: {cap:g} must be a positive number of watts, up to "
                          f"{MOST_POWER_W:g}, or a fraction")
     # Up to 1 a fraction of what the same jobs would draw at most without a cap.
-    return Signal.constant(cap * _uncapped_peak_w(jobs, machine, rules) if cap <= 1 else cap, "W")
+    return Signal.constant(cap * peak_w() if cap <= 1 else cap, "W")
 
 
 def _number(field: str, text: str) -> float:

@@ -22,7 +22,7 @@ from wattline.policies.declaration import AXES
 from wattline.policies.going_together import is_moldable, why_not
 from wattline.policies.registry import build, choose
 from wattline.policies.regulation.none import NoRegulation
-from wattline.policies.setting import Outside, PowerFigures, Setting
+from wattline.policies.setting import Chosen, Outside, PowerFigures, Setting
 from wattline.scenario.caps import cap_plan
 from wattline.scenario.model import Scenario
 from wattline.scenario.network_section import behaviour_of, topology_of
@@ -94,13 +94,15 @@ def setting_of(
     )
 
 
-def composition_of(scenario: Scenario, setting: Setting) -> tuple[Composition, Setting]:
-    """The policy along the axes, and the setting that it was made in."""
+def composition_of(
+    scenario: Scenario, setting: Setting, given: Mapping[str, Chosen]
+) -> tuple[Composition, Setting]:
+    """The policy along the axes, some of them `given`, and the setting that it was made in."""
     choices = {axis: getattr(scenario.policy, axis) for axis in AXES}
     refused = why_not({axis: name_of(choice) for axis, choice in choices.items()})
     if refused:
         raise InputError(refused)
-    chosen = {axis: choose(axis, choice) for axis, choice in choices.items()}
+    chosen = {axis: given.get(axis) or choose(axis, choice) for axis, choice in choices.items()}
     if chosen["power"].name == "none" and is_moldable(chosen["configure"].name):
         chosen["power"] = choose("power", "watts")  # these rules share out the cap, so it is kept
     setting = replace(setting, chosen=chosen)

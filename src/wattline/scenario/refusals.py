@@ -15,6 +15,17 @@ if TYPE_CHECKING:
     from wattline.model.run import Run
 
 
+def not_run(plan: Plan, run: Run) -> list[str]:
+    """A line for jobs that were refused, one for those that were never let; none where all ran."""
+    refused = refusals(plan, run)
+    found = [f"{refused}; the figures are of the others"] if refused else []
+    missing = int((~run.ran & ~run.refused).sum())
+    if missing:
+        found.append(f"{missing:,} of {len(run.jobs):,} jobs never ran (the policy, or a cap that "
+                     "no moment satisfies, never let them); the figures are of the others")
+    return found
+
+
 def refusals(plan: Plan, run: Run) -> str:
     """A line that says how many jobs were refused and why the first of them; empty for none."""
     rows = np.flatnonzero(run.refused)

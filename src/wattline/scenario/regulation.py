@@ -21,7 +21,7 @@ from wattline.model.machine import MOST_NODES, MOST_POWER_W
 from wattline.model.mistakes import first_mistake
 from wattline.model.reading import read_toml
 from wattline.model.signal import Signal
-from wattline.model.units import parse_duration
+from wattline.model.units import parse_duration, parse_power
 from wattline.scenario.choosing import CHECKING, PLANNING
 from wattline.scenario.logs import log_case
 from wattline.scenario.regulated import Case, after_warmup, mislabelled
@@ -151,6 +151,17 @@ def read_scenario(path: Path | None, flags: dict[str, Any]) -> RegulationScenari
         return RegulationScenario.model_validate(fields)
     except ValidationError as error:
         raise InputError(f"{where}: {first_mistake(error, RegulationScenario)}") from None
+
+
+def bid_fields(text: str) -> dict[str, Any]:
+    """What a bid as people write it sets: `auto`, a method, or `P,R` in watts."""
+    parts = text.split(",")
+    if text in BIDDING:
+        return {"bidding": text}
+    if len(parts) != 2:
+        raise InputError(f"--bid is '{text}'; write auto, a method, or P,R like 8400,3400; "
+                         f"the methods of bidding are {', '.join(BIDDING[1:])}")
+    return {"bid": (parse_power(parts[0]), parse_power(parts[1]))}
 
 
 def workload_of(scenario: RegulationScenario) -> Workload:

@@ -6,12 +6,24 @@ from typing import Any
 
 from wattline.engine.prepare import sizes_of
 from wattline.model.fields import name_of
+from wattline.model.units import joules_text
 from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.configuration.moldable_setup import notes_of
 from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.scenario.build import Plan
 from wattline.scenario.model import PowerSection, Scenario
+from wattline.traces import Trace
+
+
+def cleaned(trace: Trace) -> list[str]:
+    """What the reader did to the log, a line for each rule."""
+    found = []
+    for rule in trace.cleaning.touched:
+        jobs = f"{rule.jobs:,} job" + ("" if rule.jobs == 1 else "s")
+        lost = f" Joules left out: {joules_text(rule.energy_j)}." if rule.lacks_joules else ""
+        found.append(f"{trace.source}: {jobs}: {rule.statement}{lost}")
+    return found
 
 
 def remarks(plan: Plan) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.signal import FloatArray
 
+NODE_W = 62.0
+"""Mean power of a busy node where nobody says it."""
 PARTS = 4
 POWER_SPREAD = 0.15
 """Where a log has no power: a node draws the mean times a normal factor of this deviation..."""
@@ -28,6 +31,29 @@ class Workload:
     names: tuple[str, ...]
     parts: tuple[JobTable, ...]
     whole: JobTable
+
+
+def workload_of(
+    trace: str | Path | None, nodes: int | None, node_w: float | None, jobs: int | None, seed: int
+) -> tuple[Workload, list[str]]:
+    """A site's log, or a generated one; and what of the log is not used."""
+    if trace is None:
+        if nodes is not None:
+            raise InputError("--nodes goes with --trace; the generated log has its own machine")
+        if node_w is not None:
+            raise InputError("--node-active-w goes with --trace; the generated log has powers")
+        return generated_workload(seed, jobs), []
+    if nodes is None:
+        raise InputError("--trace needs --nodes, the size of the machine")
+    if jobs is not None:
+        raise InputError("--jobs is for the generated log, not for --trace")
+    from wattline.traces.reader import read
+
+    log = read(trace, machine_procs=nodes)
+    dropped = [f"{rule.name} {rule.jobs:,}" for rule in log.cleaning.touched if rule.drops]
+    remarks = [f"{log.cleaning.kept:,} of {log.cleaning.read:,} jobs of the log are used "
+               f"({', '.join(dropped)})"] if dropped else []
+    return logged_workload(log.jobs, nodes, node_w or NODE_W, seed, str(trace)), remarks
 
 
 def generated_workload(seed: int, jobs: int | None = None) -> Workload:

@@ -49,6 +49,11 @@ def read(
     return clean(raw, str(path), strict=strict, size=size, machine_procs=machine_procs)
 
 
+def is_log(path: str | Path) -> bool:
+    """Whether a file is a job log by its name."""
+    return Path(inner_name(Path(path))).suffix in SUFFIXES
+
+
 def sniff(data: bytes, path: Path, mapped: bool = False) -> str:
     """The format of a file, by its content where that is telling, else by its name."""
     if data.startswith(b"PAR1"):

@@ -54,7 +54,7 @@ class CleaningReport:
         return {rule.name: rule.jobs for rule in self.rules}[name]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """A workload: read from a file or generated."""
 
@@ -69,6 +69,10 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.jobs)
+
+    def __repr__(self) -> str:
+        count = len(self.jobs)
+        return f"Trace({self.source!r}: {count:,} job{'' if count == 1 else 's'})"
 
     def machine_procs(self) -> int | None:
         """The size of the logged machine by its header."""

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from wattline.analysis.moment import nodes_off
 from wattline.cli import main as cli_main
-from wattline.cli.power import _nodes_off
 
 SCENARIO = """
 [trace]
@@ -56,9 +56,9 @@ def test_per_cent_are_of_what_the_machine_can_draw(scenario, capsys):
 
 def test_nodes_are_off_between_the_end_of_their_shutdown_and_their_boot():
     events = [(10, -4), (70, -4), (100, 3), (220, 3), (300, -2)]
-    off = [_nodes_off(events[:count], 60, 120) for count in range(6)]
+    off = [nodes_off(events[:count], 60, 120) for count in range(6)]
     assert off == [0, 0, 4, 1, 1, 1]
-    assert _nodes_off([(10, -4), (10, -4)], 0, 0) == 4
+    assert nodes_off([(10, -4), (10, -4)], 0, 0) == 4
 
 
 def test_set_and_reserve_change_the_file(scenario, capsys):

@@ -189,7 +189,7 @@ def test_a_comparison_leaves_nothing_of_the_one_before(log, tmp_path):
 
 
 def test_tables_can_be_varied():
-    from wattline.cli.compare import _split
+    from wattline.scenario.sweep import _split
 
     assert _split('{name="wfp",exponent=2.0},fcfs,[1,2],"a,b"') == [
         '{name="wfp",exponent=2.0}', "fcfs", "[1,2]", '"a,b"']

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from wattline.cli.simulating import run_folder, whole_or_gone
+from wattline.analysis.folders import run_folder
+from wattline.cli.simulating import whole_or_gone
 from wattline.model.errors import InputError
 
 

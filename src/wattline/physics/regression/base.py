@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any
@@ -56,6 +57,11 @@ class Prediction:
     power_w: FloatArray
     time_sd: FloatArray
     power_sd: FloatArray
+
+
+def interval_90(value: float, sd: float) -> tuple[float, float]:
+    """From where to where 90 % lie, by the standard deviation of the logarithm."""
+    return float(value * math.exp(-Z_90 * sd)), float(value * math.exp(Z_90 * sd))
 
 
 class Model(ABC):

@@ -98,14 +98,11 @@ def _periods_for(setting: Setting, energy_j: float, start_s: float, period_s: fl
 
 
 def _cost(setting: Setting, given: BudgetParameters, start_s: float) -> Signal:
-    from wattline.physics.budget import blended
+    from wattline.physics.budget import cost_of
 
     price, carbon = (setting.outside.tariff(file, given.start) if file else None
                      for file in (given.price, given.carbon))
-    if price is not None and carbon is not None:
-        cost = blended(price, carbon, given.carbon_weight)
-    else:
-        cost = price or carbon or Signal.constant(1.0)
+    cost = cost_of(price, carbon, given.carbon_weight)
     return Signal(cost.time_s + start_s, cost.value, cost.unit)
 
 

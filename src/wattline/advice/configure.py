@@ -1,0 +1,88 @@
+"""Which configuration of an application is the fastest under a power bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wattline.account.configuration_source import read_source
+from wattline.model.errors import InputError, warn
+from wattline.model.units import watts_of
+from wattline.physics.configurations import Configuration, ConfigurationTable
+from wattline.physics.overprovisioning import Choice, choose
+
+
+@dataclass(frozen=True, eq=False)
+class ConfigurationAdvice:
+    """The best configuration beside its alternatives, and the table that it is from."""
+
+    choice: Choice
+    table: ConfigurationTable
+    """Every configuration of the application."""
+    within: ConfigurationTable
+    """Those with as few nodes as were allowed."""
+    remarks: tuple[str, ...]
+
+    @property
+    def best(self) -> Configuration:
+        return self.choice.best
+
+    def to_dict(self) -> dict[str, Any]:
+        choice = self.choice
+        return {
+            "application": choice.application, "source": self.table.source,
+            "note": self.table.note, "bound_w": choice.bound_w,
+            **{name: one and one.as_dict() for name, one in choice.named.items()},
+            "not_measured": sorted(choice.not_measured),
+            "worst_case_above_bound": choice.worst_case_above_bound,
+            "gain_over_packed_max": choice.gain_over(choice.packed_max),
+            "gain_over_worst_case": choice.gain_over(choice.worst_case),
+            "degree_of_overprovisioning": choice.degree,
+            "by_nodes": [one.as_dict() for one in choice.by_nodes],
+        }
+
+    def plot(self, path: str | Path) -> None:
+        """Draw the configuration space; PNG, SVG or PDF by the name."""
+        from wattline.analysis.configuration_plots import draw_choice
+
+        draw_choice(self.within, self.choice, str(path))
+
+
+def configure(
+    application: str, power: float | str, *, nodes: int | None = None,
+    node_power_max: float | str | None = None, table: str | Path | None = None,
+    model: str | Path | None = None, store: str | None = None, margin: float | str = 0.0,
+) -> ConfigurationAdvice:
+    """Find the fastest configuration of an application under a power bound.
+
+    Configurations come from a table of measurements, a model file, a store, or else the shipped
+    models; `margin` is added to predicted power.
+
+    >>> import wattline as wl
+    >>> best = wl.configure("BT-MZ", "3500W").best
+    >>> best.nodes, best.cores, best.power_w < 3500
+    (30, 14, True)
+    """
+    bound_w = watts_of(power)
+    if not 0 < bound_w < float("inf"):
+        raise InputError(f"--power is {power}, must be above 0 and finite")
+    if nodes is not None and nodes < 1:
+        raise InputError(f"--nodes is {nodes}, must be at least 1")
+    source = read_source(table, model, store, margin)
+    found, remarks = source.one(application)
+    within = found if nodes is None else found.up_to(nodes)
+    choice = choose(within, bound_w, best=source.best(found.application, nodes, bound_w),
+                    node_power_w=None if node_power_max is None else watts_of(node_power_max))
+    lines = (*remarks, *_above_bound(choice))
+    warn(lines)
+    return ConfigurationAdvice(choice, found, within, lines)
+
+
+def _above_bound(choice: Choice) -> list[str]:
+    worst = choice.worst_case
+    if worst is None or not choice.worst_case_above_bound:
+        return []
+    return [f"the worst case {worst.label} draws {worst.power_w:,.1f} W, above the bound of "
+            f"{choice.bound_w:,.12g} W: its nodes draw more than the highest power of a node that "
+            "was reckoned with (--node-power-max)"]

@@ -1,0 +1,126 @@
+"""Learning time and power of applications from a table of measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from wattline.model.errors import InputError, warn
+from wattline.model.units import part_of
+from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.measurements import find_application, read_measurements, unnamed_note
+from wattline.physics.regression import (
+    Fit,
+    Model,
+    TooFewError,
+    error_summary,
+    fit_and_check,
+    save_models,
+)
+from wattline.physics.regression import fit as fit_table
+
+
+@dataclass
+class Fitted:
+    """What came of each application."""
+
+    tables: Mapping[str, ConfigurationTable]
+    settings: Mapping[str, Any]
+    said: tuple[str, ...] = ()
+    """How the file and the name of the application were read."""
+    checked: dict[str, Fit] = field(default_factory=dict)
+    models: dict[str, Model] = field(default_factory=dict)
+    """Fitted to all points."""
+    not_checked: dict[str, str] = field(default_factory=dict)
+    """Why the errors of an application are not known."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What must be known of the measurements, and what a model found out about them."""
+        used = {name: one.model for name, one in self.checked.items()} | self.models
+        said = {name: used.get(name, table).note for name, table in self.tables.items()}
+        return [f"{name}: {note}" for name, note in said.items() if note]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        absurd = [f"{name}: {text}" for name, one in self.checked.items() if (text := _absurd(one))]
+        return (*self.said, *self.notes, *absurd, *self.not_checked.values())
+
+    def save(self, path: str | Path) -> None:
+        """Write the models, fitted to all points, for `predict` and `configure`."""
+        save_models(self.models, str(path))
+
+    def to_dict(self) -> dict[str, Any]:
+        rows = {name: {
+            "configurations": len(self.tables[name]), "trained_on": len(found.trained),
+            "time_error": found.time_error, "power_error": found.power_error,
+            "inside_90pct_interval": found.covered,
+        } for name, found in self.checked.items()}
+        return {**self.settings, "not_checked": self.not_checked, "notes": self.notes,
+                **self._together(), "applications": rows}
+
+    def _together(self) -> dict[str, Any]:
+        """Errors over all points of the file that were not trained on; none where all were."""
+        if not self.checked:
+            return {"time_error": None, "power_error": None}
+        import numpy as np
+
+        found = self.checked.values()
+        return {
+            "time_error": error_summary(np.concatenate([one.time_ratio for one in found])),
+            "power_error": error_summary(np.concatenate([one.power_ratio for one in found])),
+        }
+
+
+def fit(
+    table: str | Path, *, app: str | None = None, train: float | str = 0.1, seed: int = 1,
+    sample: Literal["designed", "random"] = "designed",
+    kind: Literal["capping", "quadratic"] = "capping", sockets: int = 2, keep: bool = True,
+    progress: Callable[[float], None] | None = None,
+) -> Fitted:
+    """Learn time and power as functions of nodes, cores and cap from measured configurations.
+
+    The errors are of configurations that the model has not seen: it is trained on the part
+    `train`. With `keep` a model of every point is made too, for `Fitted.save`.
+    """
+    said, tables = measured(table, app)
+    share = part_of(train)
+    found = Fitted(tables, {"kind": kind, "sample": sample, "train": share, "seed": seed}, said)
+    for done, (name, one) in enumerate(tables.items()):
+        try:
+            if keep:
+                found.models[name] = fit_table(one, kind, sockets=sockets)
+            found.checked[name] = fit_and_check(one, share=share, seed=seed, kind=kind,
+                                                sample=sample, sockets=sockets)
+        except TooFewError as error:
+            unknown = f"; its model, of all {len(one)} of them, is not checked"
+            found.not_checked[name] = f"{error}{unknown if name in found.models else ''}"
+        if progress is not None:
+            progress((done + 1) / len(tables))
+    if not (found.models if keep else found.checked):
+        raise InputError(next(iter(found.not_checked.values())))
+    warn(found.remarks)
+    return found
+
+
+def measured(
+    table: str | Path, app: str | None = None
+) -> tuple[tuple[str, ...], dict[str, ConfigurationTable]]:
+    """The measured tables of a file, or that of one application; first how it was read."""
+    tables = read_measurements(table, app or "")
+    if app is None:
+        return (), tables
+    unnamed = unnamed_note(table, app)
+    found, remark = find_application(tables, app)
+    return tuple(filter(None, (unnamed, remark))), {found.application: found}
+
+
+def _absurd(found: Fit) -> str:
+    """What is said of a model that nobody should use."""
+    worst = max(found.time_error["mean"], found.power_error["mean"])
+    if worst <= 1.0:
+        return ""
+    return (f"the mean error is {worst:.0%}: {len(found.trained)} configurations do not determine "
+            "this model; train on more, or use another --kind")

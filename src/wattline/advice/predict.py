@@ -1,0 +1,88 @@
+"""Time and power of one configuration, from a fitted model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wattline.model.errors import InputError, warn
+from wattline.model.units import part_of, watts_of
+from wattline.physics.regression import load_models, shipped_models
+from wattline.physics.regression.base import interval_90
+from wattline.physics.regression.files import find_model
+from wattline.physics.regression.reach import Outside
+
+
+@dataclass(frozen=True)
+class PredictedConfiguration:
+    """What a model says of a configuration, with intervals that hold 90 %."""
+
+    application: str
+    kind: str
+    """Of the model."""
+    note: str
+    """What must be known of the figures that it was trained on."""
+    nodes: int
+    cores: int
+    cap_w: float
+    time_s: float
+    time_s_interval_90: tuple[float, float]
+    power_w: float
+    power_w_interval_90: tuple[float, float]
+    margin: float
+    """For the power to reserve."""
+    outside: tuple[Outside, ...]
+    """How far it lies outside of what was measured; the intervals are widened by as much."""
+
+    @property
+    def power_w_to_reserve(self) -> float:
+        return self.power_w * (1.0 + self.margin)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        note = (f"{self.application}: {self.note}",) if self.note else ()
+        return (*note, *(f"{one}; the intervals are widened by as much" for one in self.outside))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "application": self.application, "kind": self.kind, "note": self.note,
+            "nodes": self.nodes, "cores": self.cores, "cap_w": self.cap_w, "time_s": self.time_s,
+            "time_s_interval_90": list(self.time_s_interval_90), "power_w": self.power_w,
+            "power_w_interval_90": list(self.power_w_interval_90),
+            "power_w_to_reserve": self.power_w_to_reserve, "margin": self.margin,
+            "outside_training": bool(self.outside),
+            "outside": {one.name: one.as_dict() for one in self.outside},
+        }
+
+
+def predict(
+    application: str, *, nodes: int, cores: int, cap: float | str,
+    model: str | Path | None = None, margin: float | str = 0.15, extrapolate: bool = False,
+) -> PredictedConfiguration:
+    """Predict time and power of an application in one configuration.
+
+    `cap` is of each socket, `model` a file that `fit` wrote, else the shipped ones. Beyond twice
+    what the model was trained on an answer is refused unless it is to `extrapolate`.
+
+    >>> import wattline as wl
+    >>> found = wl.predict("BT-MZ", nodes=16, cores=16, cap="115W")
+    >>> low_s, high_s = found.time_s_interval_90
+    >>> low_s < found.time_s < high_s
+    True
+    """
+    models = load_models(model) if model else shipped_models()
+    found = find_model(models, application)
+    part = part_of(margin)
+    if part < 0:
+        raise InputError(f"--margin is {margin}, must not be negative")
+    cap_w = watts_of(cap)
+    predicted = found.predict(nodes, cores, cap_w, extrapolate)
+    made = PredictedConfiguration(
+        found.application, found.kind, found.note, nodes, cores, cap_w,
+        float(predicted.time_s[0]), interval_90(predicted.time_s[0], predicted.time_sd[0]),
+        float(predicted.power_w[0]), interval_90(predicted.power_w[0], predicted.power_sd[0]),
+        part, tuple(found.grid.outside(nodes, cores, cap_w)),
+    )
+    warn(made.remarks)
+    return made

@@ -1,0 +1,38 @@
+"""Where runs are written: as asked, or the next free number under runs/."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from wattline.model.errors import InputError
+
+
+def run_folder(name: str, out: str | Path | None = None) -> Path:
+    """The folder that was asked for, or the next free one of this name under runs/.
+
+    A place that cannot be written is found out here, before any work is done.
+    """
+    try:
+        if out is not None:
+            folder = Path(out)
+        else:
+            number = 1
+            while (folder := Path("runs") / f"{file_stem(name)}-{number:03d}").exists():
+                number += 1
+        there = folder.absolute()
+        while not there.exists():
+            there = there.parent
+    except OSError as error:  # a name that is too long
+        raise InputError(f"cannot write to {out}: {error.strerror}") from None
+    if not there.is_dir():
+        raise InputError(f"cannot write to {folder}: {there} is a file, not a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(f"cannot write to {folder}: no permission to write in {there}")
+    return folder
+
+
+def file_stem(name: str) -> str:
+    """A name made fit for a file, and short enough for one."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-")[:100] or "run"

@@ -1,0 +1,117 @@
+"""A run with what people ask of it: figures, tables, pictures, a report, a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wattline.model.run import Run
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from wattline.analysis.accessor import Plots
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result(Run):
+    """What `simulate` and `open_run` give: a `Run`, and what can be asked of it.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> run = wl.simulate(trace, machine=wl.Machine(nodes=32))
+    >>> run
+    Result('lublin seed 1': 20 of 20 jobs ran on 32 nodes; 32.4 kWh, peak 6.24 kW)
+    >>> run.metrics()["wait_s"]["mean"] == run.metrics(flat=True)["wait_s.mean"]
+    True
+    >>> run.job_table().num_rows
+    20
+    """
+
+    @classmethod
+    def of(cls, run: Run) -> Result:
+        """The same run, with the questions."""
+        return cls(**{each.name: getattr(run, each.name) for each in fields(Run)})
+
+    def metrics(self, *, flat: bool = False) -> dict[str, Any]:
+        """All figures of the run; docs/metrics.md defines each one.
+
+        With `flat` one level with dots in the names (`wait_s.mean`), numbers only: tables by user,
+        size and class, and sentences, have no place in it.
+        """
+        from wattline.analysis.metrics import metrics
+
+        return flattened(metrics(self)) if flat else metrics(self)
+
+    def job_table(self) -> pa.Table:
+        """One row per job, as an Arrow table: `.to_pandas()` makes a DataFrame."""
+        from wattline.analysis.tables import job_table
+
+        return job_table(self)
+
+    def event_table(self) -> pa.Table:
+        """One row per event, as an Arrow table."""
+        from wattline.analysis.tables import event_table
+
+        return event_table(self)
+
+    @property
+    def plot(self) -> Plots:
+        """Pictures: `run.plot.power()`, `.queue()`, `.waits()` and others."""
+        from wattline.analysis.accessor import Plots
+
+        return Plots({self.name: self})
+
+    def report(self, folder: str | Path = "report") -> Path:
+        """Write the HTML report into a folder; the path of its page."""
+        from wattline.analysis.report import report
+
+        return report(self, folder)
+
+    def save(self, folder: str | Path | None = None) -> Path:
+        """Write the run folder, by default the next free one under runs/; `open_run` reads it."""
+        from wattline.analysis.folders import run_folder
+        from wattline.analysis.rundir import write
+
+        return write(self, run_folder(self.name, folder))
+
+    def check(self) -> list[str]:
+        """What an independent look at the run finds wrong, a sentence each; nothing is good."""
+        from wattline.analysis.checker import check
+
+        return [str(found) for found in check(self)]
+
+    def _repr_html_(self) -> str:
+        from wattline.analysis.html_tables import run_html
+
+        return run_html(self)
+
+
+def open_run(folder: str | Path) -> Result:
+    """The run that a folder holds, as `simulate` gave it.
+
+    >>> import tempfile
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> run = wl.simulate(trace, machine=wl.Machine(nodes=32))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = wl.open_run(run.save(f"{folder}/run"))
+    >>> again.energy_j == run.energy_j
+    True
+    """
+    from wattline.analysis.rundir import read
+
+    return Result.of(read(folder))
+
+
+def flattened(figures: Mapping[str, Any], path: str = "") -> dict[str, float]:
+    """Numbers at any depth, under their place with dots."""
+    found: dict[str, float] = {}
+    for key, value in figures.items():
+        if isinstance(value, Mapping):
+            found |= flattened(value, f"{path}{key}.")
+        elif isinstance(value, (int, float)):
+            found[path + key] = value
+    return found

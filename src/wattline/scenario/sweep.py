@@ -1,0 +1,108 @@
+"""A scenario once for each value of a field, or for each combination of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+from wattline.analysis.comparison import Comparison
+from wattline.analysis.naming import unique_name
+from wattline.analysis.result import Result
+from wattline.model.errors import InputError, warn
+from wattline.policies.declaration import AXES
+from wattline.scenario.api import to_be_known
+from wattline.scenario.in_python import Asked, Source, asked
+from wattline.scenario.load import parse_value
+
+_PARAMETERS = ("trace", "machine", "cap", "watch_cap", "policy")
+"""What `simulate` takes beside the axes and the fields of a scenario."""
+
+
+def sweep(
+    scenario: Source | None = None, *, vary: Mapping[str, Iterable[Any]],
+    allow_code: bool = False, progress: Callable[[float], None] | None = None, **given: Any,
+) -> Comparison:
+    """Simulate once for each combination of the values in `vary`, and compare with the first.
+
+    `vary` names what `simulate` takes, or a field of the scenario with a dot; `given` is for all
+    runs. All are checked before the first of them costs any time.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=30, nodes=32)
+    >>> machine = wl.Machine(nodes=32, node_idle_w=90, node_active_w=300)
+    >>> found = wl.sweep(trace, vary={"power": [None, wl.Dvfs(cap="80%")]}, machine=machine)
+    >>> list(found.runs)
+    ['lublin seed 1: power none', "lublin seed 1: power Dvfs(cap='80%')"]
+    """
+    todo: dict[str, Asked] = {}
+    listed = {name: values if isinstance(values, str) else tuple(values)
+              for name, values in vary.items()}
+    for varied in combinations(listed):
+        found = _asked(scenario, given | varied, allow_code)
+        name = unique_name(label(found.scenario.name, varied), todo)
+        todo[name] = _named(found, name)
+    runs: dict[str, Result] = {}
+    for name, found in todo.items():
+        runs[name] = found.plan().run()
+        warn(to_be_known(runs[name]))
+        if progress is not None:
+            progress(len(runs) / len(todo))
+    return Comparison(runs)
+
+
+def combinations(vary: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    """Every combination of the values, the last name's changing first; one where none varies."""
+    for name, values in vary.items():
+        if isinstance(values, str) or not values:
+            raise InputError(f"vary: {name} needs a list of values, like [0.6, 0.7, 0.8]")
+    for values in product(*vary.values()):
+        yield dict(zip(vary, values, strict=True))
+
+
+def label(name: str, varied: Mapping[str, Any]) -> str:
+    """What a run of a sweep is called: the scenario, and what is special about it."""
+    said = ", ".join(f"{field.replace('__', '.').split('.')[-1]} "
+                     f"{'none' if value is None else value}"
+                     for field, value in varied.items())
+    return f"{name}: {said}"[:200] if said else name
+
+
+def parse_variations(texts: Iterable[str]) -> dict[str, list[Any]]:
+    """`power.cap=0.6,0.7` as typed on the command line: the field and its values."""
+    found: dict[str, list[Any]] = {}
+    for text in texts:
+        field, equals, values = text.partition("=")
+        field = field.strip()
+        if not equals or not values:
+            raise InputError(f"'{text}' is no variation; write it like power.cap=0.6,0.7,0.8")
+        if field in found:
+            raise InputError(f"{field} is varied twice; give all its values at once")
+        found[field] = [parse_value(value) for value in _split(values)]
+    return found
+
+
+def _asked(scenario: Source | None, given: Mapping[str, Any], allow_code: bool) -> Asked:
+    own = {name: given[name] for name in _PARAMETERS if name in given}
+    policies = {axis: given[axis] for axis in AXES if axis in given}
+    fields = {name: value for name, value in given.items()
+              if name not in own and name not in policies}
+    return asked(scenario, policies=policies, allow_code=allow_code, fields=fields, **own)
+
+
+def _named(found: Asked, name: str) -> Asked:
+    return replace(found, scenario=found.scenario.model_copy(update={"name": name}))
+
+
+def _split(values: str) -> list[str]:
+    """Split at commas, but not inside tables, lists and quotes."""
+    parts, depth, quoted = [""], 0, False
+    for sign in values:
+        quoted ^= sign == '"'
+        depth += (sign in "[{") - (sign in "]}")
+        if sign == "," and depth == 0 and not quoted:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return parts

@@ -1,0 +1,103 @@
+"""The published evaluations from Python: `study("esp")` gives their figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from wattline.model.errors import InputError, warn
+from wattline.model.progress import silent
+
+Progress = Callable[[float], None]
+
+
+def study(name: str, *, progress: Progress = silent, **settings: Any) -> dict[str, Any]:
+    """Reproduce a published evaluation: its figures, as `wattline study NAME --json` prints them.
+
+    Settings are the options of that command, with underscores. Some take minutes.
+
+        wl.study("esp", seed=1)["cases"]
+    """
+    if name not in STUDIES:
+        raise InputError(f"there is no study '{name}'; there are: {', '.join(STUDIES)}")
+    try:
+        return STUDIES[name](progress, **settings)
+    except TypeError as error:
+        if "unexpected keyword argument" not in str(error):
+            raise
+        raise InputError(f"study '{name}': {str(error).split(') ', 1)[-1]}") from None
+
+
+def _esp(progress: Progress, seed: int = 1, boot: float = 120.0,
+         shutdown: float = 60.0) -> dict[str, Any]:
+    from wattline.studies import esp
+
+    found = esp.cases(seed, boot_s=boot, shutdown_s=shutdown, progress=progress)
+    return {"seed": seed, "cases": {case.name: esp.figures(case) for case in found}}
+
+
+def _fairshare(progress: Progress, seed: int = 1, beta: float = 0.7,
+               half_life: str = "1d") -> dict[str, Any]:
+    from wattline.model.units import parse_duration
+    from wattline.studies import fairshare
+
+    found = fairshare.study(seed, beta=beta, half_life_s=parse_duration(half_life))
+    return {"seed": seed, "beta": beta, **fairshare.figures(found)}
+
+
+def _hetero(progress: Progress, seed: int = 1, start: float | None = None,
+            gap: float | None = None, xeon_idle: float | None = None) -> dict[str, Any]:
+    from wattline.studies import hetero
+
+    found = hetero.reproduce(start_s=start, gap_s=gap, xeon_idle_w=xeon_idle)
+    return {**found, "beyond": hetero.beyond(seed)}
+
+
+def _puppet(progress: Progress, trace: str | None = None, nodes: int | None = None,
+            node_active_w: float | None = None, jobs: int | None = None,
+            seed: int = 1) -> dict[str, Any]:
+    from wattline.studies import puppet
+    from wattline.studies.puppet_workload import workload_of
+
+    workload, remarks = workload_of(trace, nodes, node_active_w, jobs, seed)
+    warn(remarks, stacklevel=4)
+    return puppet.as_json(puppet.study(workload, progress))
+
+
+def _rmap(progress: Progress, table: tuple[str, ...] = (), apps: str | None = None,
+          nodes: int = 32, jobs: int = 30, seeds: int = 20, load: float = 0.7) -> dict[str, Any]:
+    from wattline.studies.rmap import Setting
+    from wattline.studies.rmap import study as run_study
+    from wattline.studies.rmap_report import as_dict
+    from wattline.studies.rmap_tables import tables_of
+
+    setting = Setting(nodes=nodes, jobs=jobs, seeds=tuple(range(1, seeds + 1)), load=load)
+    tables, remarks = tables_of(table, apps, nodes)
+    found = run_study(tables, setting, progress)
+    left_out = (f"'{name}' is left out: {why}" for name, why in found.left_out.items())
+    warn((*remarks, *left_out, *found.notes), stacklevel=4)
+    return as_dict(found)
+
+
+def _dragonfly(progress: Progress, quick: bool = False, seed: int = 1,
+               workers: int = 2) -> dict[str, Any]:
+    from wattline.studies.dragonfly.study import Plan, run_study, summary
+
+    plan = Plan.fast(seed, workers=workers) if quick else Plan(seed=seed, workers=workers)
+    return summary(run_study(plan, progress))
+
+
+def _regulation(progress: Progress, part: str = "all", **settings: Any) -> dict[str, Any]:
+    from wattline.studies.regulation.study import PARTS, RegulationStudy
+
+    found: dict[str, Any] = {}
+    made = RegulationStudy(**settings)
+    for name in PARTS if part == "all" else (part,):
+        found |= made.run(name, progress).figures
+    return found
+
+
+STUDIES: Mapping[str, Callable[..., dict[str, Any]]] = {
+    "dragonfly": _dragonfly, "esp": _esp, "fairshare": _fairshare, "hetero": _hetero,
+    "puppet": _puppet, "regulation": _regulation, "rmap": _rmap,
+}

@@ -1,0 +1,99 @@
+"""The study of regulation, part by part: settings, the runs, and their figures."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from wattline.model.errors import InputError
+from wattline.model.progress import silent
+from wattline.model.units import parse_duration
+from wattline.studies.regulation import parts
+from wattline.studies.regulation.parts import Row
+from wattline.studies.regulation.published import words
+
+PARTS = ("default", "workloads", "large", "long")
+
+
+@dataclass(frozen=True)
+class Part:
+    """What came of one part."""
+
+    rows: list[Row]
+    figures: dict[str, Any]
+    """Under its name; None where it was left out. And the seconds that it took."""
+
+
+@dataclass(frozen=True)
+class RegulationStudy:
+    """100 servers, 14 workloads, 10,000 servers, a real log."""
+
+    signal_file: str = ""
+    log_file: Path | None = None
+    """Of the long-job part, which is left out without it."""
+    log_starts: tuple[str, ...] = ()
+    hours_each: int = 11
+    rounds: int = 240
+    standby: bool = False
+    warmup: str = "30m"
+    below_idle: bool = False
+    forecast: int = 0
+    hold: float = 0.0
+    seed: int = 1
+    workers: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.hold > 0 and self.forecast < 1:
+            raise InputError("--hold is a share of forecast hours: give --forecast HOURS too")
+        if self.log_file is not None and not self.log_file.is_file():  # said before minutes of work
+            raise InputError(f"{self.log_file}: there is no such file")
+        if parse_duration(self.warmup) < 0:
+            raise InputError("warmup must not be negative")
+
+    def run(self, part: str, progress: Callable[[float], None] = silent) -> Part:
+        """Simulate one of PARTS."""
+        began = time.perf_counter()
+        if part == "long":
+            rows: list[Row] = []
+            if self.log_file is None:
+                return Part(rows, {part: None})
+            found: Any = self._long(self.log_file, progress)
+        else:
+            workers = 1 if part == "large" else self._workers
+            rows = parts.run_orders(self._orders(part), workers, progress)
+            found = [asdict(row) | {"published": words(part, row.name, row.policy)}
+                     for row in rows]
+        return Part(rows, {part: found, f"{part}_s": time.perf_counter() - began})
+
+    @property
+    def _workers(self) -> int:
+        return self.workers or min(2, os.cpu_count() or 1)
+
+    def _orders(self, part: str) -> Any:
+        shared: dict[str, Any] = {
+            "seed": self.seed, "hours_each": self.hours_each, "rounds": self.rounds,
+            "signal_file": self.signal_file, "warmup_s": parse_duration(self.warmup)}
+        if part == "default":
+            return parts.default_cluster(**shared)
+        if part == "large":
+            return [parts.large_cluster(**shared)]
+        if part != "workloads":
+            raise InputError(f"there is no part '{part}'; there are: {', '.join(PARTS)}")
+        return parts.fourteen(
+            **shared, names=[f"W{i}" for i in range(1, 15)], standby=self.standby,
+            below_idle=self.below_idle, forecast=self.forecast, hold=self.hold)
+
+    def _long(self, log_file: Path, progress: Callable[[float], None]) -> list[dict[str, Any]]:
+        from wattline.scenario.logs import busy_days
+        from wattline.studies.regulation.long_jobs import long_jobs
+
+        starts_s = [parse_duration(text) for text in self.log_starts]
+        if not starts_s:
+            starts_s = [86400.0 * day for day in busy_days(log_file, 3)]
+        found = long_jobs(log_file, starts_s, seed=self.seed, signal_file=self.signal_file,
+                          workers=self._workers, progress=progress)
+        return [asdict(r) for r in found]

@@ -1,0 +1,69 @@
+"""Jobs that are there already: tables of pandas, Arrow and the like as a trace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wattline.model.errors import InputError
+from wattline.model.jobs import JobTable
+from wattline.traces.cleaning import Size, clean
+from wattline.traces.trace import Trace
+
+TABLE = "table"
+"""What a trace from such a table is called."""
+
+
+def is_table(given: object) -> bool:
+    """Whether this is a table of pandas, Arrow or polars, or a mapping of columns."""
+    return hasattr(given, "__arrow_c_stream__") or type(given).__module__.startswith("pandas.")
+
+
+def trace_of(
+    given: Any, *, column_map: str | None = None, strict: bool = False, size: Size = "requested"
+) -> Trace:
+    """Jobs as a trace; a table goes through the same map and cleaning rules as a file.
+
+    Without a map the columns are called as in a JobTable: `submit_s`, `run_s` and `procs` are
+    needed, `requested_s`, `power_w`, `user`, `application` and others are understood.
+
+    >>> import pandas as pd
+    >>> trace_of(pd.DataFrame({"submit_s": [0, 60], "run_s": [600, 600], "procs": [4, 8]}))
+    Trace('table': 2 jobs)
+    """
+    if isinstance(given, Trace):
+        return given
+    if isinstance(given, JobTable):
+        return Trace(given, source="jobs")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from wattline.traces import columnar
+    from wattline.traces.column_map import load_map
+
+    try:
+        table = _with_dependencies(pa.table(given))
+        missing = columnar.OWN_COLUMNS - set(table.column_names)
+        content = pa.BufferOutputStream()
+        pq.write_table(table, content)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise InputError(f"this {type(given).__name__} is no table of jobs: "
+                         f"{str(error).splitlines()[0]}") from None
+    if column_map is None and missing:
+        raise InputError(f"a table of jobs needs the column{'s' * (len(missing) > 1)} "
+                         f"{', '.join(sorted(missing))}: rename columns, or say with a column map "
+                         "(trace.map) which is what")
+    chosen = None if column_map is None else load_map(column_map)
+    raw = columnar.parse(content.getvalue().to_pybytes(), TABLE, chosen, parquet=True)
+    return clean(raw, TABLE, strict=strict, size=size)
+
+
+def _with_dependencies(table: Any) -> Any:
+    """The table of a run names the job before by its row; a log does by its id."""
+    import numpy as np
+
+    names = set(table.column_names)
+    if "after_row" not in names or "after_job" in names:
+        return table
+    rows, ids = (table[name].to_numpy() for name in ("after_row", "job_id"))
+    after = np.where(rows >= 0, ids[np.maximum(rows, 0)], -1)
+    return table.append_column("after_job", [after])

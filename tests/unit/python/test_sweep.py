@@ -1,0 +1,57 @@
+"""Sweeps: every combination, checked before the first of them costs any time."""
+
+from __future__ import annotations
+
+import pytest
+
+import wattline as wl
+from wattline.scenario.sweep import combinations, label, parse_variations
+
+TRACE = wl.generate("lublin", seed=1, jobs=30, nodes=32)
+MACHINE = wl.Machine(nodes=32, node_idle_w=90, node_active_w=300)
+
+
+def test_every_combination_is_simulated_and_named() -> None:
+    found = wl.sweep(TRACE, vary={"machine.nodes": [32, 40], "order": ["fcfs", wl.Sjf()]},
+                     machine__node_idle_w=90, machine__node_active_w=300)
+    assert list(found.runs) == [f"lublin seed 1: nodes {nodes}, order {order}"
+                                for nodes in (32, 40) for order in ("fcfs", "Sjf()")]
+    assert [run.machine.node_count for run in found.runs.values()] == [32, 32, 40, 40]
+    alone = wl.simulate(TRACE, machine=MACHINE, order="sjf")
+    assert found["lublin seed 1: nodes 32, order Sjf()"].energy_j == alone.energy_j
+
+
+def test_a_sweep_begins_without_a_cap_where_none_is_given() -> None:
+    found = wl.sweep(TRACE, machine=MACHINE, vary={"power": [None, wl.Block(cap="80%")]})
+    free, capped = found.runs.values()
+    assert free.cap_w is None
+    assert capped.power_w_peak <= 0.8 * free.power_w_peak
+    assert len(found.to_pandas()) == 2
+
+
+def test_a_mistake_in_the_last_is_found_before_the_first_runs() -> None:
+    told: list[float] = []
+    with pytest.raises(wl.InputError, match="must be at least 1"):
+        wl.sweep(TRACE, vary={"machine.nodes": [32, 0]}, progress=told.append)
+    assert told == []
+
+
+def test_what_is_no_list_is_refused() -> None:
+    with pytest.raises(wl.InputError, match=r"vary: cap needs a list of values"):
+        wl.sweep(TRACE, machine=MACHINE, vary={"cap": "80%"})
+
+
+def test_the_text_of_a_command_line_is_the_same_variation() -> None:
+    found = parse_variations(["power.cap=0.6,80%", 'policy.order={name = "wfp", exponent = 2},sjf'])
+    assert found == {"power.cap": [0.6, "80%"],
+                     "policy.order": [{"name": "wfp", "exponent": 2}, "sjf"]}
+    assert len(list(combinations(found))) == 4
+    assert label("a", {"power.cap": 0.6}) == "a: cap 0.6"
+    with pytest.raises(wl.InputError, match="is varied twice"):
+        parse_variations(["a=1", "a=2"])
+    with pytest.raises(wl.InputError, match="is no variation"):
+        parse_variations(["a="])
+
+
+def test_nothing_varied_is_one_run() -> None:
+    assert list(combinations({})) == [{}]
