@@ -52,27 +52,54 @@ def idle_and_rise(run: Run) -> tuple[FloatArray, FloatArray]:
 
 
 def speeds(run: Run) -> FloatArray:
-    """Progress a second of each job at the highest frequency that its power can mean; else 1."""
-    speed = np.ones(len(run.jobs))
+    """Mean progress a second of each job, at the highest frequencies its power can mean; else 1.
+
+    A job whose frequency changed while it ran counts each one for as long as it had it.
+    """
+    speed, last_s, worked_s = (np.full(len(run.jobs), value) for value in (1.0, np.nan, 0.0))
+    for time_s, job, progress in _changes(run):
+        if not np.isnan(last_s[job]):
+            worked_s[job] += speed[job] * (time_s - last_s[job])
+        speed[job], last_s[job] = progress, time_s
+    schedule = run.schedule
+    with np.errstate(invalid="ignore", divide="ignore"):
+        whole_s = worked_s + speed * (schedule.end_s - last_s)
+        mean = whole_s / (schedule.end_s - schedule.start_s)
+    return np.where(changed(run) & np.isfinite(mean), mean, speed)
+
+
+def changed(run: Run) -> Flags:
+    """Jobs whose frequency changed while they ran."""
+    times = np.zeros(len(run.jobs), dtype=np.int64)
+    for _, job, _ in _changes(run):
+        times[job] += 1
+    return times > 1
+
+
+def _changes(run: Run) -> list[tuple[float, int, float]]:
+    """When a job took which speed, by its power."""
     ladder = run.promises.frequencies
-    if ladder is not None:
-        seen = levels(run)
-        rows = np.flatnonzero(seen.known & seen.found.any(axis=1))
-        top = seen.found.shape[1] - 1 - np.argmax(seen.found[rows][:, ::-1], axis=1)
-        speed[run.events.job[seen.row[rows]]] = ladder.speed[top]
-    return speed
+    if ladder is None:
+        return []
+    seen = levels(run)
+    rows = np.flatnonzero(seen.known & seen.found.any(axis=1))
+    top = seen.found.shape[1] - 1 - np.argmax(seen.found[rows][:, ::-1], axis=1)
+    row = seen.row[rows]
+    order = np.argsort(row, kind="stable")
+    return list(zip(run.events.time_s[row][order].tolist(), run.events.job[row][order].tolist(),
+                    ladder.speed[top][order].tolist(), strict=True))
 
 
 def due_s(run: Run) -> FloatArray:
     """When each job is gone if it takes all the time that it asked for; NaN where nobody can tell.
 
-    At the frequency that it runs at. Slow nodes, congestion and levels of all processors make it
-    later, so it is never earlier than this.
+    At the frequency that it runs at; where that changes, it depends on when. Slow nodes, congestion
+    and levels of all processors make it later, so it is never earlier than this.
     """
     asked_s = run.jobs.requested_s / speeds(run)
     paused = np.zeros(len(run.jobs), dtype=np.bool_)
     paused[run.events.job[by_job(run, (EventKind.PAUSE,))]] = True
-    known = run.ran & (run.schedule.configuration == 0) & ~paused
+    known = run.ran & (run.schedule.configuration == 0) & ~paused & ~changed(run)
     return np.where(known, run.schedule.start_s + asked_s, np.nan)
 
 
