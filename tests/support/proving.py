@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
+
+import numpy as np
 
 from tests.support.choices import CASES, NODES, trace
 from wattline.analysis.checker import check
 from wattline.model.errors import InputError
+from wattline.model.jobs import NO_JOB
 from wattline.policies.contract import Composition
 from wattline.scenario.build import Plan, plan
 from wattline.scenario.load import changed, validate
 from wattline.testing.five_ways import differences
+from wattline.traces import Trace
 
 
 def pairs() -> list[tuple[str, str]]:
@@ -41,9 +46,19 @@ def planned_cases(cases: Sequence[str], seed: int, jobs: int) -> Plan | str:
     try:
         made = validate(changed({"name": "pair", "trace": {"file": "made"}}, machine | given),
                         " with ".join(cases))
-        return plan(made, trace(kind, seed, jobs))
+        return plan(made, _in_chains(trace(kind, seed, jobs), seed))
     except InputError as error:
         return str(error)
+
+
+def _in_chains(found: Trace, seed: int) -> Trace:
+    """A quarter of the jobs come after the one before them, some with time to think."""
+    random = np.random.default_rng(seed)
+    count = len(found.jobs)
+    follows = (random.random(count) < 0.25) & (np.arange(count) > 0)
+    return replace(found, jobs=found.jobs.with_columns(
+        after_job=np.where(follows, np.arange(count) - 1, NO_JOB),
+        think_s=np.where(follows, random.integers(0, 30, count), 0).astype(np.float64)))
 
 
 def _together(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any] | str:

@@ -11,6 +11,7 @@ from wattline.policies.contract import (
     Composition,
     admit,
     configure,
+    planned_s,
 )
 from wattline.policies.leaders import sort_rest
 from wattline.policies.profile import add_to_profile, earliest, plan_running
@@ -77,6 +78,16 @@ def serve_in_order(st: State, policy: Composition) -> int:
 
 
 @kernel_part
+def time_taken_s(st: State, policy: Composition, job: int, requested_s: float) -> float:
+    """What a job takes by its request at the speed at which it would start now.
+
+    Where admission would not start it, at the machine's speed: the best that can be said.
+    """
+    time_s = planned_s(st, policy.admission, job, requested_s)
+    return float(time_s if time_s < float("inf") else requested_s / st.clock[0].speed)
+
+
+@kernel_part
 def serve_around_windows(st: State, policy: Composition) -> None:
     """The same where reservation windows lie ahead: no job starts that would run into one."""
     clock = st.clock[0]
@@ -85,7 +96,7 @@ def serve_around_windows(st: State, policy: Composition) -> None:
     while position < clock.queue_last:
         may_start = configure(st, policy.configuration, policy, position)
         entry = st.queue[position]
-        duration_s = entry.requested_s / clock.speed
+        duration_s = time_taken_s(st, policy, entry.job, entry.requested_s)
         if not may_start or earliest(st, clock.now_s, entry.units, duration_s) > clock.now_s:
             break
         verdict = attempt_configured(st, policy, position)

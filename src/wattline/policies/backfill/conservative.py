@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wattline.model.kernel import implement, kernel, kernel_part
-from wattline.policies.attempt import attempt, leaves_queue
+from wattline.policies.attempt import attempt, leaves_queue, time_taken_s
 from wattline.policies.backfill.easy import in_time_for, may_pass, reserve
 from wattline.policies.contract import (
     START,
@@ -175,6 +175,9 @@ def _start_due(st: State, policy: Composition) -> bool:
         if held and not may_pass(st, policy, job):
             position += 1
             continue
+        if clock.windows > 0 and not _keeps_windows(st, policy, position):
+            position += 1
+            continue
         units = st.queue[position].units
         planned_end_s = clock.now_s + _duration_s(st, position)
         in_time = held and in_time_for(st, policy, job, st.queue[position].requested_s)
@@ -182,6 +185,8 @@ def _start_due(st: State, policy: Composition) -> bool:
         if leaves_queue(verdict):
             if verdict != START or st.live[job].expected_s != planned_end_s:
                 clock.replan = PLAN_STALE  # it does not hold the place that was planned for it
+            if clock.windows > 0 and verdict == START:
+                add_to_profile(st, planned_end_s, st.live[job].expected_s, -units)
             if held and verdict == START and not in_time:
                 clock.extra -= st.live[job].units
                 clock.extra_w -= watts_of(st, policy.admission, job)
@@ -201,6 +206,24 @@ def _start_due(st: State, policy: Composition) -> bool:
                 reserve(st, policy, job)
             position += 1
     return put_off
+
+
+@kernel_part
+def _keeps_windows(st: State, policy: Composition, position: int) -> bool:
+    """Whether the plan has room for a due entry for as long as it takes at its speed of now.
+
+    A job that starts slower than it was planned with could run into a reservation.
+    """
+    entry = st.queue[position]
+    now_s = st.clock[0].now_s
+    time_s = time_taken_s(st, policy, entry.job, entry.requested_s)
+    planned_s = _duration_s(st, position)
+    if time_s <= planned_s:
+        return True
+    add_to_profile(st, now_s, now_s + planned_s, entry.units)
+    start_s = earliest(st, now_s, entry.units, time_s)
+    add_to_profile(st, now_s, now_s + planned_s, -entry.units)
+    return bool(start_s <= now_s)
 
 
 @kernel

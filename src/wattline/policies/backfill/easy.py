@@ -21,7 +21,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from wattline.model.kernel import implement, kernel, kernel_part, slot
-from wattline.policies.attempt import attempt_configured, leaves_queue, serve_in_order
+from wattline.policies.attempt import (
+    attempt_configured,
+    leaves_queue,
+    serve_in_order,
+    time_taken_s,
+)
 from wattline.policies.contract import (
     START,
     STOP,
@@ -303,7 +308,7 @@ def _plan_around_windows(st: State, scope: Everything, policy: Composition) -> N
     while position < clock.queue_last and not clock.stopped:
         entry = st.queue[position]
         may_start = configure(st, policy.configuration, policy, position)
-        duration_s = entry.requested_s / clock.speed
+        duration_s = time_taken_s(st, policy, entry.job, entry.requested_s)
         start_s = earliest(st, clock.now_s, entry.units, duration_s)
         stays = True
         if may_start and start_s <= clock.now_s:

@@ -1,0 +1,29 @@
+"""A job that starts at a lower frequency takes longer, and must not run into reserved nodes."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.plain import in_plain
+
+TWO = """
+    from tests.support.choices import planned
+    from wattline.analysis.checker import check
+    reserved = [{"start_s": 400.0, "duration_s": 300.0, "nodes": 9},
+                {"start_s": 900.0, "duration_s": 100.0, "nodes": 12}]
+    def problems(seed, backfill, power):
+        run = planned("power.adaptive", seed, **{"policy.power": power, "reservations": reserved,
+                                                 "policy.backfill": backfill}).run()
+        assert run.ran.sum() > 20
+        return check(run)
+"""
+POWERS = ({"name": "adaptive"}, {"name": "adaptive", "strategy": "mix"},
+          {"name": "budget", "energy": "9MJ", "period": "1h"})
+
+
+@pytest.mark.parametrize("backfill", ["none", "easy", "conservative"])
+def test_no_job_is_slowed_into_reserved_nodes(backfill: str) -> None:
+    found = in_plain(TWO + f"""
+    result = [problem for seed in (1, 2, 3, 4) for power in {POWERS!r}
+              for problem in problems(seed, {backfill!r}, power)]
+    """)
+    assert found == []
