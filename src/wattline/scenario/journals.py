@@ -152,7 +152,7 @@ def along_axes(ready: Plan) -> Composition:
 def books_of(head: Mapping[str, Any], ready: Plan) -> Books:
     try:
         start_s, highest_w = float(head["start_s"]), float(head["cap_w_max"])
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise InputError("the first line of the journal says neither when it begins nor the "
                          "highest cap") from None
     return Books.open(ready.machine, along_axes(ready), ready.rules.terms, start_s=start_s,
