@@ -99,7 +99,7 @@ def _same_levels(before: Any, after: Any) -> bool:
 
 def _full_level(admission: Any) -> int:
     """The level of full speed, from which jobs can be slowed down; -1 where there is none."""
-    dynamic = getattr(admission, "dynamic", ())
+    dynamic: Any = getattr(admission, "dynamic", ())
     if len(dynamic) and dynamic[-1] == 1.0 and admission.speed[-1] == 1.0:
         return len(dynamic) - 1
     return -1

@@ -143,6 +143,8 @@ class Teller:
         while self.switches and self.switches[0].time_s <= now_s:
             _, policy, scenario = self.switches.pop(0)
             self.books.apply(now_s, ())
+            if len(self.caps):  # the next policy refuses what no cap to come has room for
+                self.books.state.clock[0].cap_w_max = np.max(self.caps.cap_w)
             self.books = self.books.with_policy(policy, scenario)
 
     def _ends(self, now_s: float) -> Iterator[Event]:

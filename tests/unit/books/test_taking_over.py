@@ -103,3 +103,25 @@ def test_a_policy_that_follows_the_cap_slows_down_jobs_that_it_found_running() -
     assert found[0] == ["speed"]
     assert found[1] <= 1800.0
     assert found[2] == [True, True]
+
+
+def test_what_the_cap_of_the_next_policy_has_room_for_is_not_refused_by_it() -> None:
+    """`wide` waits under a cap of 1500 W; the world that goes on has one of 2400 W."""
+    found = in_plain(LEVELS + """
+    from wattline.engine.prepare import Rules
+    from wattline.engine.telling import Switch, Teller
+    from wattline.model.jobs import JobTable
+    from wattline.model.signal import Signal
+    jobs = JobTable.build(submit_s=[0.0, 0.0], run_s=[50.0, 20.0], procs=[2, 8])
+    books = opened(cap_w=1500.0, cap_w_max=1500.0)
+    books.keeps_log = True
+    books.step(0, [Submitted("a", 2, 50.0), Submitted("wide", 8, 20.0)])
+    rules = Rules(cap_w=Signal.from_steps([(0.0, 2000.0), (40.0, 2400.0)]))
+    teller = Teller.carrying_on(books, jobs, rules, {"a": 50.0, "wide": 20.0})
+    teller.switch([Switch(0.0, compose(admission=Block()))])
+    seen = []
+    teller.run(lambda now_s, events, decisions, answers: seen.extend(
+        [now_s, each.kind, each.job] for each in decisions))
+    result = seen
+    """)
+    assert found == [[50.0, "start", "wide"]]
