@@ -12,6 +12,7 @@ from wattline.books import (
     Cancelled,
     CapChanged,
     Changed,
+    Counted,
     Ended,
     JournalWriter,
     Measured,
@@ -42,6 +43,7 @@ from wattline.policies.placement.first_fit import FirstFit
 from wattline.policies.state import BEGUN, NODE_OFF, OVER, QUEUED, RUNNING
 
 UNITS = 12
+HUGE = 10**400
 NODE = NodeClass(power_w_idle=90.0, power_w_active=300.0, power_w_off=5.0, boot_s=9.0,
                  shutdown_s=4.0, boot_power_w=120.0, shutdown_power_w=100.0)
 MACHINE = Machine.uniform(UNITS, NODE, nodes_per_rack=4)
@@ -65,11 +67,11 @@ POLICIES: dict[str, Any] = {
 }
 
 
-def stream(random: np.random.Generator, now_s: float, books: Books) -> tuple[float, list[Any]]:
-    """A time, now and then in the past, and up to six events, sensible or not."""
+def stream(random: np.random.Generator, now_s: float, books: Books) -> tuple[Any, list[Any]]:
+    """A time, now and then in the past or none, and up to six events, sensible or not."""
     time_s = now_s + float(random.integers(0, 8))
     if random.random() < 0.05:
-        time_s = now_s - 5.0
+        time_s = random.choice(np.array([now_s - 5.0, "soon", None, HUGE], dtype=object))
     return time_s, [event(random, books) for _ in range(random.integers(0, 7))]
 
 
@@ -101,8 +103,20 @@ def event(random: np.random.Generator, books: Books) -> Any:
                  units=int(random.integers(0, 4)), watts=float(random.choice([0.0, 400.0]))),
         Reserved(name, books.now_s, 20.0, watts=watts), ReservationRemoved(name),
         Cancelled(job), Changed(job, float(random.integers(1, 60))), Changed(job, -2.0),
-        "no event at all",
+        "no event at all", *beyond_bounds(job, new, name),
     ], dtype=object))
+
+
+def beyond_bounds(job: int, new: int, name: str) -> list[Any]:
+    """Values that no array can hold, or no machine have."""
+    return [
+        Submitted(new, 1, 9.0, procs=2**70), Submitted(new, 1, HUGE), Submitted(new, 1, 1e300),
+        Submitted(new, 1, 9.0, watts=HUGE), Submitted(new, 1, 9.0, watts=1e308),
+        Submitted(new, 1, 9.0, logged={"x": HUGE}), Submitted(new, 1, 9.0, gres={"gpu": HUGE}),
+        Submitted(new, 1, 9.0, logged={1: 1.0, "x": 2.0}), Counted({10**30: 2.0}),
+        CapChanged(True), CapChanged(HUGE), Changed(job, HUGE), Measured(1e308, job),
+        Measured(1e308), Paced(job, 1e-300, 9.0), Reserved(name, 0.0, HUGE, units=1),
+    ]
 
 
 def wrong(books: Books) -> list[str]:

@@ -28,7 +28,19 @@ from wattline.books.events import (
     Started,
     Submitted,
 )
-from wattline.books.possible import is_whole, no_job, no_reservation
+from wattline.books.possible import (
+    MOST_FIGURE,
+    MOST_RATE,
+    is_number,
+    is_whole,
+    no_cap,
+    no_event,
+    no_figure,
+    no_job,
+    no_power,
+    no_reservation,
+    shown,
+)
 from wattline.model.errors import InputError
 from wattline.policies.control import nodes_of
 from wattline.policies.state import ASIDE, HELD, OVER, PAUSED, PENDING, QUEUED, RUNNING
@@ -65,14 +77,14 @@ class Checker:
     def coded(self, events: Iterable[Event]) -> list[Coded]:
         """The events that can be, in their order, as the kernel takes them."""
         given = list(events)
-        if not self.books.now_s <= self.now_s < np.inf:
-            reason = f"the time {self.now_s} s is no time from {self.books.now_s:g} s on"
+        if not is_number(self.now_s) or not self.books.now_s <= self.now_s < np.inf:
+            reason = f"the time {shown(self.now_s)} s is no time from {self.books.now_s:g} s on"
             self.refused += [Refused(event, reason) for event in given] or [Refused(None, reason)]
             self.possible = False
             return []
         known = []
         for event in given:
-            reason = _no_event(event)
+            reason = no_event(event)
             if reason:
                 self.refused.append(Refused(event, reason))
             else:
@@ -193,8 +205,9 @@ class Checker:
             return reason
         if not self.books.state.live[row].unconfirmed or row in self._new_state:
             return f"job '{event.job}' was said to run already"
-        if not 0 <= event.backoff_s < np.inf:
-            return f"backoff_s is {event.backoff_s}, must be a number of seconds from 0 on"
+        reason = no_figure("backoff_s", event.backoff_s)
+        if reason:
+            return reason
         self._new_state[row] = HELD
         self._give_back(row)
         self._add(code.NOT_STARTED, row, event.backoff_s)
@@ -202,9 +215,9 @@ class Checker:
 
     def _nodes(self, nodes: tuple[int, ...]) -> str:
         count = self.books.state.nodes.size
-        strange = [node for node in nodes if not isinstance(node, int) or not 0 <= node < count]
+        strange = [node for node in nodes if not is_whole(node) or not 0 <= node < count]
         if strange:
-            return f"there is no node {strange[0]!r}; they are 0 to {count - 1}"
+            return f"there is no node {shown(strange[0])}; they are 0 to {count - 1}"
         return "a node is named twice" if len(set(nodes)) < len(nodes) else ""
 
     def _nodesdown(self, event: NodesDown) -> str:
@@ -222,8 +235,9 @@ class Checker:
             return reason
         up = kind == code.UP
         most = self._out if up else int(clock.units) - self._out
-        if not isinstance(event.units, int) or not 0 < event.units <= most:
-            return f"{event.units} units cannot be: {self._out} of {clock.units} are out of order"
+        if not is_whole(event.units) or not 0 < event.units <= most:
+            return (f"{shown(event.units)} units cannot be: {self._out} of {clock.units} are out "
+                    "of order")
         self._out += -event.units if up else event.units
         self._add(kind, -1, event.units)
         return ""
@@ -248,14 +262,15 @@ class Checker:
         return reason
 
     def _capchanged(self, event: CapChanged) -> str:
-        if not event.watts > 0:
-            return f"a cap of {event.watts} W; it must be above 0"
-        self._add(code.CAP, -1, event.watts)
-        return ""
+        reason = no_cap(event.watts)
+        if not reason:
+            self._add(code.CAP, -1, event.watts)
+        return reason
 
     def _measured(self, event: Measured) -> str:
-        if not 0 <= event.watts < np.inf:
-            return f"a power of {event.watts} W; it must be a number from 0 on"
+        reason = no_power(event.watts)
+        if reason:
+            return reason
         if event.job is None:
             self._add(code.MACHINE, -1, event.watts)
             return ""
@@ -268,21 +283,23 @@ class Checker:
         row, reason = self._known(event.job, RUNNING)
         if reason:
             return reason
-        if not 0 < event.rate < np.inf or not 0 < event.stretch < np.inf:
-            return f"rate {event.rate} and stretch {event.stretch} must be above 0"
-        if not 0 <= event.power_w < np.inf:
-            return f"a power of {event.power_w} W; it must be a number from 0 on"
-        self._add(code.PACED, row, event.rate, event.power_w, event.stretch)
-        return ""
+        for name, value in (("rate", event.rate), ("stretch", event.stretch)):
+            if not is_number(value) or not 1 / MOST_RATE <= value <= MOST_RATE:
+                return f"{name} is {shown(value)}, must be from {1 / MOST_RATE:g} to {MOST_RATE:g}"
+        reason = no_power(event.power_w)
+        if not reason:
+            self._add(code.PACED, row, event.rate, event.power_w, event.stretch)
+        return reason
 
     def _counted(self, event: Counted) -> str:
         fabric = getattr(self.books.policy.placement, "fabric", None)
-        routers = 0 if fabric is None else len(fabric.stalls)
+        routers = MOST_FIGURE if fabric is None else len(fabric.stalls)
         strange = [router for router, stalls in event.stalls.items()
-                   if not is_whole(router) or router < 0 or not 0 <= stalls < np.inf
-                   or (fabric is not None and router >= routers)]
+                   if not is_whole(router) or not 0 <= router < routers
+                   or no_figure("stalls", stalls)]
         if strange:
-            return f"router {strange[0]!r}: {event.stalls[strange[0]]} stalls cannot be"
+            count = shown(event.stalls[strange[0]])
+            return f"router {shown(strange[0])}: {count} stalls cannot be"
         for router, stalls in event.stalls.items():
             self._add(code.COUNTED, router, stalls)
         return ""
@@ -330,24 +347,13 @@ class Checker:
         return reason
 
     def _changed(self, event: Changed) -> str:
-        if not 0 <= event.requested_s < np.inf:
-            return f"requested_s is {event.requested_s}, must be a number of seconds from 0 on"
+        reason = no_figure("requested_s", event.requested_s)
+        if reason:
+            return reason
         row, reason = self._known(event.job, QUEUED, ASIDE, HELD, RUNNING)
         if not reason:
             self._add(code.CHANGED, row, event.requested_s)
         return reason
-
-
-def _no_event(event: Any) -> str:
-    """Why something is no event: of no kind, or about a job that has no proper name."""
-    if type(event) not in _RANK:
-        return "this is no event"
-    job = getattr(event, "job", None)
-    if isinstance(event, Measured) and job is None:
-        return ""
-    if hasattr(event, "job") and (not isinstance(job, int | str) or isinstance(job, bool)):
-        return f"{job!r} names no job; a key is a whole number or a text"
-    return ""
 
 
 _RANK = {kind: rank for rank, kind in enumerate(ORDER)}

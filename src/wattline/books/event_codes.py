@@ -7,7 +7,8 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from wattline.books.decision import Decision
-from wattline.books.events import ORDER, Counted, Event
+from wattline.books.events import ORDER, Counted, Event, Submitted
+from wattline.books.possible import MOST_FIGURE, no_event, no_job
 from wattline.model.errors import InputError
 from wattline.policies.control import Control
 
@@ -38,8 +39,12 @@ def event_from(values: Any) -> Event:
         if kind is Counted:
             given["stalls"] = {int(router): stalls for router, stalls in given["stalls"].items()}
         made: Event = kind(**given)
+        reason = no_event(made) or (no_job(made, MOST_FIGURE) if isinstance(made, Submitted)
+                                    else "")
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{str(values)[:60]} is no event ({error})") from None
+    if reason:
+        raise InputError(f"{str(values)[:60]} is no event ({reason})")
     return made
 
 
@@ -63,5 +68,5 @@ def decision_from(values: Any) -> Decision:
         given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
                                  for name, value in control.items()}
         return Decision(str(kind), job, float(rate), float(power_w), Control(**given))
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(f"{str(values)[:60]} is no decision ({error})") from None

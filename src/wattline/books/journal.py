@@ -182,6 +182,6 @@ def _entry(value: Any, place: str) -> Entry:
         decided = value[2] if len(value) > 2 else None
         decisions = None if decided is None else tuple(decision_from(each) for each in decided)
         refused = tuple(str(each) for each in value[3]) if len(value) > 3 else ()
-    except (InputError, TypeError, ValueError, KeyError, IndexError) as error:
+    except (InputError, TypeError, ValueError, KeyError, IndexError, OverflowError) as error:
         raise InputError(f"{place}: {error}") from None
     return Entry(time_s, events, decisions, refused=refused)

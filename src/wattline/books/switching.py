@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wattline.books.decision import Decision, refusal
+from wattline.books.keeping import set_level, set_speed
 from wattline.books.power_states import power_up
+from wattline.books.room import make_room
 from wattline.model.errors import InputError
+from wattline.policies.admission.dvfs import Dvfs
 from wattline.policies.contract import (
     Composition,
     cycle_s,
@@ -18,10 +21,11 @@ from wattline.policies.contract import (
     occupied,
     refuses,
 )
-from wattline.policies.control import switched
+from wattline.policies.control import Control, control_of, switched
 from wattline.policies.memory import bound
 from wattline.policies.placement.counted import Counted
 from wattline.policies.queue import enqueue
+from wattline.policies.regulation.none import NoRegulation
 from wattline.policies.state import ASIDE, PLAN_STALE, QUEUED, REFUSED, State
 
 if TYPE_CHECKING:
@@ -37,6 +41,8 @@ def under(books: Books, policy: Composition) -> Books:
         raise InputError("these books do not know which nodes jobs are on; a policy that chooses "
                          "nodes cannot go on with them")
     other = books.copy()
+    running = int(other.state.clock[0].running)
+    other.state, other.record = make_room(other.state, other.record, running, other.keeps_log)
     state = other.state
     other.policy = bound(policy.narrowed(int(state.clock[0].windows)), len(state.jobs))
     if other.roll.jobs:
@@ -54,6 +60,7 @@ def under(books: Books, policy: Composition) -> Books:
             other.untold.append(refusal(other.roll.key(int(row))))
         else:
             enqueue(state, other.policy, int(row))
+    _run_in_full(other, books.policy)
     off = int(state.clock[0].off)
     if off > 0:  # the next policy may not know how to switch them on
         batch = power_up(state, other.record, off)
@@ -61,6 +68,57 @@ def under(books: Books, policy: Composition) -> Books:
     period_s = cycle_s(state, other.policy.regulation)
     other.record.meter[0].next_cycle_s = other.now_s if period_s < np.inf else np.inf
     return other
+
+
+def _run_in_full(books: Books, before: Composition) -> None:
+    """Take back what the last policy slowed down and the next would leave so for ever."""
+    state, policy = books.state, books.policy
+    clock = state.clock[0]
+    slowed = clock.speed != 1.0 or clock.power_factor != 1.0
+    if slowed and not isinstance(policy.admission, Dvfs):
+        set_level(state, books.record, books.world, 1.0, 1.0, 0)
+        clock.latency_s = 0.0
+        books.untold.append(Decision("level", None, 1.0, 1.0, Control()))
+    levels_stay = _same_levels(before.admission, policy.admission)
+    caps_stay = not isinstance(policy.regulation, NoRegulation)
+    for row in state.running[: clock.running].copy():
+        live = state.live[row]
+        slowed = live.slowdown != 1.0 or live.dynamic != 1.0
+        if (slowed and not levels_stay) or (live.cap_w < np.inf and not caps_stay):
+            _speed_up(books, row)
+        if not levels_stay:
+            live.level = _full_level(policy.admission)
+
+
+def _same_levels(before: Any, after: Any) -> bool:
+    """Whether jobs have the same levels under two kinds of admission, and may stay at theirs."""
+    return all(hasattr(before, name) and hasattr(after, name)
+               and np.array_equal(getattr(before, name), getattr(after, name))
+               for name in ("speed", "dynamic"))
+
+
+def _full_level(admission: Any) -> int:
+    """The level of full speed, from which jobs can be slowed down; -1 where there is none."""
+    dynamic: Any = getattr(admission, "dynamic", ())
+    if len(dynamic) and dynamic[-1] == 1.0 and admission.speed[-1] == 1.0:
+        return len(dynamic) - 1
+    return -1
+
+
+def _speed_up(books: Books, row: Any) -> None:
+    """A running job goes on at full speed and power, and the next step says so."""
+    state, clock, live = books.state, books.state.clock[0], books.state.live[row]
+    above_w = live.watts - live.idle_w
+    rise_w = above_w / live.dynamic - above_w
+    live.watts += rise_w
+    clock.running_watts += rise_w
+    drawn_w = live.idle_w + (live.power_w - live.idle_w) / live.dynamic
+    power_w = float(live.watts * clock.power_factor if live.cap_w < np.inf else drawn_w)
+    live.slowdown, live.dynamic = 1.0, 1.0
+    rate = float(clock.speed / live.stretch)
+    set_speed(state, books.record, books.world, books.policy, row, rate, power_w, np.inf)
+    books.untold.append(Decision("speed", books.roll.key(int(row)), rate, power_w,
+                                 control_of(books.policy, state, int(row))))
 
 
 def _never_starts(state: State, policy: Composition, row: int) -> bool:

@@ -21,6 +21,7 @@ from wattline.books.world import begun
 from wattline.engine.loop import is_completed
 from wattline.engine.prepare import Rules, cap_steps, sizes_of
 from wattline.engine.world import Simulated, make_ends
+from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.policies.contract import Composition
@@ -120,6 +121,9 @@ class Teller:
         stalls = self._stalls()
         decisions = self.books.step(now_s, events)
         refused = [each for each in self.books.refused if each.event not in further]
+        for each in refused:
+            if isinstance(each.event, Submitted):  # a job of the log that no machine could have
+                raise InputError(each.reason)
         assert not refused, refused
         return now_s, events, decisions, [*self._answers(), *_changed(stalls, self._stalls())]
 
@@ -139,6 +143,8 @@ class Teller:
         while self.switches and self.switches[0].time_s <= now_s:
             _, policy, scenario = self.switches.pop(0)
             self.books.apply(now_s, ())
+            if len(self.caps):  # the next policy refuses what no cap to come has room for
+                self.books.state.clock[0].cap_w_max = np.max(self.caps.cap_w)
             self.books = self.books.with_policy(policy, scenario)
 
     def _ends(self, now_s: float) -> Iterator[Event]:

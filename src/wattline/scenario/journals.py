@@ -13,7 +13,7 @@ from typing import Any
 
 from wattline.books import Books, JournalWriter, Submitted
 from wattline.books.events import Key
-from wattline.books.journal import Entry, read_journal
+from wattline.books.journal import MARK, Entry, read_journal
 from wattline.books.replay import Replay, replay
 from wattline.books.roll import NAMED, Roll, figures, name_of
 from wattline.engine.simulate import collect
@@ -42,6 +42,7 @@ def run_with_journal(
     `changes` are times, and plans whose policies decide from then on; all else stays as it is.
     """
     policies = [along_axes(each) for each in (plan, *(other for _, other in changes))]
+    _spare_others(Path(path))
     teller = Teller(plan.jobs, plan.machine, policies[0], plan.rules)
     teller.switch(Switch(time_s, along_axes(other), _scenario(other))
                   for time_s, other in changes)
@@ -60,6 +61,20 @@ def run_with_journal(
         journal.end()
     run = collect(plan.jobs, plan.machine, plan.rules, books.state, books.record, 0.0)
     return plan.finished(replace(run, memories=memories(books.policy)))
+
+
+def _spare_others(path: Path) -> None:
+    """Refuse to write a journal over something else, such as the run's own scenario or log."""
+    try:
+        if not path.is_file() or not path.stat().st_size:
+            return
+        with path.open("rb") as file:
+            begins = file.read(len(MARK) + 32)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
+    if f'{{"{MARK}"'.encode() not in begins:
+        raise InputError(f"{path} is there and is no journal; name a new file, or a journal to "
+                         "write anew")
 
 
 def _scenario(plan: Plan) -> dict[str, Any]:
@@ -152,7 +167,7 @@ def along_axes(ready: Plan) -> Composition:
 def books_of(head: Mapping[str, Any], ready: Plan) -> Books:
     try:
         start_s, highest_w = float(head["start_s"]), float(head["cap_w_max"])
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise InputError("the first line of the journal says neither when it begins nor the "
                          "highest cap") from None
     return Books.open(ready.machine, along_axes(ready), ready.rules.terms, start_s=start_s,

@@ -120,3 +120,25 @@ def test_a_simulation_that_changes_its_policy_replays_to_the_same_decisions(tmp_
     assert (run.schedule.start_s != alone.schedule.start_s).any()
     before = alone.schedule.start_s < 300.0
     assert (run.schedule.start_s[before] == alone.schedule.start_s[before]).all()
+
+
+def test_a_journal_with_a_value_beyond_all_bounds_is_refused_in_one_line() -> None:
+    """One that no array holds is named with its line, wherever it stands."""
+    found = in_plain(WRITING + """
+    from wattline.books.journal import JournalLines, read_journal
+    result = []
+    huge = "1" + "0" * 400
+    for line in ('[%s,[]]' % huge,
+                 '[0.0,[["submitted",{"job":1,"units":1,"requested_s":%s}]]]' % huge,
+                 '[0.0,[["submitted",{"job":1,"units":1,"requested_s":1,"procs":%d}]]]' % 2**70,
+                 '[0.0,[["capchanged",{"watts":%s}]]]' % huge,
+                 '[0.0,[],[["start",1,%s,0,{}]]]' % huge):
+        head = JournalLines().head({"start_s": 0.0, "cap_w_max": 1.0})
+        try:
+            list(read_journal(head + "00000000 " + line + chr(10), "day.journal").entries())
+        except InputError as error:
+            result.append(str(error))
+    """)
+    assert len(found) == 5
+    assert all(each.startswith("day.journal, line 2: ") for each in found)
+    assert all("\n" not in each and len(each) < 250 for each in found)

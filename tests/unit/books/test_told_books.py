@@ -143,6 +143,45 @@ def test_what_cannot_be_is_named_and_changes_nothing() -> None:
     assert power_w == 8 * 90.0
 
 
+def test_values_beyond_all_bounds_are_refused_by_name_and_the_rest_of_the_step_counts() -> None:
+    """No value ends a step in the middle, and none leaves power or energy without a figure."""
+    found = in_plain(BOOKS + """
+    huge = 10**400
+    strange = [Submitted("b", 1, 1.0, procs=2**70), Submitted("b", 1, huge),
+               Submitted("b", 1, 1e300), Submitted("b", 1, 1.0, watts=huge),
+               Submitted("b", 1, 1.0, watts=1e308), Submitted("b", 1, 1.0, logged={"x": huge}),
+               Submitted("b", 1, 1.0, logged={1: 1.0, "x": 2.0}),
+               Submitted("b", 1, 1.0, gres={"gpu": huge}), Submitted(10**5000, 1, 1.0),
+               Submitted("b", 1, 1.0, after=10**5000), Submitted("b", 1, 1.0, work_s=object()),
+               Counted({10**30: 2.0}), Counted({3: huge}), CapChanged(True),
+               CapChanged(float("nan")), CapChanged(huge), CapChanged(1e13), Measured(1e308),
+               Measured(1e308, "a"), Paced("a", 1e-300, 10.0), Paced("a", 1.0, 1e308),
+               Changed("a", huge), Changed("a", True), NotStarted("a", huge),
+               Ended("a", completed=object()), Started("a", (huge,)), NodesDown(10**5000),
+               Reserved("night", 5.0, 10.0, watts=8 * 300.0 + 1.0),
+               Reserved("night", huge, 10.0, units=1)]
+    books = opened()
+    lines = []
+    books.keep_journal(JournalWriter(lines.append))
+    books.step(0, [Submitted("a", 2, 10.0)])
+    books.step(1, [Reserved("dawn", 50.0, 10.0, units=4), *strange, Submitted("c", 1, 5.0)])
+    named = [each.reason for each in books.refused]
+    times = []
+    for time_s in ("x", None, huge, True, [1]):
+        books.step(time_s, [Ended("a")])
+        times.append([each.reason for each in books.refused])
+    result = [len(strange), named, times, books.power_w, "dawn" in books.reservations,
+              Books.load(books.save(), machine, compose(), Terms()).power_w, len(lines)]
+    """)
+    count, named, times, power_w, reserved, saved_w, lines = found
+    assert len(named) == count
+    assert all(reason and "\n" not in reason and len(reason) < 150 for reason in named)
+    assert all(len(each) == 1 and "is no time from 1 s on" in each[0] for each in times)
+    assert power_w == saved_w == 5 * 90.0 + 3 * 300.0
+    assert reserved
+    assert lines == 8
+
+
 def test_another_policy_takes_over_in_the_middle() -> None:
     """What runs goes on; what waits and can never start under the next policy is refused by it."""
     found = in_plain(BOOKS + """

@@ -91,6 +91,22 @@ def test_what_is_no_journal_is_refused_in_one_line(tmp_path, text, capsys) -> No
     assert str(path) in refused("replay", path, capsys=capsys)
 
 
+def test_a_journal_is_written_over_a_journal_alone(tmp_path, capsys) -> None:
+    """Neither the scenario of the run, nor any other file is lost; an empty one may be used."""
+    scenario, empty = tmp_path / "own.toml", tmp_path / "empty.journal"
+    scenario.write_text(Path("examples/small.toml").read_text())
+    empty.touch()
+    before = scenario.read_bytes()
+    words = ("simulate", "--trace", "examples/tiny.swf", "--no-folder", "--journal")
+    status, _, said = call(*words, scenario, capsys=capsys)
+    assert status == 2
+    assert f"{scenario} is there and is no journal" in said.splitlines()[-1]
+    assert scenario.read_bytes() == before
+    for _ in range(2):
+        ok(*words, empty, capsys=capsys)
+    assert json.loads(ok("replay", empty, "--json", capsys=capsys))["equal"] is True
+
+
 def test_a_watched_cap_is_in_the_journal_too(tmp_path, capsys) -> None:
     path = tmp_path / "watched.journal"
     ok("simulate", "--trace", "examples/tiny.swf", "--watch-cap", "2kW", "--no-folder",

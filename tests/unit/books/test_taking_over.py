@@ -1,0 +1,127 @@
+"""A policy that takes over: what the one before it slowed down or paused is not left so."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.plain import in_plain
+from tests.unit.books.test_journals import WRITING
+
+LEVELS = WRITING + """
+    from wattline.policies.admission.adaptive_setup import adaptive
+    from wattline.policies.admission.dvfs import Dvfs
+    def dvfs():
+        return Dvfs(np.array([0.5, 1.0]), np.array([0.6, 1.0]))
+    def shown(decisions):
+        return [[each.kind, each.job, each.rate, round(each.power_w, 6)] for each in decisions]
+    def sums(books):
+        clock, live = books.state.clock[0], books.state.live
+        running = books.state.running[: clock.running]
+        idle_w = clock.free * clock.idle_w
+        return [abs(float(clock.power_w - idle_w - live.power_w[running].sum())) < 1e-6,
+                abs(float(clock.running_watts - live.watts[running].sum())) < 1e-6]
+"""
+
+
+def test_the_machine_is_brought_to_full_speed_by_a_policy_without_levels() -> None:
+    """The job that ran at half speed has its expected end moved, and the next one runs in full."""
+    found = in_plain(LEVELS + """
+    books, lines = writing(compose(admission=dvfs()), cap_w_max=3000.0)
+    books.step(0, [CapChanged(1500.0), Submitted("a", 6, 100.0)])
+    slow = [float(books.state.clock[0].speed), books.power_w]
+    books.step(10, [])
+    books = books.with_policy(compose(admission=Block()), {"name": "block"})
+    row = books.roll.row("a")
+    said = shown(books.step(10, [CapChanged(3000.0)]))
+    after = [float(books.state.live[row].rate), float(books.state.live[row].expected_s),
+             books.power_w]
+    later = shown(books.step(20, [Submitted("b", 2, 10.0)]))
+    again = replay(opened(compose(admission=dvfs()), cap_w_max=3000.0), read(lines),
+                   lambda given: compose(admission=Block()))
+    result = [slow, said, after, later, sums(books), again.equal]
+    """)
+    slow, said, after, later, sums, equal = found
+    assert slow == [0.5, 2 * 90.0 + 6 * 300.0 * 0.6]
+    assert said == [["level", None, 1.0, 1.0]]
+    assert after == [1.0, 10.0 + 95.0, 2 * 90.0 + 6 * 300.0]
+    assert later == [["start", "b", 1.0, 600.0]]
+    assert sums == [True, True]
+    assert equal
+
+
+def test_the_next_policy_with_levels_of_the_machine_chooses_its_own() -> None:
+    found = in_plain(LEVELS + """
+    books = opened(compose(admission=dvfs()), cap_w=1500.0, cap_w_max=1500.0)
+    books.step(0, [Submitted("a", 6, 100.0)])
+    slower = Dvfs(np.array([0.4, 0.8]), np.array([0.5, 0.9]))
+    result = shown(books.with_policy(compose(admission=slower)).step(1, []))
+    """)
+    assert found == [["level", None, 0.4, 0.5]]
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_jobs_that_followed_the_cap_run_in_full_unless_the_next_policy_has_their_levels(
+    kept: bool,
+) -> None:
+    found = in_plain(LEVELS + f"    kept = {kept}" + """
+    def following():
+        return compose(admission=adaptive(machine, follow=True))
+    def after():
+        return following() if kept else compose()
+    books, lines = writing(following(), cap_w_max=2400.0)
+    books.step(0, [CapChanged(2400.0), Submitted("a", 8, 100.0)])
+    books.step(10, [CapChanged(1800.0)])
+    row = books.roll.row("a")
+    slow = float(books.state.live[row].rate)
+    books = books.with_policy(after(), {"name": "next"})
+    said = shown(books.step(20, []))
+    live = books.state.live[row]
+    again = replay(opened(following(), cap_w_max=2400.0), read(lines), lambda given: after())
+    result = [slow, said, float(live.rate), books.power_w, sums(books), again.equal]
+    """)
+    slow, said, rate, power_w, sums, equal = found
+    assert slow < 1.0
+    if kept:
+        assert said == []
+        assert rate == slow
+        assert power_w <= 1800.0
+    else:
+        assert said == [["speed", "a", 1.0, 2400.0]]
+        assert rate == 1.0
+        assert power_w == pytest.approx(2400.0)
+    assert sums == [True, True]
+    assert equal
+
+
+def test_a_policy_that_follows_the_cap_slows_down_jobs_that_it_found_running() -> None:
+    found = in_plain(LEVELS + """
+    books = opened(cap_w=2400.0, cap_w_max=2400.0)
+    books.step(0, [Submitted("a", 8, 100.0)])
+    books = books.with_policy(compose(admission=adaptive(machine, follow=True)))
+    decided = books.step(10, [CapChanged(1800.0)])
+    result = [[each.kind for each in decided], books.power_w, sums(books)]
+    """)
+    assert found[0] == ["speed"]
+    assert found[1] <= 1800.0
+    assert found[2] == [True, True]
+
+
+def test_what_the_cap_of_the_next_policy_has_room_for_is_not_refused_by_it() -> None:
+    """`wide` waits under a cap of 1500 W; the world that goes on has one of 2400 W."""
+    found = in_plain(LEVELS + """
+    from wattline.engine.prepare import Rules
+    from wattline.engine.telling import Switch, Teller
+    from wattline.model.jobs import JobTable
+    from wattline.model.signal import Signal
+    jobs = JobTable.build(submit_s=[0.0, 0.0], run_s=[50.0, 20.0], procs=[2, 8])
+    books = opened(cap_w=1500.0, cap_w_max=1500.0)
+    books.keeps_log = True
+    books.step(0, [Submitted("a", 2, 50.0), Submitted("wide", 8, 20.0)])
+    rules = Rules(cap_w=Signal.from_steps([(0.0, 2000.0), (40.0, 2400.0)]))
+    teller = Teller.carrying_on(books, jobs, rules, {"a": 50.0, "wide": 20.0})
+    teller.switch([Switch(0.0, compose(admission=Block()))])
+    seen = []
+    teller.run(lambda now_s, events, decisions, answers: seen.extend(
+        [now_s, each.kind, each.job] for each in decisions))
+    result = seen
+    """)
+    assert found == [[50.0, "start", "wide"]]
