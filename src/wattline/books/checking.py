@@ -43,6 +43,7 @@ from wattline.books.possible import (
 )
 from wattline.model.errors import InputError
 from wattline.policies.control import nodes_of
+from wattline.policies.memory import memories
 from wattline.policies.state import ASIDE, HELD, OVER, PAUSED, PENDING, QUEUED, RUNNING
 
 if TYPE_CHECKING:
@@ -132,12 +133,19 @@ class Checker:
         row, reason = self._known(event.job, RUNNING, PAUSED)
         if reason:
             return reason
-        if int(self.books.state.live[row].state) == PAUSED:
-            return f"job '{event.job}' is paused"
+        if not self._was_paused(row):  # such a job has given its units back
+            self._give_back(row)
         self._new_state[row] = -1
-        self._give_back(row)
         self._add(code.ENDED, row, 1.0 if event.completed else 0.0)
         return ""
+
+    def _was_paused(self, row: int) -> bool:
+        """Whether a job that is over was paused; the policy lets it go on no more."""
+        paused = int(self.books.state.live[row].state) == PAUSED
+        if paused:
+            for memory in memories(self.books.policy).values():
+                memory.forget(row)
+        return paused
 
     def _give_back(self, row: int) -> None:
         """What a job leaves: units that are out of order are not free."""
@@ -340,8 +348,9 @@ class Checker:
             self._add(code.SUBMITTED, row, ended_s + job.think_s)
 
     def _cancelled(self, event: Cancelled) -> str:
-        row, reason = self._known(event.job, QUEUED, ASIDE, HELD)
+        row, reason = self._known(event.job, QUEUED, ASIDE, HELD, PAUSED)
         if not reason:
+            self._was_paused(row)
             self._new_state[row] = -1
             self._add(code.CANCELLED, row)
         return reason
