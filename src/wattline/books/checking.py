@@ -324,7 +324,7 @@ class Checker:
 
     def _admit(self) -> None:
         """Write the jobs that arrive into the books together; one by one where one is refused."""
-        jobs, self._arriving = list(self._arriving.values()), {}
+        jobs, self._arriving = self._in_turn(), {}
         if not jobs:
             return
         try:
@@ -336,6 +336,23 @@ class Checker:
             for job in jobs:
                 self._arriving = {job.job: job}
                 self._admit()
+
+    def _in_turn(self) -> list[Submitted]:
+        """The jobs that arrive as they were given, but each behind the one that it waits for."""
+        placed: dict[Key, Submitted] = {}
+        left = dict(self._arriving)
+        for job in self._arriving.values():
+            chain: dict[Key, Submitted] = {}
+            key: Key | None = job.job
+            while key is not None and key in left:
+                chain[key] = left.pop(key)
+                key = chain[key].after
+            if key is not None and key in chain:
+                self.refused += [Refused(each, f"job '{each.job}' would wait for itself")
+                                 for each in chain.values()]
+            else:
+                placed |= dict(reversed(chain.items()))
+        return list(placed.values())
 
     def _admitted(self, jobs: list[Submitted]) -> None:
         first = self.books.admit(jobs, self.now_s)
