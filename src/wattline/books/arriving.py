@@ -18,6 +18,7 @@ from wattline.policies.state import (
     ASIDE,
     CANCELLED,
     HELD,
+    PAUSED,
     PLAN_STALE,
     QUEUED,
     RUNNING,
@@ -98,8 +99,8 @@ def hold_until(st: State, record: Record, job: int, time_s: float) -> None:
 
 @kernel_part
 def cancel(st: State, record: Record, policy: Composition, job: int) -> None:
-    """A job that has not started is withdrawn; those that wait for it need not any more."""
-    if st.live[job].state not in (QUEUED, ASIDE, HELD):
+    """A job that does not run is withdrawn; those that wait for it need not any more."""
+    if st.live[job].state not in (QUEUED, ASIDE, HELD, PAUSED):
         return  # it was refused in this very step
     leave_waiting(st, job)
     st.live[job].state = CANCELLED

@@ -43,6 +43,7 @@ from wattline.books.possible import (
 )
 from wattline.model.errors import InputError
 from wattline.policies.control import nodes_of
+from wattline.policies.memory import memories
 from wattline.policies.state import ASIDE, HELD, OVER, PAUSED, PENDING, QUEUED, RUNNING
 
 if TYPE_CHECKING:
@@ -132,12 +133,19 @@ class Checker:
         row, reason = self._known(event.job, RUNNING, PAUSED)
         if reason:
             return reason
-        if int(self.books.state.live[row].state) == PAUSED:
-            return f"job '{event.job}' is paused"
+        if not self._was_paused(row):  # such a job has given its units back
+            self._give_back(row)
         self._new_state[row] = -1
-        self._give_back(row)
         self._add(code.ENDED, row, 1.0 if event.completed else 0.0)
         return ""
+
+    def _was_paused(self, row: int) -> bool:
+        """Whether a job that is over was paused; the policy lets it go on no more."""
+        paused = int(self.books.state.live[row].state) == PAUSED
+        if paused:
+            for memory in memories(self.books.policy).values():
+                memory.forget(row)
+        return paused
 
     def _give_back(self, row: int) -> None:
         """What a job leaves: units that are out of order are not free."""
@@ -316,7 +324,7 @@ class Checker:
 
     def _admit(self) -> None:
         """Write the jobs that arrive into the books together; one by one where one is refused."""
-        jobs, self._arriving = list(self._arriving.values()), {}
+        jobs, self._arriving = self._in_turn(), {}
         if not jobs:
             return
         try:
@@ -329,6 +337,23 @@ class Checker:
                 self._arriving = {job.job: job}
                 self._admit()
 
+    def _in_turn(self) -> list[Submitted]:
+        """The jobs that arrive as they were given, but each behind the one that it waits for."""
+        placed: dict[Key, Submitted] = {}
+        left = dict(self._arriving)
+        for job in self._arriving.values():
+            chain: dict[Key, Submitted] = {}
+            key: Key | None = job.job
+            while key is not None and key in left:
+                chain[key] = left.pop(key)
+                key = chain[key].after
+            if key is not None and key in chain:
+                self.refused += [Refused(each, f"job '{each.job}' would wait for itself")
+                                 for each in chain.values()]
+            else:
+                placed |= dict(reversed(chain.items()))
+        return list(placed.values())
+
     def _admitted(self, jobs: list[Submitted]) -> None:
         first = self.books.admit(jobs, self.now_s)
         self.taken += jobs
@@ -340,8 +365,9 @@ class Checker:
             self._add(code.SUBMITTED, row, ended_s + job.think_s)
 
     def _cancelled(self, event: Cancelled) -> str:
-        row, reason = self._known(event.job, QUEUED, ASIDE, HELD)
+        row, reason = self._known(event.job, QUEUED, ASIDE, HELD, PAUSED)
         if not reason:
+            self._was_paused(row)
             self._new_state[row] = -1
             self._add(code.CANCELLED, row)
         return reason

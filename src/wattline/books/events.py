@@ -15,7 +15,7 @@ Key = int | str
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A running job is over."""
+    """A running job is over, or one that is paused."""
 
     job: Key
     completed: bool = True
@@ -149,7 +149,7 @@ class Submitted:
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """A job that has not started is withdrawn."""
+    """A job that has not started, or is paused, is withdrawn."""
 
     job: Key
 

@@ -101,12 +101,17 @@ def end_job(
     st: State, record: Record, world: Any, policy: Composition, job: int, completed: bool
 ) -> None:
     """A job, brought up to date, has ended: its work is done, or it was killed."""
-    clock = st.clock[0]
+    release_units(st, world, policy, job)
+    close_job(st, record, job, completed)
+
+
+@kernel
+def close_job(st: State, record: Record, job: int, completed: bool) -> None:
+    """A job that holds no units, or no more, is over."""
     live = st.live[job]
     live.completed = 1 if completed else 0
-    release_units(st, world, policy, job)
     live.state = DONE
-    live.end_s = clock.now_s
+    live.end_s = st.clock[0].now_s
     record.meter[0].done += 1
     log_event(st, record, END, job, live.energy_j)
 

@@ -20,14 +20,14 @@ from wattline.books.arriving import (
     take_back,
 )
 from wattline.books.deciding import decide
-from wattline.books.keeping import bring_up_to_date, correct, end_job, integrate
+from wattline.books.keeping import bring_up_to_date, close_job, correct, end_job, integrate
 from wattline.books.measuring import measure_job, measure_machine
 from wattline.books.outages import units_down, units_up
 from wattline.books.record import Record
 from wattline.books.reserving import change_cap, make_window, remove_window
 from wattline.model.kernel import constants, kernel, kernel_part
 from wattline.policies.contract import Composition, counters_read
-from wattline.policies.state import State
+from wattline.policies.state import PAUSED, State
 
 EVENT = np.dtype([("kind", "i8"), ("job", "i8"), ("value", "f8"), ("more", "f8"), ("rest", "f8")])
 
@@ -62,8 +62,11 @@ def _apply(st: State, record: Record, world: Any, policy: Composition, event: An
     kind = event.kind
     job = event.job
     if kind == ENDED:
-        bring_up_to_date(st, job)
-        end_job(st, record, world, policy, job, event.value != 0.0)
+        if st.live[job].state == PAUSED:
+            close_job(st, record, job, event.value != 0.0)
+        else:
+            bring_up_to_date(st, job)
+            end_job(st, record, world, policy, job, event.value != 0.0)
         if st.jobs[job].first_dependent >= 0:
             release_dependents(st, record, policy, job)
     elif kind == CONFIRMED:

@@ -26,7 +26,7 @@ from wattline.policies.memory import bound
 from wattline.policies.placement.counted import Counted
 from wattline.policies.queue import enqueue
 from wattline.policies.regulation.none import NoRegulation
-from wattline.policies.state import ASIDE, PLAN_STALE, QUEUED, REFUSED, State
+from wattline.policies.state import ASIDE, PAUSED, PLAN_STALE, QUEUED, REFUSED, State
 
 if TYPE_CHECKING:
     from wattline.books.books import Books
@@ -52,7 +52,7 @@ def under(books: Books, policy: Composition) -> Books:
     for row in state.running[: state.clock[0].running]:
         state.live[row].config = 0
         occupied(state, other.policy.placement, int(row))
-    for row in np.flatnonzero(np.isin(state.live.state, (QUEUED, ASIDE))):
+    for row in np.flatnonzero(np.isin(state.live.state, (QUEUED, ASIDE, PAUSED))):
         _as_submitted(state, int(row))
         if _never_starts(state, other.policy, int(row)):
             state.live[row].state = REFUSED
@@ -144,6 +144,8 @@ def _forget_plans(state: State) -> None:
 
 def _as_submitted(state: State, row: int) -> None:
     live, asked = state.live[row], state.jobs[row]
-    live.units, live.requested_s, live.watts = asked.units, asked.requested_s, asked.watts
+    live.units, live.watts = asked.units, asked.watts
+    if np.isnan(live.start_s):  # otherwise it was paused, and what is left of its request counts
+        live.requested_s = asked.requested_s
     live.config, live.stretch = 0, 1.0
     live.level, live.slowdown, live.dynamic = -1, 1.0, 1.0

@@ -20,12 +20,13 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
+def replacing(path: str | Path, lasting: bool = False) -> Iterator[Path]:
     """Where to write so that `path` changes if, and only if, all went well.
 
     That is a draft beside the file, which takes its place at the end. Of a link it is the file
     behind it that changes, never the link. A device or a pipe cannot be replaced, or it would be
-    one no longer: it is written to directly.
+    one no longer: it is written to directly. `lasting`: it is on the disk when it has its place,
+    also where the power fails right after.
     """
     path = Path(path)
     try:
@@ -41,9 +42,22 @@ def replacing(path: str | Path) -> Iterator[Path]:
         with _draft(target) as draft:
             yield draft
             draft.chmod(_new_mode() if old is None else stat.S_IMODE(old.st_mode))
+            if lasting:
+                _sync(draft)
             draft.replace(target)
+            if lasting:
+                _sync(target.parent)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _status(path: Path) -> os.stat_result | None:

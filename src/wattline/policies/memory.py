@@ -74,6 +74,9 @@ class Memory(KernelArrays):
         """The same memory with other arrays, as they were saved."""
         return type(self)(self.find, **arrays)
 
+    def forget(self, job: int) -> None:
+        """A paused job is over, or withdrawn: a memory that lists those leaves it out."""
+
     def annotate(self, first: int, jobs: JobTable, logged: Mapping[str, Any]) -> None:
         """Note what the policy has to know of new jobs, in rows from `first` on.
 

@@ -44,7 +44,7 @@ def book_start(st: State, job: int, rate: float, power_w: float) -> None:
     """Write a start into the books of a job whose nodes are chosen, and note the action."""
     clock = st.clock[0]
     live = st.live[job]
-    resumed = live.state == PAUSED
+    resumed = live.state == PAUSED or live.start_s == live.start_s  # queued again after a pause
     if resumed:
         clock.replan = PLAN_STALE  # no plan knows of it
     live.state = RUNNING

@@ -46,7 +46,7 @@ def run_with_journal(
     teller = Teller(plan.jobs, plan.machine, policies[0], plan.rules)
     teller.switch(Switch(time_s, along_axes(other), _scenario(other))
                   for time_s, other in changes)
-    with replacing(path) as draft, Path(draft).open("w") as out:
+    with replacing(path, lasting=True) as draft, Path(draft).open("w") as out:
         # Run times are written only where a policy goes by what jobs declare.
         journal = JournalWriter(out.write, keeps_work=any(map(declares_work, policies)))
         teller.books.keep_journal(journal, {"scenario": _scenario(plan)})

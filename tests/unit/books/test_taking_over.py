@@ -125,3 +125,60 @@ def test_what_the_cap_of_the_next_policy_has_room_for_is_not_refused_by_it() -> 
     result = seen
     """)
     assert found == [[50.0, "start", "wide"]]
+
+
+PAUSING = LEVELS + """
+    from tests.support.regulated import MACHINE, NAMES, regulated, typed_jobs
+    from wattline.engine.telling import Teller
+    from wattline.policies.state import PAUSED
+    def paused(books):
+        return [int(row) for row in np.flatnonzero(books.state.live.state == PAUSED)]
+    def pausing():
+        for name in NAMES:
+            teller = Teller(typed_jobs(1), MACHINE, regulated(name, preempt=True))
+            while not teller.finished() and not paused(teller.books):
+                teller.instant()
+            if paused(teller.books):
+                yield teller
+"""
+
+
+def test_paused_jobs_go_on_under_a_policy_that_pauses_none() -> None:
+    """They wait in its queue, are resumed, and do what was left of their work alone."""
+    found = in_plain(PAUSING + """
+    result = []
+    for teller in pausing():
+        rows = paused(teller.books)
+        left_s = [float(teller.books.state.live[row].work_s) for row in rows]
+        teller.books = teller.books.with_policy(compose())
+        resumed = {}
+        teller.run(lambda now_s, events, decisions, answers: resumed.update(
+            {each.job: now_s for each in decisions if each.kind == "resume"}))
+        live = teller.books.state.live
+        ran_s = [float(live[row].end_s) - resumed[row] for row in rows]
+        result.append([int(teller.books.record.meter[0].done) == len(teller.jobs),
+                       bool(np.allclose(ran_s, left_s)), sums(teller.books)])
+    """)
+    assert found
+    assert all(each == [True, True, [True, True]] for each in found)
+
+
+@pytest.mark.parametrize("event", ["Ended", "Cancelled"])
+def test_a_paused_job_may_end_or_be_withdrawn_and_is_not_resumed(event: str) -> None:
+    found = in_plain(PAUSING + f"    kind = {event}" + """
+    result = []
+    for teller in pausing():
+        books = teller.books
+        row = paused(books)[0]
+        before = [int(books.state.clock[0].free), books.power_w]
+        books.apply(books.now_s, [kind(books.roll.key(row))])
+        said = [each.reason for each in books.refused]
+        after = [int(books.state.clock[0].free), books.power_w]
+        kinds = []
+        teller.run(lambda now_s, events, decisions, answers: kinds.extend(
+            each.kind for each in decisions if each.job == row))
+        done = int(books.record.meter[0].done)
+        result.append([said, before == after, kinds, done == len(teller.jobs)])
+    """)
+    assert found
+    assert all(each == [[], True, [], True] for each in found)

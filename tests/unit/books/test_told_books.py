@@ -194,3 +194,22 @@ def test_another_policy_takes_over_in_the_middle() -> None:
     assert found[0] == [["start", "wide"]]
     assert found[1] == [["refuse", "wide"], ["start", "b"]]
     assert found[2:] == [2400.0, 720.0 + 2 * 210.0]
+
+
+def test_a_job_may_be_told_in_one_step_before_the_one_that_it_waits_for() -> None:
+    """Others keep their turn; jobs that wait for each other are refused, unknown ones are over."""
+    found = in_plain(BOOKS + """
+    books = opened()
+    first = told(books.step(0, [Submitted("c", 1, 10.0, after="a"), Submitted("x", 1, 10.0),
+                                Submitted("a", 1, 10.0, after="b"), Submitted("b", 1, 10.0),
+                                Submitted("p", 1, 10.0, after="q"),
+                                Submitted("q", 1, 10.0, after="p"),
+                                Submitted("late", 1, 10.0, after="long ago")]))
+    refused = [each.reason for each in books.refused]
+    result = [first, refused, told(books.step(5, [Ended("b")])), told(books.step(9, [Ended("a")]))]
+    """)
+    first, refused, second, third = found
+    assert sorted(first) == [["start", "b"], ["start", "late"], ["start", "x"]]
+    assert refused == ["job 'p' would wait for itself", "job 'q' would wait for itself"]
+    assert second == [["start", "a"]]
+    assert third == [["start", "c"]]

@@ -88,6 +88,13 @@ class Desk(Memory):
     mark: Any
     trace: Any
 
+    def forget(self, job: int) -> None:
+        listed = self.paused[: self.control[0].paused]
+        kept = listed[listed != job]
+        self.paused[: len(kept)] = kept
+        self.control[0].paused = len(kept)
+
+
 
 def records(count: int, dtype: np.dtype[Any]) -> Any:
     return np.zeros(count, dtype=dtype).view(np.recarray)
