@@ -23,6 +23,7 @@ def save_picture(figure: Figure, path: Path) -> Path:
     """Write a picture; the ending of the name (.svg, .png, .pdf) says in which form."""
     check_picture(path)
     try:
+        path.parent.mkdir(exist_ok=True)  # one folder, like runs/; a path that is mistyped has more
         figure.savefig(path, dpi=110)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from None
