@@ -87,7 +87,8 @@ def test_a_journal_is_asked_again(tmp_path: Path) -> None:
     assert wl.replay(journal).equal
     other = wl.load_scenario("bundled:main-uncapped", {"policy.order": "largest"})
     asked = wl.replay(journal, other)
-    assert isinstance(asked.alternative, wl.Result)
+    assert asked.other is not None
+    assert isinstance(asked.other.run, wl.Result)
 
 
 def test_caps_are_advised_for_jobs_that_are_there() -> None:
