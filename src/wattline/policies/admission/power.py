@@ -15,7 +15,7 @@ def never_fits(st: State, job: int, power_factor: float) -> bool:
     clock = st.clock[0]
     live = st.live[job]
     alone_w = (clock.units - live.units) * clock.idle_w + live.watts * power_factor
-    alone_w += idle_difference_w(st)
+    alone_w += idle_difference_w(st) + live.units * (clock.idle_w - least_idle_w(st))
     return bool(alone_w > clock.cap_w_max * (1.0 + TOLERANCE))
 
 
@@ -32,9 +32,20 @@ def idle_difference_w(st: State) -> float:
 
 
 @kernel
+def least_idle_w(st: State) -> float:
+    """What a unit draws idle, of the class that draws least: there a job raises the power most."""
+    if st.kinds.size < 2:
+        return float(st.clock[0].idle_w)
+    least_w = float("inf")
+    for kind in range(st.kinds.size):
+        least_w = min(least_w, st.kinds[kind].idle_w)
+    return least_w
+
+
+@kernel
 def within_cap(st: State, job: int) -> bool:
     """Whether the machine stays under the cap with this job at the current level."""
     clock = st.clock[0]
     live = st.live[job]
-    added_w = live.watts * clock.power_factor - live.units * clock.idle_w
+    added_w = live.watts * clock.power_factor - live.units * least_idle_w(st)
     return bool(clock.power_w + added_w <= clock.cap_w * (1.0 + TOLERANCE))
