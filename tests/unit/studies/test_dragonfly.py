@@ -57,6 +57,7 @@ def test_comparison_counts():
     assert lost["lost_j_per_million_exchanges"] == pytest.approx(300e6)
 
 
+@pytest.mark.compiled
 def test_a_chunk_does_not_depend_on_the_others():
     settings = Settings(repeats=1)
     together = run_chunk(settings, range(2))
