@@ -101,6 +101,7 @@ def end_job(
     st: State, record: Record, world: Any, policy: Composition, job: int, completed: bool
 ) -> None:
     """A job, brought up to date, has ended: its work is done, or it was killed."""
+    st.live[job].completed = 1 if completed else 0  # who takes the units back may learn from it
     release_units(st, world, policy, job)
     close_job(st, record, job, completed)
 
