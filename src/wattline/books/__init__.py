@@ -1,6 +1,7 @@
 """One set of books for simulated and real machines: told what happens, they say what to do."""
 
 from wattline.books.books import Books
+from wattline.books.carrying_on import carry_on
 from wattline.books.decision import Decision
 from wattline.books.events import (
     Cancelled,
@@ -20,7 +21,7 @@ from wattline.books.events import (
     Started,
     Submitted,
 )
-from wattline.books.journal import JournalWriter
+from wattline.books.journal import JournalWriter, read_journal
 from wattline.books.opening import Terms
 from wattline.policies.control import Control
 
@@ -46,4 +47,6 @@ __all__ = [
     "Started",
     "Submitted",
     "Terms",
+    "carry_on",
+    "read_journal",
 ]

@@ -18,7 +18,7 @@ from wattline.books.checking import Checker
 from wattline.books.decision import KINDS, Decision, refusal
 from wattline.books.encoding import decode, encode, policy_names
 from wattline.books.events import Event, Refused, Reserved, Submitted
-from wattline.books.journal import JournalWriter
+from wattline.books.journal import JournalWriter, Position
 from wattline.books.opening import Terms, open_state, set_window_timers, unit_active_w
 from wattline.books.record import ANSWER, Record, make_record
 from wattline.books.roll import Roll, figures
@@ -32,7 +32,7 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.policies.contract import Composition, cycle_s
-from wattline.policies.control import Control, control_of, switched
+from wattline.policies.control import Control, control_of, level_settings, switched
 from wattline.policies.memory import bound, each_memory, memories
 from wattline.policies.state import REFUSED, State, reserve
 from wattline.policies.state_records import ActionRecord
@@ -65,6 +65,8 @@ class Books:
         """Rows of reservations by their names."""
         self.journal: JournalWriter | None = None
         """Where it is written what they are told and decide; see `keep_journal`."""
+        self.written: Position | None = None
+        """Of loaded books: where their journal stood when they were saved; see `carry_on`."""
         self.keeps_log = False
         """Whether the log of events grows on, for a result; otherwise each step begins it anew."""
         self.forgotten = 0
@@ -201,6 +203,8 @@ class Books:
             control = control_of(self.policy, self.state, row, float(action.cap_w))
         elif kind in ("down", "up"):
             control = switched(self.state, row, int(action.value))
+        elif kind == "level":  # the row is the level's number
+            control = Control(**level_settings(self.policy.admission, row))
         else:
             control = Control()
         key = self.roll.key(row) if kind in ("start", "resume", "speed", "pause") else None
@@ -260,9 +264,11 @@ class Books:
         """
         if len(self.roll):
             raise InputError("a journal begins with books that no job was told of: a replay "
-                             "starts with empty ones")
-        journal.head({**(about or {}), "start_s": self.now_s,
-                      "cap_w_max": float(self.state.clock[0].cap_w_max)})
+                             "starts with empty ones; loaded books go on with the journal they "
+                             "had (`wattline.books.carry_on`)")
+        highest_w = float(self.state.clock[0].cap_w_max)
+        limit = {} if highest_w == np.inf else {"cap_w_max": highest_w}  # JSON has no infinity
+        journal.head({**(about or {}), "start_s": self.now_s, **limit})
         self.journal = journal
 
     def with_policy(

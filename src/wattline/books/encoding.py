@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from wattline.books.books import Books
     from wattline.books.opening import Terms
 
-VERSION = 2
+VERSION = 3
 _EMPTY = ("actions", "scratch", "scratch_nodes")
 """Arrays of the state that hold nothing between two steps."""
 _PASSING = ("decided", "answers")
@@ -49,6 +49,7 @@ def encode(books: Books) -> bytes:
                    for name in memory.FIELDS}
     head = {"version": VERSION, "policy": policy_names(books.policy),
             "of": fingerprint(books.machine, books.terms, books.policy),
+            "journal": None if books.journal is None else books.journal.position,
             "keeps_log": books.keeps_log, "forgotten": books.forgotten,
             "untold": [decision_values(each) for each in books.untold],
             "reservations": books.reservations, "roll": books.roll.said()}
@@ -81,7 +82,8 @@ def decode(
             arrays = {name: archive[name] for name in archive.files}
         head = json.loads(arrays.pop("head").tobytes())
     except (ValueError, OSError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"these are no books that were saved whole: {error}") from None
+        raise InputError("these bytes are no books that `Books.save` gave, or not all of them") \
+            from error
     if head.get("version") != VERSION:
         raise InputError(f"these books are of version {head.get('version')}; this is {VERSION}")
     fresh = kind.open(machine, policy, terms)
@@ -114,6 +116,8 @@ def _filled(fresh: Books, arrays: dict[str, Any], head: dict[str, Any]) -> Books
     fresh.keeps_log = bool(head["keeps_log"])
     fresh.roll = Roll.of(head["roll"], arrays["roll"])
     fresh.forgotten = int(head["forgotten"])
+    if head["journal"] is not None:
+        fresh.written = (int(head["journal"][0]), int(head["journal"][1]))
     fresh.untold = [decision_from(each) for each in head["untold"]]
     fresh.reservations = {name: int(row) for name, row in head["reservations"].items()}
     return fresh

@@ -80,9 +80,9 @@ class Reserved:
 
 @dataclass(frozen=True, slots=True)
 class CapChanged:
-    """From now on the machine may draw so much; reservations take from it."""
+    """From now on the machine may draw so much; reservations take from it. Infinite: no cap."""
 
-    watts: float
+    watts: float = float("inf")
 
 
 @dataclass(frozen=True, slots=True)

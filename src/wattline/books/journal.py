@@ -27,6 +27,8 @@ from wattline.model.errors import InputError
 
 MARK = "wattline journal"
 VERSION = 1
+Position = tuple[int, int]
+"""How many entries were written, and the checksum of all lines up to there."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,12 @@ class Entry:
 class JournalLines:
     """The lines of one journal in the making: each carries on the checksum of those before it."""
 
-    def __init__(self) -> None:
-        self._sum = 0
-        self._entries = 0
+    def __init__(self, position: Position = (0, 0)) -> None:
+        self._entries, self._sum = position
+
+    @property
+    def position(self) -> Position:
+        return self._entries, self._sum
 
     def head(self, about: dict[str, Any]) -> str:
         """The first line: what the books began with."""
@@ -88,11 +93,19 @@ class JournalWriter:
     Books touch no file: `write` is a file's, or whatever sees to it that a line is kept.
     """
 
-    def __init__(self, write: Callable[[str], object], *, keeps_work: bool = True) -> None:
-        self._lines = JournalLines()
+    def __init__(
+        self, write: Callable[[str], object], *, keeps_work: bool = True,
+        position: Position = (0, 0),
+    ) -> None:
+        self._lines = JournalLines(position)
         self._write = write
         self._keeps_work = keeps_work
         """Whether the work of jobs is written: a simulation knows it, and no machine does."""
+
+    @property
+    def position(self) -> Position:
+        """Where it stands: books that are saved keep it, to find the place again."""
+        return self._lines.position
 
     def head(self, about: Mapping[str, Any]) -> None:
         self._write(self._lines.head(dict(about)))
@@ -126,24 +139,29 @@ class Journal:
     """Whether its writer came to the end; known when all entries were read."""
     damaged: list[int] = field(default_factory=list)
     """Numbers of lines whose checksum does not fit; they are read all the same if they can be."""
+    torn: str = ""
+    """The beginning of a last line, where the writer was interrupted in the middle of it."""
     _sum: int = 0
+    _seen: int = 0
+
+    @property
+    def position(self) -> Position:
+        """Where it stands after the entry that was read last."""
+        return self._seen, self._sum
 
     def entries(self) -> Iterator[Entry]:
-        self.complete, self._sum, seen = False, self._sum, 0
+        self.complete = False
         for number, line in enumerate(self.lines, start=2):
-            if not line.endswith("\n"):
-                self.damaged.append(number)  # the writer was interrupted in the middle of it
-                return
             place = f"{self.source}, line {number}"
             value, self._sum, whole = _read(line, self._sum, place)
             if not whole:
                 self.damaged.append(number)
             if isinstance(value, dict) and "entries" in value:
-                self.complete = value["entries"] == seen
+                self.complete = value["entries"] == self._seen
                 if not self.complete:
                     self.damaged.append(number)
                 continue
-            seen += 1
+            self._seen += 1
             yield _entry(value, place)
 
 
@@ -157,7 +175,9 @@ def read_journal(text: str, source: str) -> Journal:
         raise InputError(f"{source}: this is no journal; `wattline simulate --journal` writes one")
     if head[MARK] != VERSION:
         raise InputError(f"{source}: a journal of version {head[MARK]}; this is {VERSION}")
-    return Journal(head, lines[1:], source, damaged=[] if whole else [1], _sum=summed)
+    torn = lines.pop() if len(lines) > 1 and not lines[-1].endswith("\n") else ""
+    damaged = ([] if whole else [1]) + ([len(lines) + 1] if torn else [])
+    return Journal(head, lines[1:], source, damaged=damaged, torn=torn, _sum=summed)
 
 
 def _read(line: str, summed: int, place: str) -> tuple[Any, int, bool]:
@@ -172,6 +192,8 @@ def _read(line: str, summed: int, place: str) -> tuple[Any, int, bool]:
 
 
 def _entry(value: Any, place: str) -> Entry:
+    if not isinstance(value, list) or len(value) < 2:
+        raise InputError(f"{place}: this is neither a step of a journal nor its end")
     try:
         time_s = float(value[0])
         if not math.isfinite(time_s):
@@ -182,6 +204,8 @@ def _entry(value: Any, place: str) -> Entry:
         decided = value[2] if len(value) > 2 else None
         decisions = None if decided is None else tuple(decision_from(each) for each in decided)
         refused = tuple(str(each) for each in value[3]) if len(value) > 3 else ()
-    except (InputError, TypeError, ValueError, KeyError, IndexError, OverflowError) as error:
+    except (InputError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{place}: {error}") from None
+    except KeyError:
+        raise InputError(f"{place}: this is neither a step nor a change of the policy") from None
     return Entry(time_s, events, decisions, refused=refused)

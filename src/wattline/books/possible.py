@@ -73,7 +73,6 @@ def no_figure(name: str, value: Any) -> str:
 
 
 
-
 def no_job(job: Submitted, units: int) -> str:
     """Why a job cannot be; empty where it can."""
     if not is_whole(job.units) or not 1 <= job.units <= units:

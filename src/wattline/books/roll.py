@@ -32,6 +32,8 @@ class Roll:
         self._rows: dict[Key, int] = {}
         self.jobs: list[Submitted] = []
         self.codes: dict[str, dict[str, int]] = {column: {} for column in NAMED}
+        self._names: dict[str, list[str]] = {column: [] for column in NAMED}
+        """The names behind the codes of each column; a code without a name stands for itself."""
         self.over: dict[Key, float] = {}
         """When the last jobs that are over and forgotten ended; those that did not run at -inf."""
 
@@ -43,6 +45,7 @@ class Roll:
                      in enumerate(zip(said["keys"], numbers.tolist(), strict=True))]
         made._rows = {job.job: row for row, job in enumerate(made.jobs)}
         made.codes = {column: dict(known) for column, known in said["codes"].items()}
+        made._names = {column: list(known) for column, known in made.codes.items()}
         made.over = dict(said["over"])
         return made
 
@@ -83,6 +86,7 @@ class Roll:
         other.jobs = list(self.jobs)
         other.over = dict(self.over)
         other.codes = {column: dict(codes) for column, codes in self.codes.items()}
+        other._names = {column: list(names) for column, names in self._names.items()}
         return other
 
     def write(
@@ -105,24 +109,26 @@ class Roll:
 
     def table(self, jobs: Sequence[Submitted], now_s: float) -> JobTable:
         """What was said of jobs as a table, for policies to look at."""
-        names: dict[str, list[str]] = {column: [] for column in NAMED}
         codes: dict[str, list[int]] = {column: [] for column in NAMED}
         for job in jobs:
             for column in NAMED:
-                code = self.code(job, column)
-                codes[column].append(code)
-                known = names[column]
-                known += [str(place) for place in range(len(known), code + 1)]
-                name = name_of(job, column)
-                if name:
-                    known[code] = name
+                codes[column].append(self._named(job, column))
         return JobTable.build(
             submit_s=np.full(len(jobs), now_s), run_s=[job.work_s for job in jobs],
             requested_s=[job.requested_s for job in jobs],
             procs=[job.procs or job.units for job in jobs], power_w=[job.watts for job in jobs],
             think_s=[job.think_s for job in jobs],
-            names={column: tuple(known) for column, known in names.items() if known}, **codes,
+            names={column: tuple(known) for column, known in self._names.items() if known}, **codes,
         )
+
+    def _named(self, job: Submitted, column: str) -> int:
+        """The job's code in a column, and its name noted behind it."""
+        code, name = self.code(job, column), name_of(job, column)
+        if name:
+            known = self._names[column]
+            known += [str(place) for place in range(len(known), code + 1)]
+            known[code] = name
+        return code
 
     def code(self, job: Submitted, column: str) -> int:
         """The teller's own number, or one for each name in the order in which they are met."""

@@ -101,7 +101,10 @@ def _print(journal: str, asked: Any) -> None:
     else:
         first = found.first_difference
         click.echo(f"first difference at step {first.step}, {first.time_s:g} s:")
-        rows = [[where, _told(decisions)] for where, decisions in
+        alike = _alike(first.journal, first.here)
+        if alike:
+            click.echo(f"  ({counted(alike, 'decision')} of it the same)")
+        rows = [[where, _told(decisions[alike:])] for where, decisions in
                 (("journal", first.journal), ("here", first.here))]
         print_table(["", "decided"], rows)
     if asked.other is not None and asked.other.run is not None:
@@ -116,9 +119,30 @@ def _print(journal: str, asked: Any) -> None:
                     "the same jobs under the other policy")
 
 
+def _alike(journal: Any, here: Any) -> int:
+    """How many decisions at the beginning are the same."""
+    pairs = enumerate(zip(journal, here, strict=False))
+    return next((place for place, (one, other) in pairs if one != other),
+                min(len(journal), len(here)))
+
+
 def _told(decisions: Any) -> str:
+    """Decisions with all that is to be carried out: they may differ in any of it."""
     told = [f"{each.kind} {'' if each.job is None else each.job}".strip()
-            + f" ({each.rate:g}, {each.power_w:.15g} W, {each.control.units} units)"
+            + f" ({each.rate:.15g}, {each.power_w:.15g} W{_set(each.control)})"
             for each in decisions]
     more = f" and {len(told) - 8} more" if len(told) > 8 else ""
     return ", ".join(told[:8]) + more if told else "nothing"
+
+
+def _set(control: Any) -> str:
+    """What is set, by name; of many nodes the first."""
+    said = {name: value for name, value in asdict(control).items() if value not in (None, ())}
+    return "".join(f", {name} {_short(value)}" for name, value in said.items())
+
+
+def _short(value: Any) -> str:
+    if not isinstance(value, tuple):
+        return str(value)
+    more = f" and {len(value) - 12} more" if len(value) > 12 else ""
+    return " ".join(map(str, value[:12])) + more

@@ -24,8 +24,12 @@ class Control:
     nodes: tuple[int, ...] = ()
     """Which ones, where nodes are chosen: of a job, or of those that are switched off or on."""
     frequency_hz: float | None = None
+    frequency_share: float | None = None
+    """The same relative to the highest frequency, where a policy knows no hertz."""
     cap_w: float | None = None
     """Of a node, or of what the axis caps in it."""
+    node_caps_w: tuple[float, ...] = ()
+    """The cap of each of `nodes`, where they differ; `cap_w` is then their mean."""
     cores: int | None = None
     """Of each node."""
     threads: int | None = None
@@ -37,6 +41,12 @@ class Control:
 @singledispatch
 def settings(axis: Any, st: State, job: int) -> dict[str, Any]:
     """What this axis chose for a job, as fields of `Control`; register it for your own type."""
+    return {}
+
+
+@singledispatch
+def level_settings(axis: Any, level: int) -> dict[str, Any]:
+    """What a level of the whole machine means, as fields of `Control`."""
     return {}
 
 

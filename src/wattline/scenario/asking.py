@@ -54,6 +54,8 @@ from wattline.scenario.work_seen import WorkSeen
 
 OUTSIDE = (NodesDown, NodesUp, Reserved, ReservationRemoved, CapChanged, Cancelled, Changed)
 """Events that no policy brings about: they happen whatever is decided."""
+TAKEN = ("policy", "power", "network", "shares")
+"""Parts of the other scenario that are asked; jobs, machine and all else are the journal's."""
 NOT_UP_TO_THERE = ("up to there its own policy decides otherwise than the journal says: the other "
                    "was not asked")
 
@@ -70,7 +72,10 @@ class Since:
         """`90m`, or `decision:17`."""
         kind, colon, number = text.partition(":")
         if kind != "decision" or not colon:
-            return cls(time_s=parse_duration(text))
+            time_s = parse_duration(text)
+            if time_s < 0:
+                raise InputError(f"'{text}' is before the journal begins; times count from 0 on")
+            return cls(time_s=time_s)
         if not number.isdecimal() or not number.isascii() or int(number[:12]) < 1:
             raise InputError(f"'{text}' names no decision; they count from 1, as in decision:17")
         return cls(decision=int(number[:12]))
@@ -140,6 +145,8 @@ class _Question:
     """The journal's jobs under the other policy."""
     own_cap: bool
     """Whether the other scenario has a cap; otherwise the journal's goes on."""
+    left_out: tuple[str, ...]
+    """What the other scenario says otherwise and is no matter of the policy."""
     seen: WorkSeen
     source: str
     allow_code: bool
@@ -158,7 +165,8 @@ class _Question:
         own_cap = other.power.cap is not None or other.power.watch_cap is not None
         ready = plan_of({"scenario": _scenario(head, other, own_cap)}, entries, source,
                         {job: seen.total_s(job) for job in seen.ended}, allow_code=allow_code)
-        return cls(head, entries, place, from_s, ready, own_cap, seen, source, allow_code)
+        left_out = _said_otherwise(head, other)
+        return cls(head, entries, place, from_s, ready, own_cap, left_out, seen, source, allow_code)
 
     @cached_property
     def jobs(self) -> list[Submitted]:
@@ -217,7 +225,7 @@ class _Question:
                 "are, and after the first difference they contradict what is decided here"]
         if self.own_cap:
             said.append("the cap is the journal's: that of the other scenario is left out")
-        return rest, Otherwise(self.from_s, False, tuple(said))
+        return rest, Otherwise(self.from_s, False, (*said, *self._journals_own()))
 
     def _decisions(self) -> int:
         return sum(len(entry.decisions or ()) for entry in self.entries)
@@ -268,7 +276,11 @@ class _Question:
                          if isinstance(event, Started | NotStarted | Measured))
         said += [f"events {name} are left out, the world here is a simulated one ({count})"
                  for name, count in sorted(inside.items())]
-        return tuple(said)
+        return (*said, *self._journals_own())
+
+    def _journals_own(self) -> list[str]:
+        return [f"{name} is the journal's: that of the other scenario is left out"
+                for name in self.left_out]
 
 
 def counted(unknown: Sequence[Key]) -> str:
@@ -278,13 +290,26 @@ def counted(unknown: Sequence[Key]) -> str:
     return f"{len(unknown)} jobs (the first is '{unknown[0]}') are"
 
 
-def _scenario(head: Mapping[str, Any], other: Scenario, own_cap: bool) -> dict[str, Any]:
-    """The journal's scenario with what the other says of decisions; its cap where that has none."""
+def _own(head: Mapping[str, Any]) -> Scenario:
+    """The scenario that the journal was written with."""
     try:
-        own = Scenario.model_validate(head["scenario"])
+        return Scenario.model_validate(head["scenario"])
     except (KeyError, ValueError):
         raise InputError("the first line of the journal says no scenario; ask it in Python, with "
                          "`wattline.books.replay`") from None
+
+
+def _said_otherwise(head: Mapping[str, Any], other: Scenario) -> tuple[str, ...]:
+    """Parts in which the other scenario differs and that are taken from the journal."""
+    own = _own(head)
+    return tuple(sorted(
+        name for name in other.model_fields_set - {*TAKEN, "name", "trace"}
+        if getattr(own, name) != getattr(other, name)))
+
+
+def _scenario(head: Mapping[str, Any], other: Scenario, own_cap: bool) -> dict[str, Any]:
+    """The journal's scenario with what the other says of decisions; its cap where that has none."""
+    own = _own(head)
     power = other.power
     cap = own.power.cap if own.power.cap is not None else own.power.watch_cap
     if not own_cap and cap is not None:

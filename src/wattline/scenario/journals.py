@@ -166,10 +166,11 @@ def along_axes(ready: Plan) -> Composition:
 
 def books_of(head: Mapping[str, Any], ready: Plan) -> Books:
     try:
-        start_s, highest_w = float(head["start_s"]), float(head["cap_w_max"])
+        start_s = float(head["start_s"])
+        highest_w = float(head.get("cap_w_max", "inf"))
     except (KeyError, TypeError, ValueError, OverflowError):
-        raise InputError("the first line of the journal says neither when it begins nor the "
-                         "highest cap") from None
+        raise InputError("the first line of the journal does not say when it begins, or its "
+                         "highest cap is no number") from None
     return Books.open(ready.machine, along_axes(ready), ready.rules.terms, start_s=start_s,
                       cap_w_max=highest_w)
 

@@ -177,7 +177,8 @@ def composition(case: Case) -> Composition:
     methods = {
         "none": NoLimit(), "block": Block(), "wait": Wait(WAIT_S, WAIT_SLOTS),
         "dvfs": Dvfs(np.array([f**case.beta for f in LEVELS]),
-                     np.array([power_factor(f, case.alpha) for f in LEVELS])),
+                     np.array([power_factor(f, case.alpha) for f in LEVELS]),
+                     share=np.array(LEVELS)),
     }
     return Composition(Fcfs() if case.order == "fcfs" else Wfp(), Easy(), methods[case.method],
                        Requested(), Counted(), NoRegulation())

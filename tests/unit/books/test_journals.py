@@ -142,3 +142,77 @@ def test_a_journal_with_a_value_beyond_all_bounds_is_refused_in_one_line() -> No
     assert len(found) == 5
     assert all(each.startswith("day.journal, line 2: ") for each in found)
     assert all("\n" not in each and len(each) < 250 for each in found)
+
+
+SAVED = WRITING + """
+    books, lines = writing(cap_w_max=1500.0)
+    books.step(0, [CapChanged(1500.0), Submitted("a", 8, 100.0, application="lu")])
+    books.step(1, [Submitted("b", 2, 10.0, application="bt"), Ended("nobody")])
+    saved = books.save()
+    def loaded():
+        return Books.load(saved, books.machine, compose(), books.terms)
+    def journal():
+        return read_journal("".join(lines), "journal")
+    def refusal(*given):
+        try:
+            carry_on(*given)
+        except InputError as error:
+            return str(error)
+"""
+
+
+def test_loaded_books_catch_up_with_their_journal_and_write_on_in_it() -> None:
+    """As after a crash: the books were saved at 1 s, the journal goes on to 50 s."""
+    found = in_plain(SAVED + """
+    books.step(20, [Submitted("c", 2, 10.0, application="lu")])
+    decided = books.step(50, [Ended("a")])
+    behind = journal()
+    other = carry_on(loaded(), behind, lines.append)
+    told_then = [told(other.step(61, [Ended("b")])), other.now_s, other.energy_j]
+    other.journal.end()
+    whole = journal()
+    same = replay(opened(cap_w_max=1500.0), list(whole.entries()))
+    books.journal = None
+    books.step(61, [Ended("b")])
+    result = [told(decided), told_then, same.equal, whole.damaged, whole.complete, books.energy_j]
+    """)
+    decided, (then, now_s, energy_j), equal, damaged, complete, unbroken_j = found
+    assert decided == [["start", "b"], ["start", "c"]]
+    assert then == []
+    assert now_s == 61
+    assert energy_j == unbroken_j
+    assert equal
+    assert complete
+    assert damaged == []
+
+
+def test_a_journal_that_is_not_theirs_is_refused_by_loaded_books() -> None:
+    found = in_plain(SAVED + """
+    own = journal()
+    of_others = read_journal("".join(lines[:2]), "journal")
+    changed = read_journal("".join(lines).replace('"b"', '"x"', 1), "journal")
+    without = opened()
+    result = [refusal(loaded(), of_others, print), refusal(loaded(), changed, print),
+              refusal(without, own, print)]
+    books.step(50, [Ended("a")])
+    books.journal.end()
+    result.append(refusal(loaded(), journal(), print))
+    """)
+    assert "does not hold" in found[0]
+    assert "line 3 was changed" in found[1]
+    assert "no journal" in found[2]
+    assert "came to its end" in found[3]
+
+
+def test_a_line_that_was_cut_off_is_named_and_can_be_cut_from_the_file() -> None:
+    found = in_plain(SAVED + """
+    books.step(20, [Submitted("c", 2, 10.0)])
+    text = "".join(lines)
+    torn = read_journal(text[:-9], "journal")
+    whole = text[:-9].removesuffix(torn.torn)
+    lines[:] = [whole]
+    other = carry_on(loaded(), torn, lines.append)
+    other.step(20, [Submitted("c", 2, 10.0)])
+    result = ["".join(lines) == text, torn.damaged]
+    """)
+    assert found == [True, [4]]

@@ -187,7 +187,43 @@ def test_where_run_times_are_not_known_only_events_are_told(
     ["--from", "60"], ["--scenario", "OTHER", "--from", "soon"],
     ["--scenario", "OTHER", "--from", "decision:0"],
     ["--scenario", "OTHER", "--from", "decision:99999"], ["--scenario", "OTHER", "--from", "9d"],
+    ["--scenario", "OTHER", "--from", "-5"],
 ])
 def test_a_place_that_is_none_is_refused_in_one_line(journal, other, words, capsys) -> None:
     words = [str(other) if word == "OTHER" else word for word in words]
     assert len(refused("replay", journal, *words, capsys=capsys).splitlines()) == 1
+
+
+def test_a_machine_of_the_other_scenario_is_left_out_and_said_so(journal, tmp_path, capsys) -> None:
+    other = tmp_path / "larger.toml"
+    other.write_text('[trace]\nfile = "none.swf"\n[machine]\nnodes = 900\n'
+                     '[policy]\norder = "sjf"\n')
+    found = json.loads(call("replay", journal, "--scenario", other, "--json", capsys=capsys)[1])
+    assert "machine is the journal's: that of the other scenario is left out" in found["remarks"]
+
+
+def test_the_first_difference_is_shown_even_where_it_is_small(journal, tmp_path, capsys) -> None:
+    """Decisions of one step that are alike are counted; what differs is shown with all it sets."""
+    lines = journal.read_text().splitlines()
+    place = next(n for n, line in enumerate(lines) if '["start"' in line)
+    value = json.loads(lines[place].partition(" ")[2])
+    value[2][-1][4]["units"] += 1
+    summed = zlib.crc32("".join(line.partition(" ")[2] for line in lines[:place]).encode())
+    text = json.dumps(value, separators=(",", ":"))
+    lines[place] = f"{zlib.crc32(text.encode(), summed):08x} {text}"
+    path = tmp_path / "other.journal"
+    path.write_text("\n".join(lines) + "\n")
+    status, out, _ = call("replay", path, capsys=capsys)
+    assert status == 1
+    rows = [line.partition(" ")[2] for line in out.splitlines()
+            if line.lstrip().startswith(("journal ", "here "))]
+    assert len(set(rows)) == len(rows) == 2
+
+
+def test_lines_that_say_nothing_are_refused_with_what_they_lack(journal, tmp_path, capsys) -> None:
+    head, *_ = journal.read_text().splitlines(keepends=True)
+    for value, told in (('{"a":1}', "neither a step"), ("[1]", "neither a step"),
+                        ('[1,{"b":2}]', "change of the policy"), ("7", "neither a step")):
+        path = tmp_path / "bad.journal"
+        path.write_text(head + f"00000000 {value}\n")
+        assert told in refused("replay", path, capsys=capsys)

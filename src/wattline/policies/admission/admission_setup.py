@@ -37,7 +37,7 @@ def _dvfs(setting: Setting, given: DvfsParameters) -> Any:
     levels = np.array(power.levels)
     said = "latency_s" in given.model_fields_set
     return Dvfs(
-        speed=levels**power.beta,
+        speed=levels**power.beta, share=levels,
         power_factor=power.core_share * levels**power.alpha + 1.0 - power.core_share,
         latency_s=given.latency_s if said else power.latency_s,
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from wattline.model.kernel import implement, kernel
 from wattline.policies.admission.power import TOLERANCE, never_fits
 from wattline.policies.contract import (
@@ -17,6 +19,7 @@ from wattline.policies.contract import (
     refuses,
     settle,
 )
+from wattline.policies.control import level_settings, settings
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.starting import note
 from wattline.policies.state import ACT_LEVEL, State
@@ -24,11 +27,15 @@ from wattline.policies.state import ACT_LEVEL, State
 
 @decides_from_view()
 class Dvfs(NamedTuple):
-    """Levels from the slowest to the fastest: progress a second and power relative to full."""
+    """Levels from the slowest to the fastest: progress per second and power relative to full.
+
+    `share` is the frequency of each level relative to the highest: what a machine is asked for.
+    """
 
     speed: Any
     power_factor: Any
     latency_s: float = 0.0
+    share: Any = None
 
 
 @implement(admit, Dvfs)
@@ -85,3 +92,15 @@ def _settle(st: State, admission: Dvfs, policy: Composition) -> None:
 @kernel
 def _refuses(st: State, admission: Dvfs, job: int) -> bool:
     return never_fits(st, job, admission.power_factor[0])
+
+
+@settings.register
+def _settings(axis: Dvfs, st: State, job: int) -> dict[str, Any]:
+    """A job begins at the level of the machine."""
+    at = np.flatnonzero(np.asarray(axis.power_factor) == st.clock[0].power_factor)
+    return level_settings(axis, int(at[-1])) if at.size else {}
+
+
+@level_settings.register
+def _level_settings(axis: Dvfs, level: int) -> dict[str, Any]:
+    return {} if axis.share is None else {"frequency_share": float(axis.share[level])}

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import give_back, place
+from wattline.policies.control import nodes_of, settings
 from wattline.policies.placement.nodes import give_back_nodes, take_run
 from wattline.policies.state import State
 
@@ -63,3 +64,14 @@ def _place(st: State, placement: Varied, job: int) -> bool:
 @kernel
 def _give_back(st: State, placement: Varied, job: int) -> None:
     give_back_nodes(st, job)
+
+
+@settings.register
+def _settings(axis: Varied, st: State, job: int) -> dict[str, Any]:
+    """Caps in proportion to the nodes' factors; together as many watts as equal ones."""
+    row = int(st.live[job].config) - 1
+    if not axis.fitted_caps or row < 0 or not axis.offers.row_binds[row]:
+        return {}
+    factor = axis.factor[list(nodes_of(st, job))]
+    caps_w = axis.offers.row_cap_w[row] * factor / factor.mean()
+    return {"node_caps_w": tuple(float(cap_w) for cap_w in caps_w)}
