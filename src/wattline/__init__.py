@@ -81,6 +81,7 @@ if _TYPE_CHECKING:
         Watts,
         Wfp,
     )
+    from wattline.scenario.opening import open_books
     from wattline.scenario.sweep import sweep
     from wattline.studies.asking import study
     from wattline.traces import Trace, generate, read, write
@@ -155,6 +156,7 @@ __all__ = [
     "list_policies",
     "load_scenario",
     "metrics",
+    "open_books",
     "open_run",
     "predict",
     "procure",
@@ -204,6 +206,7 @@ _PLACES = {
         "NoBackfill", "NoLimit", "NodeClass", "Requested", "Sjf", "Traditional", "Varied", "Wait",
         "Watts", "Wfp"
     ), "wattline.scenario.objects"),
+    "open_books": "wattline.scenario.opening",
     "sweep": "wattline.scenario.sweep",
     "study": "wattline.studies.asking",
     **dict.fromkeys(("Trace", "generate", "read", "write"), "wattline.traces"),

@@ -1,0 +1,55 @@
+"""Books from Python: a machine and policies as `simulate` takes them, and no jobs yet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wattline.books import Books
+from wattline.model.errors import InputError, warn
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine as RunMachine
+from wattline.policies.contract import Composition
+from wattline.scenario.in_python import PolicyChoice, Source, asked
+from wattline.scenario.objects import Machine
+
+
+def open_books(
+    scenario: Source | None = None,
+    *,
+    machine: Machine | RunMachine | None = None,
+    order: PolicyChoice | None = None,
+    backfill: PolicyChoice | None = None,
+    power: PolicyChoice | None = None,
+    configure: PolicyChoice | None = None,
+    placement: PolicyChoice | None = None,
+    cap: float | str | None = None,
+    start_s: float = 0.0,
+    allow_code: bool = False,
+    **fields: Any,
+) -> Books:
+    """Books of an idle machine without jobs, to be told what happens; see `wattline.books`.
+
+    Policies are chosen as in `simulate`. `cap` is in watts and holds from the beginning, as the
+    highest to come; later ones are told (`CapChanged`).
+
+    >>> import wattline as wl
+    >>> from wattline.books import Submitted
+    >>> node = {"node_idle_w": 90, "node_active_w": 300}
+    >>> books = wl.open_books(machine=wl.Machine(nodes=8, **node), power="block", cap="1.5kW")
+    >>> told = [Submitted("a", 3, 600.0), Submitted("b", 2, 600.0)]
+    >>> [(each.kind, each.job) for each in books.step(0.0, told)]
+    [('start', 'a')]
+    """
+    policies = {"order": order, "backfill": backfill, "power": power, "configure": configure,
+                "placement": placement}
+    found = asked(scenario, trace=JobTable.build(submit_s=[], run_s=[], procs=[]), machine=machine,
+                  policies=policies, cap=cap, allow_code=allow_code, fields=fields)
+    ready = found.plan()
+    if not isinstance(ready.policy, Composition):
+        raise InputError("books need a policy along the axes, not one written in Python")
+    warn(ready.assumed)
+    steps = ready.rules.cap_w
+    cap_w = float("inf") if steps is None else float(steps.value[0])
+    highest_w = cap_w if steps is None else float(steps.value.max())
+    return Books.open(ready.machine, ready.policy, ready.rules.terms, start_s=start_s,
+                      cap_w=cap_w, cap_w_max=highest_w)
