@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -42,13 +43,36 @@ def planned_cases(cases: Sequence[str], seed: int, jobs: int) -> Plan | str:
             return both
         given = both
     kind = str(given.pop("trace", ""))
-    machine = {} if "machine.classes" in given else NODES
+    random = np.random.default_rng([seed, crc32(" ".join(cases).encode())])
+    machine = {} if "machine.classes" in given else NODES | _size(random)
+    drawn = _in_chains(trace(kind, seed, int(random.integers(jobs - 4, jobs + 5))), seed)
+    made = _plan(cases, machine | given | _reserved(random), drawn)
+    # Not all go with a reservation of nodes; then they are tried without.
+    return made if isinstance(made, Plan) else _plan(cases, machine | given, drawn)
+
+
+def _plan(cases: Sequence[str], fields: dict[str, Any], drawn: Trace) -> Plan | str:
     try:
-        made = validate(changed({"name": "pair", "trace": {"file": "made"}}, machine | given),
+        made = validate(changed({"name": "pair", "trace": {"file": "made"}}, fields),
                         " with ".join(cases))
-        return plan(made, _in_chains(trace(kind, seed, jobs), seed))
+        return plan(made, drawn)
     except InputError as error:
         return str(error)
+
+
+def _size(random: np.random.Generator) -> dict[str, Any]:
+    """Room for the largest job, in two to six racks."""
+    return {"machine.nodes": int(random.choice([13, 16, 20, 23])),
+            "machine.nodes_per_rack": int(random.choice([4, 5, 8]))}
+
+
+def _reserved(random: np.random.Generator) -> dict[str, Any]:
+    """On half of the machines nodes are reserved, for now or for a while to come."""
+    if random.random() < 0.5:
+        return {}
+    return {"reservations": [{"start_s": float(random.integers(0, 500)),
+                              "duration_s": float(random.integers(50, 400)),
+                              "nodes": int(random.integers(1, 9))}]}
 
 
 def _in_chains(found: Trace, seed: int) -> Trace:
