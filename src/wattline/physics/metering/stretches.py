@@ -1,0 +1,122 @@
+"""Stretches of time with the mean power that a meter saw in each, and the joules of any part.
+
+Whatever a meter tells (watts at instants, joules since a beginning) becomes stretches: they follow
+each other without overlapping, and where nothing is known the power is NaN. A gap may be filled,
+and is then known as filled: joules always come with the seconds that were really measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from wattline.model.errors import InputError
+from wattline.model.signal import FloatArray
+
+LONGEST_GAP_S = 900.0
+"""Longer gaps are not filled unless one says so: nobody knows what happened in them."""
+
+
+class Filling(StrEnum):
+    """What stands for the power in a gap between two measured stretches."""
+
+    HELD = "held"
+    """The last power that was measured before it."""
+    INTERPOLATED = "interpolated"
+    """The mean of the powers before and after it."""
+    MEAN = "mean"
+    """The mean of all that was measured."""
+    NONE = "none"
+    """Nothing: its joules are missing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Joules:
+    """What was drawn between two times, one value per pair of times."""
+
+    energy_j: FloatArray
+    """Measured and filled."""
+    covered_s: FloatArray
+    """Seconds that were measured."""
+    filled_j: FloatArray
+    """The part of the joules that stands for gaps."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stretches:
+    """Edges of stretches and the mean power in each; NaN where it is unknown."""
+
+    edge_s: FloatArray
+    power_w: FloatArray
+    filled: npt.NDArray[np.bool_]
+    """Whether the power of a stretch was not measured but stands for a gap."""
+
+    @classmethod
+    def measured(cls, edge_s: npt.ArrayLike, power_w: npt.ArrayLike) -> Stretches:
+        edges = np.asarray(edge_s, dtype=np.float64)
+        power = np.asarray(power_w, dtype=np.float64)
+        if edges.size != power.size + 1 or not (np.diff(edges) > 0).all():
+            raise InputError("stretches need rising times, one more than powers")
+        if (power < 0).any() or np.isinf(power).any():
+            raise InputError("a meter cannot show a power below 0 W, or an infinite one")
+        return cls(edges, power, np.zeros(power.size, dtype=np.bool_))
+
+    def fill(self, how: Filling, longest_s: float = LONGEST_GAP_S) -> Stretches:
+        """Give gaps between two measured stretches a power.
+
+        Nothing is made up before the first measurement or after the last, nor in gaps that last
+        longer than `longest_s`.
+        """
+        gaps = np.isnan(self.power_w)
+        known = np.flatnonzero(~gaps)
+        if how is Filling.NONE or not known.size or known.size == gaps.size:
+            return self
+        gap = np.flatnonzero(gaps[known[0] : known[-1]]) + known[0]
+        before, after = _neighbours(known, gap)
+        lasts_s = self.edge_s[after] - self.edge_s[before + 1]
+        power = {
+            Filling.HELD: self.power_w[before],
+            Filling.INTERPOLATED: (self.power_w[before] + self.power_w[after]) / 2,
+            Filling.MEAN: np.full(gap.size, self.mean_w),
+        }[how]
+        short = lasts_s <= longest_s
+        filled_w, filled = self.power_w.copy(), self.filled.copy()
+        filled_w[gap[short]] = power[short]
+        filled[gap[short]] = True
+        return Stretches(self.edge_s, filled_w, filled)
+
+    @property
+    def mean_w(self) -> float:
+        """The mean power while it was measured; NaN where it never was."""
+        known = ~np.isnan(self.power_w) & ~self.filled
+        lasts_s = np.diff(self.edge_s)[known]
+        return float(self.power_w[known] @ lasts_s / lasts_s.sum()) if known.any() else np.nan
+
+    def between(self, start_s: npt.ArrayLike, end_s: npt.ArrayLike) -> Joules:
+        """Joules, measured seconds and filled joules between pairs of times."""
+        start, end = np.atleast_1d(start_s), np.atleast_1d(end_s)
+        found = [np.interp(end, self.edge_s, sums) - np.interp(start, self.edge_s, sums)
+                 for sums in self._sums]
+        return Joules(*found)
+
+    @cached_property
+    def _sums(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Joules, measured seconds and filled joules from the first edge to each."""
+        lasts_s = np.diff(self.edge_s)
+        energy_j = np.nan_to_num(self.power_w) * lasts_s
+        covered_s = np.where(np.isnan(self.power_w) | self.filled, 0.0, lasts_s)
+        filled_j = np.where(self.filled, energy_j, 0.0)
+        return tuple(  # type: ignore[return-value]
+            np.concatenate(([0.0], np.cumsum(each))) for each in (energy_j, covered_s, filled_j))
+
+
+def _neighbours(
+    known: npt.NDArray[np.int64], gap: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """For each stretch of a gap, the last measured one before it and the first after it."""
+    place = np.searchsorted(known, gap)
+    return known[place - 1], known[place]
