@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from wattline.model.jobs import JobTable
+from wattline.policies.declaration import AXES
 from wattline.policies.placement.network.placements import PLACEMENTS
 from wattline.policies.registry import built_in
 from wattline.scenario.build import Plan, plan
@@ -86,8 +87,9 @@ CASES: dict[str, dict[str, Any]] = {
 
 
 def every() -> set[str]:
-    """All choices of this package, as `axis.choice`."""
-    return {f"{axis}.{name}" for axis, named in built_in().items() for name in named}
+    """All choices of this package, as `axis.choice`; contracts have cases of their own."""
+    return {f"{axis}.{name}" for axis, named in built_in().items() if axis in AXES
+            for name in named}
 
 
 def planned(case: str, seed: int = 1, **fields: Any) -> Plan:

@@ -11,7 +11,8 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass
 from wattline.model.signal import Signal
 from wattline.policies.contract import Composition
-from wattline.policies.regulation.setup import POLICIES, Plan, axes, make_desk
+from wattline.policies.registry import built_in
+from wattline.policies.regulation.setup import Plan, axes, make_desk
 
 SERVERS = 12
 IDLE_W = 50.0
@@ -19,7 +20,7 @@ TYPES = {"servers": [1, 3], "time_s_min": [6.0, 12.0], "time_s_max": [12.0, 30.0
          "power_w_max": [200.0, 180.0], "power_w_min": [120.0, 110.0], "threshold": [1.0, 2.0]}
 DURATION_S = 120.0
 MACHINE = Machine.uniform(SERVERS, NodeClass(power_w_idle=IDLE_W, power_w_active=200.0))
-NAMES = tuple(POLICIES)
+NAMES = tuple(built_in()["regulation"])
 
 
 def regulated(name: str, **plan: Any) -> Composition:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from wattline.cli.choices import Choice
+from wattline.cli.choices import Choice, PolicyOption
 
 if TYPE_CHECKING:
     from wattline.scenario.regulation import RegulationScenario
@@ -33,8 +33,8 @@ _OPTIONS = (
     click.option("--warmup", metavar="TIME", help="Time before it, neither billed nor judged."),
     click.option("--log", metavar="FILE", help="A job log instead of a workload."),
     click.option("--log-start", metavar="TIME", help="Where in the log to begin."),
-    click.option("--policy", type=Choice(["aqa", "qosg", "qoscap", "energyqare",
-                                                "tracking"])),
+    click.option("--policy", cls=PolicyOption, axis="regulation", metavar="NAME",
+                 help="How the contract is kept"),
     click.option("--standby/--no-standby", default=None, help="Let standby jobs fill gaps."),
     click.option("--preempt/--no-preempt", default=None, help="Let jobs be paused."),
     click.option("--feedback/--no-feedback", default=None,

@@ -32,13 +32,22 @@ def command(name: str | None, pairs: bool, as_json: bool) -> None:
     else:
         for axis, choices in found.items():
             rows = [(name, each.summary, source_of(axis, name)) for name, each in choices.items()]
-            print_table(["name", "what it does", "from"], rows, f"[policy] {axis} = ...")
+            print_table(["name", "what it does", "from"], rows, _chosen_by(axis))
             click.echo()
 
 
+def _chosen_by(axis: str) -> str:
+    """Where one writes the name of a policy."""
+    from wattline.policies.declaration import AXES
+
+    return f"[policy] {axis} = ..." if axis in AXES else "wattline regulate --policy ..."
+
+
 def _print_pairs(found: Any, as_json: bool) -> None:
+    from wattline.policies.declaration import AXES
     from wattline.policies.going_together import refused_pairs
 
+    found = {axis: found[axis] for axis in AXES}
     refused = refused_pairs(found)
     if as_json:
         print_json({"pairs": _count(found), "refused": refused})
@@ -77,6 +86,8 @@ def _print_about(one: dict[str, Any]) -> None:
         click.echo("It has no parameters.")
     if one["axis"] == "python":
         click.echo("It takes the place of all axes.")
+    elif one["axis"] == "regulation":
+        click.echo("A contract has queues by type of job in place of the other axes.")
     elif not one["refused"]:
         click.echo("It goes with every choice along the other axes.")
     for reason, pairs in _by_reason(one).items():

@@ -21,6 +21,9 @@ from wattline.policies.setting import Chosen, Setting
 
 AXES = ("order", "backfill", "power", "configure", "placement")
 """As fields of a scenario's `[policy]`."""
+REGULATION = "regulation"
+"""The axis of contracts with the grid, in which queues by type of job take the others' place."""
+ALL_AXES = (*AXES, REGULATION)
 
 
 class Parameters(Section):
@@ -39,8 +42,11 @@ class Declaration:
     name: str
     summary: str
     """One line."""
-    make: Callable[[Setting, Any], Any]
-    """From the setting and the parameters, checked, to the NamedTuple that slots know."""
+    make: Callable[[Any, Any], Any]
+    """From the setting and the parameters, checked, to the NamedTuple that slots know.
+
+    Of a contract the setting is its `Desk`.
+    """
     parameters: type[BaseModel] = NoParameters
     needs: str = ""
     """What a scenario with it must have beside it."""
@@ -53,9 +59,9 @@ class Declaration:
             raise InputError(f"'{self.name}': {first_mistake(error, self.parameters)}") from None
 
     def __post_init__(self) -> None:
-        if self.axis not in AXES:
+        if self.axis not in ALL_AXES:
             raise PolicyError(f"policy '{self.name}': there is no axis '{self.axis}'; there are: "
-                              f"{', '.join(AXES)}")
+                              f"{', '.join(ALL_AXES)}")
         if not self.name or ":" in self.name:
             raise PolicyError(f"'{self.name}' is no name of a policy; it has letters, no colon")
         if not self.summary.strip() or "\n" in self.summary:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from wattline.model.errors import InputError
-from wattline.policies.declaration import AXES, Declaration
+from wattline.policies.declaration import ALL_AXES, AXES, Declaration
 from wattline.policies.going_together import refused_pairs
 from wattline.policies.loading import load_object
 from wattline.policies.parameter_rows import parameter_rows
@@ -22,8 +22,8 @@ def list_policies(axis: str | None = None) -> list[dict[str, Any]]:
     >>> [row["name"] for row in wl.list_policies("backfill")]
     ['none', 'easy', 'conservative']
     """
-    if axis is not None and axis not in AXES:
-        raise InputError(f"there is no axis '{axis}'; there are: {', '.join(AXES)}")
+    if axis is not None and axis not in ALL_AXES:
+        raise InputError(f"there is no axis '{axis}'; there are: {', '.join(ALL_AXES)}")
     return [{"axis": own, "name": name, "summary": each.summary, "from": source_of(own, name),
              "needs": each.needs, "parameters": parameter_rows(each.parameters)}
             for own, named in declared().items() if axis in (None, own)
@@ -67,7 +67,8 @@ def _about(
 ) -> dict[str, Any]:
     axis = declaration.axis
     others: dict[str, Iterable[str]] = {
-        other: choices if other != axis else (name,) for other, choices in found.items()}
+        other: choices if other != axis else (name,) for other, choices in found.items()
+        if other in AXES}
     clashes = [pair for pair in refused_pairs(others)
                if axis in (pair["axis"], pair["other_axis"])]
     return {"axis": axis, "name": name, "summary": declaration.summary, "from": source,

@@ -20,7 +20,7 @@ from wattline.model.errors import InputError, PolicyError, WattlineError
 from wattline.model.fields import Choice, name_of
 from wattline.model.mistakes import first_mistake
 from wattline.model.nearest import did_you_mean
-from wattline.policies.declaration import AXES, Declaration
+from wattline.policies.declaration import ALL_AXES, Declaration
 from wattline.policies.loading import load_installed, load_object
 from wattline.policies.parameter_rows import file_parameters
 from wattline.policies.placement.network.placements import PLACEMENTS
@@ -59,6 +59,11 @@ BUILT_IN: Mapping[str, str] = {
     "placement.varied": _P + "placement.varied_setup:VARIED",
     "placement.bounded": _P + "placement.bounded_setup:BOUNDED",
     "placement.claims": _P + "placement.claimed_setup:CLAIMS",
+    "regulation.aqa": _P + "regulation.regulation_setup:AQA",
+    "regulation.qosg": _P + "regulation.regulation_setup:QOSG",
+    "regulation.qoscap": _P + "regulation.regulation_setup:QOSCAP",
+    "regulation.energyqare": _P + "regulation.regulation_setup:ENERGYQARE",
+    "regulation.tracking": _P + "regulation.regulation_setup:TRACKING",
 }
 
 
@@ -67,7 +72,7 @@ def places() -> Mapping[str, Mapping[str, str]]:
     """Where each policy is declared, by axis and name: the built-in and the installed ones."""
     from importlib.metadata import entry_points
 
-    found: dict[str, dict[str, str]] = {axis: {} for axis in AXES}
+    found: dict[str, dict[str, str]] = {axis: {} for axis in ALL_AXES}
     installed = ((point.name, point.value) for point in entry_points(group=PLUGINS))
     for whole, place in (*BUILT_IN.items(), *installed):
         axis, _, name = whole.partition(".")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
-from pydantic import Field, StrictBool, ValidationError
+from pydantic import Field, StrictBool, ValidationError, field_validator
 
 from wattline.grid.curtailment import Curtailment
 from wattline.grid.dayahead import HOUR_S
@@ -19,14 +19,16 @@ from wattline.model.errors import InputError
 from wattline.model.fields import MOST_S, Number, Section, Whole
 from wattline.model.machine import MOST_NODES, MOST_POWER_W
 from wattline.model.mistakes import first_mistake
+from wattline.model.nearest import did_you_mean
 from wattline.model.reading import read_toml
 from wattline.model.signal import Signal
 from wattline.model.units import parse_duration, parse_power
+from wattline.policies.declaration import REGULATION
+from wattline.policies.registry import places
 from wattline.scenario.choosing import CHECKING, PLANNING
 from wattline.scenario.logs import log_case
 from wattline.scenario.regulated import Case, after_warmup, mislabelled
 
-PolicyName = Literal["aqa", "qosg", "qoscap", "energyqare", "tracking"]
 BiddingName = Literal["auto", "descent", "closed_form", "exhaustive", "heuristic", "range",
                       "adaptive", "empirical", "dayahead"]  # fmt: skip
 BIDDING: tuple[str, ...] = get_args(BiddingName)
@@ -103,7 +105,7 @@ class RegulationScenario(Section):
     signal: str | SignalFields = SignalFields()
     signal_start: Time = 0.0
     prices: PriceFields = PriceFields()
-    policy: PolicyName = "aqa"
+    policy: str = "aqa"
     bidding: BiddingName = "auto"
     bid: tuple[Number, Number] | None = None
     weights: list[Number] = Field(default_factory=list)
@@ -116,6 +118,15 @@ class RegulationScenario(Section):
     forecast: Whole = Field(default=0, ge=0, le=MOST_ROUNDS)
     hold: Number = Field(default=0.0, ge=0, le=1)
     check: Whole | None = Field(default=None, ge=0, le=MOST_ROUNDS)
+
+    @field_validator("policy")
+    @classmethod
+    def _installed(cls, policy: str) -> str:
+        known = places()[REGULATION]
+        if policy not in known:
+            raise ValueError(f"there is no '{policy}'; there are: {', '.join(known)}"
+                             + did_you_mean(policy, known))
+        return policy
 
     @property
     def duration_s(self) -> float:

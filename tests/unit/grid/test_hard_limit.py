@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.support.plain import in_plain
 
-from wattline.policies.regulation.setup import POLICIES
+from wattline.policies.registry import built_in
 
 CONTRACTS = """
     import numpy as np
@@ -61,7 +61,7 @@ CONTRACTS = """
 """
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", built_in()["regulation"])
 def test_no_policy_adds_to_the_power_above_a_hard_limit(policy: str) -> None:
     """With and without a signal to follow, standby jobs and pauses, on several seeds."""
     runs = in_plain(CONTRACTS + f"""

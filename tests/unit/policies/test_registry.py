@@ -65,12 +65,23 @@ def made(axis: str, choice: Any, **given: Any) -> Any:
     return registry.build(chosen[axis], Setting(chosen=chosen, **fields))
 
 
-@pytest.mark.parametrize("whole", registry.BUILT_IN)
+OF_SCENARIOS = [whole for whole in registry.BUILT_IN if whole.partition(".")[0] in AXES]
+
+
+@pytest.mark.parametrize("whole", OF_SCENARIOS)
 def test_every_policy_is_made_from_its_defaults(whole: str) -> None:
     axis, _, name = whole.partition(".")
     found = made(axis, {"name": name, **NEEDED.get(whole, {})})
     assert isinstance(found, tuple)
     assert type(found).__module__.startswith("wattline.policies.")
+
+
+@pytest.mark.parametrize("name", registry.built_in()["regulation"])
+def test_every_rule_of_contracts_is_made_for_its_desk(name: str) -> None:
+    chosen = registry.choose("regulation", name)
+    found = chosen.declaration.make("a desk", chosen.given)
+    assert found == ("a desk",)
+    assert type(found).__module__.startswith("wattline.policies.regulation.")
 
 
 @pytest.mark.parametrize("whole", registry.BUILT_IN)

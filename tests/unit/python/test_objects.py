@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import wattline as wl
+from wattline.policies.declaration import AXES
 from wattline.policies.placement.network.placements import PLACEMENTS
 from wattline.policies.registry import built_in
 from wattline.scenario import objects
@@ -18,7 +19,7 @@ OBJECTS = [each for each in vars(objects).values()
 
 def test_every_policy_but_those_on_a_network_is_an_object() -> None:
     there = {(each.AXIS, each.NAME) for each in OBJECTS}
-    declared = {(axis, name) for axis, named in built_in().items() for name in named}
+    declared = {(axis, name) for axis in AXES for name in built_in()[axis]}
     assert declared - there == {("placement", name) for name in PLACEMENTS}
     assert there <= declared
 

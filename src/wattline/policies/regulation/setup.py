@@ -12,21 +12,10 @@ import numpy.typing as npt
 
 from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray, Signal
+from wattline.policies.declaration import REGULATION
+from wattline.policies.registry import choose
 from wattline.policies.regulation.byqueue import ByType
 from wattline.policies.regulation.desk import CONTROL, TRACE, TYPE, Desk, records
-from wattline.policies.regulation.energyqare import EnergyQare
-from wattline.policies.regulation.qoscap import QosCap
-from wattline.policies.regulation.sharing import Sharing
-from wattline.policies.regulation.tracking import Tracking
-
-POLICIES: Mapping[str, type] = {
-    "tracking": Tracking,
-    "energyqare": EnergyQare,
-    "qosg": Sharing,
-    "aqa": Sharing,
-    "qoscap": QosCap,
-}
-"""By name. QoSG and AQA decide alike at run time; they differ in how the bid is chosen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +93,9 @@ def make_desk(
 
 
 def axes(name: str, desk: Desk) -> tuple[Any, Any]:
-    """The two axes of a regulated run: the queues by type, and the regulation policy."""
-    if name not in POLICIES:
-        raise InputError(f"regulation policy '{name}' is unknown; known: {', '.join(POLICIES)}")
-    return ByType(desk), POLICIES[name](desk)
+    """The two axes of a regulated run: the queues by type, and the rule of the contract.
+
+    QoSG and AQA decide alike at run time; they differ in how the bid is chosen.
+    """
+    chosen = choose(REGULATION, name)
+    return ByType(desk), chosen.declaration.make(desk, chosen.given)
