@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from wattline.analysis.folders import run_folder
-from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.output import json_option, print_comparison, print_json, progress
 from wattline.cli.simulating import say_assumed, whole_or_gone
 from wattline.model.errors import InputError
 from wattline.model.run import Run
@@ -26,7 +26,7 @@ def command(folders: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
     """
     from wattline.analysis.report import report
     from wattline.analysis.rundir import read
-    from wattline.analysis.summary import compare_table, comparison
+    from wattline.analysis.summary import compare_table
 
     runs: dict[str, Run] = {}
     with progress("reading runs") as advance:
@@ -48,7 +48,7 @@ def command(folders: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
             ],
         })
         return
-    print_table(*comparison(list(runs), rows))
+    print_comparison(list(runs), rows)
     say_assumed(runs)
     click.echo(f"\nreport: {page}")
 

@@ -16,7 +16,15 @@ from wattline.analysis import rundir
 from wattline.analysis.describe import sentences
 from wattline.analysis.metrics import metrics
 from wattline.analysis.report import report
-from wattline.analysis.summary import compare_table, comparison, number_text, time_text
+from wattline.analysis.summary import (
+    TIME,
+    aligned,
+    compare_table,
+    comparison,
+    number_text,
+    scale_for,
+    time_text,
+)
 from wattline.cli.report import _named, command
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
@@ -159,6 +167,22 @@ def test_units_for_people() -> None:
         "5 s", "10 min", "2 h", "3 d", "-"]
     assert [number_text(value) for value in (0.1234, 12.345, 123.45, 12345.6, 7.0, 3e15)] == [
         "0.123", "12.3", "123.5", "12,346", "7", "3.000e+15"]
+
+
+def test_one_value_far_beyond_the_others_does_not_choose_the_unit() -> None:
+    waits_s = [5.53 * 3600, 7.2 * 3600, 100 * 86400.0]
+    assert scale_for(TIME, waits_s).sign == "h"
+    assert aligned([value / 3600 for value in waits_s]) == ("5.53", "7.20", "2,400.00")
+    assert scale_for(TIME, [45 * 86400.0, 0.0, 0.0]).sign == "d"  # zeros read well in any unit
+    assert scale_for(TIME, [0.0, float("nan")]).sign == "s"
+
+
+def test_a_peak_above_what_the_nodes_draw_is_explained(plain: Run, capped: Run) -> None:
+    hot = replace(capped, power_w_peak=16 * 250.0 + 1000)
+    assert "5 kW at its peak (above the 4 kW of all nodes active, because jobs have powers" in (
+        " ".join(sentences(hot, metrics(hot))))
+    for quiet in (capped, replace(plain, power_w_peak=5000.0)):
+        assert "above the 4 kW" not in " ".join(sentences(quiet, metrics(quiet)))
 
 
 def test_a_cap_that_changes_in_words(plain: Run) -> None:
