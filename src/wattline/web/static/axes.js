@@ -50,11 +50,13 @@
   const ALONG = {
     time: (dated, size) => dated
       ? { values: DATES, space: 5 * size }
-      : { incrs: PASSED, space: 5 * size, values: (u, splits, i, room, step) => passedTexts(splits, step) },
+      : { incrs: PASSED, space: 5 * size,
+        values: (u, splits, i, room, step) => passedTexts(splits, step) },
     share: (dated, size) => ({ space: 4 * size,
       values: (u, splits) => w.formats.tickTexts(splits, "share") }),
     wait: (dated, size) => ({
-      splits: (u, i, from, to) => waitSplits(u, from, to, 4.5 * size), filter: (u, splits) => splits,
+      splits: (u, i, from, to) => waitSplits(u, from, to, 4.5 * size),
+      filter: (u, splits) => splits,
       values: (u, splits) => splits.map((split) => WAITS.find(([x]) => x === split)[1]),
     }),
   };
@@ -70,7 +72,8 @@
       incrs: quantity === "count" ? [1, 2, 5].flatMap((n) =>
         Array.from({ length: 12 }, (_, i) => n * 10 ** i)).sort((a, b) => a - b) : undefined,
       values: (u, splits) => w.formats.tickTexts(splits, quantity),
-      size: (u, texts) => size * (1.4 + 0.6 * Math.max(2, ...(texts || []).map((text) => text.length))),
+      size: (u, texts) =>
+        size * (1.4 + 0.6 * Math.max(2, ...(texts || []).map((text) => text.length))),
     };
   }
 

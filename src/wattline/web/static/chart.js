@@ -166,8 +166,11 @@
       const paths = uPlot.paths.stepped({ align: 1 });
       const edge = { show, paths, stroke: "transparent", width: 0, points: { show: false } };
       const dash = this.spec.kind === "time" ? undefined : DASHES[number % DASHES.length];
-      return [{ show, paths, stroke, dash, width: run.colour ? 0.5 : 1.6, points: { show: false },
-        fill: run.colour }, edge, edge];
+      // The first lines are wider, so that they are seen behind later ones that coincide.
+      const width = run.colour ? 0.5
+        : this.runs.length === 1 ? 1.6 : Math.max(1.4, 2.8 - 0.6 * number);
+      return [{ show, paths, stroke, dash, width, points: { show: false }, fill: run.colour },
+        edge, edge];
     }
 
     bands() {
@@ -180,7 +183,8 @@
     options() {
       const { spec, view } = this;
       // Whole pixels: uPlot reads the height of a line from the digits before "px".
-      const size = Math.round(0.8 * parseFloat(getComputedStyle(document.documentElement).fontSize));
+      const root = getComputedStyle(document.documentElement);
+      const size = Math.round(0.8 * parseFloat(root.fontSize));
       const width = this.canvas.clientWidth;
       const cap = { stroke: w.theme.colour("cap"), dash: [7, 5], width: 1.6,
         paths: uPlot.paths.stepped({ align: 1 }), points: { show: false } };
@@ -289,7 +293,9 @@
 
     placeText(at) {
       const x = this.shown.x[at];
-      if (this.spec.kind === "share") return `for ${w.formats.valueText(x, "share")} of the time at least`;
+      if (this.spec.kind === "share") {
+        return `for ${w.formats.valueText(x, "share")} of the time at least`;
+      }
       if (this.spec.kind === "wait") return `waited at most ${w.formats.timeText(x)}`;
       return this.momentText(x) + (this.spec.dated ? " UTC" : "");
     }

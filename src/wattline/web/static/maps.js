@@ -1,4 +1,4 @@
-/* Which job ran where: a picture of units over time under axes, with what lies under the pointer. */
+/* Which job ran where: a picture of units over time, and what lies under the pointer. */
 "use strict";
 (function (w) {
   class JobMap extends w.Chart {
@@ -71,7 +71,8 @@
       const row = within(height * (1 - (unit + 0.5) / this.spec.top), height);
       const [red, green, blue, alpha] = this.pixels.subarray(4 * (row * width + column));
       if (!alpha || x < begin || x > end) return "free";
-      const hex = "#" + [red, green, blue].map((part) => part.toString(16).padStart(2, "0")).join("");
+      const two = (part) => part.toString(16).padStart(2, "0");
+      const hex = `#${two(red)}${two(green)}${two(blue)}`;
       return (this.spec.colours.find(([colour]) => colour === hex) || ["", "a job"])[1];
     }
   }

@@ -5,7 +5,8 @@
 
   class View {
     constructor(from, to, logarithmic) {
-      [this.to_, this.from_] = logarithmic ? [Math.log, Math.exp] : [(x) => x, (x) => x];
+      // To the scale on which the screen is even, and back.
+      [this.even, this.back] = logarithmic ? [Math.log, Math.exp] : [(x) => x, (x) => x];
       this.whole = [from, to];
       [this.from, this.to] = this.whole;
       this.charts = [];
@@ -17,8 +18,9 @@
 
     /** Places along the shown part, evenly on the screen. */
     places(count) {
-      const a = this.to_(this.from), b = this.to_(this.to);
-      const found = Array.from({ length: count + 1 }, (_, i) => this.from_(a + (b - a) * i / count));
+      const a = this.even(this.from), b = this.even(this.to);
+      const found = Array.from({ length: count + 1 },
+        (_, i) => this.back(a + (b - a) * i / count));
       found[0] = this.from;
       found[count] = this.to;
       return found;
@@ -28,8 +30,8 @@
       const [low, high] = this.whole;
       from = Math.max(low, from);
       to = Math.min(high, to);
-      const least = CLOSEST * (this.to_(high) - this.to_(low));
-      if (!(this.to_(to) - this.to_(from) > least)) return;
+      const least = CLOSEST * (this.even(high) - this.even(low));
+      if (!(this.even(to) - this.even(from) > least)) return;
       [this.from, this.to] = [from, to];
       this.charts.forEach((chart) => chart.refresh());
     }
@@ -39,22 +41,23 @@
     }
 
     zoom(factor) {
-      const a = this.to_(this.from), b = this.to_(this.to);
+      const a = this.even(this.from), b = this.even(this.to);
       const half = factor * (b - a) / 2, middle = (a + b) / 2;
-      if (factor > 1 && 2 * half >= this.to_(this.whole[1]) - this.to_(this.whole[0])) this.showAll();
+      const [low, high] = this.whole.map(this.even);
+      if (2 * half >= high - low) this.showAll();
       else this.between(middle - half, middle + half);
     }
 
     /** Move by a part of what is shown; at an end the width stays. */
     move(part) {
-      const a = this.to_(this.from), b = this.to_(this.to);
+      const a = this.even(this.from), b = this.even(this.to);
       this.between(a + part * (b - a), b + part * (b - a));
     }
 
     between(a, b) {
-      const low = this.to_(this.whole[0]), high = this.to_(this.whole[1]);
+      const [low, high] = this.whole.map(this.even);
       const shift = Math.max(0, low - a) - Math.max(0, b - high);
-      this.show(this.from_(a + shift), this.from_(b + shift));
+      this.show(this.back(a + shift), this.back(b + shift));
     }
   }
 
