@@ -28,7 +28,9 @@ def style() -> str:
 
 @cache
 def script() -> str:
-    return "\n".join(file_text(name) for name in SCRIPTS)
+    """All scripts; the licence of uPlot goes wherever its code does."""
+    licence = f"/* uPlot:\n{file_text('uplot.LICENSE')}\n*/"
+    return "\n".join((licence, *(file_text(name) for name in SCRIPTS)))
 
 
 def content_policy() -> str:

@@ -22,6 +22,7 @@ from wattline.model.signal import FloatArray, Signal
 
 _SPANS_IN_ALL, _MOST_SPANS, _LEAST_SPANS = 24_000, 4000, 400
 _MOST_CAP_STEPS = 2000
+SPANS_BY_SIZE = 1000
 _DIGITS = 7
 
 
@@ -142,12 +143,12 @@ def use_by_size(name: str, run: Run, runs: Mapping[str, Run]) -> Chart:
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
-    edge_s, layers = series.use_by_size(run, 1000)
+    edge_s, layers = series.use_by_size(run, SPANS_BY_SIZE)
     axis = time_axis(runs)
     shades = colormaps["cividis"](np.linspace(0.98, 0.05, max(len(layers), 1)))
     edge = _regular(edge_s, axis)
-    piled = [{"name": f"jobs of {label}", "colour": to_hex(shade), "edge": edge,
-              "mean": _rounded(units)}
+    piled = [{"name": f"jobs of {label} {plots.unit_word(run)}s", "colour": to_hex(shade),
+              "edge": edge, "mean": _rounded(units)}
              for shade, (label, units) in zip(shades, layers, strict=False)]
     return Chart(name, "What the machine was used for", {
         "kind": "time", "form": "stack", "quantity": "count", "dated": axis.dated,

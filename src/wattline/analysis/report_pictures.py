@@ -91,14 +91,26 @@ def map_picture(run: Run, runs: Mapping[str, Run], suffix: str) -> Planned:
     users = plots.top_users(next(iter(runs.values())))
     found = series.job_map(run)
     if found is None:
+        span_s = (run.end_s - run.start_s) / charts.SPANS_BY_SIZE
         return Planned(
             charts.use_by_size(f"use-by-size{suffix}", run, runs),
-            "Units in use over time, stacked by the size of the jobs that held them. This run did "
-            "not record which units each job held, so there is no map of them.", "",
+            "Units in use over time, stacked by the size of the jobs that held them. The closest "
+            f"view has a mean per {time_text(span_s)}. This run did not record which units each "
+            "job held, so there is no map of them.", "",
             lambda: plots.use_by_size(run))
     who = ("The users with the most use have a colour of their own, all others are grey."
            if users else "Neighbouring jobs differ in colour.")
     return Planned(
         charts.job_map(f"job-map{suffix}", run, found, runs, users),
         f"Each block is a job: from left to right its time, from bottom to top its units; "
-        f"what has no colour is free. {who}", "", lambda: plots.placed_jobs(run, found, users))
+        f"what has no colour is free. {who} {_grain(run, found)}", "",
+        lambda: plots.placed_jobs(run, found, users))
+
+
+def _grain(run: Run, found: series.JobMap) -> str:
+    """What the map shows at the closest: a job that is smaller may be missing from it."""
+    rows, columns = found.job.shape
+    long = f"{time_text((found.end_s - found.start_s) / columns)} long"
+    if rows == found.units:
+        return f"A point is {long}."
+    return f"A point is {long} and {found.units / rows:.3g} {plots.unit_word(run)}s high."

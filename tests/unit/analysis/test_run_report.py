@@ -166,6 +166,14 @@ def test_two_runs_are_compared(plain: Run, capped: Run, tmp_path: Path) -> None:
     assert "did not record which units each job held" in " ".join(text.split())
 
 
+def test_maps_say_how_fine_they_are(plain: Run, capped: Run, tmp_path: Path) -> None:
+    text = report({"plain": plain, "with a cap": capped}, tmp_path).read_text()
+    point = time_text((plain.end_s - plain.start_s) / 1200)
+    assert f"A point is {point} long." in text
+    span = time_text((capped.end_s - capped.start_s) / 1000)
+    assert f"has a mean per {span}." in " ".join(text.split())
+
+
 def test_runs_of_different_work_are_not_called_better(capped: Run, tmp_path: Path) -> None:
     fewer = fcfs_run(some_jobs(120, nodes=16), nodes=8)
     text = report({"all": capped, "fewer": fewer}, tmp_path).read_text()
