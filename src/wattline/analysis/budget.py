@@ -29,14 +29,16 @@ def budget_lines(run: Run) -> list[str]:
     return lines
 
 
-def budget_rows(run: Run) -> Iterator[tuple[str, str, str, str]]:
-    """Period, job, energy and reason of all that is named."""
+def budget_rows(run: Run) -> Iterator[tuple[str, str, str, float, str]]:
+    """Period, job, energy in words and in joules, and reason of all that is named."""
     for over in run.budget.get("over", ()):
         period = f"{over['period']} ({energy_text(over['excess_j'])} over)"
         for job in over["jobs"]:
-            yield period, _job(job), f"{energy_text(job['above_idle_j'])} above idle", job["why"]
+            energy_j = job["above_idle_j"]
+            yield period, _job(job), f"{energy_text(energy_j)} above idle", energy_j, job["why"]
     for job in run.budget.get("without", ()):
-        yield "none", _job(job), energy_text(job["energy_j"]), "no period had room for it"
+        energy_j = job["energy_j"]
+        yield "none", _job(job), energy_text(energy_j), energy_j, "no period had room for it"
 
 
 def _over(run: Run, found: Mapping[str, Any], over: Mapping[str, Any]) -> str:

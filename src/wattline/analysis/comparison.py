@@ -50,11 +50,14 @@ class Comparison:
 
         return Plots(self.runs)
 
-    def report(self, folder: str | Path = "report") -> Path:
-        """Write the HTML report that compares the runs; the path of its page."""
+    def report(self, folder: str | Path = "report", pictures: str = "png") -> Path:
+        """Write the HTML report that compares the runs; the path of its page.
+
+        `pictures` is the form of the files beside it: `png`, `svg` or `pdf`.
+        """
         from wattline.analysis.report import report
 
-        return report(self.runs, folder)
+        return report(self.runs, folder, pictures=pictures)
 
     def __len__(self) -> int:
         return len(self.runs)

@@ -84,6 +84,15 @@ def _own_powers(run: Run) -> str:
     return f" at that power; {who} powers of their own, which may be higher or lower"
 
 
+def _beyond_nodes(run: Run) -> str:
+    """A peak above what the nodes are said to draw looks like a mistake until it is explained."""
+    own = bool(np.any(~np.isnan(run.jobs.power_w)))
+    if not own or run.power_w_peak <= run.machine.power_w_max:
+        return ""
+    return (f" (above the {power_text(run.machine.power_w_max)} of all nodes active, because jobs "
+            "have powers of their own)")
+
+
 def _policy(run: Run) -> Iterator[str]:
     policy = run.scenario.get("policy")
     if isinstance(policy, Mapping) and policy:
@@ -127,7 +136,7 @@ def _result(run: Run, figures: Mapping[str, Any]) -> Iterator[str]:
         yield (f"{number_text(round(100 * share, 1))} % of the machine was in use over "
                f"{time_text(figures['makespan_s'])}; it took {energy_text(run.energy_j)}, "
                f"{power_text(lookup(figures, 'power_w.mean'))} on average and "
-               f"{power_text(run.power_w_peak)} at its peak.")
+               f"{power_text(run.power_w_peak)} at its peak{_beyond_nodes(run)}.")
     if run.cap_w is not None:
         yield (f"Power was above the cap for {time_text(run.time_above_cap_s)} "
                f"({energy_text(run.energy_above_cap_j)} in excess of it)."

@@ -115,11 +115,21 @@ def _shortened(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[:22]} ... {name[-14:]}"
 
 
-def png(figure: Figure) -> bytes:
+_UNDATED: dict[str, dict[str, None]] = {
+    "png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+
+
+def picture_bytes(figure: Figure, form: str) -> bytes:
     """The picture as a file's content; without a date, so that equal runs give equal files."""
+    from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     FigureCanvasAgg(figure)
     content = io.BytesIO()
-    figure.savefig(content, format="png", dpi=DPI, metadata={"Software": None})
+    with rc_context({"svg.hashsalt": "wattline"}):
+        figure.savefig(content, format=form, dpi=DPI, metadata=_UNDATED[form])
     return content.getvalue()
+
+
+def png(figure: Figure) -> bytes:
+    return picture_bytes(figure, "png")

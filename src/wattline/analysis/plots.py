@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 TOP_USERS = 6
 MOST_PANELS = 4
 _SPANS_ALONE, _SPANS_TOGETHER = 366, 183
-_OTHERS = ("#b5b5b5", "#9a9a9a")
+OTHERS = ("#b5b5b5", "#9a9a9a")
 _WAITS = ((1, "≤ 1 s"), (10, "10 s"), (60, "1 min"), (600, "10 min"), (3600, "1 h"),
           (6 * 3600, "6 h"), (86400, "1 d"), (7 * 86400, "1 week"), (30 * 86400, "30 d"),
           (365 * 86400, "1 year"))
@@ -144,24 +144,27 @@ def durations(runs: Mapping[str, Run]) -> Figure:
 def job_map(run: Run, users: Sequence[int]) -> Figure | None:
     """Which unit did what when, the largest users in colours; None without placement."""
     found = series.job_map(run)
-    if found is None:
-        return None
+    return None if found is None else placed_jobs(run, found, users)
+
+
+def placed_jobs(run: Run, found: series.JobMap, users: Sequence[int]) -> Figure:
+    """The map of jobs on their units, as it was computed."""
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
     clock = clock_of({"": run})
     figure, (axes,) = sheet(height=4.4)
     axes.grid(False)
-    axes.set_ylabel(_unit_word(run), color=INK)
+    axes.set_ylabel(unit_word(run), color=INK)
     thousands(axes)
-    palette = ["#ffffff", *_OTHERS, *COLOURS[:TOP_USERS]]
-    axes.imshow(_map_colours(run, found.job, users), cmap=ListedColormap(palette), vmin=0,
+    palette = ["#ffffff", *OTHERS, *COLOURS[:TOP_USERS]]
+    axes.imshow(map_colours(run, found.job, users), cmap=ListedColormap(palette), vmin=0,
                 vmax=len(palette) - 1, origin="lower", aspect="auto", interpolation="nearest",
                 extent=(clock.x(found.start_s), clock.x(found.end_s), 0, found.units))
-    patches = [Patch(color=COLOURS[rank], label=_user_name(run, user))
+    patches = [Patch(color=COLOURS[rank], label=user_name(run, user))
                for rank, user in enumerate(users)]
     if users:
-        patches += [Patch(color=_OTHERS[0], label="other users"),
+        patches += [Patch(color=OTHERS[0], label="other users"),
                     Patch(facecolor="white", edgecolor="#888888", label="free")]
         figure.legend(handles=patches, loc="outside lower center", ncols=len(patches),
                       frameon=False, handlelength=1.2, columnspacing=1.2)
@@ -184,11 +187,11 @@ def use_by_size(run: Run) -> Figure:
         below = below + units
     axes.axhline(run.units, color=INK, linewidth=0.8)
     axes.set_ylim(0, run.units * 1.04)
-    axes.set_ylabel(f"{_unit_word(run)}s in use", color=INK)
+    axes.set_ylabel(f"{unit_word(run)}s in use", color=INK)
     thousands(axes)
     write_time(axes, {"": run})
     if layers:
-        axes.legend(title=f"{_unit_word(run)}s of the job", loc="upper left", frameon=False,
+        axes.legend(title=f"{unit_word(run)}s of the job", loc="upper left", frameon=False,
                     bbox_to_anchor=(1.0, 1.02), reverse=True)
     return figure
 
@@ -271,7 +274,7 @@ def _headroom(peak_w: float, runs: Iterable[Run]) -> float:
     return 1.06 * max(tops) or 1.0
 
 
-def _map_colours(run: Run, job: IntArray, users: Sequence[int]) -> IntArray:
+def map_colours(run: Run, job: IntArray, users: Sequence[int]) -> IntArray:
     """0 free, 1 and 2 other jobs in turn, then the users by rank."""
     colour = 1 + np.arange(len(run.jobs)) % 2
     for rank, user in enumerate(users):
@@ -281,12 +284,12 @@ def _map_colours(run: Run, job: IntArray, users: Sequence[int]) -> IntArray:
     return np.where(job < 0, 0, colour[np.maximum(job, 0)])
 
 
-def _user_name(run: Run, user: int) -> str:
+def user_name(run: Run, user: int) -> str:
     name = run.jobs.name_of("user", user)
     return f"user {name}" if name == str(user) else name
 
 
-def _unit_word(run: Run) -> str:
+def unit_word(run: Run) -> str:
     return "node" if run.units == run.machine.node_count else "core"
 
 

@@ -64,11 +64,14 @@ class Result(Run):
 
         return Plots({self.name: self})
 
-    def report(self, folder: str | Path = "report") -> Path:
-        """Write the HTML report into a folder; the path of its page."""
+    def report(self, folder: str | Path = "report", pictures: str = "png") -> Path:
+        """Write the HTML report into a folder; the path of its page.
+
+        `pictures` is the form of the files beside it: `png`, `svg` or `pdf`.
+        """
         from wattline.analysis.report import report
 
-        return report(self, folder)
+        return report(self, folder, pictures=pictures)
 
     def save(self, folder: str | Path | None = None) -> Path:
         """Write the run folder, by default the next free one under runs/; `open_run` reads it."""

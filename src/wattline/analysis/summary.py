@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median_low
 from typing import Any, NamedTuple
 
 from wattline.analysis import series
@@ -147,9 +148,15 @@ def ratio_text(ratio: float) -> str:
 
 
 def scale_for(scales: Sequence[Scale], values: Sequence[float]) -> Scale:
-    """The unit in which the largest of these values reads best."""
-    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
-    return next(scale for scale in scales if largest >= scale.least)
+    """The unit in which the typical one of these values reads best."""
+    typical = _typical(values)
+    return next(scale for scale in scales if typical >= scale.least)
+
+
+def _typical(values: Sequence[float]) -> float:
+    """The median of what is there: one value far beyond the others must not blur them, nor a 0."""
+    found = sorted(abs(value) for value in values if value and math.isfinite(value))
+    return median_low(found) if found else 0.0
 
 
 def time_text(time_s: float) -> str:
@@ -202,8 +209,8 @@ def aligned(values: Sequence[float]) -> tuple[str, ...]:
     finite = [value for value in values if math.isfinite(value)]
     if all(value == int(value) for value in finite):
         return tuple(number_text(value) for value in values)
-    largest = max(abs(value) for value in finite)
-    decimals = 0 if largest >= 10_000 else 1 if largest >= 100 else 2 if largest >= 1 else 4
+    typical = _typical(finite)
+    decimals = 0 if typical >= 10_000 else 1 if typical >= 100 else 2 if typical >= 1 else 4
     return tuple(f"{value:,.{decimals}f}" if math.isfinite(value) else "-" for value in values)
 
 

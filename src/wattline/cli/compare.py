@@ -9,7 +9,7 @@ import click
 
 from wattline.analysis.folders import file_stem, run_folder
 from wattline.cli.choices import ScenarioCommand
-from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.output import json_option, print_comparison, print_json, progress
 from wattline.cli.per_job_output import check_per_job, compare_per_job, print_per_job
 from wattline.cli.scenario_options import (
     changes_from,
@@ -60,7 +60,7 @@ def command(
     from wattline.analysis import rundir
     from wattline.analysis.metrics import metrics
     from wattline.analysis.naming import unique_name
-    from wattline.analysis.summary import compare_table, comparison
+    from wattline.analysis.summary import compare_table
     from wattline.scenario.sweep import combinations, parse_variations
 
     paths: tuple[str | None, ...] = scenarios or ((None,) if trace else MAIN_JOB)
@@ -100,8 +100,7 @@ def command(
             **({"per_job": {pair.second: pair.to_dict() for pair in beside}} if per_job else {}),
         })
         return
-    headers, lines = comparison(list(runs), compare_table(runs, figures))
-    print_table(headers, lines)
+    print_comparison(list(runs), compare_table(runs, figures))
     say_assumed(runs)
     for name, run in runs.items():
         click.echo(f"{name}: {len(run.jobs):,} jobs simulated in {run.engine_s:.3g} s")

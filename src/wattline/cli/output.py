@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from wattline.model.progress import Advance
+
+if TYPE_CHECKING:
+    from wattline.analysis.summary import Row
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
@@ -38,6 +42,39 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], title:
             for text, w, right in zip(line, widths, numeric, strict=True)
         )
         click.echo("  ".join(padded).rstrip())
+
+
+def print_comparison(names: Sequence[str], rows: Sequence[Row]) -> None:
+    """Print runs side by side, below one another where a terminal is too narrow for all."""
+    from wattline.analysis.summary import comparison
+
+    headers, lines = comparison(names, rows)
+    blocks = list(folded(headers, lines, terminal_width()))
+    for number, columns in enumerate(blocks):
+        if number:
+            click.echo()
+        print_table([headers[i] for i in columns], [[line[i] for i in columns] for line in lines])
+
+
+def terminal_width() -> int | None:
+    """Columns of the terminal; None in a pipe or a file, where lines may be as long as they are."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def folded(headers: Sequence[str], lines: Sequence[Sequence[str]],
+           width: int | None) -> Iterator[list[int]]:
+    """Columns of a comparison in blocks that fit: each with figure and unit, then whole runs."""
+    wide = [2 + max(len(row[i]) for row in (headers, *lines)) for i in range(len(headers))]
+    begin = wide[0] + wide[1] - 2
+    block, used = [0, 1], begin
+    for run in [[2], *([i, i + 1] for i in range(3, len(headers), 2))]:
+        taken = sum(wide[i] for i in run)
+        if width is not None and len(block) > 2 and used + taken > width:
+            yield block
+            block, used = [0, 1], begin
+        block += run
+        used += taken
+    yield block
 
 
 def share_text(share: float) -> str:

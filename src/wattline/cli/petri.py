@@ -70,7 +70,8 @@ def list_nets(as_json: bool) -> None:
 
 @command.command()
 @_workload_options
-@click.option("--out", type=click.Path(path_type=Path), help="SVG file; default NET.svg.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE",
+              help="SVG file, replaced where it exists; default: NET.svg, which is not replaced.")
 @click.option("--page", default="", help="Draw only this page.")
 @click.option("--after", type=click.IntRange(min=0), default=0, show_default=True,
               help="Fire so many transitions first.")
@@ -80,10 +81,10 @@ def show(net: str, out: Path | None, page: str, after: int, as_json: bool, **wor
     from wattline.petri.draw import layout, svg
 
     simulation = _simulation(net, workload)
+    target = out or _unused(Path(f"{net}.svg"))
     simulation.run(max_firings=after)
     sheets = layout(simulation, page)
     title = f"{simulation.net.about} (t = {simulation.now_s:g} s, {simulation.fired} fired)"
-    target = out or Path(f"{net}.svg")
     _write(target, svg(sheets, title))
     if as_json:
         print_json({"file": str(target), "time_s": simulation.now_s, "fired": simulation.fired,
@@ -229,6 +230,13 @@ def _watch(simulation: Simulation, advance: Advance) -> Callable[[Simulation], N
     """Progress by the time of the last token that is to come, as far as it is known now."""
     end_s = max((token[0] for tokens in simulation.marking for token in tokens.list), default=0.0)
     return lambda moved: advance(min(1.0, moved.now_s / end_s if end_s else 1.0))
+
+
+def _unused(target: Path) -> Path:
+    if target.exists():
+        raise InputError(f"{target} exists already; name the file to write with -o FILE, which "
+                         "replaces one that is there")
+    return target
 
 
 def _write(target: Path, text: str) -> None:

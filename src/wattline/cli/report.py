@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from wattline.analysis.folders import run_folder
-from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.choices import Choice
+from wattline.cli.output import json_option, print_comparison, print_json, progress
 from wattline.cli.simulating import say_assumed, whole_or_gone
 from wattline.model.errors import InputError
 from wattline.model.run import Run
@@ -18,15 +19,18 @@ from wattline.model.run import Run
                 type=click.Path(path_type=Path))
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FOLDER",
               help="Where the report goes. [default: RUN/report, or ./report for several runs]")
+@click.option("--pictures", type=Choice(["png", "svg", "pdf"]), default="png", show_default=True,
+              help="Form of the pictures beside the page.")
 @json_option
-def command(folders: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
-    """Make a self-contained HTML page, and PNG files, from run folders.
+def command(folders: tuple[Path, ...], out: Path | None, pictures: str, as_json: bool) -> None:
+    """Make a self-contained HTML page, and its pictures as files, from run folders.
 
-    With several runs the page compares them; ratios are to the first.
+    The page has charts to zoom into and to read values from, tables that can be sorted, and needs
+    no network. With several runs it compares them; ratios are to the first.
     """
     from wattline.analysis.report import report
     from wattline.analysis.rundir import read
-    from wattline.analysis.summary import compare_table, comparison
+    from wattline.analysis.summary import compare_table
 
     runs: dict[str, Run] = {}
     with progress("reading runs") as advance:
@@ -36,7 +40,7 @@ def command(folders: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
     target = out or (folders[0] / "report" if len(folders) == 1 else Path("report"))
     run_folder("report", str(target))  # a place that cannot be written is found out now
     with whole_or_gone(target), progress("drawing") as advance:
-        page = report(runs, target, advance)
+        page = report(runs, target, advance, pictures)
     rows = compare_table(runs)
     if as_json:
         print_json({
@@ -48,7 +52,7 @@ def command(folders: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
             ],
         })
         return
-    print_table(*comparison(list(runs), rows))
+    print_comparison(list(runs), rows)
     say_assumed(runs)
     click.echo(f"\nreport: {page}")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 from dataclasses import replace
@@ -13,23 +15,34 @@ from click.testing import CliRunner
 from run_maker import fcfs_run, some_jobs
 
 from wattline.analysis import rundir
+from wattline.analysis.bundle import script
 from wattline.analysis.describe import sentences
 from wattline.analysis.metrics import metrics
 from wattline.analysis.report import report
-from wattline.analysis.summary import compare_table, comparison, number_text, time_text
+from wattline.analysis.summary import (
+    TIME,
+    aligned,
+    compare_table,
+    comparison,
+    number_text,
+    scale_for,
+    time_text,
+)
 from wattline.cli.report import _named, command
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.run import Run
 from wattline.model.signal import Signal
 
-HOSTILE = "<script>alert(1)</script>"
+HOSTILE = "</script><script>alert(1)</script>"
+HOSTILE_USER = "</script><img src=x onerror=alert(1)>"
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
 @pytest.fixture(scope="module")
 def plain() -> Run:
-    return fcfs_run(some_jobs(120))
+    jobs = some_jobs(120)
+    return fcfs_run(replace(jobs, names={"user": (HOSTILE_USER,) * 5}))
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +58,7 @@ class Page(HTMLParser):
         super().__init__()
         self.fetched: list[str] = []
         self.images = 0
+        self.scripts: list[str] = []
         self.open: list[str] = []
         self.feed(text)
         assert self.open == [], self.open
@@ -52,10 +66,16 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag not in ("meta", "img", "br"):
             self.open.append(tag)
+        if tag == "script":
+            self.scripts.append("")
         for name, value in attrs:
             if name in ("src", "href"):
                 self.images += str(value).startswith("data:image/png;base64,")
                 self.fetched += [] if str(value).startswith("data:") else [str(value)]
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] == ["script"]:
+            self.scripts[-1] += data
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
@@ -77,7 +97,9 @@ def test_one_run(page: Path) -> None:
     assert parsed.fetched == []
     assert parsed.images == 6
     assert "url(" not in text
-    assert "http" not in re.sub(r"base64,[^\"]*", "", text)
+    words = re.sub(r"base64,[^\"]*|<script>.*</script>|http-equiv", "", text, flags=re.DOTALL)
+    assert "http" not in words  # the bundle's comments name where uPlot comes from
+    assert "default-src &#39;none&#39;" in text
     pictures = {path.name for path in page.parent.iterdir()} - {"index.html"}
     assert pictures == {"power.png", "power-duration.png", "utilisation.png", "queue.png",
                         "waits.png", "job-map.png"}
@@ -96,7 +118,20 @@ def test_the_page_shows_the_figures(page: Path, plain: Run) -> None:
 
 
 def test_names_cannot_break_the_page(page: Path) -> None:
-    assert "<script>" not in page.read_text()
+    text = page.read_text()
+    assert HOSTILE not in text
+    data, code = Page(text).scripts
+    assert code.strip() == script().strip()
+    assert "<" not in data
+    charts = json.loads(data)["charts"]
+    assert charts[0]["runs"][0]["name"] == HOSTILE
+    assert charts[-1]["colours"][0][1] == HOSTILE_USER
+
+
+def test_only_the_bundle_may_run(page: Path) -> None:
+    _, code = Page(page.read_text()).scripts
+    digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+    assert f"script-src &#39;sha256-{digest}&#39;" in page.read_text()
 
 
 def test_progress_is_told(page: Path, told: list[float]) -> None:
@@ -109,6 +144,17 @@ def test_equal_runs_give_equal_files(page: Path, plain: Run, tmp_path: Path) -> 
     assert report({HOSTILE: plain}, tmp_path).read_bytes() == page.read_bytes()
 
 
+def test_pictures_are_written_in_the_form_that_is_asked_for(plain: Run, tmp_path: Path) -> None:
+    first = {form: report(plain, tmp_path / form, pictures=form).parent for form in ("svg", "pdf")}
+    assert (first["svg"] / "waits.svg").read_text().startswith("<?xml")
+    assert (first["pdf"] / "job-map.pdf").read_bytes().startswith(b"%PDF")
+    report(plain, tmp_path / "again", pictures="svg")
+    again = (tmp_path / "again" / "waits.svg").read_bytes()
+    assert again == (first["svg"] / "waits.svg").read_bytes()
+    with pytest.raises(InputError, match="pictures are png, svg, pdf, not 'gif'"):
+        report(plain, tmp_path / "gif", pictures="gif")
+
+
 def test_two_runs_are_compared(plain: Run, capped: Run, tmp_path: Path) -> None:
     page = report({"plain": plain, "with a cap": capped}, tmp_path)
     text = page.read_text()
@@ -118,6 +164,14 @@ def test_two_runs_are_compared(plain: Run, capped: Run, tmp_path: Path) -> None:
     names = {path.name for path in tmp_path.iterdir()}
     assert {"job-map-1-plain.png", "use-by-size-2-with-a-cap.png"} <= names
     assert "did not record which units each job held" in " ".join(text.split())
+
+
+def test_maps_say_how_fine_they_are(plain: Run, capped: Run, tmp_path: Path) -> None:
+    text = report({"plain": plain, "with a cap": capped}, tmp_path).read_text()
+    point = time_text((plain.end_s - plain.start_s) / 1200)
+    assert f"A point is {point} long." in text
+    span = time_text((capped.end_s - capped.start_s) / 1000)
+    assert f"has a mean per {span}." in " ".join(text.split())
 
 
 def test_runs_of_different_work_are_not_called_better(capped: Run, tmp_path: Path) -> None:
@@ -161,6 +215,22 @@ def test_units_for_people() -> None:
         "0.123", "12.3", "123.5", "12,346", "7", "3.000e+15"]
 
 
+def test_one_value_far_beyond_the_others_does_not_choose_the_unit() -> None:
+    waits_s = [5.53 * 3600, 7.2 * 3600, 100 * 86400.0]
+    assert scale_for(TIME, waits_s).sign == "h"
+    assert aligned([value / 3600 for value in waits_s]) == ("5.53", "7.20", "2,400.00")
+    assert scale_for(TIME, [45 * 86400.0, 0.0, 0.0]).sign == "d"  # zeros read well in any unit
+    assert scale_for(TIME, [0.0, float("nan")]).sign == "s"
+
+
+def test_a_peak_above_what_the_nodes_draw_is_explained(plain: Run, capped: Run) -> None:
+    hot = replace(capped, power_w_peak=16 * 250.0 + 1000)
+    assert "5 kW at its peak (above the 4 kW of all nodes active, because jobs have powers" in (
+        " ".join(sentences(hot, metrics(hot))))
+    for quiet in (capped, replace(plain, power_w_peak=5000.0)):
+        assert "above the 4 kW" not in " ".join(sentences(quiet, metrics(quiet)))
+
+
 def test_a_cap_that_changes_in_words(plain: Run) -> None:
     steps = Signal.from_steps([(0.0, float("inf")), (3000.0, 2e3), (9000.0, 3e3)], "W")
     words = " ".join(sentences(replace(plain, cap_w=steps), metrics(plain)))
@@ -175,6 +245,9 @@ def test_command(plain: Run, capped: Run, tmp_path: Path) -> None:
     assert "Mean wait" in result.output
     assert (one / "report" / "index.html").is_file()
     assert len(rundir.read(one).jobs) == 120  # a report in the folder does not spoil the run
+    argv = [str(one), "--pictures", "svg", "-o", str(tmp_path / "drawn")]
+    CliRunner().invoke(command, argv, catch_exceptions=False)
+    assert (tmp_path / "drawn" / "power.svg").read_text().startswith("<?xml")
     argv = [str(one), str(two), "-o", str(tmp_path / "both"), "--json"]
     found = json.loads(CliRunner().invoke(command, argv, catch_exceptions=False).output)
     assert found["report"] == str(tmp_path / "both" / "index.html")

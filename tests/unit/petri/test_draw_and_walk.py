@@ -113,6 +113,21 @@ def test_show_writes_svg_and_run_tells_the_marking(tmp_path: Path) -> None:
     assert json.loads(result.output)["places"]["Batch scheduling/Done"]["count"] == 8
 
 
+def test_show_replaces_a_file_only_where_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    mine = tmp_path / "puppet.svg"
+    mine.write_text("mine")
+    with pytest.raises(InputError, match=r"puppet.svg exists already; name .* -o FILE"):
+        CliRunner().invoke(cli, ["petri", "show", "puppet"], catch_exceptions=False,
+                           standalone_mode=False)
+    assert mine.read_text() == "mine"
+    result = CliRunner().invoke(cli, ["petri", "show", "puppet", "-o", "puppet.svg"])
+    assert result.exit_code == 0
+    assert "<svg" in mine.read_text()
+
+
 @pytest.mark.parametrize(("arguments", "message"), [
     (["run", "nonet"], "no net 'nonet'"),
     (["run", "puppet", "--cap", "100"], "below the idle power"),

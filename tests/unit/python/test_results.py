@@ -70,7 +70,8 @@ def test_pictures_are_shown_and_saved(run: wl.Result, tmp_path: Path) -> None:
 
 
 def test_a_report_takes_one_run_or_several(run: wl.Result, tmp_path: Path) -> None:
-    assert run.report(tmp_path / "one").name == "index.html"
+    assert run.report(tmp_path / "one", pictures="svg").name == "index.html"
+    assert (tmp_path / "one" / "power.svg").is_file()
     page = wl.report([run, run], tmp_path / "two").read_text(encoding="utf-8")
     assert "capped (2)" in page
 

@@ -1,0 +1,140 @@
+"""The tables of a report: texts for people, and beside them the values that they are sorted by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wattline.analysis.budget import budget_rows
+from wattline.analysis.summary import (
+    ENERGY,
+    PLAIN,
+    TIME,
+    Row,
+    Scale,
+    aligned,
+    ratio_text,
+    scale_for,
+)
+from wattline.model.run import Run
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A text, and the number that it stands for; None where it is sorted as the text that it is."""
+
+    text: str
+    value: float | None = None
+
+    @property
+    def key(self) -> str | None:
+        """The number for the page's script: empty where there is none to compare."""
+        if self.value is None:
+            return None
+        return f"{self.value:.10g}" if math.isfinite(self.value) else ""
+
+
+@dataclass(frozen=True)
+class Table:
+    title: str
+    headers: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+Column = tuple[str, Sequence[Cell]]
+
+
+def tables(run: Run, figures: Mapping[str, Any]) -> Iterator[Table]:
+    """The breakdowns of a run: by size, user, class, and what went beyond its budget."""
+    word = "Nodes" if run.units == run.machine.node_count else "Cores"
+    if figures["by_size"]:
+        # Sizes are sorted by their place: as texts 1,024 would come before 2.
+        yield _group_table("By job size", figures["by_size"], word, [
+            Cell(row["nodes"], place) for place, row in enumerate(figures["by_size"])])
+    if figures["fairness"]["users"]:
+        count, shown = figures["fairness"]["users"], len(figures["by_user"])
+        title = "By user" if count <= shown else f"The {shown} largest of {count:,} users"
+        yield _group_table(title, figures["by_user"], "User", [
+            Cell(row["user"]) for row in figures["by_user"]])
+    if len(figures["by_class"]) > 1:
+        yield _class_table(figures["by_class"])
+    named = list(budget_rows(run))
+    if named:
+        yield _table("Beyond the energy budget", [
+            ("Period", [Cell(row[0]) for row in named]),
+            ("Job", [Cell(row[1]) for row in named]),
+            ("Energy", [Cell(row[2], row[3]) for row in named]),
+            ("Why", [Cell(row[4]) for row in named]),
+        ])
+
+
+def _class_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    return _table("By node class", [
+        ("Class", [Cell(row["class"]) for row in rows]),
+        ("Nodes", [_count(row["nodes"]) for row in rows]),
+        _column("Energy", ENERGY, [row["energy_j"] for row in rows]),
+        ("In use", [_percent(row["busy"]) for row in rows]),
+        ("Jobs", [_count(row["jobs"]) for row in rows]),
+        _column("Mean wait", TIME, [row["wait_s"]["mean"] for row in rows]),
+        _column("Mean slowdown", PLAIN, [row["bounded_slowdown"]["mean"] for row in rows]),
+    ])
+
+
+def _group_table(title: str, rows: Sequence[Mapping[str, Any]], head: str,
+                 named: Sequence[Cell]) -> Table:
+    return _table(title, [
+        (head, named),
+        ("Jobs", [_count(row["jobs"]) for row in rows]),
+        ("Share of use", [_percent(row["share"]) for row in rows]),
+        _column("Energy", ENERGY, [row["energy_j"] for row in rows]),
+        _column("Mean wait", TIME, [row["wait_s"]["mean"] for row in rows]),
+        _column("95 % wait", TIME, [row["wait_s"]["p95"] for row in rows]),
+        _column("Mean slowdown", PLAIN, [row["bounded_slowdown"]["mean"] for row in rows]),
+    ])
+
+
+def _table(title: str, columns: Sequence[Column]) -> Table:
+    return Table(title, tuple(head for head, _ in columns),
+                 tuple(zip(*(cells for _, cells in columns), strict=True)))
+
+
+def _column(head: str, scales: Sequence[Scale], values: Sequence[float]) -> Column:
+    """A column in one unit, which its head names."""
+    scale = scale_for(scales, values)
+    unit = f" ({scale.sign})" if scale.sign else ""
+    texts = aligned([value / scale.size for value in values])
+    return head + unit, [Cell(text, value) for text, value in zip(texts, values, strict=True)]
+
+
+def _count(number: int | None) -> Cell:
+    return Cell("", math.nan) if number is None else Cell(f"{number:,}", number)
+
+
+def _percent(share: float) -> Cell:
+    return Cell(f"{100 * share:.1f} %" if math.isfinite(share) else "-", share)
+
+
+@dataclass(frozen=True)
+class SummaryCell:
+    """A figure of one run, its ratio to the first run's, and whether that is better or worse."""
+
+    text: str
+    ratio: Cell
+    verdict: str
+
+
+def summary_cells(row: Row, unlike: Sequence[bool]) -> list[SummaryCell]:
+    """A run that ran other jobs than the first is not called better or worse than it."""
+    return [
+        SummaryCell(text, Cell(ratio_text(ratio), ratio), "" if other else _verdict(row, ratio))
+        for text, ratio, other in zip(row.texts, row.ratios, unlike, strict=True)
+    ]
+
+
+def _verdict(row: Row, ratio: float) -> str:
+    """Better or worse than the first run, by more than a thousandth."""
+    if not row.better or not math.isfinite(ratio) or abs(ratio - 1) < 1e-3:
+        return ""
+    return "better" if (ratio < 1) == (row.better == "lower") else "worse"
