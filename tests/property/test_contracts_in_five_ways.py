@@ -1,0 +1,35 @@
+"""Contracts decide the same in five ways too, where jobs carry wrong types and are corrected."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.plain import in_plain
+from tests.support.regulated import NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_contract_with_mislabelled_jobs_decides_the_same_in_five_ways(name: str) -> None:
+    """The world answers by the true type, which no policy may look at."""
+    found = in_plain(f"""
+    import numpy as np
+    from tests.support import regulated as contract
+    from wattline.analysis.checker import check
+    from wattline.engine.prepare import Rules
+    from wattline.engine.simulate import simulate
+    from wattline.engine.truth import TrueTypes
+    from wattline.engine.world import Nature
+    from wattline.testing.five_ways import differences
+    result = []
+    for seed, feedback, preempt, together in ((1, True, False, True), (2, False, True, False),
+                                              (3, True, True, False)):
+        jobs = contract.typed_jobs(seed, 20)
+        truth = np.array(jobs.application)
+        wrong = np.random.default_rng(seed).random(20) < 0.4
+        truth[wrong] = 1 - truth[wrong]
+        policy = contract.regulated({name!r}, feedback=feedback, preempt=preempt)
+        answers = TrueTypes(policy.regulation.desk.types, truth)
+        rules = Rules(nature=Nature(answers=answers), event_rows=4096, speeds_together=together)
+        run = simulate(jobs, contract.MACHINE, policy, rules)
+        result.append([differences(jobs, contract.MACHINE, policy, rules, run), check(run)[:3]])
+    """)
+    assert found == [[[], []]] * 3
