@@ -1,5 +1,6 @@
 # make run   sets everything up and runs the main job
 # make test  sets everything up, tests included, and runs all tests
+# make docs  builds the documentation into build/site; open build/site/index.html
 # make coverage  which part of the lines the tests reach
 # make test-long  all pairs of policies compiled with checks: hours, goes on where it stopped
 #                 (LONG="--shard 2/5": the second of five parts; LONG=--record: into the docs)
@@ -11,7 +12,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
 
-.PHONY: setup run test coverage test-long lint clean
+.PHONY: setup run test docs coverage test-long lint clean
 
 setup: $(STAMP)
 
@@ -32,6 +33,10 @@ run: setup
 test: $(DEV)
 	scripts/install-debian-packages
 	$(BIN)/python scripts/run_tests.py
+
+docs: $(DEV)
+	@# Not --quiet: then mkdocs counts no warnings, and a broken link passes.
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 coverage: $(DEV)
 	$(BIN)/python scripts/run_tests.py --coverage

@@ -16,7 +16,8 @@ from wattline.cli.study import STUDIES
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
 # Modules that nothing in the package uses, because they are for callers outside it.
 FOR_OTHERS = {
     "wattline.policies.plain",  # twins, for tests and readers
@@ -135,8 +136,9 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_the_index_leads_to_every_page() -> None:
-    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    missing = [page.name for page in PAGES if f"({page.name})" not in index]
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    places = [page.relative_to(DOCS).as_posix() for page in PAGES]
+    missing = [place for place in places if f"({place})" not in index]
     assert missing == ["index.md"]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import runpy
 import tomllib
 from pathlib import Path
 
@@ -33,13 +32,6 @@ def test_every_scenario_runs_and_holds_together(path: Path) -> None:
     run = wl.simulate(path)
     assert run.ran.all()
     assert check(run) == []
-
-
-def test_the_tour_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    runpy.run_path(str(EXAMPLES / "tour.py"), run_name="__main__")
-    said = capsys.readouterr().out
-    assert said.startswith("500 jobs, ")
-    assert "one at a time: " in said
 
 
 def test_slow_down_keeps_the_cap_by_speed() -> None:

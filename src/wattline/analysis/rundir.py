@@ -1,8 +1,8 @@
 """A run as a folder: written whole or not at all, read back exactly.
 
     scenario.toml      the scenario as resolved
-    jobs.parquet       one row a job
-    events.parquet     one row an event
+    jobs.parquet       one row per job
+    events.parquet     one row per event
     placement.parquet  which units each job held, where units have identities
     cap.parquet        the power cap as a step function, where there is one
     metrics.json       the metrics, for people and programs that want nothing else

@@ -33,7 +33,7 @@ _LEADING = ("job_id", "submit_s", "start_s", "end_s", "nodes", "energy_j", "outc
 
 
 def job_table(run: Run) -> pa.Table:
-    """One row a job: what the log said and what happened to it.
+    """One row per job: what the log said and what happened to it.
 
     Codes stay in their columns (`user`); where the log has names they follow as `user_name`.
     """
@@ -61,7 +61,7 @@ def job_table(run: Run) -> pa.Table:
 
 
 def event_table(run: Run) -> pa.Table:
-    """One row an event, in the order in which they happened."""
+    """One row per event, in the order in which they happened."""
     log = run.events
     return _table({
         "time_s": _column(log.time_s),

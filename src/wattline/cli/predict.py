@@ -42,7 +42,7 @@ def command(
         [["time s", found.time_s, *found.time_s_interval_90],
          ["power W", found.power_w, *found.power_w_interval_90],
          [f"power to reserve W (+{found.margin:.0%})", found.power_w_to_reserve, None, None]],
-        title=f"{found.application} on {nodes} x {cores} cores at {found.cap_w:g} W a socket",
+        title=f"{found.application} on {nodes} x {cores} cores at {found.cap_w:g} W per socket",
     )
     for one in found.outside:
         click.echo(f"{one}; the intervals are widened by as much")

@@ -39,7 +39,7 @@ def command(seed: int, beta: float, half_life: str, out: Path | None, as_json: b
         print_json({"seed": seed, "beta": beta, **table, "picture": written or None})
         return
     print_table(
-        ["order", "user", "GHz", "kJ a job", "mean stretch", "p25", "p50", "p75", "p95",
+        ["order", "user", "GHz", "kJ per job", "mean stretch", "p25", "p50", "p75", "p95",
          "turnaround s"],
         [[order, user, table["frequency_hz"][user] / 1e9, table["job_energy_j"][user] / 1e3,
           values["mean"], values["p25"], values["p50"], values["p75"], values["p95"],

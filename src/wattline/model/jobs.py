@@ -20,7 +20,7 @@ NO_JOB = -1
 
 @dataclass(frozen=True, eq=False)
 class JobTable:
-    """One row a job, sorted by submission; every column has the same length.
+    """One row per job, sorted by submission; every column has the same length.
 
     `procs` counts what the log counts: nodes on some machines, cores on others. The machine says
     how many of them make a node. `power_w` is the mean power of the whole job while it runs at

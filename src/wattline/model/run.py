@@ -51,7 +51,7 @@ class Outcome(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """One row a job, in the order of the job table. Times are NaN for jobs that never ran."""
+    """One row per job, in the order of the job table. Times are NaN for jobs that never ran."""
 
     start_s: FloatArray
     end_s: FloatArray
@@ -66,7 +66,7 @@ class Schedule:
 
 @dataclass(frozen=True, eq=False)
 class EventLog:
-    """One row an event. Power, busy units and queue length are those after the event."""
+    """One row per event. Power, busy units and queue length are those after the event."""
 
     time_s: FloatArray
     kind: IntArray
@@ -90,7 +90,7 @@ class EventLog:
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """Which units each job held, as runs of neighbouring units: one row a run."""
+    """Which units each job held, as runs of neighbouring units: one row per run."""
 
     job: IntArray
     first: IntArray

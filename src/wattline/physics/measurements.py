@@ -1,4 +1,4 @@
-"""Reading tables of measured configurations: CSV, plain or compressed, one row a run.
+"""Reading tables of measured configurations: CSV, plain or compressed, one row per run.
 
 Every mistake in a file is reported with its line and column; no cell is ever guessed.
 """

@@ -37,7 +37,7 @@ def file_parameters(model: type[BaseModel]) -> dict[str, tuple[str, ...]]:
 
 def _schema(model: type[BaseModel]) -> dict[str, Any]:
     try:
-        return model.model_json_schema()
+        return model.model_json_schema(by_alias=False)
     except PydanticUserError as error:
         said = str(error).splitlines()[0]
         raise PolicyError(f"the parameters {model.__name__} cannot be described: {said}") from None

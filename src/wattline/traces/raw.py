@@ -25,7 +25,7 @@ RUNNING = -3
 
 @dataclass(frozen=True, eq=False)
 class RawJobs:
-    """One row a job line. In float columns NaN means "not known", in codes -1 does."""
+    """One row per job line. In float columns NaN means "not known", in codes -1 does."""
 
     line: IntArray
     job_id: IntArray

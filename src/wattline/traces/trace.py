@@ -64,7 +64,7 @@ class Trace:
     cleaning: CleaningReport = field(default_factory=CleaningReport)
     source: str = ""
     logged: Mapping[str, FloatArray] = field(default_factory=dict)
-    """Columns of the log that a simulation does not need, one value a job; NaN is unknown and a
+    """Columns of the log that a simulation does not need, one value per job; NaN is unknown and a
     column that says nothing is left out."""
 
     def __len__(self) -> int:

@@ -142,7 +142,7 @@ class View:
         )
 
     def rows(self, depth: int | None = None, under: str = "") -> list[dict[str, Value]]:
-        """What a person sees: one row an entity with its values, down to a depth."""
+        """What a person sees: one row per entity with its values, down to a depth."""
         first = self.tree.of(under) if under else 0
         last = int(self.tree.end[first]) if under else len(self.tree)
         base = int(self.tree.depth[first])

@@ -1,0 +1,169 @@
+"""Draw the pictures of the documentation, each with the product itself.
+
+    python scripts/draw_docs.py                all of them, into docs/pictures
+    python scripts/draw_docs.py week-power     some of them
+    python scripts/draw_docs.py --png FOLDER   all as PNG, to look at
+
+Pictures are SVG with letters as letters, which is small and sharp; where there are thousands of
+points, PNG.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import matplotlib as mpl
+from click.testing import CliRunner
+from PIL import Image
+
+import wattline as wl
+from wattline.cli.main import cli
+
+ROOT = Path(__file__).resolve().parent.parent
+PICTURES = ROOT / "docs" / "pictures"
+WEEK = "examples/week.toml"
+FIXED = {"svg.fonttype": "none", "svg.hashsalt": "wattline"}
+"""Letters stay letters, and a picture that is drawn again comes out the same."""
+
+# What a command draws: {out} is the picture, {folder} a folder in which it is called power.png.
+COMMANDS: Mapping[str, str] = {
+    "caps.svg": f"advise cap {WEEK} --wait +10% --only block,dvfs --plot {{out}}",
+    "hurt.svg": f"compare {WEEK} --power-policy dvfs --vary power.cap=none,80% --per-job "
+                "--no-report --out runs/hurt --plot {out}",
+    "job.svg": "advise job --app EP.A --price 0.12EUR --all --plot {out}",
+    "configurations.png": "configure BT-MZ --power 3500W --plot {out}",
+    "procure.svg": "procure --budget-power 7kW --node-power-max 380 --node-power-min 180 "
+                   "--cost-ratio 1.7 --speed-ratio 27% --scaling LU-MZ --plot {out}",
+    "dragonfly.svg": "network show dragonfly-272 --svg {out}",
+    "placement.svg": "network place examples/placement.toml --svg {out}",
+    "regulation.png": "regulate examples/regulation.toml --bid 10163,4248 --check 0 "
+                      "--out {folder}",
+    "net.svg": "petri show cluster --out {out}",
+}
+
+
+def main_power() -> wl.Drawing:
+    """The main job: four months without a cap and with one of 70 %."""
+    runs = [wl.simulate(f"bundled:{name}") for name in ("main-uncapped", "main-capped")]
+    return wl.compare(runs).plot.power()
+
+
+def week_power() -> wl.Drawing:
+    return _week().plot.power()
+
+
+def week_capped() -> wl.Drawing:
+    return _week_compared().plot.power()
+
+
+def week_waits() -> wl.Drawing:
+    return _week_compared().plot.waits()
+
+
+def week_durations() -> wl.Drawing:
+    return _week_compared().plot.durations()
+
+
+def week_queue() -> wl.Drawing:
+    return _week_compared().plot.queue()
+
+
+def week_sizes() -> wl.Drawing:
+    return _week().plot.use_by_size()
+
+
+def week_map() -> wl.Drawing:
+    return _week(placement="first-fit").plot.job_map()
+
+
+def maintenance() -> wl.Drawing:
+    """Nodes and watts that are kept free for a window."""
+    return wl.simulate("examples/maintenance.toml").plot.power()
+
+
+def budget() -> wl.Drawing:
+    """The same joules per day under a constant cap, and spent where they cost least."""
+    spent = wl.Budget(energy="340kWh", period="1d", price="examples/prices.csv")
+    return wl.compare({"without a budget": _week(), "340 kWh per day, by price": _week(
+        power=spent)}).plot.power()
+
+
+def policies() -> wl.Drawing:
+    """Three orders on the week."""
+    runs = {order: _week(order=order) for order in ("fcfs", "sjf", "largest")}
+    return wl.compare(runs).plot.waits()
+
+
+DRAWN: Mapping[str, Callable[[], wl.Drawing]] = {
+    "main-power.png": main_power, "week-power.svg": week_power, "week-capped.png": week_capped,
+    "week-waits.svg": week_waits, "week-durations.svg": week_durations,
+    "week-queue.svg": week_queue, "week-sizes.png": week_sizes, "week-map.svg": week_map,
+    "maintenance.svg": maintenance, "budget.png": budget, "orders.svg": policies,
+}
+
+
+def _week(**given: object) -> wl.Result:
+    return wl.simulate(WEEK, **given)
+
+
+def _week_compared() -> wl.Comparison:
+    return wl.compare({"without a cap": _week(), "cap of 80 %": _week(
+        power=wl.Dvfs(cap="80%"))})
+
+
+def _call(command: str, **places: Path) -> None:
+    argv = [part.format(**places) for part in shlex.split(command)]
+    done = CliRunner().invoke(cli, argv, catch_exceptions=False)
+    if done.exit_code:
+        raise SystemExit(done.output)
+
+
+def draw(name: str, place: Path) -> None:
+    """Draw one picture."""
+    if name in COMMANDS:
+        _call(COMMANDS[name], out=place, folder=Path("drawn"))
+        if "{folder}" in COMMANDS[name]:
+            shutil.copy("drawn/power.png", place)
+    else:
+        DRAWN[name]().save(place)
+    if not place.is_file():
+        raise SystemExit(f"{name} was not drawn")
+    if place.suffix == ".png":
+        _lighten(place)
+
+
+def _lighten(place: Path) -> None:
+    """A drawing needs few colours, and then a third of the bytes."""
+    with Image.open(place) as picture:
+        picture.convert("RGB").quantize(64).save(place, optimize=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Draw the pictures of the documentation.")
+    parser.add_argument("names", nargs="*", help="such as week-power; all otherwise")
+    parser.add_argument("--png", type=Path, metavar="FOLDER", help="as PNG, into this folder")
+    given = parser.parse_args()
+    folder = given.png.resolve() if given.png else PICTURES
+    folder.mkdir(parents=True, exist_ok=True)
+    mpl.rcParams.update(FIXED)
+    warnings.simplefilter("ignore", wl.WattlineWarning)
+    scratch = Path(tempfile.mkdtemp())
+    (scratch / "examples").symlink_to(ROOT / "examples")
+    os.chdir(scratch)  # what commands leave under runs/ is nobody's
+    for name in [*COMMANDS, *DRAWN]:
+        if not given.names or name.partition(".")[0] in given.names:
+            place = folder / (f"{name.partition('.')[0]}.png" if given.png else name)
+            draw(name, place)
+            print(f"{place.name}: {place.stat().st_size / 1000:.0f} kB", flush=True)
+    shutil.rmtree(scratch)
+
+
+if __name__ == "__main__":
+    main()

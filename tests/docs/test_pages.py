@@ -1,0 +1,89 @@
+"""What the pages for beginners show is what happens."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+import warnings
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from tests.support.shown import blocks, in_tables, missing, shown
+
+import wattline as wl
+from wattline.cli.main import cli
+from wattline.scenario.load import validate
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+HELD = ("start.md", "tutorials/operator.md", "tutorials/planner.md",
+        "tutorials/energy-manager.md")
+RECIPES = (DOCS / "how-to.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def _beside_the_examples(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+
+
+def run(command: str) -> str:
+    result = CliRunner().invoke(cli, shlex.split(command)[1:], catch_exceptions=False)
+    assert result.exit_code == 0, f"{command}\n{result.output}"
+    return result.output
+
+
+@pytest.mark.parametrize("page", HELD)
+def test_commands_work_one_after_the_other_and_print_what_is_shown(page: str) -> None:
+    held = shown((DOCS / page).read_text(encoding="utf-8"))
+    assert len(held) >= 3
+    for command, lines in held.items():
+        assert missing(lines, run(command)) == [], command
+
+
+def test_a_page_that_shows_something_else_would_be_found() -> None:
+    assert missing(["week: 260 jobs in 9 s", "...", "peak 1 W"], "week: 260 jobs in 0.5 s\n") == [
+        "peak 1 W"]
+
+
+@pytest.mark.parametrize("command", [each for each in in_tables(RECIPES) if "log.txt" not in each])
+def test_every_recipe_works(command: str) -> None:
+    run(command)
+
+
+def test_the_scenario_of_the_recipes_is_one() -> None:
+    (example,) = blocks(RECIPES, "toml")
+    assert validate(tomllib.loads(example)).machine.nodes == 128
+
+
+def test_the_python_of_the_researcher_runs(tmp_path: Path) -> None:
+    page = (DOCS / "tutorials" / "researcher.md").read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wl.WattlineWarning)
+        for number, block in enumerate(blocks(page, "python")):
+            exec(compile(block, f"researcher.md, block {number + 1}", "exec"), names)
+    assert (tmp_path / "orders.svg").is_file()
+
+
+def pictures() -> dict[str, set[str]]:
+    """The pictures by the page that shows them, README included."""
+    pages = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+             for path in [*DOCS.rglob("*.md"), ROOT / "README.md"]}
+    return {page: set(re.findall(r"pictures/([\w.-]+)\)", text)) for page, text in pages.items()}
+
+
+def test_every_picture_is_drawn_by_the_script_shown_somewhere_and_small() -> None:
+    from scripts.draw_docs import COMMANDS, DRAWN
+
+    there = {path.name for path in (DOCS / "pictures").iterdir()}
+    assert there == set().union(*pictures().values())
+    assert there == {*COMMANDS, *DRAWN}
+    heavy = [path.name for path in (DOCS / "pictures").iterdir() if path.stat().st_size > 100_000]
+    assert heavy == []
+
+
+def test_the_first_screen_of_the_readme_has_a_picture() -> None:
+    assert pictures()["README.md"]

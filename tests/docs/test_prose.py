@@ -1,0 +1,43 @@
+"""Pages are written for people: lines that fit, paragraphs that end, "per job" where meant."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"])
+LONGEST_LINE = 120
+LONGEST_PARAGRAPH = 1100
+"""In characters: some eleven lines."""
+EACH = "job|node|server|socket|core|row|event|kWh|MWh|second|hour|user|run|router|hop|line|cycle"
+AMOUNT = (r"row|\d[\d,.]*|W|kW|MW|MB|kJ|GHz|jobs|decisions|firings|transitions|cores|packages|"
+          "links|one")
+FOR_PER = re.compile(rf"\b(?:{AMOUNT}) an? (?:{EACH})\b(?! (?:that|of|with|which|had|is))")
+
+
+def prose(text: str) -> str:
+    """A page without code, tables, pictures and headings."""
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    return re.sub(r"^(?:\||#|!\[|    |<!--).*$", "", text, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_lines_and_paragraphs_have_a_length_that_people_read(page: Path) -> None:
+    said = prose(page.read_text(encoding="utf-8"))
+    assert [line for line in said.splitlines() if len(line) > LONGEST_LINE] == []
+    parts = re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )", said)
+    assert [part[:80] for part in parts if len(part) > LONGEST_PARAGRAPH] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_per_is_said_where_it_is_meant(page: Path) -> None:
+    assert FOR_PER.findall(page.read_text(encoding="utf-8")) == []
+
+
+def test_what_is_not_meant_would_be_found() -> None:
+    assert FOR_PER.search("a row a job, 62 W a node")
+    assert not FOR_PER.search("62 W per node; at f = 0.5 a job that draws less")
+    assert "long" not in prose("| long |\n```\nlong\n```\n")
