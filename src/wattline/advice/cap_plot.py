@@ -10,8 +10,13 @@ from wattline.analysis.summary import time_text
 from wattline.model.pictures import save_picture
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from wattline.advice.cap import CapAdvice
 
+ROUND_S = (1, 2, 5, 10, 20, 30, *(60 * n for n in (1, 2, 5, 10, 20, 30)),
+           *(3600 * n for n in (1, 2, 5, 10)), *(86400 * n for n in (1, 2, 5, 10, 20, 50, 100)))
+MOST_MARKS = 7
 
 def draw_caps(advice: CapAdvice, path: Path) -> Path:
     """Every cap that was tried, and a mark where each policy's tightest one is."""
@@ -33,9 +38,21 @@ def draw_caps(advice: CapAdvice, path: Path) -> Path:
         axes.annotate(f"limit {time_text(limit_s)}", (0.01, limit_s), color=CAP_COLOUR,
                       xycoords=("axes fraction", "data"), va="bottom")
     axes.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    axes.set_yscale("log" if advice.free.wait_s > 0 else "linear")
     axes.yaxis.set_major_formatter(lambda wait_s, _: time_text(wait_s))
+    if advice.free.wait_s > 0:
+        axes.set_yscale("log")
+        _mark_round_times(axes)
     axes.set_xlabel("cap, as a part of the peak without one", color=INK)
     axes.set_ylabel("mean wait", color=INK)
     axes.legend(frameon=False)
     return save_picture(figure, path)
+
+
+def _mark_round_times(axes: Axes) -> None:
+    """Minutes, hours and days instead of powers of ten of seconds; few of them on a long axis."""
+    low_s, high_s = axes.get_ylim()
+    shown = [time_s for time_s in ROUND_S if low_s <= time_s <= high_s]
+    if len(shown) > 1:
+        shown = shown[:: -(-len(shown) // MOST_MARKS)]
+        axes.set_yticks(shown, [time_text(time_s) for time_s in shown])
+        axes.minorticks_off()
