@@ -132,9 +132,9 @@ def plan(as_json: bool, rows: int, **options: Any) -> None:
 @json_option
 def budget_command(as_json: bool, **options: Any) -> None:
     """Run jobs under an energy budget, and beside it under a constant cap of the same energy."""
+    from wattline.advice.budget import compare, figures
     from wattline.model.units import format_duration, format_energy, format_power
     from wattline.policies.admission.adaptive_setup import Strategy
-    from wattline.studies.budget import compare, figures
     from wattline.traces.tariffs import NO_CURRENCY, currency_of
 
     machine = machine_of(options)
