@@ -47,6 +47,7 @@ if _TYPE_CHECKING:
     from wattline.scenario.asking import replay_journal as replay
     from wattline.scenario.bids import bid
     from wattline.scenario.contracts import regulate
+    from wattline.scenario.examples import Example, copy_examples, list_examples
     from wattline.scenario.load import load as load_scenario
     from wattline.scenario.model import Scenario
     from wattline.scenario.objects import (
@@ -103,6 +104,7 @@ __all__ = [
     "Dvfs",
     "Easy",
     "EnergyShare",
+    "Example",
     "Fcfs",
     "FirstFit",
     "Fixed",
@@ -147,11 +149,13 @@ __all__ = [
     "check",
     "compare",
     "configure",
+    "copy_examples",
     "describe_policy",
     "event_table",
     "fit",
     "generate",
     "job_table",
+    "list_examples",
     "list_policies",
     "load_scenario",
     "metrics",
@@ -196,6 +200,7 @@ _PLACES = {
     "simulate": "wattline.scenario.api",
     "bid": "wattline.scenario.bids",
     "regulate": "wattline.scenario.contracts",
+    **dict.fromkeys(("Example", "copy_examples", "list_examples"), "wattline.scenario.examples"),
     "Scenario": "wattline.scenario.model",
     **dict.fromkeys((
         "Adaptive", "AdaptiveConfiguration", "Block", "Bounded", "Budget", "ClaimedConfiguration",
