@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
     from wattline.advice import CapAdvice, Limits, advise_cap
+    from wattline.advice.account import RunAccount, account_run
     from wattline.advice.configure import ConfigurationAdvice, configure
+    from wattline.advice.fairshare import FairShare, fairshare
     from wattline.advice.fit import fit
     from wattline.advice.predict import predict
     from wattline.advice.procure import procure
@@ -105,6 +107,7 @@ __all__ = [
     "Easy",
     "EnergyShare",
     "Example",
+    "FairShare",
     "Fcfs",
     "FirstFit",
     "Fixed",
@@ -128,6 +131,7 @@ __all__ = [
     "Requested",
     "Result",
     "Run",
+    "RunAccount",
     "Scenario",
     "SetLevel",
     "SetSpeed",
@@ -144,6 +148,7 @@ __all__ = [
     "WattlineWarning",
     "Watts",
     "Wfp",
+    "account_run",
     "advise_cap",
     "bid",
     "check",
@@ -152,6 +157,7 @@ __all__ = [
     "copy_examples",
     "describe_policy",
     "event_table",
+    "fairshare",
     "fit",
     "generate",
     "job_table",
@@ -174,6 +180,8 @@ __all__ = [
 
 # Where each name lives, and what it is called there if not the same.
 _PLACES = {
+    **dict.fromkeys(("FairShare", "fairshare"), "wattline.advice.fairshare"),
+    **dict.fromkeys(("RunAccount", "account_run"), "wattline.advice.account"),
     **dict.fromkeys(("CapAdvice", "Limits", "advise_cap"), "wattline.advice"),
     **dict.fromkeys(("ConfigurationAdvice", "configure"), "wattline.advice.configure"),
     "fit": "wattline.advice.fit",
