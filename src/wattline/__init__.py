@@ -17,9 +17,21 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 if _TYPE_CHECKING:
     from wattline.advice import CapAdvice, Limits, advise_cap
     from wattline.advice.account import RunAccount, account_run
+    from wattline.advice.claims import (
+        Claims,
+        ClaimsImported,
+        ClaimsVerified,
+        choose_claim,
+        import_claims,
+        list_claims,
+        verify_claims,
+    )
     from wattline.advice.configure import ConfigurationAdvice, configure
+    from wattline.advice.energy import BudgetTrial, EnergyPlan, plan_energy, try_budget
     from wattline.advice.fairshare import FairShare, fairshare
     from wattline.advice.fit import fit
+    from wattline.advice.network import PlacedJobs, describe_network, place_jobs
+    from wattline.advice.power import CapWritten, PowerNow, power_status, reserve_power, set_power
     from wattline.advice.predict import predict
     from wattline.advice.procure import procure
     from wattline.analysis.accessor import Drawing, Plots
@@ -51,6 +63,7 @@ if _TYPE_CHECKING:
     from wattline.scenario.contracts import regulate
     from wattline.scenario.examples import Example, copy_examples, list_examples
     from wattline.scenario.load import load as load_scenario
+    from wattline.scenario.machine_views import machine_view
     from wattline.scenario.model import Scenario
     from wattline.scenario.objects import (
         Adaptive,
@@ -94,9 +107,14 @@ __all__ = [
     "Block",
     "Bounded",
     "Budget",
+    "BudgetTrial",
     "CapAdvice",
+    "CapWritten",
     "ClaimedConfiguration",
     "ClaimedPlacement",
+    "Claims",
+    "ClaimsImported",
+    "ClaimsVerified",
     "Comparison",
     "ConfigurationAdvice",
     "Conservative",
@@ -105,6 +123,7 @@ __all__ = [
     "Drawing",
     "Dvfs",
     "Easy",
+    "EnergyPlan",
     "EnergyShare",
     "Example",
     "FairShare",
@@ -124,9 +143,11 @@ __all__ = [
     "NodeClass",
     "Parameters",
     "Pause",
+    "PlacedJobs",
     "Plots",
     "PolicyError",
     "PowerDown",
+    "PowerNow",
     "PowerUp",
     "Requested",
     "Result",
@@ -152,34 +173,58 @@ __all__ = [
     "advise_cap",
     "bid",
     "check",
+    "choose_claim",
     "compare",
     "configure",
     "copy_examples",
+    "describe_network",
     "describe_policy",
     "event_table",
     "fairshare",
     "fit",
     "generate",
+    "import_claims",
     "job_table",
+    "list_claims",
     "list_examples",
     "list_policies",
     "load_scenario",
+    "machine_view",
     "metrics",
     "open_run",
+    "place_jobs",
+    "plan_energy",
+    "power_status",
     "predict",
     "procure",
     "read",
     "regulate",
     "replay",
     "report",
+    "reserve_power",
+    "set_power",
     "simulate",
     "study",
     "sweep",
+    "try_budget",
+    "verify_claims",
     "write",
 ]
 
 # Where each name lives, and what it is called there if not the same.
 _PLACES = {
+    **dict.fromkeys((
+        "Claims", "ClaimsImported", "ClaimsVerified", "choose_claim", "import_claims",
+        "list_claims", "verify_claims"
+    ), "wattline.advice.claims"),
+    "machine_view": "wattline.scenario.machine_views",
+    **dict.fromkeys((
+        "CapWritten", "PowerNow", "power_status", "reserve_power", "set_power"
+    ), "wattline.advice.power"),
+    **dict.fromkeys((
+        "BudgetTrial", "EnergyPlan", "plan_energy", "try_budget"
+    ), "wattline.advice.energy"),
+    **dict.fromkeys(("PlacedJobs", "describe_network", "place_jobs"), "wattline.advice.network"),
     **dict.fromkeys(("FairShare", "fairshare"), "wattline.advice.fairshare"),
     **dict.fromkeys(("RunAccount", "account_run"), "wattline.advice.account"),
     **dict.fromkeys(("CapAdvice", "Limits", "advise_cap"), "wattline.advice"),
