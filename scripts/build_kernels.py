@@ -34,6 +34,11 @@ trace = wl.generate("lublin", seed=1, jobs=20, nodes=16)
 wl.simulate(trace=trace, machine__nodes=16, machine__node_idle_w=90, machine__node_active_w=300,
             **fields)
 """
+READ = """
+import sys
+from wattline.traces.swf import parse
+parse(open(sys.argv[1], "rb").read(), "log", compiled=True)
+"""
 COMMANDS = {
     "the main job": "compare --no-report",
     "example small": "simulate {examples}/small.toml",
@@ -71,10 +76,14 @@ def combinations() -> dict[str, list[str]]:
 
 
 def programs() -> dict[str, list[str]]:
-    """What is run to compile what it needs, by its name."""
+    """What is run to compile what it needs, by its name.
+
+    The reader is asked for by itself: small logs, like that of the examples, are read without it.
+    """
     commands = {name: ["-m", "wattline", *text.format(examples=ROOT / "examples").split()]
                 for name, text in COMMANDS.items()}
-    return commands | {name: ["-c", COMPILE, *settings]
+    reader = {"the reader of logs": ["-c", READ, str(ROOT / "examples" / "tiny.swf")]}
+    return reader | commands | {name: ["-c", COMPILE, *settings]
                        for name, settings in combinations().items()}
 
 
