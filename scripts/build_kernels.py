@@ -1,11 +1,10 @@
-"""Compile the combinations of policies that the docs, examples and commands use, into the package.
+"""Compile what the docs, examples, studies and main commands need, into the package.
 
     scripts/build_kernels.py [--into FOLDER] [--only TEXT]
 
 Run it before a wheel is built: what it leaves in src/wattline/_kernels goes into the wheel, for
 this family of processors and these versions of Python and numba (the folder's name says which);
-elsewhere the package compiles as it always does. With --only, just the combinations whose name has
-the text.
+elsewhere the package compiles as it always does. With --only, just what has the text in its name.
 """
 
 from __future__ import annotations
@@ -35,7 +34,31 @@ trace = wl.generate("lublin", seed=1, jobs=20, nodes=16)
 wl.simulate(trace=trace, machine__nodes=16, machine__node_idle_w=90, machine__node_active_w=300,
             **fields)
 """
-READ = "import sys, wattline as wl; wl.read(sys.argv[1])"
+READ = """
+import sys
+from wattline.traces.swf import parse
+parse(open(sys.argv[1], "rb").read(), "log", compiled=True)
+"""
+COMMANDS = {
+    "the main job": "compare --no-report",
+    "example small": "simulate {examples}/small.toml",
+    "example maintenance": "simulate {examples}/maintenance.toml",
+    "example dragonfly": "simulate {examples}/dragonfly.toml",
+    "example dragonfly, rdn": "simulate {examples}/dragonfly.toml --placement rdn",
+    "example regulation": "regulate {examples}/regulation.toml",
+    "example curtailment": "regulate {examples}/curtailment.toml",
+    "example bid": "bid {examples}/regulation.toml --rounds 10",
+    "example placement": "network place {examples}/placement.toml",
+    "energy budget": "energy budget --energy 500kWh --period 1d --nodes 100 --jobs 50",
+    "study esp": "study esp",
+    "study fairshare": "study fairshare",
+    "study hetero": "study hetero",
+    "study puppet": "study puppet --jobs 400 --no-plots",
+    "study rmap": "study rmap --seeds 1",
+    "study dragonfly": "study dragonfly --quick --workloads 2 --repeats 1 --workers 1",
+    "study regulation": "study regulation --part default --hours 1 --rounds 1 --workers 1",
+}
+"""What the documentation shows; each leaves what it compiled."""
 
 
 def combinations() -> dict[str, list[str]]:
@@ -52,13 +75,28 @@ def combinations() -> dict[str, list[str]]:
     return found
 
 
-def compile_one(name: str, settings: list[str], cache: Path) -> str:
+def programs() -> dict[str, list[str]]:
+    """What is run to compile what it needs, by its name.
+
+    The reader is asked for by itself: small logs, like that of the examples, are read without it.
+    """
+    commands = {name: ["-m", "wattline", *text.format(examples=ROOT / "examples").split()]
+                for name, text in COMMANDS.items()}
+    reader = {"the reader of logs": ["-c", READ, str(ROOT / "examples" / "tiny.swf")]}
+    return reader | commands | {name: ["-c", COMPILE, *settings]
+                       for name, settings in combinations().items()}
+
+
+def compile_one(name: str, program: list[str], cache: Path) -> str:
     began = time.monotonic()
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "WATTLINE_AT_ONCE": "0",
                    "PYTHONPATH": str(ROOT / "src")}
     for key in ("WATTLINE_PLAIN", "NUMBA_BOUNDSCHECK"):
         environment.pop(key, None)
-    subprocess.run([sys.executable, "-c", COMPILE, *settings], env=environment, check=True)
+    done = subprocess.run([sys.executable, *program], env=environment, cwd=cache, check=False,
+                          capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{name}: {done.stderr.strip()}")
     return f"{name}: {time.monotonic() - began:.0f} s"
 
 
@@ -67,19 +105,19 @@ def main() -> None:
     parser.add_argument("--into", type=Path, default=PACKAGE / "_kernels")
     parser.add_argument("--only", default="")
     options = parser.parse_args()
-    chosen = {name: each for name, each in combinations().items() if options.only in name}
+    began = time.monotonic()
+    chosen = {name: each for name, each in programs().items() if options.only in name}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         cache = Path(folder)
-        environment = {**os.environ, "XDG_CACHE_HOME": folder, "PYTHONPATH": str(ROOT / "src")}
-        subprocess.run([sys.executable, "-c", READ, str(ROOT / "examples" / "tiny.swf")],
-                       env=environment, check=True)
         for done in pool.map(lambda item: compile_one(*item, cache), chosen.items()):
             print(done, flush=True)
         shutil.rmtree(options.into, ignore_errors=True)
         shutil.copytree(cache / "wattline" / "kernels", options.into,
                         ignore=shutil.ignore_patterns("*.lock"))
     size = sum(path.stat().st_size for path in options.into.rglob("*") if path.is_file())
-    print(f"{len(chosen)} combinations, {size / 1e6:.1f} MB in {options.into}")
+    loops = len(list(options.into.glob("*/wattline.engine.loop/*.nbc")))
+    print(f"{len(chosen)} programs, {loops} combinations, {size / 1e6:.1f} MB in {options.into}, "
+          f"{time.monotonic() - began:.0f} s")
 
 
 if __name__ == "__main__":

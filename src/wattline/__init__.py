@@ -16,8 +16,22 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
     from wattline.advice import CapAdvice, Limits, advise_cap
+    from wattline.advice.account import RunAccount, account_run
+    from wattline.advice.claims import (
+        Claims,
+        ClaimsImported,
+        ClaimsVerified,
+        choose_claim,
+        import_claims,
+        list_claims,
+        verify_claims,
+    )
     from wattline.advice.configure import ConfigurationAdvice, configure
+    from wattline.advice.energy import BudgetTrial, EnergyPlan, plan_energy, try_budget
+    from wattline.advice.fairshare import FairShare, fairshare
     from wattline.advice.fit import fit
+    from wattline.advice.network import PlacedJobs, describe_network, place_jobs
+    from wattline.advice.power import CapWritten, PowerNow, power_status, reserve_power, set_power
     from wattline.advice.predict import predict
     from wattline.advice.procure import procure
     from wattline.analysis.accessor import Drawing, Plots
@@ -47,7 +61,9 @@ if _TYPE_CHECKING:
     from wattline.scenario.asking import replay_journal as replay
     from wattline.scenario.bids import bid
     from wattline.scenario.contracts import regulate
+    from wattline.scenario.examples import Example, copy_examples, list_examples
     from wattline.scenario.load import load as load_scenario
+    from wattline.scenario.machine_views import machine_view
     from wattline.scenario.model import Scenario
     from wattline.scenario.objects import (
         Adaptive,
@@ -92,9 +108,14 @@ __all__ = [
     "Block",
     "Bounded",
     "Budget",
+    "BudgetTrial",
     "CapAdvice",
+    "CapWritten",
     "ClaimedConfiguration",
     "ClaimedPlacement",
+    "Claims",
+    "ClaimsImported",
+    "ClaimsVerified",
     "Comparison",
     "ConfigurationAdvice",
     "Conservative",
@@ -103,7 +124,10 @@ __all__ = [
     "Drawing",
     "Dvfs",
     "Easy",
+    "EnergyPlan",
     "EnergyShare",
+    "Example",
+    "FairShare",
     "Fcfs",
     "FirstFit",
     "Fixed",
@@ -120,13 +144,16 @@ __all__ = [
     "NodeClass",
     "Parameters",
     "Pause",
+    "PlacedJobs",
     "Plots",
     "PolicyError",
     "PowerDown",
+    "PowerNow",
     "PowerUp",
     "Requested",
     "Result",
     "Run",
+    "RunAccount",
     "Scenario",
     "SetLevel",
     "SetSpeed",
@@ -143,35 +170,65 @@ __all__ = [
     "WattlineWarning",
     "Watts",
     "Wfp",
+    "account_run",
     "advise_cap",
     "bid",
     "check",
+    "choose_claim",
     "compare",
     "configure",
+    "copy_examples",
+    "describe_network",
     "describe_policy",
     "event_table",
+    "fairshare",
     "fit",
     "generate",
+    "import_claims",
     "job_table",
+    "list_claims",
+    "list_examples",
     "list_policies",
     "load_scenario",
+    "machine_view",
     "metrics",
     "open_books",
     "open_run",
+    "place_jobs",
+    "plan_energy",
+    "power_status",
     "predict",
     "procure",
     "read",
     "regulate",
     "replay",
     "report",
+    "reserve_power",
+    "set_power",
     "simulate",
     "study",
     "sweep",
+    "try_budget",
+    "verify_claims",
     "write",
 ]
 
 # Where each name lives, and what it is called there if not the same.
 _PLACES = {
+    **dict.fromkeys((
+        "Claims", "ClaimsImported", "ClaimsVerified", "choose_claim", "import_claims",
+        "list_claims", "verify_claims"
+    ), "wattline.advice.claims"),
+    "machine_view": "wattline.scenario.machine_views",
+    **dict.fromkeys((
+        "CapWritten", "PowerNow", "power_status", "reserve_power", "set_power"
+    ), "wattline.advice.power"),
+    **dict.fromkeys((
+        "BudgetTrial", "EnergyPlan", "plan_energy", "try_budget"
+    ), "wattline.advice.energy"),
+    **dict.fromkeys(("PlacedJobs", "describe_network", "place_jobs"), "wattline.advice.network"),
+    **dict.fromkeys(("FairShare", "fairshare"), "wattline.advice.fairshare"),
+    **dict.fromkeys(("RunAccount", "account_run"), "wattline.advice.account"),
     **dict.fromkeys(("CapAdvice", "Limits", "advise_cap"), "wattline.advice"),
     **dict.fromkeys(("ConfigurationAdvice", "configure"), "wattline.advice.configure"),
     "fit": "wattline.advice.fit",
@@ -198,6 +255,7 @@ _PLACES = {
     "simulate": "wattline.scenario.api",
     "bid": "wattline.scenario.bids",
     "regulate": "wattline.scenario.contracts",
+    **dict.fromkeys(("Example", "copy_examples", "list_examples"), "wattline.scenario.examples"),
     "Scenario": "wattline.scenario.model",
     **dict.fromkeys((
         "Adaptive", "AdaptiveConfiguration", "Block", "Bounded", "Budget", "ClaimedConfiguration",

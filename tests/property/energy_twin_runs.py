@@ -33,7 +33,7 @@ from wattline.policies.configuration.claimed import Claimed
 from wattline.policies.configuration.claimed_setup import options_of
 from wattline.policies.placement.bounded_setup import bounded
 from wattline.policies.placement.claimed import ClaimedNodes
-from wattline.studies.fairshare import energy_share
+from wattline.studies.fairshare.study import energy_share
 
 UNITS = 12
 NODE = SANDY_BRIDGE.node_class(1, off_w=NODE_OFF_W / 16, boot_s=3.0, shutdown_s=2.0)

@@ -21,8 +21,8 @@ from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.policies.placement.counted import Counted
 from wattline.policies.regulation.none import NoRegulation
-from wattline.studies.rmap import POLICIES, run_one
-from wattline.studies.rmap_traces import KINDS, make_trace
+from wattline.studies.rmap.study import POLICIES, run_one
+from wattline.studies.rmap.workloads import KINDS, make_trace
 
 
 def schedules():

@@ -127,6 +127,12 @@ def test_every_study_is_documented(study: str) -> None:
     assert re.search(rf"wattline\s+study\s+{study}\b", said)
 
 
+@pytest.mark.parametrize("study", sorted(STUDIES))
+def test_every_study_has_the_same_three_files(study: str) -> None:
+    there = {path.name for path in (SOURCE / "wattline" / "studies" / study).glob("*.py")}
+    assert there >= {"study.py", "workloads.py", "plots.py"}
+
+
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     text = page.read_text(encoding="utf-8")

@@ -30,7 +30,7 @@ def measure(progress: Advance) -> dict[str, Any]:
 
 def _esp() -> dict[str, Any]:
     """The whole study, five cases with their figures, after one that is not counted."""
-    from wattline.studies import esp
+    from wattline.studies.esp import study as esp
 
     def study() -> None:
         for case in esp.cases():
@@ -43,10 +43,10 @@ def _esp() -> dict[str, Any]:
 
 def _adaptive() -> dict[str, Any]:
     """Adaptive capping at 70 % of the machine on the Mira log, or on a generated one."""
+    from wattline.engine.composed import adaptive_run
     from wattline.model.machine import Machine
     from wattline.physics.core_power import NODE_OFF_W, SANDY_BRIDGE
     from wattline.physics.powercap import PowerCap
-    from wattline.studies.compose import adaptive_run
     from wattline.traces import generate, read
 
     log = public_log(MIRA)

@@ -18,9 +18,9 @@ METHODS = ("none", "block", "wait", "dvfs")
 
 def measure(progress: Advance) -> dict[str, Any]:
     """Seconds and jobs a second; the best of some runs after one that is not counted."""
-    from wattline.studies import puppet
-    from wattline.studies.puppet_runs import Laboratory
-    from wattline.studies.puppet_workload import generated_workload
+    from wattline.studies.puppet import study as puppet
+    from wattline.studies.puppet.runs import Laboratory
+    from wattline.studies.puppet.workloads import generated_workload
 
     workload = generated_workload(1)
     puppet.study(workload, lambda share: progress(0.3 * share))  # compiles what is not compiled
@@ -41,7 +41,7 @@ def measure(progress: Advance) -> dict[str, Any]:
 
 def _runs(laboratory: Any) -> dict[str, Any]:
     """One simulation of the whole log for each order and method."""
-    from wattline.studies.puppet_runs import ORDERS, WHOLE, Case
+    from wattline.studies.puppet.runs import ORDERS, WHOLE, Case
 
     found = {}
     for order in ORDERS:
@@ -63,7 +63,7 @@ def _runs(laboratory: Any) -> dict[str, Any]:
 
 
 def _study(workload: Any, progress: Advance) -> dict[str, Any]:
-    from wattline.studies import puppet
+    from wattline.studies.puppet import study as puppet
 
     processor = time.process_time()
     result = puppet.study(workload, lambda share: progress(0.35 + 0.4 * share))
@@ -72,8 +72,8 @@ def _study(workload: Any, progress: Advance) -> dict[str, Any]:
 
 
 def _mira() -> dict[str, Any] | None:
-    from wattline.studies.puppet_runs import Laboratory
-    from wattline.studies.puppet_workload import logged_workload
+    from wattline.studies.puppet.runs import Laboratory
+    from wattline.studies.puppet.workloads import logged_workload
     from wattline.traces.reader import read
 
     path = public_log(MIRA)
@@ -90,7 +90,7 @@ def _net(laboratory: Any, method: str) -> dict[str, float]:
     from wattline.petri.examples import demo_rules
     from wattline.petri.puppet import jobs_from_table, puppet_net
     from wattline.petri.simulate import Simulation
-    from wattline.studies.puppet_runs import WHOLE, Case
+    from wattline.studies.puppet.runs import WHOLE, Case
 
     workload = laboratory.workload
     case = Case(WHOLE, "fcfs", method)

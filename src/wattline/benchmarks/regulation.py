@@ -15,11 +15,11 @@ def measure(progress: Callable[[float], None]) -> dict[str, Any]:
     from wattline.grid.workloads import workload
     from wattline.scenario.choosing import choose
     from wattline.scenario.regulated import run_contract
-    from wattline.studies.regulation import parts
+    from wattline.studies.regulation import parts, workloads
 
     shared: dict[str, Any] = {"seed": 1, "hours_each": 11, "rounds": 240, "signal_file": ""}
-    large = parts.large_cluster(**shared)
-    case = parts.case_for(replace(large, warmup_s=0.0), 0)
+    large = workloads.large_cluster(**shared)
+    case = workloads.case_for(replace(large, warmup_s=0.0), 0)
     from wattline.grid.bidding.descent import start_bid
     from wattline.scenario.choosing import problem_of
 
@@ -29,14 +29,14 @@ def measure(progress: Callable[[float], None]) -> dict[str, Any]:
     engine_s = min(run_contract(case, bid).run.engine_s for _ in range(5))
     progress(0.1)
     small = replace(large, warmup_s=0.0, workload=replace(workload("W1"), servers=10_000))
-    many = parts.case_for(small, 0)
+    many = workloads.case_for(small, 0)
     many_bid = start_bid(problem_of(many))
     run_contract(many, many_bid)
     many_s = run_contract(many, many_bid).run.engine_s
     progress(0.2)
     descent_s = seconds(lambda: choose(case, "descent", rounds=200))
     progress(0.4)
-    orders = parts.fourteen(**shared, names=[f"W{i}" for i in range(1, 15)])
+    orders = workloads.fourteen(**shared, names=[f"W{i}" for i in range(1, 15)])
     for order in orders[:3]:
         parts.evaluate(replace(order, hours=1, rounds=1))
     study_s = seconds(

@@ -23,7 +23,7 @@ from wattline.policies.placement.counted import Counted
 from wattline.policies.queue import enqueue
 from wattline.policies.regulation.none import NoRegulation
 from wattline.policies.state import State, make_state
-from wattline.studies.rmap import PUBLISHED_POLICIES, Setting, study
+from wattline.studies.rmap.study import PUBLISHED_POLICIES, Setting, study
 
 CONFIGURATIONS = 10_000
 DECISIONS = 200_000

@@ -10,7 +10,6 @@ import click
 from wattline.analysis.folders import run_folder as folder_to_write
 from wattline.cli.choices import Choice
 from wattline.cli.output import (
-    counted,
     json_option,
     print_json,
     print_table,
@@ -19,12 +18,9 @@ from wattline.cli.output import (
 from wattline.cli.rate_options import price_option
 from wattline.cli.simulating import warn_assumed
 from wattline.model.errors import InputError
-from wattline.model.units import joules_text
 
 if TYPE_CHECKING:
-    from wattline.account.ledger import Chosen, Entered, Ledger
-    from wattline.model.run import Run
-    from wattline.model.signal import Signal
+    from wattline.advice.account import RunAccount
 
 BY = ("user", "account", "partition", "application", "node_class")
 
@@ -73,103 +69,53 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
     if options["helpformat"]:
         click.echo("\n".join(sacct.FIELDS))
         return
-    price = _price(options)
+    priced = options["price"] is not None
     fields = sacct.parse_format(
-        options["fields"] or sacct.DEFAULT_FORMAT + (",Cost" if price is not None else ""))
-    if price is None and any(field.name == "Cost" for field in fields):
+        options["fields"] or sacct.DEFAULT_FORMAT + (",Cost" if priced else ""))
+    if not priced and any(field.name == "Cost" for field in fields):
         raise InputError("-o: the field Cost needs a price: --price 0.12EUR, or a table")
-    if run_folder is None and not store:
-        raise InputError("name a run folder, or a store with --store")
     chosen = _conditions(options)
     if options["by"]:
         _tell_unused(options)
     if options["profile"] is not None:
         folder_to_write("profile", str(options["profile"]))
-    from wattline.account.store import Store, refuse_missing
-    from wattline.analysis import rundir
+    from wattline.advice.account import account_run
 
-    # Whatever is not there is found out before the store is opened, which would make its file.
-    entered = rundir.read(run_folder) if run_folder is not None else None
-    if entered is None:
-        refuse_missing(store)
-    with Store(store or "sqlite://") as opened:
-        from wattline.account.ledger import Ledger
-
-        ledger = Ledger(opened)
-        name, said = options["run_name"], dict[str, Any]()
-        if run_folder is not None and entered is not None:
-            name = name or run_folder.resolve().name
-            digest = rundir.identity(run_folder)
-            entry = _enter(ledger, entered, (name, digest), chosen, options)
-            name, said = entry.name, {"already_entered": entry.already}
-        run = ledger.run_of(name)
-        _tell_left_out(run)
-        warn_assumed(run["assumed"])
-        jobs = ledger.jobs_of(run["id"], chosen) if price is not None or not options["by"] else []
-        if price is not None:
-            said |= _charge(ledger, run, jobs, price, options)
-        if options["by"]:
-            _print_totals(ledger, run, options["by"], chosen, jobs, said, as_json)
-            return
-        steps = {} if options["allocations"] else ledger.steps_of(run["id"])
-        if as_json:
-            print_json({"run": run["name"], **said, "left_out": run["left_out"],
-                        "assumed": run["assumed"],
-                        **sacct.json_jobs(jobs, steps, run["epoch_s"])})
-            return
-        lines = []
-        for job in jobs:
-            lines.append(sacct.Line(job, run["epoch_s"]))
-            lines += [sacct.Line(job, run["epoch_s"], step)
-                      for step in steps.get(sacct.life(job), ())]
-        parsable = options["parsable2"] or options["parsable"]
-        for line in sacct.text_lines(lines, fields, parsable=parsable,
-                                     trailing=options["parsable"] and not options["parsable2"],
-                                     header=not options["noheader"]):
-            click.echo(line)
+    with progress("accounting") as advance:
+        found = account_run(
+            run_folder, store=store, run_name=options["run_name"], **chosen, by=options["by"],
+            price=options["price"], price_start=options["price_start"], epoch_s=options["epoch"],
+            replace_run=options["replace"], with_steps=not options["allocations"],
+            profile=options["profile"], profile_interval_s=options["profile_interval"],
+            progress=advance)
+    warn_assumed(found.remarks)
+    if as_json:
+        print_json(found.to_dict())
+    elif options["by"]:
+        _print_totals(found)
+    else:
+        _print_jobs(found, fields, options)
 
 
-def _enter(
-    ledger: Ledger, run: Run, known_by: tuple[str, str], chosen: Chosen, options: dict[str, Any]
-) -> Entered:
-    """Enter a run by its name and digest, and write its profiles."""
-    from wattline.account.from_run import left_out, records_of
+def _print_jobs(found: RunAccount, fields: Any, options: dict[str, Any]) -> None:
+    from wattline.account import sacct
 
-    records = list(records_of(run))
-    name, digest = known_by
-    epoch_s = options["epoch"] or 0.0
-    entered = ledger.add(name, records, machine=run.machine.name, energy_j=run.energy_j,
-                         epoch_s=epoch_s, digest=digest, replace=options["replace"],
-                         left_out=left_out(run), assumed=run.assumed)
-    if entered.already and options["epoch"] is not None:
-        ledger.set_epoch(entered.name, epoch_s)
-    if entered.already:
-        click.echo(f"wattline: this run is already entered as {entered.name}; it is not counted "
-                   "again", err=True)
-    elif entered.name != name:
-        click.echo(f"wattline: entered as {entered.name}: the store has another run called {name} "
-                   "(--replace would replace it)", err=True)
-    if options["profile"] is not None:
-        from wattline.account.profile import write_profile
-
-        wanted = [record for record in records if record.steps and chosen.holds(record)]
-        with progress("profiles") as advance:
-            for at, record in enumerate(wanted):
-                write_profile(record, options["profile"], epoch_s=epoch_s,
-                              interval_s=options["profile_interval"])
-                advance((at + 1) / len(wanted))
-    return entered
+    lines, epoch_s = [], found.run["epoch_s"]
+    for job in found.jobs:
+        lines.append(sacct.Line(job, epoch_s))
+        lines += [sacct.Line(job, epoch_s, step) for step in found.steps.get(sacct.life(job), ())]
+    for line in sacct.text_lines(lines, fields,
+                                 parsable=options["parsable2"] or options["parsable"],
+                                 trailing=options["parsable"] and not options["parsable2"],
+                                 header=not options["noheader"]):
+        click.echo(line)
 
 
-def _conditions(options: dict[str, Any]) -> Chosen:
-    from wattline.account.ledger import Chosen
-    from wattline.model.units import parse_duration
-
-    times = {key: parse_duration(options[option]) if options[option] else None
-             for option, key in (("starttime", "start_s"), ("endtime", "end_s"))}
-    return Chosen(
-        job_ids=[_job_number(part) for part in _names(options["jobs"], "-j")],
-        users=_names(options["users"], "-u"), accounts=_names(options["accounts"], "-A"), **times)
+def _conditions(options: dict[str, Any]) -> dict[str, Any]:
+    return {"jobs": [_job_number(part) for part in _names(options["jobs"], "-j")],
+            "users": _names(options["users"], "-u"),
+            "accounts": _names(options["accounts"], "-A"),
+            "start": options["starttime"], "end": options["endtime"]}
 
 
 def _names(text: str, option: str) -> list[str]:
@@ -204,77 +150,16 @@ def _tell_unused(options: dict[str, Any]) -> None:
         click.echo(f"wattline: {', '.join(unused)} has no effect on totals (--by)", err=True)
 
 
-def _tell_left_out(run: dict[str, Any]) -> None:
-    """Joules that the log knew and no simulation can repeat, such as those of running jobs."""
-    for rule, lost in run["left_out"].items():
-        click.echo(f"wattline: {counted(int(lost['jobs']), 'job')} of the log with "
-                   f"{joules_text(lost['energy_j'])} left out of the run (rule {rule} of "
-                   "`wattline trace info`)", err=True)
-
-
-def _price(options: dict[str, Any]) -> Signal | None:
-    from wattline.traces.rates import is_flat, price_from
-
-    if options["price"] is None:
-        if options["price_start"]:
-            raise InputError("--price-start goes with --price FILE")
-        return None
-    price = price_from(options["price"], start=options["price_start"])
-    if options["price_start"] and is_flat(price):
-        raise InputError("--price-start goes with a table of prices; one price holds at any time")
-    return price
-
-
-def _charge(
-    ledger: Ledger, run: dict[str, Any], jobs: list[dict[str, Any]], price: Signal,
-    options: dict[str, Any],
-) -> dict[str, Any]:
-    """Put its cost to each job, and say what the costs rest on."""
-    from wattline.account.costs import job_costs
-    from wattline.account.sacct import life
-    from wattline.traces.rates import end_note, is_flat
-    from wattline.traces.tariffs import currency_of
-
-    costs = job_costs(ledger, run["id"], jobs, price)
-    for job in jobs:
-        job["cost"] = costs[life(job)]
-    last_s = max((float(job["end_s"]) for job in jobs), default=0.0)
-    notes = [end_note(options["price"], price, last_s)]
-    if not is_flat(price) and not options["price_start"]:
-        notes.append(f"the first row of {options['price']} stands for second 0 of the run; "
-                     "--price-start DATE says otherwise")
-    notes.append("costs are those of the joules of jobs; what idle nodes draw is in nobody's")
-    notes = [note for note in notes if note]
-    warn_assumed(notes)
-    return {"price": options["price"], "currency": currency_of(price),
-            "cost": sum(costs.values()), "price_notes": notes}
-
-
-def _print_totals(
-    ledger: Ledger, run: dict[str, Any], by: str, chosen: Chosen, jobs: list[dict[str, Any]],
-    said: dict[str, Any], as_json: bool,
-) -> None:
-    """As a table; or as JSON, with what else is to be said. `jobs` have costs, where asked for."""
-    from wattline.account.costs import totals_by
-
-    totals = ledger.totals(run["id"], by, chosen)
-    costs = totals_by(jobs, by) if "cost" in said else None
-    if as_json:
-        print_json({"run": run["name"], **said, "by": by, "run_energy_j": run["energy_j"],
-                    "energy_j": sum(total.energy_j for total in totals),
-                    "left_out": run["left_out"], "assumed": run["assumed"],
-                    "totals": [vars(total) | ({} if costs is None else {"cost": costs[total.name]})
-                               for total in totals]})
-        return
+def _print_totals(found: RunAccount) -> None:
     from wattline.model.units import format_energy
     from wattline.traces.tariffs import NO_CURRENCY
 
-    everything = sum(total.energy_j for total in totals) or 1.0
-    headers = [by, "jobs", "node hours", "energy", "share"]
+    everything = sum(total["energy_j"] for total in found.totals) or 1.0
+    headers = [found.by, "jobs", "node hours", "energy", "share"]
     rows: list[list[object]] = [
-        [t.name, t.jobs, t.node_s / 3600.0, format_energy(t.energy_j),
-         f"{100 * t.energy_j / everything:.1f} %"] for t in totals]
-    if costs is not None:
-        headers.append(f"cost {said['currency'] or NO_CURRENCY}")
-        rows = [[*row, costs[total.name]] for row, total in zip(rows, totals, strict=True)]
+        [t["name"], t["jobs"], t["node_s"] / 3600.0, format_energy(t["energy_j"]),
+         f"{100 * t['energy_j'] / everything:.1f} %"] for t in found.totals]
+    if found.cost is not None:
+        headers.append(f"cost {found.currency or NO_CURRENCY}")
+        rows = [[*row, total["cost"]] for row, total in zip(rows, found.totals, strict=True)]
     print_table(headers, rows)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,9 +13,6 @@ from wattline.cli.choices import Group
 from wattline.cli.output import counted, json_option, print_json, print_table
 from wattline.model.errors import InputError
 from wattline.model.units import whole_number
-
-if TYPE_CHECKING:
-    from wattline.physics.claims import Claim, ClaimBook, Measured, Verification
 
 store_option = click.option(
     "--store", default="", metavar="URL|FILE",
@@ -35,16 +33,16 @@ def command() -> None:
 @json_option
 def list_(store: str, application: str, node_class: str, as_csv: bool, as_json: bool) -> None:
     """List the claims."""
+    from wattline.advice.claims import list_claims
     from wattline.physics.claims import write_claims
 
-    claims = [c for c in _book(store) if application in ("", c.application)
-              and node_class in ("", c.node_class)]
+    found = list_claims(store, application=application, node_class=node_class)
     if as_csv:
-        click.echo(write_claims(claims), nl=False)
+        click.echo(write_claims(list(found.claims)), nl=False)
     elif as_json:
-        print_json({"claims": [_plain(claim) for claim in claims]})
+        print_json(found.to_dict())
     else:
-        _print_claims(claims)
+        _print_claims(found.claims)
 
 
 @command.command("import")
@@ -58,35 +56,20 @@ def import_(source: str, store: str, replace: bool, as_json: bool) -> None:
 
     Claims in the store that runs have verified stay, unless the file's rest on as many runs.
     """
-    from wattline.physics.claims import npb_claims, read_claims
+    from wattline.advice.claims import import_claims
 
-    if source == "npb":
-        book = npb_claims()
-    else:
-        book = read_claims(Path(source))
-        _tell_unused(Path(source))
-    from wattline.account.claim_table import ClaimTable
-    from wattline.account.store import Store
-
-    with Store(store) as opened:
-        table = ClaimTable(opened)
-        verified = table.verified(book)
-        kept = set() if replace else verified
-        taken = [claim for claim in book if claim.key not in kept]
-        count = table.save(taken)
-        if replace:
-            table.forget(verified)
+    found = import_claims(source, store, replace_verified=replace)
+    _say(found.remarks)
     if as_json:
-        print_json({"imported": count, "verified_kept": len(kept),
-                    "verified_replaced": len(verified) - len(kept)})
+        print_json(found.to_dict())
         return
-    click.echo(f"{counted(count, 'claim')} of "
-               f"{counted(len({claim.application for claim in taken}), 'application')} imported")
-    if kept:
-        click.echo(f"{counted(len(kept), 'verified claim')} kept as the store has it; --replace "
-                   "takes those of the file")
-    elif verified:
-        click.echo(f"{counted(len(verified), 'verified claim')} replaced")
+    click.echo(f"{counted(found.imported, 'claim')} of "
+               f"{counted(found.applications, 'application')} imported")
+    if found.verified_kept:
+        click.echo(f"{counted(found.verified_kept, 'verified claim')} kept as the store has it; "
+                   "--replace takes those of the file")
+    elif found.verified_replaced:
+        click.echo(f"{counted(found.verified_replaced, 'verified claim')} replaced")
 
 
 @command.command()
@@ -98,15 +81,12 @@ def verify(source: Path, store: str, as_json: bool) -> None:
 
     A store counts each run once: by the column run_id, or by its figures where there is none.
     """
-    from wattline.physics.claims import read_runs
+    from wattline.advice.claims import verify_claims
 
-    runs = read_runs(source)
-    _tell_unused(source)
-    found = _verified(store, runs)
-    already = len(runs) - len(found)
+    found = verify_claims(source, store)
+    _say(found.remarks)
     if as_json:
-        print_json({"verified": [_judged(v) for v in found], "corrected": bool(store),
-                    "already_counted": already})
+        print_json(found.to_dict())
         return
     print_table(
         ["application", "class", "setting", "claimed s", "measured s", "off", "claimed J",
@@ -114,11 +94,11 @@ def verify(source: Path, store: str, as_json: bool) -> None:
         [[v.measured.application, v.measured.node_class, str(v.measured.setting),
           v.claim.time_s if v.claim else None, v.measured.time_s, _percent(v.time_error),
           v.claim.energy_j if v.claim else None, v.measured.energy_j, _percent(v.energy_error)]
-         for v in found],
+         for v in found.verified],
     )
-    if already:
-        click.echo(f"{counted(already, 'run')} already counted: a run counts once, by its run_id, "
-                   "or by its figures where it has none")
+    if found.already_counted:
+        click.echo(f"{counted(found.already_counted, 'run')} already counted: a run counts "
+                   "once, by its run_id, or by its figures where it has none")
     if not store:
         click.echo("nothing was corrected: name a store with --store")
 
@@ -134,52 +114,21 @@ def verify(source: Path, store: str, as_json: bool) -> None:
 @json_option
 def choose(application: str, store: str, as_json: bool, **options: Any) -> None:
     """Choose the class of node and the setting for an application."""
-    from dataclasses import replace
+    from wattline.advice.claims import choose_claim
 
-    from wattline.physics.claims import Objective
-
-    book = _book(store)
-    objective = replace(Objective.parse(options["objective"]), caution=options["caution"])
-    free = _free(options["free"]) or {c.node_class: options["nodes"] for c in book}
-    found = book.choose(application, objective, free, options["nodes"])
-    if found is None:
-        raise InputError(f"nothing is known to run '{application}' on {', '.join(free)}")
+    found = choose_claim(application, store, objective=options["objective"],
+                         free=_free(options["free"]), nodes=options["nodes"],
+                         caution=options["caution"])
     if as_json:
-        print_json({"chosen": _plain(found.claim), "ranked": [_plain(c) for c in found.ranked]})
+        ranked = found.to_dict()["claims"]
+        print_json({"chosen": ranked[0], "ranked": ranked})
         return
-    _print_claims(found.ranked)
+    _print_claims(found.claims)
 
 
-def _book(store: str) -> ClaimBook:
-    from wattline.physics.claims import npb_claims
-
-    if not store:
-        return npb_claims()
-    from wattline.account.claim_table import ClaimTable
-    from wattline.account.store import Store, refuse_missing
-
-    refuse_missing(store)
-    with Store(store) as opened:
-        return ClaimTable(opened).load()
-
-
-def _verified(store: str, runs: list[Measured]) -> list[Verification]:
-    if not store:
-        return _book("").record(runs)[1]
-    from wattline.account.claim_table import ClaimTable
-    from wattline.account.store import Store, refuse_missing
-
-    refuse_missing(store)
-    with Store(store) as opened:
-        return ClaimTable(opened).record(runs)
-
-
-def _tell_unused(source: Path) -> None:
-    from wattline.physics.claims.files import unused_columns
-
-    unused = unused_columns(source)
-    if unused:
-        click.echo(f"note: nothing is read from column {', '.join(unused)}", err=True)
+def _say(remarks: Iterable[str]) -> None:
+    for line in remarks:
+        click.echo(f"note: {line}", err=True)
 
 
 def _free(given: tuple[str, ...]) -> dict[str, int]:
@@ -201,25 +150,6 @@ def _print_claims(claims: Any) -> None:
           c.runs if c.runs else "estimate", _percent(c.time_error), _percent(c.energy_error)]
          for c in claims],
     )
-
-
-def _plain(claim: Claim) -> dict[str, Any]:
-    return {
-        "application": claim.application, "node_class": claim.node_class,
-        "threads": claim.setting.threads, "cap_w": claim.setting.cap_w,
-        "nodes": claim.setting.nodes, "time_s": claim.time_s, "energy_j": claim.energy_j,
-        "runs": claim.runs, "time_error": claim.time_error, "energy_error": claim.energy_error,
-        "predictions": claim.predictions, "estimated": claim.estimated,
-    }
-
-
-def _judged(found: Verification) -> dict[str, Any]:
-    return {
-        "claimed": _plain(found.claim) if found.claim else None,
-        "measured_s": found.measured.time_s, "measured_j": found.measured.energy_j,
-        "time_error": found.time_error, "energy_error": found.energy_error,
-        "corrected": _plain(found.corrected),
-    }
 
 
 def _percent(value: float) -> str:

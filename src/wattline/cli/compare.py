@@ -78,9 +78,9 @@ def command(
     check_per_job(per_job, plot, len(todo))
     _clear_old(folder)
     with whole_or_gone(folder):
-        for each in todo:
+        for number, each in enumerate(todo):
             name = unique_name(each.name, runs)
-            run = runs[name] = _run(each, name, said)
+            run = runs[name] = _run(each, name, said, todo[number + 1:])
             figures[name] = metrics(run)
             folders[name] = each.folder or str(rundir.write(
                 run, folder / _file_name(name, len(runs)), figures[name]))
@@ -135,7 +135,7 @@ def _todo(
     return _Todo(label(loaded.name, varied), loaded, code_allowed(path, loaded, changes, options))
 
 
-def _run(todo: _Todo, name: str, said: set[str]) -> Run:
+def _run(todo: _Todo, name: str, said: set[str], following: list[_Todo]) -> Run:
     """Simulate, or read what was simulated."""
     if todo.folder:
         from wattline.analysis import rundir
@@ -145,7 +145,15 @@ def _run(todo: _Todo, name: str, said: set[str]) -> Run:
 
     ready = plan(todo.loaded.model_copy(update={"name": name}), allow_code=todo.may_run_code)
     say_beforehand(ready, said)
-    run = run_plan(ready)
+
+    def meanwhile() -> None:
+        from wattline.scenario.ahead import compile_all
+
+        for each in following[:1]:
+            if each.loaded is not None:
+                compile_all(each.loaded, each.may_run_code)
+
+    run = run_plan(ready, before_compiling=meanwhile)
     say_not_run(ready, run)
     say_budget(run, name)
     return run

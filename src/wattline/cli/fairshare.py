@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import click
 
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.cli.simulating import warn_assumed
-from wattline.model.errors import InputError
 
 
 @click.command("fairshare")
@@ -23,60 +21,18 @@ from wattline.model.errors import InputError
               help="After this time half of a usage is forgotten.")
 @click.option("--at", default="", metavar="TIME", help="Time of the run; its end otherwise.")
 @json_option
-def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) -> None:
+def command(run_folder: Path | None, as_json: bool, **options: Any) -> None:
     """Show shares, faded joules and the fair-share factor of every account and user."""
-    from wattline.account.fairshare import ShareTree, read_shares, usage_at
-    from wattline.model.units import format_energy, parse_duration
+    from wattline.advice.fairshare import fairshare
+    from wattline.model.units import format_energy
 
-    tree = read_shares(options["shares"]) if options["shares"] else None
-    half_life_s = parse_duration(options["half_life"])
-    if not half_life_s > 0:
-        raise InputError(f"--half-life is {half_life_s:g} s, must be above 0")
-    users, columns, assumed = _jobs(run_folder, store, options["run_name"])
-    warn_assumed(assumed)
-    if not users:
-        raise InputError("no job of this run ran, so nobody used anything")
-    at_s = parse_duration(options["at"]) if options["at"] else float(max(columns["end_s"]))
-    used = usage_at(at_s, users, columns["start_s"], columns["end_s"], columns["energy_j"],
-                    half_life_s=half_life_s)
-    tree = tree or ShareTree.flat(sorted(set(users)))
-    found = tree.standings(used)
+    found = fairshare(run_folder, **options)
+    warn_assumed(found.remarks)
     if as_json:
-        print_json({"at_s": at_s, "half_life_s": half_life_s, "assumed": list(assumed),
-                    "accounts": [vars(standing) for standing in found]})
+        print_json(found.to_dict())
         return
     print_table(
         ["account", "parent", "share", "usage", "used", "effective", "factor"],
         [[s.name, s.parent or "-", s.share, format_energy(s.usage_j), s.usage, s.effective,
-          s.factor] for s in found],
+          s.factor] for s in found.standings],
     )
-
-
-def _jobs(
-    folder: Path | None, store: str, name: str
-) -> tuple[list[str], dict[str, Any], Sequence[str]]:
-    """User, times and energy of the jobs that ran, and what the joules rest on."""
-    import numpy as np
-
-    if folder is not None:
-        from wattline.account.from_run import named
-        from wattline.analysis import rundir
-
-        run = rundir.read(folder)
-        rows = np.flatnonzero(run.ran)
-        users = [named(run.jobs, "user", int(code)) for code in run.jobs.user[rows]]
-        return users, {n: getattr(run.schedule, n)[rows]
-                       for n in ("start_s", "end_s", "energy_j")}, run.assumed
-    if not store:
-        raise InputError("name a run folder, or a ledger with --store")
-    from wattline.account.ledger import Ledger
-    from wattline.account.store import Store, refuse_missing
-
-    refuse_missing(store)
-    with Store(store) as opened:
-        ledger = Ledger(opened)
-        run_row = ledger.run_of(name)
-        jobs = ledger.jobs_of(run_row["id"])
-    return [str(job["user"]) for job in jobs], {
-        n: np.array([float(job[n]) for job in jobs]) for n in ("start_s", "end_s", "energy_j")
-    }, run_row["assumed"]

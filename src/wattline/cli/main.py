@@ -43,6 +43,7 @@ COMMANDS: Mapping[str, Entry] = {
     "replay": Entry("plan", "Ask a journal again, decision by decision."),
     "report": Entry("plan", "Make the HTML report of one or more run folders."),
     "trace": Entry("plan", "Look at job logs, convert them, generate them."),
+    "examples": Entry("plan", "List the examples, and copy them to run and to change."),
     "policies": Entry("plan", "List the policies along each axis."),
     "bench": Entry("plan", "Measure the speed of this installation."),
     "regulate": Entry("grid", "Simulate a contract that follows the grid's regulation signal."),

@@ -69,31 +69,16 @@ def show(machine: str, svg: Path | None, as_json: bool) -> None:
 def place(jobs: Path, placement: str, machine: str | None, routing: str, mapping: str, seed: int,
           packets: bool, svg: Path | None, as_json: bool) -> None:
     """Place the JOBS of a TOML file on an empty machine: nodes, times, link loads, hot spots."""
-    from wattline.model.errors import InputError
-    from wattline.network.config import load_machine
-    from wattline.network.equilibrium import check_routing
-    from wattline.network.jobfile import read_jobs
-    from wattline.network.trial import place_jobs, try_placement
+    from wattline.advice.network import place_jobs
 
-    listed, topology = read_jobs(jobs)
-    if machine is not None:
-        topology = load_machine(machine)
-    if topology is None:
-        raise InputError(f"{jobs} names no machine; add a [network] section, or give --machine")
-    check_routing(routing)
-    exchanges = place_jobs(topology, listed, placement, mapping=mapping, seed=seed)
-    trial = try_placement(topology, listed, exchanges, placement, routing=routing, seed=seed,
-                          packets=packets)
+    found = place_jobs(jobs, placement=placement, machine=machine, routing=routing,
+                       mapping=mapping, seed=seed, packets=packets)
     if svg is not None:
-        from wattline.model.pictures import save_picture
-        from wattline.network.picture import draw_placement
-
-        placed = [(job.name, job.nodes) for job in trial.jobs]
-        save_picture(draw_placement(topology, placed, trial.link_busy_s), svg)
+        found.plot(svg)
     if as_json:
-        print_json(trial.as_dict())
+        print_json(found.to_dict())
         return
-    _print_trial(trial)
+    _print_trial(found.to_dict())
     if svg is not None:
         click.echo(f"\npicture: {svg}")
 
@@ -136,8 +121,7 @@ def _shortened(hosts: str) -> str:
     return ",".join(runs[:4]) + (f",... ({len(runs)} runs)" if len(runs) > 4 else "")
 
 
-def _print_trial(trial: Any) -> None:
-    found = trial.as_dict()
+def _print_trial(found: dict[str, Any]) -> None:
     print_table(
         ("job", "nodes", "routers", "groups", "time us", "own links us", "stretch", "where"),
         [(job["name"], len(job["nodes"]), job["routers"], job["groups"], 1e6 * job["time_s"],

@@ -11,7 +11,8 @@ from wattline.cli.output import counted, json_option, print_json, print_table
 
 @click.command()
 @click.argument("name", required=False)
-@click.option("--pairs", is_flag=True, help="List the pairs of choices that do not go together.")
+@click.option("--pairs", is_flag=True,
+              help="List the pairs of choices that do not go together; with NAME its own.")
 @json_option
 def command(name: str | None, pairs: bool, as_json: bool) -> None:
     """List the policies along each axis; with NAME (or AXIS.NAME) all about one.
@@ -22,7 +23,7 @@ def command(name: str | None, pairs: bool, as_json: bool) -> None:
 
     found = declared()
     if pairs:
-        _print_pairs(found, as_json)
+        _print_pairs(found, name, as_json)
     elif name is not None:
         _print_one(name, as_json)
     elif as_json:
@@ -43,19 +44,26 @@ def _chosen_by(axis: str) -> str:
     return f"[policy] {axis} = ..." if axis in AXES else "wattline regulate --policy ..."
 
 
-def _print_pairs(found: Any, as_json: bool) -> None:
+def _print_pairs(found: Any, name: str | None, as_json: bool) -> None:
     from wattline.policies.declaration import AXES
     from wattline.policies.going_together import refused_pairs
+    from wattline.policies.listing import describe_policy
 
     found = {axis: found[axis] for axis in AXES}
-    refused = refused_pairs(found)
+    if name is None:
+        refused, count = refused_pairs(found), _count(found)
+    else:
+        said = describe_policy(name)
+        refused = [pair for one in said for pair in one["refused"]]
+        count = sum(len(choices) for one in said for axis, choices in found.items()
+                    if axis != one["axis"] and one["axis"] in found)
     if as_json:
-        print_json({"pairs": _count(found), "refused": refused})
+        print_json({"pairs": count, "refused": refused})
         return
     for pair in refused:
         click.echo(f"{pair['axis']}.{pair['name']} with {pair['other_axis']}.{pair['other']}: "
                    f"{pair['reason']}")
-    click.echo(f"{counted(len(refused), 'pair')} of {_count(found)} do not go together")
+    click.echo(f"{counted(len(refused), 'pair')} of {count} do not go together")
 
 
 def _count(found: Any) -> int:

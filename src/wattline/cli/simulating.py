@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from wattline.scenario.build import Plan
 
 
-def run_plan(plan: Plan, journal: str | None = None) -> Run:
+def run_plan(
+    plan: Plan, journal: str | None = None, before_compiling: Callable[[], None] | None = None
+) -> Run:
     """Simulate with a progress bar; into a journal it goes event by event."""
     with progress(f"simulating {plan.scenario.name}") as advance:
         if journal is None:
-            return plan.run(advance)
+            return plan.run(advance, before_compiling)
         from wattline.scenario.journals import run_with_journal
 
         return run_with_journal(plan, journal, advance)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from wattline.analysis.folders import run_folder
 from wattline.cli.output import json_option, print_json, print_table, progress
-
-if TYPE_CHECKING:
-    from wattline.studies.esp import Case
 
 
 @click.command("esp")
@@ -25,14 +21,18 @@ if TYPE_CHECKING:
 @json_option
 def command(seed: int, boot_s: float, shutdown_s: float, out: Path | None, as_json: bool) -> None:
     """The ESP-2 mix under no cap, a cap on the fly, a reserved one, SHUT and DVFS."""
-    from wattline.studies import esp
+    from wattline.studies.esp import study as esp
 
     if out is not None:
         run_folder("esp", str(out))  # a place that cannot be written is found out now
     with progress("esp") as advance:
         found = esp.cases(seed, boot_s=boot_s, shutdown_s=shutdown_s, progress=advance)
     table = {case.name: esp.figures(case) for case in found}
-    written = _draw(found, out) if out is not None else []
+    written: list[str] = []
+    if out is not None:
+        from wattline.studies.esp.plots import write_pictures
+
+        written = [str(path) for path in write_pictures(found, out)]
     if as_json:
         print_json({"seed": seed, "cases": table, "pictures": written})
         return
@@ -47,19 +47,6 @@ def command(seed: int, boot_s: float, shutdown_s: float, out: Path | None, as_js
                f"{table['70-on-the-fly']['time_above_cap_s']:.0f} s after it was set.")
     for path in written:
         click.echo(path)
-
-
-def _draw(found: list[Case], out: Path) -> list[str]:
-    from wattline.analysis.drawing import png
-    from wattline.studies import esp
-
-    out.mkdir(parents=True, exist_ok=True)
-    written = []
-    for name, figure in esp.pictures(found).items():
-        path = out / f"esp-{name}.png"
-        path.write_bytes(png(figure))
-        written.append(str(path))
-    return written
 
 
 def _kw(power_w: float) -> float | None:

@@ -21,7 +21,7 @@ from wattline.cli.output import json_option, print_json, print_table
 def command(seed: int, beta: float, half_life: str, out: Path | None, as_json: bool) -> None:
     """60 similar jobs at once of three users with equal shares, one of them efficient."""
     from wattline.model.units import parse_duration
-    from wattline.studies import fairshare
+    from wattline.studies.fairshare import study as fairshare
 
     if out is not None:
         run_folder("fairshare", str(out))  # a place that cannot be written is found out now
@@ -29,12 +29,9 @@ def command(seed: int, beta: float, half_life: str, out: Path | None, as_json: b
     table = fairshare.figures(found)
     written = ""
     if out is not None:
-        from wattline.analysis.drawing import png
+        from wattline.studies.fairshare.plots import write_pictures
 
-        out.mkdir(parents=True, exist_ok=True)
-        path = out / "fairshare-stretch.png"
-        path.write_bytes(png(fairshare.picture(found)))
-        written = str(path)
+        written = str(write_pictures(found, out)[0])
     if as_json:
         print_json({"seed": seed, "beta": beta, **table, "picture": written or None})
         return

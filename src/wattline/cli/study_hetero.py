@@ -28,7 +28,7 @@ def command(
     out: Path | None, as_json: bool,
 ) -> None:
     """Two published loads under several rules, and claims that order, learn and estimate."""
-    from wattline.studies import hetero
+    from wattline.studies.hetero import study as hetero
 
     if out is not None:
         run_folder("hetero", str(out))  # a place that cannot be written is found out now
@@ -38,12 +38,9 @@ def command(
         more = hetero.beyond(seed)
     written = ""
     if out is not None:
-        from wattline.analysis.drawing import png
+        from wattline.studies.hetero.plots import write_pictures
 
-        out.mkdir(parents=True, exist_ok=True)
-        path = out / "hetero.png"
-        path.write_bytes(png(hetero.picture(found)))
-        written = str(path)
+        written = str(write_pictures(found, out)[0])
     if as_json:
         print_json({**found, "beyond": more, "picture": written or None})
         return

@@ -29,8 +29,8 @@ from wattline.model.errors import InputError
 def command(trace: Path | None, nodes: int | None, node_active_w: float | None, jobs: int | None,
             seed: int, out: Path, plots: bool, as_json: bool) -> None:
     """Delay jobs or slow processors? Figures 10 to 16 and table 2 of the PuPPET study."""
-    from wattline.studies import puppet
-    from wattline.studies.puppet_workload import workload_of
+    from wattline.studies.puppet import study as puppet
+    from wattline.studies.puppet.workloads import workload_of
 
     workload, remarks = workload_of(trace, nodes, node_active_w, jobs, seed)
     for line in remarks:
@@ -41,10 +41,10 @@ def command(trace: Path | None, nodes: int | None, node_active_w: float | None, 
         result = puppet.study(workload, advance)
     files: list[Path] = []
     if plots:
-        from wattline.studies.puppet_plots import write_plots
+        from wattline.studies.puppet.plots import write_pictures
 
         try:
-            files = write_plots(result, out)
+            files = write_pictures(result, out)
         except OSError as error:
             raise InputError(f"cannot write to {out}: {error.strerror}") from error
     if as_json:

@@ -14,7 +14,7 @@ from wattline.model.units import parse_fraction
 if TYPE_CHECKING:
     from wattline.model.signal import FloatArray
     from wattline.physics.configurations import ConfigurationTable
-    from wattline.studies.rmap import Result, Setting
+    from wattline.studies.rmap.study import Result, Setting
 
 
 @click.command()
@@ -44,9 +44,9 @@ def command(
     Four kinds of trace: large jobs (62 % of the machine or more), small ones (37 % or less) and
     two mixed ones. Every figure is a mean over seeds; published figures stand beside.
     """
-    from wattline.studies.rmap import BOUNDS, Setting, study
-    from wattline.studies.rmap_report import as_dict
-    from wattline.studies.rmap_tables import tables_of
+    from wattline.studies.rmap.report import as_dict
+    from wattline.studies.rmap.study import BOUNDS, Setting, study
+    from wattline.studies.rmap.tables import tables_of
 
     parts = tuple(parse_fraction(part) for part in bounds.split(",")) if bounds else BOUNDS
     setting = Setting(nodes=nodes, bounds=parts, seeds=tuple(range(1, seeds + 1)), jobs=jobs,
@@ -67,15 +67,12 @@ def command(
                  *result.notes):
         click.echo(f"wattline: {note}", err=True)
     if out:
-        from wattline.studies.rmap_plots import draw_figure, draw_findings
+        from wattline.studies.rmap.plots import write_pictures
 
         try:
-            Path(out).mkdir(parents=True, exist_ok=True)
+            write_pictures(result, Path(out))
         except OSError as error:
-            raise InputError(f"{out} cannot be made: {error.strerror}") from None
-        for figure in ("turnaround_s", "power_use"):
-            draw_figure(result, figure, Path(out) / f"{figure}.png")
-        draw_findings(result, Path(out) / "published.png")
+            raise InputError(f"{out} cannot be written: {error.strerror}") from None
     if as_json:
         print_json(as_dict(result))
         return
@@ -85,8 +82,8 @@ def command(
 def _variability(
     tables: dict[str, ConfigurationTable], setting: Setting, sd: float, as_json: bool
 ) -> None:
-    from wattline.studies.rmap_report import interval
-    from wattline.studies.rmap_variability import cost_of_variability
+    from wattline.studies.rmap.report import interval
+    from wattline.studies.rmap.variability import cost_of_variability
 
     found = []
     with progress("simulating") as advance:
@@ -114,7 +111,7 @@ def _change(values: FloatArray, equal: FloatArray) -> float:
 
 
 def _print(result: Result) -> None:
-    from wattline.studies.rmap_report import findings, interval
+    from wattline.studies.rmap.report import findings, interval
 
     setting = result.setting
     click.echo(f"{setting.nodes} nodes, {setting.jobs} jobs, {len(setting.seeds)} seeds, "

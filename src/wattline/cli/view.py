@@ -15,7 +15,6 @@ from wattline.model.units import plain_number
 if TYPE_CHECKING:
     from wattline.model.machine import Machine
     from wattline.model.views import View
-    from wattline.scenario.model import Scenario
 
 
 def machine_options(function: Any) -> Any:
@@ -42,24 +41,6 @@ def machine_of(options: dict[str, Any]) -> Machine:
     node = NodeClass("node", cores=options["cores"], power_w_idle=options["node_idle_w"],
                      power_w_active=options["node_active_w"], power_w_off=options["node_off_w"])
     return Machine.uniform(options["nodes"], node, nodes_per_rack=options["nodes_per_rack"])
-
-
-def machine_words(machine: Machine) -> str:
-    """What the figures of a machine given by options rest on."""
-    node = machine.groups[0].node_class
-    return (f"{machine.node_count:,} nodes of {node.cores:,} cores, each {node.power_w_idle:g} W "
-            f"idle, {node.power_w_active:g} W active and {node.power_w_off:g} W off")
-
-
-def machine_in(path: Path) -> tuple[Scenario, Machine]:
-    """A scenario and its machine; the log is read only where it alone says how large that is."""
-    from wattline.scenario.build import make_machine, read_trace
-    from wattline.scenario.caps import without_cap
-    from wattline.scenario.load import load
-
-    scenario, _ = without_cap(load(path))
-    needs_log = scenario.machine.nodes is None and not scenario.machine.classes
-    return scenario, make_machine(scenario, read_trace(scenario) if needs_log else None)
 
 
 @click.group("view", cls=Group)
@@ -123,25 +104,13 @@ def check(views_file: Path, as_json: bool) -> None:
 
 
 def _view(name: str, scenario: Path | None, options: dict[str, Any]) -> View:
-    from wattline.model.views.build import BUILDERS, power_view, read_views
+    from wattline.scenario.machine_views import machine_view
 
-    views_file = options["views_file"]
-    if views_file is not None:
-        if scenario is not None or options["limits"]:
-            raise InputError("--file says all of a view; leave out SCENARIO and --limit")
-        views = read_views(views_file)
-        if name not in views:
-            raise InputError(f"{views_file} has no view '{name}'; it has {', '.join(views)}")
-        return views[name]
-    if name not in BUILDERS:
-        raise InputError(f"there is no view '{name}'; there are {', '.join(BUILDERS)}, and those "
-                         "of a views file given with --file")
-    if options["limits"] and name != "power":
-        raise InputError(f"--limit bounds the power view, not '{name}'")
-    machine = machine_of(options) if scenario is None else machine_in(scenario)[1]
-    if name == "power":
-        return power_view(machine, cores=options["with_cores"], limits_w=_limits(options["limits"]))
-    return BUILDERS[name](machine)
+    if options["views_file"] is not None:
+        return machine_view(name, scenario, file=options["views_file"],
+                            limits=_limits(options["limits"]))
+    return machine_view(name, machine_of(options) if scenario is None else scenario,
+                        limits=_limits(options["limits"]), with_cores=options["with_cores"])
 
 
 def _change(view: View, text: str) -> int:

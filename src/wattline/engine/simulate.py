@@ -13,6 +13,7 @@ from wattline.books.opening import units_of
 from wattline.books.record import Record, grow_log, grow_spans
 from wattline.engine.at_once import is_wanted, run_plain
 from wattline.engine.by_class import class_energy
+from wattline.engine.compiling import Parts, may_start_processes, wait_for_other
 from wattline.engine.loop import (
     FINISHED,
     LOG_FULL,
@@ -23,6 +24,7 @@ from wattline.engine.loop import (
 from wattline.engine.prepare import Rules, effective_cap, prepare
 from wattline.engine.world import Simulated
 from wattline.model.jobs import JobTable
+from wattline.model.kernel import is_compiled
 from wattline.model.machine import Machine
 from wattline.model.run import EventLog, Outcome, Placement, Run, Schedule
 from wattline.policies.contract import Composition, cycle_s
@@ -41,35 +43,47 @@ def simulate(
     rules: Rules | None = None,
     *,
     progress: Callable[[float], None] | None = None,
+    before_compiling: Callable[[], None] | None = None,
 ) -> Run:
     """Run the jobs to their end.
 
     `policy` is a composition of built-in policies, or any object with `decide(view)` that returns
     actions (see `wattline.policies.view`). A composition is left as it was, so that it can be
     run again; what its policies remembered at the end is in the run's `memories`.
+
+    `before_compiling` is called where these policies have to be compiled first, which takes ten
+    seconds: time to begin what is needed after them.
     """
     rules = rules or Rules()
-    state, record, world = prepare(jobs, machine, rules)
     if not isinstance(policy, Composition):
         from wattline.engine.driver import run_python
 
+        state, record, world = prepare(jobs, machine, rules)
         started = time.perf_counter()
         state, record = run_python(state, record, world, policy, rules.signals, progress)
         run = collect(jobs, machine, rules, state, record, time.perf_counter() - started)
         return replace(run, policy_powers=True)
-    policy = knowing(policy.narrowed(len(state.windows)), jobs, rules.logged)
+    parts = made_ready(jobs, machine, policy, rules)
     started = time.perf_counter()
-    parts = (state, record, world, policy)
     after = run_plain(parts) if is_wanted(parts, run_events) else None
-    if after is not None:
-        state, record, world, policy = after
-    else:
+    state, record, world, policy = after or parts
+    if after is None:
+        if (before_compiling is not None and may_start_processes()
+                and not is_compiled(run_events, *parts, 0)):
+            before_compiling()
+        wait_for_other(parts, run_events)
         compile_loop(*parts)  # first: that is not time in the engine
         started = time.perf_counter()
         state, record = run_compiled(state, record, world, policy, progress)
     engine_s = time.perf_counter() - started
     run = collect(jobs, machine, rules, state, record, engine_s)
     return replace(run, memories=memories(policy))
+
+
+def made_ready(jobs: JobTable, machine: Machine, policy: Composition, rules: Rules) -> Parts:
+    """What the loop is called with."""
+    state, record, world = prepare(jobs, machine, rules)
+    return state, record, world, knowing(policy.narrowed(len(state.windows)), jobs, rules.logged)
 
 
 def compile_loop(state: State, record: Record, world: Simulated, policy: Composition) -> None:

@@ -61,16 +61,20 @@ class Plan:
     left_out: tuple[str, ...] = ()
     """Policies that were chosen and have nothing to do: a sentence each."""
 
-    def run(self, progress: Callable[[float], None] | None = None) -> Result:
+    def run(
+        self, progress: Callable[[float], None] | None = None,
+        before_compiling: Callable[[], None] | None = None,
+    ) -> Result:
         """Simulate, and keep the scenario and what is to be said with the result.
 
-        A second run is the same again.
+        A second run is the same again. `before_compiling` is called where it has to be waited for.
         """
         policy = self.policy
         if self.scenario.policy.python is not None:  # an object may remember: make it anew
             policy = load_policy(self.scenario.policy.python)
         try:
-            run = simulate(self.jobs, self.machine, policy, self.rules, progress=progress)
+            run = simulate(self.jobs, self.machine, policy, self.rules, progress=progress,
+                           before_compiling=before_compiling)
         except (Exception, SystemExit) as error:  # a policy of the user's may do anything
             if isinstance(self.policy, Composition) or isinstance(error, WattlineError):
                 raise
@@ -135,7 +139,14 @@ def plan(
     assumed = assumptions(scenario, trace, jobs, dropped)
     scenario = _resolved(_with_date(scenario, trace), machine)
     _check_placement(scenario, machine)
-    rules = make_rules(scenario, jobs, machine)
+
+    def meanwhile() -> None:
+        from wattline.scenario.ahead import compile_run
+
+        if policy is None:
+            compile_run(scenario, trace, chosen, allow_code)
+
+    rules = make_rules(scenario, jobs, machine, meanwhile)
     kept = fits(trace.jobs, machine, scenario.machine.granularity)
     setting = setting_of(scenario, jobs, machine, rules.cap_w, _logged(trace, kept))
     made: Composition | Policy
@@ -214,7 +225,10 @@ def _check_placement(scenario: Scenario, machine: Machine) -> None:
         )
 
 
-def make_rules(scenario: Scenario, jobs: JobTable, machine: Machine) -> Rules:
+def make_rules(
+    scenario: Scenario, jobs: JobTable, machine: Machine,
+    before_compiling: Callable[[], None] | None = None,
+) -> Rules:
     units = units_of(machine, scenario.machine.granularity)
     for index, section in enumerate(scenario.reservations):
         if section.nodes > units:
@@ -231,7 +245,7 @@ def make_rules(scenario: Scenario, jobs: JobTable, machine: Machine) -> Rules:
         user_share=_user_shares(scenario, jobs),
         signals={name: read_signal(file) for name, file in scenario.signals.items()},
     )
-    return replace(rules, cap_w=cap_signal(scenario, jobs, machine, rules))
+    return replace(rules, cap_w=cap_signal(scenario, jobs, machine, rules, before_compiling))
 
 
 def _user_shares(scenario: Scenario, jobs: JobTable) -> tuple[float, ...]:

@@ -90,14 +90,25 @@ def cap_plan(scenario: Scenario, machine: Machine) -> PowerCap:
 
 
 def cap_signal(
-    scenario: Scenario, jobs: JobTable, machine: Machine, rules: Rules
+    scenario: Scenario, jobs: JobTable, machine: Machine, rules: Rules,
+    before_compiling: Callable[[], None] | None = None,
 ) -> Signal | None:
-    """The cap in watts, whether it is kept or watched."""
+    """The cap in watts, whether it is kept or watched.
+
+    A part of the peak takes a run without a cap; `before_compiling` is called where what that needs
+    is not compiled yet.
+    """
     cap, watched = scenario.power.cap, scenario.power.watch_cap
+
+    def peak_w() -> float:
+        free = free_composition(rules)
+        return simulate(jobs, machine, free, replace(rules, cap_w=None),
+                        before_compiling=before_compiling).power_w_peak
+
     if isinstance(cap, CapPlan):
         return cap_plan(scenario, machine).signal(machine.power_w_max)
     if cap is not None:
-        signal = in_watts("power.cap", cap, lambda: _uncapped_peak_w(jobs, machine, rules))
+        signal = in_watts("power.cap", cap, peak_w)
         lowest = float(signal.value.min())
         if lowest < machine.power_w_idle:
             raise InputError(
@@ -111,7 +122,12 @@ def cap_signal(
                          "a file")
     if watched is None:
         return None
-    return in_watts("power.watch_cap", watched, lambda: _uncapped_peak_w(jobs, machine, rules))
+    return in_watts("power.watch_cap", watched, peak_w)
+
+
+def is_part_of_peak(cap: object) -> bool:
+    """Whether a run without a cap has to say what this one is in watts."""
+    return isinstance(cap, (float, int, str)) and not is_file(str(cap)) and is_share(cap)
 
 
 def is_share(cap: float | str) -> bool:
@@ -153,7 +169,8 @@ def _number(field: str, text: str) -> float:
         ) from None
 
 
-def _uncapped_peak_w(jobs: JobTable, machine: Machine, rules: Rules) -> float:
+def free_composition(rules: Rules) -> Composition:
+    """The policies under which the peak is found that a cap may be a part of."""
     from wattline.policies.admission.none import NoLimit
     from wattline.policies.backfill.easy import Easy
     from wattline.policies.configuration.requested import Requested
@@ -162,5 +179,4 @@ def _uncapped_peak_w(jobs: JobTable, machine: Machine, rules: Rules) -> float:
     from wattline.policies.placement.first_fit import FirstFit
 
     placement = FirstFit() if rules.choose_nodes else Counted()
-    free = Composition(Fcfs(), Easy(), NoLimit(), Requested(), placement, NoRegulation())
-    return simulate(jobs, machine, free, replace(rules, cap_w=None)).power_w_peak
+    return Composition(Fcfs(), Easy(), NoLimit(), Requested(), placement, NoRegulation())

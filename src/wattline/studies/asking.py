@@ -30,7 +30,7 @@ def study(name: str, *, progress: Progress = silent, **settings: Any) -> dict[st
 
 def _esp(progress: Progress, seed: int = 1, boot: float = 120.0,
          shutdown: float = 60.0) -> dict[str, Any]:
-    from wattline.studies import esp
+    from wattline.studies.esp import study as esp
 
     found = esp.cases(seed, boot_s=boot, shutdown_s=shutdown, progress=progress)
     return {"seed": seed, "cases": {case.name: esp.figures(case) for case in found}}
@@ -39,7 +39,7 @@ def _esp(progress: Progress, seed: int = 1, boot: float = 120.0,
 def _fairshare(progress: Progress, seed: int = 1, beta: float = 0.7,
                half_life: str = "1d") -> dict[str, Any]:
     from wattline.model.units import parse_duration
-    from wattline.studies import fairshare
+    from wattline.studies.fairshare import study as fairshare
 
     found = fairshare.study(seed, beta=beta, half_life_s=parse_duration(half_life))
     return {"seed": seed, "beta": beta, **fairshare.figures(found)}
@@ -47,7 +47,7 @@ def _fairshare(progress: Progress, seed: int = 1, beta: float = 0.7,
 
 def _hetero(progress: Progress, seed: int = 1, start: float | None = None,
             gap: float | None = None, xeon_idle: float | None = None) -> dict[str, Any]:
-    from wattline.studies import hetero
+    from wattline.studies.hetero import study as hetero
 
     found = hetero.reproduce(start_s=start, gap_s=gap, xeon_idle_w=xeon_idle)
     return {**found, "beyond": hetero.beyond(seed)}
@@ -56,8 +56,8 @@ def _hetero(progress: Progress, seed: int = 1, start: float | None = None,
 def _puppet(progress: Progress, trace: str | None = None, nodes: int | None = None,
             node_active_w: float | None = None, jobs: int | None = None,
             seed: int = 1) -> dict[str, Any]:
-    from wattline.studies import puppet
-    from wattline.studies.puppet_workload import workload_of
+    from wattline.studies.puppet import study as puppet
+    from wattline.studies.puppet.workloads import workload_of
 
     workload, remarks = workload_of(trace, nodes, node_active_w, jobs, seed)
     warn(remarks, stacklevel=4)
@@ -66,10 +66,10 @@ def _puppet(progress: Progress, trace: str | None = None, nodes: int | None = No
 
 def _rmap(progress: Progress, table: tuple[str, ...] = (), apps: str | None = None,
           nodes: int = 32, jobs: int = 30, seeds: int = 20, load: float = 0.7) -> dict[str, Any]:
-    from wattline.studies.rmap import Setting
-    from wattline.studies.rmap import study as run_study
-    from wattline.studies.rmap_report import as_dict
-    from wattline.studies.rmap_tables import tables_of
+    from wattline.studies.rmap.report import as_dict
+    from wattline.studies.rmap.study import Setting
+    from wattline.studies.rmap.study import study as run_study
+    from wattline.studies.rmap.tables import tables_of
 
     setting = Setting(nodes=nodes, jobs=jobs, seeds=tuple(range(1, seeds + 1)), load=load)
     tables, remarks = tables_of(table, apps, nodes)

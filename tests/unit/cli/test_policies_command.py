@@ -153,6 +153,21 @@ def test_every_refused_pair_has_a_reason_of_what_would_be_wrong(capsys):
     assert not [reason for reason in reasons if "support" in reason or "implement" in reason]
 
 
+def test_the_pairs_of_one_policy_are_its_own(capsys):
+    _, out, _ = call(capsys, "policies", "--pairs", "--json")
+    everything = json.loads(out)
+    _, out, _ = call(capsys, "policies", "dvfs", "--pairs", "--json")
+    own = json.loads(out)
+    assert own["refused"] == [
+        pair for pair in everything["refused"]
+        if ("power", "dvfs") in ((pair["axis"], pair["name"]), (pair["other_axis"], pair["other"]))]
+    assert 0 < len(own["refused"]) < own["pairs"] < everything["pairs"]
+    _, out, _ = call(capsys, "policies", "easy", "--pairs")
+    assert out.startswith("0 pairs of ")
+    status, _, err = call(capsys, "policies", "dvsf", "--pairs")
+    assert (status, err.count("\n")) == (2, 1)
+
+
 def test_a_plug_in_is_described_by_its_place(capsys, plug_in):
     found = about(capsys, "our_policies:SMALLEST")[0]
     assert (found["axis"], found["summary"]) == ("order", "Narrow and short jobs first.")

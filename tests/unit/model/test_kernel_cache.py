@@ -183,6 +183,33 @@ def test_what_is_built_into_the_package_needs_no_compiler(tmp_path: Path) -> Non
     assert done.stdout.split() == ["[]"]
 
 
+READING = """
+import sys
+from pathlib import Path
+from wattline.model import kernel_cache
+
+kernel_cache.SHIPPED = Path(sys.argv[1])
+from wattline.traces.swf import parse
+from wattline.traces.swf_kernel import parse_lines
+
+parse(Path("examples/tiny.swf").read_bytes(), "tiny", compiled=True)
+print(sum(parse_lines.stats.cache_misses.values()))
+"""
+
+
+@compiled_only
+def test_the_reader_of_large_logs_is_built_into_the_package_too(tmp_path: Path) -> None:
+    """No example is so large that it asks for the compiled reader."""
+    root = HOME.parent.parent
+    shipped = tmp_path / "shipped"
+    subprocess.run([sys.executable, "scripts/build_kernels.py", "--only", "reader", "--into",
+                    str(shipped)], cwd=root, check=True, capture_output=True)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "empty")}
+    done = subprocess.run([sys.executable, "-c", READING, str(shipped)], cwd=root, text=True,
+                          env=environment, capture_output=True, check=True)
+    assert done.stdout.split() == ["0"]
+
+
 @compiled_only
 def test_processes_that_compile_at_the_same_time_do_not_mix_up_their_code(folder: Path) -> None:
     """Each asks one kernel for another type; a third process then finds both."""

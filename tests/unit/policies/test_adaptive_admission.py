@@ -12,6 +12,7 @@ from tests.support.plain import in_plain
 from tests.support.workloads import logged_ranges
 
 from wattline.analysis.checker import check
+from wattline.engine.composed import adaptive_run, composed
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.model.errors import InputError
@@ -21,8 +22,7 @@ from wattline.physics.core_power import NODE_OFF_W, SANDY_BRIDGE, parse_cpu_freq
 from wattline.physics.powercap import CapChange, PowerCap, WattReservation
 from wattline.policies.admission.adaptive_setup import Strategy, adaptive
 from wattline.policies.backfill.conservative import Conservative
-from wattline.studies import esp
-from wattline.studies.compose import adaptive_run, composed
+from wattline.studies.esp import study as esp
 
 SPEED = SANDY_BRIDGE.speed()
 
@@ -244,7 +244,7 @@ def test_plain_and_compiled_are_equal():
     compiled = {case.name: (case.run.energy_j, case.run.end_s, case.run.time_above_cap_s)
                 for case in esp.cases(seed=2)}
     plain = in_plain("""
-        from wattline.studies import esp
+        from wattline.studies.esp import study as esp
         result = {c.name: (c.run.energy_j, c.run.end_s, c.run.time_above_cap_s)
                   for c in esp.cases(seed=2)}
     """)

@@ -18,8 +18,8 @@ def test_fair_share_by_joules_serves_the_thriftier_user():
         from wattline.model.jobs import JobTable
         from wattline.model.machine import Machine, NodeClass
         from wattline.policies.admission.none import NoLimit
-        from wattline.studies.compose import composed
-        from wattline.studies.fairshare import energy_share
+        from wattline.engine.composed import composed
+        from wattline.studies.fairshare.study import energy_share
         users = ("hungry", "thrifty")
         jobs = JobTable.build(submit_s=[0] * 6, run_s=[10] * 6, procs=[1] * 6,
                               user=[0, 0, 0, 1, 1, 1], power_w=[200] * 3 + [100] * 3,
@@ -39,7 +39,7 @@ def test_fair_share_by_joules_serves_the_thriftier_user():
 
 def test_the_study_favours_the_efficient_user():
     result = in_plain("""
-        from wattline.studies import fairshare
+        from wattline.studies.fairshare import study as fairshare
         result = fairshare.figures(fairshare.study(seed=3))
     """)
     ours = result["orders"]["energy fair-share"]
@@ -56,7 +56,7 @@ def test_the_share_of_the_engine_is_that_of_the_books():
         from wattline.model.jobs import JobTable
         from wattline.policies.order import energy_share as share
         from wattline.policies.state import make_state
-        from wattline.studies.fairshare import energy_share
+        from wattline.studies.fairshare.study import energy_share
         tree = ShareTree([Account("p", .6), Account("q", .4), Account("a", .5, "p"),
                           Account("b", .5, "p"), Account("c", 1, "q")])
         users = ("a", "b", "c")
@@ -82,7 +82,7 @@ BUDGET = """
     from wattline.model.signal import Signal
     from wattline.physics.budget import EnergyBudget
     from wattline.physics.core_power import SANDY_BRIDGE
-    from wattline.studies.budget import compare, figures
+    from wattline.advice.budget import compare, figures
     machine = Machine.uniform(10, SANDY_BRIDGE.node_class(16, off_w=14.0))
     rng = np.random.default_rng(4)
     count = 60
@@ -130,7 +130,7 @@ def test_nodes_that_are_switched_on_again_are_in_the_budget():
     from wattline.physics.budget import EnergyBudget
     from wattline.physics.core_power import SANDY_BRIDGE
     from wattline.policies.admission.adaptive_setup import Strategy
-    from wattline.studies.budget import compare, excess_j
+    from wattline.advice.budget import compare, excess_j
     result = []
     for seed, boot_s in ((9, 0.0), (9, 40.0), (2, 40.0)):
         rng = np.random.default_rng(seed)
@@ -164,7 +164,7 @@ def test_a_budget_spends_where_joules_are_cheap():
 
 def test_the_published_loads_and_their_nodes():
     result = in_plain("""
-        from wattline.studies import hetero
+        from wattline.studies.hetero import study as hetero
         result = hetero.reproduce()
     """)
     for load in ("sz-load", "mz-load"):
@@ -188,7 +188,7 @@ def test_the_published_loads_and_their_nodes():
 
 def test_claims_that_order_and_learn():
     result = in_plain("""
-        from wattline.studies import hetero
+        from wattline.studies.hetero import study as hetero
         result = hetero.beyond(seed=1, count=60)
     """)["variants"]
     assert all(f["jobs_run"] == 60 for f in result.values())

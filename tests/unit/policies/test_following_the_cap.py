@@ -11,6 +11,7 @@ import pytest
 from tests.support.workloads import logged_ranges
 
 from wattline.analysis.checker import check
+from wattline.engine.composed import composed
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.model.jobs import JobTable
@@ -19,7 +20,6 @@ from wattline.model.run import EventKind
 from wattline.physics.core_power import NODE_OFF_W, SANDY_BRIDGE, parse_cpu_freq
 from wattline.physics.powercap import CapChange, PowerCap
 from wattline.policies.admission.adaptive_setup import Strategy, adaptive
-from wattline.studies.compose import composed
 from wattline.testing.five_ways import differences
 
 SPEED = SANDY_BRIDGE.speed()

@@ -13,13 +13,13 @@ from click.testing import CliRunner
 from wattline.cli.main import cli
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
-from wattline.studies.puppet import Result, as_json, study
-from wattline.studies.puppet_figures import FIGURES, all_cases, energy_until
-from wattline.studies.puppet_findings import busy_parts
-from wattline.studies.puppet_plots import bar_heights, write_plots
-from wattline.studies.puppet_runs import ORDERS, WHOLE, Case, Laboratory
-from wattline.studies.puppet_steps import on_grid, step_study
-from wattline.studies.puppet_workload import Workload, generated_workload, logged_workload
+from wattline.studies.puppet.figures import FIGURES, all_cases, energy_until
+from wattline.studies.puppet.findings import busy_parts
+from wattline.studies.puppet.plots import bar_heights, write_pictures
+from wattline.studies.puppet.runs import ORDERS, WHOLE, Case, Laboratory
+from wattline.studies.puppet.steps import on_grid, step_study
+from wattline.studies.puppet.study import Result, as_json, study
+from wattline.studies.puppet.workloads import Workload, generated_workload, logged_workload
 
 JOBS = 150
 """Few: every case of the study is simulated."""
@@ -133,7 +133,7 @@ def test_findings_are_told_with_their_figures(result: Result) -> None:
 
 
 def test_findings_follow_the_figures(result: Result) -> None:
-    from wattline.studies.puppet_findings import findings
+    from wattline.studies.puppet.findings import findings
 
     # Were one run above its cap for a second, the claim would fall.
     case = Case(0, "fcfs", "wait")
@@ -149,7 +149,7 @@ def test_findings_follow_the_figures(result: Result) -> None:
 
 
 def test_plots_show_the_ratios(result: Result, tmp_path: Path) -> None:
-    files = write_plots(result, tmp_path / "plots")
+    files = write_pictures(result, tmp_path / "plots")
     assert [file.name for file in files] == [
         *(f"figure{number}.png" for number in (10, 11, 12, 13, 14, 15, 16)), "table2.png"]
     assert all(file.read_bytes().startswith(b"\x89PNG") for file in files)

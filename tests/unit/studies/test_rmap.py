@@ -11,7 +11,8 @@ from wattline.cli.main import cli, main
 from wattline.model.errors import InputError
 from wattline.physics.regression import shipped_models
 from wattline.policies.configuration.offers import make_offers
-from wattline.studies.rmap import (
+from wattline.studies.rmap.report import as_dict, findings, interval
+from wattline.studies.rmap.study import (
     PEAK_W_PER_NODE,
     POLICIES,
     Figures,
@@ -21,8 +22,7 @@ from wattline.studies.rmap import (
     study,
     usable_tables,
 )
-from wattline.studies.rmap_report import as_dict, findings, interval
-from wattline.studies.rmap_traces import KINDS, make_trace
+from wattline.studies.rmap.workloads import KINDS, make_trace
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from wattline.model.units import parse_duration
 from wattline.studies.regulation import parts
 from wattline.studies.regulation.parts import Row
 from wattline.studies.regulation.published import words
+from wattline.studies.regulation.workloads import default_cluster, fourteen, large_cluster
 
 PARTS = ("default", "workloads", "large", "long")
 
@@ -78,12 +79,12 @@ class RegulationStudy:
             "seed": self.seed, "hours_each": self.hours_each, "rounds": self.rounds,
             "signal_file": self.signal_file, "warmup_s": parse_duration(self.warmup)}
         if part == "default":
-            return parts.default_cluster(**shared)
+            return default_cluster(**shared)
         if part == "large":
-            return [parts.large_cluster(**shared)]
+            return [large_cluster(**shared)]
         if part != "workloads":
             raise InputError(f"there is no part '{part}'; there are: {', '.join(PARTS)}")
-        return parts.fourteen(
+        return fourteen(
             **shared, names=[f"W{i}" for i in range(1, 15)], standby=self.standby,
             below_idle=self.below_idle, forecast=self.forecast, hold=self.hold)
 

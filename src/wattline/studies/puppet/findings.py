@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from wattline.studies.puppet_figures import CAPS, IDLES, DayCurve
-from wattline.studies.puppet_reasons import REASONS
-from wattline.studies.puppet_runs import ORDERS, Case, Ratio
+from wattline.studies.puppet.figures import CAPS, IDLES, DayCurve
+from wattline.studies.puppet.reasons import REASONS
+from wattline.studies.puppet.runs import ORDERS, Case, Ratio
 
 Ratios = Mapping[Case, Ratio]
 

@@ -24,7 +24,7 @@ from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.policies.placement.counted import Counted
 from wattline.policies.regulation.none import NoRegulation
-from wattline.studies.rmap_traces import KINDS, make_trace
+from wattline.studies.rmap.workloads import KINDS, make_trace
 
 PEAK_W_PER_NODE = 2 * 115.0
 """The study's bounds are parts of two packages at their thermal limit on every node."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wattline.analysis.metrics import metrics
+from wattline.engine.composed import adaptive_run, composed
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.model.jobs import JobTable
@@ -20,7 +21,6 @@ from wattline.physics.powercap import PowerCap
 from wattline.policies.admission.adaptive_setup import Strategy, adaptive
 from wattline.policies.admission.budget_setup import budgeted
 from wattline.scenario.budget_notes import budget_kept
-from wattline.studies.compose import adaptive_run, composed
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from wattline.studies.puppet_figures import FIGURES, DayCurve, all_cases, day_curve
-from wattline.studies.puppet_findings import Finding, busy_parts, findings
-from wattline.studies.puppet_runs import ORDERS, Case, Laboratory, Ratio
-from wattline.studies.puppet_steps import StepError, step_study
-from wattline.studies.puppet_workload import Workload
+from wattline.studies.puppet.figures import FIGURES, DayCurve, all_cases, day_curve
+from wattline.studies.puppet.findings import Finding, busy_parts, findings
+from wattline.studies.puppet.runs import ORDERS, Case, Laboratory, Ratio
+from wattline.studies.puppet.steps import StepError, step_study
+from wattline.studies.puppet.workloads import Workload
 
 
 @dataclass(frozen=True, eq=False)

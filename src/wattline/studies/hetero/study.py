@@ -7,49 +7,29 @@ chained by dependency, classes and settings chosen by claims when a job starts.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from wattline.model.jobs import JobTable
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray
-from wattline.physics.claims import Claim, ClaimBook, npb_claims
+from wattline.physics.claims import ClaimBook, npb_claims
 from wattline.policies.configuration.claimed_setup import options_of
 from wattline.policies.order.ranked import ranked
-from wattline.studies.hetero_data import (
+from wattline.studies.hetero.runs import FIXED, claimed_run, regret_order
+from wattline.studies.hetero.workloads import (
     CLASSES,
     LOADS,
     PUBLISHED,
+    batch,
+    distorted,
     gpu_claims,
     inferred_xeon_idle_w,
+    load_jobs,
     machine,
 )
-from wattline.studies.hetero_runs import FIXED, claimed_run, regret_order
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 RULES = (FIXED, "energy", "time", "edp", "edp:5")
-
-
-def load_jobs(load: str, gap_s: float) -> JobTable:
-    """The jobs of a load: the next of a thread is submitted when the one before has ended."""
-    rows = [(place, thread, application) for thread, jobs in enumerate(LOADS[load])
-            for place, application in enumerate(jobs)]
-    rows.sort(key=lambda row: row[:2])
-    at = {(place, thread): row for row, (place, thread, _) in enumerate(rows)}
-    names = tuple(dict.fromkeys(name for _, _, name in rows))
-    count = len(rows)
-    return JobTable.build(
-        submit_s=np.zeros(count), run_s=np.ones(count), procs=np.ones(count, dtype=np.int64),
-        application=[names.index(name) for _, _, name in rows],
-        after_job=[at.get((place - 1, thread), -1) for place, thread, _ in rows],
-        think_s=[gap_s if place else 0.0 for place, _, _ in rows],
-        user=[thread for _, thread, _ in rows],
-        names={"application": names},
-    )
 
 
 def inferred_start_s(book: ClaimBook) -> float:
@@ -141,19 +121,6 @@ COUNTS = (4, 8, 8)
 GPU_NODES = 2
 
 
-def batch(seed: int, book: ClaimBook, count: int) -> tuple[JobTable, list[str], list[int]]:
-    """A larger batch at once: all benchmarks, one to four nodes, in a random order."""
-    rng = np.random.default_rng(seed)
-    names = book.applications
-    code = rng.integers(0, len(names), count)
-    nodes = rng.choice([1, 2, 4], count, p=[0.7, 0.2, 0.1])
-    jobs = JobTable.build(
-        submit_s=np.sort(rng.uniform(0, 0.2 * count, count)), run_s=np.ones(count), procs=nodes,
-        application=code, names={"application": names},
-    )
-    return jobs, [names[c] for c in code], nodes.tolist()
-
-
 def beyond(seed: int = 1, count: int = BATCH) -> dict[str, Any]:
     """Claims in the order of the queue, wrong claims corrected, unknown ones estimated, GPUs."""
     measured = npb_claims()
@@ -169,7 +136,7 @@ def beyond(seed: int = 1, count: int = BATCH) -> dict[str, Any]:
         found, table = claimed_run(jobs, cluster, options, rule, noise=noise, **more)
         return _batch_figures(found, table, options.true_s)
 
-    wrong = ClaimBook(_distorted(truth, seed))
+    wrong = ClaimBook(distorted(truth, seed))
     some = ClaimBook(c for c in truth if c.application not in ("LU-MZ.A", "BT-MZ.A", "FT.A")
                      or c.node_class == "xeon")
     return {
@@ -188,15 +155,6 @@ def beyond(seed: int = 1, count: int = BATCH) -> dict[str, Any]:
     }
 
 
-def _distorted(book: ClaimBook, seed: int) -> list[Claim]:
-    """Claims that are off by a factor of two either way, at random."""
-    rng = np.random.default_rng(seed + 2)
-    return [
-        Claim(c.application, c.node_class, c.setting, c.time_s * float(a), c.energy_j * float(b), 1)
-        for c in book for a, b in [rng.choice([0.5, 2.0], 2)]
-    ]
-
-
 def _batch_figures(run: Run, table: Any, true_s: FloatArray) -> dict[str, Any]:
     turnaround = run.schedule.end_s - run.jobs.submit_s
     return {
@@ -206,37 +164,3 @@ def _batch_figures(run: Run, table: Any, true_s: FloatArray) -> dict[str, Any]:
         "jobs_run": int(np.count_nonzero(run.ran)),
         "claim_error": float(np.mean(np.abs(table.claimed_s / true_s - 1))),
     }
-
-
-def picture(found: dict[str, Any]) -> Figure:
-    """Time and energy of both loads beside what was published."""
-    from matplotlib.figure import Figure as MakeFigure
-
-    from wattline.analysis.drawing import INK, legend_above
-
-    figure = MakeFigure(figsize=(10.0, 6.4), layout="constrained")
-    for column, (load, rules) in enumerate(found["loads"].items()):
-        for line, (key, label) in enumerate((("makespan_s", "time (s)"),
-                                             ("energy_j", "energy (J)"))):
-            axes = figure.add_subplot(2, 2, 2 * line + column + 1)
-            _bars(axes, rules, key)
-            axes.set_ylabel(label, color=INK)
-            axes.set_title(load, loc="left", fontsize="medium", color=INK)
-    legend_above(figure.axes[0])
-    return figure
-
-
-def _bars(axes: Axes, rules: dict[str, Any], key: str) -> None:
-    """A bar a rule, and beside it the published one where there is one."""
-    from wattline.analysis.drawing import COLOURS
-
-    seen = [at for at, figures in enumerate(rules.values()) if "published" in figures]
-    values = list(rules.values())
-    places = [at - 0.2 if at in seen else float(at) for at in range(len(values))]
-    axes.bar(places, [f[key] for f in values], 0.4, color=COLOURS[0], label="simulated")
-    axes.bar([at + 0.2 for at in seen], [values[at]["published"][key] for at in seen], 0.4,
-             color=COLOURS[1], label="published")
-    axes.set_xticks(range(len(values)), list(rules))
-    axes.yaxis.set_major_formatter("{x:,.0f}")
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)

@@ -21,8 +21,8 @@ from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.policies.placement.varied import Varied
 from wattline.policies.regulation.none import NoRegulation
-from wattline.studies.rmap import PEAK_W_PER_NODE, Setting, usable_tables
-from wattline.studies.rmap_traces import make_trace
+from wattline.studies.rmap.study import PEAK_W_PER_NODE, Setting, usable_tables
+from wattline.studies.rmap.workloads import make_trace
 
 # Whether thrifty nodes are chosen, and whether caps are fitted to nodes.
 REMEDIES: Mapping[str, tuple[bool, bool]] = {

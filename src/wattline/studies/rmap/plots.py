@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from wattline.analysis.configuration_plots import save
-from wattline.studies.rmap import Result
-from wattline.studies.rmap_report import findings, interval
+from wattline.studies.rmap.report import findings, interval
+from wattline.studies.rmap.study import Result
 
 _STYLE = {
     "traditional": ("#6c757d", "s"), "naive": ("#e07a1f", "D"), "adaptive_0": ("#1d3557", "o"),
@@ -19,8 +19,20 @@ _TITLES = {"large": "large jobs", "small": "small jobs", "random1": "mixed, earl
            "random2": "mixed, even arrivals"}
 
 
+def write_pictures(result: Result, folder: Path) -> list[Path]:
+    """Turnaround and power over the bound, and the published comparisons."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for figure in ("turnaround_s", "power_use"):
+        written.append(folder / f"{figure}.png")
+        draw_figure(result, figure, written[-1])
+    written.append(folder / "published.png")
+    draw_findings(result, written[-1])
+    return written
+
+
 def draw_figure(result: Result, figure: str, path: str | Path) -> None:
-    """One panel a trace: a figure over the bound, with 95 % intervals over the seeds."""
+    """One panel per trace: a figure over the bound, with 95 % intervals over the seeds."""
     from matplotlib.figure import Figure
 
     traces = list(result.setting.traces)

@@ -11,22 +11,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wattline.analysis.metrics import metrics
+from wattline.engine.composed import adaptive_run
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.model.run import Run
 from wattline.physics.core_power import emulated_cluster
 from wattline.physics.powercap import CapChange, PowerCap, WattReservation
 from wattline.policies.admission.adaptive_setup import Strategy
-from wattline.studies.compose import adaptive_run
-from wattline.studies.esp_workload import esp_jobs
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from wattline.studies.esp.workloads import esp_jobs
 
 WINDOW_S = 1000.0
 
@@ -142,14 +139,3 @@ def _under_from(case: Case) -> float:
     above = (power_w > case.cap_w * (1 + 1e-9)) & (until > case.cap_from_s)
     above &= time_s < case.cap_until_s
     return float(until[above].max()) if above.any() else case.cap_from_s
-
-
-def pictures(found: list[Case]) -> dict[str, Figure]:
-    """Power and utilisation over time, a panel a case."""
-    from wattline.analysis import plots
-
-    return {
-        f"{name}-{group}": drawn({case.title: case.run for case in members})
-        for group, members in (("one-mix", found[:3]), ("leaning", found[3:]))
-        for name, drawn in (("power", plots.power), ("utilisation", plots.utilisation))
-    }

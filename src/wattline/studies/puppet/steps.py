@@ -15,8 +15,8 @@ import numpy as np
 from wattline.model.jobs import JobTable
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray
-from wattline.studies.puppet_figures import DAY_S, energy_until
-from wattline.studies.puppet_runs import WHOLE, Case, Laboratory, composition
+from wattline.studies.puppet.figures import DAY_S, energy_until
+from wattline.studies.puppet.runs import WHOLE, Case, Laboratory, composition
 
 PUBLISHED = {1: (0.0384, 5.40), 5: (0.0503, 5.25), 15: (0.0885, 4.95), 30: (0.1532, 4.60),
              60: (0.1809, 4.40)}

@@ -27,7 +27,7 @@ from wattline.policies.order.fcfs import Fcfs
 from wattline.policies.order.wfp import Wfp
 from wattline.policies.placement.counted import Counted
 from wattline.policies.regulation.none import NoRegulation
-from wattline.studies.puppet_workload import Workload
+from wattline.studies.puppet.workloads import Workload
 
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 CORE_SHARE = 0.65

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.physics.claims import Claim, ClaimBook, Setting
 
@@ -108,3 +109,43 @@ def gpu_claims(book: ClaimBook) -> list[Claim]:
         time_s = xeon.time_s / GPU_SPEED
         found.append(Claim(application, "gpu", Setting(), time_s, GPU_W * time_s, runs=1))
     return found
+
+
+def load_jobs(load: str, gap_s: float) -> JobTable:
+    """The jobs of a load: the next of a thread is submitted when the one before has ended."""
+    rows = [(place, thread, application) for thread, jobs in enumerate(LOADS[load])
+            for place, application in enumerate(jobs)]
+    rows.sort(key=lambda row: row[:2])
+    at = {(place, thread): row for row, (place, thread, _) in enumerate(rows)}
+    names = tuple(dict.fromkeys(name for _, _, name in rows))
+    count = len(rows)
+    return JobTable.build(
+        submit_s=np.zeros(count), run_s=np.ones(count), procs=np.ones(count, dtype=np.int64),
+        application=[names.index(name) for _, _, name in rows],
+        after_job=[at.get((place - 1, thread), -1) for place, thread, _ in rows],
+        think_s=[gap_s if place else 0.0 for place, _, _ in rows],
+        user=[thread for _, thread, _ in rows],
+        names={"application": names},
+    )
+
+
+def batch(seed: int, book: ClaimBook, count: int) -> tuple[JobTable, list[str], list[int]]:
+    """A larger batch at once: all benchmarks, one to four nodes, in a random order."""
+    rng = np.random.default_rng(seed)
+    names = book.applications
+    code = rng.integers(0, len(names), count)
+    nodes = rng.choice([1, 2, 4], count, p=[0.7, 0.2, 0.1])
+    jobs = JobTable.build(
+        submit_s=np.sort(rng.uniform(0, 0.2 * count, count)), run_s=np.ones(count), procs=nodes,
+        application=code, names={"application": names},
+    )
+    return jobs, [names[c] for c in code], nodes.tolist()
+
+
+def distorted(book: ClaimBook, seed: int) -> list[Claim]:
+    """Claims that are off by a factor of two either way, at random."""
+    rng = np.random.default_rng(seed + 2)
+    return [
+        Claim(c.application, c.node_class, c.setting, c.time_s * float(a), c.energy_j * float(b), 1)
+        for c in book for a, b in [rng.choice([0.5, 2.0], 2)]
+    ]

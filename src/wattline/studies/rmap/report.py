@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wattline.model.signal import FloatArray
-from wattline.studies.rmap import Figures, Result
+from wattline.studies.rmap.study import Figures, Result
 
 
 class Claim(NamedTuple):

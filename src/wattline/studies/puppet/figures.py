@@ -8,7 +8,7 @@ import numpy as np
 
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray
-from wattline.studies.puppet_runs import ORDERS, WHOLE, Case, Laboratory
+from wattline.studies.puppet.runs import ORDERS, WHOLE, Case, Laboratory
 
 CAPS = (0.8, 0.7, 0.6, 0.5, 0.4)
 ALPHAS = (1.0, 2.0, 3.0)

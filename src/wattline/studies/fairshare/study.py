@@ -9,14 +9,14 @@ so its stretch (turnaround over run time) is better than under first come, first
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from wattline.account.fairshare import ShareTree
+from wattline.engine.composed import composed
 from wattline.engine.simulate import simulate
 from wattline.model.errors import InputError
-from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray
@@ -24,17 +24,15 @@ from wattline.physics.core_power import NODE_OFF_W, SANDY_BRIDGE, CorePower
 from wattline.policies.admission.none import NoLimit
 from wattline.policies.order.energy_share import EnergyShare, by_code, fresh_memory
 from wattline.policies.order.fcfs import Fcfs
-from wattline.studies.compose import composed
+from wattline.studies.fairshare.workloads import (
+    CORES,
+    JOB_NODES,
+    NODES,
+    RUN_S,
+    USERS,
+    burst,
+)
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-NODES, CORES = 15, 12
-"""180 cores, the size of the published calibration's cluster."""
-JOB_NODES = 3
-JOBS_EACH = 20
-RUN_S = 600.0
-USERS = ("efficient", "ondemand", "2.4 GHz")
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -75,7 +73,7 @@ def study(seed: int = 1, *, beta: float = 0.7, half_life_s: float = 86400.0) -> 
     machine = Machine.uniform(NODES, core.node_class(CORES, off_w=NODE_OFF_W), name="burst")
     levels = {"efficient": int(np.argmin(core.node_power(CORES) / core.speed())),
               "ondemand": core.levels - 1, "2.4 GHz": core.levels - 2}
-    jobs = _burst(core, levels, seed)
+    jobs = burst(core, levels, seed)
     order = energy_share(ShareTree.flat(USERS), USERS, half_life_s=half_life_s)
     runs = {
         "first come": simulate(jobs, machine, composed(NoLimit(), Fcfs())),
@@ -86,24 +84,6 @@ def study(seed: int = 1, *, beta: float = 0.7, half_life_s: float = 86400.0) -> 
         runs,
         {user: core.frequency_hz[level] for user, level in levels.items()},
         {user: float(energy[level]) for user, level in levels.items()},
-    )
-
-
-def _burst(core: CorePower, levels: dict[str, int], seed: int) -> JobTable:
-    """Similar jobs: the same work give or take 5 %, submitted at once in a random order."""
-    rng = np.random.default_rng(seed)
-    user = rng.permutation(np.repeat(np.arange(len(USERS)), JOBS_EACH))
-    level = np.array([levels[name] for name in USERS])[user]
-    work_s = RUN_S * rng.uniform(0.95, 1.05, user.size)
-    run_s = work_s / core.speed()[level]
-    return JobTable.build(
-        submit_s=np.zeros(user.size),
-        run_s=run_s,
-        requested_s=np.ceil(1.2 * run_s),
-        procs=np.full(user.size, JOB_NODES * CORES),
-        power_w=JOB_NODES * core.node_power(CORES)[level],
-        user=user,
-        names={"user": USERS},
     )
 
 
@@ -141,21 +121,3 @@ def figures(found: Result) -> dict[str, Any]:
         "makespan_s": {order: run.end_s - run.start_s for order, run in found.runs.items()},
         "energy_j": {order: run.energy_j for order, run in found.runs.items()},
     }
-
-
-def picture(found: Result) -> Figure:
-    """The distribution of the stretch by user: one panel an order."""
-    from wattline.analysis.drawing import COLOURS, DASHES, INK, legend_above, sheet
-
-    figure, panels = sheet(len(found.runs), 2.6 * len(found.runs) + 0.6)
-    for axes, (order, run) in zip(panels, found.runs.items(), strict=True):
-        for number, (user, values) in enumerate(stretches(run).items()):
-            part = np.arange(1, values.size + 1) / values.size
-            axes.step(np.append(1.0, values), np.append(0.0, part), where="post", label=user,
-                      color=COLOURS[number], linestyle=DASHES[number], linewidth=2.0)
-        axes.set_title(order, loc="left", fontsize="medium", color=INK)
-        axes.set_ylabel("part of the jobs", color=INK)
-        axes.set_ylim(0, 1.02)
-    panels[-1].set_xlabel("stretch: turnaround over run time", color=INK)
-    legend_above(panels[0])
-    return figure

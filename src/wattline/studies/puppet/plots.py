@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wattline.studies.puppet import Result
-from wattline.studies.puppet_figures import FIGURES, Figure
-from wattline.studies.puppet_runs import ORDERS
+from wattline.studies.puppet.figures import FIGURES, Figure
+from wattline.studies.puppet.runs import ORDERS
+from wattline.studies.puppet.study import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +20,7 @@ LOG_FROM = 20.0
 """A ratio above this makes the axis logarithmic."""
 
 
-def write_plots(result: Result, folder: Path) -> list[Path]:
+def write_pictures(result: Result, folder: Path) -> list[Path]:
     """One PNG a figure; their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []

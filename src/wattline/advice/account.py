@@ -1,0 +1,228 @@
+"""Who used which joules: the jobs of a run, or of a run in the ledger, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wattline.account.ledger import GROUPS, Chosen, Entered, Ledger
+from wattline.account.store import Store, refuse_missing
+from wattline.analysis import rundir
+from wattline.model.errors import InputError, warn
+from wattline.model.progress import Advance, silent
+from wattline.model.run import Run
+from wattline.model.signal import Signal
+from wattline.model.units import joules_text, parse_duration
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class RunAccount:
+    """The jobs of a run as the ledger has them, or their totals, and what must be known of them."""
+
+    run: dict[str, Any]
+    """Name, machine, joules in all, the time of its clock's zero, what was left out or assumed."""
+    jobs: list[dict[str, Any]]
+    """A row per life of a job; with `cost` where there is a price."""
+    steps: dict[tuple[int, int], list[dict[str, Any]]]
+    """By a job's number and life: the stretches in which it ran."""
+    by: str = ""
+    totals: tuple[dict[str, Any], ...] = ()
+    """Where totals were asked for: a row for each name."""
+    already_entered: bool | None = None
+    """Whether the ledger had this run before; None where none was to be entered."""
+    price: str = ""
+    currency: str | None = None
+    cost: float | None = None
+    remarks: tuple[str, ...] = ()
+    price_notes: tuple[str, ...] = ()
+
+    def said(self) -> dict[str, Any]:
+        """What stands at the top of the command's JSON."""
+        found: dict[str, Any] = {"run": self.run["name"]}
+        if self.already_entered is not None:
+            found["already_entered"] = self.already_entered
+        if self.cost is not None:
+            found |= {"price": self.price, "currency": self.currency, "cost": self.cost,
+                      "price_notes": list(self.price_notes)}
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        from wattline.account import sacct
+
+        known = {"left_out": self.run["left_out"], "assumed": self.run["assumed"]}
+        if self.by:
+            return {**self.said(), "by": self.by, "run_energy_j": self.run["energy_j"],
+                    "energy_j": sum(total["energy_j"] for total in self.totals), **known,
+                    "totals": list(self.totals)}
+        return {**self.said(), **known,
+                **sacct.json_jobs(self.jobs, self.steps, self.run["epoch_s"])}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per job, or per total."""
+        import pandas as pd
+
+        return pd.DataFrame(list(self.totals) if self.by else self.jobs)
+
+
+def account_run(
+    run: Run | str | Path | None = None, *, store: str = "", run_name: str = "",
+    jobs: Iterable[int] = (), users: Iterable[str] = (), accounts: Iterable[str] = (),
+    start: float | str | None = None, end: float | str | None = None, by: str | None = None,
+    price: float | str | None = None, price_start: str = "", epoch_s: float | None = None,
+    replace_run: bool = False, with_steps: bool = True, profile: str | Path | None = None,
+    profile_interval_s: float = 30.0, progress: Advance = silent,
+) -> RunAccount:
+    """Say who used which joules in a run, in the folder of one, or in a run of a ledger.
+
+    With a folder and a `store` the run is entered first. Only jobs of these numbers, `users` and
+    `accounts` count that were in the system between `start` and `end`; with `by` (user, account,
+    partition, application, node_class) they are added up. With a `price` (one figure, or a table
+    that begins at `price_start`) each job's joules are charged at the price of their time. With
+    `profile`, power profiles are written into that folder as Slurm's HDF5 files.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=50, nodes=16)
+    >>> run = wl.simulate(trace, machine=wl.Machine(nodes=16, node_idle_w=90, node_active_w=300))
+    >>> found = wl.account_run(run, by="user", price="0.12EUR")
+    >>> bool(abs(found.to_pandas()["cost"].sum() - found.cost) < 1e-9), found.currency
+    (True, 'EUR')
+    """
+    if by is not None and by not in GROUPS:
+        raise InputError(f"by is '{by}'; totals are by one of: {', '.join(GROUPS)}")
+    rate = _price(price, price_start)
+    if run is None and not store:
+        raise InputError("name a run folder, or a store with --store")
+    if isinstance(run, Run) and store:
+        raise InputError("only the folder of a run is entered in a store: run.save(folder) first")
+    chosen = Chosen(tuple(jobs), tuple(users), tuple(accounts), _time(start), _time(end))
+    # Whatever is not there is found out before the store is opened, which would make its file.
+    read = run if isinstance(run, Run) or run is None else rundir.read(run)
+    if read is None:
+        refuse_missing(store)
+    progress(0.1)
+    with Store(store or "sqlite://") as opened:
+        ledger = Ledger(opened)
+        entry, remarks = None, list[str]()
+        if read is not None:
+            named = Path("run") if isinstance(run, Run) or run is None else Path(run).resolve()
+            digest = "" if isinstance(run, Run) or run is None else rundir.identity(run)
+            name = run_name or named.name
+            entry = _enter(ledger, read, name, digest, epoch_s, replace_run)
+            remarks += _entry_remarks(entry, name)
+            progress(0.5)
+            if profile is not None:
+                _write_profiles(read, chosen, Path(profile), epoch_s or 0.0, profile_interval_s,
+                                progress)
+            run_name = entry.name
+        row = ledger.run_of(run_name)
+        remarks += [*_left_out(row), *row["assumed"]]
+        listed = ledger.jobs_of(row["id"], chosen) if rate is not None or not by else []
+        found = RunAccount(row, listed, {}, by or "", remarks=tuple(remarks),
+                           already_entered=None if entry is None else entry.already)
+        if rate is not None:
+            found = _charged(found, ledger, rate, str(price), price_start)
+        progress(0.9)
+        if by:
+            found = replace(found, totals=_totals(found, ledger, by, chosen))
+        elif with_steps:
+            found = replace(found, steps=ledger.steps_of(row["id"]))
+    warn(found.remarks)
+    return found
+
+
+def _enter(
+    ledger: Ledger, run: Run, name: str, digest: str, epoch_s: float | None, replace_run: bool
+) -> Entered:
+    from wattline.account.from_run import left_out, records_of
+
+    entered = ledger.add(name, records_of(run), machine=run.machine.name, energy_j=run.energy_j,
+                         epoch_s=epoch_s or 0.0, digest=digest, replace=replace_run,
+                         left_out=left_out(run), assumed=run.assumed)
+    if entered.already and epoch_s is not None:
+        ledger.set_epoch(entered.name, epoch_s)
+    return entered
+
+
+def _entry_remarks(entered: Entered, name: str) -> list[str]:
+    if entered.already:
+        return [f"this run is already entered as {entered.name}; it is not counted again"]
+    if entered.name != name:
+        return [f"entered as {entered.name}: the store has another run called {name} (--replace "
+                "would replace it)"]
+    return []
+
+
+def _write_profiles(run: Run, chosen: Chosen, folder: Path, epoch_s: float, interval_s: float,
+                    progress: Advance) -> None:
+    from wattline.account.from_run import records_of
+    from wattline.account.profile import write_profile
+
+    wanted = [record for record in records_of(run) if record.steps and chosen.holds(record)]
+    for at, record in enumerate(wanted):
+        write_profile(record, folder, epoch_s=epoch_s, interval_s=interval_s)
+        progress(0.5 + 0.4 * (at + 1) / len(wanted))
+
+
+def _left_out(run: dict[str, Any]) -> list[str]:
+    """Joules that the log knew and no simulation can repeat, such as those of running jobs."""
+    return [f"{int(lost['jobs']):,} job{'' if lost['jobs'] == 1 else 's'} of the log with "
+            f"{joules_text(lost['energy_j'])} left out of the run (rule {rule} of `wattline trace "
+            "info`)" for rule, lost in run["left_out"].items()]
+
+
+def _price(price: float | str | None, start: str) -> Signal | None:
+    from wattline.traces.rates import is_flat, price_from
+
+    if price is None:
+        if start:
+            raise InputError("--price-start goes with --price FILE")
+        return None
+    found = price_from(str(price), start=start)
+    if start and is_flat(found):
+        raise InputError("--price-start goes with a table of prices; one price holds at any time")
+    return found
+
+
+def _charged(
+    found: RunAccount, ledger: Ledger, rate: Signal, price: str, price_start: str
+) -> RunAccount:
+    """Put its cost to each job, and say what the costs rest on."""
+    from wattline.account.costs import job_costs
+    from wattline.account.sacct import life
+    from wattline.traces.rates import end_note, is_flat
+    from wattline.traces.tariffs import currency_of
+
+    costs = job_costs(ledger, found.run["id"], found.jobs, rate)
+    jobs = [job | {"cost": costs[life(job)]} for job in found.jobs]
+    last_s = max((float(job["end_s"]) for job in jobs), default=0.0)
+    notes = [end_note(price, rate, last_s)]
+    if not is_flat(rate) and not price_start:
+        notes.append(f"the first row of {price} stands for second 0 of the run; "
+                     "--price-start DATE says otherwise")
+    notes.append("costs are those of the joules of jobs; what idle nodes draw is in nobody's")
+    kept = tuple(note for note in notes if note)
+    return replace(found, jobs=jobs, price=price, currency=currency_of(rate),
+                   cost=sum(costs.values()), price_notes=kept, remarks=(*found.remarks, *kept))
+
+
+def _totals(
+    found: RunAccount, ledger: Ledger, by: str, chosen: Chosen
+) -> tuple[dict[str, Any], ...]:
+    from wattline.account.costs import totals_by
+
+    totals: Sequence[Any] = ledger.totals(found.run["id"], by, chosen)
+    if found.cost is None:
+        return tuple(vars(total) for total in totals)
+    costs = totals_by(found.jobs, by)
+    return tuple(vars(total) | {"cost": costs[total.name]} for total in totals)
+
+
+def _time(given: float | str | None) -> float | None:
+    if given is None or given == "":
+        return None
+    return parse_duration(given) if isinstance(given, str) else float(given)

@@ -1,0 +1,182 @@
+"""What applications are known to need: listed, chosen from, verified and kept in a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wattline.account.claim_table import ClaimTable
+from wattline.account.store import Store, refuse_missing
+from wattline.model.errors import InputError, warn
+from wattline.physics.claims import (
+    Claim,
+    ClaimBook,
+    Objective,
+    Verification,
+    npb_claims,
+    read_claims,
+    read_runs,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHIPPED = "npb"
+"""The claims that come with the package."""
+
+
+@dataclass(frozen=True, eq=False)
+class Claims:
+    """Claims, the best first where they were chosen from."""
+
+    claims: tuple[Claim, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"claims": [claim_row(claim) for claim in self.claims]}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per claim."""
+        import pandas as pd
+
+        return pd.DataFrame([claim_row(claim) for claim in self.claims])
+
+
+@dataclass(frozen=True)
+class ClaimsImported:
+    """What became of claims that were to be kept in a store."""
+
+    imported: int
+    applications: int
+    verified_kept: int
+    verified_replaced: int
+    remarks: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"imported": self.imported, "verified_kept": self.verified_kept,
+                "verified_replaced": self.verified_replaced}
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimsVerified:
+    """Claims beside what was measured."""
+
+    verified: tuple[Verification, ...]
+    corrected: bool
+    """Whether a store has the corrections."""
+    already_counted: int
+    remarks: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"verified": [_judged(each) for each in self.verified],
+                "corrected": self.corrected, "already_counted": self.already_counted}
+
+
+def list_claims(store: str = "", *, application: str = "", node_class: str = "") -> Claims:
+    """The claims of a store, or those that come with the package.
+
+    >>> import wattline as wl
+    >>> found = wl.list_claims(application="CG.A").to_pandas()
+    >>> sorted(found["node_class"].unique().tolist())
+    ['odroid-c1', 'odroid-c2', 'xeon']
+    """
+    return Claims(tuple(claim for claim in _book(store)
+                        if application in ("", claim.application)
+                        and node_class in ("", claim.node_class)))
+
+
+def choose_claim(
+    application: str, store: str = "", *, objective: str = "energy",
+    free: Mapping[str, int] | None = None, nodes: int = 1, caution: float = 0.0,
+) -> Claims:
+    """Choose the class of node and the setting for an application; the first is the best.
+
+    `objective` is energy, time, edp or edp:W; `free` says how many nodes of each class are, all
+    otherwise; `caution` adds so many standard errors to what an uncertain claim promises.
+
+    >>> import wattline as wl
+    >>> wl.choose_claim("CG.A", objective="time").claims[0].node_class
+    'xeon'
+    """
+    book = _book(store)
+    goal = replace(Objective.parse(objective), caution=caution)
+    there = dict(free or {}) or {claim.node_class: nodes for claim in book}
+    found = book.choose(application, goal, there, nodes)
+    if found is None:
+        raise InputError(f"nothing is known to run '{application}' on {', '.join(there)}")
+    return Claims(tuple(found.ranked))
+
+
+def import_claims(source: str | Path, store: str, *, replace_verified: bool = False
+                  ) -> ClaimsImported:
+    """Put claims from a CSV file (or "npb", those of the package) into a store, all or none.
+
+    Claims in the store that runs have verified stay, unless the file's rest on as many runs.
+    """
+    book = npb_claims() if source == SHIPPED else read_claims(Path(source))
+    remarks = () if source == SHIPPED else _unused(Path(source))
+    with Store(store) as opened:
+        table = ClaimTable(opened)
+        verified = table.verified(book)
+        kept = set() if replace_verified else verified
+        taken = [claim for claim in book if claim.key not in kept]
+        count = table.save(taken)
+        if replace_verified:
+            table.forget(verified)
+    warn(remarks)
+    return ClaimsImported(count, len({claim.application for claim in taken}), len(kept),
+                          len(verified) - len(kept), remarks)
+
+
+def verify_claims(source: str | Path, store: str = "") -> ClaimsVerified:
+    """Compare claims with measured runs (CSV, same columns) and, in a store, correct them.
+
+    A store counts each run once: by the column run_id, or by its figures where there is none.
+    """
+    runs = read_runs(Path(source))
+    remarks = _unused(Path(source))
+    if store:
+        refuse_missing(store)
+        with Store(store) as opened:
+            found: Iterable[Verification] = ClaimTable(opened).record(runs)
+    else:
+        found = npb_claims().record(runs)[1]
+    verified = tuple(found)
+    warn(remarks)
+    return ClaimsVerified(verified, bool(store), len(runs) - len(verified), remarks)
+
+
+def claim_row(claim: Claim) -> dict[str, Any]:
+    """A claim as plain values."""
+    return {
+        "application": claim.application, "node_class": claim.node_class,
+        "threads": claim.setting.threads, "cap_w": claim.setting.cap_w,
+        "nodes": claim.setting.nodes, "time_s": claim.time_s, "energy_j": claim.energy_j,
+        "runs": claim.runs, "time_error": claim.time_error, "energy_error": claim.energy_error,
+        "predictions": claim.predictions, "estimated": claim.estimated,
+    }
+
+
+def _book(store: str) -> ClaimBook:
+    if not store:
+        return npb_claims()
+    refuse_missing(store)
+    with Store(store) as opened:
+        return ClaimTable(opened).load()
+
+
+def _unused(source: Path) -> tuple[str, ...]:
+    from wattline.physics.claims.files import unused_columns
+
+    unused = unused_columns(source)
+    return (f"nothing is read from column {', '.join(unused)}",) if unused else ()
+
+
+def _judged(found: Verification) -> dict[str, Any]:
+    return {
+        "claimed": claim_row(found.claim) if found.claim else None,
+        "measured_s": found.measured.time_s, "measured_j": found.measured.energy_j,
+        "time_error": found.time_error, "energy_error": found.energy_error,
+        "corrected": claim_row(found.corrected),
+    }

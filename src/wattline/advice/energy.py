@@ -1,0 +1,219 @@
+"""Joules for a period: where they cost least, and what comes of a log under such a budget."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from wattline.advice.budget import Comparison, compare, figures
+from wattline.analysis.budget import budget_lines
+from wattline.model.errors import InputError, warn
+from wattline.model.jobs import JobTable
+from wattline.model.machine import Machine
+from wattline.model.progress import Advance, silent
+from wattline.model.signal import Signal
+from wattline.model.units import parse_duration, parse_energy
+from wattline.physics.budget import EnergyBudget, cost_of
+from wattline.physics.budget import plan as plan_of
+from wattline.policies.admission.adaptive_setup import Strategy
+from wattline.scenario import objects
+from wattline.scenario.machines import machine_from, machine_words
+from wattline.traces import Trace, generate, read
+from wattline.traces.rates import carbon_from, end_note, price_from
+from wattline.traces.tariffs import currency_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Slot(NamedTuple):
+    """A time in which a plan has one power."""
+
+    start_s: float
+    end_s: float
+    power_w: float
+
+
+@dataclass(frozen=True)
+class EnergyPlan:
+    """The power of each slot, and what it costs beside a flat one of the same joules."""
+
+    budget_j: float
+    planned_j: float
+    currency: str | None
+    cost: float | None
+    cost_flat: float | None
+    carbon_g: float | None
+    carbon_g_flat: float | None
+    machine: str
+    slots: tuple[Slot, ...]
+    flat_w: float
+    remarks: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        found = asdict(self) | {"slots": [slot._asdict() for slot in self.slots]}
+        return {name: value for name, value in found.items() if name not in ("flat_w", "remarks")}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per slot."""
+        import pandas as pd
+
+        return pd.DataFrame(list(self.slots), columns=Slot._fields)
+
+
+@dataclass(frozen=True, eq=False)
+class BudgetTrial:
+    """The same jobs without a limit, under the constant cap, and under the budget."""
+
+    budget: EnergyBudget
+    comparison: Comparison
+    runs: dict[str, dict[str, Any]]
+    """Of each: energy, cost, carbon, waiting, and how each period kept to the budget."""
+    currency: str | None
+    machine: str
+    remarks: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"budget_j": self.budget.energy_j, "period_s": self.budget.end_s,
+                "cap_w": self.budget.mean_w, "periods": self.comparison.periods,
+                "currency": self.currency, "machine": self.machine, "runs": self.runs}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per limit."""
+        import pandas as pd
+
+        rows = {name: {key: value for key, value in row.items() if key != "budget"}
+                for name, row in self.runs.items()}
+        return pd.DataFrame.from_dict(rows, orient="index")
+
+
+class _Asked(NamedTuple):
+    budget: EnergyBudget
+    price: Signal | None
+    carbon: Signal | None
+    names: tuple[str, str]
+    """What price and carbon were called."""
+
+    def ends(self, until_s: float, told_s: float = 0.0) -> tuple[str, ...]:
+        """A line for each table that ends before a time, unless that was said for another."""
+        notes = (end_note(name, rate, until_s, told_s)
+                 for name, rate in zip(self.names, (self.price, self.carbon), strict=True))
+        return tuple(note for note in notes if note)
+
+
+def plan_energy(
+    energy: float | str, *, machine: Machine | objects.Machine, period: float | str = "7d",
+    price: float | str | None = None, carbon: float | str | None = None, start: str = "",
+    carbon_weight: float = 0.0,
+) -> EnergyPlan:
+    """Plan the power of each slot so that the joules of a period are spent where they cost least.
+
+    `price` (of a kWh) and `carbon` (grams per kWh) are one figure or a table that begins at
+    `start`; `carbon_weight` is 0 for the price alone and 1 for carbon alone.
+
+    >>> import wattline as wl
+    >>> machine = wl.Machine(nodes=10, node_idle_w=90, node_active_w=300)
+    >>> plan = wl.plan_energy("48kWh", machine=machine, period="1d", price="0.2EUR")
+    >>> round(plan.planned_j / 3.6e6, 6), round(plan.cost, 6), plan.currency
+    (48.0, 9.6, 'EUR')
+    """
+    known = machine_from(machine)
+    asked = _asked(energy, period, price, carbon, start, carbon_weight)
+    budget = asked.budget
+    found = plan_of(budget, known.power_w_idle, known.power_w_max)
+    ends = [*found.time_s[1:].tolist(), budget.end_s]
+    remarks = asked.ends(budget.end_s)
+    warn(remarks)
+    return EnergyPlan(
+        budget.energy_j, found.integral(budget.start_s, budget.end_s), currency_of(asked.price),
+        _cost(found, asked.price, budget), _flat(asked.price, budget),
+        _cost(found, asked.carbon, budget), _flat(asked.carbon, budget), machine_words(known),
+        tuple(Slot(float(t), float(e), float(p))
+              for t, e, p in zip(found.time_s, ends, found.value, strict=True)),
+        budget.mean_w, remarks)
+
+
+def try_budget(
+    energy: float | str, *, machine: Machine | objects.Machine,
+    trace: Trace | JobTable | str | Path | None = None, jobs: int = 1000, seed: int = 1,
+    period: float | str = "7d", price: float | str | None = None,
+    carbon: float | str | None = None, start: str = "", carbon_weight: float = 0.0,
+    strategy: str = "dvfs", progress: Advance = silent,
+) -> BudgetTrial:
+    """Run jobs under an energy budget, and beside it under a constant cap of the same energy.
+
+    Sizes of `trace` are cores. Without one, so many `jobs` are generated. `strategy` is what nodes
+    do to draw less: idle, shut, dvfs or mix.
+
+    >>> import wattline as wl
+    >>> machine = wl.Machine(nodes=10, node_idle_w=90, node_active_w=300)
+    >>> found = wl.try_budget("48kWh", machine=machine, period="1d", jobs=20)
+    >>> float(found.to_pandas()["excess_j"]["budget"])
+    0.0
+    """
+    known = machine_from(machine)
+    asked = _asked(energy, period, price, carbon, start, carbon_weight)
+    budget = asked.budget
+    budget.checked(known.power_w_idle, known.power_w_max)
+    how = Strategy.parse(strategy)
+    table, remarks = _jobs(trace, jobs, seed, known)
+    progress(0.1)
+    found = compare(table, known, budget, strategy=how)
+    length_s = max(run.end_s for run in found.runs.values()) - found.budget.start_s
+    later = asked.ends(length_s, budget.end_s) if length_s > budget.end_s else ()
+    said = (*asked.ends(budget.end_s), *remarks, *later, *budget_lines(found.runs["budget"]))
+    warn(said)
+    return BudgetTrial(budget, found, figures(found, asked.price, asked.carbon),
+                       currency_of(asked.price), machine_words(known), said)
+
+
+def _asked(
+    energy: float | str, period: float | str, price: float | str | None,
+    carbon: float | str | None, start: str, carbon_weight: float,
+) -> _Asked:
+    cents = None if price in (None, "") else price_from(str(price), start=start)
+    grams = None if carbon in (None, "") else carbon_from(str(carbon), start=start)
+    weight = carbon_weight if cents is not None else 1.0
+    if weight > 0 and grams is None and cents is not None:
+        raise InputError("--carbon-weight is above 0, but there is no --carbon")
+    joules = parse_energy(energy) if isinstance(energy, str) else float(energy)
+    period_s = parse_duration(period) if isinstance(period, str) else float(period)
+    budget = EnergyBudget(joules, 0.0, period_s, cost_of(cents, grams, weight))
+    return _Asked(budget, cents, grams, (str(price), str(carbon)))
+
+
+def _jobs(
+    trace: Trace | JobTable | str | Path | None, count: int, seed: int, machine: Machine
+) -> tuple[JobTable, tuple[str, ...]]:
+    """The log's jobs, or generated ones whose sizes are nodes; and what was dropped."""
+    cores = machine.class_of(0).cores
+    if trace is None:
+        made = generate("lublin", seed=seed, jobs=count, nodes=machine.node_count).jobs
+        return made.with_columns(procs=made.procs * cores), ()
+    if isinstance(trace, (Trace, JobTable)):
+        return (trace.jobs if isinstance(trace, Trace) else trace), ()
+    log = read(Path(trace), machine_procs=machine.node_count * cores)
+    dropped = log.cleaning.count("too_large")
+    lines = () if not dropped else (
+        f"{dropped:,} job{'' if dropped == 1 else 's'} of the log dropped: larger than "
+        f"{machine.node_count:,} nodes of {cores:,} cores (--nodes, --cores)",)
+    return log.jobs, lines
+
+
+def _cost(plan: Signal, tariff: Signal | None, budget: EnergyBudget) -> float | None:
+    """What a plan costs: the integral of power times tariff, exact for two step functions."""
+    if tariff is None:
+        return None
+    inner = np.concatenate((plan.time_s, tariff.time_s))
+    inner = inner[(inner > budget.start_s) & (inner < budget.end_s)]
+    edges = np.unique(np.concatenate(([budget.start_s], inner, [budget.end_s])))
+    return float(np.sum(plan.sample(edges[:-1]) * tariff.sample(edges[:-1]) * np.diff(edges)))
+
+
+def _flat(tariff: Signal | None, budget: EnergyBudget) -> float | None:
+    if tariff is None:
+        return None
+    return budget.mean_w * tariff.integral(budget.start_s, budget.end_s)

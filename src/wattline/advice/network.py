@@ -1,0 +1,90 @@
+"""Interconnects: what one looks like, and where jobs go on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wattline.model.errors import InputError
+from wattline.network.trial import Trial
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedJobs:
+    """Jobs on an empty machine: their nodes, their times, and the links that get hot."""
+
+    trial: Trial
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.trial.as_dict()
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per job."""
+        import pandas as pd
+
+        return pd.DataFrame(self.to_dict()["jobs"])
+
+    def plot(self, path: str | Path) -> None:
+        """Draw placement and hot spots; SVG, PNG or PDF by the name."""
+        from wattline.model.pictures import save_picture
+        from wattline.network.picture import draw_placement
+
+        placed = [(job.name, job.nodes) for job in self.trial.jobs]
+        save_picture(draw_placement(self.trial.topology, placed, self.trial.link_busy_s),
+                     Path(path))
+
+
+def place_jobs(
+    jobs: str | Path, *, placement: str = "level-spread", machine: str | Path | None = None,
+    routing: str = "adaptive", mapping: str = "random", seed: int = 1, packets: bool = False,
+) -> PlacedJobs:
+    """Place the jobs of a TOML file on an empty machine.
+
+    `machine` (a file with a `[network]` section, or a built-in name) stands before that of the
+    file. Times are those of flows, or with `packets` of every packet.
+
+    >>> import wattline as wl
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "jobs.toml"
+    ...     said = file.write_text('[[job]]\\nname = "a"\\nnodes = 8\\npattern = "all-to-all"')
+    ...     found = wl.place_jobs(file, machine="dragonfly-272", placement="simple")
+    >>> found.to_pandas()[["name", "routers", "groups"]].values.tolist()
+    [['a', 2, 1]]
+    """
+    from wattline.network.config import load_machine
+    from wattline.network.equilibrium import check_routing
+    from wattline.network.jobfile import read_jobs
+    from wattline.network.trial import place_jobs as placed_on
+    from wattline.network.trial import try_placement
+    from wattline.policies.placement.network.placements import PLACEMENTS
+
+    if placement not in PLACEMENTS:
+        raise InputError(f"there is no placement '{placement}'; there are: {', '.join(PLACEMENTS)}")
+    listed, topology = read_jobs(Path(jobs))
+    if machine is not None:
+        topology = load_machine(str(machine))
+    if topology is None:
+        raise InputError(f"{jobs} names no machine; add a [network] section, or give --machine")
+    check_routing(routing)
+    exchanges = placed_on(topology, listed, placement, mapping=mapping, seed=seed)
+    return PlacedJobs(try_placement(topology, listed, exchanges, placement, routing=routing,
+                                    seed=seed, packets=packets))
+
+
+def describe_network(machine: str | Path) -> dict[str, Any]:
+    """Groups, routers and links of a network: a file with a `[network]` section, or a name.
+
+    >>> import wattline as wl
+    >>> wl.describe_network("dragonfly-272")["nodes"]
+    272
+    """
+    from wattline.network.config import load_machine
+    from wattline.network.describe import describe
+
+    return describe(load_machine(str(machine)))

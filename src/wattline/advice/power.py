@@ -1,0 +1,195 @@
+"""The power cap of a scenario: what it is at a time, and changed in the scenario's file."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from wattline.model.errors import InputError, warn
+from wattline.model.files import write_whole
+from wattline.model.machine import Machine
+from wattline.model.run import Run
+from wattline.model.units import format_duration, parse_duration, parse_fraction, watts_of
+from wattline.physics.powercap import CapChange, Limits, PowerCap, PowerStatus, WattReservation
+from wattline.scenario import objects
+from wattline.scenario.cap_file import with_cap
+from wattline.scenario.caps import CHOICES, cap_plan, has_keeper, is_share
+from wattline.scenario.load import load, validate
+from wattline.scenario.machines import machine_from, machine_in
+from wattline.scenario.model import CapPlan
+from wattline.scenario.planned_cap import planned_cap, resolved, windows
+
+
+@dataclass(frozen=True)
+class PowerNow:
+    """The seven figures of `scontrol show powercap`, and the watts that are reserved."""
+
+    status: PowerStatus
+    reservations: tuple[WattReservation, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        status = self.status
+        return {
+            "MinWatts": status.min_w, "CurrentWatts": status.current_w, "PowerCap": status.cap_w,
+            "PowerFloor": status.floor_w, "PowerChangeRate": status.change_rate_w_per_s,
+            "AdjustedMaxWatts": status.adjusted_max_w, "MaxWatts": status.max_w,
+            "reservations": [vars(each) for each in self.reservations],
+        }
+
+
+@dataclass(frozen=True)
+class CapWritten:
+    """The plan that now stands in a scenario's file."""
+
+    path: Path
+    plan: PowerCap
+    limits: Limits
+    remarks: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"cap": self.plan.to_mapping(), "min_w": self.limits.min_w,
+                "off_w": self.limits.off_w}
+
+
+def power_status(
+    source: Machine | objects.Machine | str | Path, *, at: float | str = 0.0,
+    run: Run | str | Path | None = None,
+) -> PowerNow:
+    """The power cap of a scenario's file, or of a machine without one, at a time.
+
+    With a `run` of the scenario, also what the machine drew then.
+
+    >>> import wattline as wl
+    >>> machine = wl.Machine(nodes=4, node_idle_w=90, node_active_w=300)
+    >>> wl.power_status(machine).status.max_w
+    1200.0
+    """
+    plan = PowerCap()
+    if isinstance(source, (str, Path)):
+        scenario, machine = machine_in(source)
+        plan = planned_cap(scenario, machine, str(source))
+    else:
+        machine = machine_from(source)
+    at_s, current_w, off = _seconds(at), None, 0
+    if run is not None:
+        from wattline.analysis import rundir
+        from wattline.analysis.moment import at_time
+
+        current_w, off = at_time(run if isinstance(run, Run) else rundir.read(run), at_s)
+    return PowerNow(PowerStatus.of(machine, plan, at_s, current_w, off), plan.reservations)
+
+
+def set_power(
+    scenario: str | Path, *, cap: float | str | None = None, at: float | str | None = None,
+    floor: float | str | None = None, change_rate: float | str | None = None,
+    now: float | str = 0.0,
+) -> CapWritten:
+    """Write the cap (from the start, or from a time on), the floor or the ramp into a scenario.
+
+    `cap` is watts, per cent of what the machine can draw, or `"INFINITE"`.
+    """
+    if cap is None and floor is None and change_rate is None:
+        raise InputError("nothing to set: give --cap, --floor or --change-rate")
+    path, later = Path(scenario), at not in (None, "")
+    text, machine, before, remarks = _read(path, replaced=cap is not None and not later)
+    plan = before
+    if cap is not None:
+        cap_w = _watts(cap, machine.power_w_max)
+        if later:
+            at_s = _seconds(at or 0.0)
+            if at_s < _seconds(now):
+                raise InputError(f"--at {at} is in the past: it is {now} now")
+            others = tuple(change for change in plan.changes if change.at_s != at_s)
+            plan = replace(plan, changes=(*others, CapChange(at_s, cap_w)))
+        else:
+            # A change at the start would undo the cap that is set from the start on.
+            plan = replace(plan, watts=cap_w,
+                           changes=tuple(change for change in plan.changes if change.at_s > 0))
+    if floor is not None:
+        plan = replace(plan, floor_w=watts_of(floor))
+    if change_rate is not None:
+        plan = replace(plan, change_rate_w_per_s=watts_of(change_rate))
+    remarks += _write(path, text, before, plan.checked(Limits.of(machine)))
+    if cap is not None and not later and plan.changes:
+        remarks.append(f"later changes of the cap stay ({steps_text(plan.changes)})")
+    warn(remarks)
+    return CapWritten(path, plan, Limits.of(machine), tuple(remarks))
+
+
+def reserve_power(
+    scenario: str | Path, *, start: float | str, duration: float | str, watts: float | str,
+    name: str = "", now: float | str = 0.0,
+) -> CapWritten:
+    """Reserve watts in advance in a scenario's file: jobs are admitted only if they can be kept."""
+    path = Path(scenario)
+    text, machine, before, remarks = _read(path)
+    limits = Limits.of(machine)
+    wanted = WattReservation(_seconds(start), _seconds(duration),
+                             _watts(watts, machine.power_w_max), name)
+    after = before.reserve(wanted, limits, _seconds(now))
+    replace(after, reservations=(*after.reservations, *windows(load(path)))).checked(limits)
+    remarks += _write(path, text, before, after)
+    warn(remarks)
+    return CapWritten(path, after, limits, tuple(remarks))
+
+
+def steps_text(changes: Iterable[CapChange]) -> str:
+    """Later steps of a cap, in words."""
+    return ", ".join(f"{change.watts:,.0f} W from {format_duration(change.at_s)} on"
+                     for change in sorted(changes, key=lambda change: change.at_s))
+
+
+def _read(path: Path, *, replaced: bool = False) -> tuple[str, Machine, PowerCap, list[str]]:
+    """The file's text, its machine, its cap as a plan that can be changed, and what is to be said.
+
+    A cap that is `replaced` from the start on need not be worked out, unless it has later steps.
+    """
+    scenario, machine = machine_in(path)
+    text = "" if str(path).startswith("bundled:") else path.read_text("utf-8")
+    cap = scenario.power.cap
+    if cap is None or isinstance(cap, CapPlan):
+        return text, machine, cap_plan(scenario, machine), []
+    in_file = isinstance(cap, str) and Path(cap).is_file()
+    if replaced and not isinstance(cap, tuple):
+        said = [f"the file {cap} is no longer the cap"] if in_file else []
+        return text, machine, PowerCap(), said
+    if in_file:
+        raise InputError(
+            f"{path}: power.cap is the file {cap}, to which nothing is added here; change that "
+            "file, reserve watts in a [[reservations]] section, or replace it with "
+            "`power set --cap`"
+        )
+    plan = resolved(scenario, str(path))
+    said = []
+    if not isinstance(cap, tuple) and is_share(cap):
+        said = [f"power.cap was {cap} of the peak without a cap; it is now written as "
+                f"{plan.watts:,.0f} W"]
+    return text, machine, plan, said
+
+
+def _write(path: Path, text: str, before: PowerCap, after: PowerCap) -> list[str]:
+    """Put the plan into the file: all of it, or none."""
+    if not text:
+        raise InputError("a bundled scenario cannot be changed; copy it to a file first")
+    written = with_cap(text, before.to_mapping(), after.to_mapping())
+    scenario = validate(tomllib.loads(written), str(path))
+    write_whole(path, written)
+    return [] if has_keeper(scenario) else [f"nothing keeps this cap yet; {CHOICES}"]
+
+
+def _watts(given: float | str, max_w: float) -> float:
+    if not isinstance(given, str):
+        return float(given)
+    if given.strip().upper() == "INFINITE":
+        return math.inf
+    if given.strip().endswith("%"):
+        return round(parse_fraction(given) * max_w, 6)
+    return watts_of(given)
+
+
+def _seconds(given: float | str) -> float:
+    return parse_duration(given) if isinstance(given, str) else float(given)

@@ -1,0 +1,40 @@
+"""A machine that is asked about by itself: given as an object, by a run, or in a scenario file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from wattline.model.errors import InputError
+from wattline.model.machine import Machine
+from wattline.scenario import objects
+from wattline.scenario.build import make_machine, read_trace
+from wattline.scenario.caps import without_cap
+from wattline.scenario.load import load, validate
+from wattline.scenario.model import Scenario
+
+
+def machine_from(given: Machine | objects.Machine) -> Machine:
+    """The machine, whose powers must all be given: there are no jobs to assume them for."""
+    if isinstance(given, Machine):
+        return given
+    fields = given.said()
+    if not given.classes:
+        missing = [name for name in ("node_idle_w", "node_active_w") if fields.get(name) is None]
+        if given.nodes is None or missing:
+            raise InputError(f"the machine needs {' and '.join(missing or ['nodes'])}, like "
+                             "Machine(nodes=100, node_idle_w=90, node_active_w=300)")
+    return make_machine(validate({"trace": {"generate": "lublin"}, "machine": fields}, "machine"))
+
+
+def machine_in(path: str | Path) -> tuple[Scenario, Machine]:
+    """A scenario and its machine; the log is read only where it alone says how large that is."""
+    scenario, _ = without_cap(load(path))
+    needs_log = scenario.machine.nodes is None and not scenario.machine.classes
+    return scenario, make_machine(scenario, read_trace(scenario) if needs_log else None)
+
+
+def machine_words(machine: Machine) -> str:
+    """What the figures of a machine of equal nodes rest on."""
+    node = machine.groups[0].node_class
+    return (f"{machine.node_count:,} nodes of {node.cores:,} cores, each {node.power_w_idle:g} W "
+            f"idle, {node.power_w_active:g} W active and {node.power_w_off:g} W off")

@@ -1,0 +1,1 @@
+"""Fair-share by joules: the published burst of three users."""

@@ -1,0 +1,1 @@
+"""Power-aware scheduling with overprovisioning: the published evaluation of RMAP."""

@@ -1,0 +1,75 @@
+"""The examples are listed and copied, and run where they were copied to."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from tests.unit.cli.test_energy_commands import ok, refused
+
+from wattline.scenario import examples
+
+SOURCE = Path(__file__).parents[3] / "examples"
+SHORT = ("--bid", "8000,300", "--duration", "3min", "--warmup", "0s", "--check", "0")
+COMMANDS = {
+    "workload": (("regulate",), SHORT),
+    "trace": (("simulate",), ("--no-folder", "--jobs", "12")),
+    "job": (("network", "place"), ()),
+}
+"""Which command takes a file with this at its top, and what makes it quick."""
+
+
+@pytest.fixture
+def copied(tmp_path, monkeypatch, capsys) -> Path:
+    monkeypatch.chdir(tmp_path)
+    ok("examples", "copy", capsys=capsys)
+    return Path("examples")
+
+
+def test_all_of_them_are_listed_and_copied(copied, capsys):
+    listed = json.loads(ok("examples", "list", "--json", capsys=capsys))["examples"]
+    assert {row["name"] for row in listed} | {"README.md"} == {
+        path.name for path in SOURCE.iterdir() if path.is_file()}
+    assert all(row["summary"] for row in listed)
+    assert "small.toml" in ok("examples", "list", capsys=capsys)
+    for path in SOURCE.iterdir():
+        if path.is_file():
+            assert (copied / path.name).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("name", [
+    # Six hours of contract are too many for plain Python.
+    pytest.param(path.name, marks=[pytest.mark.compiled] if path.stem == "curtailment" else [])
+    for path in sorted(SOURCE.glob("*.toml"))])
+def test_each_runs_where_it_was_copied_to(name, copied, capsys):
+    top = tomllib.loads((copied / name).read_text(encoding="utf-8"))
+    words, more = next(found for key, found in COMMANDS.items() if key in top)
+    if "curtailment" in top:
+        more = (*more[:2], *more[4:])  # its hours are given
+    assert json.loads(ok(*words, copied / name, *more, "--json", capsys=capsys))
+
+
+def test_what_was_changed_is_not_written_over_unless_that_is_said(copied, capsys):
+    ok("examples", "copy", capsys=capsys)  # nothing differs
+    (copied / "small.toml").write_text("mine")
+    (copied / "tiny.swf").unlink()
+    said = refused("examples", "copy", capsys=capsys)
+    assert "examples/small.toml is there already and differs" in said
+    assert "--force" in said
+    assert (copied / "small.toml").read_text() == "mine"
+    assert not (copied / "tiny.swf").exists()
+    ok("examples", "copy", "--force", capsys=capsys)
+    assert (copied / "small.toml").read_bytes() == (SOURCE / "small.toml").read_bytes()
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path, monkeypatch, capsys):
+    (tmp_path / "here").write_text("")
+    said = refused("examples", "copy", tmp_path / "here", capsys=capsys)
+    assert "name a folder" in said
+
+
+def test_an_installation_without_examples_says_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(examples, "PLACES", (tmp_path,))
+    assert "install the package anew" in refused("examples", "list", capsys=capsys)
