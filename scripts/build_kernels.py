@@ -115,7 +115,7 @@ def main() -> None:
         shutil.copytree(cache / "wattline" / "kernels", options.into,
                         ignore=shutil.ignore_patterns("*.lock"))
     size = sum(path.stat().st_size for path in options.into.rglob("*") if path.is_file())
-    loops = len(list(options.into.glob("*/wattline.engine.loop/*.nbc")))
+    loops = len(list(options.into.glob("*/wattline.engine.loop/run_events*.nbc")))
     print(f"{len(chosen)} programs, {loops} combinations, {size / 1e6:.1f} MB in {options.into}, "
           f"{time.monotonic() - began:.0f} s")
 
