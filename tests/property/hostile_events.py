@@ -130,6 +130,10 @@ def wrong(books: Books) -> list[str]:
     least = min(clock.free, clock.reserved, clock.down, clock.owed, clock.down_owed)
     if held != clock.units or least < 0 or clock.down + clock.down_owed > clock.units:
         found.append(f"{held} units of {clock.units}")
+    broken = (((state.node_down == 1) & (state.node_free == 1)).any() if state.nodes.size
+              else clock.down_owed > 0)
+    if clock.free > 0 and broken:
+        found.append("units that are out of order can be given to jobs")
     if sorted(running) != sorted(np.flatnonzero(live.state == RUNNING)):
         found.append("the list of running jobs")
     begun = state.windows[state.windows.stage == BEGUN]

@@ -21,6 +21,9 @@ PAGES = sorted(DOCS.rglob("*.md"))
 # Modules that nothing in the package uses, because they are for callers outside it.
 FOR_OTHERS = {
     "wattline.policies.plain",  # twins, for tests and readers
+    # Joules from meters, for whoever has their readings in Python.
+    "wattline.account.attribution",
+    *(f"wattline.physics.metering.{name}" for name in ("counters", "reconciling", "samples")),
 }
 TEXTS = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 

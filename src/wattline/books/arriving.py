@@ -21,6 +21,7 @@ from wattline.policies.state import (
     PAUSED,
     PLAN_STALE,
     QUEUED,
+    RESUMING,
     RUNNING,
     State,
 )
@@ -31,8 +32,9 @@ def confirm(st: State, job: int) -> None:
     """A start that was asked for has happened: the requested time counts from now."""
     clock = st.clock[0]
     live = st.live[job]
+    resumed = live.unconfirmed == RESUMING
     live.unconfirmed = 0
-    if live.start_s == clock.now_s:
+    if resumed or live.start_s == clock.now_s:
         return
     live.start_s = clock.now_s
     remove_release(st, live.expected_s, job)
@@ -75,8 +77,12 @@ def take_back(
     """A start did not happen: units and watts come back, and the job waits again."""
     live = st.live[job]
     release_units(st, world, policy, job)
-    live.energy_j = 0.0
-    live.start_s = float("nan")
+    if live.unconfirmed == RESUMING:
+        live.energy_j = live.resumed_j  # what it did before its pause stays
+    else:
+        live.watts = st.jobs[job].watts
+        live.energy_j = 0.0
+        live.start_s = float("nan")
     live.unconfirmed = 0
     if backoff_s > 0.0:
         live.state = HELD

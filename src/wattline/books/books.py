@@ -67,6 +67,8 @@ class Books:
         """Where it is written what they are told and decide; see `keep_journal`."""
         self.written: Position | None = None
         """Of loaded books: where their journal stood when they were saved; see `carry_on`."""
+        self.told = False
+        """Whether anything has happened: a journal begins before it."""
         self.keeps_log = False
         """Whether the log of events grows on, for a result; otherwise each step begins it anew."""
         self.forgotten = 0
@@ -151,6 +153,7 @@ class Books:
             if self.journal is not None:  # a line that only says so
                 self.journal.entry(self.now_s, (), None, self.refused)
             return None
+        self.told = True
         self.state, self.record = make_room(self.state, self.record, len(coded), self.keeps_log)
         array = np.array(coded, dtype=EVENT).view(np.recarray)
         step(self.state, self.record, self.world, self.policy, array, len(coded), now_s, deciding)
@@ -218,6 +221,7 @@ class Books:
         )
         other.keeps_log = self.keeps_log
         other.forgotten = self.forgotten
+        other.told = self.told
         other.untold = list(self.untold)
         other.reservations = dict(self.reservations)
         return other
@@ -262,13 +266,14 @@ class Books:
         Its first line says what these books begin with, and `about`: with `scenario` in it, a
         replay knows the policy. Copies write nothing.
         """
-        if len(self.roll):
-            raise InputError("a journal begins with books that no job was told of: a replay "
-                             "starts with empty ones; loaded books go on with the journal they "
+        if self.told:
+            raise InputError("a journal begins with books that nothing was told of: a replay "
+                             "starts with such ones; loaded books go on with the journal they "
                              "had (`wattline.books.carry_on`)")
-        highest_w = float(self.state.clock[0].cap_w_max)
-        limit = {} if highest_w == np.inf else {"cap_w_max": highest_w}  # JSON has no infinity
-        journal.head({**(about or {}), "start_s": self.now_s, **limit})
+        clock = self.state.clock[0]
+        caps = {"cap_w": float(clock.cap_w), "cap_w_max": float(clock.cap_w_max)}
+        finite = {name: watts for name, watts in caps.items() if watts < np.inf}  # as JSON has it
+        journal.head({**(about or {}), "start_s": self.now_s, **finite})
         self.journal = journal
 
     def with_policy(

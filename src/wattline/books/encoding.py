@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from wattline.books.books import Books
     from wattline.books.opening import Terms
 
-VERSION = 3
+VERSION = 4
 _EMPTY = ("actions", "scratch", "scratch_nodes")
 """Arrays of the state that hold nothing between two steps."""
 _PASSING = ("decided", "answers")
@@ -114,6 +114,7 @@ def _filled(fresh: Books, arrays: dict[str, Any], head: dict[str, Any]) -> Books
     fresh.policy = bound(remembering(fresh.policy, saved), rows).narrowed(
         int(fresh.state.clock[0].windows))
     fresh.keeps_log = bool(head["keeps_log"])
+    fresh.told = True
     fresh.roll = Roll.of(head["roll"], arrays["roll"])
     fresh.forgotten = int(head["forgotten"])
     if head["journal"] is not None:

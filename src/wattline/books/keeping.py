@@ -13,7 +13,16 @@ from wattline.books.world import all_paced, begun, confirms, left, paced
 from wattline.model.kernel import kernel, kernel_part
 from wattline.policies.contract import Composition, give_back, order_told, power_told, released
 from wattline.policies.releases import insert_release, remove_release, rescale_releases
-from wattline.policies.state import ACT_DONE, ACT_SPEED, DONE, PAUSED, PLAN_STALE, State
+from wattline.policies.state import (
+    ACT_DONE,
+    ACT_SPEED,
+    DONE,
+    PAUSED,
+    PLAN_STALE,
+    RESUMING,
+    STARTING,
+    State,
+)
 
 TOLERANCE = 1e-9
 """Relative slack in comparisons of power with a cap, for sums of many floats."""
@@ -59,7 +68,12 @@ def begin(
         live.start_s = clock.now_s
     live.updated_s = clock.now_s
     live.begun = 1
-    live.unconfirmed = 0 if confirms(st, world) else 1
+    live.unconfirmed = STARTING
+    if resumed:
+        live.unconfirmed = RESUMING
+        live.resumed_j = live.energy_j
+    if confirms(st, world):
+        live.unconfirmed = 0
     live.cap_w = cap_w
     begun(st, world, policy, job, resumed)
     meter = record.meter[0]

@@ -40,6 +40,8 @@ def units_up(st: State, node: int, units: int) -> None:
             st.node_free[node] = 1
             st.free_in_block[node // NODE_BLOCK] += 1
             _come_back(st, 1, _idle_w(st, node))
+            if clock.down_owed > 0:
+                pay_down(st)  # others failed while reservations had all that was free
         else:
             clock.down_owed -= 1  # a job holds it still
 

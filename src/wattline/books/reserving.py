@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wattline.books.log import CAP_STEP, NO_JOB, log_event
+from wattline.books.outages import pay_down
 from wattline.books.record import Record
 from wattline.books.timers import WINDOW_END, WINDOW_START, drop_window_timers, push_timer
 from wattline.model.kernel import kernel
@@ -71,6 +72,8 @@ def end_window(st: State, record: Record, index: int) -> None:
     clock.owed -= never_paid
     clock.reserved -= window.units - never_paid
     clock.free += window.units - never_paid
+    if clock.down_owed > 0:
+        pay_down(st)  # units failed while they were reserved
     if window.units > 0:
         clock.windows -= 1
     clock.examined = 0

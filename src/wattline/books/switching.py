@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wattline.books.applying import release_dependents
 from wattline.books.decision import Decision, refusal
 from wattline.books.keeping import set_level, set_speed
 from wattline.books.power_states import power_up
@@ -26,7 +27,7 @@ from wattline.policies.memory import bound
 from wattline.policies.placement.counted import Counted
 from wattline.policies.queue import enqueue
 from wattline.policies.regulation.none import NoRegulation
-from wattline.policies.state import ASIDE, PAUSED, PLAN_STALE, QUEUED, REFUSED, State
+from wattline.policies.state import ASIDE, HELD, PAUSED, PLAN_STALE, QUEUED, REFUSED, State
 
 if TYPE_CHECKING:
     from wattline.books.books import Books
@@ -52,14 +53,7 @@ def under(books: Books, policy: Composition) -> Books:
     for row in state.running[: state.clock[0].running]:
         state.live[row].config = 0
         occupied(state, other.policy.placement, int(row))
-    for row in np.flatnonzero(np.isin(state.live.state, (QUEUED, ASIDE, PAUSED))):
-        _as_submitted(state, int(row))
-        if _never_starts(state, other.policy, int(row)):
-            state.live[row].state = REFUSED
-            other.record.meter[0].done += 1
-            other.untold.append(refusal(other.roll.key(int(row))))
-        else:
-            enqueue(state, other.policy, int(row))
+    _order_anew(other)
     _run_in_full(other, books.policy)
     off = int(state.clock[0].off)
     if off > 0:  # the next policy may not know how to switch them on
@@ -68,6 +62,24 @@ def under(books: Books, policy: Composition) -> Books:
     period_s = cycle_s(state, other.policy.regulation)
     other.record.meter[0].next_cycle_s = other.now_s if period_s < np.inf else np.inf
     return other
+
+
+def _order_anew(books: Books) -> None:
+    """Queue what waits; refuse what this policy could never start, and let go who waits for it."""
+    state, policy = books.state, books.policy
+    rows = np.flatnonzero(np.isin(state.live.state, (QUEUED, ASIDE, PAUSED, HELD)))
+    refused = []
+    for row in rows.tolist():
+        _as_submitted(state, row)
+        if _never_starts(state, policy, row):
+            state.live[row].state = REFUSED
+            books.record.meter[0].done += 1
+            books.untold.append(refusal(books.roll.key(row)))
+            refused.append(row)
+        elif state.live[row].state != HELD:
+            enqueue(state, policy, row)
+    for row in refused:
+        release_dependents(state, books.record, policy, row)
 
 
 def _run_in_full(books: Books, before: Composition) -> None:

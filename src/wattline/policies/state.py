@@ -48,6 +48,9 @@ PLAN_STALE = 2
 # Where a job is in its life.
 PENDING, HELD, QUEUED, ASIDE, RUNNING, PAUSED, DONE, REFUSED, CANCELLED = range(9)
 
+# What a job was asked to do that has not been seen to happen.
+STARTING, RESUMING = 1, 2
+
 # What a decision may ask for. The numbers are used in the action records.
 ACT_START, ACT_SPEED, ACT_PAUSE, ACT_RESUME, ACT_DOWN, ACT_UP, ACT_WAKE, ACT_LEVEL = constants(8)
 # What is carried out before its turn; such an action is skipped.

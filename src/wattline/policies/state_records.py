@@ -115,7 +115,8 @@ class Live(Record):
     dynamic: float  # ...and power above idle there, relative to full speed
     completed: int  # 1: it ended because its work was done
     begun: int  # 1: its start was carried out, and it has not ended
-    unconfirmed: int  # 1: its start was asked for and has not been seen to happen
+    unconfirmed: int  # STARTING or RESUMING: asked for, and not yet seen to happen; else 0
+    resumed_j: float  # its joules when it was last asked to go on after a pause
 
 
 class Entry(Record):

@@ -167,12 +167,12 @@ def along_axes(ready: Plan) -> Composition:
 def books_of(head: Mapping[str, Any], ready: Plan) -> Books:
     try:
         start_s = float(head["start_s"])
-        highest_w = float(head.get("cap_w_max", "inf"))
+        cap_w, highest_w = (float(head.get(name, "inf")) for name in ("cap_w", "cap_w_max"))
     except (KeyError, TypeError, ValueError, OverflowError):
         raise InputError("the first line of the journal does not say when it begins, or its "
                          "highest cap is no number") from None
     return Books.open(ready.machine, along_axes(ready), ready.rules.terms, start_s=start_s,
-                      cap_w_max=highest_w)
+                      cap_w=cap_w, cap_w_max=highest_w)
 
 
 def _submissions(

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from wattline.books import Books
+from wattline.books.possible import MOST_FIGURE
 from wattline.model.errors import InputError, warn
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine as RunMachine
 from wattline.policies.contract import Composition
+from wattline.scenario.build import Plan
 from wattline.scenario.in_python import PolicyChoice, Source, asked
 from wattline.scenario.objects import Machine
 
@@ -44,12 +46,28 @@ def open_books(
                 "placement": placement}
     found = asked(scenario, trace=JobTable.build(submit_s=[], run_s=[], procs=[]), machine=machine,
                   policies=policies, cap=cap, allow_code=allow_code, fields=fields)
+    if not isinstance(start_s, (int, float)) or not abs(start_s) <= MOST_FIGURE:
+        raise InputError(f"start_s is {start_s}, must be a number of seconds")
+    if isinstance(found.scenario.power.cap, str) and found.scenario.power.cap.endswith("%"):
+        raise InputError(f"cap: {found.scenario.power.cap} of a peak that nobody knows yet; books "
+                         "take watts")
     ready = found.plan()
     if not isinstance(ready.policy, Composition):
         raise InputError("books need a policy along the axes, not one written in Python")
-    warn(ready.assumed)
     steps = ready.rules.cap_w
+    warn((*ready.assumed, *_to_be_told(ready)))
     cap_w = float("inf") if steps is None else float(steps.value[0])
     highest_w = cap_w if steps is None else float(steps.value.max())
     return Books.open(ready.machine, ready.policy, ready.rules.terms, start_s=start_s,
                       cap_w=cap_w, cap_w_max=highest_w)
+
+
+def _to_be_told(ready: Plan) -> list[str]:
+    """What of a scenario's cap lies ahead: whoever keeps the books tells it when it comes."""
+    said = []
+    if ready.rules.cap_w is not None and ready.rules.cap_w.time_s.size > 1:
+        said.append("the cap is that of the beginning: tell its later steps with CapChanged, and "
+                    "reserved watts with Reserved")
+    elif any(each.watts for each in ready.scenario.reservations):
+        said.append("reserved watts are not known to the books: tell them with Reserved")
+    return said

@@ -103,7 +103,7 @@ def test_a_journal_begins_with_empty_books() -> None:
     except InputError as error:
         result = str(error)
     """)
-    assert "empty" in found
+    assert "nothing was told of" in found
 
 
 def test_a_simulation_that_changes_its_policy_replays_to_the_same_decisions(tmp_path: Path) -> None:

@@ -73,12 +73,13 @@ def make_offers(
     cap_w: float | None = None,
     weights: Mapping[str, float] | None = None,
 ) -> Offers:
-    """The configurations of these jobs' applications.
+    """The configurations of these jobs' applications; without jobs, as where they are yet to
+    come, of all applications that have a table.
 
     `cores` and `cap_w` make the ladder; left out, they are the most and the highest of each table.
     `weights` are those of a job's share of the power, by the name of its queue; 1 where none is.
     """
-    names = tables_used(jobs, tables)[0]
+    names = tables_used(jobs, tables)[0] if len(jobs) else list(tables)
     find: dict[str, Find] = {"code": partial(_codes, names, tables),
                              "weight": partial(_weights, weights or {})}
     chosen = [tables[name] for name in names]

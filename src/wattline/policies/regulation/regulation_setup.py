@@ -13,23 +13,23 @@ NEEDS = "a contract (`wattline regulate`)"
 
 def _of_desk(module: str, name: str) -> Callable[[Any, Any], Any]:
     def make(desk: Any, given: Any) -> Any:
-        return getattr(import_module(f"wattline.policies.regulation.{module}"), name)(desk)
+        return getattr(import_module(f"wattline.policies.{module}"), name)(desk)
 
     return make
 
 
 AQA = Declaration(
     REGULATION, "aqa", "Types share the servers that the target feeds; weights adapt.",
-    _of_desk("sharing", "Sharing"), needs=NEEDS)
+    _of_desk("regulation.sharing", "Sharing"), needs=NEEDS)
 QOSG = Declaration(
     REGULATION, "qosg", "The same with weights from a guarantee; another bid.",
-    _of_desk("sharing", "Sharing"), needs=NEEDS)
+    _of_desk("regulation.sharing", "Sharing"), needs=NEEDS)
 QOSCAP = Declaration(
     REGULATION, "qoscap", "Caps first: jobs with time to spare lend their power to the target.",
-    _of_desk("qoscap", "QosCap"), needs=NEEDS)
+    _of_desk("regulation.qoscap", "QosCap"), needs=NEEDS)
 ENERGYQARE = Declaration(
     REGULATION, "energyqare", "Follow the target or serve the jobs, whichever is worse off now.",
-    _of_desk("energyqare", "EnergyQare"), needs=NEEDS)
+    _of_desk("regulation.energyqare", "EnergyQare"), needs=NEEDS)
 TRACKING = Declaration(
     REGULATION, "tracking", "Follow the target, whatever becomes of the jobs.",
-    _of_desk("tracking", "Tracking"), needs=NEEDS)
+    _of_desk("regulation.tracking", "Tracking"), needs=NEEDS)

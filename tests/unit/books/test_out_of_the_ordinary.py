@@ -1,0 +1,176 @@
+"""Two things at once: failures within reservations, measurements at levels, resumes that fail."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.plain import in_plain
+from tests.unit.books.test_told_books import BOOKS
+
+import wattline as wl
+from wattline.model.errors import InputError
+
+MACHINE = wl.Machine(nodes=10, node_idle_w=90, node_active_w=300)
+
+
+@pytest.mark.parametrize("over", ["books.step(100, [])",
+                                  "books.step(100, [ReservationRemoved('r')])"])
+@pytest.mark.parametrize("chosen", [False, True])
+def test_units_that_fail_while_they_are_reserved_run_no_job_afterwards(over, chosen) -> None:
+    """Eight units, six of them reserved; five fail: three are left when the reservation is over."""
+    found = in_plain(BOOKS + f"""
+    policy = compose(placement=FirstFit()) if {chosen} else None
+    books = opened(policy, nodes={chosen})
+    books.step(0, [Reserved("r", 0.0, 100.0, units=6)])
+    books.step(10, [NodesDown(nodes=(0, 1, 2, 3, 4)) if {chosen} else NodesDown(5)])
+    {over}
+    free = int(books.state.clock[0].free)
+    too_many = told(books.step(101, [Submitted("a", 4, 60.0)]))
+    started = books.step(102, [Cancelled("a"), Submitted("b", 3, 60.0)])
+    result = [free, too_many, told(started), [list(each.control.nodes) for each in started],
+              int(books.state.clock[0].down), int(books.state.clock[0].down_owed)]
+    """)
+    free, too_many, started, nodes, down, owed = found
+    assert free == 3
+    assert too_many == []
+    assert started == [["start", "b"]]
+    assert nodes == [[5, 6, 7] if chosen else []]
+    assert (down, owed) == (5, 0)
+
+
+def test_a_node_that_comes_back_makes_no_broken_one_free() -> None:
+    """Six of eight are reserved when all but one fail; one is mended and still none is free."""
+    found = in_plain(BOOKS + """
+    books = opened(compose(placement=FirstFit()), nodes=True)
+    books.step(0, [Reserved("r", 0.0, 100.0, units=6)])
+    books.step(10, [NodesDown(nodes=(0, 1, 2, 3, 4, 5, 6))])
+    decided = books.step(20, [NodesUp(nodes=(0,)), Submitted("a", 1, 60.0)])
+    later = books.step(100, [])
+    result = [told(decided), [[each.kind, list(each.control.nodes)] for each in later]]
+    """)
+    assert found == [[], [["start", [0]]]]
+
+
+def test_what_was_measured_of_a_job_holds_at_another_level_too() -> None:
+    """Twice the expected watts are measured at full speed: at 0.6 of the power twice as many."""
+    found = in_plain(BOOKS + """
+    from wattline.policies.admission.dvfs import Dvfs
+    share = np.array([0.5, 1.0])
+    books = opened(compose(admission=Dvfs(share, np.array([0.6, 1.0]), share=share)), cap_w=2400.0)
+    books.step(0, [Submitted("a", 4, 600.0)])
+    books.step(1, [Started("a")])
+    kinds = [[[each.kind, each.rate] for each in books.step(2, [Measured(2400.0, "a")])]]
+    powers = [books.power_w]
+    for now_s in (3, 4, 5):
+        kinds.append(told(books.step(now_s, [])))
+        powers.append(books.power_w)
+    result = [kinds, powers]
+    """)
+    kinds, powers = found
+    assert kinds == [[["level", 0.5]], [], [], []]
+    assert powers == [2400.0 * 0.6 + 4 * 90.0] * 4
+
+
+def test_a_job_that_is_held_is_refused_by_a_policy_that_could_never_start_it() -> None:
+    """`b` waits for `a`, and needs more than the cap: it must not stand before others for ever."""
+    found = in_plain(BOOKS + """
+    from wattline.policies.admission.dvfs import Dvfs
+    dvfs = Dvfs(np.array([0.5, 1.0]), np.array([0.4, 1.0]))
+    books = opened(compose(admission=dvfs), cap_w=1500.0, cap_w_max=1500.0)
+    books.step(0, [Submitted("a", 2, 100.0), Submitted("b", 8, 100.0, after="a"),
+                   Submitted("c", 1, 10.0, after="b")])
+    books.step(1, [Started("a")])
+    books = books.with_policy(compose(admission=Block()))
+    decided = told(books.step(10, []))
+    result = [decided, told(books.step(50, [Ended("a"), Ended("c"), Submitted("d", 1, 9.0)]))]
+    """)
+    assert found == [[["refuse", "b"], ["start", "c"]], [["start", "d"]]]
+
+
+def test_a_resume_that_fails_leaves_what_the_job_has_done() -> None:
+    """The events of a simulated contract up to the first resume, which then does not happen."""
+    (start_s, before_j), after, late, next_kind = in_plain(BOOKS + """
+    from tests.support import regulated as contract
+    from wattline.testing.five_ways import journal_of
+    policy = contract.regulated("qoscap", preempt=True)
+    text = journal_of(contract.typed_jobs(1, 30), contract.MACHINE, policy)
+    entries = list(read_journal(text, "journal").entries())
+    books = Books.open(contract.MACHINE, policy)
+    for entry in entries:
+        decided = books.step(entry.time_s, entry.events)
+        books.apply(entry.time_s, [Started(each.job) for each in decided if each.kind == "start"])
+        resumed = [each.job for each in decided if each.kind == "resume"]
+        if resumed:
+            break
+    def past(books):
+        live = books.state.live[books.roll.row(resumed[0])]
+        return [float(live.start_s), float(live.energy_j)]
+    before = past(books)
+    confirmed = books.copy()
+    confirmed.apply(entry.time_s + 1.0, [Started(resumed[0])])
+    books.apply(entry.time_s + 1.0, [NotStarted(resumed[0])])
+    after = past(books)
+    kinds = []
+    while not kinds:
+        now_s = books.next_s()
+        kinds = [each.kind for each in books.step(now_s, []) if each.job == resumed[0]]
+    result = [before, after, past(confirmed)[0], kinds[0]]
+    """)
+    assert before_j > 0
+    assert after == [start_s, before_j]
+    assert late == start_s
+    assert next_kind == "resume"
+
+
+def test_a_journal_holds_the_cap_that_the_books_began_with() -> None:
+    found = in_plain(BOOKS + """
+    from wattline.books.replay import replay
+    lines = []
+    books = opened(compose(admission=Block()), cap_w=1500.0)
+    books.keep_journal(JournalWriter(lines.append))
+    books.step(0, [Submitted("a", 3, 100.0), Submitted("b", 3, 100.0)])
+    journal = read_journal("".join(lines), "journal")
+    fresh = opened(compose(admission=Block()), cap_w=journal.head["cap_w"])
+    late = opened()
+    late.step(0, [NodesDown(3)])
+    try:
+        late.keep_journal(JournalWriter(lines.append))
+    except InputError as error:
+        said = str(error)
+    result = [replay(fresh, journal.entries()).equal, said]
+    """)
+    assert found[0]
+    assert "nothing was told of" in found[1]
+
+
+@pytest.mark.parametrize("rule", ["traditional", "fixed", "naive", "adaptive"])
+def test_jobs_choose_configurations_where_no_log_is_known(rule: str) -> None:
+    from wattline.books import Submitted
+
+    books = wl.open_books(machine=MACHINE, configure=rule, power="watts", cap="3kW")
+    decided = books.step(0.0, [Submitted("a", 8, 3600.0, application="BT-MZ"),
+                               Submitted("b", 2, 3600.0, application="nothing known")])
+    assert [(each.kind, each.job) for each in decided] == [("start", "a")]
+    assert decided[0].control.cores
+    assert "nothing known" in books.refused[0].reason
+
+
+def test_what_of_a_scenario_lies_ahead_is_said() -> None:
+    with pytest.warns(wl.WattlineWarning, match="CapChanged"):
+        wl.open_books("examples/maintenance.toml")
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    ({"start_s": float("nan")}, "start_s"), ({"start_s": 1e300}, "start_s"),
+    ({"start_s": "x"}, "start_s"), ({"cap": "80%", "power": "block"}, "take watts"),
+])
+def test_books_that_cannot_begin_are_refused(given, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        wl.open_books(machine=MACHINE, **given)
+
+
+def test_a_time_that_no_machine_reaches_is_refused_and_the_books_go_on() -> None:
+    books = wl.open_books(machine=MACHINE)
+    assert books.step(1e300, []) == ()
+    assert "is no time" in books.refused[0].reason
+    books.step(10.0, [])
+    assert books.refused == ()
