@@ -13,7 +13,6 @@ from wattline.books.events import (
     Cancelled,
     CapChanged,
     Changed,
-    Counted,
     Ended,
     Event,
     Key,
@@ -25,6 +24,7 @@ from wattline.books.events import (
     Refused,
     ReservationRemoved,
     Reserved,
+    Stalled,
     Started,
     Submitted,
 )
@@ -71,6 +71,7 @@ class Checker:
         self._owed = int(books.state.clock[0].down_owed)
         self._out = int(books.state.clock[0].down) + self._owed
         self._freed: set[int] = set()
+        self._broken = set(np.flatnonzero(books.state.node_down).tolist())
         self._removed: set[int] = set()
         self.possible = True
         """Whether there can be a step at this time."""
@@ -162,6 +163,8 @@ class Checker:
         if reason:
             return reason
         live = self.books.state.live[row]
+        if event.nodes and not self.books.state.nodes.size and len(event.nodes) != live.units:
+            return f"job '{event.job}' is on {len(event.nodes)} nodes and asked for {live.units}"
         if self._new_state.get(row, int(live.state)) == RUNNING:
             if not live.unconfirmed or row in self._new_state:
                 return f"job '{event.job}' was said to run already"
@@ -236,18 +239,27 @@ class Checker:
 
     def _outage(self, event: NodesDown | NodesUp, kind: Any) -> str:
         clock = self.books.state.clock[0]
+        up = kind == code.UP
         if self.books.state.nodes.size:
-            reason = self._nodes(event.nodes) or ("" if event.nodes else "no node is named")
+            reason = self._nodes(event.nodes) or ("" if event.nodes else "no node is named") or (
+                self._contradicts(event.nodes, up))
             for node in () if reason else event.nodes:
                 self._add(kind, node, 1)
             return reason
-        up = kind == code.UP
         most = self._out if up else int(clock.units) - self._out
         if not is_whole(event.units) or not 0 < event.units <= most:
             return (f"{shown(event.units)} units cannot be: {self._out} of {clock.units} are out "
                     "of order")
         self._out += -event.units if up else event.units
         self._add(kind, -1, event.units)
+        return ""
+
+    def _contradicts(self, nodes: tuple[int, ...], up: bool) -> str:
+        """Why nodes cannot go down or come up: they did before; otherwise they have now."""
+        wrong = [node for node in nodes if (node in self._broken) != up]
+        if wrong:
+            return f"node {wrong[0]} is {'in order' if up else 'out of order already'}"
+        self._broken = self._broken - set(nodes) if up else self._broken | set(nodes)
         return ""
 
     def _reservationremoved(self, event: ReservationRemoved) -> str:
@@ -299,7 +311,7 @@ class Checker:
             self._add(code.PACED, row, event.rate, event.power_w, event.stretch)
         return reason
 
-    def _counted(self, event: Counted) -> str:
+    def _stalled(self, event: Stalled) -> str:
         fabric = getattr(self.books.policy.placement, "fabric", None)
         routers = MOST_FIGURE if fabric is None else len(fabric.stalls)
         strange = [router for router, stalls in event.stalls.items()

@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from wattline.books.decision import Decision
-from wattline.books.events import ORDER, Counted, Event, Submitted
+from wattline.books.events import ORDER, Event, Stalled, Submitted
 from wattline.books.possible import MOST_FIGURE, no_event, no_job
 from wattline.model.errors import InputError
 from wattline.policies.control import Control
@@ -36,7 +36,7 @@ def event_from(values: Any) -> Event:
         kind = _KINDS[name]
         given = {field: tuple(value) if isinstance(value, list) else value
                  for field, value in given.items()}
-        if kind is Counted:
+        if kind is Stalled:
             given["stalls"] = {int(router): stalls for router, stalls in given["stalls"].items()}
         made: Event = kind(**given)
         reason = no_event(made) or (no_job(made, MOST_FIGURE) if isinstance(made, Submitted)

@@ -109,7 +109,7 @@ class Paced:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class Stalled:
     """What the counters of stalls of some routers show."""
 
     stalls: Mapping[int, float]
@@ -163,11 +163,11 @@ class Changed:
 
 
 Event = (Ended | Started | NotStarted | NodesDown | NodesUp | ReservationRemoved | Reserved
-         | CapChanged | Measured | Paced | Counted | Submitted | Cancelled | Changed)
+         | CapChanged | Measured | Paced | Stalled | Submitted | Cancelled | Changed)
 
 ORDER: tuple[type, ...] = (
     Ended, Started, NotStarted, NodesDown, NodesUp, ReservationRemoved, Reserved, CapChanged,
-    Measured, Paced, Counted, Submitted, Cancelled, Changed,
+    Measured, Paced, Stalled, Submitted, Cancelled, Changed,
 )
 """In which events of one instant are applied; timers go off between reservations and caps."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -105,7 +106,7 @@ class Roll:
             if before >= 0:
                 follow(state, first + offset, before)
             self._rows[job.job] = first + offset
-            self.jobs.append(job)
+            self.jobs.append(_own(job))
 
     def table(self, jobs: Sequence[Submitted], now_s: float) -> JobTable:
         """What was said of jobs as a table, for policies to look at."""
@@ -168,6 +169,13 @@ def figures(jobs: Sequence[Submitted]) -> dict[str, Any]:
     names = {name for each in said for name in each}
     return {name: np.array([each.get(name, np.nan) for each in said], dtype=np.float64)
             for name in sorted(names)}
+
+
+def _own(job: Submitted) -> Submitted:
+    """The job with copies of what it says: whoever told it may go on with the same dictionary."""
+    said = {name: dict(getattr(job, name)) for name in ("names", "codes", "logged", "gres")
+            if getattr(job, name)}
+    return replace(job, **said) if said else job
 
 
 def _job(key: Key, row: Sequence[float], more: Mapping[str, Any]) -> Submitted:

@@ -15,13 +15,15 @@ from wattline.cli.output import counted, json_option, print_json, print_table
               help="List the pairs of choices that do not go together; with NAME its own.")
 @json_option
 def command(name: str | None, pairs: bool, as_json: bool) -> None:
-    """List the policies along each axis; with NAME (or AXIS.NAME) all about one.
+    """List the policies along each axis, or along the axis NAME; with NAME all about one.
 
     That is its parameters with their ranges and defaults, and what it goes with.
     """
     from wattline.policies.registry import declared, source_of
 
     found = declared()
+    if name in found and not pairs:
+        found, name = {name: found[name]}, None
     if pairs:
         _print_pairs(found, name, as_json)
     elif name is not None:

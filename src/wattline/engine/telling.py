@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wattline.books import Books, CapChanged, Counted, Ended, Event, Paced, Submitted
+from wattline.books import Books, CapChanged, Ended, Event, Paced, Stalled, Submitted
 from wattline.books.decision import Decision
 from wattline.books.events import Key
 from wattline.books.keeping import bring_up_to_date
@@ -191,7 +191,7 @@ class Teller:
 def _changed(before: Any, after: Any) -> Iterator[Event]:
     if before is not None and not np.array_equal(before, after):
         places = np.flatnonzero(before != after)
-        yield Counted({int(place): float(after[place]) for place in places})
+        yield Stalled({int(place): float(after[place]) for place in places})
 
 
 def submissions(

@@ -53,8 +53,8 @@ CLASHES = (
            "conservative plans nodes and not watts: it promises every job a start, and when that "
            "comes, the watts of a configuration may be gone; use easy or none"),
     _clash("power", ("block", "wait"), "configure", MOLDABLE,
-           "this power policy goes by the watts of the requested size: jobs would be turned away "
-           "at submission for watts that their configuration never draws; use watts or lending"),
+           "a job that can be made smaller has no watts of its own to be held back for: the room "
+           "under the cap says which configuration it gets; use watts or lending"),
     _clash("power", ("dvfs",), "configure", MOLDABLE,
            "a table knows times and watts under its own caps; if all processors went slower "
            "still, nobody would know either; use watts or lending"),

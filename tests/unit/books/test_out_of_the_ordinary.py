@@ -174,3 +174,22 @@ def test_a_time_that_no_machine_reaches_is_refused_and_the_books_go_on() -> None
     assert "is no time" in books.refused[0].reason
     books.step(10.0, [])
     assert books.refused == ()
+
+
+def test_what_contradicts_what_was_told_before_is_refused() -> None:
+    found = in_plain(BOOKS + """
+    chosen, counted = opened(compose(placement=FirstFit()), nodes=True), opened()
+    for books in (chosen, counted):
+        books.step(0, [Submitted("a", 3, 100.0)])
+    reasons = []
+    for books, events in ((chosen, [NodesDown(nodes=(6,))]), (chosen, [NodesDown(nodes=(6, 7))]),
+                          (chosen, [NodesUp(nodes=(5,))]), (chosen, [NodesUp(nodes=(6,))]),
+                          (counted, [Started("a", (1, 2))]), (counted, [Started("a", (1, 2, 3))])):
+        books.step(1, events)
+        reasons.append([each.reason for each in books.refused])
+    result = [reasons, int(chosen.state.clock[0].down)]
+    """)
+    reasons, down = found
+    assert reasons == [[], ["node 6 is out of order already"], ["node 5 is in order"], [],
+                       ["job 'a' is on 2 nodes and asked for 3"], []]
+    assert down == 0

@@ -113,7 +113,7 @@ def test_what_cannot_be_is_named_and_changes_nothing() -> None:
     found = in_plain(BOOKS + """
     books = opened()
     books.step(0, [Submitted("a", 2, 10.0)])
-    strange = [Ended([1]), Counted({-1: 2.0}), Counted({3: float("nan")}), Submitted(None, 1, 1.0),
+    strange = [Ended([1]), Stalled({-1: 2.0}), Stalled({3: float("nan")}), Submitted(None, 1, 1.0),
                Submitted(True, 1, 1.0), Submitted("b", True, 1.0),
                Submitted("b", 1, 1.0, procs="x"), Submitted("b", 1, 1.0, share=float("nan")),
                Submitted("b", 1, 1.0, names={"user": 5}),
@@ -153,7 +153,7 @@ def test_values_beyond_all_bounds_are_refused_by_name_and_the_rest_of_the_step_c
                Submitted("b", 1, 1.0, logged={1: 1.0, "x": 2.0}),
                Submitted("b", 1, 1.0, gres={"gpu": huge}), Submitted(10**5000, 1, 1.0),
                Submitted("b", 1, 1.0, after=10**5000), Submitted("b", 1, 1.0, work_s=object()),
-               Counted({10**30: 2.0}), Counted({3: huge}), CapChanged(True),
+               Stalled({10**30: 2.0}), Stalled({3: huge}), CapChanged(True),
                CapChanged(float("nan")), CapChanged(huge), CapChanged(1e13), Measured(1e308),
                Measured(1e308, "a"), Paced("a", 1e-300, 10.0), Paced("a", 1.0, 1e308),
                Changed("a", huge), Changed("a", True), NotStarted("a", huge),

@@ -18,7 +18,7 @@ UPDATE_S = 1.0
 
 
 @dataclass(frozen=True)
-class Counted:
+class SeenOfCounter:
     """What a counter was seen to do, beside the stretches that it gives."""
 
     wraps: int
@@ -30,7 +30,7 @@ class Counted:
 def from_counter(
     time_s: npt.ArrayLike, energy_j: npt.ArrayLike, *, highest_w: float,
     range_j: float | None = None, update_s: float = UPDATE_S,
-) -> tuple[Stretches, Counted]:
+) -> tuple[Stretches, SeenOfCounter]:
     """The stretches between readings of a counter, in the order in which they were taken.
 
     `highest_w` is the most that the device can draw. A counter that fell has wrapped around where
@@ -55,5 +55,5 @@ def from_counter(
                            | (drawn_j + round_j <= possible_j))
     drawn_j = np.where(reset | impossible, np.nan, drawn_j)
     found = Stretches.measured(times, drawn_j / lasts_s)
-    return found, Counted(int((wrapped & ~impossible).sum()), int(reset.sum()),
+    return found, SeenOfCounter(int((wrapped & ~impossible).sum()), int(reset.sum()),
                           int(impossible.sum()))
