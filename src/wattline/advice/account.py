@@ -194,20 +194,38 @@ def _charged(
     """Put its cost to each job, and say what the costs rest on."""
     from wattline.account.costs import job_costs
     from wattline.account.sacct import life
-    from wattline.traces.rates import end_note, is_flat
-    from wattline.traces.tariffs import currency_of
+    from wattline.traces.rates import end_note, is_flat, price_from
+    from wattline.traces.tariffs import FIRST_UNIX_S, currency_of
 
+    first_s = min((float(job["start_s"]) for job in found.jobs if job["nodes"]), default=0.0)
+    dated = first_s >= FIRST_UNIX_S and not price_start and not is_flat(rate)
+    if dated:
+        rate = price_from(price, unix=True)
+    _check_overlap(rate, price, first_s)
     costs = job_costs(ledger, found.run["id"], found.jobs, rate)
     jobs = [job | {"cost": costs[life(job)]} for job in found.jobs]
     last_s = max((float(job["end_s"]) for job in jobs), default=0.0)
     notes = [end_note(price, rate, last_s)]
-    if not is_flat(rate) and not price_start:
+    if dated:
+        notes.append(f"prices of {price} are those of the log's dates, taken as UTC")
+        if first_s < rate.time_s[0]:
+            notes.append("jobs before its first row are charged at that row's price")
+    elif not is_flat(rate) and not price_start:
         notes.append(f"the first row of {price} stands for second 0 of the run; "
                      "--price-start DATE says otherwise")
     notes.append("costs are those of the joules of jobs; what idle nodes draw is in nobody's")
     kept = tuple(note for note in notes if note)
     return replace(found, jobs=jobs, price=price, currency=currency_of(rate),
                    cost=sum(costs.values()), price_notes=kept, remarks=(*found.remarks, *kept))
+
+
+def _check_overlap(rate: Signal, price: str, first_s: float) -> None:
+    """Refuse prices that are all of times before the first job: each would get the last one."""
+    from wattline.traces.rates import is_flat
+
+    if not is_flat(rate) and first_s >= 2 * rate.time_s[-1] - rate.time_s[-2]:
+        raise InputError(f"--price: {price} ends before the first job begins; another table, or "
+                         "--price-start with the date at which the run's clock stands at 0")
 
 
 def _totals(

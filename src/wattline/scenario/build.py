@@ -38,6 +38,7 @@ from wattline.scenario.policies import composition_of, nature_of, setting_of
 from wattline.scenario.python_policy import load_policy, refuse_code
 from wattline.scenario.sizes import Dropped, fits, fitting, machine_size
 from wattline.traces import Trace, generate, read
+from wattline.traces.raw import COUNTS
 from wattline.traces.signals import read_signal
 
 
@@ -134,6 +135,7 @@ def plan(
     if trace is None:
         trace = read_trace(scenario)
     machine = make_machine(scenario, trace)
+    trace = _in_cores(trace, machine, scenario.machine.granularity)
     jobs, dropped = fitting(trace.jobs, machine, scenario.machine.granularity,
                             scenario.trace.drop_larger)
     assumed = assumptions(scenario, trace, jobs, dropped)
@@ -182,7 +184,8 @@ def read_trace(scenario: Scenario) -> Trace:
         return generate(section.generate, seed=section.seed, **given)
     assert section.file is not None
     trace = read(
-        section.file, column_map=section.map, strict=section.strict, size=section.size
+        section.file, column_map=section.map, strict=section.strict, size=section.size,
+        unit="cores" if scenario.machine.granularity == "core" else "nodes",
     )
     if section.jobs is None or section.jobs >= len(trace.jobs):
         return trace
@@ -288,6 +291,15 @@ def _resolved(scenario: Scenario, machine: Machine) -> Scenario:
     return scenario.model_copy(update=changes)
 
 
+def _in_cores(trace: Trace, machine: Machine, granularity: str) -> Trace:
+    """The log with sizes in cores, as the machine counts them, where the log counts whole nodes."""
+    cores = machine.groups[0].node_class.cores
+    if trace.header.get(COUNTS) != "nodes" or granularity != "node" or cores == 1:
+        return trace
+    return replace(trace, jobs=trace.jobs.with_columns(procs=trace.jobs.procs * cores),
+                   header={**trace.header, COUNTS: "cores"})
+
+
 def _with_date(scenario: Scenario, trace: Trace) -> Scenario:
     start = trace.header.get("UnixStartTime")
     if scenario.trace.unix_start_s is not None or start is None:
@@ -307,6 +319,7 @@ def cap_over_time(scenario: Scenario) -> Signal | None:
     scenario, _ = without_cap(with_nodes(scenario))
     trace = read_trace(scenario)
     machine = make_machine(scenario, trace)
+    trace = _in_cores(trace, machine, scenario.machine.granularity)
     jobs, _ = fitting(trace.jobs, machine, scenario.machine.granularity,
                       scenario.trace.drop_larger)
     return make_rules(scenario, jobs, machine).cap_w

@@ -22,10 +22,11 @@ _ONE = re.compile(r"(?P<number>[-+.\deE]+?)\s*(?P<sign>[A-Za-z]{3}|[€$£¥])?\
 _GRAMS = re.compile(r"(?P<number>[-+.\deE]+?)\s*(?:g(?:co2)?\s*/\s*kwh)?", re.IGNORECASE)
 
 
-def price_from(text: str, *, start: str = "") -> Signal:
-    """A price per joule; a table begins at its first row, or at the date `start`."""
+def price_from(text: str, *, start: str = "", unix: bool = False) -> Signal:
+    """A price per joule; a table begins at its first row, at the date `start`, or at Unix second 0.
+    """
     if _is_table(text):
-        table = read_tariff(Path(text), start=start)
+        table = read_tariff(Path(text), start=start, unix=unix)
         if table.unit == _GRAMS_PER_J:
             raise InputError(f"--price: {text} has carbon intensities; give it with --carbon")
         return table

@@ -21,6 +21,8 @@ UNFINISHED = -2
 """Status of a job that was waiting when the log was written."""
 RUNNING = -3
 """Status of a job that was running then."""
+COUNTS = "Counts"
+"""In a header: whether sizes of jobs are `nodes` or `cores`, where the log says which."""
 
 
 @dataclass(frozen=True, eq=False)

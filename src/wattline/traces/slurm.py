@@ -18,7 +18,7 @@ from wattline.model.states import STATES
 from wattline.traces.convert import Cell, Converter, is_missing, slurm_state
 from wattline.traces.frequencies import frequencies, unclear
 from wattline.traces.gres import gres, gres_text
-from wattline.traces.raw import UNFINISHED, RawJobs, encode, known, unknown
+from wattline.traces.raw import COUNTS, UNFINISHED, RawJobs, encode, known, unknown
 from wattline.traces.slurm_energy import Step, joules, step_joules, tres_joules
 
 _NEEDED = {"JobID", "Submit", "State"}
@@ -226,7 +226,8 @@ def _to_raw(records: _Records, source: str, unit: str, unreadable: Sequence[int]
         submit_s=submit_s[good], run_s=run_s[good], requested_s=limit_s[good],
         requested_procs=requested[good], allocated_procs=allocated[good], power_w=power_w[good],
         codes={name: values[good] for name, values in codes.items()}, preceding=preceding[good],
-        think_s=np.zeros(count)[good], names=names, header={"Note": "Read from sacct"},
+        think_s=np.zeros(count)[good], names=names,
+        header={"Note": "Read from sacct", COUNTS: unit},
         logged={"wait_s": (start_s - submit_s)[good], "allocated_procs": allocated[good],
                 **{name: values[good] for name, values in
                    (frequencies(cells, count) | gres(cells, count, source)).items()}},

@@ -24,10 +24,17 @@ NO_CURRENCY = "in units of the price"
 J_PER_KWH = 3.6e6
 _TIMES = ("time_s", "datetime", "time")
 _SCALES = {"/mwh": 1 / (1000 * J_PER_KWH), "/kwh": 1 / J_PER_KWH, "/j": 1.0}
+FIRST_UNIX_S = 1e8
+"""From 1973 on: no log counts so many seconds before its first job, unless it has Unix times."""
 
 
-def read_tariff(path: Path, *, column: str = "", start: str = "") -> Signal:
-    """A step function of cost or grams per joule from a table; `column` is part of its name."""
+def read_tariff(
+    path: Path, *, column: str = "", start: str = "", unix: bool = False
+) -> Signal:
+    """A step function of cost or grams per joule from a table; `column` is part of its name.
+
+    It begins at its first row, or at the date `start`; with `unix` it counts Unix seconds.
+    """
     rows = list(csv.reader(read_bytes(path).decode("utf-8", "replace").splitlines()))
     if len(rows) < 2:
         raise InputError(f"{path}: expected a header line and at least one row of values")
@@ -35,7 +42,7 @@ def read_tariff(path: Path, *, column: str = "", start: str = "") -> Signal:
     time_at = _find_time(header, path)
     value_at = _find_value(header, column, path)
     scale, unit = _scale(header[value_at], path)
-    origin = _moment(start, path, 0) if start else None
+    origin = _moment(start, path, 0) if start else 0.0 if unix else None
     steps: list[tuple[float, float]] = []
     for number, row in enumerate(rows[1:], 2):
         if not row:
@@ -47,6 +54,9 @@ def read_tariff(path: Path, *, column: str = "", start: str = "") -> Signal:
         steps.append((moment - origin, scale * _number(row[value_at], path, number)))
     if start and (steps[-1][0] < 0 or steps[0][0] > 0):
         raise InputError(f"{path}: {start} lies outside of its times")
+    if unix and steps[0][0] < FIRST_UNIX_S:
+        raise InputError(f"{path}: its times are no dates, and the log counts Unix seconds; say "
+                         "with --price-start at which of them the log's second 0 lies")
     return Signal.from_steps(steps, unit)
 
 
