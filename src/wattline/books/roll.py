@@ -173,9 +173,10 @@ def figures(jobs: Sequence[Submitted]) -> dict[str, Any]:
 
 def _own(job: Submitted) -> Submitted:
     """The job with copies of what it says: whoever told it may go on with the same dictionary."""
-    said = {name: dict(getattr(job, name)) for name in ("names", "codes", "logged", "gres")
-            if getattr(job, name)}
-    return replace(job, **said) if said else job
+    if not (job.names or job.codes or job.logged or job.gres):
+        return job
+    return replace(job, names=dict(job.names), codes=dict(job.codes), logged=dict(job.logged),
+                   gres=dict(job.gres))
 
 
 def _job(key: Key, row: Sequence[float], more: Mapping[str, Any]) -> Submitted:
