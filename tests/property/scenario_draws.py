@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from wattline.network.config import BUILDERS
+from wattline.policies.declaration import AXES
 from wattline.policies.placement.network.placements import PLACEMENTS
 from wattline.policies.registry import built_in
 from wattline.scenario.model import Scenario
 from wattline.scenario.parameters import GENERATORS
 
-BUILT_IN = built_in()
+BUILT_IN = {axis: built_in()[axis] for axis in AXES}
 
 NODES = 36
 """Of every scenario that is drawn, unless a place is spoilt: 36 = 2 x 2 x 9 of a dragonfly."""

@@ -228,7 +228,7 @@ def test_varied_nodes_are_drawn_by_seed(files):
         (["--configure", "adaptive", "--backfill", "conservative", "--cap", "1kW"],
          "conservative plans nodes and not watts"),
         (["--configure", "adaptive", "--power-policy", "block", "--cap", "1kW"],
-         "goes by the watts of the requested size"),
+         "has no watts of its own to be held back for"),
         (["--power-policy", "lending", "--cap", "1kW"], "needs configurations to lend by"),
         (["--configure", "naive", "--placement", "varied", "--set",
           "policy.placement.nodes=best", "--cap", "1kW"], "nodes: must be 'first' or 'thrifty'"),
