@@ -19,13 +19,19 @@ from pathlib import Path
 from typing import Any
 
 import tomli_w
-from tests.property.scenario_draws import of_policy, scenario, smallest, spoilt, write_files
+from tests.property.scenario_draws import (
+    BUILT_IN,
+    of_policy,
+    scenario,
+    smallest,
+    spoilt,
+    write_files,
+)
 
 from wattline.analysis import rundir
 from wattline.analysis.folders import run_folder
 from wattline.analysis.metrics import metrics
 from wattline.model.errors import InputError
-from wattline.policies.registry import built_in
 from wattline.scenario.build import plan
 from wattline.scenario.load import validate
 from wattline.scenario.model import Scenario
@@ -123,7 +129,7 @@ def _all_finite(value: Any) -> bool:
 
 def _each_policy(ran: Counter[str]) -> Iterator[tuple[str, str, int]]:
     """Every policy that the package brings, with other parameters until it has run twice."""
-    for axis, named in built_in().items():
+    for axis, named in BUILT_IN.items():
         for name in named:
             for seed in range(30):
                 if ran[f"{axis}.{name}"] < 2:
