@@ -73,6 +73,8 @@ class Books:
         """Whether the log of events grows on, for a result; otherwise each step begins it anew."""
         self.forgotten = 0
         """Jobs that are over and have no row any more."""
+        self.done_then = 0
+        """Jobs that were over when books last forgot names, which saving them does not do."""
 
     @classmethod
     def open(
@@ -221,6 +223,7 @@ class Books:
         )
         other.keeps_log = self.keeps_log
         other.forgotten = self.forgotten
+        other.done_then = self.done_then
         other.told = self.told
         other.untold = list(self.untold)
         other.reservations = dict(self.reservations)
@@ -246,9 +249,13 @@ class Books:
         self.roll.keep(kept)
 
     def _forget_if_many(self) -> None:
-        over = int(self.record.meter[0].done) - self.forgotten
-        if over > max(OVER_FROM, OVER_RATIO * (len(self.roll) - over)):
+        """Whether it is time for it depends on jobs alone, not on when books were saved."""
+        done = int(self.record.meter[0].done)
+        others = len(self.roll) - (done - self.forgotten)
+        if done - self.done_then > max(OVER_FROM, OVER_RATIO * others):
             self.compact()
+            self.roll.forget_names()
+            self.done_then = done
 
     def save(self) -> bytes:
         """All that the books know, to be loaded with the same policy."""

@@ -50,6 +50,7 @@ def encode(books: Books) -> bytes:
             "of": fingerprint(books.machine, books.terms, books.policy),
             "journal": None if books.journal is None else books.journal.position,
             "keeps_log": books.keeps_log, "forgotten": books.forgotten,
+            "done_then": books.done_then,
             "untold": [decision_values(each) for each in books.untold],
             "reservations": books.reservations, "roll": books.roll.said()}
     arrays["roll"] = books.roll.numbers()
@@ -116,6 +117,7 @@ def _filled(fresh: Books, arrays: dict[str, Any], head: dict[str, Any]) -> Books
     fresh.told = True
     fresh.roll = Roll.of(head["roll"], arrays["roll"])
     fresh.forgotten = int(head["forgotten"])
+    fresh.done_then = int(head["done_then"])
     if head["journal"] is not None:
         fresh.written = (int(head["journal"][0]), int(head["journal"][1]))
     fresh.untold = [decision_from(each) for each in head["untold"]]

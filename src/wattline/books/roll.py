@@ -147,8 +147,11 @@ class Roll:
         ends_s = np.nan_to_num(state.live.end_s[over], nan=-np.inf)
         self.over |= {self.jobs[row].job: float(end_s)
                       for row, end_s in zip(over, ends_s, strict=True)}
-        for key in list(self.over)[: max(len(self.over) - REMEMBERED, 0)]:
-            del self.over[key]
+
+    def forget_names(self) -> None:
+        """Keep the names of those that ended last; the same ones however often it was noted."""
+        last = sorted(self.over.items(), key=lambda job: (job[1], str(job[0])))[-REMEMBERED:]
+        self.over = dict(last)
 
     def keep(self, rows: Any) -> None:
         """Forget all jobs but these rows, which move up in their order."""

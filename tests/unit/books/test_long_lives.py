@@ -126,3 +126,31 @@ def test_a_stream_of_jobs_is_measured_in_jobs_and_megabytes() -> None:
     """)
     assert found["streamed_jobs"] == 200
     assert 0 <= found["stream_grew_mb"] < found["memory_mb"]
+
+
+def test_books_that_are_saved_know_the_same_names_as_others() -> None:
+    """Few names are remembered here; when they are forgotten does not depend on saving."""
+    found = in_plain(BOOKS + """
+    import wattline.books.books as keeping
+    import wattline.books.roll as roll
+    keeping.OVER_FROM, roll.REMEMBERED = 8, 5
+    def lived(saves):
+        books, known = opened(), []
+        for number in range(60):
+            books.step(10 * number, [Submitted(f"j{number}", 8, 5.0)])
+            books.step(10 * number + 5, [Ended(f"j{number}")])
+            if saves and number % saves == 0:
+                books = Books.load(books.save(), books.machine, compose(), books.terms)
+            known.append(sum(f"j{n}" in books.roll or f"j{n}" in books.roll.over
+                             for n in range(60)))
+        asked = books.step(700, [Submitted("z", 1, 5.0, after="j55", think_s=1e6),
+                                 Submitted("y", 1, 5.0, after="j3", think_s=1e6)])
+        return known, told(asked), [each.reason for each in books.refused], len(books.roll)
+    one, *others = lived(0), lived(1), lived(7)
+    result = [one, [other[:3] == one[:3] for other in others]]
+    """)
+    (known, asked, refused, _), same = found
+    assert same == [True, True]
+    assert asked == [["start", "y"]]
+    assert refused == []
+    assert max(known) < 30
