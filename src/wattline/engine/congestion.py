@@ -250,8 +250,8 @@ def _repace(
     waiting = network.flows.share[job] if network.flows.sensitive[job] else 0.0
     stretch = (1.0 + waiting * (slowed - 1.0)) / _node_speed(st, job)
     rate = st.clock[0].speed / (stretch * live.slowdown)
-    live.stretch = stretch
     if abs(rate - live.rate) > 1e-9 * rate:
+        live.stretch = stretch  # with the rate: a machine would tell neither or both
         set_speed(st, record, world, policy, job, rate, live.power_w, live.cap_w)
         note_answer(st, record, job)
 
