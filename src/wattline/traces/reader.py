@@ -50,8 +50,14 @@ def read(
 
 
 def is_log(path: str | Path) -> bool:
-    """Whether a file is a job log by its name."""
-    return Path(inner_name(Path(path))).suffix in SUFFIXES
+    """Whether a file is a job log: by its name, or because it begins as sacct's output does."""
+    if Path(inner_name(Path(path))).suffix in SUFFIXES:
+        return True
+    try:
+        with Path(path).open("rb") as file:
+            return b"JobID" in file.readline(4096).split(b"|")[:40]
+    except (OSError, ValueError):
+        return False
 
 
 def sniff(data: bytes, path: Path, mapped: bool = False) -> str:

@@ -63,3 +63,7 @@ def test_prices_that_end_before_the_first_job_are_refused(log) -> None:
     plain.write_text("time_s,Price (EUR/MWh)\n0,100\n3600,90\n")
     with pytest.raises(InputError, match="no dates"):
         wl.account_run(run, price=str(plain))
+
+
+def test_what_sacct_prints_is_a_log_whatever_its_file_is_called(log) -> None:
+    assert len(wl.simulate(log, machine=wl.Machine(nodes=8, **WATTS)).jobs) == 2
