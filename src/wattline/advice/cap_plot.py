@@ -55,4 +55,7 @@ def _mark_round_times(axes: Axes) -> None:
     if len(shown) > 1:
         shown = shown[:: -(-len(shown) // MOST_MARKS)]
         axes.set_yticks(shown, [time_text(time_s) for time_s in shown])
-        axes.minorticks_off()
+    else:  # within one step of these times; even ones say more than powers of ten
+        axes.set_yscale("linear")
+        axes.yaxis.set_major_formatter(lambda wait_s, _: time_text(wait_s))
+    axes.minorticks_off()

@@ -92,23 +92,19 @@ def from_model(models: Mapping[str, Model], wanted: str, nodes: int | None, sour
 def at_frequencies(
     options: Sequence[JobOption], beta: float = BETA, core: CorePower = SANDY_BRIDGE
 ) -> Known:
-    """The fastest uncapped option of each source at every frequency of a table of cores.
+    """Every uncapped option at every frequency of a table of cores.
 
     Watts follow the table. How time follows frequency is the application's own matter: `beta` is
     assumed, and the stated error is what it would be for work that does not mind (0) or minds
     nothing else (1).
     """
-    found: list[JobOption] = []
-    for source in dict.fromkeys(option.source for option in options):
-        free = [option for option in options if option.source == source
-                and math.isinf(option.cap_w) and math.isnan(option.frequency_ghz)]
-        if free:
-            fastest = min(free, key=lambda option: option.time_s)
-            found += _slower(fastest, beta, core)
+    free = [option for option in options
+            if math.isinf(option.cap_w) and math.isnan(option.frequency_ghz)]
+    found = [slower for option in free for slower in _slower(option, beta, core)]
     if not found:
         return Known(())
     return Known(tuple(found), (
-        f"options with a frequency are predicted from the fastest uncapped one, with the watts of "
+        f"options with a frequency are predicted from the uncapped ones, with the watts of "
         f"a Sandy Bridge core and run time ~ frequency^-{beta:g} (--beta); measure some and give "
         "them with --table",))
 

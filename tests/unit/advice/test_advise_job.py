@@ -69,9 +69,9 @@ def test_a_model_is_asked_at_every_point_of_its_grid_with_its_own_uncertainty():
     assert "also known: BT-MZ.A, BT-MZ.W" in found.notes
 
 
-def test_frequencies_are_predicted_from_the_fastest_uncapped_option_and_said_to_be():
+def test_frequencies_are_predicted_from_all_uncapped_options_and_said_to_be():
     known = at_frequencies([option(10, 2200), option(20, 1000), option(5, 9, cap_w=50.0)], 0.5)
-    assert len(known.options) == 7
+    assert len(known.options) == 2 * 7
     slowest = known.options[0]
     assert (slowest.frequency_ghz, slowest.basis) == (pytest.approx(1.2), "predicted")
     assert slowest.time_s == pytest.approx(10 * (2.6 / 1.2) ** 0.5)
@@ -79,6 +79,13 @@ def test_frequencies_are_predicted_from_the_fastest_uncapped_option_and_said_to_
     assert slowest.time_error == pytest.approx((2.6 / 1.2) ** 0.5 - 1)
     assert "frequency^-0.5 (--beta)" in known.notes[0]
     assert at_frequencies([option(5, 9, cap_w=50.0)]).options == ()
+
+
+def test_a_narrower_question_has_no_better_answer_than_a_wider_one():
+    wide = advise_job("BT-MZ")
+    narrow = advise_job("BT-MZ", nodes=8)
+    best_j = [found.options[found.best["energy"]].energy_j for found in (wide, narrow)]
+    assert best_j[0] <= best_j[1]
 
 
 def test_nothing_on_the_front_is_beaten_and_everything_off_it_is():
