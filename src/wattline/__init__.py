@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
-    from wattline.advice import CapAdvice, Limits, advise_cap
+    from wattline.advice import CapAdvice, JobAdvice, Limits, Sources, advise_cap, advise_job
     from wattline.advice.account import RunAccount, account_run
     from wattline.advice.claims import (
         Claims,
@@ -31,6 +31,7 @@ if _TYPE_CHECKING:
     from wattline.advice.fairshare import FairShare, fairshare
     from wattline.advice.fit import fit
     from wattline.advice.network import PlacedJobs, describe_network, place_jobs
+    from wattline.advice.per_job import PerJob, compare_jobs
     from wattline.advice.power import CapWritten, PowerNow, power_status, reserve_power, set_power
     from wattline.advice.predict import predict
     from wattline.advice.procure import procure
@@ -132,6 +133,7 @@ __all__ = [
     "FirstFit",
     "Fixed",
     "InputError",
+    "JobAdvice",
     "JobTable",
     "Largest",
     "Lending",
@@ -144,6 +146,7 @@ __all__ = [
     "NodeClass",
     "Parameters",
     "Pause",
+    "PerJob",
     "PlacedJobs",
     "Plots",
     "PolicyError",
@@ -159,6 +162,7 @@ __all__ = [
     "SetSpeed",
     "Signal",
     "Sjf",
+    "Sources",
     "Start",
     "Trace",
     "Traditional",
@@ -172,10 +176,12 @@ __all__ = [
     "Wfp",
     "account_run",
     "advise_cap",
+    "advise_job",
     "bid",
     "check",
     "choose_claim",
     "compare",
+    "compare_jobs",
     "configure",
     "copy_examples",
     "describe_network",
@@ -229,7 +235,10 @@ _PLACES = {
     **dict.fromkeys(("PlacedJobs", "describe_network", "place_jobs"), "wattline.advice.network"),
     **dict.fromkeys(("FairShare", "fairshare"), "wattline.advice.fairshare"),
     **dict.fromkeys(("RunAccount", "account_run"), "wattline.advice.account"),
-    **dict.fromkeys(("CapAdvice", "Limits", "advise_cap"), "wattline.advice"),
+    **dict.fromkeys((
+        "CapAdvice", "JobAdvice", "Limits", "Sources", "advise_cap", "advise_job"
+    ), "wattline.advice"),
+    **dict.fromkeys(("PerJob", "compare_jobs"), "wattline.advice.per_job"),
     **dict.fromkeys(("ConfigurationAdvice", "configure"), "wattline.advice.configure"),
     "fit": "wattline.advice.fit",
     "predict": "wattline.advice.predict",
