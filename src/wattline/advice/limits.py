@@ -21,7 +21,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Limits:
-    """Each as `+10%` (more than without a cap) or absolute: `30min`, `5`, `2GWh`; jobs as a count.
+    """Each as `+10%` or `-5%` (of what it is without a cap) or absolute: `30min`, `5`, `2GWh`.
 
     A limit that is not given does not count; but jobs that the cap never lets run do, unless
     `refused` says how many may be lost: every other figure looks better without them.
@@ -33,8 +33,8 @@ class Limits:
     refused: int = 0
 
     def __post_init__(self) -> None:
-        if self.wait is None and self.slowdown is None and self.energy is None:
-            raise InputError("say what can be borne: --wait, --slowdown or --energy, "
+        if self.wait is self.slowdown is self.energy is None and not self.refused:
+            raise InputError("say what can be borne: --wait, --slowdown, --energy or --refused, "
                              "like --wait +10%")
         if self.refused < 0:
             raise InputError(f"--refused is {self.refused}, must be at least 0")
@@ -74,12 +74,18 @@ def broken(found: Figures, limit: Figures) -> tuple[str, ...]:
 
 def _limit(option: str, text: str, free: float, parse: Callable[[str], float]) -> float:
     text = text.strip()
-    if text.startswith("+"):
+    if text.startswith("+") or (text.startswith("-") and text.endswith("%")):
+        sign = -1.0 if text.startswith("-") else 1.0
         try:
-            return free * (1.0 + parse_fraction(text[1:]))
+            return free * (1.0 + sign * parse_fraction(text[1:]))
         except InputError:
             raise InputError(f"{option}: '{text}' is no share; write it like +10%") from None
-    value = parse(text)
+    if text.endswith("%"):
+        raise InputError(f"{option}: write +{text}: so much more than without a cap; or -{text}")
+    try:
+        value = parse(text)
+    except (InputError, ValueError) as error:
+        raise InputError(f"{option}: {error}") from None
     if not value >= 0:
         raise InputError(f"{option}: {text} must not be negative")
     return float(value)

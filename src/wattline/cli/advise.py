@@ -51,6 +51,7 @@ def cap(
     simulation of the whole log.
     """
     from wattline.advice import Limits, advise_cap
+    from wattline.model.errors import InputError
     from wattline.model.pictures import check_picture
     from wattline.policies.going_together import KEEPERS
 
@@ -59,7 +60,11 @@ def cap(
         check_picture(Path(plot))
     changes = changes_from(options)
     loaded = load_scenario(scenario, trace, changes)
-    names = KEEPERS if only is None else tuple(name.strip() for name in only.split(","))
+    for field in ("power.cap", "power.watch_cap"):
+        if field in changes:
+            raise InputError(f"{field}: the cap is what is looked for; leave it out")
+    only = only or changes.get("policy.power")
+    names = tuple(name.strip() for name in only.split(",")) if isinstance(only, str) else KEEPERS
     with progress("trying caps") as advance:
         advice = advise_cap(loaded, limits, policies=names, progress=advance,
                             allow_code=code_allowed(scenario, loaded, changes, options))

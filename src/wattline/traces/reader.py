@@ -50,12 +50,13 @@ def read(
 
 
 def is_log(path: str | Path) -> bool:
-    """Whether a file is a job log: by its name, or because it begins as sacct's output does."""
+    """Whether a file is a job log: by its name, or because it begins as SWF or sacct's output."""
     if Path(inner_name(Path(path))).suffix in SUFFIXES:
         return True
     try:
         with Path(path).open("rb") as file:
-            return b"JobID" in file.readline(4096).split(b"|")[:40]
+            first = file.readline(4096)
+            return first.startswith(b";") or b"JobID" in first.split(b"|")[:40]
     except (OSError, ValueError):
         return False
 

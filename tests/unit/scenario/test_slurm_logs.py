@@ -65,5 +65,8 @@ def test_prices_that_end_before_the_first_job_are_refused(log) -> None:
         wl.account_run(run, price=str(plain))
 
 
-def test_what_sacct_prints_is_a_log_whatever_its_file_is_called(log) -> None:
+def test_a_log_is_one_whatever_its_file_is_called(log) -> None:
     assert len(wl.simulate(log, machine=wl.Machine(nodes=8, **WATTS)).jobs) == 2
+    other = log.with_name("jobs.log")
+    other.write_bytes(Path("examples/tiny.swf").read_bytes())
+    assert len(wl.simulate(other).jobs) == 12
