@@ -15,11 +15,11 @@ def measure_job(st: State, policy: Composition, job: int, watts: float) -> None:
     bring_up_to_date(st, job)
     st.clock[0].power_w += watts - live.power_w
     power_told(st, policy.placement, job, watts - live.power_w)
-    if live.cap_w == float("inf") and live.power_w > 0.0:
+    if live.cap_w == float("inf"):
         # At another level of the machine it will draw more or less in the same proportion.
-        rise_w = live.watts * (watts / live.power_w - 1.0)
-        live.watts += rise_w
-        st.clock[0].running_watts += rise_w
+        full_w = watts / st.clock[0].power_factor
+        st.clock[0].running_watts += full_w - live.watts
+        live.watts = full_w
     live.power_w = watts
     st.clock[0].examined = 0
 

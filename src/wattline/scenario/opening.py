@@ -48,9 +48,9 @@ def open_books(
                   policies=policies, cap=cap, allow_code=allow_code, fields=fields)
     if not isinstance(start_s, (int, float)) or not abs(start_s) <= MOST_FIGURE:
         raise InputError(f"start_s is {start_s}, must be a number of seconds")
-    if isinstance(found.scenario.power.cap, str) and found.scenario.power.cap.endswith("%"):
-        raise InputError(f"cap: {found.scenario.power.cap} of a peak that nobody knows yet; books "
-                         "take watts")
+    given = found.scenario.power.cap
+    if str(given).endswith("%") or (isinstance(given, (int, float)) and given <= 1):
+        raise InputError(f"cap: {given} of a peak that nobody knows yet; books take watts")
     ready = found.plan()
     if not isinstance(ready.policy, Composition):
         raise InputError("books need a policy along the axes, not one written in Python")

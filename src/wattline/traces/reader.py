@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from wattline.model.errors import InputError
+from wattline.model.reading import is_file
 from wattline.traces import swf
 from wattline.traces.cleaning import Size, clean
 from wattline.traces.files import inner_name, read_bytes
@@ -53,6 +54,8 @@ def is_log(path: str | Path) -> bool:
     """Whether a file is a job log: by its name, or because it begins as SWF or sacct's output."""
     if Path(inner_name(Path(path))).suffix in SUFFIXES:
         return True
+    if not is_file(path):  # a pipe can be read once
+        return False
     try:
         with Path(path).open("rb") as file:
             first = file.readline(4096)

@@ -70,6 +70,23 @@ def test_what_was_measured_of_a_job_holds_at_another_level_too() -> None:
     assert powers == [2400.0 * 0.6 + 4 * 90.0] * 4
 
 
+def test_a_reading_of_nothing_is_forgotten_with_the_next_one() -> None:
+    found = in_plain(BOOKS + """
+    from wattline.policies.admission.dvfs import Dvfs
+    dvfs = Dvfs(np.array([0.5, 1.0]), np.array([0.6, 1.0]))
+    books, powers = opened(compose(admission=dvfs), cap_w=2400.0), []
+    books.step(0, [Submitted("a", 4, 600.0)])
+    books.step(1, [Started("a")])
+    for now_s, watts in ((2, 0.0), (3, 2400.0), (4, 1000.0)):
+        books.step(now_s, [Measured(watts, "a")])
+        powers.append(books.power_w)
+    result = [powers, float(books.state.clock[0].running_watts)]
+    """)
+    # At the slow level of the second reading, 1,000 W are what is 1,667 W at full speed.
+    assert found[0] == [360.0, 360.0 + 0.6 * 2400.0, pytest.approx(360.0 + 1000.0 / 0.6)]
+    assert found[1] == pytest.approx(1000.0 / 0.6)
+
+
 def test_a_job_that_is_held_is_refused_by_a_policy_that_could_never_start_it() -> None:
     """`b` waits for `a`, and needs more than the cap: it must not stand before others for ever."""
     found = in_plain(BOOKS + """
@@ -162,6 +179,7 @@ def test_what_of_a_scenario_lies_ahead_is_said() -> None:
 @pytest.mark.parametrize(("given", "said"), [
     ({"start_s": float("nan")}, "start_s"), ({"start_s": 1e300}, "start_s"),
     ({"start_s": "x"}, "start_s"), ({"cap": "80%", "power": "block"}, "take watts"),
+    ({"cap": 0.8, "power": "block"}, "take watts"),
 ])
 def test_books_that_cannot_begin_are_refused(given, said: str) -> None:
     with pytest.raises(InputError, match=said):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 import wattline as wl
 from wattline.model.errors import InputError
+from wattline.traces.reader import is_log
 
 SACCT = """JobID|User|Account|Submit|Start|End|State|NNodes|NCPUS|ElapsedRaw|TimelimitRaw
 1|ann|phys|2023-05-01T10:00:00|2023-05-01T10:00:00|2023-05-01T12:00:00|COMPLETED|2|32|7200|200
@@ -70,3 +72,15 @@ def test_a_log_is_one_whatever_its_file_is_called(log) -> None:
     other = log.with_name("jobs.log")
     other.write_bytes(Path("examples/tiny.swf").read_bytes())
     assert len(wl.simulate(other).jobs) == 12
+
+
+def test_a_pipe_is_not_read_to_find_out_what_it_is(tmp_path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    end = os.open(pipe, os.O_RDWR)
+    try:
+        os.write(end, b"; SWF\n")
+        assert not is_log(pipe)
+        assert os.read(end, 100) == b"; SWF\n"
+    finally:
+        os.close(end)
