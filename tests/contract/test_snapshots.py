@@ -10,12 +10,12 @@ import pytest
 from tests.support.choices import CASES
 from tests.support.plain import in_plain
 from tests.support.workloads import compose
+from wattline.books.snapshot import decide
 from wattline.model.errors import InputError, PolicyError
 from wattline.model.signal import Signal
 from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.order.ranked import Ranked
-from wattline.policies.regulation.setup import Plan, axes, make_desk
-from wattline.policies.snapshot import decide
+from wattline.policies.regulation.setup import ContractPlan, axes, make_desk
 from wattline.policies.view import QueuedJob, View
 
 CARRIED = {
@@ -74,11 +74,11 @@ class OurOrder(Ranked):
 
 
 def _regulated(name: str):
-    plan = Plan(0.0, 100.0, signal=Signal.constant(0.0), average_w=np.array([3000.0]),
+    plan = ContractPlan(0.0, 100.0, signal=Signal.constant(0.0), average_w=np.array([3000.0]),
                 reserve_w=np.array([500.0]))
     types = {"servers": [1], "time_s_min": [9.0], "time_s_max": [10.0], "power_w_max": [300.0],
              "power_w_min": [200.0], "threshold": [1.0]}
-    desk = make_desk(plan, types, weights=[1.0], standby=-1, kinds=np.zeros(1, dtype=np.int64))
+    desk = make_desk(plan, types, weights=[1.0], standby=-1)
     backfill, regulation = axes(name, desk)
     return compose(backfill=backfill, regulation=regulation)
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.support.workloads import compose, workloads
 
 from wattline.analysis.checker import check
+from wattline.books.snapshot import decide, never_starting
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.model.errors import InputError, PolicyError
@@ -32,7 +33,6 @@ from wattline.policies.order.largest import Largest
 from wattline.policies.order.ranked import ranked
 from wattline.policies.order.sjf import Sjf
 from wattline.policies.order.wfp import Wfp
-from wattline.policies.snapshot import decide, never_starting
 from wattline.policies.view import QueuedJob, RunningJob, SetLevel, Start, View
 from wattline.testing.policy_contract import OnSnapshots
 

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wattline.analysis.checker import check
+from wattline.books.snapshot import decide
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.model.jobs import JobTable
@@ -29,7 +30,6 @@ from wattline.model.run import Run
 from wattline.model.signal import Signal
 from wattline.policies.contract import Composition
 from wattline.policies.from_view import more_than_view
-from wattline.policies.snapshot import decide
 from wattline.policies.view import Action, Policy, View
 from wattline.testing.five_ways import differences
 from wattline.testing.parameters import parameters_of
