@@ -12,7 +12,6 @@ from wattline.books.keeping import set_level, set_speed
 from wattline.books.power_states import power_up
 from wattline.books.room import make_room
 from wattline.model.errors import InputError
-from wattline.policies.admission.dvfs import Dvfs
 from wattline.policies.contract import (
     Composition,
     cycle_s,
@@ -24,10 +23,9 @@ from wattline.policies.contract import (
 )
 from wattline.policies.control import Control, control_of, switched
 from wattline.policies.memory import bound
-from wattline.policies.placement.counted import Counted
 from wattline.policies.queue import enqueue
-from wattline.policies.regulation.none import NoRegulation
 from wattline.policies.state import ASIDE, HELD, PAUSED, PLAN_STALE, QUEUED, REFUSED, State
+from wattline.policies.traits import chooses_nodes, job_levels, regulates, steers_all
 
 if TYPE_CHECKING:
     from wattline.books.books import Books
@@ -35,10 +33,11 @@ if TYPE_CHECKING:
 
 def under(books: Books, policy: Composition) -> Books:
     """A copy of the books in which this policy decides."""
-    if books.state.nodes.size and isinstance(policy.placement, Counted):
+    chooses = chooses_nodes(policy.placement)
+    if books.state.nodes.size and not chooses:
         raise InputError("these books know which nodes jobs are on; a policy that only counts "
                          "units cannot go on with them")
-    if not books.state.nodes.size and not isinstance(policy.placement, Counted):
+    if not books.state.nodes.size and chooses:
         raise InputError("these books do not know which nodes jobs are on; a policy that chooses "
                          "nodes cannot go on with them")
     other = books.copy()
@@ -87,34 +86,20 @@ def _run_in_full(books: Books, before: Composition) -> None:
     state, policy = books.state, books.policy
     clock = state.clock[0]
     slowed = clock.speed != 1.0 or clock.power_factor != 1.0
-    if slowed and not isinstance(policy.admission, Dvfs):
+    if slowed and not steers_all(policy.admission):
         set_level(state, books.record, books.world, 1.0, 1.0, 0)
         clock.latency_s = 0.0
         books.untold.append(Decision("level", None, 1.0, 1.0, Control()))
-    levels_stay = _same_levels(before.admission, policy.admission)
-    caps_stay = not isinstance(policy.regulation, NoRegulation)
+    levels = job_levels(policy.admission)
+    levels_stay = levels is not None and levels.same(job_levels(before.admission))
+    caps_stay = regulates(policy.regulation)
     for row in state.running[: clock.running].copy():
         live = state.live[row]
         slowed = live.slowdown != 1.0 or live.dynamic != 1.0
         if (slowed and not levels_stay) or (live.cap_w < np.inf and not caps_stay):
             _speed_up(books, row)
         if not levels_stay:
-            live.level = _full_level(policy.admission)
-
-
-def _same_levels(before: Any, after: Any) -> bool:
-    """Whether jobs have the same levels under two kinds of admission, and may stay at theirs."""
-    return all(hasattr(before, name) and hasattr(after, name)
-               and np.array_equal(getattr(before, name), getattr(after, name))
-               for name in ("speed", "dynamic"))
-
-
-def _full_level(admission: Any) -> int:
-    """The level of full speed, from which jobs can be slowed down; -1 where there is none."""
-    dynamic: Any = getattr(admission, "dynamic", ())
-    if len(dynamic) and dynamic[-1] == 1.0 and admission.speed[-1] == 1.0:
-        return len(dynamic) - 1
-    return -1
+            live.level = -1 if levels is None else levels.full
 
 
 def _speed_up(books: Books, row: Any) -> None:

@@ -26,8 +26,8 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.policies.contract import Composition
 from wattline.policies.memory import bound, memories
-from wattline.policies.regulation.none import NoRegulation
 from wattline.policies.state import PAUSED
+from wattline.policies.traits import regulates
 
 Watch = Callable[[float, list[Event], tuple[Decision, ...], list[Event]], None]
 """Told of each instant: its time, events and decisions, and how the world answered."""
@@ -225,4 +225,4 @@ def submissions(
 
 def declares_work(policy: Composition) -> bool:
     """Whether a policy goes by the work that jobs declare and report, as regulation does."""
-    return not isinstance(policy.regulation, NoRegulation)
+    return regulates(policy.regulation)

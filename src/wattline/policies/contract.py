@@ -8,7 +8,7 @@ body other than an error, that is what happens for policies that say nothing on 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from wattline.model.kernel import slot
 from wattline.policies.state import State
@@ -46,19 +46,61 @@ def starts_only(policy: T) -> T:
     return policy
 
 
-Parameters = tuple[Any, ...]
-"""A policy of one axis: a NamedTuple, whose type says what it does."""
+# A policy of one axis is a NamedTuple of parameters, whose type says what it does. Its property
+# `axis` lets the type checker see which one it is for; kernels never read it.
+
+
+class OrderPolicy(Protocol):
+    """In which order jobs wait."""
+
+    @property
+    def axis(self) -> Literal["order"]: ...
+
+
+class BackfillPolicy(Protocol):
+    """Who may start before his turn."""
+
+    @property
+    def axis(self) -> Literal["backfill"]: ...
+
+
+class AdmissionPolicy(Protocol):
+    """Whether power allows a job to start, and at which speed."""
+
+    @property
+    def axis(self) -> Literal["admission"]: ...
+
+
+class ConfigurationPolicy(Protocol):
+    """On how many units, and how, a job runs."""
+
+    @property
+    def axis(self) -> Literal["configuration"]: ...
+
+
+class PlacementPolicy(Protocol):
+    """Which nodes a job gets."""
+
+    @property
+    def axis(self) -> Literal["placement"]: ...
+
+
+class RegulationPolicy(Protocol):
+    """How a signal from the grid is followed."""
+
+    @property
+    def axis(self) -> Literal["regulation"]: ...
 
 
 class Composition(NamedTuple):
     """One choice along each axis."""
 
-    order: Parameters
-    backfill: Parameters
-    admission: Parameters
-    configuration: Parameters
-    placement: Parameters
-    regulation: Parameters
+    order: OrderPolicy
+    backfill: BackfillPolicy
+    admission: AdmissionPolicy
+    configuration: ConfigurationPolicy
+    placement: PlacementPolicy
+    regulation: RegulationPolicy
     scope: Everything | StartsOnly = Everything()
     """What the engine must be able to do; the engine narrows it to what the axes need."""
 
@@ -73,19 +115,19 @@ class Composition(NamedTuple):
 
 
 @slot(1)
-def queue_key(st: State, order: Any, job: int) -> float:
+def queue_key(st: State, order: OrderPolicy, job: int) -> float:
     """The job's place in the queue: smaller is served first, ties by submission."""
     raise AssertionError
 
 
 @slot(1, default=True)
-def keys_change(st: State, order: Any) -> bool:
+def keys_change(st: State, order: OrderPolicy) -> bool:
     """Whether keys change while jobs wait, so that the queue is sorted anew at every decision."""
     return False
 
 
 @slot(1, default=True)
-def key_by(st: State, order: Any, job: int, time_s: float) -> float:
+def key_by(st: State, order: OrderPolicy, job: int, time_s: float) -> float:
     """The least that the key of a waiting job can be at any time until `time_s`.
 
     An order whose keys change need not answer (minus infinity); if it does, a decision that ends
@@ -95,7 +137,7 @@ def key_by(st: State, order: Any, job: int, time_s: float) -> float:
 
 
 @slot(1, default=True)
-def order_told(st: State, order: Any, job: int) -> None:
+def order_told(st: State, order: OrderPolicy, job: int) -> None:
     """Told that a job gave its units back; its energy is counted up to now."""
     return
 
@@ -104,19 +146,19 @@ def order_told(st: State, order: Any, job: int) -> None:
 
 
 @slot(1)
-def schedule(st: State, backfill: Any, policy: Composition) -> None:
+def schedule(st: State, backfill: BackfillPolicy, policy: Composition) -> None:
     """Start what may start now. Called once an instant, after all its events."""
     raise AssertionError
 
 
 @slot(1, default=True)
-def released(st: State, backfill: Any, job: int) -> None:
+def released(st: State, backfill: BackfillPolicy, job: int) -> None:
     """Told of a running job's end, before its entry in the release list is removed."""
     return
 
 
 @slot(1, default=True)
-def entry_key(st: State, backfill: Any, policy: Composition, job: int) -> float:
+def entry_key(st: State, backfill: BackfillPolicy, policy: Composition, job: int) -> float:
     """Where a new entry goes in the queue: the order's key, unless the backfilling plans itself."""
     return queue_key(st, policy.order, job)
 
@@ -125,13 +167,13 @@ def entry_key(st: State, backfill: Any, policy: Composition, job: int) -> float:
 
 
 @slot(1, default=True)
-def admit(st: State, admission: Any, policy: Composition, job: int) -> int:
+def admit(st: State, admission: AdmissionPolicy, policy: Composition, job: int) -> int:
     """The verdict on a job that fits in units: START, STOP, SET_ASIDE or WAIT."""
     return START
 
 
 @slot(1, default=True)
-def refuses(st: State, admission: Any, job: int) -> bool:
+def refuses(st: State, admission: AdmissionPolicy, job: int) -> bool:
     """Whether a job could never start, not even alone under the highest cap to come.
 
     Such a job is refused at its submission; otherwise it would block the queue for ever.
@@ -140,49 +182,49 @@ def refuses(st: State, admission: Any, job: int) -> bool:
 
 
 @slot(1, default=True)
-def least_factor(st: State, admission: Any) -> float:
+def least_factor(st: State, admission: AdmissionPolicy) -> float:
     """The lowest power, relative to full speed, to which all jobs may be slowed together."""
     return 1.0
 
 
 @slot(1, default=True)
-def before_queue(st: State, admission: Any, policy: Composition) -> bool:
+def before_queue(st: State, admission: AdmissionPolicy, policy: Composition) -> bool:
     """Called before the queue is tried; whether it may be tried at all."""
     return True
 
 
 @slot(1, default=True)
-def settle(st: State, admission: Any, policy: Composition) -> None:
+def settle(st: State, admission: AdmissionPolicy, policy: Composition) -> None:
     """Called after a decision, and after any event that changes power or cap."""
     return
 
 
 @slot(1, default=True)
-def watts_available(st: State, admission: Any) -> float:
+def watts_available(st: State, admission: AdmissionPolicy) -> float:
     """Watts that may still be given to jobs now; infinite where power is not limited."""
     return float("inf")
 
 
 @slot(1, default=True)
-def watts_at(st: State, admission: Any, time_s: float) -> float:
+def watts_at(st: State, admission: AdmissionPolicy, time_s: float) -> float:
     """The same at a later time, by what is known of the cap now and with the jobs of now."""
     return watts_available(st, admission)
 
 
 @slot(1, default=True)
-def watts_of(st: State, admission: Any, job: int) -> float:
+def watts_of(st: State, admission: AdmissionPolicy, job: int) -> float:
     """Watts that a job holds while it runs, or will hold if it starts as it is configured."""
     return 0.0
 
 
 @slot(1, default=True)
-def exhausted(st: State, admission: Any) -> bool:
+def exhausted(st: State, admission: AdmissionPolicy) -> bool:
     """Whether no job in the queue can be admitted before something changes, whichever it is."""
     return False
 
 
 @slot(1, default=True)
-def planned_s(st: State, admission: Any, job: int, requested_s: float) -> float:
+def planned_s(st: State, admission: AdmissionPolicy, job: int, requested_s: float) -> float:
     """How long a job that asked for `requested_s` may take if it is admitted now."""
     return float(requested_s / st.clock[0].speed)
 
@@ -205,7 +247,7 @@ class Reach(NamedTuple):
 
 
 @slot(1, default=True)
-def reach(st: State, admission: Any) -> Reach:
+def reach(st: State, admission: AdmissionPolicy) -> Reach:
     """What admission can let start at most; a policy with its own `planned_s` says it here."""
     clock = st.clock[0]
     return Reach(units=int(clock.units), extra_units=int(clock.units),
@@ -213,7 +255,7 @@ def reach(st: State, admission: Any) -> Reach:
 
 
 @slot(1, default=True)
-def not_before_s(st: State, admission: Any, job: int) -> float:
+def not_before_s(st: State, admission: AdmissionPolicy, job: int) -> float:
     """The earliest time at which admission can let a waiting job start, as far as is known now."""
     return float(st.clock[0].now_s)
 
@@ -222,7 +264,9 @@ def not_before_s(st: State, admission: Any, job: int) -> float:
 
 
 @slot(1, default=True)
-def configure(st: State, configuration: Any, policy: Composition, position: int) -> bool:
+def configure(
+    st: State, configuration: ConfigurationPolicy, policy: Composition, position: int
+) -> bool:
     """Choose the configuration of the queue entry at `position`; False: it cannot start now.
 
     Where it cannot, the entry is left in the configuration that a reservation should be for.
@@ -231,7 +275,7 @@ def configure(st: State, configuration: Any, policy: Composition, position: int)
 
 
 @slot(1, default=True)
-def never_configured(st: State, configuration: Any, job: int) -> bool:
+def never_configured(st: State, configuration: ConfigurationPolicy, job: int) -> bool:
     """Whether no configuration of the job is possible, not even alone under the highest cap.
 
     Such a job is refused at its submission.
@@ -240,19 +284,19 @@ def never_configured(st: State, configuration: Any, job: int) -> bool:
 
 
 @slot(1, default=True)
-def waits_for_cap(st: State, configuration: Any, job: int) -> bool:
+def waits_for_cap(st: State, configuration: ConfigurationPolicy, job: int) -> bool:
     """Whether no configuration is possible before the cap rises; then nothing is reserved."""
     return False
 
 
 @slot(1, default=True)
-def least_units(st: State, configuration: Any, job: int, units: int) -> int:
+def least_units(st: State, configuration: ConfigurationPolicy, job: int, units: int) -> int:
     """No configuration of the job needs fewer units than this; `units` is the one it is in."""
     return units
 
 
 @slot(1, default=True)
-def as_queued(st: State, configuration: Any) -> bool:
+def as_queued(st: State, configuration: ConfigurationPolicy) -> bool:
     """Whether `configure` leaves entries as they are, so that some need not be asked for."""
     return False
 
@@ -261,49 +305,49 @@ def as_queued(st: State, configuration: Any) -> bool:
 
 
 @slot(1, default=True)
-def place(st: State, placement: Any, job: int) -> bool:
+def place(st: State, placement: PlacementPolicy, job: int) -> bool:
     """Choose the job's nodes and link them to it; False: no acceptable nodes are free."""
     return True
 
 
 @slot(1, default=True)
-def occupied(st: State, placement: Any, job: int) -> None:
+def occupied(st: State, placement: PlacementPolicy, job: int) -> None:
     """Told that a job holds nodes that were not chosen by `place`: count what it draws there."""
     return
 
 
 @slot(1, default=True)
-def never_placed(st: State, placement: Any, job: int) -> bool:
+def never_placed(st: State, placement: PlacementPolicy, job: int) -> bool:
     """Whether the job finds no acceptable nodes even on an idle machine; then it is refused."""
     return False
 
 
 @slot(1, default=True)
-def give_back(st: State, placement: Any, job: int) -> None:
+def give_back(st: State, placement: PlacementPolicy, job: int) -> None:
     """The job's nodes are free again."""
     return
 
 
 @slot(1, default=True)
-def power_told(st: State, placement: Any, job: int, change_w: float) -> None:
+def power_told(st: State, placement: PlacementPolicy, job: int, change_w: float) -> None:
     """Told that a running job's power is to change by so much."""
     return
 
 
 @slot(1, default=True)
-def may_rise_w(st: State, placement: Any, job: int) -> float:
+def may_rise_w(st: State, placement: PlacementPolicy, job: int) -> float:
     """By how much a running job's power may rise where its nodes are; infinite: no bound."""
     return float("inf")
 
 
 @slot(1, default=True)
-def keeps_bounds(st: State, placement: Any, power_factor: float) -> bool:
+def keeps_bounds(st: State, placement: PlacementPolicy, power_factor: float) -> bool:
     """Whether all running jobs may go at this part of their full power where they are."""
     return True
 
 
 @slot(1, default=True)
-def counters_read(st: State, placement: Any, router: int, stalls: float) -> None:
+def counters_read(st: State, placement: PlacementPolicy, router: int, stalls: float) -> None:
     """Told what a router's counters of stalls show."""
     return
 
@@ -312,12 +356,12 @@ def counters_read(st: State, placement: Any, router: int, stalls: float) -> None
 
 
 @slot(1, default=True)
-def regulate(st: State, regulation: Any, policy: Composition) -> None:
+def regulate(st: State, regulation: RegulationPolicy, policy: Composition) -> None:
     """Called at every control cycle, before the decision of that instant."""
     return
 
 
 @slot(1, default=True)
-def cycle_s(st: State, regulation: Any) -> float:
+def cycle_s(st: State, regulation: RegulationPolicy) -> float:
     """Seconds between two control cycles; infinite for none."""
     return float("inf")

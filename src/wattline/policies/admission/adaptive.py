@@ -13,7 +13,7 @@ else works as for any other job.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.physics.adaptive import WAIT as NO_LEVEL
@@ -56,6 +56,7 @@ from wattline.policies.control import settings
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.memory import Memory
 from wattline.policies.state import State
+from wattline.policies.traits import JobLevels, job_levels
 
 
 class AdaptiveMemory(Memory):
@@ -122,6 +123,10 @@ class Adaptive(NamedTuple):
     """How much of a change may come at once."""
     follow: int = 0
     """1: running jobs are slowed down and sped up as the cap wants it."""
+
+    @property
+    def axis(self) -> Literal["admission"]:
+        return "admission"
 
 
 @kernel
@@ -219,3 +224,8 @@ def _refuses(st: State, admission: Adaptive, job: int) -> bool:
 def _settings(axis: Adaptive, st: State, job: int) -> dict[str, Any]:
     level = int(st.live[job].level)
     return {"frequency_hz": float(axis.frequency_hz[level])} if level >= 0 else {}
+
+
+@job_levels.register
+def _job_levels(admission: Adaptive) -> JobLevels:
+    return JobLevels(admission.speed, admission.dynamic)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.admission.power import never_fits, within_cap
@@ -15,6 +15,10 @@ from wattline.policies.state import State
 @starts_only
 class Block(NamedTuple):
     """Wait until there is power for the job, and let nobody pass."""
+
+    @property
+    def axis(self) -> Literal["admission"]:
+        return "admission"
 
 
 @implement(admit, Block)

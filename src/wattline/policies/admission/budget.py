@@ -12,7 +12,7 @@ After the last period there is no limit.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -82,6 +82,10 @@ class Budget(NamedTuple):
     min_w: float
     max_w: float
     memory: BudgetMemory
+
+    @property
+    def axis(self) -> Literal["admission"]:
+        return "admission"
 
 
 @kernel

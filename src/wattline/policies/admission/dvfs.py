@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from wattline.policies.control import level_settings, settings
 from wattline.policies.from_view import decides_from_view
 from wattline.policies.starting import note
 from wattline.policies.state import ACT_LEVEL, State
+from wattline.policies.traits import steers_all
 
 
 @decides_from_view()
@@ -36,6 +37,10 @@ class Dvfs(NamedTuple):
     power_factor: Any
     latency_s: float = 0.0
     share: Any = None
+
+    @property
+    def axis(self) -> Literal["admission"]:
+        return "admission"
 
 
 @implement(admit, Dvfs)
@@ -104,3 +109,8 @@ def _settings(axis: Dvfs, st: State, job: int) -> dict[str, Any]:
 @level_settings.register
 def _level_settings(axis: Dvfs, level: int) -> dict[str, Any]:
     return {} if axis.share is None else {"frequency_share": float(axis.share[level])}
+
+
+@steers_all.register
+def _steers_all(admission: Dvfs) -> bool:
+    return True

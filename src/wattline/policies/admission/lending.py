@@ -10,7 +10,7 @@ that starts take it back in the same instant.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel, kernel_part
 from wattline.policies.admission.power import TOLERANCE
@@ -49,6 +49,10 @@ class Lending(NamedTuple):
     offers: Any
     memory: LendingMemory
     lends: int = 1
+
+    @property
+    def axis(self) -> Literal["admission"]:
+        return "admission"
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from wattline.policies.contract import starts_only
 from wattline.policies.from_view import decides_from_view
@@ -12,3 +12,7 @@ from wattline.policies.from_view import decides_from_view
 @starts_only
 class NoLimit(NamedTuple):
     """Power is measured, not limited."""
+
+    @property
+    def axis(self) -> Literal["admission"]:
+        return "admission"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.admission.power import never_fits, within_cap
@@ -27,6 +27,10 @@ class Wait(NamedTuple):
 
     wait_s: float = 30_000.0
     slots: int = 10
+
+    @property
+    def axis(self) -> Literal["admission"]:
+        return "admission"
 
 
 @implement(admit, Wait)

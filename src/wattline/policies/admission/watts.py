@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.admission.power import never_fits, within_cap
@@ -22,6 +22,10 @@ from wattline.policies.state import RUNNING, State
 @decides_from_view()
 class Watts(NamedTuple):
     """A job holds its watts from start to end; backfilling plans units and watts together."""
+
+    @property
+    def axis(self) -> Literal["admission"]:
+        return "admission"
 
 
 @kernel

@@ -25,7 +25,7 @@ The queue is kept in the order of planned starts, which are its keys; new entrie
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -59,6 +59,10 @@ from wattline.policies.state import ACT_WAKE, PLAN_STALE, State
 
 class Conservative(NamedTuple):
     """Backfilling that delays no job that came earlier."""
+
+    @property
+    def axis(self) -> Literal["backfill"]:
+        return "backfill"
 
 
 @implement(entry_key, Conservative)

@@ -18,7 +18,7 @@ would no longer end by the shadow time.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel, kernel_part, slot
 from wattline.policies.attempt import (
@@ -59,6 +59,10 @@ from wattline.policies.state import BLOCK, State
 @starts_only
 class Easy(NamedTuple):
     """Backfilling with one reservation, that of the first job that has to wait."""
+
+    @property
+    def axis(self) -> Literal["backfill"]:
+        return "backfill"
 
 
 @slot(1, default=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.attempt import serve_around_windows, serve_in_order
@@ -17,6 +17,10 @@ from wattline.policies.state import State
 @starts_only
 class NoBackfill(NamedTuple):
     """Strictly in order."""
+
+    @property
+    def axis(self) -> Literal["backfill"]:
+        return "backfill"
 
 
 @implement(schedule, NoBackfill)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -69,6 +69,10 @@ class Claimed(NamedTuple):
     learn: int = 1
     patience: float = 0.0
     """A job waits for a better class while the best free one scores worse by more than this."""
+
+    @property
+    def axis(self) -> Literal["configuration"]:
+        return "configuration"
 
 
 @kernel
@@ -154,6 +158,8 @@ def _take(st: State, claims: Claimed, position: int, row: int) -> None:
 @kernel
 def learn(claims: Claimed, row: int, time_s: float, energy_j: float) -> None:
     """Judge a claim by a run and correct it: the mean of its last 20 runs."""
+    if not (time_s > 0.0 and energy_j > 0.0):
+        return  # it was over at once, or drew what no meter saw: nothing to learn from
     option = claims.memory.options[row]
     off_s = (time_s - option.claimed_s) / option.claimed_s
     off_j = (energy_j - option.claimed_j) / option.claimed_j

@@ -6,7 +6,7 @@ because every type makes the machine code of the scheduler anew, and these diffe
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from wattline.model.errors import InputError
 from wattline.model.kernel import implement, kernel
@@ -34,6 +34,10 @@ class Moldable(NamedTuple):
     offers: Any
     rule: int
     threshold: float
+
+    @property
+    def axis(self) -> Literal["configuration"]:
+        return "configuration"
 
 
 def traditional(offers: Offers) -> Moldable:

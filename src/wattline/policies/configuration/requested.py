@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import as_queued, starts_only
@@ -14,6 +14,10 @@ from wattline.policies.state import State
 @starts_only
 class Requested(NamedTuple):
     """The size and time that the user asked for."""
+
+    @property
+    def axis(self) -> Literal["configuration"]:
+        return "configuration"
 
 
 @implement(as_queued, Requested)

@@ -8,7 +8,7 @@ when it was drawn, of running jobs too, so a burst of jobs is ordered while it r
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -50,6 +50,10 @@ class EnergyShare(NamedTuple):
     size: float = 0.0
     age_max_s: float = 604800.0
     half_life_s: float = 604800.0
+
+    @property
+    def axis(self) -> Literal["order"]:
+        return "order"
 
 
 def account_of(index: Mapping[str, int]) -> Find:

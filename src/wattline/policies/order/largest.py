@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import queue_key, starts_only
@@ -14,6 +14,10 @@ from wattline.policies.state import State
 @starts_only
 class Largest(NamedTuple):
     """The job that asks for most units first."""
+
+    @property
+    def axis(self) -> Literal["order"]:
+        return "order"
 
 
 @implement(queue_key, Largest)

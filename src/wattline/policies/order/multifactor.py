@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import keys_change, queue_key, starts_only
@@ -24,6 +24,10 @@ class Multifactor(NamedTuple):
     size: float = 1.0
     share: float = 0.0
     age_max_s: float = 604800.0
+
+    @property
+    def axis(self) -> Literal["order"]:
+        return "order"
 
 
 @implement(queue_key, Multifactor)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,10 @@ class Ranked(NamedTuple):
     """Jobs with smaller keys first, ties by submission."""
 
     memory: Keys
+
+    @property
+    def axis(self) -> Literal["order"]:
+        return "order"
 
 
 def ranked(key: Any) -> Ranked:

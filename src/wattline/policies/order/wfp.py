@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import key_by, keys_change, queue_key, starts_only
@@ -18,6 +18,10 @@ class Wfp(NamedTuple):
     """Largest size x (queued time / requested time)^exponent first."""
 
     exponent: float = 3.0
+
+    @property
+    def axis(self) -> Literal["order"]:
+        return "order"
 
 
 @implement(queue_key, Wfp)

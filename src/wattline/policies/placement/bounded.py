@@ -9,7 +9,7 @@ would find too few on an idle machine is refused.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import (
@@ -46,6 +46,10 @@ class Bounded(NamedTuple):
     whole_w: Any
     """Watts above idle that each entity has on an idle machine."""
     memory: BoundedMemory
+
+    @property
+    def axis(self) -> Literal["placement"]:
+        return "placement"
 
 
 @implement(place, Bounded)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.configuration.claimed import Claimed, chosen, free_of_kind, learn
@@ -15,6 +15,10 @@ class ClaimedNodes(NamedTuple):
     """The free nodes with the lowest numbers of the class that the configuration chose."""
 
     claims: Claimed
+
+    @property
+    def axis(self) -> Literal["placement"]:
+        return "placement"
 
 
 @implement(place, ClaimedNodes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import give_back, place, starts_only
@@ -13,6 +13,10 @@ from wattline.policies.state import NODE_BLOCK, State
 @starts_only
 class FirstFit(NamedTuple):
     """The free nodes with the lowest numbers."""
+
+    @property
+    def axis(self) -> Literal["placement"]:
+        return "placement"
 
 
 @implement(place, FirstFit)

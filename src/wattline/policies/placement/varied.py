@@ -8,7 +8,7 @@ the free nodes, and give each node of a job a cap in proportion to its factor.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import give_back, place
@@ -27,6 +27,10 @@ class Varied(NamedTuple):
     factor: Any
     order: Any
     fitted_caps: int = 0
+
+    @property
+    def axis(self) -> Literal["placement"]:
+        return "placement"
 
 
 @implement(place, Varied)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import Composition, entry_key, released, schedule
@@ -13,6 +13,10 @@ class ByType(NamedTuple):
     """Queues by type, standby jobs in front; in each queue first come, first served."""
 
     desk: Any
+
+    @property
+    def axis(self) -> Literal["backfill"]:
+        return "backfill"
 
 
 @implement(schedule, ByType)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import Composition, cycle_s, regulate
@@ -21,6 +21,10 @@ class EnergyQare(NamedTuple):
     """
 
     desk: Any
+
+    @property
+    def axis(self) -> Literal["regulation"]:
+        return "regulation"
 
 
 @implement(regulate, EnergyQare)

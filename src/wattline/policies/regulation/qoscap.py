@@ -8,7 +8,7 @@ for all: nothing starts above it, and what is left to do by caps the urgent jobs
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import Composition, cycle_s, regulate
@@ -33,6 +33,10 @@ class QosCap(NamedTuple):
     """Caps by each job's estimated degradation."""
 
     desk: Any
+
+    @property
+    def axis(self) -> Literal["regulation"]:
+        return "regulation"
 
 
 @implement(regulate, QosCap)

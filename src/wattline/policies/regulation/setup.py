@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,11 @@ from wattline.policies.declaration import REGULATION
 from wattline.policies.registry import choose
 from wattline.policies.regulation.byqueue import ByType
 from wattline.policies.regulation.desk import CONTROL, TRACE, TYPE, Desk, records
+from wattline.policies.regulation.typed import of_types
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class ContractPlan:
     """When to control, after which signal, with which bid.
 
     `average_w` and `reserve_w` have one value an hour; with `adaptive` they are found in the run.
@@ -55,21 +56,19 @@ class Plan:
 
 
 def make_desk(
-    plan: Plan,
+    plan: ContractPlan,
     types: Mapping[str, npt.ArrayLike],
     *,
     weights: npt.ArrayLike,
     standby: int,
-    kinds: npt.NDArray[np.int64],
+    names: Sequence[str] = (),
 ) -> Desk:
-    """The desk for these types (columns by name) and jobs (`kinds`: the type of each)."""
+    """The desk for these types: columns by name, and what each is called where that is known."""
     table = records(len(np.asarray(types["servers"])), TYPE)
     for name, values in types.items():
         table[name] = values
     by_hour = np.broadcast_to(np.asarray(weights, dtype=np.float64), (plan.hours, table.size))
     table["weight"] = by_hour[0]
-    if kinds.size and (kinds.min() < 0 or kinds.max() >= table.size):
-        raise InputError("every job needs a type: its application must name a row of the types")
     control = records(1, CONTROL)
     for name in ("start_s", "end_s", "cycle_s", "hour_s", "margin"):
         control[name] = getattr(plan, name)
@@ -81,6 +80,7 @@ def make_desk(
     times_s = plan.start_s + plan.cycle_s * np.arange(cycles)
     limit = np.full(cycles, np.inf) if plan.limit_w is None else plan.limit_w.sample(times_s)
     return Desk.start(
+        {"mark": of_types(types["servers"], names)},
         types=table,
         control=control,
         level=np.ascontiguousarray(plan.signal.sample(times_s)),

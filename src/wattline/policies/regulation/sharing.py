@@ -7,7 +7,7 @@ alike and differ in how weights and bid are chosen.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import Composition, cycle_s, regulate
@@ -33,6 +33,10 @@ class Sharing(NamedTuple):
     """Servers by weights, one cap ratio for all when above the target."""
 
     desk: Any
+
+    @property
+    def axis(self) -> Literal["regulation"]:
+        return "regulation"
 
 
 @implement(regulate, Sharing)

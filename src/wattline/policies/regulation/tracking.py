@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel, kernel_part
 from wattline.policies.contract import Composition, cycle_s, regulate
@@ -24,6 +24,10 @@ class Tracking(NamedTuple):
     """Start the oldest jobs that fit below the target; cap all alike when above it."""
 
     desk: Any
+
+    @property
+    def axis(self) -> Literal["regulation"]:
+        return "regulation"
 
 
 @implement(regulate, Tracking)

@@ -22,7 +22,7 @@ from wattline.policies.admission.none import NoLimit
 from wattline.policies.admission.wait import Wait
 from wattline.policies.backfill.easy import Easy
 from wattline.policies.configuration.requested import Requested
-from wattline.policies.contract import Composition
+from wattline.policies.contract import AdmissionPolicy, Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.policies.order.wfp import Wfp
 from wattline.policies.placement.counted import Counted
@@ -174,7 +174,7 @@ class Laboratory:
 
 def composition(case: Case) -> Composition:
     """The policy of a case."""
-    methods = {
+    methods: dict[str, AdmissionPolicy] = {
         "none": NoLimit(), "block": Block(), "wait": Wait(WAIT_S, WAIT_SLOTS),
         "dvfs": Dvfs(np.array([f**case.beta for f in LEVELS]),
                      np.array([power_factor(f, case.alpha) for f in LEVELS]),

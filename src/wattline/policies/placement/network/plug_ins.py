@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import counters_read, give_back, occupied, place
@@ -11,6 +11,7 @@ from wattline.policies.placement.network.by_key import by_key
 from wattline.policies.placement.network.fabric import Fabric, occupy, return_nodes, take_chosen
 from wattline.policies.placement.network.placements import PLACEMENTS
 from wattline.policies.state import State
+from wattline.policies.traits import routers_read
 
 
 class Simple(NamedTuple):
@@ -18,11 +19,19 @@ class Simple(NamedTuple):
 
     fabric: Fabric
 
+    @property
+    def axis(self) -> Literal["placement"]:
+        return "placement"
+
 
 class SlurmRouters(NamedTuple):
     """Slurm's rule for dragonflies."""
 
     fabric: Fabric
+
+    @property
+    def axis(self) -> Literal["placement"]:
+        return "placement"
 
 
 class RandomGroups(NamedTuple):
@@ -30,11 +39,19 @@ class RandomGroups(NamedTuple):
 
     fabric: Fabric
 
+    @property
+    def axis(self) -> Literal["placement"]:
+        return "placement"
+
 
 class RandomNodes(NamedTuple):
     """RDN: nodes drawn at random."""
 
     fabric: Fabric
+
+    @property
+    def axis(self) -> Literal["placement"]:
+        return "placement"
 
 
 class RandomRouters(NamedTuple):
@@ -42,11 +59,19 @@ class RandomRouters(NamedTuple):
 
     fabric: Fabric
 
+    @property
+    def axis(self) -> Literal["placement"]:
+        return "placement"
+
 
 class NodesInTurn(NamedTuple):
     """RRN: nodes from the groups in turn."""
 
     fabric: Fabric
+
+    @property
+    def axis(self) -> Literal["placement"]:
+        return "placement"
 
 
 class RoutersInTurn(NamedTuple):
@@ -54,11 +79,19 @@ class RoutersInTurn(NamedTuple):
 
     fabric: Fabric
 
+    @property
+    def axis(self) -> Literal["placement"]:
+        return "placement"
+
 
 class LevelSpread(NamedTuple):
     """Spread in the smallest level that the job fits in."""
 
     fabric: Fabric
+
+    @property
+    def axis(self) -> Literal["placement"]:
+        return "placement"
 
 
 class Jokanovic(NamedTuple):
@@ -66,17 +99,29 @@ class Jokanovic(NamedTuple):
 
     fabric: Fabric
 
+    @property
+    def axis(self) -> Literal["placement"]:
+        return "placement"
+
 
 class FewerRouters(NamedTuple):
     """Routers with the most idle nodes first."""
 
     fabric: Fabric
 
+    @property
+    def axis(self) -> Literal["placement"]:
+        return "placement"
+
 
 class Nedd(NamedTuple):
     """Quiet routers for jobs that are sensitive to congestion, busy ones for the others."""
 
     fabric: Fabric
+
+    @property
+    def axis(self) -> Literal["placement"]:
+        return "placement"
 
 
 class ByTraffic(NamedTuple):
@@ -85,11 +130,19 @@ class ByTraffic(NamedTuple):
     fabric: Fabric
     sign: float
 
+    @property
+    def axis(self) -> Literal["placement"]:
+        return "placement"
+
 
 class ByStalls(NamedTuple):
     """Routers with the fewest stalls first."""
 
     fabric: Fabric
+
+    @property
+    def axis(self) -> Literal["placement"]:
+        return "placement"
 
 
 def plug_in(name: str, fabric: Fabric) -> Any:
@@ -165,8 +218,13 @@ def _counters_read(st: State, placement: Any, router: int, stalls: float) -> Non
     placement.fabric.stalls[router] = stalls
 
 
+def _routers_read(placement: Any) -> int:
+    return len(placement.fabric.stalls)
+
+
 for _rule in dict.fromkeys(row.rule for row in PLACEMENTS.values()):
     _every = globals()[_rule]
     implement(give_back, _every)(_give_back)
     implement(occupied, _every)(_occupied)
     implement(counters_read, _every)(_counters_read)
+    routers_read.register(_every, _routers_read)

@@ -1,0 +1,62 @@
+"""What whoever runs a policy has to know of it beyond its slots; policies say it themselves.
+
+Each question has an answer that holds for a policy that says nothing; another one is registered for
+its type, beside the policy.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import NamedTuple
+
+from wattline.model.signal import FloatArray
+from wattline.policies.contract import AdmissionPolicy, PlacementPolicy, RegulationPolicy
+
+
+class JobLevels(NamedTuple):
+    """Speeds that jobs can be slowed down to one by one, from the slowest to the fastest."""
+
+    speed: FloatArray
+    dynamic: FloatArray
+    """Power above idle, relative to full speed."""
+
+    def same(self, other: JobLevels | None) -> bool:
+        """Whether a job may stay at its level when the other ladder takes over."""
+        return other is not None and all(
+            list(mine) == list(theirs) for mine, theirs in zip(self, other, strict=True))
+
+    @property
+    def full(self) -> int:
+        """The level of full speed, from which jobs can be slowed down; -1 where there is none."""
+        fast = len(self.speed) > 0 and self.speed[-1] == 1.0 and self.dynamic[-1] == 1.0
+        return len(self.speed) - 1 if fast else -1
+
+
+@singledispatch
+def chooses_nodes(placement: PlacementPolicy) -> bool:
+    """Whether jobs get certain nodes; otherwise units are only counted."""
+    return True
+
+
+@singledispatch
+def routers_read(placement: PlacementPolicy) -> int:
+    """Of how many routers it reads the counters of stalls."""
+    return 0
+
+
+@singledispatch
+def steers_all(admission: AdmissionPolicy) -> bool:
+    """Whether it slows all jobs together, and speeds them up again by itself."""
+    return False
+
+
+@singledispatch
+def job_levels(admission: AdmissionPolicy) -> JobLevels | None:
+    """The levels that it slows single jobs down to; None where it has none."""
+    return None
+
+
+@singledispatch
+def regulates(regulation: RegulationPolicy) -> bool:
+    """Whether it caps running jobs, and goes by the work that they declare and report."""
+    return True
