@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from tests.support.choices import planned
+from tests.support.regulated import MACHINE as CONTRACT_MACHINE
+from tests.support.regulated import regulated
 from tests.support.workloads import compose
 
 from wattline.books import (
@@ -37,6 +40,8 @@ from wattline.policies.admission.block import Block
 from wattline.policies.admission.dvfs import Dvfs
 from wattline.policies.admission.wait import Wait
 from wattline.policies.backfill.conservative import Conservative
+from wattline.policies.contract import Composition
+from wattline.policies.control import nodes_of
 from wattline.policies.order.wfp import Wfp
 from wattline.policies.placement.bounded_setup import bounded
 from wattline.policies.placement.first_fit import FirstFit
@@ -51,37 +56,86 @@ LEVELS = Dvfs(np.array([0.5, 1.0]), np.array([0.6, 1.0]), latency_s=1.0)
 
 SUCH = JobTable.build(submit_s=[0.0], run_s=[10.0], procs=[1])
 
+
+
+class Under(NamedTuple):
+    """A policy for the books, and what they are kept for."""
+
+    policy: Composition
+    terms: Terms
+    machine: Machine = MACHINE
+    applications: tuple[str, ...] = ("",)
+    """Of the jobs that are submitted."""
+    sizes: tuple[int, ...] = ()
+    """Their units, where those of an application are all alike."""
+
+    def open(self) -> Books:
+        return Books.open(self.machine, self.policy, self.terms, cap_w=3600.0, cap_w_max=3600.0)
+
+
+def planned_case(case: str, *applications: str) -> Under:
+    made = planned(case)
+    return Under(made.policy, made.rules.terms, made.machine, applications or ("",))
+
+
 POLICIES: dict[str, Any] = {
-    "easy": lambda: (compose(), Terms()),
-    "conservative-block": lambda: (compose(backfill=Conservative(), admission=Block()), Terms()),
-    "wait": lambda: (compose(admission=Wait(20.0, 3)), Terms()),
-    "wfp-dvfs-nodes": lambda: (compose(order=Wfp(), admission=LEVELS, placement=FirstFit()),
+    "easy": lambda: Under(compose(), Terms()),
+    "conservative-block": lambda: Under(
+        compose(backfill=Conservative(), admission=Block()), Terms()),
+    "wait": lambda: Under(compose(admission=Wait(20.0, 3)), Terms()),
+    "wfp-dvfs-nodes": lambda: Under(compose(order=Wfp(), admission=LEVELS, placement=FirstFit()),
                                Terms(choose_nodes=True)),
-    "bounded": lambda: (compose(placement=bounded(power_view(
+    "bounded": lambda: Under(compose(placement=bounded(power_view(
         MACHINE, limits_w={"rack0": 800.0}), MACHINE)), Terms(choose_nodes=True)),
-    "adaptive": lambda: (compose(admission=adaptive(MACHINE)), Terms()),
-    "shut-nodes": lambda: (compose(
+    "adaptive": lambda: Under(compose(admission=adaptive(MACHINE)), Terms()),
+    "shut-nodes": lambda: Under(compose(
         admission=adaptive(MACHINE, strategy=Strategy.SHUT, jobs=SUCH), placement=FirstFit()),
         Terms(choose_nodes=True)),
-    "reserved": lambda: (compose(), Terms(reservations=(Reservation(30.0, 40.0, nodes=5),))),
+    "reserved": lambda: Under(compose(), Terms(reservations=(Reservation(30.0, 40.0, nodes=5),))),
+    "budget": lambda: planned_case("power.budget, mix"),
+    "energy-share": lambda: planned_case("order.energy-share"),
+    "lending": lambda: planned_case("power.lending", "BT-MZ", "SPhot"),
+    "claims": lambda: planned_case("placement.claims", "EP.A", "CG.A"),
+    "network": lambda: planned_case("placement.low-stall-router"),
+    "contract": lambda: Under(regulated("qoscap"), Terms(), CONTRACT_MACHINE, ("small", "large"),
+                              (1, 3)),
 }
 
 
-def stream(random: np.random.Generator, now_s: float, books: Books) -> tuple[Any, list[Any]]:
+NEXT = {"easy": "wait", "wait": "adaptive", "adaptive": "conservative-block",
+        "shut-nodes": "wfp-dvfs-nodes", "wfp-dvfs-nodes": "bounded", "reserved": "easy"}
+"""Which policy takes over in the last quarter."""
+
+
+def next_policy(name: str) -> Under:
+    found: Under = POLICIES[NEXT[name]]()
+    return found
+
+
+def stream(
+    random: np.random.Generator, now_s: float, books: Books, under: Under
+) -> tuple[Any, list[Any]]:
     """A time, now and then in the past or none, and up to six events, sensible or not."""
     time_s = now_s + float(random.integers(0, 8))
     if random.random() < 0.05:
         time_s = random.choice(np.array([now_s - 5.0, "soon", None, HUGE], dtype=object))
-    return time_s, [event(random, books) for _ in range(random.integers(0, 7))]
+    return time_s, [event(random, books, under) for _ in range(random.integers(0, 7))]
 
 
-def event(random: np.random.Generator, books: Books) -> Any:
+def event(random: np.random.Generator, books: Books, under: Under) -> Any:
+    applications = under.applications
+    kind = int(random.integers(0, len(applications)))
+    about: dict[str, Any] = {} if random.random() < 0.1 else {
+        "work_s": float(random.integers(1, 30)),
+        **({"application": applications[kind], "codes": {"application": kind}}
+           if applications[kind] else {})}
     known = [each.job for each in books.roll.jobs]
     job = int(random.choice(known)) if known and random.random() < 0.8 else 999
     new = int(random.integers(0, 1000))
     if random.random() < 0.4:
-        return Submitted(new, int(random.integers(1, 9)), float(random.integers(1, 40)),
-                         after=job if random.random() < 0.2 else None)
+        units = under.sizes[kind] if under.sizes else int(random.integers(1, 9))
+        return Submitted(new, units, float(random.integers(1, 40)),
+                         after=job if random.random() < 0.2 else None, **about)
     if random.random() < 0.3:
         return Ended(job, bool(random.random() < 0.8))
     node = int(random.integers(-1, UNITS + 2))
@@ -119,6 +173,19 @@ def beyond_bounds(job: int, new: int, name: str) -> list[Any]:
     ]
 
 
+def idle_units_w(books: Books) -> float:
+    """What units draw that are on and run nothing."""
+    state, clock = books.state, books.state.clock[0]
+    running = state.running[: clock.running]
+    if len(state.kinds) == 1:
+        busy = int(state.live.units[running].sum())
+        return float((clock.units - busy - clock.off - clock.down - clock.changing) * clock.idle_w)
+    idle = (state.node_down == 0) & (state.nodes.power == 0)
+    for row in running:
+        idle[list(nodes_of(state, int(row)))] = False
+    return float(state.kinds.idle_w[state.nodes.kind[idle]].sum())
+
+
 def wrong(books: Books) -> list[str]:
     """What does not add up in the books."""
     state, clock = books.state, books.state.clock[0]
@@ -146,8 +213,7 @@ def wrong(books: Books) -> list[str]:
     queue = state.queue.job[clock.queue_first: clock.queue_last]
     if sorted(queue) != sorted(np.flatnonzero(live.state == QUEUED)):
         found.append("the queue")
-    idle_w = (clock.units - busy - clock.off - clock.down - clock.changing) * clock.idle_w
-    idle_w += clock.changing_w
+    idle_w = idle_units_w(books) + clock.changing_w
     power_w = idle_w + (clock.off + clock.down) * clock.off_w + live.power_w[running].sum()
     if abs(power_w + clock.rest_w - clock.power_w) > 1e-6 * (1.0 + clock.power_w):
         found.append(f"power {clock.power_w} where parts give {power_w + clock.rest_w}")
@@ -171,27 +237,28 @@ def hostile(name: str, seeds: int, steps: int) -> dict[str, Any]:
     reasons: set[str] = set()
     for seed in range(seeds):
         random = np.random.default_rng(seed)
-        policy, terms = POLICIES[name]()
-        books = Books.open(MACHINE, policy, terms, cap_w=3600.0, cap_w_max=3600.0)
+        under = POLICIES[name]()
+        books = under.open()
         lines: list[str] = []
         books.keep_journal(JournalWriter(lines.append))
         for step in range(steps):
-            time_s, events = stream(random, books.now_s, books)
+            time_s, events = stream(random, books.now_s, books, under)
             decisions += len(books.step(time_s, events))
             taken += len(events) - len(books.refused)
             refused += len(books.refused)
             reasons |= {each.reason.split("'")[0] for each in books.refused}
             problems += [f"seed {seed}, step {step}: {each}" for each in wrong(books)]
+            if step == 3 * steps // 4 and name in NEXT:
+                books = books.with_policy(next_policy(name).policy)
             if step == steps // 2:
-                policy, terms = POLICIES[name]()
-                loaded = Books.load(books.save(), MACHINE, policy, terms)
+                again = POLICIES[name]()
+                loaded = Books.load(books.save(), again.machine, again.policy, again.terms)
                 loaded.journal, books = books.journal, loaded
             if problems:
                 return {"problems": problems[:3]}
-        policy, terms = POLICIES[name]()
-        fresh = Books.open(MACHINE, policy, terms, cap_w=3600.0, cap_w_max=3600.0)
-        again = replay(fresh, read_journal("".join(lines), "journal").entries())
-        if not again.equal:
-            return {"problems": [f"seed {seed}: the journal replays otherwise: {again}"]}
+        told = read_journal("".join(lines), "journal").entries()
+        repeated = replay(POLICIES[name]().open(), told, lambda said: next_policy(name).policy)
+        if not repeated.equal:
+            return {"problems": [f"seed {seed}: the journal replays otherwise: {repeated}"]}
     return {"problems": [], "taken": taken, "refused": refused, "decisions": decisions,
             "reasons": sorted(reasons)}

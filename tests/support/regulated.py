@@ -12,7 +12,7 @@ from wattline.model.machine import Machine, NodeClass
 from wattline.model.signal import Signal
 from wattline.policies.contract import Composition
 from wattline.policies.registry import built_in
-from wattline.policies.regulation.setup import Plan, axes, make_desk
+from wattline.policies.regulation.setup import ContractPlan, axes, make_desk
 
 SERVERS = 12
 IDLE_W = 50.0
@@ -26,9 +26,9 @@ NAMES = tuple(built_in()["regulation"])
 def regulated(name: str, **plan: Any) -> Composition:
     """The policy of this name for a contract of two minutes with a signal that swings."""
     signal = Signal.from_steps([(8.0 * step, (-1.0) ** step * 0.7) for step in range(15)])
-    made = Plan(0.0, DURATION_S, signal, average_w=np.array([1500.0]),
+    made = ContractPlan(0.0, DURATION_S, signal, average_w=np.array([1500.0]),
                 reserve_w=np.array([400.0]), cycle_s=2.0, **plan)
-    desk = make_desk(made, TYPES, weights=[0.5, 0.5], standby=-1, kinds=np.zeros(1, np.int64))
+    desk = make_desk(made, TYPES, weights=[0.5, 0.5], standby=-1, names=("small", "large"))
     backfill, regulation = axes(name, desk)
     return compose(backfill=backfill, regulation=regulation)
 

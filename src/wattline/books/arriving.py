@@ -21,6 +21,7 @@ from wattline.policies.state import (
     PAUSED,
     PLAN_STALE,
     QUEUED,
+    REFUSED,
     RESUMING,
     RUNNING,
     State,
@@ -51,6 +52,8 @@ def start_elsewhere(
     """Somebody else started a job on the nodes that were named before."""
     clock = st.clock[0]
     live = st.live[job]
+    if live.state == REFUSED:  # whoever started it knows better; it is not over
+        record.meter[0].done -= 1
     leave_waiting(st, job)
     live.idle_w = live.units * clock.idle_w
     if st.nodes.size > 0:

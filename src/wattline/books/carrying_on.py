@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from wattline.books.books import Books
-from wattline.books.journal import Entry, Journal, JournalWriter
+from wattline.books.journal import Journal, JournalEntry, JournalWriter
 from wattline.books.replay import MakePolicy, replay
 from wattline.model.errors import InputError
 
@@ -17,21 +17,21 @@ def carry_on(
     """Tell loaded books what their journal holds beyond the moment they were saved.
 
     From then on they write into it again: `write` puts a line at its end. Where the writer was
-    interrupted in the middle of a line, cut `journal.torn` off the file first. The books come back,
-    others than those given where the policy was changed after they were saved.
+    interrupted in the middle of a line, cut `journal.torn` off the file first. The given books
+    stay as they are; others come back that have caught up.
     """
     rest = _not_known_yet(books, journal)
-    found = replay(books, rest, make_policy)
+    copy = books.copy()
+    found = replay(copy, rest, make_policy)
     if not found.equal:
         raise InputError(f"{journal.source}: these books decide otherwise than the journal says "
                          f"from {rest[0].time_s:g} s on: they were kept under other rules")
-    caught_up = found.books or books
-    caught_up.written = None
+    caught_up = found.books or copy
     caught_up.journal = JournalWriter(write, keeps_work=keeps_work, position=journal.position)
     return caught_up
 
 
-def _not_known_yet(books: Books, journal: Journal) -> list[Entry]:
+def _not_known_yet(books: Books, journal: Journal) -> list[JournalEntry]:
     """The entries after the books were saved."""
     if books.written is None:
         raise InputError("these books had no journal when they were saved")

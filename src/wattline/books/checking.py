@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +44,8 @@ from wattline.books.possible import (
 from wattline.model.errors import InputError
 from wattline.policies.control import nodes_of
 from wattline.policies.memory import memories
-from wattline.policies.state import ASIDE, HELD, OVER, PAUSED, PENDING, QUEUED, RUNNING
+from wattline.policies.state import ASIDE, HELD, OVER, PAUSED, PENDING, QUEUED, REFUSED, RUNNING
+from wattline.policies.traits import regulates, routers_read
 
 if TYPE_CHECKING:
     from wattline.books.books import Books
@@ -107,7 +108,7 @@ class Checker:
 
     def _look_at(self, event: Event) -> None:
         try:
-            reason = getattr(self, f"_{type(event).__name__.lower()}")(event)
+            reason = _LOOKS[type(event)](self, event)
         except (InputError, TypeError, ValueError, AttributeError, OverflowError) as error:
             reason = str(error) if isinstance(error, InputError) else (
                 f"it holds what cannot be read ({error})")
@@ -159,7 +160,7 @@ class Checker:
         self._freed |= {node for node in nodes if not self.books.state.node_down[node]}
 
     def _started(self, event: Started) -> str:
-        row, reason = self._known(event.job, RUNNING, QUEUED, ASIDE, HELD)
+        row, reason = self._known(event.job, RUNNING, QUEUED, ASIDE, HELD, REFUSED)
         if reason:
             return reason
         live = self.books.state.live[row]
@@ -210,7 +211,7 @@ class Checker:
         self._add(code.ELSEWHERE, row, len(event.nodes))
         return ""
 
-    def _notstarted(self, event: NotStarted) -> str:
+    def _not_started(self, event: NotStarted) -> str:
         row, reason = self._known(event.job, RUNNING)
         if reason:
             return reason
@@ -231,10 +232,10 @@ class Checker:
             return f"there is no node {shown(strange[0])}; they are 0 to {count - 1}"
         return "a node is named twice" if len(set(nodes)) < len(nodes) else ""
 
-    def _nodesdown(self, event: NodesDown) -> str:
+    def _nodes_down(self, event: NodesDown) -> str:
         return self._outage(event, code.DOWN)
 
-    def _nodesup(self, event: NodesUp) -> str:
+    def _nodes_up(self, event: NodesUp) -> str:
         return self._outage(event, code.UP)
 
     def _outage(self, event: NodesDown | NodesUp, kind: Any) -> str:
@@ -262,7 +263,7 @@ class Checker:
         self._broken = self._broken - set(nodes) if up else self._broken | set(nodes)
         return ""
 
-    def _reservationremoved(self, event: ReservationRemoved) -> str:
+    def _reservation_removed(self, event: ReservationRemoved) -> str:
         row = self.books.reservations.get(event.name, -1) if isinstance(event.name, str) else -1
         if row < 0 and any(held.name == event.name for held in self.books.terms.reservations):
             return (f"reservation '{event.name}' was there from the beginning and keeps watts, "
@@ -281,7 +282,7 @@ class Checker:
             self._add(code.RESERVED, -1, row)
         return reason
 
-    def _capchanged(self, event: CapChanged) -> str:
+    def _cap_changed(self, event: CapChanged) -> str:
         reason = no_cap(event.watts)
         if not reason:
             self._add(code.CAP, -1, event.watts)
@@ -312,8 +313,9 @@ class Checker:
         return reason
 
     def _stalled(self, event: Stalled) -> str:
-        fabric = getattr(self.books.policy.placement, "fabric", None)
-        routers = MOST_FIGURE if fabric is None else len(fabric.stalls)
+        routers = routers_read(self.books.policy.placement)
+        if not routers:
+            return "the placement of these books reads no counters of routers"
         strange = [router for router, stalls in event.stalls.items()
                    if not is_whole(router) or not 0 <= router < routers
                    or no_figure("stalls", stalls)]
@@ -329,6 +331,8 @@ class Checker:
         if event.job in roll or event.job in self._arriving or event.job in roll.over:
             return f"job '{event.job}' was submitted before"
         reason = no_job(event, int(self.books.state.clock[0].units))
+        if not reason and regulates(self.books.policy.regulation) and not event.work_s < np.inf:
+            reason = "it declares no work (work_s), by which a contract's jobs are judged"
         if reason:
             return f"job '{event.job}': {reason}"
         self._arriving[event.job] = event
@@ -394,4 +398,12 @@ class Checker:
         return reason
 
 
+_LOOKS: dict[type, Callable[[Checker, Any], str]] = {
+    Ended: Checker._ended, Started: Checker._started, NotStarted: Checker._not_started,
+    NodesDown: Checker._nodes_down, NodesUp: Checker._nodes_up,
+    ReservationRemoved: Checker._reservation_removed, Reserved: Checker._reserved,
+    CapChanged: Checker._cap_changed, Measured: Checker._measured, Paced: Checker._paced,
+    Stalled: Checker._stalled, Submitted: Checker._submitted, Cancelled: Checker._cancelled,
+    Changed: Checker._changed,
+}
 _RANK = {kind: rank for rank, kind in enumerate(ORDER)}

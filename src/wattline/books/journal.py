@@ -32,7 +32,7 @@ Position = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Entry:
+class JournalEntry:
     """One step: its time, its events, and what was decided; without a decision, only applied."""
 
     time_s: float
@@ -149,7 +149,7 @@ class Journal:
         """Where it stands after the entry that was read last."""
         return self._seen, self._sum
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[JournalEntry]:
         self.complete = False
         for number, line in enumerate(self.lines, start=2):
             place = f"{self.source}, line {number}"
@@ -191,7 +191,7 @@ def _read(line: str, summed: int, place: str) -> tuple[Any, int, bool]:
     return value, said, said == zlib.crc32(text.encode(), summed)
 
 
-def _entry(value: Any, place: str) -> Entry:
+def _entry(value: Any, place: str) -> JournalEntry:
     if not isinstance(value, list) or len(value) < 2:
         raise InputError(f"{place}: this is neither a step of a journal nor its end")
     try:
@@ -199,7 +199,7 @@ def _entry(value: Any, place: str) -> Entry:
         if not math.isfinite(time_s):
             raise ValueError(f"the time {time_s}")
         if isinstance(value[1], dict):
-            return Entry(time_s, (), None, dict(value[1]["policy"]))
+            return JournalEntry(time_s, (), None, dict(value[1]["policy"]))
         events = tuple(event_from(each) for each in value[1])
         decided = value[2] if len(value) > 2 else None
         decisions = None if decided is None else tuple(decision_from(each) for each in decided)
@@ -208,4 +208,4 @@ def _entry(value: Any, place: str) -> Entry:
         raise InputError(f"{place}: {error}") from None
     except KeyError:
         raise InputError(f"{place}: this is neither a step nor a change of the policy") from None
-    return Entry(time_s, events, decisions, refused=refused)
+    return JournalEntry(time_s, events, decisions, refused=refused)

@@ -10,7 +10,7 @@ from wattline.books.books import Books
 from wattline.books.decision import Decision
 from wattline.books.encoding import policy_names
 from wattline.books.events import Refused
-from wattline.books.journal import Entry
+from wattline.books.journal import JournalEntry
 from wattline.model.errors import InputError
 from wattline.policies.contract import Composition
 
@@ -50,9 +50,9 @@ MakePolicy = Callable[[dict[str, Any]], Composition]
 
 
 def replay(
-    books: Books, entries: Iterable[Entry],
+    books: Books, entries: Iterable[JournalEntry],
     make_policy: MakePolicy | None = None,
-    watch: Callable[[Entry, tuple[Decision, ...]], None] | None = None,
+    watch: Callable[[JournalEntry, tuple[Decision, ...]], None] | None = None,
 ) -> Replay:
     """Tell the books what a journal says happened, and compare what they decide."""
     found = Replay(books=books)
@@ -78,7 +78,7 @@ def replay(
     return found
 
 
-def _changed(books: Books, entry: Entry, make_policy: MakePolicy | None) -> Books:
+def _changed(books: Books, entry: JournalEntry, make_policy: MakePolicy | None) -> Books:
     """The books under the policy that decides from this entry on."""
     axes = [str(axis) for axis in entry.policy.get("axes", ())]
     if make_policy is None:

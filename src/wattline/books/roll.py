@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wattline.books.events import Key, Submitted
+from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.policies.state import CANCELLED, DONE, REFUSED, State, fill_rows, follow
 
@@ -35,6 +36,8 @@ class Roll:
         self.codes: dict[str, dict[str, int]] = {column: {} for column in NAMED}
         self._names: dict[str, list[str]] = {column: [] for column in NAMED}
         """The names behind the codes of each column; a code without a name stands for itself."""
+        self.own_codes: set[str] = set()
+        """Columns for which the teller has numbers of its own."""
         self.over: dict[Key, float] = {}
         """When the last jobs that are over and forgotten ended; those that did not run at -inf."""
 
@@ -47,6 +50,7 @@ class Roll:
         made._rows = {job.job: row for row, job in enumerate(made.jobs)}
         made.codes = {column: dict(known) for column, known in said["codes"].items()}
         made._names = {column: list(known) for column, known in made.codes.items()}
+        made.own_codes = set(said.get("own_codes", ()))
         made.over = dict(said["over"])
         return made
 
@@ -61,6 +65,7 @@ class Roll:
                 if job.names or job.codes or job.logged or job.after is not None
                 or job.account or job.application or job.gres}
         return {"keys": [job.job for job in self.jobs], "more": more, "codes": self.codes,
+                "own_codes": sorted(self.own_codes),
                 "over": list(self.over.items())}
 
     def numbers(self) -> Any:
@@ -86,6 +91,7 @@ class Roll:
         other._rows = dict(self._rows)
         other.jobs = list(self.jobs)
         other.over = dict(self.over)
+        other.own_codes = set(self.own_codes)
         other.codes = {column: dict(codes) for column, codes in self.codes.items()}
         other._names = {column: list(names) for column, names in self._names.items()}
         return other
@@ -133,12 +139,19 @@ class Roll:
 
     def code(self, job: Submitted, column: str) -> int:
         """The teller's own number, or one for each name in the order in which they are met."""
+        known = self.codes[column]
         if column in job.codes:
+            if known:
+                raise InputError(f"job '{job.job}' has a number for its {column}; those before had "
+                                 "names alone, whose numbers the books gave: say one or the other")
+            self.own_codes.add(column)
             return job.codes[column]
         name = name_of(job, column)
         if not name:
             return -1
-        known = self.codes[column]
+        if column in self.own_codes:
+            raise InputError(f"job '{job.job}' names its {column} without a number; those before "
+                             "had numbers: say one or the other")
         return known.setdefault(name, len(known))
 
     def remember(self, state: State) -> None:

@@ -29,7 +29,7 @@ from wattline.books import (
     Submitted,
 )
 from wattline.books.events import Key
-from wattline.books.journal import Entry
+from wattline.books.journal import JournalEntry
 from wattline.books.replay import Replay, replay
 from wattline.engine.simulate import collect
 from wattline.engine.telling import Switch, Teller
@@ -80,7 +80,7 @@ class Since:
             raise InputError(f"'{text}' names no decision; they count from 1, as in decision:17")
         return cls(decision=int(number[:12]))
 
-    def cut(self, entries: Sequence[Entry]) -> tuple[int, float]:
+    def cut(self, entries: Sequence[JournalEntry]) -> tuple[int, float]:
         """The first entry that is decided anew, and from when on."""
         seen = 0
         for place, entry in enumerate(entries):
@@ -137,7 +137,7 @@ class _Question:
     """A journal, a policy, and from where on it is asked."""
 
     head: Mapping[str, Any]
-    entries: Sequence[Entry]
+    entries: Sequence[JournalEntry]
     place: int
     """The first entry that is decided anew."""
     from_s: float | None
@@ -153,7 +153,7 @@ class _Question:
 
     @classmethod
     def of(
-        cls, head: Mapping[str, Any], entries: Sequence[Entry], other: Scenario,
+        cls, head: Mapping[str, Any], entries: Sequence[JournalEntry], other: Scenario,
         since: Since | None, source: str, allow_code: bool,
     ) -> _Question:
         place, from_s = (0, None) if since is None else since.cut(entries)

@@ -10,7 +10,7 @@ import numpy as np
 
 from wattline.books.decision import Decision
 from wattline.books.events import Key
-from wattline.books.journal import Entry
+from wattline.books.journal import JournalEntry
 from wattline.books.replay import Difference, Replay
 from wattline.engine.telling import Teller
 
@@ -24,7 +24,7 @@ class Comparison:
     A machine is looked at more often than anything happens to it, a simulated world is not.
     """
 
-    def __init__(self, found: Replay, entries: Sequence[Entry], teller: Teller) -> None:
+    def __init__(self, found: Replay, entries: Sequence[JournalEntry], teller: Teller) -> None:
         self._found = found
         self._theirs = [entry for entry in entries if entry.decisions]
         self._place = 0

@@ -54,9 +54,12 @@ def asked(
     scenario: Source | None = None, *, trace: Source | None = None, machine: Any = None,
     policies: Mapping[str, PolicyChoice | None] | None = None, cap: Any = None,
     watch_cap: Any = None, policy: Policy | None = None, allow_code: bool = False,
-    fields: Mapping[str, Any] | None = None,
+    fields: Mapping[str, Any] | None = None, called: str = "simulate()",
 ) -> Asked:
-    """Put together what was given; later ones go before earlier ones: file, objects, fields."""
+    """Put together what was given; later ones go before earlier ones: file, objects, fields.
+
+    `called` is what the caller wrote, for messages about it.
+    """
     if policy is not None:
         _check_policy(policy)
     if trace is None and scenario is not None and not _is_scenario(scenario):
@@ -67,7 +70,7 @@ def asked(
     source = None if trace is None else _source(trace)
     if source is not None:
         changes = {"trace": {"file": source}} | changes
-    found, named = _scenario(scenario, source, changes)
+    found, named = _scenario(scenario, source, changes, called)
     there = None if trace is None or isinstance(trace, (str, Path)) else _jobs(trace, found)
     return Asked(found, there, policy, chosen, allow_code or (named and not any(
         names_code(changes, each) for each in code_of(found.policy))))
@@ -94,7 +97,7 @@ def _source(trace: Source) -> str:
 
 
 def _scenario(
-    given: Source | None, source: str | None, changes: Mapping[str, Any]
+    given: Source | None, source: str | None, changes: Mapping[str, Any], called: str
 ) -> tuple[Scenario, bool]:
     """The scenario, and whether it comes from a file that the caller named."""
     if isinstance(given, Scenario):
@@ -105,7 +108,7 @@ def _scenario(
     if isinstance(given, (str, Path)):
         return load(given, changes), True
     name = "run" if source is None else Path(source).name.split(".")[0][:200] or "run"
-    return validate(changed({"name": name}, changes), "simulate()"), False
+    return validate(changed({"name": name}, changes), called), False
 
 
 def _jobs(given: Source, scenario: Scenario) -> Trace:

@@ -13,7 +13,7 @@ from typing import Any
 
 from wattline.books import Books, JournalWriter, Submitted
 from wattline.books.events import Key
-from wattline.books.journal import MARK, Entry, read_journal
+from wattline.books.journal import MARK, JournalEntry, read_journal
 from wattline.books.replay import Replay, replay
 from wattline.books.roll import NAMED, Roll, figures, name_of
 from wattline.engine.simulate import collect
@@ -147,7 +147,7 @@ def journal_at(path: str | Path) -> Any:
 
 
 def plan_of(
-    head: Mapping[str, Any], entries: Sequence[Entry], source: str,
+    head: Mapping[str, Any], entries: Sequence[JournalEntry], source: str,
     work_s: Mapping[Any, float] | None = None, *, allow_code: bool,
 ) -> Plan:
     if not isinstance(head.get("scenario"), dict):
@@ -176,7 +176,7 @@ def books_of(head: Mapping[str, Any], ready: Plan) -> Books:
 
 
 def _submissions(
-    entries: Sequence[Entry], work_s: Mapping[Any, float]
+    entries: Sequence[JournalEntry], work_s: Mapping[Any, float]
 ) -> tuple[JobTable, dict[str, Any]]:
     """The jobs of a journal as a table, with the codes and names that it gives them."""
     found = [(entry.time_s, event) for entry in entries for event in entry.events

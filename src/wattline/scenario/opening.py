@@ -45,7 +45,8 @@ def open_books(
     policies = {"order": order, "backfill": backfill, "power": power, "configure": configure,
                 "placement": placement}
     found = asked(scenario, trace=JobTable.build(submit_s=[], run_s=[], procs=[]), machine=machine,
-                  policies=policies, cap=cap, allow_code=allow_code, fields=fields)
+                  policies=policies, cap=cap, allow_code=allow_code, fields=fields,
+                  called="open_books()")
     if not isinstance(start_s, (int, float)) or not abs(start_s) <= MOST_FIGURE:
         raise InputError(f"start_s is {start_s}, must be a number of seconds")
     given = found.scenario.power.cap

@@ -39,7 +39,7 @@ from wattline.policies.order.fcfs import Fcfs
 from wattline.policies.placement.counted import Counted
 from wattline.policies.placement.first_fit import FirstFit
 from wattline.policies.regulation.desk import Desk
-from wattline.policies.regulation.setup import Plan, axes, make_desk
+from wattline.policies.regulation.setup import ContractPlan, axes, make_desk
 
 COLUMNS = ("servers", "time_s_min", "time_s_max", "power_w_max", "power_w_min", "threshold")
 
@@ -185,7 +185,7 @@ def _desk(
             case.workload.range.check(offered, job_types=len(case.workload.types))
     if len(bids) != hours:
         raise InputError(f"{len(bids)} bids are given for {hours} hours")
-    plan = Plan(
+    plan = ContractPlan(
         case.start_s, case.end_s, case.signal,
         np.array([b.average_w if b else 0.0 for b in bids]),
         np.array([b.reserve_w if b else 0.0 for b in bids]),
@@ -202,7 +202,7 @@ def _desk(
     desk = make_desk(
         plan, columns, standby=standby,
         weights=np.array([(*w, 0.0)[: len(case.types)] for w in by_hour]),
-        kinds=case.jobs.application,
+        names=[t.name for t in case.types],
     )  # fmt: skip
     return desk, weights
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from wattline.books import Ended, NotStarted, Paced, Started
 from wattline.books.events import Event, Key
-from wattline.books.journal import Entry
+from wattline.books.journal import JournalEntry
 
 
 class WorkSeen:
@@ -21,7 +21,7 @@ class WorkSeen:
         """When each job that began first did."""
         self.ended: set[Key] = set()
 
-    def read(self, entries: Iterable[Entry]) -> None:
+    def read(self, entries: Iterable[JournalEntry]) -> None:
         for entry in entries:
             for event in entry.events:
                 self._see(event, entry.time_s)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wattline.books import Books, Submitted
-from wattline.books.journal import Entry, JournalLines, read_journal
+from wattline.books.journal import JournalEntry, JournalLines, read_journal
 from wattline.books.replay import replay
 from wattline.engine.prepare import Rules, cap_steps
 from wattline.engine.simulate import collect, simulate
@@ -89,7 +89,9 @@ def _journal(teller: Teller, declares: bool) -> str:
     return "".join(lines)
 
 
-def _again(name: str, books: Books, entries: list[Entry], forgets: bool = False) -> list[str]:
+def _again(
+    name: str, books: Books, entries: list[JournalEntry], forgets: bool = False
+) -> list[str]:
     found = replay(books, entries, watch=lambda *_: books.compact() if forgets else None)
     if found.equal:
         return []

@@ -211,3 +211,94 @@ def test_what_contradicts_what_was_told_before_is_refused() -> None:
     assert reasons == [[], ["node 6 is out of order already"], ["node 5 is in order"], [],
                        ["job 'a' is on 2 nodes and asked for 3"], []]
     assert down == 0
+
+
+def test_a_refused_job_that_somebody_starts_is_counted() -> None:
+    """Whoever started it knows better: its units and watts are gone, and its end is heard of."""
+    found = in_plain(BOOKS + """
+    books = opened(compose(admission=Block()), cap_w=1000.0, cap_w_max=1000.0)
+    first = told(books.step(0, [Submitted("a", 6, 60.0)]))
+    books.step(5, [Started("a")])
+    held = [[each.reason for each in books.refused], int(books.state.clock[0].free),
+            int(books.record.meter[0].done)]
+    books.step(9, [Ended("a")])
+    result = [first, held, int(books.state.clock[0].free), int(books.record.meter[0].done),
+              float(books.power_w)]
+    """)
+    assert found == [[["refuse", "a"]], [[], 2, 0], 8, 1, 720.0]
+
+
+def test_stalls_are_refused_where_nobody_reads_them() -> None:
+    found = in_plain(BOOKS + """
+    books = opened()
+    books.step(0, [Stalled({3: 7.0})])
+    result = [each.reason for each in books.refused]
+    """)
+    assert found == ["the placement of these books reads no counters of routers"]
+
+
+@pytest.mark.parametrize(("first", "second", "reason"), [
+    ("names={'user': 'ann'}", "codes={'user': 0}", "has a number for its user"),
+    ("codes={'user': 0}", "names={'user': 'ann'}", "names its user without a number"),
+])
+def test_numbers_of_the_teller_and_of_the_books_are_not_mixed(first, second, reason) -> None:
+    """Otherwise two users would be one. It holds after loading, too."""
+    found = in_plain(BOOKS + f"""
+    books = opened()
+    books.step(0, [Submitted("a", 1, 60.0, {first})])
+    books = Books.load(books.save(), books.machine, compose(), books.terms)
+    books.step(1, [Submitted("b", 1, 60.0, {second}), Submitted("c", 1, 60.0, {first})])
+    result = [[each.event.job, each.reason] for each in books.refused]
+    """)
+    assert [job for job, _ in found] == ["b"]
+    assert reason in found[0][1]
+
+
+CONTRACT = BOOKS + """
+    from tests.support.regulated import MACHINE as SERVERS, regulated
+    books = Books.open(SERVERS, regulated("qoscap"))
+    def submit(job, units, application, kind, **more):
+        books.step(books.now_s, [Submitted(job, units, 60.0, application=application,
+                                           codes={"application": kind}, **more)])
+        return [each.reason for each in books.refused]
+"""
+
+
+@pytest.mark.parametrize(("job", "reason"), [
+    ("'a', 3, 'small', 0, work_s=9.0", "a job of 3 servers; those of type small have 1"),
+    ("'a', 1, 'large', 0, work_s=9.0", "that of type 'small'"),
+    ("'a', 1, 'other', 2, work_s=9.0", "every job needs a type"),
+    ("'a', 1, 'small', 0", "declares no work"),
+])
+def test_a_contract_takes_only_jobs_of_its_types(job, reason) -> None:
+    """One of another size would be given servers that are not free."""
+    found = in_plain(CONTRACT + f"""
+    result = [submit({job}), submit("b", 3, "large", 1, work_s=9.0)]
+    """)
+    assert len(found[0]) == 1
+    assert reason in found[0][0]
+    assert found[1] == []
+
+
+def test_books_that_cannot_carry_on_stay_as_they_were() -> None:
+    found = in_plain(BOOKS + """
+    from wattline.books import JournalWriter, carry_on
+    from wattline.books.journal import read_journal
+    lines = []
+    books = opened()
+    books.keep_journal(JournalWriter(lines.append))
+    books.step(0, [Submitted("a", 8, 60.0)])
+    saved = books.save()
+    books.step(5, [Submitted("b", 2, 60.0)])
+    books.step(9, [Ended("a")])
+    loaded = Books.load(saved, books.machine, compose(), books.terms)
+    loaded.state.clock[0].free = -8  # as if they had been kept under other rules
+    try:
+        carry_on(loaded, read_journal("".join(lines), "journal"), lines.append)
+    except InputError as error:
+        said = str(error)
+    result = [said, loaded.now_s, len(loaded.roll)]
+    """)
+    said, now_s, jobs = found
+    assert "decide otherwise" in said
+    assert (now_s, jobs) == (0.0, 1)
