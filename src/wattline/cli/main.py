@@ -61,6 +61,7 @@ COMMANDS: Mapping[str, Entry] = {
     "study": Entry("plan", "Reproduce a published evaluation beside its figures."),
     "petri": Entry("models", "Petri nets: draw, run and walk through the specification."),
     "sensors": Entry("live", "Read the power sensors of this machine."),
+    "testbed": Entry("live", "A real Slurm with emulated power on this machine."),
     "network": Entry("network", "Look at interconnects and place jobs on them."),
 }
 

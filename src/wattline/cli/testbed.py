@@ -1,0 +1,91 @@
+"""`wattline testbed`: a real Slurm with emulated power, to try everything out on one machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from wattline.cli.output import json_option, print_json, print_table
+
+folder_option = click.option(
+    "--folder", type=click.Path(path_type=Path), default=None, metavar="FOLDER",
+    help="Where the bed lies; wattline-bed in the folder for temporary files otherwise.")
+
+
+@click.group()
+def command() -> None:
+    """A real Slurm on this machine whose nodes draw emulated power.
+
+    The daemons are Debian's own (munge, MariaDB, slurmdbd, slurmctld, a slurmd per node); what a
+    node draws follows from the jobs on it and its cap, and is read where a real node has it. A job
+    is `sbatch -N 2 FOLDER/job.sh SECONDS [WATTS]`, with SLURM_CONF=FOLDER/etc/slurm.conf.
+    """
+
+
+@command.command()
+@click.option("--nodes", type=click.IntRange(1, 1024), default=8, show_default=True)
+@click.option("--cores", type=click.IntRange(1, 1024), default=32, show_default=True,
+              help="Of each node.")
+@folder_option
+@json_option
+def up(nodes: int, cores: int, folder: Path | None, as_json: bool) -> None:
+    """Start a bed; needs root and Debian's packages of Slurm."""
+    from wattline.controller.testbed.bed import USUAL_FOLDER, bring_up
+
+    def say(what: str) -> None:
+        if not as_json:
+            click.echo(f"wattline: starting {what}", err=True)
+
+    bed = bring_up(folder or USUAL_FOLDER, nodes, cores=cores, say=say)
+    if as_json:
+        print_json({"folder": str(bed.folder), "nodes": bed.nodes, "cluster": bed.cluster,
+                    "slurm_conf": str(bed.configuration)})
+        return
+    click.echo(f"{bed.nodes} nodes are up. To use Slurm's own commands here:\n"
+               f"export SLURM_CONF={bed.configuration}\n"
+               f"sbatch -N 2 {bed.folder}/job.sh 30 250")
+
+
+@command.command()
+@click.option("--keep", is_flag=True, help="Leave the folder with all logs.")
+@folder_option
+def down(keep: bool, folder: Path | None) -> None:
+    """Stop a bed, and remove its folder."""
+    from wattline.controller.testbed.bed import USUAL_FOLDER, take_down
+
+    gone = take_down(folder or USUAL_FOLDER, keep=keep)
+    if gone:
+        click.echo(f"wattline: these had gone before: {', '.join(gone)}", err=True)
+
+
+@command.command()
+@folder_option
+@json_option
+def status(folder: Path | None, as_json: bool) -> None:
+    """Show what runs of a bed."""
+    from wattline.controller.testbed.bed import USUAL_FOLDER
+    from wattline.controller.testbed.bed import status as look
+
+    found = look(folder or USUAL_FOLDER)
+    states: dict[str, int] = {}
+    for state in found.nodes.values():
+        states[state] = states.get(state, 0) + 1
+    if as_json:
+        print_json({"up": found.up, "folder": str(found.bed.folder), "daemons": found.daemons,
+                    "nodes": states, "jobs": found.jobs})
+        return
+    rows: list[list[Any]] = [[name, "runs" if runs else "gone"]
+                             for name, runs in _by_kind(found.daemons).items()]
+    print_table(["daemon", "state"], rows)
+    said = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
+    click.echo(f"nodes: {said or 'Slurm does not answer'}; jobs: "
+               f"{'unknown' if found.jobs is None else found.jobs}")
+
+
+def _by_kind(daemons: dict[str, bool]) -> dict[str, bool]:
+    """Of the slurmd one line, with how many there are."""
+    nodes = [runs for name, runs in daemons.items() if name.startswith("slurmd.")]
+    others = {name: runs for name, runs in daemons.items() if not name.startswith("slurmd.")}
+    return others | ({f"slurmd ({sum(nodes)} of {len(nodes)})": all(nodes)} if nodes else {})

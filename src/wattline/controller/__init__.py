@@ -1,0 +1,1 @@
+"""The controller beside a resource manager, and a machine to try it on."""

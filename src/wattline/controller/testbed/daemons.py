@@ -1,0 +1,208 @@
+"""The daemons of a bed: started in their order, known by their pids, stopped by them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from wattline.controller.testbed.configuration import DATABASE
+from wattline.controller.testbed.emulator import GONE, state_of
+from wattline.controller.testbed.layout import Bed
+from wattline.model.errors import InputError, WattlineError
+
+PROGRAMS = {
+    "munged": "munge", "mariadbd": "mariadb-server-core", "mariadb-install-db":
+    "mariadb-server-core", "mariadb": "mariadb-client-core", "slurmdbd": "slurmdbd",
+    "slurmctld": "slurmctld", "slurmd": "slurmd", "sacctmgr": "slurm-client",
+    "scontrol": "slurm-client", "sbatch": "slurm-client",
+}
+"""What a bed is made of, and the Debian package of each."""
+START_S = 60.0
+STOP_S = 30.0
+NODES_AT_ONCE = 16
+
+
+def missing_programs() -> list[str]:
+    """Debian packages that a bed needs and this machine lacks."""
+    return sorted({package for name, package in PROGRAMS.items() if program(name) is None})
+
+
+def program(name: str) -> str | None:
+    return shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin:/sbin")
+
+
+class Daemons:
+    """Starts and stops what a bed runs."""
+
+    def __init__(self, bed: Bed) -> None:
+        self.bed = bed
+        self.environment = {**os.environ, **bed.environment}
+
+    def start(self, say: Callable[[str], None] = lambda _: None) -> None:
+        say("munge")
+        self._munge()
+        say("database")
+        self._database()
+        say("slurmdbd")
+        self._daemon("slurmdbd", ["slurmdbd", "-D"])
+        self._until(lambda: self._answers(["sacctmgr", "-n", "show", "cluster"]), "slurmdbd")
+        self._run(["sacctmgr", "-i", "add", "cluster", self.bed.cluster], fails=True)
+        say("emulated nodes")
+        self._daemon("emulator", [sys.executable, "-m", "wattline.controller.testbed.emulator",
+                                  str(self.bed.folder)])
+        say("slurmctld")
+        self._daemon("slurmctld", ["slurmctld", "-D", "-f", str(self.bed.configuration)])
+        self._until(lambda: self._answers(["scontrol", "ping"]), "slurmctld")
+        say(f"{self.bed.nodes} slurmd")
+        self._nodes()
+
+    def stop(self) -> None:
+        """Stop everything by its pid, the nodes first; what is gone already is no error."""
+        files = sorted(self.bed.pids.glob("*"), key=_last_started_first)
+        asked = [pid for file in files if (pid := _pid(file)) is not None and _ask(pid)]
+        until_s = time.monotonic() + STOP_S
+        while any(map(is_running, asked)) and time.monotonic() < until_s:
+            time.sleep(0.05)
+        for pid in asked:
+            if is_running(pid):
+                os.kill(pid, signal.SIGKILL)
+        for file in files:
+            file.unlink(missing_ok=True)
+
+    def running(self) -> dict[str, bool]:
+        """Which daemons run, by name."""
+        return {file.name: (pid := _pid(file)) is not None and is_running(pid)
+                for file in sorted(self.bed.pids.glob("*"))}
+
+    def _munge(self) -> None:
+        run = self.bed.folder / "run"
+        self._run(["munged", "--force", f"--key-file={self.bed.folder}/etc/munge.key",
+                   f"--socket={run}/munge.socket", f"--pid-file={self.bed.pids}/munged",
+                   f"--log-file={self.bed.logs}/munged.log", f"--seed-file={run}/munge.seed"])
+
+    def _database(self) -> None:
+        data = self.bed.folder / "database"
+        self._run(["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--user=root",
+                   "--auth-root-authentication-method=normal", "--skip-test-db"])
+        socket = self.bed.folder / "run" / "mariadb.socket"
+        self._daemon("mariadbd", [
+            "mariadbd", "--no-defaults", "--user=root", f"--datadir={data}", f"--socket={socket}",
+            "--bind-address=127.0.0.1", f"--port={self.bed.database_port}",
+            "--innodb-buffer-pool-size=64M", "--innodb-lock-wait-timeout=900",
+            "--innodb-flush-log-at-trx-commit=0"])
+        ask = ["mariadb", "--no-defaults", f"--socket={socket}", "-u", "root", "-e"]
+        self._until(lambda: self._answers([*ask, "SELECT 1"]), "mariadbd")
+        self._run([*ask, f"CREATE DATABASE {DATABASE}; CREATE USER slurm@'127.0.0.1' IDENTIFIED "
+                         f"BY 'slurm'; GRANT ALL ON {DATABASE}.* TO slurm@'127.0.0.1'"])
+
+    def _nodes(self) -> None:
+        """A slurmd per node, each with meters of its own; it goes into the background itself."""
+        starting: list[subprocess.Popen[bytes]] = []
+        for name in self.bed.names:
+            starting.append(self._node(name))
+            if len(starting) >= NODES_AT_ONCE:
+                starting.pop(0).wait(timeout=START_S)
+        for process in starting:
+            process.wait(timeout=START_S)
+        self._until(self._nodes_idle, "the nodes", START_S + 0.2 * self.bed.nodes)
+
+    def _node(self, name: str) -> subprocess.Popen[bytes]:
+        """Its own mounts show slurmd the node's emulated counters where a Cray has them."""
+        (self.bed.folder / "spool" / name).mkdir(exist_ok=True)
+        inside = f"exec {program('slurmd')} -b -N {name} -f {self.bed.configuration}"
+        with (self.bed.logs / "slurmd.start.log").open("ab") as log:
+            return subprocess.Popen(
+                ["unshare", "-m", "--propagation", "private", "sh", "-c",
+                 _with_counters(self.bed.meters / name / "pm_counters", inside)],
+                stdout=log, stderr=log, env=self.environment, start_new_session=True)
+
+    def _nodes_idle(self) -> bool:
+        found = self._run(["sinfo", "-h", "-N", "-o", "%N %t"], fails=True)
+        states = dict(line.split() for line in found.splitlines() if line.count(" ") == 1)
+        return len(states) == self.bed.nodes and set(states.values()) <= {"idle"}
+
+    def _daemon(self, name: str, command: Sequence[str]) -> None:
+        with (self.bed.logs / f"{name}.out").open("ab") as log:
+            process = subprocess.Popen(self._command(command), stdin=subprocess.DEVNULL,
+                                       stdout=log, stderr=log, env=self.environment,
+                                       start_new_session=True)
+        (self.bed.pids / name).write_text(f"{process.pid}\n", encoding="ascii")
+
+    def _run(self, command: Sequence[str], *, fails: bool = False) -> str:
+        done = subprocess.run(self._command(command), capture_output=True, text=True,
+                              env=self.environment, timeout=START_S, check=False)
+        if done.returncode and not fails:
+            said = (done.stderr or done.stdout).strip().splitlines() or ["without a word"]
+            raise WattlineError(f"{command[0]} failed: {said[-1]}")
+        return done.stdout
+
+    def _answers(self, command: Sequence[str]) -> bool:
+        try:
+            done = subprocess.run(self._command(command), capture_output=True, check=False,
+                                  env=self.environment, timeout=START_S)
+        except subprocess.TimeoutExpired:
+            return False
+        return done.returncode == 0 and b"DOWN" not in done.stdout
+
+    def _until(self, ready: Callable[[], bool], what: str, within_s: float = START_S) -> None:
+        until_s = time.monotonic() + within_s
+        while not ready():
+            if time.monotonic() > until_s:
+                raise WattlineError(f"{what} did not come up in {within_s:.0f} s; its log is in "
+                                    f"{self.bed.logs}")
+            time.sleep(0.1)
+
+    def _command(self, command: Sequence[str]) -> list[str]:
+        found = program(command[0])
+        if found is None:
+            package = PROGRAMS.get(command[0], command[0])
+            raise InputError(f"the program {command[0]} is missing (Debian package {package})")
+        return [found, *command[1:]]
+
+
+def _with_counters(counters: Path, then: str) -> str:
+    """A shell command that runs `then` where /sys/cray/pm_counters is this folder."""
+    return f"""set -e
+copy=$(mktemp -d)
+mount -t tmpfs tmpfs "$copy"
+for each in /sys/*; do
+  mkdir -p "$copy/${{each#/sys/}}"
+  mount --rbind "$each" "$copy/${{each#/sys/}}"
+done
+mkdir -p "$copy/cray/pm_counters"
+mount --rbind "$copy" /sys
+mount --bind {counters} /sys/cray/pm_counters
+{then}"""
+
+
+def is_running(pid: int) -> bool:
+    return state_of(pid) not in GONE
+
+
+def _pid(file: Path) -> int | None:
+    try:
+        return int(file.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+
+
+def _ask(pid: int) -> bool:
+    try:
+        os.kill(pid, signal.SIGTERM)
+    except OSError:
+        return False
+    return True
+
+
+ORDER = ("slurmd", "slurmrestd", "slurmctld", "slurmdbd", "emulator", "mariadbd", "munged")
+
+
+def _last_started_first(file: Path) -> tuple[int, str]:
+    kind = file.name.partition(".")[0]
+    return (ORDER.index(kind) if kind in ORDER else len(ORDER)), file.name
