@@ -1,0 +1,1 @@
+"""Slurm beside us: what it says, and what it can be told, by its own commands."""

@@ -1,0 +1,88 @@
+"""A Slurm cluster: looked at as a whole, and told what to do with one job at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from wattline.live.slurm.commands import Commands, SlurmError
+from wattline.live.slurm.reading import (
+    JOB_FORMAT,
+    NODE_FORMAT,
+    SlurmJob,
+    SlurmNode,
+    read_jobs,
+    read_nodes,
+)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Jobs and nodes at one moment, by this machine's clock."""
+
+    time_s: float
+    jobs: tuple[SlurmJob, ...]
+    """Those that have ended stay among them for as long as Slurm remembers (MinJobAge)."""
+    nodes: tuple[SlurmNode, ...]
+
+
+@dataclass(frozen=True)
+class Slurm:
+    """What the controller needs of Slurm; all of it by commands that an unpatched one has."""
+
+    commands: Commands = field(default_factory=Commands)
+
+    def look(self) -> Seen:
+        """All jobs and nodes now."""
+        now_s = time.time()
+        jobs = read_jobs(self.commands.run("squeue", "-h", "-a", "-r", "-t", "all", "-O",
+                                           JOB_FORMAT))
+        nodes = read_nodes(self.commands.run("sinfo", "-h", "-N", "-a", "-O", NODE_FORMAT))
+        return Seen(now_s, tuple(jobs), tuple(nodes))
+
+    def job(self, label: str) -> SlurmJob | None:
+        """One job now; None where Slurm knows none of that name."""
+        try:
+            text = self.commands.run("squeue", "-h", "-a", "-r", "-t", "all", "-j", label, "-O",
+                                     JOB_FORMAT)
+        except SlurmError as error:
+            if "Invalid job id" in str(error):
+                return None
+            raise
+        found = [job for job in read_jobs(text) if job.label == label]
+        return found[0] if found else None
+
+    def start(self, label: str, nodes: Sequence[str]) -> None:
+        """Let a held job start on these nodes, and on no others.
+
+        Two calls, of which the first may have worked where the second did not; both may be
+        repeated. A job that is not held any more is left alone: somebody else has released it.
+        """
+        job = self.job(label)
+        if job is None or not job.held:
+            raise SlurmError(f"job {label} is not held: "
+                             f"{'it is gone' if job is None else job.state}")
+        self.commands.run("scontrol", "update", f"JobId={label}", f"ReqNodeList={','.join(nodes)}",
+                          f"NumNodes={len(nodes)}-{len(nodes)}")
+        self.commands.run("scontrol", "release", label)
+
+    def hold(self, label: str) -> None:
+        self.commands.run("scontrol", "hold", label)
+
+    def release(self, label: str) -> None:
+        """Hand a held job back to Slurm's own scheduler, on any nodes."""
+        self.commands.run("scontrol", "update", f"JobId={label}", "ReqNodeList=")
+        self.commands.run("scontrol", "release", label)
+
+    def suspend(self, label: str) -> None:
+        self.commands.run("scontrol", "suspend", label)
+
+    def resume(self, label: str) -> None:
+        self.commands.run("scontrol", "resume", label)
+
+    def requeue(self, label: str) -> None:
+        self.commands.run("scontrol", "requeue", label)
+
+    def cancel(self, label: str) -> None:
+        self.commands.run("scancel", label)

@@ -1,0 +1,58 @@
+"""Slurm's commands: run with a time limit, in UTC, and never believed blindly."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from wattline.model.errors import InputError, WattlineError
+
+PATIENCE_S = 15.0
+
+
+class SlurmError(WattlineError):
+    """A command failed, or gave no answer in time. It may have done half of what it was told."""
+
+
+@dataclass(frozen=True)
+class Commands:
+    """Runs Slurm's commands for one cluster.
+
+    Times are asked for in UTC, so that no clock change of the site can be misread.
+    """
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Such as SLURM_CONF, where Slurm is not configured for the whole machine."""
+    patience_s: float = PATIENCE_S
+
+    def run(self, *command: str) -> str:
+        """What a command prints; a `SlurmError` in one line where it fails."""
+        program = shutil.which(command[0])
+        if program is None:
+            raise InputError(f"there is no command {command[0]} here: Slurm's commands are needed "
+                             "(Debian package slurm-client)")
+        env = {**os.environ, **self.environment, "TZ": "UTC", "SLURM_TIME_FORMAT": "standard"}
+        try:
+            done = subprocess.run([program, *command[1:]], capture_output=True, text=True,
+                                  errors="replace", env=env, timeout=self.patience_s, check=False,
+                                  stdin=subprocess.DEVNULL)
+        except subprocess.TimeoutExpired:
+            raise SlurmError(f"{_shown(command)} gave no answer in {self.patience_s:g} s") from None
+        except OSError as error:
+            raise SlurmError(f"{_shown(command)} could not be run: {error}") from None
+        if done.returncode:
+            raise SlurmError(f"{_shown(command)} failed: {_last_line(done)}")
+        return done.stdout
+
+
+def _shown(command: Sequence[str]) -> str:
+    text = " ".join(command[:3])
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _last_line(done: subprocess.CompletedProcess[str]) -> str:
+    lines = (done.stderr or done.stdout).strip().splitlines()
+    return lines[-1] if lines else f"exit status {done.returncode}"

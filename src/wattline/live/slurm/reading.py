@@ -1,0 +1,171 @@
+"""What Slurm says of its jobs and nodes, from columns that are the same in every version."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from wattline.model.errors import InputError
+from wattline.model.units import parse_hosts
+
+SEPARATOR = "\x1f"
+"""Between columns: names and comments may hold anything that can be typed."""
+JOB_COLUMNS = (
+    "JobArrayID", "JobID", "RestartCnt", "State", "NumNodes", "NumCPUs", "TimeLimit", "StartTime",
+    "EndTime", "SubmitTime", "Partition", "UserName", "Account", "NodeList", "Reason", "Nice",
+    "PriorityLong", "Licenses", "ReqNodes", "Name", "Comment",
+)
+JOB_FORMAT = ",".join(f"{name}:{SEPARATOR}" for name in JOB_COLUMNS)
+NODE_COLUMNS = ("NodeList", "StateComplete", "CPUs", "Partition")
+NODE_FORMAT = ",".join(f"{name}:{SEPARATOR}" for name in NODE_COLUMNS)
+
+PENDING, RUNNING, SUSPENDED = "PENDING", "RUNNING", "SUSPENDED"
+ACTIVE = (RUNNING, SUSPENDED, "STOPPED", "SIGNALING", "STAGE_OUT", "RESIZING")
+"""States in which a job has its nodes and has not ended."""
+STARTING = ("CONFIGURING",)
+ENDING = ("COMPLETING",)
+WAITING = (PENDING, "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD")
+UNLIMITED_S = math.inf
+
+
+@dataclass(frozen=True)
+class SlurmJob:
+    """A job as Slurm shows it at one moment; times are Unix seconds in whole numbers."""
+
+    label: str
+    """As Slurm prints it: `4711`, `300_1`, `12+0`."""
+    job_id: int
+    restarts: int
+    state: str
+    nodes: int
+    cpus: int
+    limit_s: float
+    start_s: float
+    """NaN where it is not known. Of a pending job, when Slurm thinks that it will start."""
+    end_s: float
+    submit_s: float
+    partition: str = ""
+    user: str = ""
+    account: str = ""
+    node_list: tuple[str, ...] = ()
+    reason: str = ""
+    nice: int = 0
+    priority: int = 0
+    licenses: Mapping[str, int] = field(default_factory=dict)
+    required_nodes: tuple[str, ...] = ()
+    name: str = ""
+    comment: str = ""
+
+    @property
+    def held(self) -> bool:
+        """By its priority: the reason may still say so of a job that was released."""
+        return self.state in WAITING and self.priority == 0
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """A life of a job: one that was requeued is another."""
+        return self.label, self.restarts
+
+
+@dataclass(frozen=True)
+class SlurmNode:
+    """A node as Slurm shows it."""
+
+    name: str
+    states: tuple[str, ...]
+    """All that holds at once, in lower case: `mixed`, `drain`, `powered_down`..."""
+    cpus: int
+    partitions: tuple[str, ...] = ()
+
+    @property
+    def usable(self) -> bool:
+        """Whether a job can be started on it, now or once another has ended there."""
+        return not UNUSABLE & set(self.states)
+
+
+UNUSABLE = frozenset({
+    "down", "drain", "drained", "draining", "fail", "failing", "maint", "reserved", "future",
+    "unknown", "invalid_reg", "not_responding", "reboot_issued", "error"})
+
+
+def read_jobs(text: str) -> list[SlurmJob]:
+    """The jobs that `squeue -O` with `JOB_FORMAT` prints."""
+    return [_job(cells) for cells in _rows(text, len(JOB_COLUMNS), "squeue")]
+
+
+def read_nodes(text: str) -> list[SlurmNode]:
+    """The nodes that `sinfo -N -O` with `NODE_FORMAT` prints; one in several partitions is one."""
+    found: dict[str, SlurmNode] = {}
+    for name, states, cpus, partition in _rows(text, len(NODE_COLUMNS), "sinfo"):
+        before = found[name].partitions if name in found else ()
+        found[name] = SlurmNode(name, tuple(sorted(states.lower().replace("*", "+not_responding")
+                                                   .replace("~", "+powered_down").split("+"))),
+                                int(cpus), (*before, partition.rstrip("*")))
+    return list(found.values())
+
+
+def _rows(text: str, columns: int, command: str) -> Iterable[list[str]]:
+    """Cells of each record; a comment may hold line ends, so a record ends with its last cell."""
+    cells = text.split(SEPARATOR)
+    if len(cells) % columns != 1 or cells[-1].strip():
+        raise InputError(f"{command} printed what cannot be read: {len(cells)} cells in rows of "
+                         f"{columns}")
+    for first in range(0, len(cells) - 1, columns):
+        yield [cells[first].lstrip("\n"), *cells[first + 1: first + columns]]
+
+
+def _job(cells: list[str]) -> SlurmJob:
+    said = dict(zip(JOB_COLUMNS, cells, strict=True))
+    return SlurmJob(
+        label=said["JobArrayID"], job_id=int(said["JobID"]), restarts=int(said["RestartCnt"]),
+        state=said["State"], nodes=int(said["NumNodes"]), cpus=int(said["NumCPUs"]),
+        limit_s=duration_s(said["TimeLimit"]), start_s=moment_s(said["StartTime"]),
+        end_s=moment_s(said["EndTime"]), submit_s=moment_s(said["SubmitTime"]),
+        partition=said["Partition"], user=said["UserName"], account=_text(said["Account"]),
+        node_list=hosts(said["NodeList"]), reason=_text(said["Reason"]), nice=int(said["Nice"]),
+        priority=int(said["PriorityLong"]), licenses=licenses(said["Licenses"]),
+        required_nodes=hosts(said["ReqNodes"]), name=said["Name"], comment=_text(said["Comment"]),
+    )
+
+
+def _text(cell: str) -> str:
+    return "" if cell in ("(null)", "None") else cell
+
+
+def hosts(cell: str) -> tuple[str, ...]:
+    return tuple(parse_hosts(cell)) if _text(cell).strip() else ()
+
+
+def licenses(cell: str) -> dict[str, int]:
+    """`watts:500,matlab:2@server` as counts by name."""
+    found = {}
+    for part in _text(cell).split(",") if _text(cell) else ():
+        name, _, count = part.partition(":")
+        found[name] = int(count) if count.isdecimal() else 1
+    return found
+
+
+def moment_s(cell: str) -> float:
+    """A time as Slurm prints it in UTC; NaN where it says none."""
+    try:
+        return datetime.fromisoformat(cell).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return math.nan
+
+
+def duration_s(cell: str) -> float:
+    """`1-02:03:04`, `3:04`, `UNLIMITED`, as seconds; NaN where it cannot be read."""
+    if cell.upper() in ("UNLIMITED", "INFINITE"):
+        return UNLIMITED_S
+    days, dash, rest = cell.partition("-")
+    parts = (rest if dash else cell).split(":")
+    if not all(part.isdecimal() for part in parts) or (dash and not days.isdecimal()):
+        return math.nan
+    numbers = [int(part) for part in parts]
+    if dash:  # days-hours[:minutes[:seconds]]
+        hours, minutes, seconds = [*numbers, 0, 0][:3]
+    else:  # [[hours:]minutes:]seconds, where one alone is seconds, as squeue prints it
+        hours, minutes, seconds = ([0, 0, *numbers])[-3:]
+    return float((int(days) if dash else 0) * 86400 + hours * 3600 + minutes * 60 + seconds)

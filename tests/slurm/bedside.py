@@ -1,0 +1,46 @@
+"""What tests on a bed have in common: submitting, asking, waiting, and the emulator's truth."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from typing import Any
+
+from wattline.controller.testbed.layout import Bed
+
+
+def slurm(bed: Bed, *command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30,
+                          env={**os.environ, **bed.environment})
+    return done.stdout.strip()
+
+
+def submit(bed: Bed, seconds: float, watts: float, *options: str) -> str:
+    return slurm(bed, "sbatch", "--parsable", "-o", "/dev/null", *options,
+                 str(bed.folder / "job.sh"), str(seconds), str(watts))
+
+
+def until(ready: Callable[[], bool], within_s: float = 30.0) -> None:
+    until_s = time.monotonic() + within_s
+    while not ready():
+        assert time.monotonic() < until_s, "it did not happen"
+        time.sleep(0.1)
+
+
+def state(bed: Bed, job: str) -> str:
+    return slurm(bed, "sacct", "-n", "-X", "-P", "-j", job, "-o", "State").split(" ")[0]
+
+
+def runs(bed: Bed, job: str) -> bool:
+    """By the controller, which knows at once; accounting may be seconds late."""
+    return slurm(bed, "squeue", "-h", "-j", job, "-o", "%T") == "RUNNING"
+
+
+def truth(bed: Bed, job: str) -> dict[str, Any]:
+    """What the emulator says of a job that has ended."""
+    lines = (bed.logs / "emulator.jsonl").read_text().splitlines()
+    found = [said for said in map(json.loads, lines) if said.get("job") == f"{job}.0"]
+    return found[0] if found else {}

@@ -1,0 +1,29 @@
+"""One bed for all tests against Slurm; they skip with the reason where it cannot be."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from wattline.controller.testbed.bed import bring_up, take_down
+from wattline.controller.testbed.daemons import missing_programs
+from wattline.controller.testbed.layout import Bed
+
+
+@pytest.fixture(scope="session")
+def bed() -> Iterator[Bed]:
+    missing = missing_programs()
+    if missing or os.geteuid() != 0:
+        pytest.skip(f"needs root and the Debian packages {', '.join(missing) or 'of Slurm'}")
+    # Not pytest's folder: the names of sockets may have 107 characters.
+    folder = Path(tempfile.mkdtemp(prefix="bed"))
+    folder.rmdir()
+    made = bring_up(folder, nodes=6)
+    yield made
+    take_down(folder)
+    shutil.rmtree(folder, ignore_errors=True)

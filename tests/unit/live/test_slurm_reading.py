@@ -1,0 +1,82 @@
+"""What Slurm prints, read: times, durations, host lists, licences, broken output."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from wattline.live.slurm.reading import (
+    JOB_COLUMNS,
+    SEPARATOR,
+    duration_s,
+    hosts,
+    licenses,
+    moment_s,
+    read_jobs,
+    read_nodes,
+)
+from wattline.model.errors import InputError
+
+JOB = {"JobArrayID": "300_1", "JobID": "301", "RestartCnt": "2", "State": "RUNNING",
+       "NumNodes": "2", "NumCPUs": "64", "TimeLimit": "1-00:00:00",
+       "StartTime": "2026-10-25T02:30:00", "EndTime": "N/A", "SubmitTime": "2026-10-24T23:59:59",
+       "Partition": "batch", "UserName": "ann", "Account": "(null)", "NodeList": "n[01-02]",
+       "Reason": "None", "Nice": "-5", "PriorityLong": "4294901759", "Licenses": "(null)",
+       "ReqNodes": "", "Name": "x", "Comment": "(null)"}
+
+
+def printed(*jobs: dict[str, str]) -> str:
+    return "".join("".join(job[name] + SEPARATOR for name in JOB_COLUMNS) + "\n" for job in jobs)
+
+
+def test_a_job_is_read() -> None:
+    job, = read_jobs(printed(JOB))
+    assert (job.label, job.job_id, job.restarts, job.key) == ("300_1", 301, 2, ("300_1", 2))
+    assert job.node_list == ("n01", "n02")
+    assert job.limit_s == 86400.0
+    assert job.start_s == 1792895400.0
+    assert math.isnan(job.end_s)
+    assert (job.account, job.reason, job.comment) == ("", "", "")
+
+
+def test_names_may_hold_anything_that_can_be_typed() -> None:
+    hostile = 'a|b,"c";$(d)\n<e>\t\'f'
+    jobs = read_jobs(printed(JOB | {"Name": hostile}, JOB | {"Comment": hostile}, JOB))
+    assert [job.name for job in jobs] == [hostile, "x", "x"]
+    assert jobs[1].comment == hostile
+
+
+def test_output_that_was_cut_off_is_refused() -> None:
+    with pytest.raises(InputError, match="squeue printed what cannot be read"):
+        read_jobs(printed(JOB, JOB)[:-40])
+    assert read_jobs("") == []
+
+
+@pytest.mark.parametrize(("text", "seconds"), [
+    ("5:00", 300.0), ("1:30:00", 5400.0), ("2-03:04:05", 183845.0), ("45", 45.0),
+    ("1-12", 129600.0), ("UNLIMITED", math.inf), ("INVALID", math.nan), ("", math.nan)])
+def test_durations(text: str, seconds: float) -> None:
+    assert duration_s(text) == pytest.approx(seconds, nan_ok=True)
+
+
+@pytest.mark.parametrize("text", ["N/A", "Unknown", "None", "", "2026-13-01T00:00:00"])
+def test_times_that_say_none(text: str) -> None:
+    assert math.isnan(moment_s(text))
+
+
+def test_licences_and_hosts() -> None:
+    assert licenses("watts:500,matlab,x:2@server") == {"watts": 500, "matlab": 1, "x": 1}
+    assert licenses("(null)") == {}
+    assert hosts("cn[1-2]-gpu[01-02]") == ("cn1-gpu01", "cn1-gpu02", "cn2-gpu01", "cn2-gpu02")
+
+
+def test_a_node_of_several_partitions_is_one_node() -> None:
+    rows = [("n1", "mixed+drain", "32", "batch*"), ("n1", "mixed+drain", "32", "debug"),
+            ("n2", "idle", "32", "batch*"), ("n3", "down*", "32", "batch*"),
+            ("n4", "idle~", "32", "batch*")]
+    nodes = read_nodes("".join("".join(f"{cell}{SEPARATOR}" for cell in row) + "\n"
+                               for row in rows))
+    assert [node.name for node in nodes] == ["n1", "n2", "n3", "n4"]
+    assert nodes[0].partitions == ("batch", "debug")
+    assert [node.usable for node in nodes] == [False, True, False, True]
