@@ -1,0 +1,177 @@
+"""From what Slurm shows at one moment to what the books are told.
+
+The books know what they were told before; Slurm shows what is. The difference is events: jobs that
+came, began, ended or vanished, nodes that failed or came back. Looking twice at the same gives
+nothing the second time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from wattline.books import (
+    Cancelled,
+    Changed,
+    Ended,
+    Event,
+    NodesDown,
+    NodesUp,
+    NotStarted,
+    Started,
+    Submitted,
+)
+from wattline.live.slurm.client import Seen
+from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, SlurmJob
+
+PATIENCE_S = 5.0
+"""So long a released job may still be pending: Slurm starts at its own ticks."""
+BACKOFF_S = 5.0
+LONGEST_S = 365 * 86400.0
+"""A request without a limit counts as so long."""
+
+WATTS = "watts"
+
+
+@dataclass
+class Told:
+    """What the books have been told of a job."""
+
+    label: str
+    units: int
+    limit_s: float
+    running: bool = False
+    asked_s: float = math.nan
+    """When it was last told to start, and has not been seen to."""
+
+
+@dataclass(frozen=True)
+class News:
+    """Events of one look: first what is only applied, then what is decided upon."""
+
+    applied: list[Event] = field(default_factory=list)
+    """Submissions of jobs that were seen running at once."""
+    events: list[Event] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+
+class Watcher:
+    """Keeps what was told of each job and node, and finds what is new."""
+
+    def __init__(
+        self, nodes: Sequence[str], partitions: Iterable[str] = (), *,
+        watts: Callable[[SlurmJob], float] = lambda job: math.nan,
+    ) -> None:
+        self.number = {name: number for number, name in enumerate(nodes)}
+        self.names = list(nodes)
+        self.partitions = set(partitions)
+        """Those that are managed; jobs of others are counted once they run. Empty: all."""
+        self.watts = watts
+        self.told: dict[str, Told] = {}
+        self.down: set[str] = set()
+
+    def news(self, seen: Seen) -> News:
+        """What has happened since the last look."""
+        found = News()
+        self._nodes(seen, found)
+        now = {key(job): job for job in seen.jobs}
+        for name in [name for name in self.told if name not in now]:
+            self._over(name, False, found)
+            found.remarks.append(f"job {name} is gone, and Slurm does not say how it ended")
+        for name, job in now.items():
+            if name in self.told:
+                self._known(name, job, seen.time_s, found)
+            else:
+                self._new(name, job, found)
+        return found
+
+    def asked(self, name: str, now_s: float) -> None:
+        """A job was told to start."""
+        self.told[name].asked_s = now_s
+        self.told[name].running = True
+
+    def node_names(self, numbers: Iterable[int]) -> list[str]:
+        return [self.names[number] for number in numbers]
+
+    def _nodes(self, seen: Seen, found: News) -> None:
+        usable = {node.name: node.usable for node in seen.nodes if node.name in self.number}
+        gone = {name for name in self.number if not usable.get(name, False)}
+        if gone - self.down:
+            found.events.append(NodesDown(nodes=self._numbers(gone - self.down)))
+        if self.down - gone:
+            found.events.append(NodesUp(nodes=self._numbers(self.down - gone)))
+        self.down = gone
+
+    def _new(self, name: str, job: SlurmJob, found: News) -> None:
+        runs = job.state in (*ACTIVE, *STARTING, *ENDING) and bool(job.node_list)
+        managed = not self.partitions or job.partition in self.partitions
+        if not runs and not (managed and job.state in WAITING):
+            return
+        strange = [node for node in job.node_list if node not in self.number]
+        if strange:
+            found.remarks.append(f"job {name} runs on {strange[0]}, which is not of this machine")
+            return
+        units = len(job.node_list) if runs else job.nodes
+        limit_s = min(job.limit_s, LONGEST_S) if job.limit_s > 0 else LONGEST_S
+        submitted = Submitted(
+            name, units=units, requested_s=limit_s, watts=self.watts(job),
+            names={"user": job.user, "partition": job.partition}, account=job.account,
+            application=job.name)
+        self.told[name] = Told(job.label, units, limit_s, running=runs)
+        if runs:
+            found.applied.append(submitted)
+            found.events.append(Started(name, self._numbers(job.node_list)))
+        else:
+            found.events.append(submitted)
+
+    def _known(self, name: str, job: SlurmJob, now_s: float, found: News) -> None:
+        told = self.told[name]
+        if job.state in (*ACTIVE, *STARTING, *ENDING):
+            self._running(name, told, job, found)
+        elif job.state in WAITING:
+            self._waiting(name, told, job, now_s, found)
+        else:
+            self._over(name, job.state == "COMPLETED", found)
+
+    def _running(self, name: str, told: Told, job: SlurmJob, found: News) -> None:
+        if not told.running or not math.isnan(told.asked_s):
+            found.events.append(Started(name, self._numbers(job.node_list)))
+            told.running, told.asked_s = True, math.nan
+        self._limit(name, told, job, found)
+
+    def _waiting(self, name: str, told: Told, job: SlurmJob, now_s: float, found: News) -> None:
+        if told.running and now_s - told.asked_s > PATIENCE_S:
+            found.events.append(NotStarted(name, BACKOFF_S, job.reason))
+            told.running, told.asked_s = False, math.nan
+            found.remarks.append(f"job {name} was told to start and did not: {job.reason}")
+        self._limit(name, told, job, found)
+
+    def _limit(self, name: str, told: Told, job: SlurmJob, found: News) -> None:
+        limit_s = min(job.limit_s, LONGEST_S)
+        if limit_s > 0 and limit_s != told.limit_s:
+            told.limit_s = limit_s
+            found.events.append(Changed(name, limit_s))
+
+    def _over(self, name: str, completed: bool, found: News) -> None:
+        told = self.told.pop(name)
+        # One that began and ended between two looks was only asked to start: its end says both.
+        found.events.append(Ended(name, completed) if told.running else Cancelled(name))
+
+    def _numbers(self, names: Iterable[str]) -> tuple[int, ...]:
+        return tuple(sorted(self.number[name] for name in names))
+
+
+def key(job: SlurmJob) -> str:
+    """How the books know a life of a job."""
+    return f"{job.label}.{job.restarts}" if job.restarts else job.label
+
+
+def watts_of_licences(scale: float = 1.0) -> Callable[[SlurmJob], float]:
+    """What a job draws, by the licences called watts that it asks for."""
+
+    def watts(job: SlurmJob) -> float:
+        licences: Mapping[str, int] = job.licenses
+        return scale * licences[WATTS] if WATTS in licences else math.nan
+
+    return watts
