@@ -103,6 +103,39 @@ def check(views_file: Path, as_json: bool) -> None:
     print_table(["view", "entities", "keys", "bounds"], [list(row.values()) for row in found])
 
 
+@command.command("import")
+@click.argument("sources", metavar="SOURCE...", nargs=-1, required=True,
+                type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write the views here; otherwise they are printed.")
+@click.option("--idle-w", metavar="WATTS",
+              help="What a node draws when idle, for views that bound the power.")
+@click.option("--limit", "limits", multiple=True, metavar="ENTITY=WATTS",
+              help="A bound of an entity; needs --idle-w.")
+@json_option
+def import_(sources: tuple[Path, ...], as_json: bool, output: Path | None, idle_w: str | None,
+            limits: tuple[str, ...]) -> None:
+    """Make a views file from what a site has.
+
+    A SOURCE is a slurm.conf, gres.conf, topology.conf or topology.yaml, a folder or JSON file of
+    Redfish chassis, or a table (.csv) of child and parent.
+    """
+    from wattline.cli.simulating import warn_assumed
+    from wattline.site.importing import import_views
+
+    found = import_views(*sources, output=output, idle_w=idle_w, limits=_limits(limits))
+    if as_json:
+        print_json(found.to_dict() | ({"toml": found.toml} if output is None
+                                      else {"file": str(output)}))
+        return
+    warn_assumed(found.remarks)
+    if output is None:
+        click.echo(found.toml, nl=False)
+        return
+    print_table(["view", "entities", "nodes", "bounds"],
+                [list(row.values()) for row in found.to_dict()["views"]])
+
+
 def _view(name: str, scenario: Path | None, options: dict[str, Any]) -> View:
     from wattline.scenario.machine_views import machine_view
 
