@@ -40,10 +40,14 @@ class Draft:
 
 @dataclass(frozen=True)
 class Powers:
-    """What no configuration file says: watts of an idle node, and limits by entity."""
+    """What no configuration file says: watts of an idle node, limits by entity, feeds."""
 
     idle_w: float | None = None
     limits_w: Mapping[str, float] = field(default_factory=dict)
+    share: float | None = None
+    """Of each watt of a node the part that this view feeds; None for all."""
+    carries: tuple[str, ...] = ()
+    """Views that it must stand in for if they fail."""
 
 
 def writable(draft: Draft) -> Draft:
@@ -72,7 +76,13 @@ def mapping_of(draft: Draft, powers: Powers) -> dict[str, Any]:
     if powers.idle_w is not None or powers.limits_w:
         keys += [{"name": "power_w", "unit": "W", "inherit": "children_sum"},
                  {"name": "limit_w", "unit": "W"}]
-        table["bounds"] = [{"used": "power_w", "limit": "limit_w"}]
+        bound: dict[str, Any] = {"used": "power_w", "limit": "limit_w"}
+        if powers.share is not None:
+            keys.append({"name": "share"})
+            bound["share"] = "share"
+        table["bounds"] = [bound]
+        if powers.carries:
+            table["bounds"].append({**bound, "carries": list(powers.carries)})
     return table
 
 
@@ -99,7 +109,10 @@ def _entities(draft: Draft, powers: Powers) -> Iterable[dict[str, Any]]:
         if part.type == NODE:
             found |= {"nodes": 1, **part.values}
             if powers.idle_w is not None:
-                found["power_w"] = powers.idle_w
+                fed = 1.0 if powers.share is None else powers.share
+                found["power_w"] = powers.idle_w * fed
+            if powers.share is not None:
+                found["share"] = powers.share
         if part.name in powers.limits_w:
             found["limit_w"] = powers.limits_w[part.name]
         return found

@@ -9,7 +9,7 @@ from typing import Any
 
 from wattline.model.errors import InputError, warn
 from wattline.model.files import write_whole
-from wattline.model.units import fold_hosts, watts_of
+from wattline.model.units import fold_hosts, part_of, watts_of
 from wattline.model.views import View
 from wattline.model.views.build import MOST_ENTITIES, view_from_mapping
 from wattline.site.drafts import NODE, Draft, Part, Powers, mapping_of, toml_of, writable
@@ -49,6 +49,7 @@ class _Sources:
 def import_views(
     *sources: str | Path, output: str | Path | None = None, idle_w: float | str | None = None,
     limits: Mapping[str, float | str] | None = None,
+    shares: Mapping[str, float | str] | None = None, failover: bool = False,
 ) -> ImportedViews:
     """Make views from what a site has, and write them to the file `output` if one is named.
 
@@ -56,6 +57,8 @@ def import_views(
     Redfish chassis, and tables (`.csv`) of child and parent, each of which makes the view that is
     called like its file. Names stay as they are written there. No such file says what a node draws:
     with `idle_w`, its watts when idle, and `limits` by entity the views have bounds on the power.
+    `shares` says which views are feeds of the same nodes, and what part of a node's watts each has;
+    with `failover` each of them must carry the others.
 
     >>> import tempfile, pathlib
     >>> import wattline as wl
@@ -71,9 +74,12 @@ def import_views(
     drafts = _drafts([Path(source) for source in sources])
     powers = Powers(None if idle_w is None else watts_of(idle_w),
                     {name: watts_of(watts) for name, watts in (limits or {}).items()})
+    parts = {name: part_of(part) for name, part in (shares or {}).items()}
     _refuse_unknown(drafts, powers)
+    _refuse_feeds(drafts, powers, parts, failover)
     drafts = [writable(draft) for draft in drafts]
-    tables = {draft.name: mapping_of(draft, _of(draft, powers)) for draft in drafts}
+    tables = {draft.name: mapping_of(draft, _of(draft, powers, parts, failover))
+              for draft in drafts}
     views = {name: view_from_mapping(name, table, "the views") for name, table in tables.items()}
     remarks = tuple(dict.fromkeys(line for draft in drafts for line in draft.remarks))
     names = ", ".join(Path(source).name for source in sources)
@@ -168,11 +174,14 @@ def _apart(drafts: list[Draft]) -> list[Draft]:
     return found
 
 
-def _of(draft: Draft, powers: Powers) -> Powers:
-    """Of the limits those that are of this view."""
+def _of(draft: Draft, powers: Powers, shares: Mapping[str, float], failover: bool) -> Powers:
+    """Of the limits and shares those that are of this view."""
     names = {part.name for part in draft.parts}
-    return replace(powers, limits_w={name: watts for name, watts in powers.limits_w.items()
-                                     if name in names})
+    share = shares.get(draft.name)
+    others = tuple(name for name in shares if name != draft.name)
+    return replace(powers, share=share, carries=others if failover and share is not None else (),
+                   limits_w={name: watts for name, watts in powers.limits_w.items()
+                             if name in names})
 
 
 def _refuse_unknown(drafts: Sequence[Draft], powers: Powers) -> None:
@@ -182,3 +191,19 @@ def _refuse_unknown(drafts: Sequence[Draft], powers: Powers) -> None:
             raise InputError(f"--limit: no view has an entity '{name}'")
     if powers.limits_w and powers.idle_w is None:
         raise InputError("--limit needs --idle-w: what a node draws when idle counts towards it")
+
+
+def _refuse_feeds(drafts: Sequence[Draft], powers: Powers, shares: Mapping[str, float],
+                  failover: bool) -> None:
+    names = [draft.name for draft in drafts]
+    for name, share in shares.items():
+        if name not in names:
+            raise InputError(f"--share: there is no view '{name}'; there are {', '.join(names)}")
+        if not 0 <= share <= 1:
+            raise InputError(f"--share: {share:g} of '{name}' is no part, must be from 0 to 1")
+    if shares and powers.idle_w is None:
+        raise InputError("--share needs --idle-w: a feed has its part of it")
+    if failover and not len(shares) > 1:
+        raise InputError("--failover needs the --share of at least two views")
+    if failover and abs(sum(shares.values()) - 1.0) > 1e-6:
+        raise InputError(f"--failover: the shares add up to {sum(shares.values()):g}, must be 1")

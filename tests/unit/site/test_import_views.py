@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pandas as pd
 import pytest
 from tests.shared_data import shared
 from tests.unit.cli.test_energy_commands import call, ok, refused
@@ -207,3 +208,39 @@ def test_public_sites_become_views(site, cores, gpus):
 def test_public_redfish_resources_become_views(folder, names):
     view = wl.import_views(shared(f"fixtures/redfish/{folder}")).views["chassis"]
     assert set(view.tree.names) == names
+
+
+def test_two_tables_of_feeds_bound_a_machine_with_names(tmp_path, capsys):
+    """Half from each feed, and each must carry both: 900 W are 300 W more than idle, one busy node.
+
+    Without the failure case each feed has 300 W and 600 W more: four busy nodes draw 400 W.
+    """
+    for name, order in (("feedA", "cn[1-6]"), ("feedB", "cn[4-6],cn[1-3]")):
+        (tmp_path / f"{name}.csv").write_text(f'"{order}",ups{name[-1]}\n')
+    tables = [tmp_path / "feedA.csv", tmp_path / "feedB.csv"]
+    file = tmp_path / "feeds.toml"
+    given = ("--idle-w", "100W", "--limit", "upsA=900W", "--limit", "upsB=900W", "-o", file)
+    halves = ("--share", "feedA=50%", "--share", "feedB=0.5")
+
+    def starts():
+        jobs = pd.DataFrame({"submit_s": [0] * 4, "run_s": [10] * 4, "procs": [1] * 4})
+        run = wl.simulate(jobs, machine=wl.Machine(nodes=6, node_idle_w=100, node_active_w=300,
+                                                   node_names="cn[1-6]"),
+                          placement=wl.Bounded(views=str(file)))
+        assert wl.check(run) == []
+        assert run.assumed == ()
+        return run.schedule.start_s.tolist()
+
+    ok("view", "import", *tables, *given, *halves, capsys=capsys)
+    assert starts() == [0, 0, 0, 0]
+    ok("view", "import", *tables, *given, *halves, "--failover", capsys=capsys)
+    assert starts() == [0, 10, 20, 30]
+    assert "there is no view 'feedC'" in refused(
+        "view", "import", *tables, *given, "--share", "feedC=1", capsys=capsys)
+    assert "add up to 0.9, must be 1" in refused(
+        "view", "import", *tables, *given, "--share", "feedA=0.5", "--share", "feedB=40%",
+        "--failover", capsys=capsys)
+    assert "at least two views" in refused("view", "import", *tables, *given, "--failover",
+                                           capsys=capsys)
+    assert "is not like feedA=50%" in refused("view", "import", *tables, *given, "--share", "x",
+                                              capsys=capsys)
