@@ -85,7 +85,7 @@ CASES: dict[str, dict[str, Any]] = {
     "placement.varied": MOLDABLE | {"policy.configure": "naive",
                                     "policy.placement": {"name": "varied", "caps": "fitted"}},
     "placement.bounded": {"policy.placement": RACKS},
-    "placement.bounded, feeds": {"policy.placement": FEEDS},
+    "placement.bounded, feeds": NODES | {"policy.placement": FEEDS},
     **{f"placement.{name}": NETWORK | {"policy.placement": name} for name in PLACEMENTS},
 }
 

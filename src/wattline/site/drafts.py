@@ -70,20 +70,17 @@ def writable(draft: Draft) -> Draft:
 def mapping_of(draft: Draft, powers: Powers) -> dict[str, Any]:
     """The table `[views.NAME]`, entities that are alike as one line."""
     given = sorted({key for part in draft.parts for key in part.values})
-    keys: list[dict[str, Any]] = [_sum_key("nodes")]
-    keys += [_sum_key(key) for key in given]
-    table: dict[str, Any] = {"keys": keys, "entities": list(_entities(draft, powers))}
-    if powers.idle_w is not None or powers.limits_w:
+    keys = [_sum_key("nodes"), *map(_sum_key, given)]
+    bounds: list[dict[str, Any]] = []
+    if powers.idle_w is not None:
         keys += [{"name": "power_w", "unit": "W", "inherit": "children_sum"},
                  {"name": "limit_w", "unit": "W"}]
-        bound: dict[str, Any] = {"used": "power_w", "limit": "limit_w"}
-        if powers.share is not None:
-            keys.append({"name": "share"})
-            bound["share"] = "share"
-        table["bounds"] = [bound]
-        if powers.carries:
-            table["bounds"].append({**bound, "carries": list(powers.carries)})
-    return table
+        keys += [] if powers.share is None else [{"name": "share"}]
+        bounds = [{"used": "power_w", "limit": "limit_w"}
+                  | ({} if powers.share is None else {"share": "share"})]
+        bounds += [{**bounds[0], "carries": list(powers.carries)}] if powers.carries else []
+    table = {"keys": keys, "entities": list(_entities(draft, powers))}
+    return {"bounds": bounds, **table} if bounds else table
 
 
 def toml_of(tables: Mapping[str, Mapping[str, Any]], heading: Iterable[str]) -> str:

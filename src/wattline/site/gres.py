@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wattline.model.errors import InputError
-from wattline.site.lines import Line, hosts_of, number_of, read_lines
+from wattline.site.lines import Line, hosts_of, number_of, read_lines, unused
 
 _KEYS = {"autodetect", "name", "type", "file", "count", "nodename", "cores", "cpus", "flags",
          "links", "multiplefiles"}
@@ -50,10 +50,11 @@ def read_gres(path: str | Path) -> GresConf:
 
 def gres_conf(lines: Iterable[Line], source: str) -> GresConf:
     """What the lines of a `gres.conf` say."""
-    rows, remarks, detect = [], [], ""
+    rows: list[Gres] = []
+    remarks: list[str] = []
+    detect = ""
     for line in lines:
-        unknown = sorted(set(line.words) - _KEYS)
-        remarks += [f"{line.where}: nothing is done with {key} of a resource" for key in unknown]
+        remarks += unused(sorted(set(line.words) - _KEYS), "a resource", line.where)
         name = line.get("name")
         if name is None:
             if line.get("autodetect") is None:

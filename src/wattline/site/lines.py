@@ -8,7 +8,7 @@ backslash at the end continues a line, `Include` reads another file, and a line 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,6 +78,12 @@ def number_of(text: str, what: str, where: str) -> int:
         raise InputError(f"{where}: {what} is '{text}', must be a whole number like 4 or 2K")
     power = " KMGT".index(found[2].upper() or " ")
     return int(found[1]) << 10 * power
+
+
+def unused(keys: Sequence[str], of: str, where: str) -> list[str]:
+    """That nothing is done with these keys, which may be misspelt."""
+    more = f" and {len(keys) - 5} more" if len(keys) > 5 else ""
+    return [f"{where}: nothing is done with {', '.join(keys[:5])}{more} of {of}"] if keys else []
 
 
 def _lines(path: Path, cluster: str, within: tuple[Path, ...]) -> Iterator[Line]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.model.units import fold_hosts
-from wattline.site.lines import Line, hosts_of, number_of, read_lines
+from wattline.site.lines import Line, hosts_of, number_of, read_lines, unused
 
 _LISTS = {"nodename", "partitionname", "downnodes", "nodeset", "frontendname", "slurmctldhost"}
 """Lines of which there may be many; any other key is one setting."""
@@ -123,7 +123,7 @@ def _nodes(lines: Iterable[Line], remarks: list[str]) -> tuple[Node, ...]:
     for line, words in _with_defaults(lines):
         unknown = sorted(set(words) - _NODE_KEYS - told)
         told.update(unknown)
-        remarks += [f"{line.where}: nothing is done with {key} of a node" for key in unknown]
+        remarks += unused(unknown, "a node", line.where)
         cpus, cores = _processors(words, line.where)
         memory_mb = number_of(words.get("realmemory", "0"), "RealMemory", line.where)
         for name in line.hosts("nodename"):
