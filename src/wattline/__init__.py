@@ -100,6 +100,7 @@ if _TYPE_CHECKING:
     )
     from wattline.scenario.opening import open_books
     from wattline.scenario.sweep import sweep
+    from wattline.site.importing import ImportedViews, import_views
     from wattline.studies.asking import study
     from wattline.traces import Trace, generate, read, write
 
@@ -132,6 +133,7 @@ __all__ = [
     "Fcfs",
     "FirstFit",
     "Fixed",
+    "ImportedViews",
     "InputError",
     "JobAdvice",
     "JobTable",
@@ -191,6 +193,7 @@ __all__ = [
     "fit",
     "generate",
     "import_claims",
+    "import_views",
     "job_table",
     "list_claims",
     "list_examples",
@@ -275,6 +278,7 @@ _PLACES = {
     ), "wattline.scenario.objects"),
     "open_books": "wattline.scenario.opening",
     "sweep": "wattline.scenario.sweep",
+    **dict.fromkeys(("ImportedViews", "import_views"), "wattline.site.importing"),
     "study": "wattline.studies.asking",
     **dict.fromkeys(("Trace", "generate", "read", "write"), "wattline.traces"),
     "load_scenario": "wattline.scenario.load:load",

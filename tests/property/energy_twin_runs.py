@@ -21,7 +21,8 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.run import Run
 from wattline.model.signal import Signal
-from wattline.model.views.build import power_view
+from wattline.model.views import View
+from wattline.model.views.build import power_view, view_from_mapping
 from wattline.physics.budget import EnergyBudget
 from wattline.physics.claims import npb_claims
 from wattline.physics.core_power import NODE_OFF_W, SANDY_BRIDGE
@@ -32,6 +33,7 @@ from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.configuration.claimed import Claimed
 from wattline.policies.configuration.claimed_setup import options_of
 from wattline.policies.placement.bounded_setup import bounded
+from wattline.policies.placement.bounds_in_views import bounds_of
 from wattline.policies.placement.claimed import ClaimedNodes
 from wattline.studies.fairshare.study import energy_share
 
@@ -80,6 +82,28 @@ def share_budget_bounded(seed: int) -> Run:
     return simulate(jobs, MACHINE, policy, Rules(choose_nodes=True, overrun="kill"))
 
 
+def feeds(seed: int) -> Run:
+    """Two feeds, each of which must carry both, and a cooling loop across them."""
+    jobs = jobs_of(seed)
+    idle_w, busy_w, nodes = NODE.power_w_idle, NODE.power_w_active, MACHINE.node_count
+    keys = [{"name": "w", "inherit": "children_sum"}, {"name": "most"}, {"name": "part"}]
+
+    def view(name: str, part: float, most: dict[str, float], carries: list[str]) -> View:
+        entities = [{"name": f"{name}{half}", "most": most_w} for half, most_w in most.items()]
+        entities += [{"name": f"n{node}", "type": "node", "w": part * idle_w, "part": part,
+                      "parent": f"{name}{list(most)[node % len(most)]}"} for node in range(nodes)]
+        return view_from_mapping(name, {"keys": keys, "entities": entities, "bounds": [
+            {"used": "w", "limit": "most", "share": "part", "carries": carries}]}, "feeds")
+
+    full_w = nodes * busy_w
+    views = [view("a", 0.75, {"": 0.9 * full_w}, ["b"]),
+             view("b", 0.25, {"left": 0.2 * full_w, "right": 0.2 * full_w}, []),
+             view("heat", 0.8, {"one": 0.25 * full_w, "two": 0.3 * full_w, "three": full_w}, [])]
+    policy = compose(placement=bounded(views, MACHINE))
+    run = simulate(jobs, MACHINE, policy, Rules(choose_nodes=True))
+    return replace(run, bounds=bounds_of(views, MACHINE))
+
+
 def claimed(seed: int) -> Run:
     """Claims choose classes and settings, wait for better ones, and learn."""
     book = npb_claims()
@@ -102,6 +126,7 @@ RUNS: dict[str, Callable[[int], Run]] = {
     "adaptive-conservative": adaptive_conservative,
     "share-budget-bounded": share_budget_bounded,
     "claimed": claimed,
+    "feeds": feeds,
 }
 
 

@@ -6,6 +6,7 @@ the installed choices is left out.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ NETWORK = {"machine.nodes": 20, "network.topology": "dragonfly", "network.nodes_
            "network.routers_per_group": 4, "network.groups": 5,
            "network.node_traffic_gbit_s": 8.0, "network.communication_share": 0.5}
 RACKS = {"name": "bounded", "limits": {"rack0": "1000W", "rack1": 900.0, "site": "4kW"}}
+
+FEEDS = {"name": "bounded", "views": str(Path(__file__).with_name("feeds.toml"))}
 
 
 def _budget(**more: Any) -> dict[str, Any]:
@@ -82,6 +85,7 @@ CASES: dict[str, dict[str, Any]] = {
     "placement.varied": MOLDABLE | {"policy.configure": "naive",
                                     "policy.placement": {"name": "varied", "caps": "fitted"}},
     "placement.bounded": {"policy.placement": RACKS},
+    "placement.bounded, feeds": NODES | {"policy.placement": FEEDS},
     **{f"placement.{name}": NETWORK | {"policy.placement": name} for name in PLACEMENTS},
 }
 

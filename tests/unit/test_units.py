@@ -4,6 +4,7 @@ import pytest
 
 from wattline.model.errors import InputError
 from wattline.model.units import (
+    fold_hosts,
     format_duration,
     format_energy,
     format_hosts,
@@ -50,13 +51,26 @@ def test_hosts():
     assert format_hosts("n", [(1, 3), (7, 7)]) == "n[1-3,7]"
     assert [format_hosts("n", runs) for runs in ([(7, 7)], [(7, 8)], [])] == ["n7", "n[7-8]", ""]
     assert parse_hosts("r[1-2]n[1-2]") == ["r1n1", "r1n2", "r2n1", "r2n2"]
+    assert parse_hosts("cn1-gpu-[09-10],cn1-cpu-09") == ["cn1-gpu-09", "cn1-gpu-10", "cn1-cpu-09"]
+
+
+@pytest.mark.parametrize("text", [
+    "n[001-003,007],login1", "cn1-gpu-[01-02],cn1-cpu-[01-02]", "n[8-11]", "n09,n9,n010,n10,n11",
+    "n[1-2]-ib", "r1n[1-2],r2n[1-2]", "a", "n99999999999998,n99999999999999,n100000000000000"])
+def test_folded_names_unfold_to_the_same(text):
+    names = parse_hosts(text)
+    assert parse_hosts(fold_hosts(names)) == names
+    assert len(fold_hosts(names)) <= len(",".join(names))
+    assert fold_hosts(["n1", "n2", "n3", "n7"]) == "n[1-3,7]"
 
 
 @pytest.mark.parametrize(
     ("parse", "text"),
     [(parse_power, "many"), (parse_power, "3 apples"), (parse_duration, "soon"),
      (parse_duration, "1y"), (parse_energy, "3 kg"), (parse_fraction, "half"),
-     (parse_hosts, "n[1-"), (parse_hosts, ""), (parse_hosts, "n[a-b]")],
+     (parse_hosts, "n[1-"), (parse_hosts, ""), (parse_hosts, "n[a-b]"),
+     (parse_hosts, "n[5-3],a"), (parse_hosts, "n]1["), (parse_hosts, "n[[1-2]]"),
+     (parse_hosts, " ,")],
 )
 def test_nonsense_is_refused(parse, text):
     with pytest.raises(InputError):

@@ -17,15 +17,15 @@ from wattline.analysis.audit import (
 )
 from wattline.analysis.free_units import of_units, stay_sums
 from wattline.analysis.power_audits import changes, changes_together, job_powers
-from wattline.model.jobs import IntArray
-from wattline.model.run import Run
+from wattline.model.run import PowerBound, Run
 from wattline.model.signal import FloatArray
 
 
 def within_bounds(run: Run) -> Iterator[str]:
     """Each bounded entity draws what it draws idle, and of each job the part of its nodes there.
 
-    What a job draws above idle is spread over its nodes equally. It can be said where the log
+    What a job draws above idle is spread over its nodes equally, and of a node's watts the share
+    counts that the bound has. It can be said where the log
     gives each change of a job's power, and the run knows which nodes a job held.
     """
     if not run.bounds:
@@ -46,7 +46,7 @@ def within_bounds(run: Run) -> Iterator[str]:
     share_w[np.isin(run.events.kind[row], GIVING)] = 0.0
     for bound in run.bounds:
         drawn_w = bound.idle_w + np.cumsum(
-            changes(run, row, share_w * _nodes_inside(run, bound.nodes)[stay]))
+            changes(run, row, share_w * _watts_counted(run, bound)[stay]))
         over = np.flatnonzero((drawn_w > bound.limit_w * (1 + TOLERANCE) + 1e-6)
                               & (held_s(run) > 0))
         if over.size:
@@ -54,9 +54,10 @@ def within_bounds(run: Run) -> Iterator[str]:
                    f"{at_event(run, over)}: it draws {drawn_w[over].max():.10g} W at most")
 
 
-def _nodes_inside(run: Run, nodes: IntArray) -> FloatArray:
+def _watts_counted(run: Run, bound: PowerBound) -> FloatArray:
+    """Of each stay of a job what counts here if each of its nodes draws a watt more."""
     inside = np.zeros(run.units)
-    inside[nodes] = 1.0
+    inside[bound.nodes] = 1.0 if bound.share is None else bound.share
     found = stay_sums(run, inside)
     assert found is not None
     return found

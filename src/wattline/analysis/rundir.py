@@ -271,16 +271,21 @@ def _machine_from_plain(plain: Mapping[str, Any]) -> Machine:
 
 def _bound_to_plain(bound: PowerBound) -> dict[str, Any]:
     """Nodes as runs of neighbours, each with its first and how many: a site has all nodes."""
-    nodes = np.sort(bound.nodes)
+    order = np.argsort(bound.nodes)
+    nodes = bound.nodes[order]
+    share = {} if bound.share is None else {"share": bound.share[order]}
     first = np.flatnonzero(np.diff(nodes, prepend=-2) > 1)
     counts = np.diff(first, append=nodes.size)
     return {"entity": bound.entity, "limit_w": float(bound.limit_w),
-            "idle_w": float(bound.idle_w), "nodes": np.stack([nodes[first], counts], axis=1)}
+            "idle_w": float(bound.idle_w), "nodes": np.stack([nodes[first], counts], axis=1),
+            **share}
 
 
 def _bound_from_plain(plain: Mapping[str, Any]) -> PowerBound:
     nodes = [np.arange(first, first + count) for first, count in plain["nodes"]]
-    return PowerBound(**{**plain, "nodes": np.concatenate(nodes).astype(np.int64)})
+    share = plain.get("share")
+    return PowerBound(**{**plain, "nodes": np.concatenate(nodes).astype(np.int64),
+                         "share": None if share is None else np.array(share, dtype=np.float64)})
 
 
 def _seeds(scenario: Mapping[str, Any], path: str = "") -> list[tuple[str, Any]]:

@@ -17,6 +17,10 @@ from wattline.cli.simulating import warn_assumed
 @click.option("--run-name", default="", help="Which run of the ledger; the last one otherwise.")
 @click.option("--shares", type=click.Path(path_type=Path), metavar="FILE",
               help="Account tree with shares (TOML); equal shares for all users otherwise.")
+@click.option("--assoc", type=click.Path(path_type=Path), metavar="FILE",
+              help="Slurm's associations instead: sacctmgr show assoc -P tree, a dump or a script.")
+@click.option("--cluster", default="", metavar="NAME",
+              help="Which cluster of --assoc, where it has several.")
 @click.option("--half-life", default="7d", show_default=True, metavar="TIME",
               help="After this time half of a usage is forgotten.")
 @click.option("--at", default="", metavar="TIME", help="Time of the run; its end otherwise.")
@@ -33,6 +37,6 @@ def command(run_folder: Path | None, as_json: bool, **options: Any) -> None:
         return
     print_table(
         ["account", "parent", "share", "usage", "used", "effective", "factor"],
-        [[s.name, s.parent or "-", s.share, format_energy(s.usage_j), s.usage, s.effective,
-          s.factor] for s in found.standings],
+        [[s.name + (f" ({s.partition})" if s.partition else ""), s.parent or "-", s.share,
+          format_energy(s.usage_j), s.usage, s.effective, s.factor] for s in found.standings],
     )

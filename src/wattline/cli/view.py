@@ -103,6 +103,43 @@ def check(views_file: Path, as_json: bool) -> None:
     print_table(["view", "entities", "keys", "bounds"], [list(row.values()) for row in found])
 
 
+@command.command("import")
+@click.argument("sources", metavar="SOURCE...", nargs=-1, required=True,
+                type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE",
+              help="Write the views here; otherwise they are printed.")
+@click.option("--idle-w", metavar="WATTS",
+              help="What a node draws when idle, for views that bound the power.")
+@click.option("--limit", "limits", multiple=True, metavar="ENTITY=WATTS",
+              help="A bound of an entity; needs --idle-w.")
+@click.option("--share", "shares", multiple=True, metavar="VIEW=PART",
+              help="A view is one feed of several, with this part of a node's watts, like 50%.")
+@click.option("--failover", is_flag=True, help="Each view with --share must carry the others.")
+@json_option
+def import_(sources: tuple[Path, ...], as_json: bool, output: Path | None, idle_w: str | None,
+            limits: tuple[str, ...], shares: tuple[str, ...], failover: bool) -> None:
+    """Make a views file from what a site has.
+
+    A SOURCE is a slurm.conf, gres.conf, topology.conf or topology.yaml, a folder or JSON file of
+    Redfish chassis, or a table (.csv) of child and parent.
+    """
+    from wattline.cli.simulating import warn_assumed
+    from wattline.site.importing import import_views
+
+    found = import_views(*sources, output=output, idle_w=idle_w, limits=_limits(limits),
+                         shares=_parts(shares), failover=failover)
+    if as_json:
+        print_json(found.to_dict() | ({"toml": found.toml} if output is None
+                                      else {"file": str(output)}))
+        return
+    warn_assumed(found.remarks)
+    if output is None:
+        click.echo(found.toml, nl=False)
+        return
+    print_table(["view", "entities", "nodes", "bounds"],
+                [list(row.values()) for row in found.to_dict()["views"]])
+
+
 def _view(name: str, scenario: Path | None, options: dict[str, Any]) -> View:
     from wattline.scenario.machine_views import machine_view
 
@@ -132,6 +169,13 @@ def _change(view: View, text: str) -> int:
 def _short(value: object) -> object:
     """Whole numbers without a fraction, whatever type the key has."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _parts(given: tuple[str, ...]) -> dict[str, str]:
+    for text in given:
+        if "=" not in text:
+            raise InputError(f"--share: '{text}' is not like feedA=50%")
+    return {text.rpartition("=")[0].strip(): text.rpartition("=")[2] for text in given}
 
 
 def _limits(given: tuple[str, ...]) -> dict[str, float]:

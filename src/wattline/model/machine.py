@@ -7,6 +7,7 @@ from enum import IntEnum
 from functools import cached_property
 
 from wattline.model.errors import InputError
+from wattline.model.units import parse_hosts
 
 MOST_NODES = 20_000_000
 """Twice the cores of the largest machine there is, for logs that count cores as nodes."""
@@ -88,6 +89,8 @@ class Machine:
     groups: tuple[NodeGroup, ...]
     name: str = "system"
     site: str = "site"
+    node_names: str = ""
+    """What the nodes are called, as a host list in the order of their numbers; else n0, n1, ..."""
 
     def __post_init__(self) -> None:
         if not self.groups:
@@ -95,6 +98,12 @@ class Machine:
         if self.node_count > MOST_NODES:
             raise InputError(f"{self.name} has {self.node_count:,} nodes; at most {MOST_NODES:,} "
                              "can be simulated")
+        names = len(self.hosts) if self.node_names else self.node_count
+        if names != self.node_count:
+            raise InputError(f"{self.name} has {self.node_count:,} nodes, and node_names has "
+                             f"{names:,} names; each needs one")
+        if self.node_names and len(set(self.hosts)) < names:
+            raise InputError(f"node_names of {self.name} has a name twice; each node needs its own")
 
     @classmethod
     def uniform(cls, nodes: int, node_class: NodeClass | None = None, *, nodes_per_rack: int = 0,
@@ -118,6 +127,13 @@ class Machine:
     def power_w_max(self) -> float:
         """All nodes active at full speed."""
         return sum(group.count * group.node_class.power_w_active for group in self.groups)
+
+    @cached_property
+    def hosts(self) -> tuple[str, ...]:
+        """The name of each node, written out when asked for."""
+        if self.node_names:
+            return tuple(parse_hosts(self.node_names))
+        return tuple(f"n{node}" for node in range(self.node_count))
 
     @cached_property
     def racks(self) -> tuple[tuple[int, int], ...]:

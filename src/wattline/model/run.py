@@ -106,6 +106,8 @@ class PowerBound:
     idle_w: float
     """What it draws with all its nodes idle."""
     nodes: IntArray
+    share: FloatArray | None = None
+    """Of each watt of each of these nodes the part that counts; None for all of it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

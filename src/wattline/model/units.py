@@ -87,13 +87,46 @@ def part_of(given: float | str) -> float:
 
 
 def parse_hosts(text: str) -> list[str]:
-    """Host names from `n[001-004,007],login1`."""
+    """Host names from `n[001-004,007],login1` or `r[1-2]n[01-16]`, in the order they are written.
+
+    A number keeps the width of the first of its range, so `n01` and `n1` are two hosts.
+    """
+    if not re.fullmatch(r"(?:[^\[\]]|\[[^\[\]]*\])*", text):
+        raise InputError(f"'{text}' is not a host list; write it like n[001-004],login1")
+    parts = [part.strip() for part in re.findall(r"(?:[^,\[\]]|\[[^\]]*\])+", text)]
     hosts: list[str] = []
-    for part in re.findall(r"[^,\[\]]+(?:\[[^\]]*\][^,\[\]]*)*", text.strip()):
+    for part in filter(None, parts):
         hosts.extend(_expand(part))
-    if not hosts or text.count("[") != text.count("]"):
+        if len(hosts) > MOST_HOSTS:
+            raise InputError(f"a host list names more than {MOST_HOSTS:,} hosts")
+    if not hosts:
         raise InputError(f"'{text}' is not a host list; write it like n[001-004],login1")
     return hosts
+
+
+def fold_hosts(names: Iterable[str]) -> str:
+    """The shortest list in brackets that `parse_hosts` reads as these names, in this order."""
+    folded: list[tuple[str, str, list[tuple[str, str]]]] = []
+    for name in names:
+        # The last number, and of a long one its last digits: `parse_hosts` reads up to nine.
+        before, digits, after = re.fullmatch(r"(.*?)([0-9]{0,9})([^0-9]*)", name, re.S).groups()  # type: ignore[union-attr]
+        if not folded or folded[-1][:2] != (before, after) or not digits:
+            folded.append((before, after, [(digits, digits)]))
+            continue
+        runs = folded[-1][2]
+        first, last = runs[-1]
+        if last and str(int(last) + 1).zfill(len(first)) == digits:
+            runs[-1] = (first, digits)
+        else:
+            runs.append((digits, digits))
+    return ",".join(_folded(*each) for each in folded)
+
+
+def _folded(before: str, after: str, runs: list[tuple[str, str]]) -> str:
+    if len(runs) == 1 and runs[0][0] == runs[0][1]:
+        return before + runs[0][0] + after
+    parts = [first if first == last else f"{first}-{last}" for first, last in runs]
+    return f"{before}[{','.join(parts)}]{after}"
 
 
 def format_hosts(prefix: str, runs: Iterable[tuple[int, int]]) -> str:
@@ -161,6 +194,8 @@ def _expand(part: str) -> list[str]:
         if not span:
             raise InputError(f"'{part}' is not a host list; write it like n[001-004]")
         low, high = span[1], span[2] or span[1]
+        if int(high) < int(low):
+            raise InputError(f"'{part}' counts down from {low} to {high}; write it like n[001-004]")
         for number in range(int(low), int(high) + 1):
             middle = str(number).zfill(len(low))
             names.extend(_expand(part[: match.start()] + middle + part[match.end() :]))

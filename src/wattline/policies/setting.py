@@ -82,6 +82,8 @@ class Made:
 
     bounds: tuple[PowerBound, ...] = ()
     """What parts of the machine must not exceed."""
+    assumed: tuple[str, ...] = ()
+    """What the policies took for granted that nobody said: a sentence each."""
     claims: tuple[Claimed, Options] | None = None
     """How claims choose, which placement shares with configuration; and what is true of them."""
     tables: Mapping[str, ConfigurationTable] | None = None

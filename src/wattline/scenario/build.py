@@ -159,8 +159,9 @@ def plan(
     else:
         made, setting = composition_of(scenario, setting, chosen or {})
     rules = replace(rules, logged=setting.logged, nature=nature_of(setting))
-    return Plan(scenario, trace, jobs, machine, made, rules, assumed, dropped,
-                setting.made.bounds, setting.made.tables, left_out)
+    return Plan(scenario, trace, jobs, machine, made, rules,
+                (*assumed, *setting.made.assumed), dropped, setting.made.bounds,
+                setting.made.tables, left_out)
 
 
 def assumptions(
@@ -197,7 +198,7 @@ def make_machine(scenario: Scenario, trace: Trace | None = None) -> Machine:
     if section.classes:
         groups = tuple(NodeGroup(_node_class(each), each.count, each.nodes_per_rack or 0)
                        for each in section.classes)
-        return Machine(groups, name=section.name, site=section.site)
+        return Machine(groups, section.name, section.site, section.node_names or "")
     size = machine_size(section, trace)
     idle_w, active_w = equal_node_w(scenario)
     node = NodeClass(
@@ -205,7 +206,7 @@ def make_machine(scenario: Scenario, trace: Trace | None = None) -> Machine:
         power_w_off=section.node_off_w,
     )
     group = NodeGroup(node, size.nodes, section.nodes_per_rack or 0)
-    return Machine((group,), name=section.name, site=section.site)
+    return Machine((group,), section.name, section.site, section.node_names or "")
 
 
 def _node_class(each: NodeClassSection) -> NodeClass:

@@ -39,6 +39,8 @@ from wattline.scenario.parameters import generator_parameters
 MOST_UNIX_S = 250_000_000_000
 """In the year 9892; dates end with the year 9999."""
 LEAST_LEVEL = 0.01
+MOST_NAMES = 4_000_000
+"""Characters of a host list; names without any order need some ten each."""
 
 
 class TraceSection(Section):
@@ -99,6 +101,8 @@ class MachineSection(Section):
     node_off_w: Watts = Field(0.0, ge=0)
     nodes_per_rack: Whole | None = Field(None, ge=1, le=MOST_NODES)
     """Without it, all nodes stand in one rack."""
+    node_names: Annotated[str, Field(max_length=MOST_NAMES)] | None = None
+    """A host list like `cn[01-64]`, by number; without it n0, n1, and so on."""
     granularity: Literal["node", "core"] = "node"
     classes: tuple[NodeClassSection, ...] = ()
 

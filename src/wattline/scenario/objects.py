@@ -58,7 +58,8 @@ def machine_fields(given: Given | machine.Machine | dict[str, Any]) -> dict[str,
         "shutdown_s": group.node_class.shutdown_s, "shutdown_w": group.node_class.shutdown_power_w,
         "speed": group.node_class.speed, "nodes_per_rack": group.nodes_per_rack or None,
     } for group in given.groups]
-    return {"name": given.name, "site": given.site, "classes": classes}
+    return {"name": given.name, "site": given.site, "classes": classes,
+            "node_names": given.node_names or None}
 
 
 class PolicyObject(Given):

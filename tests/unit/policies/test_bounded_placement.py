@@ -24,12 +24,12 @@ def test_a_rack_with_a_limit_takes_fewer_jobs():
         run = simulate(jobs, machine, compose(placement=bounded(view, machine)),
                        Rules(choose_nodes=True))
         result = [run.schedule.start_s.tolist(), run.placement.first.tolist(),
-                  run.memories["placement.memory"].room_w[view.tree.of("rack0")]]
+                  run.memories["placement.memory"].room_w.tolist()]
     """)
     starts, first, room = result
     assert starts == [0, 0, 0, 50]
     assert first == [0, 4, 6, 0]
-    assert room == 400
+    assert room == [400], "of the only bound"
 
 
 def test_the_bound_of_the_site_holds_too():
@@ -242,7 +242,7 @@ def test_the_views_file_of_the_page_bounds_a_simulation():
     assert "node 'n001' has no power_w" in result[3]
 
 
-def test_all_bounds_on_the_power_are_kept_and_others_refused():
+def test_all_bounds_on_the_power_are_kept_and_need_its_idle_use():
     result = in_plain(VIEWS + """
     two = shown.replace('limit = "limit_w"}', 'limit = "limit_w"}, '
                         '{used = "power_w", limit = "fuse_w"}')
@@ -255,27 +255,79 @@ def test_all_bounds_on_the_power_are_kept_and_others_refused():
     result = [run(two), run(fused), run(other)]
     """)
     assert result[0] > 20000 >= result[1]
-    assert "bounds heat_w and power_w" in result[2]
+    assert "node 'n001' has no heat_w; its idle power is needed" in result[2]
 
 
-def test_nodes_of_a_view_are_taken_by_number_or_in_their_order():
-    result = in_plain("""
-        from wattline.model.views.build import view_from_mapping
-        from wattline.model.machine import Machine, NodeClass
-        from wattline.policies.placement.bounded_setup import bounded
-        def machine(nodes):
-            return Machine.uniform(nodes, NodeClass(power_w_idle=1, power_w_active=2))
-        def chosen(*names):
-            tables = [{"name": "room", "limit_w": 100.0}]
-            tables += [{"name": name, "parent": "room", "power_w": 1.0} for name in names]
-            view = view_from_mapping("power", {
-                "bounds": [{"used": "power_w", "limit": "limit_w"}], "entities": tables,
-                "keys": [{"name": "power_w", "inherit": "children_sum"}, {"name": "limit_w"}],
-            }, "here")
-            return [view.tree.names[place] for place in bounded(view, machine(len(names))).leaf]
-        result = [chosen("n2", "n10", "n1"), chosen("left", "right"), chosen("a1", "b1")]
+NAMED = """
+    from wattline.model.errors import InputError
+    from wattline.model.views.build import view_from_mapping
+    from wattline.model.machine import Machine, NodeClass, NodeGroup
+    from wattline.policies.placement.bounds_in_views import bounds_in, placed
+    def machine(nodes, names=""):
+        group = NodeGroup(NodeClass(power_w_idle=1, power_w_active=2), nodes)
+        return Machine((group,), node_names=names)
+    def view(*names, title="power"):
+        tables = [{"name": "room", "limit_w": 100.0}]
+        tables += [{"name": name, "parent": "room", "power_w": 1.0, "limit_w": 5.0}
+                   for name in names]
+        return view_from_mapping(title, {
+            "bounds": [{"used": "power_w", "limit": "limit_w"}], "entities": tables,
+            "keys": [{"name": "power_w", "inherit": "children_sum"}, {"name": "limit_w"}],
+        }, "here")
+    def chosen(machine, *views):
+        try:
+            found = placed(views, machine)
+        except InputError as error:
+            return str(error)
+        own = {bound.entity: bound.nodes.tolist() for bound in bounds_in(found, machine)}
+        return [own, list(found.assumed)]
+"""
+
+
+def test_nodes_of_a_view_are_found_by_their_names_never_by_numbers_in_them():
+    named, swapped, partly, strange = in_plain(NAMED + """
+    names = "cn1-gpu-[01-02],cn1-cpu-[01-02]"
+    tables = ("cn1-cpu-01", "cn1-gpu-02", "cn1-gpu-01", "cn1-cpu-02")
+    result = [chosen(machine(4, names), view(*tables)), chosen(machine(3), view("n2", "n0", "n1")),
+              chosen(machine(4, names), view(*tables[:3])), chosen(machine(4, names), view("cn2"))]
     """)
-    assert result == [["n1", "n2", "n10"], ["left", "right"], ["a1", "b1"]]
+    assert named == [{"room": [0, 1, 2, 3], "cn1-cpu-01": [2], "cn1-gpu-02": [1],
+                      "cn1-gpu-01": [0], "cn1-cpu-02": [3]}, []]
+    assert swapped == [{"room": [0, 1, 2], "n2": [2], "n0": [0], "n1": [1]}, []]
+    assert partly[0]["room"] == [0, 1, 2]
+    assert partly[1] == ["view 'power' bounds nothing of cn1-cpu-02: they are not in it"]
+    assert "view 'power' has the node 'cn2', which the machine does not have" in strange
+
+
+def test_without_names_the_order_of_the_view_is_taken_and_said():
+    ordered, both, fewer = in_plain(NAMED + """
+    result = [chosen(machine(2), view("a1", "b1")),
+              chosen(machine(2), view("b1", "a1"), view("a1", "b1", title="other")),
+              chosen(machine(3), view("a1", "b1"))]
+    """)
+    assert ordered == [{"room": [0, 1], "a1": [0], "b1": [1]}, [
+        "the machine's nodes have no names (machine.node_names): they are taken as view 'power' "
+        "lists them, node 0 being 'a1' and node 1 'b1'"]]
+    assert both[0]["a1 (view power)"] == both[0]["a1 (view other)"] == [1]
+    assert fewer == "view 'power' has 2 nodes, the machine has 3"
+
+
+def test_what_was_assumed_of_a_views_nodes_stands_with_the_run_unless_they_are_named():
+    assumed, named, wrong = in_plain(VIEWS + """
+    file.write_text(shown)
+    fields = dict(trace__generate="lublin", trace__jobs=5, machine__nodes=128,
+                  machine__node_idle_w=112, machine__node_active_w=300,
+                  policy__placement={"name": "bounded", "views": str(file)})
+    try:
+        simulate(**fields, machine__node_names="n[001-127]")
+    except InputError as error:
+        wrong = str(error)
+    named = simulate(**fields, machine__node_names="n[001-128]")
+    result = [simulate(**fields).assumed, [named.assumed, named.machine.hosts[-1]], wrong]
+    """)
+    assert "node 0 being 'n001' and node 127 'n128'" in assumed[-1]
+    assert named == [[], "n128"]
+    assert "has 128 nodes, and node_names has 127 names" in wrong
 
 
 def test_a_view_and_a_machine_that_disagree_on_watts_are_refused_with_both_figures():

@@ -45,7 +45,7 @@ def power_view(machine: Machine, *, cores: bool = False, racks_per_pdu: int = 8,
     for rack in range(len(machine.racks)):
         entities.append(Entity(f"rack{rack}", "rack", f"pdu{rack // racks_per_pdu}"))
     for node, (rack, kind) in enumerate(_nodes(machine)):
-        name = f"n{node}"
+        name = machine.hosts[node]
         entities.append(Entity(name, "node", f"rack{rack}"))
         leaves = [f"{name}c{core}" for core in range(kind.cores)] if cores else [name]
         for leaf in leaves:
@@ -68,9 +68,10 @@ def rack_view(machine: Machine) -> View:
     cores = {}
     classes = {}
     for node, (rack, kind) in enumerate(_nodes(machine)):
-        entities.append(Entity(f"n{node}", "node", f"rack{rack}"))
-        cores[f"n{node}"] = kind.cores
-        classes[f"n{node}"] = kind.name
+        name = machine.hosts[node]
+        entities.append(Entity(name, "node", f"rack{rack}"))
+        cores[name] = kind.cores
+        classes[name] = kind.name
     keys = (
         Key("cores", KeyType.INTEGER, inherit=_SUM, read_only=True),
         Key("nodes", KeyType.INTEGER, inherit=Inherit.CHILDREN_COUNT, source="cores",
@@ -96,8 +97,8 @@ def network_view(machine: Machine, *, nodes_per_switch: int = 16) -> View:
             entities.append(Entity(switch, "switch", f"rack{rack}sw"))
             for node in range(first + edge * nodes_per_switch,
                               min(first + count, first + (edge + 1) * nodes_per_switch)):
-                entities.append(Entity(f"n{node}", "node", switch))
-                link[f"n{node}"] = 1.0
+                entities.append(Entity(machine.hosts[node], "node", switch))
+                link[machine.hosts[node]] = 1.0
     keys = (
         Key("links", KeyType.INTEGER, inherit=_SUM, read_only=True),
         Key("share", inherit=Inherit.PARENTS_SHARE, read_only=True),
@@ -113,7 +114,13 @@ def read_views(path: Path) -> dict[str, View]:
     views = read_toml(path).get("views")
     if not isinstance(views, dict) or not views:
         raise InputError(f"{path}: no [views.NAME] table; a view has keys and entities")
-    return {name: view_from_mapping(name, table, str(path)) for name, table in views.items()}
+    found = {name: view_from_mapping(name, table, str(path)) for name, table in views.items()}
+    for view in found.values():
+        for other in (other for bound in view.bounds for other in bound.carries):
+            if other not in found:
+                raise InputError(f"{path}: view '{view.name}' carries '{other}', which is no view "
+                                 f"of the file; it has {', '.join(found)}")
+    return found
 
 
 def view_from_mapping(name: str, given: Mapping[str, Any], where: str) -> View:
@@ -121,12 +128,24 @@ def view_from_mapping(name: str, given: Mapping[str, Any], where: str) -> View:
     try:
         keys = [Key.from_mapping(key) for key in given.get("keys", ())]
         entities, values = _entities(name, given.get("entities", ()), {key.name for key in keys})
-        bounds = [Bound(str(b["used"]), str(b["limit"])) for b in given.get("bounds", ())]
+        bounds = [_bound(name, table) for table in given.get("bounds", ())]
         return View(name, entities, keys, values, bounds)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{where}: view '{name}' is not laid out as expected: {error}") from None
+
+
+def _bound(view: str, table: Mapping[str, Any]) -> Bound:
+    unknown = set(table) - {"used", "limit", "share", "carries"}
+    if unknown:
+        raise InputError(f"view '{view}': a bound has the unknown field '{sorted(unknown)[0]}'; it "
+                         "has used, limit, share and carries")
+    carries = table.get("carries", ())
+    if isinstance(carries, str):
+        carries = [carries]
+    return Bound(str(table["used"]), str(table["limit"]), str(table.get("share", "")),
+                 tuple(str(other) for other in carries))
 
 
 def _entities(

@@ -21,10 +21,17 @@ Value = float | int | bool | str | None
 
 @dataclass(frozen=True)
 class Bound:
-    """Two keys of a view: what is used, and the limit that it must not pass, at any level."""
+    """Two keys of a view: what is used, and the limit that it must not pass, at any level.
+
+    Where jobs are placed by it: of each watt that a node draws, the part in the key `share` (a half
+    of two feeds, the heat of a watt) counts, without it all; with `carries` also what other views
+    have of the node, for the case that those fail.
+    """
 
     used: str
     limit: str
+    share: str = ""
+    carries: tuple[str, ...] = ()
 
 
 class BoundExceeded(InputError):
@@ -63,7 +70,8 @@ class View:
         self._row = {key: row for row, key in enumerate(self.keys)}
         self.bounds = tuple(bounds)
         for bound in self.bounds:
-            self._key_row(bound.used), self._key_row(bound.limit)
+            for key in filter(None, (bound.used, bound.limit, bound.share)):
+                self._key_row(key)
         self.shape = _shape(self.tree, list(self.keys.values()))
         for key_name, given in (values or {}).items():
             self._fill(key_name, given)

@@ -1,9 +1,9 @@
 """Power bounds at every level: a node is taken only where its rack, unit and site have watts left.
 
-The tree is a view's (`wattline.model.views`): each node has a chain of enclosing entities, each
-with a limit. A job's power above idle is spread over its nodes equally. Nodes are taken by number;
-those whose way to the root has no room are passed over. A job that finds too few waits; one that
-would find too few on an idle machine is refused.
+The bounds come from views (`wattline.model.views`), any number of them: each node counts in some
+bounds, in each with a part of its watts. A job's power above idle is spread over its nodes equally.
+Nodes are taken by number; those with a bound that has no room are passed over. A job that finds
+too few waits; one that would find too few on an idle machine is refused.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SLACK = 1e-9
 
 
 class BoundedMemory(Memory):
-    """Watts above idle that each entity has left; room to count in; what a node of a job holds."""
+    """Watts above idle that each bound has left; room to count in; what a node of a job holds."""
 
     FIELDS = ("room_w", "trial_w", "share_w")
     PER_JOB: ClassVar[Mapping[str, str]] = {"share_w": "f8"}
@@ -39,12 +39,13 @@ class BoundedMemory(Memory):
 
 
 class Bounded(NamedTuple):
-    """`leaf` is the entity that encloses each node, `parent` the next of each entity, or -1."""
+    """Node n counts in the bounds `bound[first[n]:first[n + 1]]`, with `part` of each watt."""
 
-    leaf: Any
-    parent: Any
+    first: Any
+    bound: Any
+    part: Any
     whole_w: Any
-    """Watts above idle that each entity has on an idle machine."""
+    """Watts above idle that each bound has on an idle machine."""
     memory: BoundedMemory
 
     @property
@@ -77,12 +78,16 @@ def _place(st: State, placement: Bounded, job: int) -> bool:
 @implement(never_placed, Bounded)
 @kernel
 def _never_placed(st: State, placement: Bounded, job: int) -> bool:
-    """Taking nodes one by one finds the most there are: the bounds enclose one another."""
+    """Bounds of one view enclose one another: taking nodes one by one finds the most there are.
+
+    Those of several views cross, and other nodes might do; but nobody looks for them later either,
+    so that such a job would block those behind it on an idle machine.
+    """
     live = st.live[job]
     rise_w = live.watts * st.clock[0].least_factor - live.units * st.clock[0].idle_w
     share_w = max(rise_w, 0.0) / live.units
-    for entity in range(placement.memory.trial_w.size):
-        placement.memory.trial_w[entity] = placement.whole_w[entity]
+    for bound in range(placement.memory.trial_w.size):
+        placement.memory.trial_w[bound] = placement.whole_w[bound]
     missing = live.units
     for node in range(st.nodes.size):
         if missing == 0:
@@ -122,20 +127,20 @@ def _occupied(st: State, placement: Bounded, job: int) -> None:
 @implement(may_rise_w, Bounded)
 @kernel
 def _may_rise_w(st: State, placement: Bounded, job: int) -> float:
-    """An entity has room for all the job's nodes in it: those are counted on the way up."""
+    """A bound has room for all the job's nodes that count in it: those are summed up."""
     trial_w = placement.memory.trial_w
-    for entity in range(trial_w.size):
-        trial_w[entity] = 0.0
+    for bound in range(trial_w.size):
+        trial_w[bound] = 0.0
     run = st.live[job].first_node
     while run >= 0:
         for node in range(run, run + st.nodes[run].length):
             _take(placement, trial_w, node, -1.0)
         run = st.nodes[run].next
     most_w = float("inf")
-    for entity in range(trial_w.size):
-        if trial_w[entity] > 0.0:
-            room_w = max(placement.memory.room_w[entity], 0.0)
-            most_w = min(most_w, room_w / trial_w[entity] * st.live[job].units)
+    for bound in range(trial_w.size):
+        if trial_w[bound] > 0.0:
+            room_w = max(placement.memory.room_w[bound], 0.0)
+            most_w = min(most_w, room_w / trial_w[bound] * st.live[job].units)
     return most_w
 
 
@@ -143,8 +148,8 @@ def _may_rise_w(st: State, placement: Bounded, job: int) -> float:
 @kernel
 def _keeps_bounds(st: State, placement: Bounded, power_factor: float) -> bool:
     trial_w = placement.memory.trial_w
-    for entity in range(trial_w.size):
-        trial_w[entity] = placement.whole_w[entity]
+    for bound in range(trial_w.size):
+        trial_w[bound] = placement.whole_w[bound]
     for index in range(st.clock[0].running):
         job = st.running[index]
         live = st.live[job]
@@ -154,28 +159,24 @@ def _keeps_bounds(st: State, placement: Bounded, power_factor: float) -> bool:
             for node in range(run, run + st.nodes[run].length):
                 _take(placement, trial_w, node, share_w)
             run = st.nodes[run].next
-    for entity in range(trial_w.size):
-        if trial_w[entity] < -SLACK * (1.0 + abs(placement.whole_w[entity])):
+    for bound in range(trial_w.size):
+        if trial_w[bound] < -SLACK * (1.0 + abs(placement.whole_w[bound])):
             return False
     return True
 
 
 @kernel
 def _has_room(placement: Bounded, room_w: Any, node: int, share_w: float) -> bool:
-    entity = placement.leaf[node]
-    while entity >= 0:
-        if share_w > room_w[entity] * (1.0 + SLACK) + SLACK:
+    for at in range(placement.first[node], placement.first[node + 1]):
+        if share_w * placement.part[at] > room_w[placement.bound[at]] * (1.0 + SLACK) + SLACK:
             return False
-        entity = placement.parent[entity]
     return True
 
 
 @kernel
 def _take(placement: Bounded, room_w: Any, node: int, share_w: float) -> None:
-    entity = placement.leaf[node]
-    while entity >= 0:
-        room_w[entity] -= share_w
-        entity = placement.parent[entity]
+    for at in range(placement.first[node], placement.first[node + 1]):
+        room_w[placement.bound[at]] -= share_w * placement.part[at]
 
 
 @kernel

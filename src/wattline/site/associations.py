@@ -1,0 +1,195 @@
+"""Slurm's associations: which user may charge which account of which cluster, with what shares.
+
+They come from `sacctmgr show assoc -P tree` (a table), from `sacctmgr dump` (a file that
+`sacctmgr load` takes), or from the `sacctmgr` commands that made them (`wattline.site.commands`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from wattline.model.errors import InputError
+from wattline.model.reading import read_text
+from wattline.site.lines import MOST_BYTES, refuse_name
+
+ROOT = "root"
+"""The account that all others of a cluster lie under."""
+PARENT = None
+"""Shares of an association that has none of its own and uses its parent's."""
+_COLUMNS = {
+    "cluster": "cluster", "account": "account", "user": "user", "partition": "partition",
+    "share": "shares", "fairshare": "shares", "rawshares": "shares", "par name": "parent",
+    "parentname": "parent", "def acct": "default",
+}
+
+
+@dataclass(frozen=True)
+class Association:
+    """An account, or a user in an account."""
+
+    cluster: str
+    account: str
+    user: str = ""
+    """Empty for the account itself."""
+    partition: str = ""
+    parent: str = ""
+    """Of an account: the one that it lies in; empty for the root."""
+    shares: int | None = 1
+    """None uses those of the parent (`Fairshare=parent`)."""
+    default: bool = False
+    """Whether jobs of the user that name no account are charged here."""
+
+
+@dataclass(frozen=True)
+class Associations:
+    source: str
+    rows: tuple[Association, ...]
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(row.cluster for row in self.rows))
+
+    def of(self, cluster: str = "") -> tuple[Association, ...]:
+        """The rows of one cluster; without a name there must be one only."""
+        if not cluster and len(self.clusters) > 1:
+            raise InputError(f"{self.source}: has the clusters {', '.join(self.clusters)}; say "
+                             "which one is meant")
+        rows = tuple(row for row in self.rows if row.cluster == (cluster or self.clusters[0]))
+        if not rows:
+            raise InputError(f"{self.source}: has no cluster '{cluster}'; it has "
+                             f"{', '.join(self.clusters)}")
+        return rows
+
+
+def read_associations(path: str | Path) -> Associations:
+    """Read associations from a table, a dump or a script of `sacctmgr`."""
+    from wattline.site.commands import associations_of
+
+    text = read_text(path, MOST_BYTES)
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1)
+             if line.strip() and not line.lstrip().startswith("#")]
+    if not lines:
+        raise InputError(f"{path}: is empty")
+    first = lines[0][1]
+    if "|" in first:
+        found = _table(lines, str(path))
+    elif re.match(r"\s*Cluster - ", first):
+        found = _dump(lines, str(path))
+    else:
+        found = associations_of(lines, str(path))
+    return replace(found, rows=_checked(found))
+
+
+def shares_of(text: str, where: str) -> int | None:
+    """Shares as Slurm writes them: a whole number, or `parent`; nothing is 1."""
+    if text.strip().lower() in ("parent", "2147483647"):
+        return PARENT
+    if not re.fullmatch(r"[0-9]{0,9}", text.strip()):
+        raise InputError(f"{where}: the shares are '{text}', must be a whole number or parent")
+    return int(text.strip() or 1)
+
+
+def _table(lines: Sequence[tuple[int, str]], source: str) -> Associations:
+    """Columns between bars; the account is moved in by a blank per level of the tree."""
+    header = [_COLUMNS.get(name.strip().lower(), "") for name in lines[0][1].split("|")]
+    if "account" not in header or "user" not in header:
+        raise InputError(f"{source}:{lines[0][0]}: has no columns Account and User; write it with "
+                         "sacctmgr show assoc -P tree")
+    rows: list[Association] = []
+    above: list[tuple[int, str]] = []
+    for number, line in lines[1:]:
+        where = f"{source}:{number}"
+        fields = line.split("|")
+        if len(fields) < len(header):
+            raise InputError(f"{where}: has {len(fields)} columns, the header {len(header)}; the "
+                             "line is cut off")
+        row = dict(zip(header, fields, strict=False))
+        account, depth = row["account"].strip(), _depth(row["account"])
+        user, cluster = row["user"].strip(), row.get("cluster", "").strip()
+        refuse_name(account, where)
+        if not user:
+            above = [each for each in above if each[0] < depth]
+            parent = row.get("parent", "").strip() or (above[-1][1] if above else "")
+            above.append((depth, account))
+        else:
+            parent = account
+        rows.append(Association(
+            cluster, account, user, row.get("partition", "").strip(), parent,
+            shares_of(row.get("shares", ""), where),
+            bool(user) and row.get("default", "").strip() == account))
+    remarks = [] if "shares" in header else [
+        f"{source}: has no column Share; every share counts as 1"]
+    flat = [row.account for row in rows if not row.user and not row.parent and row.account != ROOT]
+    if flat and any(row.account == ROOT for row in rows):
+        remarks.append(f"{source}: the accounts are not moved in, so all lie under root; a tree is "
+                       "written by sacctmgr show assoc -P tree")
+    return Associations(source, tuple(rows), tuple(remarks))
+
+
+def _depth(text: str) -> int:
+    return len(text) - len(text.lstrip(" "))
+
+
+def _dump(lines: Iterable[tuple[int, str]], source: str) -> Associations:
+    """`Cluster - 'x':...`, `Parent - 'a'`, then the accounts and users below it."""
+    rows: list[Association] = []
+    passed = 0
+    cluster, parent = "", ROOT
+    for number, line in lines:
+        where = f"{source}:{number}"
+        found = re.fullmatch(r"\s*(Cluster|Parent|Account|User) - (.*)", line)
+        if not found:
+            passed += 1
+            continue
+        name, given = _entry(found[2], where)
+        shares = shares_of(given.get("fairshare", ""), where)
+        if found[1] == "Cluster":
+            cluster, parent = name, ROOT
+            rows.append(Association(cluster, ROOT, shares=shares))
+        elif found[1] == "Parent":
+            parent = name
+        elif found[1] == "Account":
+            rows.append(Association(cluster, name, parent=parent, shares=shares))
+        else:
+            rows.append(Association(cluster, parent, name, given.get("partition", ""), parent,
+                                    shares, given.get("defaultaccount", "") == parent))
+    remarks = (f"{source}: {passed} lines that are no cluster, parent, account or user were passed "
+               "over",) if passed else ()
+    return Associations(source, tuple(rows), remarks)
+
+
+_VALUE = r"(?:'[^']*'|[^:]*)"
+
+
+def _entry(text: str, where: str) -> tuple[str, dict[str, str]]:
+    """`'name':Key='a value':Key=value`; a quoted value may have colons."""
+    name = re.match(_VALUE, text)[0]  # type: ignore[index]
+    found = re.findall(rf":([^:=]+)=({_VALUE})", text[len(name):])
+    refuse_name(name.strip().strip("'"), where)
+    return name.strip().strip("'"), {key.strip().lower(): value.strip("'") for key, value in found}
+
+
+def _checked(found: Associations) -> tuple[Association, ...]:
+    """Each association once, every account in root or one that is there, and root itself."""
+    rows: dict[tuple[str, str, str, str], Association] = {
+        (cluster, ROOT, "", ""): Association(cluster, ROOT) for cluster in found.clusters}
+    seen = set()
+    for row in found.rows:
+        if not row.parent and row.account != ROOT:
+            row = replace(row, parent=ROOT)  # noqa: PLW2901
+        key = (row.cluster, row.account, row.user, row.partition)
+        if key in seen and rows[key] != row:
+            who = f"user '{row.user}' in " if row.user else ""
+            raise InputError(f"{found.source}: {who}account '{row.account}' stands there twice, "
+                             "with other shares or another parent")
+        rows[key] = row
+        seen.add(key)
+    for row in found.rows:
+        if row.parent and (row.cluster, row.parent, "", "") not in rows:
+            raise InputError(f"{found.source}: account '{row.parent}', which "
+                             f"'{row.user or row.account}' lies in, is not there")
+    return tuple(rows.values())

@@ -1,0 +1,145 @@
+"""The lines of Slurm's configuration files: comments, continued lines, included files.
+
+The rules are those of slurm.conf(5): `#` begins a comment unless a backslash stands before it, a
+backslash at the end continues a line, `Include` reads another file, and a line is words of
+`Key=Value` whose keys are the same in capitals and small letters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wattline.model.errors import InputError
+from wattline.model.reading import read_text
+from wattline.model.units import parse_hosts
+
+MOST_BYTES = 64 * 2**20
+MOST_INCLUDED = 16
+"""Files in one another; sites have two or three levels."""
+MOST_NAME = 255
+"""Characters of a name; that of a host has at most so many."""
+
+_WORD = re.compile(r'([^\s=]+?)\s*[+-]?=\s*("[^"]*"|\S+)\s*')
+
+
+@dataclass(frozen=True)
+class Line:
+    """One logical line: its words by key in small letters, the first key telling what it is."""
+
+    words: Mapping[str, str]
+    where: str
+    """File and line, as messages begin."""
+
+    @property
+    def kind(self) -> str:
+        return next(iter(self.words))
+
+    def get(self, *keys: str) -> str | None:
+        """The value of the first of these keys that the line has."""
+        return next((self.words[key] for key in keys if key in self.words), None)
+
+    def hosts(self, key: str) -> tuple[str, ...]:
+        """The names of a host list, none where the line has none."""
+        return hosts_of(self.words.get(key, ""), self.where)
+
+
+def read_lines(path: str | Path, cluster: str = "") -> list[Line]:
+    """All lines of a file and of those that it includes; `%c` there is the cluster's name."""
+    return list(_lines(Path(path), cluster, ()))
+
+
+def hosts_of(text: str, where: str) -> tuple[str, ...]:
+    """The names of a host list; the error says where it stands."""
+    if text in ("", "(null)"):
+        return ()
+    try:
+        names = tuple(parse_hosts(text))
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    for name in names:
+        refuse_name(name, where)
+    return names
+
+
+def refuse_name(name: str, where: str) -> None:
+    """No name of a site has control characters, or fills a page."""
+    if not name or len(name) > MOST_NAME or not name.isprintable():
+        raise InputError(f"{where}: {name[:40]!r} is no name; names have 1 to {MOST_NAME} "
+                         "characters that can be printed")
+
+
+def number_of(text: str, what: str, where: str) -> int:
+    """A whole number, with the suffixes K, M, G and T of 1024 that Slurm takes."""
+    found = re.fullmatch(r"([0-9]{1,15})([KMGT]?)", text.strip(), re.IGNORECASE)
+    if not found:
+        raise InputError(f"{where}: {what} is '{text}', must be a whole number like 4 or 2K")
+    power = " KMGT".index(found[2].upper() or " ")
+    return int(found[1]) << 10 * power
+
+
+def unused(keys: Sequence[str], of: str, where: str) -> list[str]:
+    """That nothing is done with these keys, which may be misspelt."""
+    more = f" and {len(keys) - 5} more" if len(keys) > 5 else ""
+    return [f"{where}: nothing is done with {', '.join(keys[:5])}{more} of {of}"] if keys else []
+
+
+def _lines(path: Path, cluster: str, within: tuple[Path, ...]) -> Iterator[Line]:
+    if path.resolve() in within or len(within) >= MOST_INCLUDED:
+        raise InputError(f"{path}: is included by itself, or more than {MOST_INCLUDED} deep")
+    for number, text in _logical(read_text(path, MOST_BYTES)):
+        where = f"{path}:{number}"
+        included = re.fullmatch(r"include\s+(\S.*)", text, re.IGNORECASE)
+        if included:
+            name = included[1].strip().strip('"').replace("%c", cluster)
+            yield from _included(path, name, cluster, (*within, path.resolve()), where)
+            continue
+        line = Line(_words(text, where), where)
+        cluster = line.get("clustername") or cluster
+        yield line
+
+
+def _included(path: Path, name: str, cluster: str, within: tuple[Path, ...],
+              where: str) -> Iterator[Line]:
+    try:
+        yield from _lines(path.parent / name, cluster, within)
+    except InputError as error:
+        if "there is no such file" not in str(error) or str(error).startswith(f"{where}:"):
+            raise
+        raise InputError(f"{where}: includes {name}, which is not there; put it beside "
+                         f"{path.name} and name it without a folder") from None
+
+
+def _logical(text: str) -> Iterator[tuple[int, str]]:
+    """Lines without comments, continued ones as one, with the number that they begin at."""
+    held, begun = "", 0
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = re.split(r"(?<!\\)#", raw, maxsplit=1)[0].rstrip()
+        begun = begun or number
+        if line.endswith("\\"):
+            held += line[:-1] + " "
+            continue
+        whole = (held + line).replace("\\#", "#").strip()
+        if whole:
+            yield begun, whole
+        held, begun = "", 0
+    if held.strip():
+        yield begun, held.strip()
+
+
+def _words(text: str, where: str) -> dict[str, str]:
+    """`Key=Value` and `Key="a value"` in a line; Slurm also has += and -=."""
+    words: dict[str, str] = {}
+    place = 0
+    while place < len(text):
+        found = _WORD.match(text, place)
+        if found is None:
+            raise InputError(f"{where}: '{text[place:].strip()[:40]}' is not Key=Value")
+        key = found[1].lower()
+        if key in words:
+            raise InputError(f"{where}: {found[1]} stands twice in one line")
+        words[key] = found[2].strip('"')
+        place = found.end()
+    return words

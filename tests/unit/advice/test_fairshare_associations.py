@@ -1,0 +1,78 @@
+"""`wattline fairshare --assoc`: Slurm's tree over the jobs of a run."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+from tests.shared_data import shared
+from tests.unit.cli.test_energy_commands import call, refused
+
+import wattline as wl
+from wattline.analysis import rundir
+
+TABLE = """Cluster|Account|User|Partition|Share
+tux|root|||1
+tux| physics|||30
+tux|  physics|ann||1
+tux|  physics|bob||parent
+tux| biology|||60
+tux|  biology|ann||1
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """ann in both accounts, bob without an account, zoe whom nobody knows; 300 W each."""
+    jobs = pd.DataFrame({
+        "submit_s": [0, 0, 0, 0], "run_s": [100, 200, 300, 400], "procs": [1, 1, 1, 1],
+        "user": ["ann", "ann", "bob", "zoe"], "group": ["physics", "biology", None, "physics"]})
+    machine = wl.Machine(nodes=8, node_idle_w=90, node_active_w=300)
+    return rundir.write(wl.simulate(jobs, machine=machine), tmp_path / "run")
+
+
+@pytest.fixture
+def assoc(tmp_path):
+    path = tmp_path / "assoc.txt"
+    path.write_text(TABLE)
+    return path
+
+
+def test_a_user_in_two_accounts_counts_in_each_and_strangers_are_named(folder, assoc, capsys):
+    with pytest.warns(wl.WattlineWarning, match="1 of 4 jobs are of users that have no place"):
+        found = wl.fairshare(folder, assoc=assoc, half_life=1e12)
+    used = {(each.name, each.parent): each.usage_j for each in found.standings}
+    assert used["ann", "physics"] == pytest.approx(30_000)
+    assert used["ann", "biology"] == pytest.approx(60_000)
+    assert used["bob", "physics"] == pytest.approx(90_000)
+    assert used["physics", ""] == pytest.approx(120_000)
+    assert [(each.user, each.account, each.jobs) for each in found.unplaced] == [
+        ("zoe", "physics", 1)]
+    assert found.unplaced[0].usage_j == pytest.approx(120_000)
+    status, out, err = call("fairshare", folder, "--assoc", assoc, "--half-life", "1e12", "--json",
+                            capsys=capsys)
+    assert status == 0
+    assert json.loads(out) == json.loads(json.dumps(found.to_dict()))
+    assert "'zoe' in 'physics'" in err
+
+
+def test_clusters_and_files_that_do_not_go_together_are_refused(folder, assoc, capsys):
+    ask = ("fairshare", folder)
+    assert "not both" in refused(*ask, "--assoc", assoc, "--shares", assoc, capsys=capsys)
+    assert "has no cluster 'yak'; it has tux" in refused(*ask, "--assoc", assoc, "--cluster", "yak",
+                                                         capsys=capsys)
+    assert "give that too" in refused(*ask, "--cluster", "tux", capsys=capsys)
+    assoc.write_text(TABLE.replace("physics|bob", "laser|bob"))
+    assert "account 'laser', which 'bob' lies in, is not there" in refused(
+        *ask, "--assoc", assoc, capsys=capsys)
+
+
+@pytest.mark.filterwarnings("ignore::wattline.model.errors.WattlineWarning")
+def test_the_script_of_a_public_site_makes_a_tree(folder):
+    script = shared("slurm_sites/medium/sacctmgr_priority100.script")
+    found = wl.fairshare(folder, assoc=script)
+    assert len(found.standings) == 62 + 105
+    tops = [each for each in found.standings if not each.parent]
+    assert sum(each.share for each in tops) == pytest.approx(1)
+    assert len(found.unplaced) == 4
