@@ -49,6 +49,45 @@ def up(nodes: int, cores: int, folder: Path | None, as_json: bool) -> None:
 
 
 @command.command()
+@click.argument("workload", type=click.Path(exists=True, path_type=Path))
+@click.option("--nodes", type=click.IntRange(1, 1024), default=8, show_default=True)
+@click.option("--cap", required=True, metavar="W", help="Power that the machine may draw, 3kW.")
+@click.option("--scenario", type=click.Path(exists=True, path_type=Path), metavar="F",
+              help="Whose policies decide; EASY with block and first-fit otherwise.")
+@click.option("--journal", type=click.Path(path_type=Path), metavar="FILE",
+              help="Keep the journal here.")
+@folder_option
+@json_option
+def run(workload: Path, nodes: int, cap: str, scenario: Path | None, journal: Path | None,
+        folder: Path | None, as_json: bool) -> None:
+    """Bring up a bed, run WORKLOAD under the controller, take it down, and say what came of it.
+
+    WORKLOAD is a job log; its jobs are submitted at their times, held, and started by the policy on
+    the nodes that it chooses. Times are real: a log of an hour takes an hour.
+    """
+    from wattline.cli.output import progress
+    from wattline.controller.testbed.trying import try_workload
+
+    with progress("running") as advance:
+        found = try_workload(workload, nodes=nodes, cap=cap, scenario=scenario, journal=journal,
+                             folder=folder, progress=advance)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    for remark in found.remarks:
+        click.echo(f"wattline: {remark}", err=True)
+    equal = {True: "yes", False: "no", None: "not tried"}[found.replay_equal]
+    print_table(["figure", "value"], [
+        ["jobs", found.jobs], ["finished", found.finished], ["lost", len(found.lost)],
+        ["ran twice", len(found.doubled)], ["makespan", f"{found.makespan_s:.0f} s"],
+        ["mean wait", f"{found.wait_s_mean:.1f} s"],
+        ["longest above the cap", f"{found.above_cap_s_max:.1f} s"],
+        ["worst energy of a job", f"{100 * found.energy_error_max:.1f} % off"],
+        ["decisions", found.decisions], ["journal replays", equal],
+        ["longest cycle", f"{1000 * found.cycle_s_max:.0f} ms"]])
+
+
+@command.command()
 @click.option("--keep", is_flag=True, help="Leave the folder with all logs.")
 @folder_option
 def down(keep: bool, folder: Path | None) -> None:

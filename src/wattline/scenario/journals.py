@@ -29,6 +29,8 @@ from wattline.scenario.load import validate
 from wattline.scenario.model import CapPlan
 from wattline.traces import Trace
 
+JOBS_KNOWN = "jobs_known"
+"""In the head: whether the policy was made with all jobs in sight, as a simulation's is."""
 NO_AXES = ("a journal needs a policy along the axes: one written in Python keeps what it "
             "remembers to itself")
 
@@ -44,12 +46,12 @@ def run_with_journal(
     policies = [along_axes(each) for each in (plan, *(other for _, other in changes))]
     _spare_others(Path(path))
     teller = Teller(plan.jobs, plan.machine, policies[0], plan.rules)
-    teller.switch(Switch(time_s, along_axes(other), _scenario(other))
+    teller.switch(Switch(time_s, along_axes(other), scenario_of(other))
                   for time_s, other in changes)
     with replacing(path, lasting=True) as draft, Path(draft).open("w") as out:
         # Run times are written only where a policy goes by what jobs declare.
         journal = JournalWriter(out.write, keeps_work=any(map(declares_work, policies)))
-        teller.books.keep_journal(journal, {"scenario": _scenario(plan)})
+        teller.books.keep_journal(journal, {"scenario": scenario_of(plan)})
 
         def watch(now_s: float, events: Any, decisions: Any, answers: Any) -> None:
             if answers:
@@ -77,7 +79,7 @@ def _spare_others(path: Path) -> None:
                          "write anew")
 
 
-def _scenario(plan: Plan) -> dict[str, Any]:
+def scenario_of(plan: Plan) -> dict[str, Any]:
     """What a replay makes the policy from; the cap as it was found, in watts."""
     scenario = plan.scenario
     cap = plan.rules.cap_w
@@ -154,7 +156,8 @@ def plan_of(
         raise InputError(f"{source}: it does not say the scenario that a policy is made from; "
                          "replay it in Python, with `wattline.books.replay`")
     scenario = validate(dict(head["scenario"]), source)
-    jobs, logged = _submissions(entries, work_s or {})
+    known = head.get(JOBS_KNOWN, True)
+    jobs, logged = _submissions(entries if known else (), work_s or {})
     return plan(scenario, Trace(jobs, source=source, logged=logged), allow_code=allow_code)
 
 

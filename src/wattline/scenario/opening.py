@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from wattline.books import Books
+from wattline.books import Books, JournalWriter
 from wattline.books.possible import MOST_FIGURE
 from wattline.model.errors import InputError, warn
 from wattline.model.jobs import JobTable
@@ -12,6 +13,7 @@ from wattline.model.machine import Machine as RunMachine
 from wattline.policies.contract import Composition
 from wattline.scenario.build import Plan
 from wattline.scenario.in_python import PolicyChoice, Source, asked
+from wattline.scenario.journals import JOBS_KNOWN, scenario_of
 from wattline.scenario.objects import Machine
 
 
@@ -27,12 +29,14 @@ def open_books(
     cap: float | str | None = None,
     start_s: float = 0.0,
     allow_code: bool = False,
+    journal: Callable[[str], object] | None = None,
     **fields: Any,
 ) -> Books:
     """Books of an idle machine without jobs, to be told what happens; see `wattline.books`.
 
     Policies are chosen as in `simulate`. `cap` is in watts and holds from the beginning, as the
-    highest to come; later ones are told (`CapChanged`).
+    highest to come; later ones are told (`CapChanged`). With `journal`, which takes a line at a
+    time, they write what they are told and decide, for `wattline replay`.
 
     >>> import wattline as wl
     >>> from wattline.books import Submitted
@@ -59,8 +63,12 @@ def open_books(
     warn((*ready.assumed, *_to_be_told(ready)))
     cap_w = float("inf") if steps is None else float(steps.value[0])
     highest_w = cap_w if steps is None else float(steps.value.max())
-    return Books.open(ready.machine, ready.policy, ready.rules.terms, start_s=start_s,
-                      cap_w=cap_w, cap_w_max=highest_w)
+    books = Books.open(ready.machine, ready.policy, ready.rules.terms, start_s=start_s,
+                       cap_w=cap_w, cap_w_max=highest_w)
+    if journal is not None:
+        books.keep_journal(JournalWriter(journal),
+                           {"scenario": scenario_of(ready), JOBS_KNOWN: False})
+    return books
 
 
 def _to_be_told(ready: Plan) -> list[str]:

@@ -1,0 +1,65 @@
+"""A workload tried on a bed that is made for it and gone afterwards."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from wattline.books import Books
+from wattline.controller.testbed.bed import bring_up, take_down
+from wattline.controller.testbed.layout import NodePower
+from wattline.controller.testbed.running import BedRun, run_workload
+from wattline.controller.testbed.workload import jobs_of
+from wattline.model.errors import InputError
+from wattline.model.progress import Advance, silent
+from wattline.model.units import parse_power
+from wattline.scenario.objects import Machine
+from wattline.scenario.opening import open_books
+from wattline.traces import trace_of
+
+USUAL = {"power": "block", "placement": "first-fit"}
+
+
+def try_workload(
+    workload: str | Path | Any, *, nodes: int, cap: float | str, scenario: str | Path | None = None,
+    journal: str | Path | None = None, folder: Path | None = None,
+    power: NodePower | None = None, progress: Advance = silent,
+) -> BedRun:
+    """Run jobs on a real Slurm with emulated power, under the policies of a scenario.
+
+    The bed comes down again whatever happens; `folder` is where it lies meanwhile.
+    """
+    cap_w = parse_power(cap) if isinstance(cap, str) else float(cap)
+    place = folder or Path(tempfile.mkdtemp(prefix="bed")) / "b"
+    kept = None if journal is None else Path(journal)
+    if kept is not None and not kept.parent.is_dir():
+        raise InputError(f"{kept}: there is no folder {kept.parent}")
+    jobs = trace_of(workload).jobs
+    bed = bring_up(place, nodes, power=power)
+    try:
+        found = run_workload(
+            bed, jobs_of(jobs, bed), _opener(bed.nodes, bed.power, cap_w, scenario), cap_w=cap_w,
+            say=progress)
+        if kept is not None:
+            shutil.copy(bed.folder / "journal", kept)
+        return found
+    finally:
+        take_down(place)
+        if folder is None:
+            shutil.rmtree(place.parent, ignore_errors=True)
+
+
+def _opener(
+    nodes: int, power: NodePower, cap_w: float, scenario: str | Path | None
+) -> Callable[[float, Callable[[str], None]], Books]:
+    machine = Machine(nodes=nodes, node_idle_w=power.idle_w, node_active_w=power.active_w)
+    policies: dict[str, Any] = {} if scenario is not None else USUAL
+
+    def opened(begin_s: float, write: Callable[[str], None]) -> Books:
+        return open_books(scenario, machine=machine, cap=cap_w, start_s=begin_s, journal=write,
+                          **policies)
+
+    return opened

@@ -1,0 +1,97 @@
+"""Jobs of a log as jobs of a bed: submitted at their times, held, with the watts they will draw."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from wattline.controller.testbed.layout import Bed
+from wattline.live.slurm.commands import Commands, SlurmError
+from wattline.model.errors import InputError
+from wattline.model.jobs import JobTable
+
+MINUTE_S = 60.0
+PARTITION_LIMIT_S = 365 * 86400.0
+
+
+@dataclass(frozen=True)
+class BedJob:
+    """What is submitted: times are seconds from the beginning of the run."""
+
+    number: int
+    submit_s: float
+    run_s: float
+    limit_s: float
+    nodes: int
+    node_w: float
+    user: str = ""
+
+    @property
+    def watts(self) -> int:
+        """All its nodes, rounded up: licences are whole."""
+        return math.ceil(self.nodes * self.node_w - 1e-9)
+
+
+def jobs_of(table: JobTable, bed: Bed) -> list[BedJob]:
+    """The jobs of a table; a limit is in whole minutes, as Slurm has it."""
+    large = np.flatnonzero(table.procs > bed.nodes)
+    if large.size:
+        raise InputError(f"job {int(table.job_id[large[0]])} asks for "
+                         f"{int(table.procs[large[0]])} nodes and the bed has {bed.nodes}")
+    first_s = float(table.submit_s[0]) if len(table) else 0.0
+    found = []
+    for row in range(len(table)):
+        nodes = int(table.procs[row])
+        watts = float(table.power_w[row])
+        node_w = bed.power.active_w if math.isnan(watts) else watts / nodes
+        if not bed.power.idle_w <= node_w <= bed.power.maximum_w:
+            raise InputError(f"job {int(table.job_id[row])} draws {node_w:g} W per node; a node of "
+                             f"the bed draws from {bed.power.idle_w:g} to {bed.power.maximum_w:g}")
+        limit_s = MINUTE_S * math.ceil(max(float(table.requested_s[row]), 1.0) / MINUTE_S)
+        found.append(BedJob(int(table.job_id[row]), float(table.submit_s[row]) - first_s,
+                            float(table.run_s[row]), limit_s, nodes, node_w))
+    return found
+
+
+@dataclass
+class Submitter:
+    """Submits jobs at their times, from a thread of its own."""
+
+    bed: Bed
+    jobs: list[BedJob]
+    held: bool = True
+    clock: Callable[[], float] = time.time
+    labels: dict[str, BedJob] = field(default_factory=dict)
+    """By what Slurm calls them."""
+    failed: list[str] = field(default_factory=list)
+
+    def start(self) -> None:
+        self._thread = threading.Thread(target=self._run, args=(self.clock(),), daemon=True)
+        self._thread.start()
+
+    @property
+    def done(self) -> bool:
+        return not self._thread.is_alive()
+
+    def _run(self, begin_s: float) -> None:
+        commands = Commands(self.bed.environment)
+        for job in sorted(self.jobs, key=lambda each: (each.submit_s, each.number)):
+            time.sleep(max(begin_s + job.submit_s - self.clock(), 0.0))
+            try:
+                label = commands.run(*self._command(job)).strip()
+            except SlurmError as error:
+                self.failed.append(f"job {job.number} was not submitted: {error}")
+            else:
+                self.labels[label] = job
+
+    def _command(self, job: BedJob) -> list[str]:
+        return ["sbatch", "--parsable", *(["--hold"] if self.held else []), f"--nodes={job.nodes}",
+                f"--time={round(job.limit_s / MINUTE_S)}", f"--job-name=job{job.number}",
+                f"--licenses=watts:{job.watts}", "--output=/dev/null",
+                str(Path(self.bed.folder) / "job.sh"), f"{job.run_s:g}", f"{job.node_w:g}"]
