@@ -66,6 +66,8 @@ class CapAdvice:
     limits: Limits
     choices: tuple[CapChoice, ...]
     assumed: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
+    """What must be known of the run without a cap, `assumed` included."""
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -75,6 +77,7 @@ class CapAdvice:
             "limits": dict(self.limits.given()),
             "policies": {choice.policy: self._choice(choice) for choice in self.choices},
             "assumed": list(self.assumed),
+            "remarks": list(self.remarks),
         }
 
     def _choice(self, choice: CapChoice) -> dict[str, Any]:
@@ -145,9 +148,9 @@ def advise_cap(
         search = _Search(free_plan, name, limits.resolve(free), allow_code)
         choices.append(search.find(idle_w, free_run.power_w_peak, tolerance))
         report((place + 1) / len(policies))
-    warn((*free_run.remarks, *free_run.assumed))
+    warn(free_run.remarks)
     return CapAdvice(free_run.power_w_peak, idle_w, free, limits, tuple(choices),
-                     tuple(free_run.assumed))
+                     free_run.assumed, free_run.remarks)
 
 
 class _Search:

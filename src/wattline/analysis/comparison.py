@@ -74,8 +74,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         from wattline.analysis.html_tables import html_table
 
-        notes = [f"{name}: {line}" for name, run in self.runs.items()
-                 for line in (*run.assumed, *run.remarks)]
+        notes = [f"{name}: {line}" for name, run in self.runs.items() for line in run.remarks]
         return html_table(*comparison(list(self.runs), self.rows), notes)
 
 

@@ -31,9 +31,10 @@ def date_text(unix_s: float) -> str:
 
 def sentences(run: Run, figures: Mapping[str, Any]) -> list[str]:
     """The workload, the machine, the rules and what came of it."""
-    return [_workload(run), *_machine(run), *_policy(run), _cap(run), *_result(run, figures),
-            *(f"{said[:1].upper()}{said[1:].rstrip('.')}."
-              for said in (*run.assumed, *run.remarks))]
+    said = (f"{line[:1].upper()}{line[1:].rstrip('.')}." for line in run.remarks)
+    # A budget that was not kept is a result and a remark: it is said once.
+    return list(dict.fromkeys((_workload(run), *_machine(run), *_policy(run), _cap(run),
+                               *_result(run, figures), *said)))
 
 
 def fields(scenario: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:

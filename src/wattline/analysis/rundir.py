@@ -195,9 +195,9 @@ def _read_run(folder: Path, manifest: Mapping[str, Any]) -> Run:
         scenario=tomllib.loads((folder / "scenario.toml").read_text(encoding="utf-8")),
         notes={name: math.nan if value is None else value
                for name, value in manifest["notes"].items()},
-        # Runs of earlier versions say neither.
+        # Runs of earlier versions say neither, or have among the remarks nothing that is assumed.
         assumed=tuple(manifest.get("assumed", ())),
-        remarks=tuple(manifest.get("remarks", ())),
+        remarks=tuple(dict.fromkeys((*manifest.get("remarks", ()), *manifest.get("assumed", ())))),
         budget=manifest.get("budget", {}),
         configurations=(tables.configurations_from(_read_table(chosen))
                         if chosen.name in files else {}),

@@ -95,7 +95,7 @@ def _print_caps(advice: CapAdvice, plot: str | None) -> None:
                f"mean wait {time_text(advice.free.wait_s)}")
     print_table(("power policy", "cap", "of peak", "mean wait", "wait ratio", "energy ratio", ""),
                 rows)
-    for line in advice.assumed:
+    for line in advice.remarks:
         click.echo(f"note: {line}")
     if plot is not None:
         click.echo(f"picture: {plot}")

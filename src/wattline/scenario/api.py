@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from wattline.analysis.budget import budget_lines
 from wattline.analysis.result import Result
 from wattline.model.errors import warn
 from wattline.model.machine import Machine as RunMachine
@@ -44,7 +43,7 @@ def simulate(
     Further fields are those of a scenario file, with `__` for the dot: `policy__overrun="kill"`.
 
     What was cleaned, refused or assumed, or had no effect, is a `WattlineWarning` and stands in
-    `run.remarks` and `run.assumed`.
+    `run.remarks`; `run.assumed` has what was assumed alone.
 
     The file that you name may run code (`policy.python`, or an axis at `module:NAME`); fields,
     which may come from elsewhere, may do so with `allow_code`.
@@ -62,10 +61,5 @@ def simulate(
     found = asked(scenario, trace=trace, machine=machine, policies=policies, cap=cap,
                   watch_cap=watch_cap, policy=policy, allow_code=allow_code, fields=fields)
     run = found.plan().run(progress)
-    warn(to_be_known(run))
+    warn(run.remarks)
     return run
-
-
-def to_be_known(run: Result) -> tuple[str, ...]:
-    """What whoever reads the figures of a run must know of it."""
-    return (*run.remarks, *run.assumed, *budget_lines(run))

@@ -62,8 +62,9 @@ def bid(
     figures["other_hours"] = check_hours(made, case, decision.bid, chosen=True, progress=progress)
     if hours is not None:
         figures["hours"] = _plan(case, decision, hours, hours_most)
-    found = BidResult(made, decision, figures, tuple(remarks(made, choosing=True)))
-    warn((*found.remarks, *found.assumed))
+    found = BidResult(made, decision, figures,
+                      (*remarks(made, choosing=True), *figures["assumed"]))
+    warn(found.remarks)
     return found
 
 

@@ -87,6 +87,7 @@ class Plan:
 
     def finished(self, run: Run) -> Result:
         """A run of this plan with what the plan knows of it."""
+        from wattline.analysis.budget import budget_lines
         from wattline.scenario.promises import promises
         from wattline.scenario.refusals import not_run
         from wattline.scenario.remarks import cleaned as cleaned_lines
@@ -102,7 +103,7 @@ class Plan:
         chosen = name_of(self.scenario.policy.power)
         if isinstance(self.policy, Composition) and chosen == "budget":
             kept = budget_kept(self.policy.admission, run)
-        return replace(
+        found = replace(
             Result.of(run),
             scenario=self.scenario.model_dump(mode="json", exclude_none=True),
             notes={**run.notes, **cleaned, **(budget_notes(kept) if kept else {})},
@@ -111,8 +112,10 @@ class Plan:
             promises=promises(self),
             configurations={} if self.tables is None else columns_of(self.tables, self.jobs),
             assumed=self.assumed,
-            remarks=(*cleaned_lines(self.trace), *remarks(self), *not_run(self, run)),
         )
+        said = (*cleaned_lines(self.trace), *remarks(self), *not_run(self, run), *self.assumed,
+                *budget_lines(found))
+        return replace(found, remarks=tuple(dict.fromkeys(said)))
 
 
 def plan(

@@ -12,7 +12,6 @@ from wattline.analysis.naming import unique_name
 from wattline.analysis.result import Result
 from wattline.model.errors import InputError, warn
 from wattline.policies.declaration import AXES
-from wattline.scenario.api import to_be_known
 from wattline.scenario.in_python import Asked, Source, asked
 from wattline.scenario.load import parse_value
 
@@ -46,7 +45,7 @@ def sweep(
     runs: dict[str, Result] = {}
     for name, found in todo.items():
         runs[name] = found.plan().run()
-        warn(to_be_known(runs[name]))
+        warn(runs[name].remarks)
         if progress is not None:
             progress(len(runs) / len(todo))
     return Comparison(runs)

@@ -138,3 +138,13 @@ def test_every_study_has_a_function_and_a_wrong_setting_is_one_line() -> None:
         wl.study("esp", sed=1)
     with pytest.raises(wl.InputError, match="give --forecast HOURS too"):
         wl.study("regulation", hold=0.5)
+
+
+def test_what_is_assumed_is_among_the_remarks_of_an_answer() -> None:
+    contract = wl.regulate(workload="W4", servers=20, duration="2min", warmup="0s", check=0,
+                           bid=(4500, 500))
+    assert contract.assumed
+    assert set(contract.assumed) <= set(contract.remarks)
+    advice = wl.advise_cap(wl.generate("lublin", seed=1, jobs=20, nodes=32),
+                           machine=wl.Machine(nodes=32), wait="+10%", policies=["block"])
+    assert any("node powers are assumed" in line for line in advice.remarks)
