@@ -4,7 +4,7 @@
 
     run = wl.simulate("KTH.swf.gz", machine=wl.Machine(nodes=100), power=wl.Dvfs(cap="70%"))
     run.metrics()["wait_s"]["mean"]
-    run.job_table().to_pandas()
+    run.jobs().to_pandas()
     run.plot.power()
 
 docs/python.md lists what there is. Everything is imported when it is first used.

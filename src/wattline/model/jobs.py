@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -116,7 +116,8 @@ class JobTable:
         arrays: dict[str, Any] = {
             name: np.array(values, dtype=COLUMNS[name][0]) for name, values in columns.items()
         }
-        return replace(self, **arrays)
+        kept = {column: getattr(self, column) for column in COLUMNS}
+        return JobTable(**kept | arrays, names=self.names)
 
     def name_of(self, column: str, code: int) -> str:
         """The name behind a code, or the code itself where the log has no names."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,9 +38,22 @@ def test_metrics_are_nested_or_flat(run: wl.Result) -> None:
 
 
 def test_tables_are_those_of_the_functions(run: wl.Result) -> None:
-    assert repr(run.job_table().to_pylist()) == repr(wl.job_table(run).to_pylist())
+    assert repr(run.jobs().to_pylist()) == repr(wl.job_table(run).to_pylist())
     assert run.event_table().equals(wl.event_table(run))
     assert len(run.jobs) == 30  # the jobs as they were given
+
+
+def test_the_table_of_jobs_is_that_of_a_run_that_was_changed(run: wl.Result) -> None:
+    later = replace(run.schedule, end_s=run.schedule.end_s + 1.0)
+    changed = replace(run, schedule=later)
+    moved = changed.jobs()["end_s"].to_numpy() - run.jobs()["end_s"].to_numpy()
+    assert moved[run.ran].tolist() == [1.0] * int(run.ran.sum())
+    assert type(run.jobs.take(run.ran)) is type(run.jobs.with_columns(procs=run.jobs.procs))
+
+
+def test_a_run_travels_between_processes_with_its_table(run: wl.Result) -> None:
+    again = pickle.loads(pickle.dumps(run))
+    assert repr(again.jobs().to_pylist()) == repr(run.jobs().to_pylist())
 
 
 def test_a_saved_run_is_opened_with_the_same_questions(run: wl.Result, tmp_path: Path) -> None:
