@@ -95,6 +95,11 @@ class JobAdvice:
     notes: tuple[str, ...] = ()
     currency: str | None = None
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What must be known of these figures: the notes, under the name that all answers use."""
+        return self.notes
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "application": self.application, "currency": self.currency,

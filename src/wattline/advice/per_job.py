@@ -125,8 +125,14 @@ class _Matched:
 def compare_jobs(first: Run, second: Run, names: tuple[str, str] = ("first", "second")) -> PerJob:
     """Compare two runs job by job.
 
-        found = compare_jobs(free, capped)
-        found.total.hurt, [group for group in found.groups["user"] if group.hurt]
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=30, nodes=32)
+    >>> machine = wl.Machine(nodes=32, node_idle_w=90, node_active_w=300)
+    >>> free, capped = (wl.simulate(trace, machine=machine, power=power)
+    ...                 for power in (None, wl.Dvfs(cap="70%")))
+    >>> found = wl.compare_jobs(free, capped)
+    >>> found.total.hurt > found.total.gained
+    True
     """
     rows = _match(first.jobs, second.jobs, names)
     if not rows[0].size:

@@ -37,6 +37,15 @@ def report(
 
     `advance` is told how far the work has come, from 0 to 1; `pictures` is the form of the files
     beside the page: `png`, `svg` or `pdf`.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> run = wl.simulate(trace, machine=wl.Machine(nodes=32, node_idle_w=90, node_active_w=300))
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     page = wl.report(run, f"{folder}/report")
+    >>> page.name
+    'index.html'
     """
     if pictures not in FORMS:
         raise InputError(f"pictures are {', '.join(FORMS)}, not '{pictures}'")

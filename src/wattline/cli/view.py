@@ -93,10 +93,9 @@ def show(name: str, scenario: Path | None, as_json: bool, **options: Any) -> Non
 @json_option
 def check(views_file: Path, as_json: bool) -> None:
     """Read a views file and say what it holds, or what is wrong with it."""
-    from wattline.model.views.build import read_views
+    from wattline.scenario.machine_views import check_views
 
-    found = [{"view": view.name, "entities": len(view.tree), "keys": len(view.all_keys),
-              "bounds": len(view.bounds)} for view in read_views(views_file).values()]
+    found = check_views(views_file)
     if as_json:
         print_json({"views": found})
         return

@@ -50,7 +50,10 @@ def bid(
     `scenario` and fields are those of `regulate`; `method` is how the bid is chosen. With `hours`
     so many hours are planned by the prices, of which at most `hours_most` are bid for.
 
-        wl.bid(workload="W4", servers=100, method="closed_form").figures["reserve_w"]
+    >>> import wattline as wl
+    >>> found = wl.bid(workload="W4", servers=20, method="closed_form", duration="2min", check=0)
+    >>> found.figures["participates"], found.figures["reason"][:18]
+    (False, 'do not participate')
     """
     made = contract_scenario(scenario, fields, method)
     refuse_unused(made, hours=hours, hours_most=hours_most)

@@ -25,7 +25,12 @@ from wattline.scenario.model import Scenario
 
 
 def load(path: Path | str, changes: Mapping[str, Any] | None = None) -> Scenario:
-    """Read a scenario file, or one that the package ships (`bundled:NAME`)."""
+    """Read a scenario file, or one that the package ships (`bundled:NAME`).
+
+    >>> import wattline as wl
+    >>> wl.load_scenario("bundled:main-capped").policy.power
+    'dvfs'
+    """
     text, source, folder = _text(str(path))
     fields = parse_toml(text, source)
     fields.setdefault("name", Path(source).stem.removeprefix("bundled:")[:200])

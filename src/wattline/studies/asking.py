@@ -16,7 +16,12 @@ def study(name: str, *, progress: Progress = silent, **settings: Any) -> dict[st
 
     Settings are the options of that command, with underscores. Some take minutes.
 
-        wl.study("esp", seed=1)["cases"]
+    >>> import wattline as wl
+    >>> try:
+    ...     wl.study("espresso")
+    ... except wl.InputError as error:
+    ...     print(str(error)[:50])
+    there is no study 'espresso'; there are: dragonfly
     """
     if name not in STUDIES:
         raise InputError(f"there is no study '{name}'; there are: {', '.join(STUDIES)}")
