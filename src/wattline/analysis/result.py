@@ -90,7 +90,8 @@ class Result(Run):
     def report(self, folder: str | Path = "report", pictures: str = "png") -> Path:
         """Write the HTML report into a folder; the path of its page.
 
-        `pictures` is the form of the files beside it: `png`, `svg` or `pdf`.
+        A name that ends in `.html` is that of the page, which is then written alone. `pictures` is
+        the form of the files beside it: `png`, `svg` or `pdf`.
         """
         from wattline.analysis.report import report
 

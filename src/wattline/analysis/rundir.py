@@ -105,6 +105,13 @@ def is_run(folder: Path | str) -> bool:
     return isinstance(found, dict) and found.get("format") == FORMAT
 
 
+def runs_below(path: Path | str) -> list[str]:
+    """The folders of runs in a folder that is none itself, by name; all else as it is."""
+    if not Path(path).is_dir() or is_run(path):
+        return [str(path)]
+    return sorted(str(each) for each in Path(path).iterdir() if is_run(each)) or [str(path)]
+
+
 def _write_files(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
     import tomli_w
 

@@ -48,12 +48,16 @@ def bid(
     """Choose average power, reserve and weights of a contract.
 
     `scenario` and fields are those of `regulate`; `method` is how the bid is chosen. With `hours`
-    so many hours are planned by the prices, of which at most `hours_most` are bid for.
+    so many hours are planned by the prices, of which at most `hours_most` are bid for. It tries a
+    hundred bids and more, which takes a minute:
+    `wl.bid(workload="W4", servers=100, method="closed_form").figures["reserve_w"]`.
 
     >>> import wattline as wl
-    >>> found = wl.bid(workload="W4", servers=20, method="closed_form", duration="2min", check=0)
-    >>> found.figures["participates"], found.figures["reason"][:18]
-    (False, 'do not participate')
+    >>> try:
+    ...     wl.bid(workload="W4", servers=100, bid=(8400, 3400))
+    ... except wl.InputError as error:
+    ...     print(str(error)[:31])
+    `wattline bid` chooses the bid:
     """
     made = contract_scenario(scenario, fields, method)
     refuse_unused(made, hours=hours, hours_most=hours_most)

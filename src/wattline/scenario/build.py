@@ -14,7 +14,7 @@ from wattline.analysis.result import Result
 from wattline.books.opening import units_of
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
-from wattline.model.errors import InputError, PolicyError, WattlineError
+from wattline.model.errors import InputError, PolicyError, WattlineError, in_callers_terms
 from wattline.model.fields import name_of
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
@@ -172,7 +172,8 @@ def assumptions(
     """What the log's header, the size of the machine and its unknown powers do to the figures."""
     size = "" if scenario.machine.classes else machine_size(scenario.machine, trace).remark
     lost = "" if dropped is None else dropped.remark
-    return (*filter(None, (size, lost)), *assumed_powers(scenario, jobs))
+    found = (*filter(None, (size, lost)), *assumed_powers(scenario, jobs))
+    return tuple(in_callers_terms(line) for line in found)
 
 
 def read_trace(scenario: Scenario) -> Trace:

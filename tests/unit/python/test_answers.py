@@ -55,7 +55,7 @@ def test_procure_is_the_command() -> None:
     assert plain(found.to_dict()) == printed(
         "procure", "--budget-power", "7000W", "--node-power-max", "380W", "--node-power-min",
         "180W", "--speed-ratio", "27%", "--rack", "16,12000,3300,1700", "--scaling", "SPhot")
-    with pytest.raises(wl.InputError, match="give either --scaling"):
+    with pytest.raises(wl.InputError, match="give either scaling"):
         wl.procure(7000, node_power_max=380, node_power_min=180, speed_ratio=0.27, cost_ratio=1.5)
 
 
@@ -136,7 +136,7 @@ def test_every_study_has_a_function_and_a_wrong_setting_is_one_line() -> None:
         wl.study("esq")
     with pytest.raises(wl.InputError, match=r"^study 'esp': got an unexpected keyword .*sed"):
         wl.study("esp", sed=1)
-    with pytest.raises(wl.InputError, match="give --forecast HOURS too"):
+    with pytest.raises(wl.InputError, match="give forecast=HOURS too"):
         wl.study("regulation", hold=0.5)
 
 

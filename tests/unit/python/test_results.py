@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import re
 import warnings
@@ -9,8 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import wattline as wl
+from wattline.cli.main import cli
 from wattline.model.run import Run
 
 TRACE = wl.generate("lublin", seed=1, jobs=30, nodes=32)
@@ -145,3 +148,32 @@ def test_the_same_warning_is_shown_once() -> None:
 def test_a_setting_without_effect_is_said_to_the_caller() -> None:
     with pytest.warns(wl.WattlineWarning, match=r"policy.order has no effect"):
         wl.simulate(TRACE, machine=MACHINE, order="sjf", backfill="conservative")
+
+
+def test_runs_that_are_called_the_same_are_told_apart_by_what_differs() -> None:
+    runs = [wl.simulate(TRACE, machine=MACHINE, power=wl.Dvfs(cap=cap)) for cap in ("90%", "80%")]
+    assert list(wl.compare(*runs).runs) == ["lublin seed 1: cap 90%", "lublin seed 1: cap 80%"]
+    assert list(wl.compare(runs[0], runs[0]).runs) == ["lublin seed 1", "lublin seed 1 (2)"]
+    with pytest.raises(wl.InputError, match="come in one mapping"):
+        wl.compare({"a": runs[0]}, runs[1])
+
+
+def test_a_folder_of_runs_is_all_of_them(run: wl.Result, tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        run.save(tmp_path / "runs" / name)
+    assert len(wl.compare(tmp_path / "runs")) == 2
+    found = CliRunner().invoke(cli, ["compare", str(tmp_path / "runs"), "--no-report", "--json",
+                                     "-o", str(tmp_path / "out")], catch_exceptions=False)
+    assert list(json.loads(found.stdout)["runs"]) == ["a", "b"]
+
+
+def test_a_report_that_is_called_html_is_that_file(run: wl.Result, tmp_path: Path) -> None:
+    page = run.report(tmp_path / "new" / "mine.html")
+    assert page == tmp_path / "new" / "mine.html"
+    assert "<html" in page.read_text(encoding="utf-8")[:200]
+    assert [path.name for path in page.parent.iterdir()] == ["mine.html"]
+
+
+def test_a_class_in_place_of_an_object_is_said() -> None:
+    with pytest.raises(wl.InputError, match=r"power is the class Dvfs; give an object of it: Dvfs"):
+        wl.simulate(TRACE, machine=MACHINE, power=wl.Dvfs)

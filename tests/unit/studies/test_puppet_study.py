@@ -171,7 +171,7 @@ def test_a_log_without_power_draws_it_by_the_seed() -> None:
     per_node = first.whole.power_w / first.whole.procs
     assert 70 <= per_node.min() < per_node.max() <= 140
     assert first.whole.submit_s[0] == 0
-    with pytest.raises(InputError, match="--nodes is 4"):
+    with pytest.raises(InputError, match="nodes is 4"):
         logged_workload(jobs, 4, 100.0, 1, "log")
 
 
