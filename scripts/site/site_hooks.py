@@ -47,7 +47,7 @@ def _file(path: Path, config: Any) -> File:
 
 
 def on_post_build(*, config: Any) -> None:
-    """Put the index of the search into a script too: a page read from the disk can fetch no JSON."""
+    """Put the search index into a script too: a page read from the disk can fetch no JSON."""
     index = Path(config.site_dir) / "search" / "search_index.json"
     if index.is_file():
         index.with_suffix(".js").write_text(f"var __index = {index.read_text(encoding='utf-8')}",

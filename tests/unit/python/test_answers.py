@@ -148,3 +148,15 @@ def test_what_is_assumed_is_among_the_remarks_of_an_answer() -> None:
     advice = wl.advise_cap(wl.generate("lublin", seed=1, jobs=20, nodes=32),
                            machine=wl.Machine(nodes=32), wait="+10%", policies=["block"])
     assert any("node powers are assumed" in line for line in advice.remarks)
+
+
+def test_advice_is_short_to_print_and_a_table_to_work_with() -> None:
+    advice = wl.advise.cap(wl.generate("lublin", seed=1, jobs=20, nodes=32), wait="+10%",
+                           policies=["block"], machine=wl.Machine(nodes=32))
+    assert len(repr(advice)) < 100
+    assert advice.to_pandas().loc["block", "cap_w"] == advice.choices[0].cap_w
+    assert "<td>block</td>" in advice._repr_html_()
+    option = wl.advise.job("CG.A")
+    assert len(option.to_pandas()) == len(option.options)
+    assert len(repr(option)) < 400
+    assert option._repr_html_().count("<tr>") == len(option.options) + 1

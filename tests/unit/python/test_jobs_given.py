@@ -85,3 +85,10 @@ def test_only_the_first_jobs_of_a_trace_are_taken_where_that_is_asked() -> None:
 def test_what_is_no_table_is_refused() -> None:
     with pytest.raises(wl.InputError, match="jobs are a log's name, a Trace"):
         wl.simulate(17)
+
+
+def test_a_column_that_is_not_known_is_said() -> None:
+    jobs = pd.DataFrame({"submit_s": [0, 60], "run_s": [600, 600], "procs": [4, 8],
+                         "walltime": [900, 900]})
+    run = wl.simulate(jobs, machine=MACHINE)
+    assert "table: column walltime is not known and not used" in run.remarks

@@ -177,3 +177,10 @@ def test_a_report_that_is_called_html_is_that_file(run: wl.Result, tmp_path: Pat
 def test_a_class_in_place_of_an_object_is_said() -> None:
     with pytest.raises(wl.InputError, match=r"power is the class Dvfs; give an object of it: Dvfs"):
         wl.simulate(TRACE, machine=MACHINE, power=wl.Dvfs)
+
+
+def test_a_table_of_jobs_is_short_to_print() -> None:
+    assert repr(TRACE.jobs).startswith("JobTable(30 jobs of 1 to 32, submitted from ")
+    assert TRACE.jobs._repr_html_().count("<tr>") == 6
+    empty = TRACE.jobs.take(TRACE.jobs.procs > 1000)
+    assert repr(empty) == "JobTable(0 jobs)"

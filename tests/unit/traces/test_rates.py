@@ -58,3 +58,9 @@ def test_an_accumulated_signal_has_the_integrals_between_its_times():
         for last in range(first, 5):
             assert sums[last] - sums[first] == pytest.approx(
                 table.integral(edges[first], edges[last]))
+
+
+@pytest.mark.parametrize("text", ["0.12XYZ", "0.12kwh", "3abc/kWh"])
+def test_three_letters_that_are_no_currency_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="is no currency; write its code, like"):
+        price_from(text)
