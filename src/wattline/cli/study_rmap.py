@@ -14,7 +14,7 @@ from wattline.model.units import parse_fraction
 if TYPE_CHECKING:
     from wattline.model.signal import FloatArray
     from wattline.physics.configurations import ConfigurationTable
-    from wattline.studies.rmap.study import Result, Setting
+    from wattline.studies.rmap.study import Result, RmapSetting
 
 
 @click.command()
@@ -45,11 +45,11 @@ def command(
     two mixed ones. Every figure is a mean over seeds; published figures stand beside.
     """
     from wattline.studies.rmap.report import as_dict
-    from wattline.studies.rmap.study import BOUNDS, Setting, study
+    from wattline.studies.rmap.study import BOUNDS, RmapSetting, study
     from wattline.studies.rmap.tables import tables_of
 
     parts = tuple(parse_fraction(part) for part in bounds.split(",")) if bounds else BOUNDS
-    setting = Setting(nodes=nodes, bounds=parts, seeds=tuple(range(1, seeds + 1)), jobs=jobs,
+    setting = RmapSetting(nodes=nodes, bounds=parts, seeds=tuple(range(1, seeds + 1)), jobs=jobs,
                       load=load)
     tables, remarks = tables_of(paths, apps, nodes)
     for line in remarks:
@@ -80,7 +80,7 @@ def command(
 
 
 def _variability(
-    tables: dict[str, ConfigurationTable], setting: Setting, sd: float, as_json: bool
+    tables: dict[str, ConfigurationTable], setting: RmapSetting, sd: float, as_json: bool
 ) -> None:
     from wattline.studies.rmap.report import interval
     from wattline.studies.rmap.variability import cost_of_variability

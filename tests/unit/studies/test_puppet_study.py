@@ -16,7 +16,7 @@ from wattline.model.jobs import JobTable
 from wattline.studies.puppet.figures import FIGURES, all_cases, energy_until
 from wattline.studies.puppet.findings import busy_parts
 from wattline.studies.puppet.plots import bar_heights, write_pictures
-from wattline.studies.puppet.runs import ORDERS, WHOLE, Case, Laboratory
+from wattline.studies.puppet.runs import ORDERS, WHOLE, CappedCase, Laboratory
 from wattline.studies.puppet.steps import on_grid, step_study
 from wattline.studies.puppet.study import Result, as_json, study
 from wattline.studies.puppet.workloads import Workload, generated_workload, logged_workload
@@ -72,18 +72,18 @@ def test_jobs_that_could_never_start_are_left_out(workload: Workload) -> None:
     laboratory = Laboratory(workload)
     # With a cap just above idle power nothing but the smallest jobs can run.
     idle = 0.3 * workload.nodes * workload.node_w / laboratory.reference_w
-    mask = laboratory.can_run(Case(WHOLE, "fcfs", "block", cap=idle * 1.05))
+    mask = laboratory.can_run(CappedCase(WHOLE, "fcfs", "block", cap=idle * 1.05))
     assert mask.any()
     assert workload.whole.procs[mask].max() < workload.whole.procs[~mask].max()
-    dvfs = laboratory.can_run(Case(WHOLE, "fcfs", "dvfs", cap=idle * 1.05))
+    dvfs = laboratory.can_run(CappedCase(WHOLE, "fcfs", "dvfs", cap=idle * 1.05))
     assert np.all(dvfs[mask])
     assert dvfs.sum() > mask.sum()
-    assert laboratory.can_run(Case(WHOLE, "fcfs", "none")).all()
+    assert laboratory.can_run(CappedCase(WHOLE, "fcfs", "none")).all()
 
 
 def test_energy_by_time_adds_up_to_the_run(workload: Workload) -> None:
     laboratory = Laboratory(workload)
-    run = laboratory.run(Case(0, "wfp", "dvfs"), np.ones(len(workload.parts[0]), np.bool_))
+    run = laboratory.run(CappedCase(0, "wfp", "dvfs"), np.ones(len(workload.parts[0]), np.bool_))
     until = energy_until(run, np.array([run.start_s, run.end_s]))
     assert until[1] - until[0] == pytest.approx(run.energy_j, rel=1e-9)
     half = 0.5 * (run.start_s + run.end_s)
@@ -136,7 +136,7 @@ def test_findings_follow_the_figures(result: Result) -> None:
     from wattline.studies.puppet.findings import findings
 
     # Were one run above its cap for a second, the claim would fall.
-    case = Case(0, "fcfs", "wait")
+    case = CappedCase(0, "fcfs", "wait")
     bad = dict(result.ratios)
     bad[case] = replace(bad[case], figures=replace(bad[case].figures, above_cap_s=1.0))
     fallen = {f.id: f.holds for f in findings(bad, result.curve, 4)}
@@ -154,7 +154,7 @@ def test_plots_show_the_ratios(result: Result, tmp_path: Path) -> None:
         *(f"figure{number}.png" for number in (10, 11, 12, 13, 14, 15, 16)), "table2.png"]
     assert all(file.read_bytes().startswith(b"\x89PNG") for file in files)
     heights = bar_heights(result, FIGURES[3], "fcfs", "edp")
-    assert heights[1][2] == result.ratios[Case(2, "fcfs", "wait")].edp
+    assert heights[1][2] == result.ratios[CappedCase(2, "fcfs", "wait")].edp
     assert len(heights) == 2
     assert len(ORDERS) == 2
 

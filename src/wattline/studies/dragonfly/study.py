@@ -29,7 +29,7 @@ SPREADING = ("rdn", "rdr", "rrn", "rrr")
 
 
 @dataclass(frozen=True)
-class Plan:
+class StudyPlan:
     """How much of the study to run."""
 
     workloads: int = 1000
@@ -44,7 +44,7 @@ class Plan:
     node_gbit_s: float = 8.0
 
     @classmethod
-    def fast(cls, seed: int = 1, packets: int = 0, workers: int = 2) -> Plan:
+    def fast(cls, seed: int = 1, packets: int = 0, workers: int = 2) -> StudyPlan:
         """50 random workloads, and only the tables of one machine."""
         return cls(workloads=50, seed=seed, quick=True, packets=packets, workers=workers)
 
@@ -53,7 +53,7 @@ class Plan:
 class Study:
     """All results."""
 
-    plan: Plan
+    plan: StudyPlan
     small_first: Comparison
     large_first: Comparison
     by_pattern: Mapping[str, Comparison]
@@ -70,7 +70,7 @@ class Study:
     congestor: congestor.CongestorResult
 
 
-def run_study(plan: Plan, advance: Callable[[float], None] | None = None) -> Study:
+def run_study(plan: StudyPlan, advance: Callable[[float], None] | None = None) -> Study:
     """Run everything, on as many processes as the plan says."""
     homogeneous = homogeneous_cases(ratios=(1.0,) if plan.quick else RATIOS)
     if not plan.quick:

@@ -9,7 +9,7 @@ from typing import Any
 
 from wattline.studies.puppet.figures import FIGURES, DayCurve, all_cases, day_curve
 from wattline.studies.puppet.findings import Finding, busy_parts, findings
-from wattline.studies.puppet.runs import ORDERS, Case, Laboratory, Ratio
+from wattline.studies.puppet.runs import ORDERS, CappedCase, Laboratory, Ratio
 from wattline.studies.puppet.steps import StepError, step_study
 from wattline.studies.puppet.workloads import Workload
 
@@ -21,7 +21,7 @@ class Result:
     workload: Workload
     reference_w: float
     """The uncapped peak of the first part, of which caps are fractions."""
-    ratios: dict[Case, Ratio]
+    ratios: dict[CappedCase, Ratio]
     curve: DayCurve
     steps: list[StepError]
     findings: list[Finding]

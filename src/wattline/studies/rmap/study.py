@@ -45,7 +45,7 @@ PUBLISHED_POLICIES = tuple(POLICIES)[:6]
 
 
 @dataclass(frozen=True)
-class Setting:
+class RmapSetting:
     """What is varied, and over how many seeds."""
 
     nodes: int = 32
@@ -80,7 +80,7 @@ class Figures(NamedTuple):
 class Result:
     """Figures by trace, bound, policy and seed."""
 
-    setting: Setting
+    setting: RmapSetting
     applications: tuple[str, ...]
     figures: FloatArray
     """Axes: trace, bound, policy, seed, figure."""
@@ -99,7 +99,7 @@ class Result:
 
 
 def study(
-    tables: Mapping[str, ConfigurationTable], setting: Setting,
+    tables: Mapping[str, ConfigurationTable], setting: RmapSetting,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> Result:
     """Simulate every combination."""
