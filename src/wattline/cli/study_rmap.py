@@ -14,7 +14,7 @@ from wattline.model.units import parse_fraction
 if TYPE_CHECKING:
     from wattline.model.signal import FloatArray
     from wattline.physics.configurations import ConfigurationTable
-    from wattline.studies.rmap.study import Result, RmapSetting
+    from wattline.studies.rmap.study import RmapResult, RmapSetting
 
 
 @click.command()
@@ -110,7 +110,7 @@ def _change(values: FloatArray, equal: FloatArray) -> float:
     return float((values / equal - 1.0).mean())
 
 
-def _print(result: Result) -> None:
+def _print(result: RmapResult) -> None:
     from wattline.studies.rmap.report import findings, interval
 
     setting = result.setting
@@ -149,7 +149,7 @@ def _percent(half_width: float) -> str:
     return "-" if math.isnan(half_width) else f"±{half_width:.1%}"
 
 
-def _mean_use(result: Result, trace: str, policy: str) -> float:
+def _mean_use(result: RmapResult, trace: str, policy: str) -> float:
     import numpy as np
 
     return float(np.mean([result.of("power_use", trace, bound, policy)

@@ -16,7 +16,7 @@ from wattline.studies.rmap.study import (
     PEAK_W_PER_NODE,
     POLICIES,
     Figures,
-    Result,
+    RmapResult,
     RmapSetting,
     run_one,
     study,
@@ -86,7 +86,7 @@ def made_up(traditional, adaptive):
                       seeds=(1, 2, 3))
     figures = np.zeros((1, 1, 2, 3, 4))
     figures[0, 0, 0, :, 0], figures[0, 0, 1, :, 0] = traditional, adaptive
-    return next(iter(findings(Result(setting, ("x",), figures))))
+    return next(iter(findings(RmapResult(setting, ("x",), figures))))
 
 
 def test_verdicts_need_more_than_chance():

@@ -12,7 +12,7 @@ from wattline.model.machine import NodeClass
 from wattline.network.placement import BASELINES
 from wattline.network.traffic import PATTERNS
 from wattline.studies.dragonfly import congestor, published
-from wattline.studies.dragonfly.compare import CHUNK, Comparison, Pool, Settings, compare
+from wattline.studies.dragonfly.compare import CHUNK, PlacementComparison, Pool, Settings, compare
 from wattline.studies.dragonfly.tables import (
     RATIOS,
     Row,
@@ -54,13 +54,13 @@ class Study:
     """All results."""
 
     plan: StudyPlan
-    small_first: Comparison
-    large_first: Comparison
-    by_pattern: Mapping[str, Comparison]
-    packets: Comparison | None
-    steps: Comparison | None
+    small_first: PlacementComparison
+    large_first: PlacementComparison
+    by_pattern: Mapping[str, PlacementComparison]
+    packets: PlacementComparison | None
+    steps: PlacementComparison | None
     """The same workloads as `packets`, tasks waiting for each other step by step."""
-    flows_of_packets: Comparison | None
+    flows_of_packets: PlacementComparison | None
     """The same workloads as `packets`, by flows: what the flow model gets wrong."""
     homogeneous: Sequence[Row]
     stepped: Sequence[Row]
@@ -105,7 +105,9 @@ def run_study(plan: StudyPlan, advance: Callable[[float], None] | None = None) -
                  sized, congestor.summarize(stretched))
 
 
-def energy(comparison: Comparison, node: NodeClass | None = None) -> dict[str, dict[str, float]]:
+def energy(
+    comparison: PlacementComparison, node: NodeClass | None = None
+) -> dict[str, dict[str, float]]:
     """Joules lost to waiting on the network, per policy.
 
     A node that waits for messages polls, and so draws its active power. What is lost is the time

@@ -77,7 +77,7 @@ class Figures(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class RmapResult:
     """Figures by trace, bound, policy and seed."""
 
     setting: RmapSetting
@@ -101,7 +101,7 @@ class Result:
 def study(
     tables: Mapping[str, ConfigurationTable], setting: RmapSetting,
     progress: Callable[[float], None] = lambda fraction: None,
-) -> Result:
+) -> RmapResult:
     """Simulate every combination."""
     usable, left_out = split_tables(tables, setting.nodes)
     shape = (len(setting.traces), len(setting.bounds), len(setting.policies), len(setting.seeds))
@@ -117,7 +117,7 @@ def study(
                     figures[t, b, p, s] = judge(run_one(jobs, offers, setting.nodes, bound_w,
                                                         policy))
             progress((t * shape[3] + s + 1) / (shape[0] * shape[3]))
-    return Result(setting, tuple(usable), figures, setting.nodes * PEAK_W_PER_NODE,
+    return RmapResult(setting, tuple(usable), figures, setting.nodes * PEAK_W_PER_NODE,
                   left_out, tuple(
                       f"{name}: {table.note}" for name, table in usable.items() if table.note))
 
