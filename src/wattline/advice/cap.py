@@ -18,7 +18,7 @@ from wattline.analysis.metrics import metrics
 from wattline.model.errors import InputError, warn
 from wattline.model.machine import Machine as RunMachine
 from wattline.model.run import Run
-from wattline.model.units import format_power
+from wattline.model.units import counted, format_power
 from wattline.policies.going_together import KEEPERS
 from wattline.scenario.build import Plan, plan
 from wattline.scenario.in_python import Source, asked
@@ -226,7 +226,8 @@ class _Search:
 def _reason(tried: Tried) -> str:
     """What is wrong with a cap."""
     if "refused" in tried.broken:
-        return f"{tried.figures.refused:,} jobs never run"
+        refused = tried.figures.refused
+        return f"{counted(refused, 'job')} never run{'s' * (refused == 1)}"
     return f"the limit on {' and '.join(tried.broken)} breaks"
 
 

@@ -20,6 +20,7 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray
+from wattline.model.units import counted
 
 EQUAL_S = 1.0
 """Up to this change of its end nobody notices."""
@@ -265,10 +266,11 @@ def _notes(
             yield (f"{alone:,} of {size:,} jobs of {name} are not in the other run and are not "
                    "compared")
     if moved:
-        yield f"{moved:,} jobs were submitted at another time in the second run: is it another log?"
+        yield (f"{counted(moved, 'job')} {'was' if moved == 1 else 'were'} submitted at another "
+               "time in the second run: is it another log?")
     neither = int((~matched.ran_first & ~matched.ran_second).sum())
     if neither:
-        yield f"{neither:,} jobs ran in neither run"
+        yield f"{counted(neither, 'job')} ran in neither run"
     yield hours
 
 

@@ -27,6 +27,7 @@ from wattline.cli.simulating import (
     whole_or_gone,
 )
 from wattline.model.errors import InputError
+from wattline.model.units import counted
 
 if TYPE_CHECKING:
     from wattline.model.run import Run
@@ -106,7 +107,7 @@ def command(
     print_comparison(list(runs), compare_table(runs, figures))
     say_assumed(runs)
     for name, run in runs.items():
-        click.echo(f"{name}: {len(run.jobs):,} jobs simulated in {run.engine_s:.3g} s")
+        click.echo(f"{name}: {counted(len(run.jobs), 'job')} simulated in {run.engine_s:.3g} s")
     for pair in beside:
         print_per_job(pair)
     if plot is not None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wattline.cli.choices import Group
-from wattline.cli.output import counted, json_option, print_json, print_table
+from wattline.cli.output import json_option, print_json, print_table
 from wattline.model.errors import InputError
-from wattline.model.units import plain_number
+from wattline.model.units import counted, plain_number
 
 if TYPE_CHECKING:
     from wattline.model.machine import Machine
