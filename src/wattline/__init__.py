@@ -4,7 +4,7 @@
 
     run = wl.simulate("KTH.swf.gz", machine=wl.Machine(nodes=100), power=wl.Dvfs(cap="70%"))
     run.metrics()["wait_s"]["mean"]
-    run.job_table().to_pandas()
+    run.jobs().to_pandas()
     run.plot.power()
 
 docs/python.md lists what there is. Everything is imported when it is first used.
@@ -15,7 +15,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
-    from wattline.advice import CapAdvice, JobAdvice, Limits, Sources, advise_cap, advise_job
+    from wattline.advice import (
+        CapAdvice,
+        JobAdvice,
+        Limits,
+        Sources,
+        advise,
+        advise_cap,
+        advise_job,
+    )
     from wattline.advice.account import RunAccount, account_run
     from wattline.advice.claims import (
         Claims,
@@ -30,7 +38,14 @@ if _TYPE_CHECKING:
     from wattline.advice.energy import BudgetTrial, EnergyPlan, plan_energy, try_budget
     from wattline.advice.fairshare import FairShare, fairshare
     from wattline.advice.fit import fit
-    from wattline.advice.network import PlacedJobs, describe_network, place_jobs
+    from wattline.advice.nets import NetRun, list_nets, run_net
+    from wattline.advice.network import (
+        PlacedJobs,
+        describe_network,
+        list_placements,
+        network_sensitivity,
+        place_jobs,
+    )
     from wattline.advice.per_job import PerJob, compare_jobs
     from wattline.advice.power import CapWritten, PowerNow, power_status, reserve_power, set_power
     from wattline.advice.predict import predict
@@ -42,6 +57,8 @@ if _TYPE_CHECKING:
     from wattline.analysis.report import report
     from wattline.analysis.result import Result, open_run
     from wattline.analysis.tables import event_table, job_table
+    from wattline.benchmarks._asking import bench, list_benchmarks
+    from wattline.live.found import read_sensors
     from wattline.model.errors import InputError, PolicyError, WattlineError, WattlineWarning
     from wattline.model.jobs import JobTable
     from wattline.model.run import Run
@@ -64,7 +81,7 @@ if _TYPE_CHECKING:
     from wattline.scenario.contracts import regulate
     from wattline.scenario.examples import Example, copy_examples, list_examples
     from wattline.scenario.load import load as load_scenario
-    from wattline.scenario.machine_views import machine_view
+    from wattline.scenario.machine_views import check_views, machine_view
     from wattline.scenario.model import Scenario
     from wattline.scenario.objects import (
         Adaptive,
@@ -103,6 +120,7 @@ if _TYPE_CHECKING:
     from wattline.site.importing import ImportedViews, import_views
     from wattline.studies.asking import study
     from wattline.traces import Trace, generate, read, write
+    from wattline.traces.summary import describe_trace
 
 __all__ = [
     "Adaptive",
@@ -143,6 +161,7 @@ __all__ = [
     "Machine",
     "Multifactor",
     "Naive",
+    "NetRun",
     "NoBackfill",
     "NoLimit",
     "NodeClass",
@@ -177,10 +196,13 @@ __all__ = [
     "Watts",
     "Wfp",
     "account_run",
+    "advise",
     "advise_cap",
     "advise_job",
+    "bench",
     "bid",
     "check",
+    "check_views",
     "choose_claim",
     "compare",
     "compare_jobs",
@@ -188,6 +210,7 @@ __all__ = [
     "copy_examples",
     "describe_network",
     "describe_policy",
+    "describe_trace",
     "event_table",
     "fairshare",
     "fit",
@@ -195,12 +218,16 @@ __all__ = [
     "import_claims",
     "import_views",
     "job_table",
+    "list_benchmarks",
     "list_claims",
     "list_examples",
+    "list_nets",
+    "list_placements",
     "list_policies",
     "load_scenario",
     "machine_view",
     "metrics",
+    "network_sensitivity",
     "open_books",
     "open_run",
     "place_jobs",
@@ -209,10 +236,12 @@ __all__ = [
     "predict",
     "procure",
     "read",
+    "read_sensors",
     "regulate",
     "replay",
     "report",
     "reserve_power",
+    "run_net",
     "set_power",
     "simulate",
     "study",
@@ -228,18 +257,24 @@ _PLACES = {
         "Claims", "ClaimsImported", "ClaimsVerified", "choose_claim", "import_claims",
         "list_claims", "verify_claims"
     ), "wattline.advice.claims"),
-    "machine_view": "wattline.scenario.machine_views",
+    **dict.fromkeys(("check_views", "machine_view"), "wattline.scenario.machine_views"),
+    **dict.fromkeys(("NetRun", "list_nets", "run_net"), "wattline.advice.nets"),
+    **dict.fromkeys(("bench", "list_benchmarks"), "wattline.benchmarks._asking"),
+    "read_sensors": "wattline.live.found",
+    "describe_trace": "wattline.traces.summary",
     **dict.fromkeys((
         "CapWritten", "PowerNow", "power_status", "reserve_power", "set_power"
     ), "wattline.advice.power"),
     **dict.fromkeys((
         "BudgetTrial", "EnergyPlan", "plan_energy", "try_budget"
     ), "wattline.advice.energy"),
-    **dict.fromkeys(("PlacedJobs", "describe_network", "place_jobs"), "wattline.advice.network"),
+    **dict.fromkeys((
+        "PlacedJobs", "describe_network", "list_placements", "network_sensitivity", "place_jobs"
+    ), "wattline.advice.network"),
     **dict.fromkeys(("FairShare", "fairshare"), "wattline.advice.fairshare"),
     **dict.fromkeys(("RunAccount", "account_run"), "wattline.advice.account"),
     **dict.fromkeys((
-        "CapAdvice", "JobAdvice", "Limits", "Sources", "advise_cap", "advise_job"
+        "CapAdvice", "JobAdvice", "Limits", "Sources", "advise", "advise_cap", "advise_job"
     ), "wattline.advice"),
     **dict.fromkeys(("PerJob", "compare_jobs"), "wattline.advice.per_job"),
     **dict.fromkeys(("ConfigurationAdvice", "configure"), "wattline.advice.configure"),

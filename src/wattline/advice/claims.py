@@ -113,6 +113,13 @@ def import_claims(source: str | Path, store: str, *, replace_verified: bool = Fa
     """Put claims from a CSV file (or "npb", those of the package) into a store, all or none.
 
     Claims in the store that runs have verified stay, unless the file's rest on as many runs.
+
+    >>> import wattline as wl
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     found = wl.import_claims("npb", f"{folder}/claims.sqlite")
+    >>> found.verified_kept
+    0
     """
     book = npb_claims() if source == SHIPPED else read_claims(Path(source))
     remarks = () if source == SHIPPED else _unused(Path(source))
@@ -133,6 +140,16 @@ def verify_claims(source: str | Path, store: str = "") -> ClaimsVerified:
     """Compare claims with measured runs (CSV, same columns) and, in a store, correct them.
 
     A store counts each run once: by the column run_id, or by its figures where there is none.
+
+    >>> import wattline as wl
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "runs.csv"
+    ...     rows = wl.list_claims(application="CG.A").to_pandas()
+    ...     rows[["application", "node_class", "time_s", "energy_j"]].to_csv(file, index=False)
+    ...     found = wl.verify_claims(file)
+    >>> len(found.verified) == len(rows), found.corrected
+    (True, False)
     """
     runs = read_runs(Path(source))
     remarks = _unused(Path(source))

@@ -109,6 +109,10 @@ def _print_jobs(found: RunAccount, fields: Any, options: dict[str, Any]) -> None
                                  trailing=options["parsable"] and not options["parsable2"],
                                  header=not options["noheader"]):
         click.echo(line)
+    if found.cost is not None:
+        # Programs read the columns of -P and -p: there the total stands beside, not below.
+        said = f"cost in all: {found.cost:.4f} {found.currency or 'in units of the prices'}"
+        click.echo(said, err=options["parsable2"] or options["parsable"] or options["noheader"])
 
 
 def _conditions(options: dict[str, Any]) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from wattline.cli.choices import Group
-from wattline.cli.output import counted, json_option, print_json, print_table
+from wattline.cli.output import json_option, print_json, print_table
 from wattline.model.errors import InputError
-from wattline.model.units import whole_number
+from wattline.model.units import counted, whole_number
 
 store_option = click.option(
     "--store", default="", metavar="URL|FILE",
