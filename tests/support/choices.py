@@ -68,6 +68,9 @@ CASES: dict[str, dict[str, Any]] = {
         "power.cap.reservations": [{"start_s": 300.0, "duration_s": 400.0, "watts": 900.0}]},
     "power.budget": PLAN | _budget(),
     "power.budget, mix": PLAN | _budget(strategy="mix"),
+    "power.budget, charged": PLAN | _budget(period="500s", energy="0.9MJ", carry="charge-now",
+                                            no_room="hold"),
+    "power.budget, saved": PLAN | _budget(period="500s", energy="0.9MJ", unspent="carry"),
     "configure.requested": {},
     **{f"configure.{name}": MOLDABLE | {"policy.configure": name}
        for name in ("traditional", "fixed", "naive", "adaptive")},
