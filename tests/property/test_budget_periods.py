@@ -105,7 +105,7 @@ def test_no_period_exceeds_its_budget_and_no_job_is_lost(seed: int) -> None:
     assert not lost.any()
 
 
-@pytest.mark.parametrize("seed", (60, 61, 62, 63))
+@pytest.mark.parametrize("seed", [60, 61, 62, 63])
 def test_what_is_saved_may_be_spent_and_no_more(seed: int) -> None:
     found = drawn(seed, unspent="carry")
     used = np.cumsum(used_j(found))

@@ -32,7 +32,7 @@ def budget_notes(found: dict[str, Any]) -> dict[str, float]:
 def budget_kept(
     budget: Any, run: Run, no_room: list[dict[str, Any]] | None = None
 ) -> dict[str, Any]:
-    """For `Run.budget`, from a budget's parameters (`admission.budget_book.Budget`).
+    """For `Run.budget`, from a budget's parameters (`admission.budget.Budget`).
 
     `no_room` are the jobs that no period has the joules for.
     """

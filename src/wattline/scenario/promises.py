@@ -23,7 +23,7 @@ def promises(plan: Plan, until_s: float) -> Promises:
     if not isinstance(plan.policy, Composition):
         return Promises()
     from wattline.policies.admission.adaptive import Adaptive
-    from wattline.policies.admission.budget_book import Budget
+    from wattline.policies.admission.budget import Budget
 
     limited = plan.rules.cap_w is not None and plan.scenario.power.watch_cap is None
     admission, budget = plan.policy.admission, None

@@ -14,16 +14,16 @@ for is refused or held at its submission. Periods have no end: the last planned 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.physics.adaptive import WAIT as NO_LEVEL
 from wattline.physics.adaptive import fits
 from wattline.physics.budget import Slots, planned_power
 from wattline.physics.budget_terms import ALLOW, CHARGE_NOW, KEEP, MOST_PERIODS
-from wattline.policies.admission.adaptive import admit_at, start_level
+from wattline.policies.admission.adaptive import Adaptive, admit_at, start_level
 from wattline.policies.admission.budget_book import (
-    Budget,
+    BudgetMemory,
     begin_s,
     has_joules,
     last_call,
@@ -68,6 +68,35 @@ from wattline.policies.contract import (
 )
 from wattline.policies.control import settings
 from wattline.policies.state import State
+
+
+class Budget(NamedTuple):
+    """Periods one after the other, each with `energy_j`; after the planned ones the last repeats.
+    """
+
+    adaptive: Adaptive
+    edge_s: Any
+    """Edges of the slots of each planned period, from its beginning, its end included."""
+    order: Any
+    """Slots of each period by cost, numbered within the period."""
+    first: Any
+    """First slot of each period, and one past the last slot of all."""
+    start_s: float
+    length_s: float
+    energy_j: float
+    min_w: float
+    max_w: float
+    switching_j: float
+    """What shutting down and booting all units once costs more than idling."""
+    switching_s: float
+    """...and how long it takes until they can be used again."""
+    slowest: float
+    """Times as long as at full speed on the slowest class of nodes."""
+    carry: int
+    unspent: int
+    hold: int
+    """1: jobs that no period has room for are held instead of refused."""
+    memory: BudgetMemory
 
 
 @kernel

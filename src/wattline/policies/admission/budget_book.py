@@ -4,18 +4,19 @@ Periods of one length follow each other without end, each with the same joules. 
 have to be looked at for a start: jobs end and none is promised to begin, so no later period is
 promised more than the next one. Where unspent joules are carried on, later ones may draw on what
 earlier ones leave; then the sum is followed until a period keeps within its own joules.
+
+The functions take the parameters of a budget (`budget.Budget`).
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from wattline.model.kernel import kernel
 from wattline.physics.budget import Offer, has_room
 from wattline.physics.budget_terms import ALLOW, CHARGE_NOW, KEEP, MOST_PERIODS
-from wattline.policies.admission.adaptive import Adaptive
 from wattline.policies.admission.levels import fits_alone_at, highest, lowest, rise_of
 from wattline.policies.memory import Memory
 from wattline.policies.state import BLOCK, RUNNING, State
@@ -49,45 +50,16 @@ class BudgetMemory(Memory):
     plan: Any
 
 
-class Budget(NamedTuple):
-    """Periods one after the other, each with `energy_j`; after the planned ones the last repeats.
-    """
-
-    adaptive: Adaptive
-    edge_s: Any
-    """Edges of the slots of each planned period, from its beginning, its end included."""
-    order: Any
-    """Slots of each period by cost, numbered within the period."""
-    first: Any
-    """First slot of each period, and one past the last slot of all."""
-    start_s: float
-    length_s: float
-    energy_j: float
-    min_w: float
-    max_w: float
-    switching_j: float
-    """What shutting down and booting all units once costs more than idling."""
-    switching_s: float
-    """...and how long it takes until they can be used again."""
-    slowest: float
-    """Times as long as at full speed on the slowest class of nodes."""
-    carry: int
-    unspent: int
-    hold: int
-    """1: jobs that no period has room for are held instead of refused."""
-    memory: BudgetMemory
-
-
 # ---- periods ----------------------------------------------------------------------------------
 
 
 @kernel
-def begin_s(budget: Budget, period: int) -> float:
+def begin_s(budget: Any, period: int) -> float:
     return float(budget.start_s + period * budget.length_s)
 
 
 @kernel
-def period_at(budget: Budget, time_s: float) -> int:
+def period_at(budget: Any, time_s: float) -> int:
     """The period that holds at a time; the first one before it begins."""
     period = max(int((time_s - budget.start_s) // budget.length_s), 0)
     while time_s >= begin_s(budget, period + 1):
@@ -98,19 +70,19 @@ def period_at(budget: Budget, time_s: float) -> int:
 
 
 @kernel
-def template(budget: Budget, period: int) -> int:
+def template(budget: Any, period: int) -> int:
     """The planned period whose slots a period has."""
     return int(min(period, budget.first.size - 2))
 
 
 @kernel
-def gives_j(budget: Budget) -> float:
+def gives_j(budget: Any) -> float:
     """What a period has above idle."""
     return float(budget.energy_j - budget.min_w * budget.length_s)
 
 
 @kernel
-def turn_page(st: State, budget: Budget) -> None:
+def turn_page(st: State, budget: Any) -> None:
     """Close the periods that are over. Power was the same since the last decision."""
     clock = st.clock[0]
     plan = budget.memory.plan[0]
@@ -140,7 +112,7 @@ def turn_page(st: State, budget: Budget) -> None:
 
 
 @kernel
-def settle_pending(st: State, budget: Budget) -> None:
+def settle_pending(st: State, budget: Any) -> None:
     """The job that was admitted last is charged if it was placed."""
     plan = budget.memory.plan[0]
     if plan.pending >= 0 and st.live[plan.pending].state == RUNNING:
@@ -149,7 +121,7 @@ def settle_pending(st: State, budget: Budget) -> None:
 
 
 @kernel
-def promised_j(st: State, budget: Budget, from_s: float, until_s: float) -> float:
+def promised_j(st: State, budget: Any, from_s: float, until_s: float) -> float:
     """What the machine may draw in a time that begins now or later, by the requests of its jobs.
 
     A job that is overdue counts as running on.
@@ -174,7 +146,7 @@ def promised_j(st: State, budget: Budget, from_s: float, until_s: float) -> floa
 
 
 @kernel
-def sum_up(st: State, budget: Budget) -> None:
+def sum_up(st: State, budget: Any) -> None:
     """Find what this period and the next have left, unless it is known."""
     clock = st.clock[0]
     plan = budget.memory.plan[0]
@@ -194,12 +166,12 @@ def sum_up(st: State, budget: Budget) -> None:
 
 
 @kernel
-def time_at(st: State, budget: Budget, job: int, level: int) -> float:
+def time_at(st: State, budget: Any, job: int, level: int) -> float:
     return float(st.live[job].requested_s * budget.slowest / budget.adaptive.speed[level])
 
 
 @kernel
-def has_joules(st: State, budget: Budget, job: int, level: int) -> bool:
+def has_joules(st: State, budget: Any, job: int, level: int) -> bool:
     """Whether all periods that a job touches if it starts now keep their budget."""
     plan = budget.memory.plan[0]
     sum_up(st, budget)
@@ -221,7 +193,7 @@ def has_joules(st: State, budget: Budget, job: int, level: int) -> bool:
 
 @kernel
 def _later_keep(
-    st: State, budget: Budget, rise_w: float, rest_s: float, room_j: float, next_j: float
+    st: State, budget: Any, rise_w: float, rest_s: float, room_j: float, next_j: float
 ) -> bool:
     """Whether what is left over and what periods give together lasts for all that is promised."""
     period = budget.memory.plan[0].period + 1
@@ -242,7 +214,7 @@ def _later_keep(
 
 @kernel
 def fits_alone(
-    st: State, budget: Budget, job: int, planned: int, slot: int, saved_j: float
+    st: State, budget: Any, job: int, planned: int, slot: int, saved_j: float
 ) -> bool:
     """Whether an otherwise idle machine has the joules for a job at the beginning of a slot.
 
@@ -266,7 +238,7 @@ def fits_alone(
 
 
 @kernel
-def no_room(st: State, budget: Budget, job: int) -> bool:
+def no_room(st: State, budget: Any, job: int) -> bool:
     """Whether no period, not even an empty one, has the joules for a job.
 
     It must start in the period that repeats: earlier ones may be over when its turn comes.
@@ -280,7 +252,7 @@ def no_room(st: State, budget: Budget, job: int) -> bool:
 
 
 @kernel
-def last_call(st: State, budget: Budget, job: int) -> bool:
+def last_call(st: State, budget: Any, job: int) -> bool:
     """Whether a job that does not start in this slot finds no other slot of this period.
 
     Then the slot's price does not hold it back: it would wait for ever.
@@ -295,7 +267,7 @@ def last_call(st: State, budget: Budget, job: int) -> bool:
 
 
 @kernel
-def slot_now(st: State, budget: Budget) -> int:
+def slot_now(st: State, budget: Any) -> int:
     """The slot of this period that holds now."""
     plan = budget.memory.plan[0]
     planned = template(budget, plan.period)

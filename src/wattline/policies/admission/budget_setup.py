@@ -20,7 +20,7 @@ from wattline.policies.setting import Setting
 if TYPE_CHECKING:
     from wattline.physics.budget import EnergyBudget
     from wattline.policies.admission.adaptive import Adaptive
-    from wattline.policies.admission.budget_book import Budget
+    from wattline.policies.admission.budget import Budget
 
 
 class BudgetParameters(LevelParameters):
@@ -48,8 +48,8 @@ def budgeted(
     terms: BudgetTerms | None = None,
 ) -> Budget:
     """Periods of the same length without end, of which so many are planned; the last repeats."""
-    import wattline.policies.admission.budget  # noqa: F401 (what a budget does is registered there)
-    from wattline.policies.admission.budget_book import PLAN, Budget, BudgetMemory
+    from wattline.policies.admission.budget import Budget
+    from wattline.policies.admission.budget_book import PLAN, BudgetMemory
 
     if periods < 1:
         raise InputError(f"periods is {periods}, must be at least 1")
