@@ -28,6 +28,7 @@ if _TYPE_CHECKING:
     )
     from wattline.advice.configure import ConfigurationAdvice, configure
     from wattline.advice.energy import BudgetTrial, EnergyPlan, plan_energy, try_budget
+    from wattline.advice.energy_status import energy_status
     from wattline.advice.fairshare import FairShare, fairshare
     from wattline.advice.fit import fit
     from wattline.advice.network import PlacedJobs, describe_network, place_jobs
@@ -36,6 +37,7 @@ if _TYPE_CHECKING:
     from wattline.advice.predict import predict
     from wattline.advice.procure import procure
     from wattline.analysis.accessor import Drawing, Plots
+    from wattline.analysis.budget_status import EnergyStatus
     from wattline.analysis.checker import check
     from wattline.analysis.comparison import Comparison, compare
     from wattline.analysis.metrics import metrics
@@ -127,6 +129,7 @@ __all__ = [
     "Easy",
     "EnergyPlan",
     "EnergyShare",
+    "EnergyStatus",
     "Example",
     "FairShare",
     "Fcfs",
@@ -186,6 +189,7 @@ __all__ = [
     "copy_examples",
     "describe_network",
     "describe_policy",
+    "energy_status",
     "event_table",
     "fairshare",
     "fit",
@@ -232,6 +236,8 @@ _PLACES = {
     **dict.fromkeys((
         "BudgetTrial", "EnergyPlan", "plan_energy", "try_budget"
     ), "wattline.advice.energy"),
+    "EnergyStatus": "wattline.analysis.budget_status",
+    "energy_status": "wattline.advice.energy_status",
     **dict.fromkeys(("PlacedJobs", "describe_network", "place_jobs"), "wattline.advice.network"),
     **dict.fromkeys(("FairShare", "fairshare"), "wattline.advice.fairshare"),
     **dict.fromkeys(("RunAccount", "account_run"), "wattline.advice.account"),
