@@ -20,9 +20,11 @@ if _TYPE_CHECKING:
     from wattline.advice.claims import (
         Claims,
         ClaimsImported,
+        ClaimsLearnt,
         ClaimsVerified,
         choose_claim,
         import_claims,
+        learn_claims,
         list_claims,
         verify_claims,
     )
@@ -75,6 +77,7 @@ if _TYPE_CHECKING:
         Bounded,
         Budget,
         ClaimedConfiguration,
+        ClaimedOrder,
         ClaimedPlacement,
         Conservative,
         Counted,
@@ -115,9 +118,11 @@ __all__ = [
     "CapAdvice",
     "CapWritten",
     "ClaimedConfiguration",
+    "ClaimedOrder",
     "ClaimedPlacement",
     "Claims",
     "ClaimsImported",
+    "ClaimsLearnt",
     "ClaimsVerified",
     "Comparison",
     "ConfigurationAdvice",
@@ -196,6 +201,7 @@ __all__ = [
     "generate",
     "import_claims",
     "job_table",
+    "learn_claims",
     "list_claims",
     "list_examples",
     "list_policies",
@@ -226,8 +232,8 @@ __all__ = [
 # Where each name lives, and what it is called there if not the same.
 _PLACES = {
     **dict.fromkeys((
-        "Claims", "ClaimsImported", "ClaimsVerified", "choose_claim", "import_claims",
-        "list_claims", "verify_claims"
+        "Claims", "ClaimsImported", "ClaimsLearnt", "ClaimsVerified", "choose_claim",
+        "import_claims", "learn_claims", "list_claims", "verify_claims"
     ), "wattline.advice.claims"),
     "machine_view": "wattline.scenario.machine_views",
     **dict.fromkeys((
@@ -274,10 +280,10 @@ _PLACES = {
     "Scenario": "wattline.scenario.model",
     **dict.fromkeys((
         "Adaptive", "AdaptiveConfiguration", "Block", "Bounded", "Budget", "ClaimedConfiguration",
-        "ClaimedPlacement", "Conservative", "Counted", "Dvfs", "Easy", "EnergyShare", "Fcfs",
-        "FirstFit", "Fixed", "Largest", "Lending", "Machine", "Multifactor", "Naive",
-        "NoBackfill", "NoLimit", "NodeClass", "Requested", "Sjf", "Traditional", "Varied", "Wait",
-        "Watts", "Wfp"
+        "ClaimedOrder", "ClaimedPlacement", "Conservative", "Counted", "Dvfs", "Easy",
+        "EnergyShare", "Fcfs", "FirstFit", "Fixed", "Largest", "Lending", "Machine",
+        "Multifactor", "Naive", "NoBackfill", "NoLimit", "NodeClass", "Requested", "Sjf",
+        "Traditional", "Varied", "Wait", "Watts", "Wfp"
     ), "wattline.scenario.objects"),
     "open_books": "wattline.scenario.opening",
     "sweep": "wattline.scenario.sweep",

@@ -76,6 +76,8 @@ CASES: dict[str, dict[str, Any]] = {
        for name in ("traditional", "fixed", "naive", "adaptive")},
     "configure.claims": {"trace": "npb", "machine.classes": CLASSES, "policy.configure": "claims",
                          "policy.placement": "claims"},
+    "order.claims": {"trace": "npb", "machine.classes": CLASSES, "policy.order": "claims",
+                     "policy.configure": "claims", "policy.placement": "claims"},
     "placement.claims": {"trace": "npb", "machine.classes": CLASSES, "policy.placement": "claims",
                          "policy.configure": {"name": "claims", "objective": "edp:1",
                                               "caution": 1.0, "patience": 1.0}},

@@ -124,6 +124,10 @@ class Sjf(Order):
     NAME = "sjf"
 
 
+class ClaimedOrder(Order):
+    NAME = "claims"
+
+
 class Largest(Order):
     NAME = "largest"
 

@@ -29,6 +29,7 @@ SHIPPED = "npb"
 
 class ClaimsParameters(Parameters):
     claims: Annotated[FileName, Said("words", [SHIPPED])] = SHIPPED
+    store: Annotated[FileName, Said("forms", "a file or a database's URL")] | None = None
     objective: Annotated[str, Said("forms", "energy, time, edp or edp:WEIGHT")] = "energy"
     caution: Number = Field(0.0, ge=0, le=1e6)
     patience: Number = Field(0.0, ge=0, le=1e6)
@@ -132,12 +133,20 @@ def _read(setting: Setting, given: ClaimsParameters) -> tuple[Claimed, Options]:
 
     objective = Objective.parse(given.objective)
     jobs = setting.jobs
-    book = npb_claims() if given.claims == SHIPPED else read_claims(Path(given.claims))
+    book = _book(setting, given)
     names = [jobs.name_of("application", int(code)) for code in jobs.application]
     options = options_of(book, book, setting.machine, names, jobs.procs.tolist())
     claims = Claimed(options.memory, objective.time_weight, objective.energy_weight, 0.0,
                      given.caution, patience=given.patience)
     return claims, options
+
+
+def _book(setting: Setting, given: ClaimsParameters) -> ClaimBook:
+    if given.store is None:
+        return npb_claims() if given.claims == SHIPPED else read_claims(Path(given.claims))
+    if given.claims != SHIPPED:
+        raise InputError("policy.configure: claims and store are both given; take one of them")
+    return setting.outside.claims(given.store)
 
 
 CLAIMS = Declaration(
