@@ -28,14 +28,17 @@ if _TYPE_CHECKING:
     from wattline.advice.claims import (
         Claims,
         ClaimsImported,
+        ClaimsLearnt,
         ClaimsVerified,
         choose_claim,
         import_claims,
+        learn_claims,
         list_claims,
         verify_claims,
     )
     from wattline.advice.configure import ConfigurationAdvice, configure
     from wattline.advice.energy import BudgetTrial, EnergyPlan, plan_energy, try_budget
+    from wattline.advice.energy_status import energy_status
     from wattline.advice.fairshare import FairShare, fairshare
     from wattline.advice.fit import fit
     from wattline.advice.nets import NetRun, list_nets, run_net
@@ -51,6 +54,7 @@ if _TYPE_CHECKING:
     from wattline.advice.predict import predict
     from wattline.advice.procure import procure
     from wattline.analysis.accessor import Drawing, Plots
+    from wattline.analysis.budget_status import EnergyStatus
     from wattline.analysis.checker import check
     from wattline.analysis.comparison import Comparison, compare
     from wattline.analysis.metrics import metrics
@@ -90,6 +94,7 @@ if _TYPE_CHECKING:
         Bounded,
         Budget,
         ClaimedConfiguration,
+        ClaimedOrder,
         ClaimedPlacement,
         Conservative,
         Counted,
@@ -132,9 +137,11 @@ __all__ = [
     "CapAdvice",
     "CapWritten",
     "ClaimedConfiguration",
+    "ClaimedOrder",
     "ClaimedPlacement",
     "Claims",
     "ClaimsImported",
+    "ClaimsLearnt",
     "ClaimsVerified",
     "Comparison",
     "ConfigurationAdvice",
@@ -146,6 +153,7 @@ __all__ = [
     "Easy",
     "EnergyPlan",
     "EnergyShare",
+    "EnergyStatus",
     "Example",
     "FairShare",
     "Fcfs",
@@ -211,6 +219,7 @@ __all__ = [
     "describe_network",
     "describe_policy",
     "describe_trace",
+    "energy_status",
     "event_table",
     "fairshare",
     "fit",
@@ -218,6 +227,7 @@ __all__ = [
     "import_claims",
     "import_views",
     "job_table",
+    "learn_claims",
     "list_benchmarks",
     "list_claims",
     "list_examples",
@@ -254,8 +264,8 @@ __all__ = [
 # Where each name lives, and what it is called there if not the same.
 _PLACES = {
     **dict.fromkeys((
-        "Claims", "ClaimsImported", "ClaimsVerified", "choose_claim", "import_claims",
-        "list_claims", "verify_claims"
+        "Claims", "ClaimsImported", "ClaimsLearnt", "ClaimsVerified", "choose_claim",
+        "import_claims", "learn_claims", "list_claims", "verify_claims"
     ), "wattline.advice.claims"),
     **dict.fromkeys(("check_views", "machine_view"), "wattline.scenario.machine_views"),
     **dict.fromkeys(("NetRun", "list_nets", "run_net"), "wattline.advice.nets"),
@@ -268,6 +278,8 @@ _PLACES = {
     **dict.fromkeys((
         "BudgetTrial", "EnergyPlan", "plan_energy", "try_budget"
     ), "wattline.advice.energy"),
+    "EnergyStatus": "wattline.analysis.budget_status",
+    "energy_status": "wattline.advice.energy_status",
     **dict.fromkeys((
         "PlacedJobs", "describe_network", "list_placements", "network_sensitivity", "place_jobs"
     ), "wattline.advice.network"),
@@ -306,10 +318,10 @@ _PLACES = {
     "Scenario": "wattline.scenario.model",
     **dict.fromkeys((
         "Adaptive", "AdaptiveConfiguration", "Block", "Bounded", "Budget", "ClaimedConfiguration",
-        "ClaimedPlacement", "Conservative", "Counted", "Dvfs", "Easy", "EnergyShare", "Fcfs",
-        "FirstFit", "Fixed", "Largest", "Lending", "Machine", "Multifactor", "Naive",
-        "NoBackfill", "NoLimit", "NodeClass", "Requested", "Sjf", "Traditional", "Varied", "Wait",
-        "Watts", "Wfp"
+        "ClaimedOrder", "ClaimedPlacement", "Conservative", "Counted", "Dvfs", "Easy",
+        "EnergyShare", "Fcfs", "FirstFit", "Fixed", "Largest", "Lending", "Machine",
+        "Multifactor", "Naive", "NoBackfill", "NoLimit", "NodeClass", "Requested", "Sjf",
+        "Traditional", "Varied", "Wait", "Watts", "Wfp"
     ), "wattline.scenario.objects"),
     "open_books": "wattline.scenario.opening",
     "sweep": "wattline.scenario.sweep",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wattline.account.claim_table import ClaimTable
+from wattline.account.claim_table import ClaimTable, ended_jobs
 from wattline.account.store import Store, refuse_missing
 from wattline.model.errors import InputError, warn
 from wattline.physics.claims import (
@@ -19,6 +19,7 @@ from wattline.physics.claims import (
     read_claims,
     read_runs,
 )
+from wattline.physics.claims.learning import COMPLETED, Ended, measured
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -162,6 +163,49 @@ def verify_claims(source: str | Path, store: str = "") -> ClaimsVerified:
     verified = tuple(found)
     warn(remarks)
     return ClaimsVerified(verified, bool(store), len(runs) - len(verified), remarks)
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimsLearnt:
+    """What claims learnt from ended jobs, and which jobs taught nothing."""
+
+    verified: tuple[Verification, ...]
+    already_counted: int
+    left_out: dict[str, int]
+    """By reason."""
+    simulated: int
+    """Jobs whose joules a simulation gave: they teach what the model says."""
+    remarks: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"learnt": [_judged(each) for each in self.verified],
+                "already_counted": self.already_counted, "left_out": self.left_out,
+                "simulated": self.simulated}
+
+
+def learn_claims(store: str, *, ledger: str = "", ended: Iterable[Ended] | None = None
+                 ) -> ClaimsLearnt:
+    """Correct the claims of a store by jobs that have ended: those of a ledger, or any others.
+
+    Without `ledger` that of the same store is meant; `ended` are jobs from elsewhere. Only
+    completed jobs count, each once, however often they are read.
+    """
+    source = ledger or store
+    if ended is None:
+        refuse_missing(source)
+        with Store(source) as opened:
+            ended = list(ended_jobs(opened))
+    known = list(ended)
+    runs, left_out = measured(known)
+    simulated = sum(job.quality == "simulated" and job.state == COMPLETED for job in known)
+    with Store(store) as opened:
+        verified = tuple(ClaimTable(opened).record(runs))
+    remarks = [f"{count:,} jobs were left out: {reason}" for reason, count in left_out.items()]
+    if simulated:
+        remarks.append(f"the joules of {simulated:,} jobs are those of a simulation: they teach "
+                       "what its model says")
+    warn(tuple(remarks))
+    return ClaimsLearnt(verified, len(runs) - len(verified), left_out, simulated, tuple(remarks))
 
 
 def claim_row(claim: Claim) -> dict[str, Any]:

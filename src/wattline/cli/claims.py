@@ -104,6 +104,24 @@ def verify(source: Path, store: str, as_json: bool) -> None:
 
 
 @command.command()
+@click.option("--store", required=True, metavar="URL|FILE", help="SQL store that keeps the claims.")
+@click.option("--ledger", default="", metavar="URL|FILE",
+              help="Store whose ledger has the jobs. [default: the same]")
+@json_option
+def learn(store: str, ledger: str, as_json: bool) -> None:
+    """Correct the claims of a store by the jobs of a ledger that were completed, each once."""
+    from wattline.advice.claims import learn_claims
+
+    found = learn_claims(store, ledger=ledger)
+    _say(found.remarks)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    click.echo(f"learnt from {counted(len(found.verified), 'job')}; "
+               f"{counted(found.already_counted, 'job')} counted before")
+
+
+@command.command()
 @click.argument("application")
 @store_option
 @click.option("--objective", default="energy", show_default=True, metavar="energy|time|edp[:W]")

@@ -29,6 +29,7 @@ from wattline.policies.order.energy_share_setup import user_names
 from wattline.policies.setting import Chosen
 from wattline.policies.view import Policy
 from wattline.scenario.budget_notes import budget_kept, budget_notes
+from wattline.scenario.budget_room import without_room
 from wattline.scenario.caps import cap_signal, check_kept, without_cap
 from wattline.scenario.model import MOST_UNIX_S, NodeClassSection, Scenario
 from wattline.scenario.network_section import with_nodes
@@ -102,18 +103,19 @@ class Plan:
         kept: dict[str, Any] = {}
         chosen = name_of(self.scenario.policy.power)
         if isinstance(self.policy, Composition) and chosen == "budget":
-            kept = budget_kept(self.policy.admission, run)
+            budget = self.policy.admission
+            kept = budget_kept(budget, run, without_room(budget, run, self.rules))
         found = replace(
             Result.of(run),
             scenario=self.scenario.model_dump(mode="json", exclude_none=True),
             notes={**run.notes, **cleaned, **(budget_notes(kept) if kept else {})},
             budget=kept,
             bounds=self.bounds,
-            promises=promises(self),
+            promises=promises(self, run.end_s),
             configurations={} if self.tables is None else columns_of(self.tables, self.jobs),
             assumed=self.assumed,
         )
-        said = (*cleaned_lines(self.trace), *remarks(self), *not_run(self, run), *self.assumed,
+        said = (*cleaned_lines(self.trace), *remarks(self), *not_run(self, found), *self.assumed,
                 *budget_lines(found))
         return replace(found, remarks=tuple(dict.fromkeys(said)))
 
