@@ -7,6 +7,8 @@ table on `metadata` when it is imported, and `Store` creates the tables that are
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +26,9 @@ from wattline.model.reading import is_file
 
 DEFAULT_URL = "sqlite:///wattline.db"
 WAIT_S = 60.0
+_CREATING_S = 5.0
+_AT_ONCE = re.compile("already exists|duplicate key|database is locked|Deadlock", re.IGNORECASE)
+_BUSY = re.compile("locked|lock wait timeout|deadlock", re.IGNORECASE)
 
 # Constraints have names, because MariaDB and PostgreSQL can alter only what has one.
 metadata = MetaData(
@@ -71,16 +76,23 @@ class Store:
 
     def create(self, *tables: Table) -> None:
         """Create what is missing: these tables, or all that are declared by now."""
-        try:
-            metadata.create_all(self.engine, tables=list(tables) or None)
-        except OperationalError as error:
-            raise InputError(
-                f"cannot open the store {shown_url(self.url)}: {_reason(error)}"
-            ) from error
-        except DBAPIError as error:
-            raise WattlineError(
-                f"the store {shown_url(self.url)} refused: {_reason(error)}"
-            ) from error
+        until_s = time.monotonic() + _CREATING_S
+        while True:
+            try:
+                metadata.create_all(self.engine, tables=list(tables) or None)
+                return
+            except DBAPIError as error:
+                # Another program may create the same tables at the same time.
+                if _AT_ONCE.search(_reason(error)) and time.monotonic() < until_s:
+                    time.sleep(0.1)
+                    continue
+                if isinstance(error, OperationalError):
+                    raise InputError(
+                        f"cannot open the store {shown_url(self.url)}: {_reason(error)}"
+                    ) from error
+                raise WattlineError(
+                    f"the store {shown_url(self.url)} refused: {_reason(error)}"
+                ) from error
 
     @contextmanager
     def session(self) -> Iterator[Session]:
@@ -89,7 +101,8 @@ class Store:
             with self._sessions() as session, session.begin():
                 yield session
         except DBAPIError as error:
-            busy = ", because another program writes to it" if "locked" in _reason(error) else ""
+            held = _BUSY.search(_reason(error))
+            busy = ", because another program writes to it" if held else ""
             raise WattlineError(f"the store {shown_url(self.url)} refused{busy}; nothing was "
                                 f"entered: {_reason(error)}") from error
 
