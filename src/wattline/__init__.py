@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 if _TYPE_CHECKING:
     from wattline.advice import CapAdvice, JobAdvice, Limits, Sources, advise_cap, advise_job
     from wattline.advice.account import RunAccount, account_run
+    from wattline.advice.bill import Bill, account_bill
     from wattline.advice.claims import (
         Claims,
         ClaimsImported,
@@ -30,6 +31,13 @@ if _TYPE_CHECKING:
     from wattline.advice.energy import BudgetTrial, EnergyPlan, plan_energy, try_budget
     from wattline.advice.fairshare import FairShare, fairshare
     from wattline.advice.fit import fit
+    from wattline.advice.measured import (
+        Imported,
+        MeasuredAccount,
+        account_import,
+        account_show,
+    )
+    from wattline.advice.measured_job import MeasuredJob, account_job
     from wattline.advice.network import PlacedJobs, describe_network, place_jobs
     from wattline.advice.per_job import PerJob, compare_jobs
     from wattline.advice.power import CapWritten, PowerNow, power_status, reserve_power, set_power
@@ -106,6 +114,7 @@ if _TYPE_CHECKING:
 __all__ = [
     "Adaptive",
     "AdaptiveConfiguration",
+    "Bill",
     "Block",
     "Bounded",
     "Budget",
@@ -132,6 +141,7 @@ __all__ = [
     "Fcfs",
     "FirstFit",
     "Fixed",
+    "Imported",
     "InputError",
     "JobAdvice",
     "JobTable",
@@ -139,6 +149,8 @@ __all__ = [
     "Lending",
     "Limits",
     "Machine",
+    "MeasuredAccount",
+    "MeasuredJob",
     "Multifactor",
     "Naive",
     "NoBackfill",
@@ -174,7 +186,11 @@ __all__ = [
     "WattlineWarning",
     "Watts",
     "Wfp",
+    "account_bill",
+    "account_import",
+    "account_job",
     "account_run",
+    "account_show",
     "advise_cap",
     "advise_job",
     "bid",
@@ -235,6 +251,11 @@ _PLACES = {
     **dict.fromkeys(("PlacedJobs", "describe_network", "place_jobs"), "wattline.advice.network"),
     **dict.fromkeys(("FairShare", "fairshare"), "wattline.advice.fairshare"),
     **dict.fromkeys(("RunAccount", "account_run"), "wattline.advice.account"),
+    **dict.fromkeys(("Bill", "account_bill"), "wattline.advice.bill"),
+    **dict.fromkeys((
+        "Imported", "MeasuredAccount", "account_import", "account_show"
+    ), "wattline.advice.measured"),
+    **dict.fromkeys(("MeasuredJob", "account_job"), "wattline.advice.measured_job"),
     **dict.fromkeys((
         "CapAdvice", "JobAdvice", "Limits", "Sources", "advise_cap", "advise_job"
     ), "wattline.advice"),

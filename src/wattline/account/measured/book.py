@@ -66,6 +66,13 @@ class MeasuredLedger:
                 steps=len(found.steps), waiting_steps=_waiting(connection, found),
                 **_known(connection, {life.key for life in found.lives}))
 
+    def known(self, found: Found) -> Entered:
+        """What the ledger has of these lives and steps, each counted once."""
+        with self.store.session() as session:
+            connection = session.connection()
+            return Entered(steps=len(found.steps), waiting_steps=_waiting(connection, found),
+                           **_known(connection, {life.key for life in found.lives}))
+
     def is_empty(self) -> bool:
         """Whether nobody has entered anything measured."""
         with self.store.session() as session:

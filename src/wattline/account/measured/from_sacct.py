@@ -102,6 +102,8 @@ def _read_text(text: str, source: str, columns: Sequence[str], reading: _Reading
     if not has_header and not columns:
         raise InputError(f"{source}: its first line names no columns; say which they are with "
                          "--columns JobID,User,Start,..., or run sacct without --noheader")
+    if has_header and "\n" not in text:
+        raise InputError(f"{source}: ends in its first line; the file is cut off")
     named = canonical(head if has_header else columns)
     missing = [" or ".join(pair) for pair in (("JobID", "JobIDRaw"), ("Start",), ("State",))
                if not set(pair) & set(named)]
