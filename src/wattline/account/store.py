@@ -15,8 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sqlalchemy import Engine, MetaData, String, Table, create_engine, event
-from sqlalchemy.dialects.mysql import VARCHAR
+from sqlalchemy import Engine, MetaData, String, Table, Text, create_engine, event
+from sqlalchemy.dialects.mysql import MEDIUMTEXT, VARCHAR
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
 from sqlalchemy.orm import Session, sessionmaker
@@ -49,6 +49,14 @@ def name_type(length: int = 255) -> String:
     """
     exact = VARCHAR(length, charset="utf8mb4", collation="utf8mb4_bin")
     return String(length).with_variant(exact, "mysql", "mariadb")
+
+
+def long_text() -> Text:
+    """Text of any length, which MariaDB has only where it is asked for.
+
+    A host list of tens of thousands of scattered nodes is longer than its usual text.
+    """
+    return Text().with_variant(MEDIUMTEXT(), "mysql", "mariadb")
 
 
 class Store:

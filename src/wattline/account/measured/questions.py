@@ -12,11 +12,9 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    Float,
     Select,
     and_,
     case,
-    cast,
     distinct,
     false,
     func,
@@ -67,7 +65,7 @@ class Total:
         return min(1.0, self.covered_s / self.node_s) if self.node_s > 0 else None
 
 
-UNTIL_S: Number = func.coalesce(lives.c.end_s, lives.c.seen_s, cast(lives.c.start_s, Float(53)))
+UNTIL_S: Number = func.coalesce(lives.c.end_s, lives.c.seen_s, lives.c.start_s)
 
 
 def totals(store: Store, by: str, asked: Asked) -> list[Total]:

@@ -22,10 +22,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.mysql import LONGBLOB
 
-from wattline.account.store import metadata, name_type
+from wattline.account.store import long_text, metadata, name_type
 
 NAME = name_type()
-LONG_TEXT = 2**24 - 1
 BLOB = LargeBinary().with_variant(LONGBLOB(), "mysql", "mariadb")
 # SQLite counts rows by itself only where the key is called INTEGER.
 KEY = BigInteger().with_variant(Integer(), "sqlite")
@@ -45,7 +44,7 @@ lives = Table(
     *(Column(name, NAME, nullable=False)
       for name in ("user", "account", "partition", "application", "node_class", "state")),
     *(Column(name, Integer, nullable=False) for name in ("nodes", "cores")),
-    Column("node_list", Text(LONG_TEXT), nullable=False),
+    Column("node_list", long_text(), nullable=False),
     *(_number(name) for name in ("submit_s", "end_s", "limit_s", "cpu_s", "suspended_s",
                                  "told_j", "frequency_hz", "seen_s")),
     Column("alloc_tres", Text, nullable=False),
@@ -65,7 +64,7 @@ steps = Table(
     Column("step", NAME, nullable=False),
     Column("start_s", BigInteger, nullable=False),
     *(_number(name) for name in ("end_s", "energy_j", "frequency_hz", "cpu_s")),
-    Column("node_list", Text(LONG_TEXT), nullable=False),
+    Column("node_list", long_text(), nullable=False),
     UniqueConstraint("cluster", "label", "step", "start_s"),
 )
 series = Table(
