@@ -1,7 +1,9 @@
 """`wattline account import`, `show`, `bill` and `job`: what they print and what they refuse."""
 
 import json
+import shlex
 import warnings
+from pathlib import Path
 
 import pytest
 from tests.unit.analysis.run_maker import fcfs_run, some_jobs
@@ -285,3 +287,15 @@ def test_hostile_names_are_one_line_each_and_change_no_joules(tmp_path, capsys):
 def test_inserting_nothing_is_possible(tmp_path, capsys):
     more(tmp_path, capsys)
     assert asked(tmp_path / "s.db", capsys, "--period", "2026", command="bill")["accounts"] == []
+
+
+def test_the_commands_of_the_page_work_one_after_the_other(tmp_path, capsys, monkeypatch):
+    page = (Path(__file__).parents[3] / "docs" / "accounting.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sacct.txt").write_text("\n".join([HEAD, line("12345", Cluster="alpha",
+                                                              energy=36e5)]) + "\n")
+    commands = [shlex.split(each)[1:] for each in page.split("```")[1].strip().splitlines()]
+    said = [ok(*words, capsys=capsys) for words in commands]
+    assert len(said) == 4
+    assert "phys        1  1 kWh" in said[2]
+    assert (tmp_path / "power.svg").is_file()
