@@ -100,7 +100,7 @@ def account_bill(
         if meter and feed is None:
             raise InputError(f"--meter: no joules of a meter '{meter}' lie in this period; leave "
                              "it out, or import its series")
-        sums = {name: _by_account(opened, rate, asked) for name, rate in rates.items()}
+        sums = {name: _by_account(opened, rate, asked, owed) for name, rate in rates.items()}
         notes = [evenness(crossing(opened, asked)), *notes]
     bill = _closed(found, owed, nodes, feed, pue, meter, sums, rates, notes)
     warn(bill.remarks)
@@ -139,13 +139,15 @@ def _rates(
     return rates, notes
 
 
-def _by_account(store: Store, rate: Signal, asked: Asked) -> Mapping[str, float]:
+def _by_account(
+    store: Store, rate: Signal, asked: Asked, owed: list[Total]
+) -> Mapping[str, float]:
     """The sum of joules times rate; power is even within a row."""
     import numpy as np
 
     if len(rate.value) == 1:
         per_j = float(rate.value[0])
-        return {total.name: total.energy_j * per_j for total in totals(store, "account", asked)}
+        return {total.name: total.energy_j * per_j for total in owed}
     rows = spread(store, "account", asked)
     if not rows:
         return {}

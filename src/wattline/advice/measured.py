@@ -101,7 +101,7 @@ def account_import(
                 raise InputError(f"{error}{before if done else ''}") from None
             progress((number + 1) / len(paths))
         # Files may overlap: what they tell of together is counted once.
-        together = ledger.known(Found(
+        together = done[0][1] if len(done) == 1 else ledger.known(Found(
             "", tuple(life for found, _ in done for life in found.lives),
             tuple(step for found, _ in done for step in found.steps)))
     imported = _imported(done, together, cluster)

@@ -19,5 +19,7 @@ def is_missing(cell: Cell) -> bool:
     if cell is None:
         return True
     if isinstance(cell, str):
+        if cell[:1].isdigit():
+            return False
         return cell.strip().lower() in _MISSING
     return isinstance(cell, float) and math.isnan(cell)

@@ -91,9 +91,8 @@ def as_row(columns: Sequence[str], cells: Sequence[str]) -> dict[str, str] | Non
     extra = len(cells) - len(columns)
     if extra == 0 or (extra == 1 and cells[-1] == "" and columns[-1] != ""):
         row = dict(zip(columns, cells, strict=False))
-        if makes_sense(row):
-            return row
-        return None if extra or "\n" in SEPARATOR.join(cells) else row
+        whole = not extra and not any("\n" in cell for cell in cells)
+        return row if whole or makes_sense(row) else None
     free = [columns.index(name) for name in _FREE_TEXT if name in columns]
     if not 0 < extra <= _EXTRA_BARS or not free:
         return None

@@ -24,6 +24,8 @@ def clean_list(text: str, mended: Counter[str]) -> str:
 
 
 def _clean(text: str, mended: Counter[str], longest: int) -> str:
+    if text.isascii() and text.isprintable() and len(text) <= longest:
+        return text.strip()
     plain = _CONTROL.sub(" ", text).encode("utf-8", "replace").decode().strip()
     mended[CONTROL] += bool(_CONTROL.search(text))
     if len(plain) > longest:

@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
+    Connection,
     Select,
     and_,
     case,
@@ -24,6 +25,7 @@ from sqlalchemy import (
 )
 
 from wattline.account.measured.records import Source
+from wattline.account.measured.summing import sums_by
 from wattline.account.measured.tables import facts, lives, rests
 from wattline.account.store import Store
 from wattline.model.errors import InputError
@@ -31,6 +33,8 @@ from wattline.site.slurm_energy import hosts_of
 
 BY = ("user", "account", "partition", "application", "class", "node")
 Number = ColumnElement[Any]
+_FAR_S = 1e15
+"""Before and after all times."""
 
 
 @dataclass(frozen=True)
@@ -88,11 +92,24 @@ def totals(store: Store, by: str, asked: Asked) -> list[Total]:
             found[key] = Total(key, before.jobs + int(jobs), before.lives + int(number), 0.0, 0.0,
                                0.0, before.node_s + float(node_s), before.without_joules
                                + int(without))
-        for key, energy_j, idle_j, covered_s in session.execute(_summed(asked, name)):
+        for key, (energy_j, idle_j, covered_s) in _figures(session.connection(), name,
+                                                           asked).items():
             before = found.get(key, Total(key))
-            found[key] = Total(key, before.jobs, before.lives, float(energy_j), float(idle_j),
-                               float(covered_s), before.node_s, before.without_joules)
+            found[key] = Total(key, before.jobs, before.lives, energy_j, idle_j, covered_s,
+                               before.node_s, before.without_joules)
     return _sorted(found.values())
+
+
+def _figures(
+    connection: Connection, name: Number, asked: Asked
+) -> dict[Any, tuple[float, float, float]]:
+    """Joules, idle joules and node-seconds by name; of steps from their own rows."""
+    if any("." in job for job in asked.jobs):
+        return {key: (float(energy_j), float(idle_j), float(covered_s)) for
+                key, energy_j, idle_j, covered_s in connection.execute(_summed(asked, name))}
+    first = -_FAR_S if asked.start_s is None else asked.start_s
+    last = _FAR_S if asked.end_s is None else asked.end_s
+    return sums_by(connection, name, first, last, _chosen(asked))
 
 
 def spread(store: Store, by: str, asked: Asked) -> list[tuple[str, float, float, float]]:

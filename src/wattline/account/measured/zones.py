@@ -13,6 +13,7 @@ from wattline.model.errors import InputError
 from wattline.site.cells import LARGEST, Cell, is_missing
 
 LOCALTIME = Path("/etc/localtime")
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 LAST_S = 253_370_764_800.0
 """The year 9999: later times are mistakes."""
 
@@ -71,7 +72,7 @@ def moment(cell: Cell, zone: tzinfo) -> Moment | None:
     if is_missing(cell):
         return None
     text = str(cell).strip()
-    if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
+    if _NUMBER.fullmatch(text):
         seconds = float(text)
         if seconds >= LARGEST or seconds > LAST_S:
             raise ValueError(text)
