@@ -13,7 +13,9 @@ from tests.unit.measured.test_from_sacct import DUMP, HEAD, line
 import wattline as wl
 from wattline.account.measured.tables import rests
 from wattline.account.store import Store
+from wattline.advice.measured_job import power_over_time
 from wattline.analysis import rundir
+from wattline.cli.account.job import sparkline
 
 TRUTH_J = 11.73e6
 
@@ -299,3 +301,20 @@ def test_the_commands_of_the_page_work_one_after_the_other(tmp_path, capsys, mon
     assert len(said) == 4
     assert "phys        1  1 kWh" in said[2]
     assert (tmp_path / "power.svg").is_file()
+
+
+def test_a_price_table_of_another_time_and_a_zone_that_is_none_are_refused(store, tmp_path, capsys):
+    words = ("account", "bill", "--store", store, "--period", "2026-10")
+    prices = tmp_path / "p.csv"
+    prices.write_text("Datetime (UTC),Price (EUR/kWh)\n2025-01-01 00:00,1\n2025-01-01 01:00,1\n")
+    assert "has nothing of this period" in refused(*words, "--price", prices, capsys=capsys)
+    prices.write_text("time_s,Price (EUR/kWh)\n0,1\n3600,1\n")
+    assert "its times are no dates" in refused(*words, "--price", prices, capsys=capsys)
+    assert "there is no zone 'Mars'" in refused(*words, "--zone", "Mars", capsys=capsys)
+    assert "is below 1" in refused(*words, "--pue", "0.5", capsys=capsys)
+
+
+def test_power_over_time_adds_up_nodes_and_keeps_gaps():
+    rows = [(0.0, 10.0, 100.0), (0.0, 10.0, 50.0), (5.0, 10.0, 25.0), (20.0, 30.0, 0.0)]
+    assert power_over_time(rows) == [(0.0, 5.0, 15.0), (5.0, 10.0, 20.0), (20.0, 30.0, 0.0)]
+    assert sparkline([(0.0, 5.0, 10.0), (10.0, 20.0, 20.0)], width=4) == "▄ ██"

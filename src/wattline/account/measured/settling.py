@@ -11,6 +11,7 @@ from itertools import groupby
 
 from sqlalchemy import Connection, delete, select
 
+from wattline.account.measured.bulk import insert_rows
 from wattline.account.measured.counting import count_sources
 from wattline.account.measured.records import Life, Source, StepSeen
 from wattline.account.measured.rows import life_of, step_of
@@ -23,12 +24,14 @@ from wattline.account.measured.tables import facts, lives, steps
 
 CHUNK = 400
 """Names in one question: SQLite takes no more than 999 values in some builds."""
+FACT = ("step", "node", "source", "start_s", "end_s", "energy_j", "covered_s", "filled_j", "idle_j")
 Job = tuple[str, str]
 """Cluster and label."""
 
 
-def settle(connection: Connection, jobs: Collection[Job]) -> None:
-    """Compute the Slurm facts of these jobs anew, and decide what counts."""
+def settle(connection: Connection, jobs: Collection[Job]) -> frozenset[int]:
+    """Compute the Slurm facts of these jobs anew, and what counts; returns their lives."""
+    settled: set[int] = set()
     for cluster, labels in chunks(jobs):
         rows = connection.execute(select(lives).where(
             lives.c.cluster == cluster, lives.c.label.in_(labels))).mappings().all()
@@ -37,11 +40,12 @@ def settle(connection: Connection, jobs: Collection[Job]) -> None:
         told = {int(row["id"]): life_of(row) for row in rows}
         connection.execute(delete(facts).where(
             facts.c.life_id.in_(told), facts.c.source != str(Source.SERIES)))
-        entered = [{"life_id": life_id, "counts": False, **fact}
+        entered = [(life_id, False, *(fact[name] for name in FACT))
                    for life_id, fact in _facts(told, [step_of(row) for row in seen])]
-        if entered:
-            connection.execute(facts.insert(), entered)
+        insert_rows(connection, facts, ("life_id", "counts", *FACT), entered)
         count_sources(connection, list(told))
+        settled.update(told)
+    return frozenset(settled)
 
 
 def _facts(
