@@ -3,6 +3,7 @@
 import json
 import shlex
 import warnings
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.unit.measured.test_from_sacct import DUMP, HEAD, line
 
 import wattline as wl
 from wattline.account.measured.tables import rests
+from wattline.account.measured.zones import zone_of
 from wattline.account.store import Store
 from wattline.advice.measured_job import power_over_time
 from wattline.analysis import rundir
@@ -58,7 +60,12 @@ def test_import_says_what_became_of_each_record(dump, tmp_path, capsys):
 
 
 def test_the_zone_is_said_where_times_have_none(dump, tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    tokyo = tmp_path / "zoneinfo" / "Asia" / "Tokyo"  # a machine's own file, as TZ may name it
+    tokyo.parent.mkdir(parents=True)
+    tokyo.write_bytes(resources.files("tzdata.zoneinfo.Asia").joinpath("Tokyo").read_bytes())
+    for name in (f":{tokyo}", "Asia/Tokyo"):
+        monkeypatch.setenv("TZ", name)
+        assert zone_of().name == "Asia/Tokyo"
     _, out, err = call("account", "import", dump, "--store", tmp_path / "s.db", "--json",
                        capsys=capsys)
     said = "times without a zone are taken as Asia/Tokyo (this machine's zone"

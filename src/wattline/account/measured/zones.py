@@ -38,21 +38,21 @@ def zone_of(name: str = "") -> Zone:
     if name:
         return Zone(_named(name, "--zone"), name, asked_for=True)
     own = os.environ.get("TZ", "").lstrip(":")
-    if own:
+    if own and not own.startswith("/"):
         return Zone(_named(own, "TZ"), own, asked_for=False)
-    if LOCALTIME.is_file():
-        place = str(LOCALTIME.resolve())
-        found = re.search(r"zoneinfo/(?:posix/|right/)?(.+)$", place)
-        with LOCALTIME.open("rb") as stream:
+    file = Path(own) if own else LOCALTIME
+    if file.is_file():
+        found = re.search(r"zoneinfo/(?:posix/|right/)?(.+)$", str(file.resolve()))
+        with file.open("rb") as stream:
             info = ZoneInfo.from_file(stream)
-        return Zone(info, found[1] if found else "that of /etc/localtime", asked_for=False)
+        return Zone(info, found[1] if found else f"that of {file}", asked_for=False)
     return Zone(ZoneInfo("UTC"), "UTC", asked_for=False)
 
 
 def _named(name: str, where: str) -> tzinfo:
     try:
         return ZoneInfo(name)
-    except (OSError, ValueError):  # no such key, a folder, a name that leads elsewhere
+    except (KeyError, OSError, ValueError):  # none, a folder, a name that leads elsewhere
         raise InputError(f"{where}: there is no zone '{name}'; write it like Europe/Berlin or "
                          "UTC") from None
 
