@@ -25,6 +25,7 @@ if _TYPE_CHECKING:
         advise_job,
     )
     from wattline.advice.account import RunAccount, account_run
+    from wattline.advice.bill import Bill, account_bill
     from wattline.advice.claims import (
         Claims,
         ClaimsImported,
@@ -41,6 +42,13 @@ if _TYPE_CHECKING:
     from wattline.advice.energy_status import energy_status
     from wattline.advice.fairshare import FairShare, fairshare
     from wattline.advice.fit import fit
+    from wattline.advice.measured import (
+        Imported,
+        MeasuredAccount,
+        account_import,
+        account_show,
+    )
+    from wattline.advice.measured_job import MeasuredJob, account_job
     from wattline.advice.nets import NetRun, list_nets, run_net
     from wattline.advice.network import (
         PlacedJobs,
@@ -130,6 +138,7 @@ if _TYPE_CHECKING:
 __all__ = [
     "Adaptive",
     "AdaptiveConfiguration",
+    "Bill",
     "Block",
     "Bounded",
     "Budget",
@@ -159,6 +168,7 @@ __all__ = [
     "Fcfs",
     "FirstFit",
     "Fixed",
+    "Imported",
     "ImportedViews",
     "InputError",
     "JobAdvice",
@@ -167,6 +177,8 @@ __all__ = [
     "Lending",
     "Limits",
     "Machine",
+    "MeasuredAccount",
+    "MeasuredJob",
     "Multifactor",
     "Naive",
     "NetRun",
@@ -203,7 +215,11 @@ __all__ = [
     "WattlineWarning",
     "Watts",
     "Wfp",
+    "account_bill",
+    "account_import",
+    "account_job",
     "account_run",
+    "account_show",
     "advise",
     "advise_cap",
     "advise_job",
@@ -285,6 +301,11 @@ _PLACES = {
     ), "wattline.advice.network"),
     **dict.fromkeys(("FairShare", "fairshare"), "wattline.advice.fairshare"),
     **dict.fromkeys(("RunAccount", "account_run"), "wattline.advice.account"),
+    **dict.fromkeys(("Bill", "account_bill"), "wattline.advice.bill"),
+    **dict.fromkeys((
+        "Imported", "MeasuredAccount", "account_import", "account_show"
+    ), "wattline.advice.measured"),
+    **dict.fromkeys(("MeasuredJob", "account_job"), "wattline.advice.measured_job"),
     **dict.fromkeys((
         "CapAdvice", "JobAdvice", "Limits", "Sources", "advise", "advise_cap", "advise_job"
     ), "wattline.advice"),

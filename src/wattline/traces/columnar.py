@@ -15,9 +15,10 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.model.units import plain_number
+from wattline.site.cells import LARGEST, Cell, is_missing
 from wattline.traces import frequencies
 from wattline.traces.column_map import TARGETS, ColumnEntry, ColumnMap, built_in, load_map
-from wattline.traces.convert import LARGEST, Cell, Converter, is_missing, slurm_state
+from wattline.traces.convert import Converter, slurm_state
 from wattline.traces.raw import (
     CODES,
     RawJobs,

@@ -44,10 +44,10 @@ def price_from(text: str, *, start: str = "", unix: bool = False) -> Signal:
     return Signal.constant(number / per_j, f"{sign}/J")
 
 
-def carbon_from(text: str, *, start: str = "") -> Signal:
+def carbon_from(text: str, *, start: str = "", unix: bool = False) -> Signal:
     """Grams per joule, in the same way."""
     if _is_table(text):
-        table = read_tariff(Path(text), start=start)
+        table = read_tariff(Path(text), start=start, unix=unix)
         if table.unit != _GRAMS_PER_J:
             raise InputError(f"--carbon: {text} has prices; give it with --price")
         return table
