@@ -24,6 +24,7 @@ FOR_OTHERS = {
     # Joules from meters, for whoever has their readings in Python.
     "wattline.account.attribution",
     *(f"wattline.physics.metering.{name}" for name in ("counters", "reconciling", "samples")),
+    "wattline.account.measured.series_store",
 }
 TEXTS = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 
