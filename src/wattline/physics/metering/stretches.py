@@ -7,6 +7,7 @@ and is then known as filled: joules always come with the seconds that were reall
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -44,6 +45,8 @@ class Joules:
     """Seconds that were measured."""
     filled_j: FloatArray
     """The part of the joules that stands for gaps."""
+    filled_s: FloatArray
+    """Seconds of gaps that joules stand for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +99,17 @@ class Stretches:
         lasts_s = np.diff(self.edge_s)[known]
         return float(self.power_w[known] @ lasts_s / lasts_s.sum()) if known.any() else np.nan
 
+    def within(self, start_s: float, end_s: float) -> Stretches | None:
+        """The part between two times; None where there is none."""
+        first, last = max(start_s, self.edge_s[0]), min(end_s, self.edge_s[-1])
+        if not first < last:
+            return None
+        begin = int(np.searchsorted(self.edge_s, first, side="right")) - 1
+        end = int(np.searchsorted(self.edge_s, last, side="left"))
+        edges = self.edge_s[begin : end + 1].copy()
+        edges[0], edges[-1] = first, last
+        return Stretches(edges, self.power_w[begin:end], self.filled[begin:end])
+
     def between(self, start_s: npt.ArrayLike, end_s: npt.ArrayLike) -> Joules:
         """Joules, measured seconds and filled joules between pairs of times."""
         start, end = np.atleast_1d(start_s), np.atleast_1d(end_s)
@@ -104,14 +118,46 @@ class Stretches:
         return Joules(*found)
 
     @cached_property
-    def _sums(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Joules, measured seconds and filled joules from the first edge to each."""
+    def _sums(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Joules, measured seconds, filled joules and seconds, from the first edge to each."""
         lasts_s = np.diff(self.edge_s)
         energy_j = np.nan_to_num(self.power_w) * lasts_s
         covered_s = np.where(np.isnan(self.power_w) | self.filled, 0.0, lasts_s)
         filled_j = np.where(self.filled, energy_j, 0.0)
+        filled_s = np.where(self.filled, lasts_s, 0.0)
         return tuple(  # type: ignore[return-value]
-            np.concatenate(([0.0], np.cumsum(each))) for each in (energy_j, covered_s, filled_j))
+            np.concatenate(([0.0], np.cumsum(each)))
+            for each in (energy_j, covered_s, filled_j, filled_s))
+
+
+def layered(first: Stretches, second: Stretches) -> Stretches:
+    """Where the first knows the power, the first; elsewhere the second."""
+    edges, (one, other) = _aligned([first, second])
+    return Stretches(edges, np.where(np.isnan(one), other, one),
+                     np.zeros(edges.size - 1, dtype=np.bool_))
+
+
+def added(parts: Sequence[Stretches]) -> Stretches:
+    """What all draw together; unknown where one of them is."""
+    edges, powers = _aligned(parts)
+    filled = _at(edges, [part.edge_s for part in parts],
+                 [part.filled.astype(np.float64) for part in parts])
+    return Stretches(edges, np.sum(powers, axis=0), np.nan_to_num(filled).max(axis=0) > 0)
+
+
+def _aligned(parts: Sequence[Stretches]) -> tuple[FloatArray, FloatArray]:
+    """Edges of all, and a row per part with its power between them, NaN where it has none."""
+    edges = np.unique(np.concatenate([part.edge_s for part in parts]))
+    return edges, _at(edges, [part.edge_s for part in parts], [part.power_w for part in parts])
+
+
+def _at(edges: FloatArray, own: Sequence[FloatArray], values: Sequence[FloatArray]) -> FloatArray:
+    rows = []
+    for own_edges, own_values in zip(own, values, strict=True):
+        place = np.searchsorted(own_edges, edges[:-1], side="right") - 1
+        inside = (place >= 0) & (place < own_values.size)
+        rows.append(np.where(inside, own_values[np.clip(place, 0, own_values.size - 1)], np.nan))
+    return np.array(rows)
 
 
 def _neighbours(

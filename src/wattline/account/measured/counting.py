@@ -1,0 +1,97 @@
+"""Which of several sources of a life counts, and what its joules then are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import Connection, Row, and_, bindparam, case, func, select
+
+from wattline.account.measured.records import Source
+from wattline.account.measured.tables import facts, lives
+from wattline.account.measured.windows import chunks
+
+ENOUGH = 0.5
+"""A series that covers at least so much of a life's node-seconds counts before all else."""
+
+
+def count_sources(connection: Connection, life_ids: Collection[int]) -> None:
+    """Let one source of each of these lives count, and write what follows into the life."""
+    for some in chunks(life_ids):
+        sums = _sums(connection, some)
+        settled = [_settled(row, sums.get(row.id, {})) for row in _rows(connection, some)]
+        connection.execute(
+            lives.update().where(lives.c.id == bindparam("life")), settled)
+        _mark(connection, settled, sums)
+
+
+def _settled(row: Row[Any], sums: dict[str, Row[Any]]) -> dict[str, Any]:
+    """The source that counts, with joules, coverage and quality."""
+    end_s = row.end_s if row.end_s is not None else row.seen_s
+    if end_s is None:
+        end_s = max((each.end_s for each in sums.values()), default=row.start_s)
+    node_s = max(1, row.nodes) * (end_s - row.start_s)
+    coverage = {source: min(1.0, each.covered_s / node_s) if node_s > 0 else 0.0
+                for source, each in sums.items()}
+    if Source.SLURM_JOB in sums:  # told of the whole job, whatever its nodes are
+        coverage[Source.SLURM_JOB] = 1.0
+    chosen = _chosen(coverage)
+    found = sums.get(chosen)
+    return {"life": row.id, "source": chosen, "quality": _quality(chosen, found),
+            "energy_j": None if found is None else found.energy_j,
+            "coverage": coverage.get(chosen, 0.0)}
+
+
+def _chosen(coverage: dict[str, float]) -> str:
+    if coverage.get(Source.SERIES, 0.0) >= ENOUGH:
+        return str(Source.SERIES)
+    order = (Source.SLURM_JOB, Source.SLURM_STEPS, Source.SERIES)
+    return next((str(source) for source in order if source in coverage), "")
+
+
+def _quality(chosen: str, found: Row[Any] | None) -> str:
+    if found is None:
+        return "unknown"
+    if chosen != Source.SERIES:
+        return "told by Slurm"
+    return "measured, gaps filled" if found.filled_j > 0 else "measured"
+
+
+def _rows(connection: Connection, some: list[int]) -> list[Row[Any]]:
+    table = lives.c
+    return list(connection.execute(
+        select(table.id, table.nodes, table.start_s, table.end_s, table.seen_s)
+        .where(table.id.in_(some))))
+
+
+def _sums(connection: Connection, some: list[int]) -> dict[int, dict[str, Row[Any]]]:
+    """Per life and source what is told of the whole job; what is told of steps never counts."""
+    table = facts.c
+    counting = func.sum(case((table.counts, 1), else_=0))
+    found: dict[int, dict[str, Row[Any]]] = {}
+    for row in connection.execute(
+            select(table.life_id, table.source, func.sum(table.energy_j).label("energy_j"),
+                   func.sum(table.covered_s).label("covered_s"),
+                   func.sum(table.filled_j).label("filled_j"),
+                   func.max(table.end_s).label("end_s"), func.count().label("rows"),
+                   counting.label("counting"))
+            .where(table.life_id.in_(some), table.step == "")
+            .group_by(table.life_id, table.source)):
+        found.setdefault(row.life_id, {})[row.source] = row
+    return found
+
+
+def _mark(
+    connection: Connection, settled: list[dict[str, Any]], sums: dict[int, dict[str, Row[Any]]]
+) -> None:
+    """Which facts count, where that is not so already."""
+    table = facts.c
+    changed = [
+        {"life": each["life"], "of": source, "yes": source == each["source"]}
+        for each in settled for source, row in sums.get(each["life"], {}).items()
+        if row.counting != (row.rows if source == each["source"] else 0)]
+    if changed:
+        connection.execute(
+            facts.update().where(and_(table.life_id == bindparam("life"),
+                                      table.source == bindparam("of"), table.step == ""))
+            .values(counts=bindparam("yes")), changed)

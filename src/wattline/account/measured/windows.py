@@ -1,0 +1,89 @@
+"""Which days of which nodes must be computed anew, from what was touched."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, select
+
+from wattline.account.measured.entities import is_above, node_of
+from wattline.account.measured.holdings import hosts_of
+from wattline.account.measured.records import Source
+from wattline.account.measured.series_store import DAY_S
+from wattline.account.measured.tables import facts, lives
+from wattline.account.measured.tables import series as series_table
+from wattline.account.measured.touched import Touched
+
+AT_ONCE = 500
+"""So many numbers in one question: SQLite and others take no more than some thousands."""
+
+NodeDays = dict[str, set[int]]
+
+
+def touched_days(connection: Connection, touched: Touched) -> dict[str, NodeDays]:
+    """By cluster and node. A day touches the one before and after: a gap may span midnight."""
+    found: dict[str, NodeDays] = {}
+    for (cluster, entity), days in touched.days.items():
+        node = entity if is_above(entity) else node_of(entity)
+        mine = found.setdefault(cluster, {}).setdefault(node, set())
+        mine.update(near for day in days for near in (day - 1, day, day + 1))
+    told: dict[str, NodeDays] = {}
+    for row in _touched_lives(connection, touched.lives):
+        metered = told.get(row.cluster)
+        if metered is None:
+            metered = told[row.cluster] = _metered_days(connection, row.cluster)
+        _add_life(found.setdefault(row.cluster, {}), metered, row)
+    for cluster, node, first_s, last_s in _stale(connection, touched.lives):
+        found.setdefault(cluster, {}).setdefault(node, set()).update(
+            range(int(first_s) // DAY_S, int(last_s) // DAY_S + 1))
+    return {cluster: nodes for cluster, nodes in found.items() if nodes}
+
+
+def chunks(ids: Collection[int]) -> Iterator[list[int]]:
+    """Numbers in order, as many at once as one question takes."""
+    ordered = sorted(ids)
+    for begin in range(0, len(ordered), AT_ONCE):
+        yield ordered[begin : begin + AT_ONCE]
+
+
+def _add_life(found: NodeDays, metered: NodeDays, row: Row[Any]) -> None:
+    first = row.start_s // DAY_S
+    end_s = row.end_s if row.end_s is not None else row.seen_s
+    for host in hosts_of(row.node_list):
+        if host in metered:
+            there = metered[host]
+            last = max(there) if end_s is None else int(end_s) // DAY_S
+            found.setdefault(host, set()).update(
+                range(max(first, min(there)), min(last, max(there)) + 1))
+
+
+def _touched_lives(connection: Connection, ids: Collection[int]) -> Iterator[Any]:
+    table = lives.c
+    for some in chunks(ids):
+        yield from connection.execute(
+            select(table.cluster, table.start_s, table.end_s, table.seen_s, table.node_list)
+            .where(table.id.in_(some)))
+
+
+def _metered_days(connection: Connection, cluster: str) -> NodeDays:
+    """First and last day, and one around, of each node that has a series."""
+    table = series_table.c
+    found: NodeDays = {}
+    for entity, first, last in connection.execute(
+            select(table.entity, func.min(table.day), func.max(table.day))
+            .where(table.cluster == cluster).group_by(table.entity)):
+        if not is_above(entity):
+            found.setdefault(node_of(entity), set()).update((first - 1, last + 1))
+    return found
+
+
+def _stale(connection: Connection, ids: Collection[int]) -> Iterator[Any]:
+    """Where facts of these lives stand now: they may have gone from there."""
+    for some in chunks(ids):
+        yield from connection.execute(
+            select(lives.c.cluster, facts.c.node, func.min(facts.c.start_s),
+                   func.max(facts.c.start_s))
+            .join(lives, lives.c.id == facts.c.life_id)
+            .where(facts.c.life_id.in_(some), facts.c.source == str(Source.SERIES))
+            .group_by(lives.c.cluster, facts.c.node))
