@@ -181,7 +181,7 @@ class _Divided:
         for gpu, meter in gpus.meters.items():
             # A node's meter that lags, or is coarser, may show less than its GPUs for a moment.
             drawn_j = np.minimum(
-                meter.between(parts.edge_s[:-1], parts.edge_s[1:]).energy_j, rest_j)
+                meter.along(parts.edge_s).energy_j, rest_j)
             rest_j -= drawn_j
             holders = np.asarray(gpus.holders.get(gpu, ()), dtype=np.int64)
             share = _gpu_share(parts, holders, gpus.weight)
@@ -227,7 +227,7 @@ class _Parts:
         also = np.zeros(0) if cut_s is None else cut_s
         cuts = np.clip(np.concatenate([held.start_s, held.end_s, also]), first, last)
         edges = np.unique(np.concatenate([[first, last], cuts]))
-        seen = series.between(edges[:-1], edges[1:])
+        seen = series.along(edges)
         begins = np.searchsorted(edges, np.clip(held.start_s, first, last))
         ends = np.searchsorted(edges, np.clip(held.end_s, first, last))
         counts = ends - begins

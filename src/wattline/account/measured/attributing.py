@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, delete, select
 
-from wattline.account.attribution import CutShares, Held, attribute_between
+from wattline.account.attribution import CutShares, attribute_between
+from wattline.account.measured.bulk import insert_rows
 from wattline.account.measured.counting import count_sources
 from wattline.account.measured.day_power import AROUND, DayPower, Days, day_power
 from wattline.account.measured.entities import gpu_of, is_above, node_of
@@ -29,6 +30,10 @@ from wattline.physics.metering.stretches import added
 
 HOUR_S = 3600
 ROWS_AT_ONCE = 20_000
+FACT = ("step", "node", "source", "counts", "life_id", "start_s", "end_s", "energy_j",
+        "covered_s", "filled_j", "idle_j")
+REST = ("cluster", "entity", "start_s", "end_s", "metered_j", "covered_s", "filled_j", "idle_j",
+        "unattributed_j")
 
 
 @dataclass(frozen=True)
@@ -85,8 +90,8 @@ class _Work:
     impossible: dict[str, int] = field(default_factory=dict)
     by_gpus: set[str] = field(default_factory=set)
     undivided: set[str] = field(default_factory=set)
-    fact_rows: list[dict[str, Any]] = field(default_factory=list)
-    rest_rows: list[dict[str, Any]] = field(default_factory=list)
+    fact_rows: list[tuple[Any, ...]] = field(default_factory=list)
+    rest_rows: list[tuple[Any, ...]] = field(default_factory=list)
 
     def node(
         self, cluster: str, node: str, parts: list[str], held: Holdings, first: int, last: int
@@ -142,14 +147,12 @@ class _Work:
         rest = found.rest
         known = np.flatnonzero((rest.covered_s > 0) | (rest.filled_j > 0))
         none = is_above(node)  # beneath it lie nodes, and theirs is what is idle
+        zero = np.zeros(edges.size - 1)
+        columns = (edges[:-1], edges[1:], rest.metered_j, rest.covered_s, rest.filled_j,
+                   zero if none else rest.idle_j, zero if none else rest.unattributed_j)
         self.rest_rows.extend(
-            {"cluster": cluster, "entity": node, "start_s": start, "end_s": start + HOUR_S,
-             "metered_j": metered, "covered_s": covered, "filled_j": filled,
-             "idle_j": 0.0 if none else idle, "unattributed_j": 0.0 if none else unowned}
-            for start, metered, covered, filled, idle, unowned in zip(
-                *(each[known].tolist() for each in (
-                    edges, rest.metered_j, rest.covered_s, rest.filled_j, rest.idle_j,
-                    rest.unattributed_j)), strict=True))
+            (cluster, node, *row)
+            for row in zip(*(each[known].tolist() for each in columns), strict=True))
         self.fact_rows.extend(_fact_rows(node, there, found, edges))
         self.lives.update(there.life[found.stay].tolist())
 
@@ -170,11 +173,11 @@ class _Work:
         """Write what is waiting, where it is more than so many rows."""
         if len(self.fact_rows) > most:
             self.facts += len(self.fact_rows)
-            self.connection.execute(facts.insert(), self.fact_rows)
+            insert_rows(self.connection, facts, FACT, self.fact_rows)
             self.fact_rows = []
         if len(self.rest_rows) > most:
             self.rests += len(self.rest_rows)
-            self.connection.execute(rests.insert(), self.rest_rows)
+            insert_rows(self.connection, rests, REST, self.rest_rows)
             self.rest_rows = []
 
     def remarks(self) -> tuple[str, ...]:
@@ -203,19 +206,16 @@ class _Work:
 
 def _fact_rows(
     node: str, there: Holding, found: CutShares, edges: np.ndarray
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[tuple[Any, ...]]:
     known = np.flatnonzero((found.covered_s > 0) | (found.filled_j > 0))
     stay, hour = found.stay[known], found.interval[known]
-    held: Held = there.held
     columns = (
-        there.life[stay], np.maximum(held.start_s[stay], edges[hour]),
-        np.minimum(held.end_s[stay], edges[hour + 1]), found.energy_j[known],
+        there.life[stay], np.maximum(there.held.start_s[stay], edges[hour]),
+        np.minimum(there.held.end_s[stay], edges[hour + 1]), found.energy_j[known],
         found.covered_s[known], found.filled_j[known], found.idle_j[known])
-    for life, start, end, energy, covered, filled, idle in zip(
-            *(each.tolist() for each in columns), strict=True):
-        yield {"life_id": life, "step": "", "node": node, "source": "series", "start_s": start,
-               "end_s": end, "energy_j": energy, "covered_s": covered, "filled_j": filled,
-               "idle_j": idle, "counts": True}
+    source = str(Source.SERIES)
+    for row in zip(*(each.tolist() for each in columns), strict=True):
+        yield ("", node, source, True, *row)
 
 
 def _parts_of(connection: Connection, cluster: str, nodes: set[str]) -> dict[str, list[str]]:

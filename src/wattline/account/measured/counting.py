@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, and_, bindparam, case, func, select
 
+from wattline.account.measured.bulk import among, chunks, update_rows
 from wattline.account.measured.records import Source
 from wattline.account.measured.tables import facts, lives
-from wattline.account.measured.windows import chunks
 
 ENOUGH = 0.5
 """A series that covers at least so much of a life's node-seconds counts before all else."""
@@ -19,14 +19,15 @@ def count_sources(connection: Connection, life_ids: Collection[int]) -> None:
     """Let one source of each of these lives count, and write what follows into the life."""
     for some in chunks(life_ids):
         sums = _sums(connection, some)
-        settled = [_settled(row, sums.get(row.id, {})) for row in _rows(connection, some)]
-        connection.execute(
-            lives.update().where(lives.c.id == bindparam("life")), settled)
+        wanted = set(some)
+        settled = [_settled(row, sums.get(row.id, {})) for row in _rows(connection, some)
+                   if row.id in wanted]
+        update_rows(connection, lives, ("source", "quality", "energy_j", "coverage"), settled)
         _mark(connection, settled, sums)
 
 
-def _settled(row: Row[Any], sums: dict[str, Row[Any]]) -> dict[str, Any]:
-    """The source that counts, with joules, coverage and quality."""
+def _settled(row: Row[Any], sums: dict[str, Row[Any]]) -> tuple[Any, ...]:
+    """The source that counts, how good it is, joules, coverage, and the number of the life."""
     end_s = row.end_s if row.end_s is not None else row.seen_s
     if end_s is None:
         end_s = max((each.end_s for each in sums.values()), default=row.start_s)
@@ -37,9 +38,8 @@ def _settled(row: Row[Any], sums: dict[str, Row[Any]]) -> dict[str, Any]:
         coverage[Source.SLURM_JOB] = 1.0
     chosen = _chosen(coverage)
     found = sums.get(chosen)
-    return {"life": row.id, "source": chosen, "quality": _quality(chosen, found),
-            "energy_j": None if found is None else found.energy_j,
-            "coverage": coverage.get(chosen, 0.0)}
+    return (chosen, _quality(chosen, found), None if found is None else found.energy_j,
+            coverage.get(chosen, 0.0), row.id)
 
 
 def _chosen(coverage: dict[str, float]) -> str:
@@ -61,7 +61,7 @@ def _rows(connection: Connection, some: list[int]) -> list[Row[Any]]:
     table = lives.c
     return list(connection.execute(
         select(table.id, table.nodes, table.start_s, table.end_s, table.seen_s)
-        .where(table.id.in_(some))))
+        .where(among(table.id, some))))
 
 
 def _sums(connection: Connection, some: list[int]) -> dict[int, dict[str, Row[Any]]]:
@@ -75,21 +75,21 @@ def _sums(connection: Connection, some: list[int]) -> dict[int, dict[str, Row[An
                    func.sum(table.filled_j).label("filled_j"),
                    func.max(table.end_s).label("end_s"), func.count().label("rows"),
                    counting.label("counting"))
-            .where(table.life_id.in_(some), table.step == "")
+            .where(among(table.life_id, some), table.step == "")
             .group_by(table.life_id, table.source)):
         found.setdefault(row.life_id, {})[row.source] = row
     return found
 
 
 def _mark(
-    connection: Connection, settled: list[dict[str, Any]], sums: dict[int, dict[str, Row[Any]]]
+    connection: Connection, settled: list[tuple[Any, ...]], sums: dict[int, dict[str, Row[Any]]]
 ) -> None:
     """Which facts count, where that is not so already."""
     table = facts.c
     changed = [
-        {"life": each["life"], "of": source, "yes": source == each["source"]}
-        for each in settled for source, row in sums.get(each["life"], {}).items()
-        if row.counting != (row.rows if source == each["source"] else 0)]
+        {"life": life, "of": source, "yes": source == chosen}
+        for chosen, *_, life in settled for source, row in sums.get(life, {}).items()
+        if row.counting != (row.rows if source == chosen else 0)]
     if changed:
         connection.execute(
             facts.update().where(and_(table.life_id == bindparam("life"),

@@ -118,14 +118,11 @@ def _around(watts: FloatArray, side: int) -> slice:
 
 
 def _interval_s(rows: Mapping[int, Samples], day: int) -> float:
-    """How long a sample of that day stands: as told, else the usual time between them."""
+    """How long a sample of that day stands, NaN where nobody knows."""
     for near in (day, day - 1, day + 1):
-        samples = rows.get(near)
-        if samples is not None and samples.interval_s > 0:
-            return samples.interval_s
-        if samples is not None and len(samples) > 1:
-            return float(np.median(np.diff(samples.time_us))) / 1e6
         # One sample alone does not say for how long it stands: its neighbours may.
+        if near in rows and not np.isnan(rows[near].stands_s):
+            return rows[near].stands_s
     return float("nan")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from sqlalchemy import Connection, bindparam, select
@@ -33,9 +34,16 @@ class Samples:
     value: FloatArray
     interval_s: float = float("nan")
 
-    @property
+    @cached_property
     def time_s(self) -> FloatArray:
         return self.time_us / US
+
+    @cached_property
+    def stands_s(self) -> float:
+        """How long a sample stands: as told, else the usual time between them, else NaN."""
+        if self.interval_s > 0 or len(self) < 2:
+            return self.interval_s
+        return float(np.median(np.diff(self.time_us))) / US
 
     def __len__(self) -> int:
         return int(self.time_us.size)

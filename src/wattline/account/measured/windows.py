@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
+from wattline.account.measured.bulk import among, chunks
 from wattline.account.measured.entities import is_above, node_of
 from wattline.account.measured.holdings import hosts_of
 from wattline.account.measured.records import Source
@@ -14,9 +15,6 @@ from wattline.account.measured.series_store import DAY_S
 from wattline.account.measured.tables import facts, lives
 from wattline.account.measured.tables import series as series_table
 from wattline.account.measured.touched import Touched
-
-AT_ONCE = 500
-"""So many numbers in one question: SQLite and others take no more than some thousands."""
 
 NodeDays = dict[str, set[int]]
 
@@ -40,13 +38,6 @@ def touched_days(connection: Connection, touched: Touched) -> dict[str, NodeDays
     return {cluster: nodes for cluster, nodes in found.items() if nodes}
 
 
-def chunks(ids: Collection[int]) -> Iterator[list[int]]:
-    """Numbers in order, as many at once as one question takes."""
-    ordered = sorted(ids)
-    for begin in range(0, len(ordered), AT_ONCE):
-        yield ordered[begin : begin + AT_ONCE]
-
-
 def _add_life(found: NodeDays, metered: NodeDays, row: Row[Any]) -> None:
     first = row.start_s // DAY_S
     end_s = row.end_s if row.end_s is not None else row.seen_s
@@ -63,7 +54,7 @@ def _touched_lives(connection: Connection, ids: Collection[int]) -> Iterator[Any
     for some in chunks(ids):
         yield from connection.execute(
             select(table.cluster, table.start_s, table.end_s, table.seen_s, table.node_list)
-            .where(table.id.in_(some)))
+            .where(among(table.id, some)))
 
 
 def _metered_days(connection: Connection, cluster: str) -> NodeDays:
@@ -85,5 +76,5 @@ def _stale(connection: Connection, ids: Collection[int]) -> Iterator[Any]:
             select(lives.c.cluster, facts.c.node, func.min(facts.c.start_s),
                    func.max(facts.c.start_s))
             .join(lives, lives.c.id == facts.c.life_id)
-            .where(facts.c.life_id.in_(some), facts.c.source == str(Source.SERIES))
+            .where(among(facts.c.life_id, some), facts.c.source == str(Source.SERIES))
             .group_by(lives.c.cluster, facts.c.node))

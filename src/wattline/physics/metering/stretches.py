@@ -81,11 +81,12 @@ class Stretches:
         gap = np.flatnonzero(gaps[known[0] : known[-1]]) + known[0]
         before, after = _neighbours(known, gap)
         lasts_s = self.edge_s[after] - self.edge_s[before + 1]
-        power = {
-            Filling.HELD: self.power_w[before],
-            Filling.INTERPOLATED: (self.power_w[before] + self.power_w[after]) / 2,
-            Filling.MEAN: np.full(gap.size, self.mean_w),
-        }[how]
+        if how is Filling.MEAN:
+            power = np.full(gap.size, self.mean_w)
+        else:
+            power = self.power_w[before]
+            if how is Filling.INTERPOLATED:
+                power = (power + self.power_w[after]) / 2
         short = lasts_s <= longest_s
         filled_w, filled = self.power_w.copy(), self.filled.copy()
         filled_w[gap[short]] = power[short]
@@ -113,21 +114,36 @@ class Stretches:
     def between(self, start_s: npt.ArrayLike, end_s: npt.ArrayLike) -> Joules:
         """Joules, measured seconds and filled joules between pairs of times."""
         start, end = np.atleast_1d(start_s), np.atleast_1d(end_s)
-        found = [np.interp(end, self.edge_s, sums) - np.interp(start, self.edge_s, sums)
-                 for sums in self._sums]
-        return Joules(*found)
+        return Joules(*(to - since for to, since in zip(
+            self._until(end), self._until(start), strict=True)))
+
+    def along(self, edge_s: FloatArray) -> Joules:
+        """The same between each time and the next."""
+        return Joules(*(np.diff(each) for each in self._until(edge_s)))
+
+    def _until(self, time_s: FloatArray) -> list[FloatArray]:
+        """Each of the sums up to some times."""
+        time_s = np.clip(time_s, self.edge_s[0], self.edge_s[-1])
+        place = np.minimum(np.searchsorted(self.edge_s, time_s, side="right"),
+                           self.edge_s.size - 1)
+        before, after = self.edge_s[place - 1], self.edge_s[place]
+        part = (time_s - before) / (after - before)
+        return [sums[place - 1] + part * (sums[place] - sums[place - 1]) if sums.size
+                else np.zeros(time_s.size) for sums in self._sums]
 
     @cached_property
     def _sums(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Joules, measured seconds, filled joules and seconds, from the first edge to each."""
         lasts_s = np.diff(self.edge_s)
-        energy_j = np.nan_to_num(self.power_w) * lasts_s
-        covered_s = np.where(np.isnan(self.power_w) | self.filled, 0.0, lasts_s)
-        filled_j = np.where(self.filled, energy_j, 0.0)
-        filled_s = np.where(self.filled, lasts_s, 0.0)
+        unknown = np.isnan(self.power_w)
+        energy_j = np.where(unknown, 0.0, self.power_w) * lasts_s
+        covered_s = np.where(unknown | self.filled, 0.0, lasts_s)
+        none = np.zeros(0)  # most days have no gaps: nothing to add up
+        filled = [np.where(self.filled, each, 0.0) for each in (energy_j, lasts_s)] if (
+            self.filled.any()) else [none, none]
         return tuple(  # type: ignore[return-value]
-            np.concatenate(([0.0], np.cumsum(each)))
-            for each in (energy_j, covered_s, filled_j, filled_s))
+            np.concatenate(([0.0], np.cumsum(each))) if each.size else each
+            for each in (energy_j, covered_s, *filled))
 
 
 def layered(first: Stretches, second: Stretches) -> Stretches:
