@@ -23,6 +23,7 @@ from wattline.model.signal import FloatArray
 
 DAY_S = 86_400
 US = 1_000_000
+LONGEST_NAME = 255
 LATEST_S = 7_258_118_400  # the year 2200: what is later is no time of a meter
 
 
@@ -163,6 +164,10 @@ def _checked(series: Series) -> tuple[Samples, int, int]:
     times = np.asarray(series.time_s, dtype=np.float64)
     values = np.array(series.value, dtype=np.float64)
     where = f"the series of {series.entity}"
+    for name in (series.cluster, series.entity, series.meter):
+        if len(name) > LONGEST_NAME or not name.isprintable():
+            raise InputError(f"a name of a series has more than {LONGEST_NAME} characters, or one "
+                             "that cannot be printed")
     if not series.entity:
         raise InputError("a series needs the name of the node, or of what else it is of")
     if times.shape != values.shape or times.ndim != 1:
