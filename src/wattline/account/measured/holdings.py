@@ -73,7 +73,8 @@ class Holdings:
         start, end, cores, cpu_s, gpus = (
             np.array(found.figures, dtype=np.float64).reshape(-1, 5).T)
         life = np.array(found.life, dtype=np.int64)
-        order = np.lexsort((life, start))
+        # By what they are and not by their numbers, which depend on what was entered first.
+        order = np.lexsort((life, gpus, cpu_s, cores, end, start))
         held = Held.of(start[order], end[order], cores[order], cpu_s[order])
         return Holding(life[order], held, gpus[order], tuple(found.index[at] for at in order))
 
