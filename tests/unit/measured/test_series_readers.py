@@ -163,3 +163,33 @@ def test_gpus_of_an_archived_job_are_their_own_meters(tmp_path) -> None:
     assert [(each.entity, each.value[0]) for each in found.series] == [
         ("a1", 1000), ("a1/gpu1", 300)]
     assert found.lives[0].alloc_tres == "gres/gpu=2"
+
+
+def test_a_profile_that_was_written_comes_back_as_the_joules_of_its_job(tmp_path) -> None:
+    """Two steps, 100.3 W and 250.7 W on each of two nodes, the last sample shorter than others."""
+    from tests.unit.account.test_ledger import record
+
+    from wattline.account.profile import write_profile
+    from wattline.account.records import StepRecord
+    from wattline.model.signal import Signal
+
+    steps = tuple(
+        StepRecord(number, start, end, (end - start) * watts,
+                   Signal(np.array([start]), np.array([watts]), "W"))
+        for number, start, end, watts in ((0, 0.0, 100.0, 200.6), (1, 100.0, 345.0, 501.4)))
+    joules = sum(step.energy_j for step in steps)
+    job = record(5, start_s=0.0, end_s=345.0, energy_j=joules, nodes=2, steps=steps,
+                 node_runs=((1, 2),))
+    found = read_series(write_profile(job, tmp_path, epoch_s=1_790_812_800))
+    assert [each.entity for each in found.series] == ["n1", "n2"]
+    with Store("sqlite://") as store, store.engine.begin() as connection:
+        key = connection.execute(lives.insert(), {
+            "cluster": "", "label": "5", "start_s": 1_790_812_800, "end_s": 1_790_812_800 + 345,
+            "nodes": 2, "cores": 2, "node_list": "n[1-2]", "alloc_tres": "",
+            **dict.fromkeys(("user", "account", "partition", "application", "node_class", "state",
+                             "asked_frequency"), "")}).inserted_primary_key
+        entered = enter_series(connection, found.series)
+        settle(connection, entered.touched | Touched(lives=frozenset(key)))
+        energy, coverage = connection.execute(select(lives.c.energy_j, lives.c.coverage)).one()
+    assert energy == pytest.approx(joules, abs=2 * 2 * 15)
+    assert coverage == 1.0
