@@ -65,6 +65,15 @@ def _frequency(line: Line) -> str:
     return "" if found is None else f"{found / 1e9:.2f}G"
 
 
+def _allocated(line: Line) -> str:
+    """As the resource manager has it, else what is known of it here."""
+    told = str(line.job.get("alloc_tres") or "")
+    if told or _never_ran(line.job):
+        return told
+    return (f"cpu={line.job['cores']},energy={round(float(line.value('energy_j')))},"
+            f"node={line.job['nodes']}")
+
+
 def _moment(line: Line, name: str) -> str:
     """A time; of a job that never ran, what sacct writes instead."""
     if line.job["state"] == NOT_STARTED:
@@ -124,6 +133,8 @@ FIELDS: Mapping[str, tuple[int, Callable[[Line], str]]] = {
     "Timelimit": (10, lambda r: "" if r.step else clock(float(r.job["limit_s"]))),
     "CPUTimeRAW": (10, lambda r: str(int(r.elapsed_s * int(r.job["cores"])))),
     "AveCPUFreq": (10, _frequency),
+    "ReqCPUFreq": (10, lambda r: str(r.job.get("asked_frequency") or "")),
+    "AllocTRES": (10, _allocated),
     "ConsumedEnergy": (14, lambda r: short_energy(float(r.value("energy_j")))),
     "ConsumedEnergyRaw": (17, lambda r: str(round(float(r.value("energy_j"))))),
     # Ours: what sacct has no column for.
