@@ -180,8 +180,7 @@ class _Divided:
         gpu_j, unheld_j = np.zeros(parts.part.size), np.zeros(size)
         for gpu, meter in gpus.meters.items():
             # A node's meter that lags, or is coarser, may show less than its GPUs for a moment.
-            drawn_j = np.minimum(
-                meter.along(parts.edge_s).energy_j, rest_j)
+            drawn_j = np.minimum(meter.along(parts.edge_s).energy_j, rest_j)
             rest_j -= drawn_j
             holders = np.asarray(gpus.holders.get(gpu, ()), dtype=np.int64)
             share = _gpu_share(parts, holders, gpus.weight)

@@ -17,6 +17,7 @@ from wattline.account.measured.tables import facts, lives, rests
 from wattline.account.measured.touched import Touched
 from wattline.account.store import Store
 from wattline.model.errors import InputError
+from wattline.physics.metering.stretches import Filling
 
 T0 = 20_000 * DAY_S
 
@@ -102,6 +103,8 @@ def test_gaps_longer_than_the_longest_are_not_filled(ledger) -> None:
     assert told(ledger)["1"][0] == 132_000
     with pytest.raises(InputError, match="86400"):
         Rules(longest_gap_s=1e6)
+    with pytest.raises(InputError, match="held or interpolated"):
+        Rules(filling=Filling.MEAN)
 
 
 def test_above_known_idle_power_without_a_job_is_unattributed(ledger) -> None:
@@ -179,3 +182,28 @@ def test_the_same_names_in_two_clusters_are_two_nodes(ledger) -> None:
     settle(ledger, other)
     energies = dict(ledger.execute(select(lives.c.cluster, lives.c.energy_j)).all())
     assert energies == {"c": 1_080_000, "d": None}
+
+
+def test_the_better_meter_counts_on_each_day_that_it_has(ledger) -> None:
+    """A counter from the second day on; on the first only samples, under another name."""
+    times = np.arange(0, 2 * DAY_S, 600)
+    touched = watts(ledger, times, [100] * times.size, meter="a")
+    later = np.arange(DAY_S, 2 * DAY_S, 600)
+    touched |= watts(ledger, later, 300.0 * (later - DAY_S), meter="b", kind=Kind.JOULES)
+    found = settle(ledger, touched | life(ledger, "1", DAY_S - 3600, DAY_S + 3600))
+    assert told(ledger)["1"][0] == 3600 * 100 + 3600 * 300
+    assert any("'a', 'b'" in remark for remark in found.remarks)
+
+
+def test_days_give_the_same_alone_and_in_a_row(ledger) -> None:
+    random = np.random.default_rng(3)
+    times = np.arange(0, 40 * DAY_S, 1800)
+    powers = np.where(random.random(times.size) < 0.1, np.nan, random.random(times.size) * 500)
+    first = watts(ledger, times, powers) | life(ledger, "1", 0, 40 * DAY_S)
+    first |= watts(ledger, times, random.random(times.size) * 90, "n1/gpu0")
+    settle(ledger, first)
+    whole = hours(ledger, "1")
+    for day in (0, 17, 30, 31, 39):
+        settle(ledger, Touched({("c", "n1"): frozenset([T0 // DAY_S + day])}))
+    assert hours(ledger, "1") == whole
+    assert len(whole) > 900

@@ -6,7 +6,7 @@ same whichever came first, the jobs or their power, and memory holds one node at
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,9 +16,9 @@ from sqlalchemy import Connection, delete, select
 from wattline.account.attribution import CutShares, attribute_between
 from wattline.account.measured.bulk import insert_rows
 from wattline.account.measured.counting import count_sources
-from wattline.account.measured.day_power import AROUND, DayPower, Days, day_power
 from wattline.account.measured.entities import gpu_of, is_above, node_of
 from wattline.account.measured.holdings import Holding, Holdings, holdings
+from wattline.account.measured.node_power import AROUND, Days, NodePower, node_power
 from wattline.account.measured.records import Source
 from wattline.account.measured.rules import HIGHEST_ABOVE_W, Rules
 from wattline.account.measured.series_store import DAY_S, read_days
@@ -30,6 +30,7 @@ from wattline.physics.metering.stretches import added
 
 HOUR_S = 3600
 ROWS_AT_ONCE = 20_000
+DAYS_AT_ONCE = 31
 FACT = ("step", "node", "source", "counts", "life_id", "start_s", "end_s", "energy_j",
         "covered_s", "filled_j", "idle_j")
 REST = ("cluster", "entity", "start_s", "end_s", "metered_j", "covered_s", "filled_j", "idle_j",
@@ -86,7 +87,7 @@ class _Work:
     rests: int = 0
     unreadable: int = 0
     blind_gpus: set[int] = field(default_factory=set)
-    several: dict[str, str] = field(default_factory=dict)
+    several: dict[str, set[str]] = field(default_factory=dict)
     impossible: dict[str, int] = field(default_factory=dict)
     by_gpus: set[str] = field(default_factory=set)
     undivided: set[str] = field(default_factory=set)
@@ -104,39 +105,30 @@ class _Work:
         gpus = {gpu: read_days(self.connection, cluster, part, first - AROUND, last + AROUND)
                 for part in parts if (gpu := gpu_of(part)) is not None}
         self.undivided.update(part for part in parts if gpu_of(part) is None)
-        holding = held.of(node)
-        for day in range(first, last + 1):
-            begin_s = day * DAY_S
-            there = holding.between(begin_s, begin_s + DAY_S)
-            edges = np.arange(begin_s, begin_s + DAY_S + 1, HOUR_S, dtype=np.float64)
-            shares = self._day(node, own, gpus, there, day, edges)
-            if shares is not None:
-                self._keep(cluster, node, there, shares, edges)
-
-    def _day(
-        self, node: str, own: Days, gpus: Mapping[int, Days], there: Holding, day: int,
-        edges: np.ndarray,
-    ) -> CutShares | None:
-        above = is_above(node)
-        limit_w = HIGHEST_ABOVE_W if above else self.rules.highest_w
+        begin_s, end_s = first * DAY_S, (last + 1) * DAY_S
+        there = held.of(node).between(begin_s, end_s)
+        edges = np.arange(begin_s, end_s + 1, HOUR_S, dtype=np.float64)
         meters = {gpu: found.power for gpu, days in gpus.items()
-                  if (found := self._said(node, day_power(days, day, self.rules, limit_w)))}
-        found = self._said(node, day_power(own, day, self.rules, limit_w))
+                  if (found := self._power(node, days, first, last))}
+        found = self._power(node, own, first, last)
         if found is None and not meters:
-            return None
+            return
         if found is None:
             self.by_gpus.add(node)
-        power = found.power if found else added(list(meters.values()))
         if meters:
             self.blind_gpus.update(int(life) for life, index, count in zip(
                 there.life, there.gpu_index, there.gpu_count, strict=True) if count and not index)
-        return attribute_between(power, there.held, self.rules.of(node), edges,
-                                 rule=self.rules.idle_by, gpus=there.gpus(meters))
+        shares = attribute_between(
+            found.power if found else added(list(meters.values())), there.held,
+            self.rules.of(node), edges, rule=self.rules.idle_by, gpus=there.gpus(meters))
+        self._keep(cluster, node, there, shares, edges)
 
-    def _said(self, node: str, found: DayPower | None) -> DayPower | None:
-        """The same, after a note of what must be said of it."""
-        if found is not None and found.meters > 1:
-            self.several[node] = found.meter
+    def _power(self, node: str, days: Days, first: int, last: int) -> NodePower | None:
+        """The power of a node or of one of its GPUs, and a note of what must be said of it."""
+        limit_w = HIGHEST_ABOVE_W if is_above(node) else self.rules.highest_w
+        found = node_power(days, first, last, self.rules, limit_w) if days else None
+        if found is not None and found.several:
+            self.several.setdefault(node, set()).update(found.meters)
         if found is not None and found.impossible:
             self.impossible[node] = self.impossible.get(node, 0) + found.impossible
         return found
@@ -185,7 +177,8 @@ class _Work:
         if self.several:
             said.append(f"{_some(self.several)}: of several meters one counts, with a counter "
                         "before one that samples, then by name: "
-                        + ", ".join(f"'{each}'" for each in sorted(set(self.several.values()))))
+                        + ", ".join(f"'{each}'" for each in sorted(set().union(
+                            *self.several.values()))))
         if self.by_gpus:
             said.append(f"{_some(self.by_gpus)}: without a meter of the node, its GPUs stand for "
                         "it while they have one")
@@ -230,10 +223,10 @@ def _parts_of(connection: Connection, cluster: str, nodes: set[str]) -> dict[str
 
 
 def _runs(days: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Days as runs of neighbours, first and last."""
+    """Days as runs of neighbours, first and last, no longer than memory should hold."""
     first = last = None
     for day in sorted(days):
-        if last is not None and day == last + 1:
+        if first is not None and last is not None and day == last + 1 < first + DAYS_AT_ONCE:
             last = day
             continue
         if first is not None and last is not None:

@@ -36,6 +36,9 @@ class Rules:
     """Where counters wrap around; None where they do not, or nobody knows."""
 
     def __post_init__(self) -> None:
+        if self.filling is Filling.MEAN:
+            raise InputError("gaps in the ledger are held or interpolated: a mean of all that was "
+                             "measured would change with each import")
         if not 0 <= self.longest_gap_s <= LONGEST_S:
             raise InputError(f"gaps up to {self.longest_gap_s:g} s are to be filled; right is "
                              f"0 to {LONGEST_S:.0f} s")

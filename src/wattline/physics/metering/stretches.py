@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -111,39 +112,77 @@ class Stretches:
         edges[0], edges[-1] = first, last
         return Stretches(edges, self.power_w[begin:end], self.filled[begin:end])
 
+    def spanning(self, start_s: float, end_s: float) -> Stretches:
+        """The same with gaps before and after, so that it reaches from one time to the other."""
+        before, after = int(start_s < self.edge_s[0]), int(end_s > self.edge_s[-1])
+        edges = np.concatenate([[start_s] * before, self.edge_s, [end_s] * after])
+        gaps = [np.full(side, np.nan) for side in (before, after)]
+        none = [np.zeros(side, dtype=np.bool_) for side in (before, after)]
+        return Stretches(edges, np.concatenate([gaps[0], self.power_w, gaps[1]]),
+                         np.concatenate([none[0], self.filled, none[1]]))
+
     def between(self, start_s: npt.ArrayLike, end_s: npt.ArrayLike) -> Joules:
         """Joules, measured seconds and filled joules between pairs of times."""
         start, end = np.atleast_1d(start_s), np.atleast_1d(end_s)
-        return Joules(*(to - since for to, since in zip(
-            self._until(end), self._until(start), strict=True)))
+        found = [np.interp(end, self.edge_s, sums) - np.interp(start, self.edge_s, sums)
+                 for sums in self._sums]
+        return Joules(*found)
 
     def along(self, edge_s: FloatArray) -> Joules:
-        """The same between each time and the next."""
-        return Joules(*(np.diff(each) for each in self._until(edge_s)))
+        """The same between each of rising times and the next.
 
-    def _until(self, time_s: FloatArray) -> list[FloatArray]:
-        """Each of the sums up to some times."""
-        time_s = np.clip(time_s, self.edge_s[0], self.edge_s[-1])
-        place = np.minimum(np.searchsorted(self.edge_s, time_s, side="right"),
-                           self.edge_s.size - 1)
-        before, after = self.edge_s[place - 1], self.edge_s[place]
-        part = (time_s - before) / (after - before)
-        return [sums[place - 1] + part * (sums[place] - sums[place - 1]) if sums.size
-                else np.zeros(time_s.size) for sums in self._sums]
+        Each sum is made of the stretches between two times alone: what lies before or after
+        changes not even its last bit.
+        """
+        whole = self.within(float(edge_s[0]), float(edge_s[-1]))
+        if whole is None or whole.edge_s[0] > edge_s[0] or whole.edge_s[-1] < edge_s[-1]:
+            return self.spanning(float(edge_s[0]), float(edge_s[-1])).along(edge_s)
+        return whole._along(edge_s)
+
+    def _along(self, edge_s: FloatArray) -> Joules:
+        inner = edge_s[1:-1]
+        place = np.searchsorted(self.edge_s, inner)
+        new = self.edge_s[place] != inner
+        edges = np.insert(self.edge_s, place[new], inner[new])
+        which = np.repeat(np.arange(self.power_w.size), 1 + np.bincount(
+            place[new] - 1, minlength=self.power_w.size))
+        begins = np.searchsorted(edges, edge_s[:-1])
+        lasts_s, power, filled = np.diff(edges), self.power_w[which], self.filled[which]
+        unknown = np.isnan(power)
+        energy_j = np.where(unknown, 0.0, power) * lasts_s
+        parts = [energy_j, np.where(unknown | filled, 0.0, lasts_s)]
+        sums = [np.add.reduceat(each, begins) for each in parts]
+        if filled.any():
+            sums += [np.add.reduceat(np.where(filled, each, 0.0), begins)
+                     for each in (energy_j, lasts_s)]
+        else:
+            sums += [np.zeros(begins.size), np.zeros(begins.size)]
+        return Joules(*sums)
 
     @cached_property
     def _sums(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Joules, measured seconds, filled joules and seconds, from the first edge to each."""
         lasts_s = np.diff(self.edge_s)
-        unknown = np.isnan(self.power_w)
-        energy_j = np.where(unknown, 0.0, self.power_w) * lasts_s
-        covered_s = np.where(unknown | self.filled, 0.0, lasts_s)
-        none = np.zeros(0)  # most days have no gaps: nothing to add up
-        filled = [np.where(self.filled, each, 0.0) for each in (energy_j, lasts_s)] if (
-            self.filled.any()) else [none, none]
+        energy_j = np.nan_to_num(self.power_w) * lasts_s
+        covered_s = np.where(np.isnan(self.power_w) | self.filled, 0.0, lasts_s)
+        filled_j = np.where(self.filled, energy_j, 0.0)
+        filled_s = np.where(self.filled, lasts_s, 0.0)
         return tuple(  # type: ignore[return-value]
-            np.concatenate(([0.0], np.cumsum(each))) if each.size else each
-            for each in (energy_j, covered_s, *filled))
+            np.concatenate(([0.0], np.cumsum(each)))
+            for each in (energy_j, covered_s, filled_j, filled_s))
+
+
+def joined(parts: Sequence[Stretches]) -> Stretches:
+    """Stretches that follow each other, with gaps where they do not touch."""
+    if len(parts) == 1:
+        return parts[0]
+    edges, powers, filled = [parts[0].edge_s], [parts[0].power_w], [parts[0].filled]
+    for before, part in pairwise(parts):
+        touches = part.edge_s[0] == before.edge_s[-1]
+        edges.append(part.edge_s[1:] if touches else part.edge_s)
+        powers.append(part.power_w if touches else np.insert(part.power_w, 0, np.nan))
+        filled.append(part.filled if touches else np.insert(part.filled, 0, False))
+    return Stretches(np.concatenate(edges), np.concatenate(powers), np.concatenate(filled))
 
 
 def layered(first: Stretches, second: Stretches) -> Stretches:
