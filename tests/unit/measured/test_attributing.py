@@ -203,7 +203,7 @@ def test_days_give_the_same_alone_and_in_a_row(ledger) -> None:
     first |= watts(ledger, times, random.random(times.size) * 90, "n1/gpu0")
     settle(ledger, first)
     whole = hours(ledger, "1")
-    for day in (0, 17, 30, 31, 39):
+    for day in (0, 7, 8, 17, 30, 31, 39):
         settle(ledger, Touched({("c", "n1"): frozenset([T0 // DAY_S + day])}))
     assert hours(ledger, "1") == whole
     assert len(whole) > 900

@@ -6,7 +6,7 @@ same whichever came first, the jobs or their power, and memory holds one node at
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +30,9 @@ from wattline.physics.metering.stretches import added
 
 HOUR_S = 3600
 ROWS_AT_ONCE = 20_000
-DAYS_AT_ONCE = 31
+DAYS_READ = 31
+DAYS_AT_ONCE = 8
+"""So much is read and computed at once; more would only wait for memory."""
 FACT = ("step", "node", "source", "counts", "life_id", "start_s", "end_s", "energy_j",
         "covered_s", "filled_j", "idle_j")
 REST = ("cluster", "entity", "start_s", "end_s", "metered_j", "covered_s", "filled_j", "idle_j",
@@ -105,8 +107,17 @@ class _Work:
         gpus = {gpu: read_days(self.connection, cluster, part, first - AROUND, last + AROUND)
                 for part in parts if (gpu := gpu_of(part)) is not None}
         self.undivided.update(part for part in parts if gpu_of(part) is None)
+        holding = held.of(node)
+        for begin in range(first, last + 1, DAYS_AT_ONCE):
+            end = min(begin + DAYS_AT_ONCE - 1, last)
+            self._days(cluster, node, own, gpus, holding, begin, end)
+
+    def _days(
+        self, cluster: str, node: str, own: Days, gpus: Mapping[int, Days], holding: Holding,
+        first: int, last: int,
+    ) -> None:
         begin_s, end_s = first * DAY_S, (last + 1) * DAY_S
-        there = held.of(node).between(begin_s, end_s)
+        there = holding.between(begin_s, end_s)
         edges = np.arange(begin_s, end_s + 1, HOUR_S, dtype=np.float64)
         meters = {gpu: found.power for gpu, days in gpus.items()
                   if (found := self._power(node, days, first, last))}
@@ -226,7 +237,7 @@ def _runs(days: Iterable[int]) -> Iterator[tuple[int, int]]:
     """Days as runs of neighbours, first and last, no longer than memory should hold."""
     first = last = None
     for day in sorted(days):
-        if first is not None and last is not None and day == last + 1 < first + DAYS_AT_ONCE:
+        if first is not None and last is not None and day == last + 1 < first + DAYS_READ:
             last = day
             continue
         if first is not None and last is not None:

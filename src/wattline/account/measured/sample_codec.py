@@ -69,7 +69,9 @@ def decode(packed: bytes) -> tuple[IntArray, FloatArray]:
 def _values(raw: bytes, scale: int, width: int, empty: npt.NDArray[np.bool_] | None) -> FloatArray:
     if scale == _AS_IT_IS:
         return _unshuffled(raw, 8).reshape(-1).view(np.float64)
-    value = np.cumsum(_unpacked(raw, width)) / SCALES[scale]
+    value = np.cumsum(_unpacked(raw, width)).astype(np.float64)
+    if scale:
+        value /= SCALES[scale]
     if empty is not None:
         value[empty] = np.nan
     return np.asarray(value, dtype=np.float64)

@@ -33,13 +33,15 @@ def from_samples(
         interval_s = float(np.median(np.diff(times))) if times.size > 1 else 0.0
     if not interval_s > 0:
         raise InputError("one sample alone does not say for how long it stands; give the interval")
-    return standing(times, powers, np.full(times.size, interval_s))
+    found = standing(times, powers, np.full(times.size, interval_s))
+    return Stretches.measured(found.edge_s, found.power_w)
 
 
 def standing(times: FloatArray, powers: FloatArray, interval_s: FloatArray) -> Stretches:
-    """Samples in order of time, each with the longest time for which it stands."""
+    """Samples in order of time, each with the longest time for which it stands; not checked."""
     late = np.flatnonzero(np.diff(times) > LATE * interval_s[:-1])
-    # Where samples are missing there is a stretch of its own.
-    edges = np.insert(times, late + 1, times[late] + interval_s[late])
-    with_gaps = np.insert(powers, late + 1, np.nan)
-    return Stretches.measured(np.append(edges, times[-1] + interval_s[-1]), with_gaps)
+    end_s = times[-1] + interval_s[-1]
+    if late.size:  # where samples are missing there is a stretch of its own
+        times = np.insert(times, late + 1, times[late] + interval_s[late])
+        powers = np.insert(powers, late + 1, np.nan)
+    return Stretches(np.append(times, end_s), powers, np.zeros(powers.size, dtype=np.bool_))

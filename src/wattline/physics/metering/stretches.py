@@ -140,24 +140,15 @@ class Stretches:
         return whole._along(edge_s)
 
     def _along(self, edge_s: FloatArray) -> Joules:
-        inner = edge_s[1:-1]
-        place = np.searchsorted(self.edge_s, inner)
-        new = self.edge_s[place] != inner
-        edges = np.insert(self.edge_s, place[new], inner[new])
-        which = np.repeat(np.arange(self.power_w.size), 1 + np.bincount(
-            place[new] - 1, minlength=self.power_w.size))
-        begins = np.searchsorted(edges, edge_s[:-1])
-        lasts_s, power, filled = np.diff(edges), self.power_w[which], self.filled[which]
-        unknown = np.isnan(power)
-        energy_j = np.where(unknown, 0.0, power) * lasts_s
-        parts = [energy_j, np.where(unknown | filled, 0.0, lasts_s)]
-        sums = [np.add.reduceat(each, begins) for each in parts]
-        if filled.any():
-            sums += [np.add.reduceat(np.where(filled, each, 0.0), begins)
-                     for each in (energy_j, lasts_s)]
-        else:
-            sums += [np.zeros(begins.size), np.zeros(begins.size)]
-        return Joules(*sums)
+        unknown = np.isnan(self.power_w)
+        power = np.where(unknown, 0.0, self.power_w)
+        cuts = _Cuts.of(self.edge_s, edge_s)
+        energy_j = cuts.sums(power)
+        covered_s = cuts.sums((~(unknown | self.filled)).astype(np.float64))
+        if not self.filled.any():
+            return Joules(energy_j, covered_s, np.zeros(energy_j.size), np.zeros(energy_j.size))
+        filled = self.filled.astype(np.float64)
+        return Joules(energy_j, covered_s, cuts.sums(power * filled), cuts.sums(filled))
 
     @cached_property
     def _sums(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -170,6 +161,37 @@ class Stretches:
         return tuple(  # type: ignore[return-value]
             np.concatenate(([0.0], np.cumsum(each)))
             for each in (energy_j, covered_s, filled_j, filled_s))
+
+
+@dataclass(frozen=True, eq=False)
+class _Cuts:
+    """Where parts of time begin and end among stretches that reach as far as they do."""
+
+    lasts_s: FloatArray
+    """Of each stretch."""
+    first: npt.NDArray[np.int64]
+    """Per part the stretch that it begins in, and that it ends in."""
+    last: npt.NDArray[np.int64]
+    head_s: FloatArray
+    """Of the first stretch, and of the last where that is another, what lies in the part."""
+    tail_s: FloatArray
+
+    @classmethod
+    def of(cls, own_s: FloatArray, edge_s: FloatArray) -> _Cuts:
+        place = np.clip(np.searchsorted(own_s, edge_s, side="right") - 1, 0, own_s.size - 2)
+        first, last = place[:-1], place[1:]
+        head_s = np.minimum(own_s[first + 1], edge_s[1:]) - edge_s[:-1]
+        tail_s = np.where(first < last, edge_s[1:] - own_s[last], 0.0)
+        return cls(np.diff(own_s), first, last, head_s, tail_s)
+
+    def sums(self, rate: FloatArray) -> FloatArray:
+        """A rate of each stretch times the time of it in each part, added up."""
+        whole = np.append(rate * self.lasts_s, 0.0)
+        bounds = np.column_stack([self.first + 1, self.last]).ravel()
+        inside = np.add.reduceat(whole, bounds)[::2]
+        inside = np.where(self.first + 1 < self.last, inside, 0.0)
+        found = rate[self.first] * self.head_s + inside + rate[self.last] * self.tail_s
+        return np.asarray(found, dtype=np.float64)
 
 
 def joined(parts: Sequence[Stretches]) -> Stretches:
