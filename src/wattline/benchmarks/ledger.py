@@ -58,8 +58,8 @@ def measure_site(site: Site, progress: Advance) -> dict[str, Any]:
             "samples": site.nodes * site.days * 86_400 // site.interval_s,
             "facts": settled.facts, "enter_s": enter_s, "attribute_s": attribute_s,
             "enter_and_attribute_s": enter_s + attribute_s,
-            "by_account_s": seconds(lambda: _by_account(store.engine)),
-            "closure": _closure(store.engine),
+            "by_account_s": seconds(lambda: _by_account(store.engine, site)),
+            "closure": _closure(store.engine, site),
             "store_bytes": sum(f.stat().st_size for f in Path(folder).iterdir()),
             "peak_memory_bytes": _peak_bytes(),
         }
@@ -137,22 +137,22 @@ def _enter_series(
     return days, spent_s
 
 
-def _by_account(engine: Engine) -> dict[str, float]:
-    from wattline.account.measured.tables import facts, lives
+def _by_account(engine: Engine, site: Site) -> float:
+    """Joules of all accounts in the month."""
+    from wattline.account.measured.summing import sums_by
+    from wattline.account.measured.tables import lives
 
+    begin_s = FIRST_DAY * 86_400.0
     with engine.connect() as connection:
-        rows = connection.execute(
-            select(lives.c.account, func.sum(facts.c.energy_j))
-            .join(lives, lives.c.id == facts.c.life_id)
-            .where(facts.c.counts).group_by(lives.c.account))
-        return {str(row[0]): float(row[1]) for row in rows}
+        found = sums_by(connection, lives.c.account, begin_s, begin_s + site.days * 86_400)
+    return sum(energy_j for energy_j, _, _ in found.values())
 
 
-def _closure(engine: Engine) -> float:
+def _closure(engine: Engine, site: Site) -> float:
     """How far jobs, idle and unattributed joules are from the meters, as a part of these."""
     from wattline.account.measured.tables import rests
 
-    jobs_j = sum(_by_account(engine).values())
+    jobs_j = _by_account(engine, site)
     with engine.connect() as connection:
         metered_j, idle_j, unattributed_j = map(float, connection.execute(select(
             func.sum(rests.c.metered_j), func.sum(rests.c.idle_j),

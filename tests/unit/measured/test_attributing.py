@@ -13,6 +13,7 @@ from wattline.account.measured.attributing import settle, settle_all
 from wattline.account.measured.records import Kind, Series
 from wattline.account.measured.rules import Rules
 from wattline.account.measured.series_store import DAY_S, enter_series
+from wattline.account.measured.summing import sums_by
 from wattline.account.measured.tables import facts, lives, rests
 from wattline.account.measured.touched import Touched
 from wattline.account.store import Store
@@ -207,3 +208,19 @@ def test_days_give_the_same_alone_and_in_a_row(ledger) -> None:
         settle(ledger, Touched({("c", "n1"): frozenset([T0 // DAY_S + day])}))
     assert hours(ledger, "1") == whole
     assert len(whole) > 900
+
+
+def test_sums_of_a_period_cut_lives_at_its_ends(ledger) -> None:
+    """Three jobs one after another at 300 W; the period has half of the first and of the last."""
+    touched = watts(ledger, range(0, 10_800, 60), [300] * 180)
+    for number in range(3):
+        touched |= life(ledger, str(number), 3600 * number, 3600 * (number + 1),
+                        account="ab"[number % 2])
+    touched |= life(ledger, "runs", 3600, None, account="b", node_list="elsewhere")
+    settle(ledger, touched)
+    found = sums_by(ledger, lives.c.account, T0 + 1800, T0 + 9000)
+    assert found == {"a": (1_080_000, 0, 3600), "b": (1_080_000, 0, 3600)}
+    whole = sums_by(ledger, lives.c.account, 0, 1e12)
+    assert whole == {"a": (2_160_000, 0, 7200), "b": (1_080_000, 0, 3600)}
+    assert sums_by(ledger, lives.c.account, T0, 1e12, lives.c.account == "b") == {
+        "b": (1_080_000, 0, 3600)}

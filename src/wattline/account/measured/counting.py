@@ -15,6 +15,9 @@ ENOUGH = 0.5
 """A series that covers at least so much of a life's node-seconds counts before all else."""
 
 
+SETTLED = ("source", "quality", "energy_j", "idle_j", "covered_s", "coverage")
+
+
 def count_sources(connection: Connection, life_ids: Collection[int]) -> None:
     """Let one source of each of these lives count, and write what follows into the life."""
     for some in chunks(life_ids):
@@ -22,12 +25,12 @@ def count_sources(connection: Connection, life_ids: Collection[int]) -> None:
         wanted = set(some)
         settled = [_settled(row, sums.get(row.id, {})) for row in _rows(connection, some)
                    if row.id in wanted]
-        update_rows(connection, lives, ("source", "quality", "energy_j", "coverage"), settled)
+        update_rows(connection, lives, SETTLED, settled)
         _mark(connection, settled, sums)
 
 
 def _settled(row: Row[Any], sums: dict[str, Row[Any]]) -> tuple[Any, ...]:
-    """The source that counts, how good it is, joules, coverage, and the number of the life."""
+    """The source that counts, how good it is, its figures, and the number of the life."""
     end_s = row.end_s if row.end_s is not None else row.seen_s
     if end_s is None:
         end_s = max((each.end_s for each in sums.values()), default=row.start_s)
@@ -38,8 +41,9 @@ def _settled(row: Row[Any], sums: dict[str, Row[Any]]) -> tuple[Any, ...]:
         coverage[Source.SLURM_JOB] = 1.0
     chosen = _chosen(coverage)
     found = sums.get(chosen)
-    return (chosen, _quality(chosen, found), None if found is None else found.energy_j,
-            coverage.get(chosen, 0.0), row.id)
+    figures = (None, 0.0, 0.0) if found is None else (
+        found.energy_j, found.idle_j, found.covered_s)
+    return (chosen, _quality(chosen, found), *figures, coverage.get(chosen, 0.0), row.id)
 
 
 def _chosen(coverage: dict[str, float]) -> str:
@@ -73,6 +77,7 @@ def _sums(connection: Connection, some: list[int]) -> dict[int, dict[str, Row[An
             select(table.life_id, table.source, func.sum(table.energy_j).label("energy_j"),
                    func.sum(table.covered_s).label("covered_s"),
                    func.sum(table.filled_j).label("filled_j"),
+                   func.sum(table.idle_j).label("idle_j"),
                    func.max(table.end_s).label("end_s"), func.count().label("rows"),
                    counting.label("counting"))
             .where(among(table.life_id, some), table.step == "")

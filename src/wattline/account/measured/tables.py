@@ -51,7 +51,7 @@ lives = Table(
     Column("alloc_tres", Text, nullable=False),
     Column("asked_frequency", NAME, nullable=False),
     # What follows from all sources together, so that a bill need not decide it again.
-    _number("energy_j"), _number("coverage"),
+    _number("energy_j"), _number("idle_j"), _number("covered_s"), _number("coverage"),
     Column("source", NAME, nullable=False, default=""),
     Column("quality", NAME, nullable=False, default=""),
     UniqueConstraint("cluster", "label", "start_s"),
