@@ -16,6 +16,7 @@ from wattline.account.measured.series_store import DAY_S, enter_series
 from wattline.account.measured.summing import sums_by
 from wattline.account.measured.tables import facts, lives, rests
 from wattline.account.measured.touched import Touched
+from wattline.account.measured.windows import touched_jobs
 from wattline.account.store import Store
 from wattline.model.errors import InputError
 from wattline.physics.metering.stretches import Filling
@@ -224,3 +225,41 @@ def test_sums_of_a_period_cut_lives_at_its_ends(ledger) -> None:
     assert whole == {"a": (2_160_000, 0, 7200), "b": (1_080_000, 0, 3600)}
     assert sums_by(ledger, lives.c.account, T0, 1e12, lives.c.account == "b") == {
         "b": (1_080_000, 0, 3600)}
+
+
+def test_all_lives_of_a_job_are_touched_by_its_name(ledger) -> None:
+    first, second = life(ledger, "1", 0, 60), life(ledger, "1", 120, 180)
+    life(ledger, "2", 0, 60)
+    life(ledger, "1", 0, 60, cluster="d")
+    assert touched_jobs(ledger, [("c", "1"), ("e", "1")]) == first | second
+
+
+def test_a_counter_that_wraps_is_told_from_one_that_jumps(ledger) -> None:
+    """Range 100 kJ: from 90 kJ to 20 kJ are 30 kJ; a rise by 50 MJ in a minute is impossible."""
+    touched = watts(ledger, [0, 300, 600, 660], [60_000, 90_000, 20_000, 50_020_000],
+                    kind=Kind.JOULES)
+    found = settle(ledger, touched | life(ledger, "1", 0, 660), Rules(range_j=1e5, highest_w=300))
+    assert told(ledger)["1"][:2] == (60_000, pytest.approx(600 / 660))
+    assert any("no hardware" in remark for remark in found.remarks)
+
+
+def test_watts_that_no_node_draws_are_a_gap(ledger) -> None:
+    touched = watts(ledger, range(0, 600, 60), [200, 9e9, *[200] * 8]) | life(ledger, "1", 0, 600)
+    settle(ledger, touched)
+    assert told(ledger)["1"][:2] == (120_000, pytest.approx(0.9))
+
+
+def test_a_job_that_runs_holds_its_nodes_for_as_long_as_it_was_seen(ledger) -> None:
+    """And one of which nobody says how long it was seen holds nothing that others may have."""
+    touched = watts(ledger, range(0, 3600, 60), [300] * 60)
+    touched |= life(ledger, "seen", 0, None, seen_s=T0 + 600.0) | life(ledger, "lost", 0, None)
+    settle(ledger, touched)
+    assert told(ledger)["seen"][0] == 180_000
+    assert told(ledger)["lost"][0] is None
+
+
+def test_jobs_that_were_suspended_are_said(ledger) -> None:
+    touched = watts(ledger, range(0, 3600, 60), [300] * 60)
+    found = settle(ledger, touched | life(ledger, "1", 0, 3600, suspended_s=60.0))
+    assert any("suspended" in remark for remark in found.remarks)
+    assert told(ledger)["1"][0] == 1_080_000

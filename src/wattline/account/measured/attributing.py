@@ -58,6 +58,7 @@ def settle(connection: Connection, touched: Touched, rules: Rules | None = None)
         window = min(every) * DAY_S, (max(every) + 1) * DAY_S
         held = holdings(connection, cluster, *window, set(nodes))
         work.unreadable += held.unreadable
+        work.suspended += held.suspended
         parts = _parts_of(connection, cluster, set(nodes))
         for node in sorted(nodes):
             for first, last in _runs(nodes[node]):
@@ -88,6 +89,7 @@ class _Work:
     facts: int = 0
     rests: int = 0
     unreadable: int = 0
+    suspended: int = 0
     blind_gpus: set[int] = field(default_factory=set)
     several: dict[str, set[str]] = field(default_factory=dict)
     impossible: dict[str, int] = field(default_factory=dict)
@@ -202,6 +204,9 @@ class _Work:
         if self.undivided:
             said.append(f"{_some(self.undivided)}: kept and not divided; parts of nodes that are "
                         "no GPUs (written like n01/gpu0) are in what the node draws")
+        if self.suspended:
+            said.append(f"{self.suspended} jobs were suspended for a time; when is not told, and "
+                        "they count as holding their nodes throughout")
         if self.unreadable:
             said.append(f"{self.unreadable} jobs have lists of nodes that cannot be read, and "
                         "nothing is divided among them")

@@ -31,9 +31,7 @@ def count_sources(connection: Connection, life_ids: Collection[int]) -> None:
 
 def _settled(row: Row[Any], sums: dict[str, Row[Any]]) -> tuple[Any, ...]:
     """The source that counts, how good it is, its figures, and the number of the life."""
-    end_s = row.end_s if row.end_s is not None else row.seen_s
-    if end_s is None:
-        end_s = max((each.end_s for each in sums.values()), default=row.start_s)
+    end_s = next(each for each in (row.end_s, row.seen_s, row.start_s) if each is not None)
     node_s = max(1, row.nodes) * (end_s - row.start_s)
     coverage = {source: min(1.0, each.covered_s / node_s) if node_s > 0 else 0.0
                 for source, each in sums.items()}
@@ -78,7 +76,7 @@ def _sums(connection: Connection, some: list[int]) -> dict[int, dict[str, Row[An
                    func.sum(table.covered_s).label("covered_s"),
                    func.sum(table.filled_j).label("filled_j"),
                    func.sum(table.idle_j).label("idle_j"),
-                   func.max(table.end_s).label("end_s"), func.count().label("rows"),
+                   func.count().label("rows"),
                    counting.label("counting"))
             .where(among(table.life_id, some), table.step == "")
             .group_by(table.life_id, table.source)):

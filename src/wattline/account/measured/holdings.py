@@ -67,6 +67,8 @@ class Holdings:
 
     nodes: dict[str, _Columns]
     unreadable: int
+    suspended: int
+    """Jobs that stood still for a time, nobody says when."""
 
     def of(self, node: str) -> Holding:
         found = self.nodes.get(node, _Columns())
@@ -86,34 +88,36 @@ def holdings(
     table = lives.c
     rows = connection.execute(
         select(table.id, table.start_s, table.end_s, table.seen_s, table.cores,
-               table.cpu_s, table.node_list, table.alloc_tres)
+               table.cpu_s, table.node_list, table.alloc_tres, table.suspended_s)
         .where(table.cluster == cluster, table.start_s < end_s, table.node_list != "",
                or_(table.end_s.is_(None), table.end_s > start_s))
         .execution_options(yield_per=10_000))
     nodes: dict[str, _Columns] = {}
-    unreadable = 0
-    for life, start, ended, seen, cores, cpu_s, node_list, tres in rows:
+    unreadable = suspended = 0
+    for life, start, ended, seen, cores, cpu_s, node_list, tres, paused_s in rows:
         hosts = hosts_of(node_list)
         if not hosts:
             unreadable += 1
             continue
-        # Of one that runs, what the resource manager has seen; where it does not say, all of it.
-        end = max(start, ended if ended is not None else np.inf if seen is None else seen)
+        # Of one that runs, what the resource manager has seen; where it does not say, nothing: it
+        # may have ended long ago, and others hold the nodes since.
+        end = max(start, next(each for each in (ended, seen, start) if each is not None))
         figures = _figures(start, end, cores, cpu_s, tres, len(hosts))
+        suspended += bool(paused_s) and not wanted.isdisjoint(hosts)
         index = gpu_index(tres)
         for host in hosts & wanted:
             mine = nodes.setdefault(host, _Columns())
             mine.life.append(life)
             mine.figures.extend(figures)
             mine.index.append(index)
-    return Holdings(nodes, unreadable)
+    return Holdings(nodes, unreadable, suspended)
 
 
 def _figures(
     start_s: float, end_s: float, cores: int, cpu_s: float | None, tres: str, hosts: int
 ) -> tuple[float, ...]:
     """Start, end, and per node the cores, the processor time and the GPUs."""
-    used = float("nan") if cpu_s is None or end_s == float("inf") else cpu_s / hosts
+    used = float("nan") if cpu_s is None else cpu_s / hosts
     return float(start_s), float(end_s), cores / hosts, used, gpu_count(tres) / hosts
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, select
 
-from wattline.account.measured.bulk import among, chunks
+from wattline.account.measured.bulk import AT_ONCE, among, chunks
 from wattline.account.measured.entities import is_above, node_of
 from wattline.account.measured.holdings import hosts_of
 from wattline.account.measured.records import Source
@@ -38,15 +38,27 @@ def touched_days(connection: Connection, touched: Touched) -> dict[str, NodeDays
     return {cluster: nodes for cluster, nodes in found.items() if nodes}
 
 
+def touched_jobs(connection: Connection, jobs: Collection[tuple[str, str]]) -> Touched:
+    """All lives of these jobs, each told by its cluster and label."""
+    labels: dict[str, list[str]] = {}
+    for cluster, label in sorted(jobs):
+        labels.setdefault(cluster, []).append(label)
+    found: set[int] = set()
+    for cluster, mine in labels.items():
+        for begin in range(0, len(mine), AT_ONCE):
+            found.update(connection.scalars(select(lives.c.id).where(
+                lives.c.cluster == cluster, lives.c.label.in_(mine[begin : begin + AT_ONCE]))))
+    return Touched(lives=frozenset(found))
+
+
 def _add_life(found: NodeDays, metered: NodeDays, row: Row[Any]) -> None:
     first = row.start_s // DAY_S
-    end_s = row.end_s if row.end_s is not None else row.seen_s
+    end_s = next(each for each in (row.end_s, row.seen_s, row.start_s) if each is not None)
     for host in hosts_of(row.node_list):
         if host in metered:
             there = metered[host]
-            last = max(there) if end_s is None else int(end_s) // DAY_S
             found.setdefault(host, set()).update(
-                range(max(first, min(there)), min(last, max(there)) + 1))
+                range(max(first, min(there)), min(int(end_s) // DAY_S, max(there)) + 1))
 
 
 def _touched_lives(connection: Connection, ids: Collection[int]) -> Iterator[Any]:
