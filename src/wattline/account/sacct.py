@@ -70,8 +70,9 @@ def _allocated(line: Line) -> str:
     told = str(line.job.get("alloc_tres") or "")
     if told or _never_ran(line.job):
         return told
-    return (f"cpu={line.job['cores']},energy={round(float(line.value('energy_j')))},"
-            f"node={line.job['nodes']}")
+    joules = line.value("energy_j")
+    energy = "" if joules is None else f"energy={round(float(joules))},"
+    return f"cpu={line.job['cores']},{energy}node={line.job['nodes']}"
 
 
 def _moment(line: Line, name: str) -> str:

@@ -55,7 +55,7 @@ def _found(
     if not whole:
         raise InputError(f"{source}: no power of nodes; known are {', '.join(WHOLE)}")
     if whole[1:]:
-        remarks.append(f"{source}: power of nodes is {whole[0]}; {', '.join(whole[1:])} left out")
+        remarks.append(f"power of nodes is {whole[0]}; {', '.join(whole[1:])} left out")
     series = _node_series(cluster, start_s, whole[0], data[whole[0]])
     for name in GPUS:
         if name in data and "accelerator" in data[name]:
@@ -63,7 +63,7 @@ def _found(
             break
     nulls = sum(int(np.isnan(each.value).sum()) for each in series)
     if nulls:
-        remarks.append(f"{source}: {nulls} of {sum(each.value.size for each in series)} samples "
+        remarks.append(f"{nulls} of {sum(each.value.size for each in series)} samples "
                        "are empty, and are gaps")
     return Found(source, lives=(_life(cluster, meta, gpus),), series=tuple(series),
                  remarks=tuple(remarks))
