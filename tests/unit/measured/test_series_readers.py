@@ -131,7 +131,7 @@ def test_the_archived_job_of_emmy_comes_to_its_joules(part) -> None:
         row = connection.execute(select(lives.c.energy_j, lives.c.coverage, lives.c.quality)).one()
         assert row.energy_j / 1e6 == pytest.approx(630.8, abs=0.05)
         assert row.coverage == pytest.approx(0.908, abs=0.0005)
-        assert row.quality == "measured, gaps filled"
+        assert row.quality == "measured at the nodes, gaps filled"
         rest = connection.execute(select(rests.c.metered_j, rests.c.idle_j)).all()
         assert sum(each.metered_j - each.idle_j for each in rest) == pytest.approx(row.energy_j)
     assert any("4221 of 46112" in remark for remark in found.remarks)

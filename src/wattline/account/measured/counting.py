@@ -15,6 +15,9 @@ ENOUGH = 0.5
 """A series that covers at least so much of a life's node-seconds counts before all else."""
 
 
+QUALITY = {str(Source.SERIES): "measured at the nodes",
+           str(Source.SLURM_JOB): "told by Slurm for the job",
+           str(Source.SLURM_STEPS): "told by Slurm for steps", "": "unknown"}
 SETTLED = ("source", "quality", "energy_j", "idle_j", "covered_s", "coverage")
 
 
@@ -52,11 +55,8 @@ def _chosen(coverage: dict[str, float]) -> str:
 
 
 def _quality(chosen: str, found: Row[Any] | None) -> str:
-    if found is None:
-        return "unknown"
-    if chosen != Source.SERIES:
-        return "told by Slurm"
-    return "measured, gaps filled" if found.filled_j > 0 else "measured"
+    filled = ", gaps filled" if found is not None and found.filled_j > 0 else ""
+    return QUALITY[chosen] + filled
 
 
 def _rows(connection: Connection, some: list[int]) -> list[Row[Any]]:
