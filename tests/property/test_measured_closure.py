@@ -81,6 +81,12 @@ class Cluster:
         return found + [Series("c", f"{node}/gpu{gpu}", Kind.WATTS, self.times + T0, watts)
                         for (node, gpu), watts in self.gpu_w.items()]
 
+    def counter(self, node: str) -> Series:
+        """The same node by a meter that counts joules, and was reset on the way."""
+        joules = np.cumsum(self.node_w(node) * STEP_S)
+        joules[joules.size // 2 :] -= joules[joules.size // 2]
+        return Series("c", node, Kind.JOULES, self.times + T0, joules)
+
 
 def cluster(seed: int) -> Cluster:
     """Jobs come and go, share nodes and are started again; a GPU draws nothing without a holder."""
@@ -185,7 +191,7 @@ def pieces(series: list[Series], random: np.random.Generator) -> list[Series]:
 @given(st.integers(0, 10**6))
 def test_any_cut_order_and_repetition_of_imports_gives_the_same_rows(seed) -> None:
     made, random = cluster(seed), np.random.default_rng(seed)
-    series = with_gaps(made.series(), random)
+    series = with_gaps([*made.series(), made.counter("n3")], random)
     with Store("sqlite://") as whole, Store("sqlite://") as cut_up:
         with whole.engine.begin() as connection:
             touched = enter_jobs(connection, list(made.jobs))
