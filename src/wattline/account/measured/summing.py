@@ -6,10 +6,23 @@ worked out from their facts, each cut in proportion to its time.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, case, func, not_, or_, select, true
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    case,
+    func,
+    not_,
+    or_,
+    select,
+    true,
+)
 
+from wattline.account.measured.bulk import among, chunks
 from wattline.account.measured.tables import facts, lives
 
 FIGURES = ("energy_j", "idle_j", "covered_s")
@@ -24,22 +37,35 @@ def sums_by(
     within = and_(lives.c.start_s >= start_s, lives.c.end_s.is_not(None), lives.c.end_s <= end_s)
     whole = select(name, *(func.sum(lives.c[figure]) for figure in FIGURES)).where(
         within, lives.c.energy_j.is_not(None), chosen).group_by(name)
-    part = _part(start_s, end_s)
-    crossing = select(lives.c.id).where(
+    found: dict[Any, tuple[float, float, float]] = {}
+    for key, *figures in connection.execute(whole):
+        _add(found, key, figures)
+    crossing = select(lives.c.id, name).where(
         lives.c.start_s < end_s, or_(lives.c.end_s.is_(None), lives.c.end_s > start_s),
         not_(within), chosen)
-    cut = select(name, *(func.sum(facts.c[figure] * part) for figure in FIGURES)).join(
-        lives, lives.c.id == facts.c.life_id).where(
-        facts.c.life_id.in_(crossing), facts.c.counts, facts.c.start_s < end_s,
-        facts.c.end_s > start_s).group_by(name)
-    found: dict[Any, tuple[float, float, float]] = {}
-    for question in (whole, cut):
-        for key, *figures in connection.execute(question):
-            before = found.get(key, (0.0, 0.0, 0.0))
-            energy_j, idle_j, covered_s = (
-                one + float(more) for one, more in zip(before, figures, strict=True))
-            found[key] = energy_j, idle_j, covered_s
+    names = {int(row[0]): row[1] for row in connection.execute(crossing)}
+    for some in chunks(names):  # asked for by number: a database would begin with all facts
+        for life, *figures in connection.execute(_cut(some, start_s, end_s)):
+            if life in names:
+                _add(found, names[life], figures)
     return found
+
+
+def _add(
+    found: dict[Any, tuple[float, float, float]], key: Any, figures: Sequence[float]
+) -> None:
+    before = found.get(key, (0.0, 0.0, 0.0))
+    energy_j, idle_j, covered_s = (
+        one + float(more) for one, more in zip(before, figures, strict=True))
+    found[key] = energy_j, idle_j, covered_s
+
+
+def _cut(some: list[int], start_s: float, end_s: float) -> Select[Any]:
+    """What counts of some lives in the period, by life."""
+    part = _part(start_s, end_s)
+    return select(facts.c.life_id, *(func.sum(facts.c[figure] * part) for figure in FIGURES)).where(
+        among(facts.c.life_id, some), facts.c.counts, facts.c.start_s < end_s,
+        facts.c.end_s > start_s).group_by(facts.c.life_id)
 
 
 def _part(start_s: float, end_s: float) -> ColumnElement[Any]:
