@@ -12,6 +12,7 @@ from sqlalchemy import select
 from tests.shared_data import shared
 
 from wattline.account.measured.attributing import settle
+from wattline.account.measured.entities import is_above
 from wattline.account.measured.readers.options import SeriesOptions
 from wattline.account.measured.readers.reading import read_series
 from wattline.account.measured.records import Kind
@@ -43,6 +44,13 @@ def test_a_long_table_has_a_row_per_node_and_time(tmp_path) -> None:
     assert np.isnan(first.value[1])
     assert (second.entity, second.time_s.tolist(), second.value.tolist()) == (
         "n2", [1790812800], [150.5])
+
+
+def test_a_port_is_no_part_of_a_name_and_what_stands_above_nodes_keeps_its_kind(tmp_path) -> None:
+    names = "n1:9100,n2.site:9100,pdu:12,feed:A"
+    found = read(tmp_path, f"time,{names}\n1790812800,1,2,3,4\n")
+    assert [each.entity for each in found.series] == ["n1", "n2.site", "pdu:12", "feed:A"]
+    assert [is_above(each.entity) for each in found.series] == [False, False, True, True]
 
 
 @pytest.mark.parametrize("scale", [1, 1000, 1_000_000])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from urllib.request import urlopen
 
 import numpy as np
 
+from wattline.account.measured.entities import without_port
 from wattline.account.measured.records import Found, Kind, Series
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.reading import file_limit
@@ -120,7 +120,7 @@ def _entity(query: RangeQuery, metric: dict[str, str]) -> str:
     if query.label not in metric:
         raise InputError(f"a series has no label '{query.label}' to name the node; it has "
                          f"{', '.join(sorted(metric)) or 'none'}")
-    node = re.sub(r":[0-9]+$", "", metric[query.label])
+    node = without_port(metric[query.label])
     if not query.gpu_label:
         return node
     gpu = metric.get(query.gpu_label, "")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wattline.account.measured.entities import without_port
 from wattline.account.measured.readers.options import SeriesOptions
 from wattline.account.measured.readers.times import Times
 from wattline.account.measured.records import Found, Kind, Series
@@ -98,8 +99,9 @@ def _long(
             continue
         frame["_value"] = scale * _numbers(frame[names[column]], source)
         for (entity, meter), rows in frame.groupby(["_entity", "_meter"], sort=True):
-            found.append(Series(options.cluster, str(entity), kind, rows["_time_s"].to_numpy(),
-                                rows["_value"].to_numpy(), meter=str(meter)))
+            found.append(Series(
+                options.cluster, without_port(str(entity)), kind, rows["_time_s"].to_numpy(),
+                rows["_value"].to_numpy(), meter=str(meter)))
     return found
 
 
@@ -111,8 +113,8 @@ def _wide(
     if odd:
         raise InputError(f"{source}: '{odd[0]}' is no node; {RIGHT}")
     time_s = times.read(frame[time], source)
-    return [Series(options.cluster, name, Kind.WATTS, time_s, _numbers(frame[name], source),
-                   meter=options.meter)
+    return [Series(options.cluster, without_port(name), Kind.WATTS, time_s,
+                   _numbers(frame[name], source), meter=options.meter)
             for name in frame.columns if name != time]
 
 
