@@ -65,6 +65,16 @@ def _frequency(line: Line) -> str:
     return "" if found is None else f"{found / 1e9:.2f}G"
 
 
+def _allocated(line: Line) -> str:
+    """As the resource manager has it, else what is known of it here."""
+    told = str(line.job.get("alloc_tres") or "")
+    if told or _never_ran(line.job):
+        return told
+    joules = line.value("energy_j")
+    energy = "" if joules is None else f"energy={round(float(joules))},"
+    return f"cpu={line.job['cores']},{energy}node={line.job['nodes']}"
+
+
 def _moment(line: Line, name: str) -> str:
     """A time; of a job that never ran, or runs, what sacct writes instead."""
     if line.job["state"] == NOT_STARTED or (name == "end_s" and line.job.get("runs")):
@@ -139,6 +149,8 @@ FIELDS: Mapping[str, tuple[int, Callable[[Line], str]]] = {
     "Timelimit": (10, lambda r: "" if r.step else _limit(r.job)),
     "CPUTimeRAW": (10, lambda r: str(int(r.elapsed_s * int(r.job["cores"])))),
     "AveCPUFreq": (10, _frequency),
+    "ReqCPUFreq": (10, lambda r: str(r.job.get("asked_frequency") or "")),
+    "AllocTRES": (10, _allocated),
     "ConsumedEnergy": (14, lambda r: _energy(r, short_energy)),
     "ConsumedEnergyRaw": (17, lambda r: _energy(r, lambda energy_j: str(round(energy_j)))),
     # Ours: what sacct has no column for.

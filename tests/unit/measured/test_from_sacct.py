@@ -109,7 +109,7 @@ def test_ids_are_kept_as_slurm_prints_them():
 def test_columns_may_be_told_in_any_case_and_lines_may_end_in_a_bar():
     found = read(*(each + "|" for each in DUMP), head="", columns=HEAD.lower().split("|"))
     assert entered(found)[0].energy_j == 11.73e6
-    with pytest.raises(InputError, match="names no columns; say which they are with --columns"):
+    with pytest.raises(InputError, match="names no columns; say which they are with columns"):
         read(*DUMP, head="")
 
 
@@ -181,7 +181,7 @@ def test_what_cannot_be_is_left_out_and_counted():
 def test_a_file_of_two_clusters_cannot_be_entered_as_one():
     two = [line("1"), line("2", Cluster="d")]
     assert {life.key.cluster for life in read(*two).lives} == {"c", "d"}
-    with pytest.raises(InputError, match="the clusters c, d; leave --cluster out"):
+    with pytest.raises(InputError, match="the clusters c, d; leave cluster out"):
         read(*two, cluster="e")
     found = read(line("1"), cluster="e")
     assert found.lives[0].key.cluster == "e"

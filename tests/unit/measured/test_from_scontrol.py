@@ -35,7 +35,7 @@ def test_each_node_gives_its_counter_and_its_watts(tmp_path, text):
 def test_a_text_needs_the_time_at_which_it_was_taken(tmp_path):
     path = tmp_path / "nodes"
     path.write_text(LINE)
-    with pytest.raises(InputError, match="does not say when it was asked; say so with --at"):
+    with pytest.raises(InputError, match="does not say when it was asked; say so with at"):
         read_source(path)
     with pytest.raises(InputError, match="'tomorrow' is no time"):
         read_source(path, at="tomorrow")

@@ -13,12 +13,14 @@ from typing import Any
 from sqlalchemy import Connection, Integer, func, select
 
 from wattline.account import schema
+from wattline.account.measured.attributing import settle as settle_series
 from wattline.account.measured.records import Found, LifeKey
+from wattline.account.measured.series_store import enter_series
 from wattline.account.measured.settling import chunks, settle
 from wattline.account.measured.tables import facts, lives, steps
 from wattline.account.measured.told import enter_lives, enter_steps
+from wattline.account.measured.touched import Touched
 from wattline.account.store import Store
-from wattline.model.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,9 @@ class MeasuredLedger:
             schema.lock(connection)
             told = enter_lives(connection, found.lives)
             seen = enter_steps(connection, found.steps)
-            _enter_series(found)
-            settle(connection, told.touched | seen.touched)
+            metered = enter_series(connection, found.series)
+            touched = settle(connection, told.touched | seen.touched)
+            settle_series(connection, metered.touched | Touched(lives=touched))
             return Entered(
                 new=told.new, changed=told.changed, disagreeing=told.disagreeing,
                 steps=len(found.steps), waiting_steps=_waiting(connection, found),
@@ -77,12 +80,6 @@ class MeasuredLedger:
         """Whether nobody has entered anything measured."""
         with self.store.session() as session:
             return session.execute(select(lives.c.id).limit(1)).first() is None
-
-
-def _enter_series(found: Found) -> None:
-    """The place where series of meters go into the store, before what follows is settled."""
-    if found.series:
-        raise InputError(f"{found.source}: has series of meters, which this version cannot enter")
 
 
 def _waiting(connection: Connection, found: Found) -> int:

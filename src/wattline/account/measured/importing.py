@@ -7,6 +7,8 @@ from pathlib import Path
 
 from wattline.account.measured.from_sacct import read_sacct
 from wattline.account.measured.from_scontrol import read_scontrol
+from wattline.account.measured.readers.options import SeriesOptions
+from wattline.account.measured.readers.reading import read_series
 from wattline.account.measured.records import Found
 from wattline.model.errors import InputError
 from wattline.model.reading import read_unpacked
@@ -24,10 +26,10 @@ def read_source(
         raise InputError(f"{path}: the file is empty")
     if head.startswith(b"NodeName=") or (head.startswith(b"{") and _is_of_nodes(data)):
         return read_scontrol(data, str(path), cluster=cluster, zone=zone, at=at)
-    if head.startswith(b"{") or SEPARATOR.encode() in head.partition(b"\n")[0]:
+    if (head.startswith(b"{") and b'"jobs"' in data) or columns or (
+            SEPARATOR.encode() in head.partition(b"\n")[0]):
         return read_sacct(data, str(path), cluster=cluster, zone=zone, columns=columns)
-    raise InputError(f"{path}: is neither the output of sacct (--parsable2 or --json) nor of "
-                     "scontrol show node")
+    return read_series(path, SeriesOptions(cluster=cluster, zone=zone))
 
 
 def _is_of_nodes(data: bytes) -> bool:
