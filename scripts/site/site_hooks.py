@@ -46,6 +46,14 @@ def _file(path: Path, config: Any) -> File:
     return File.generated(config, where, content=path.read_text(encoding="utf-8"))
 
 
+def on_post_build(*, config: Any) -> None:
+    """Put the search index into a script too: a page read from the disk can fetch no JSON."""
+    index = Path(config.site_dir) / "search" / "search_index.json"
+    if index.is_file():
+        index.with_suffix(".js").write_text(f"var __index = {index.read_text(encoding='utf-8')}",
+                                            encoding="utf-8")
+
+
 def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Files) -> str:
     """Put the generated parts in, and let links lead to where the site has their pages."""
     if page.file.src_uri == "scenario.md":

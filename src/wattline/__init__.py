@@ -4,7 +4,7 @@
 
     run = wl.simulate("KTH.swf.gz", machine=wl.Machine(nodes=100), power=wl.Dvfs(cap="70%"))
     run.metrics()["wait_s"]["mean"]
-    run.job_table().to_pandas()
+    run.jobs().to_pandas()
     run.plot.power()
 
 docs/python.md lists what there is. Everything is imported when it is first used.
@@ -15,33 +15,62 @@ from __future__ import annotations
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
-    from wattline.advice import CapAdvice, JobAdvice, Limits, Sources, advise_cap, advise_job
+    from wattline.advice import (
+        CapAdvice,
+        JobAdvice,
+        Limits,
+        Sources,
+        advise,
+        advise_cap,
+        advise_job,
+    )
     from wattline.advice.account import RunAccount, account_run
+    from wattline.advice.bill import Bill, account_bill
     from wattline.advice.claims import (
         Claims,
         ClaimsImported,
+        ClaimsLearnt,
         ClaimsVerified,
         choose_claim,
         import_claims,
+        learn_claims,
         list_claims,
         verify_claims,
     )
     from wattline.advice.configure import ConfigurationAdvice, configure
     from wattline.advice.energy import BudgetTrial, EnergyPlan, plan_energy, try_budget
+    from wattline.advice.energy_status import energy_status
     from wattline.advice.fairshare import FairShare, fairshare
     from wattline.advice.fit import fit
-    from wattline.advice.network import PlacedJobs, describe_network, place_jobs
+    from wattline.advice.measured import (
+        Imported,
+        MeasuredAccount,
+        account_import,
+        account_show,
+    )
+    from wattline.advice.measured_job import MeasuredJob, account_job
+    from wattline.advice.nets import NetRun, list_nets, run_net
+    from wattline.advice.network import (
+        PlacedJobs,
+        describe_network,
+        list_placements,
+        network_sensitivity,
+        place_jobs,
+    )
     from wattline.advice.per_job import PerJob, compare_jobs
     from wattline.advice.power import CapWritten, PowerNow, power_status, reserve_power, set_power
     from wattline.advice.predict import predict
     from wattline.advice.procure import procure
     from wattline.analysis.accessor import Drawing, Plots
+    from wattline.analysis.budget_status import EnergyStatus
     from wattline.analysis.checker import check
     from wattline.analysis.comparison import Comparison, compare
     from wattline.analysis.metrics import metrics
     from wattline.analysis.report import report
     from wattline.analysis.result import Result, open_run
     from wattline.analysis.tables import event_table, job_table
+    from wattline.benchmarks._asking import bench, list_benchmarks
+    from wattline.live.found import read_sensors
     from wattline.model.errors import InputError, PolicyError, WattlineError, WattlineWarning
     from wattline.model.jobs import JobTable
     from wattline.model.run import Run
@@ -64,7 +93,7 @@ if _TYPE_CHECKING:
     from wattline.scenario.contracts import regulate
     from wattline.scenario.examples import Example, copy_examples, list_examples
     from wattline.scenario.load import load as load_scenario
-    from wattline.scenario.machine_views import machine_view
+    from wattline.scenario.machine_views import check_views, machine_view
     from wattline.scenario.model import Scenario
     from wattline.scenario.objects import (
         Adaptive,
@@ -73,6 +102,7 @@ if _TYPE_CHECKING:
         Bounded,
         Budget,
         ClaimedConfiguration,
+        ClaimedOrder,
         ClaimedPlacement,
         Conservative,
         Counted,
@@ -103,10 +133,12 @@ if _TYPE_CHECKING:
     from wattline.site.importing import ImportedViews, import_views
     from wattline.studies.asking import study
     from wattline.traces import Trace, generate, read, write
+    from wattline.traces.summary import describe_trace
 
 __all__ = [
     "Adaptive",
     "AdaptiveConfiguration",
+    "Bill",
     "Block",
     "Bounded",
     "Budget",
@@ -114,9 +146,11 @@ __all__ = [
     "CapAdvice",
     "CapWritten",
     "ClaimedConfiguration",
+    "ClaimedOrder",
     "ClaimedPlacement",
     "Claims",
     "ClaimsImported",
+    "ClaimsLearnt",
     "ClaimsVerified",
     "Comparison",
     "ConfigurationAdvice",
@@ -128,11 +162,13 @@ __all__ = [
     "Easy",
     "EnergyPlan",
     "EnergyShare",
+    "EnergyStatus",
     "Example",
     "FairShare",
     "Fcfs",
     "FirstFit",
     "Fixed",
+    "Imported",
     "ImportedViews",
     "InputError",
     "JobAdvice",
@@ -141,8 +177,11 @@ __all__ = [
     "Lending",
     "Limits",
     "Machine",
+    "MeasuredAccount",
+    "MeasuredJob",
     "Multifactor",
     "Naive",
+    "NetRun",
     "NoBackfill",
     "NoLimit",
     "NodeClass",
@@ -176,11 +215,18 @@ __all__ = [
     "WattlineWarning",
     "Watts",
     "Wfp",
+    "account_bill",
+    "account_import",
+    "account_job",
     "account_run",
+    "account_show",
+    "advise",
     "advise_cap",
     "advise_job",
+    "bench",
     "bid",
     "check",
+    "check_views",
     "choose_claim",
     "compare",
     "compare_jobs",
@@ -188,6 +234,8 @@ __all__ = [
     "copy_examples",
     "describe_network",
     "describe_policy",
+    "describe_trace",
+    "energy_status",
     "event_table",
     "fairshare",
     "fit",
@@ -195,12 +243,17 @@ __all__ = [
     "import_claims",
     "import_views",
     "job_table",
+    "learn_claims",
+    "list_benchmarks",
     "list_claims",
     "list_examples",
+    "list_nets",
+    "list_placements",
     "list_policies",
     "load_scenario",
     "machine_view",
     "metrics",
+    "network_sensitivity",
     "open_books",
     "open_run",
     "place_jobs",
@@ -209,10 +262,12 @@ __all__ = [
     "predict",
     "procure",
     "read",
+    "read_sensors",
     "regulate",
     "replay",
     "report",
     "reserve_power",
+    "run_net",
     "set_power",
     "simulate",
     "study",
@@ -225,21 +280,34 @@ __all__ = [
 # Where each name lives, and what it is called there if not the same.
 _PLACES = {
     **dict.fromkeys((
-        "Claims", "ClaimsImported", "ClaimsVerified", "choose_claim", "import_claims",
-        "list_claims", "verify_claims"
+        "Claims", "ClaimsImported", "ClaimsLearnt", "ClaimsVerified", "choose_claim",
+        "import_claims", "learn_claims", "list_claims", "verify_claims"
     ), "wattline.advice.claims"),
-    "machine_view": "wattline.scenario.machine_views",
+    **dict.fromkeys(("check_views", "machine_view"), "wattline.scenario.machine_views"),
+    **dict.fromkeys(("NetRun", "list_nets", "run_net"), "wattline.advice.nets"),
+    **dict.fromkeys(("bench", "list_benchmarks"), "wattline.benchmarks._asking"),
+    "read_sensors": "wattline.live.found",
+    "describe_trace": "wattline.traces.summary",
     **dict.fromkeys((
         "CapWritten", "PowerNow", "power_status", "reserve_power", "set_power"
     ), "wattline.advice.power"),
     **dict.fromkeys((
         "BudgetTrial", "EnergyPlan", "plan_energy", "try_budget"
     ), "wattline.advice.energy"),
-    **dict.fromkeys(("PlacedJobs", "describe_network", "place_jobs"), "wattline.advice.network"),
+    "EnergyStatus": "wattline.analysis.budget_status",
+    "energy_status": "wattline.advice.energy_status",
+    **dict.fromkeys((
+        "PlacedJobs", "describe_network", "list_placements", "network_sensitivity", "place_jobs"
+    ), "wattline.advice.network"),
     **dict.fromkeys(("FairShare", "fairshare"), "wattline.advice.fairshare"),
     **dict.fromkeys(("RunAccount", "account_run"), "wattline.advice.account"),
+    **dict.fromkeys(("Bill", "account_bill"), "wattline.advice.bill"),
     **dict.fromkeys((
-        "CapAdvice", "JobAdvice", "Limits", "Sources", "advise_cap", "advise_job"
+        "Imported", "MeasuredAccount", "account_import", "account_show"
+    ), "wattline.advice.measured"),
+    **dict.fromkeys(("MeasuredJob", "account_job"), "wattline.advice.measured_job"),
+    **dict.fromkeys((
+        "CapAdvice", "JobAdvice", "Limits", "Sources", "advise", "advise_cap", "advise_job"
     ), "wattline.advice"),
     **dict.fromkeys(("PerJob", "compare_jobs"), "wattline.advice.per_job"),
     **dict.fromkeys(("ConfigurationAdvice", "configure"), "wattline.advice.configure"),
@@ -271,10 +339,10 @@ _PLACES = {
     "Scenario": "wattline.scenario.model",
     **dict.fromkeys((
         "Adaptive", "AdaptiveConfiguration", "Block", "Bounded", "Budget", "ClaimedConfiguration",
-        "ClaimedPlacement", "Conservative", "Counted", "Dvfs", "Easy", "EnergyShare", "Fcfs",
-        "FirstFit", "Fixed", "Largest", "Lending", "Machine", "Multifactor", "Naive",
-        "NoBackfill", "NoLimit", "NodeClass", "Requested", "Sjf", "Traditional", "Varied", "Wait",
-        "Watts", "Wfp"
+        "ClaimedOrder", "ClaimedPlacement", "Conservative", "Counted", "Dvfs", "Easy",
+        "EnergyShare", "Fcfs", "FirstFit", "Fixed", "Largest", "Lending", "Machine",
+        "Multifactor", "Naive", "NoBackfill", "NoLimit", "NodeClass", "Requested", "Sjf",
+        "Traditional", "Varied", "Wait", "Watts", "Wfp"
     ), "wattline.scenario.objects"),
     "open_books": "wattline.scenario.opening",
     "sweep": "wattline.scenario.sweep",

@@ -48,6 +48,13 @@ def test_a_page_that_shows_something_else_would_be_found() -> None:
         "peak 1 W"]
 
 
+@pytest.mark.parametrize("page", [*DOCS.rglob("*.md"), ROOT / "README.md"], ids=lambda p: p.name)
+def test_what_is_copied_from_a_page_can_be_pasted(page: Path) -> None:
+    prompts = [line for line in page.read_text(encoding="utf-8").splitlines()
+               if re.match(r"( {4})?\$ ", line)]
+    assert prompts == []
+
+
 @pytest.mark.parametrize("command", [each for each in in_tables(RECIPES) if "log.txt" not in each])
 def test_every_recipe_works(command: str) -> None:
     run(command)

@@ -22,8 +22,8 @@ PAGES = sorted(DOCS.rglob("*.md"))
 FOR_OTHERS = {
     "wattline.policies.plain",  # twins, for tests and readers
     # Joules from meters, for whoever has their readings in Python.
-    "wattline.account.attribution",
-    *(f"wattline.physics.metering.{name}" for name in ("counters", "reconciling", "samples")),
+    "wattline.physics.metering.reconciling",
+    *(f"wattline.account.measured.readers.{name}" for name in ("prometheus",)),
 }
 TEXTS = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 

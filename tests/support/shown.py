@@ -12,16 +12,17 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def shown(page: str) -> dict[str, list[str]]:
-    """Every `$ wattline ...` line of the code blocks with the lines that stand below it."""
+    """Every `wattline ...` line of the shell's blocks, the last of each with the output below it.
+
+    Commands stand in blocks of their own, so that what is copied can be pasted; the block of text
+    that follows has what the last of them prints.
+    """
     found: dict[str, list[str]] = {}
-    for block in blocks(page, ""):
-        command = None
-        for line in block.splitlines():
-            if line.startswith("$ "):
-                command = line.removeprefix("$ ")
-                found[command] = []
-            elif command is not None:
-                found[command].append(line)
+    pair = r"^```sh\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?"
+    for commands, output in re.findall(pair, page, re.DOTALL | re.MULTILINE):
+        typed = commands.replace("\\\n", " ").splitlines()
+        found |= {command: [] for command in typed}
+        found[typed[-1]] = output.splitlines()
     return {command: lines for command, lines in found.items() if command.startswith("wattline")}
 
 

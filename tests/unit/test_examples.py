@@ -64,3 +64,21 @@ def test_the_list_is_complete() -> None:
     said = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     there = {path.name for path in EXAMPLES.iterdir() if path.is_file()} - {"README.md"}
     assert set(re.findall(r"\]\(([\w.]+)\)", said)) == there
+
+
+@pytest.mark.parametrize(("name", "said"), [
+    ("regulation.toml", "a contract; `wattline regulate"), ("placement.toml", "wattline network"),
+    ("shares.toml", "`wattline fairshare RUN --shares"), ("slow_down.py", "it is Python"),
+    ("tour.ipynb", "it is a notebook"),
+])
+def test_what_is_no_scenario_says_what_reads_it(name: str, said: str) -> None:
+    with pytest.raises(wl.InputError, match="is no scenario: .*" + re.escape(said)):
+        wl.simulate(EXAMPLES / name)
+
+
+def test_links_of_the_examples_lead_to_files_that_are_copied_with_them() -> None:
+    for page in ("README.md", "tour.ipynb"):
+        links = re.findall(r"\]\(([^)#]+)", (EXAMPLES / page).read_text(encoding="utf-8"))
+        gone = [link for link in links if ("://" not in link and not (EXAMPLES / link).exists())
+                or link.startswith("..")]
+        assert gone == [], page

@@ -4,6 +4,7 @@ import pytest
 
 from wattline.model.errors import InputError
 from wattline.model.units import (
+    counted,
     fold_hosts,
     format_duration,
     format_energy,
@@ -99,3 +100,12 @@ def test_a_whole_number_has_neither_sign_nor_blanks():
         with pytest.raises(ValueError, match="3"):
             whole_number(text)
     assert plain_number(" -1.5e3 ") == -1500
+
+
+def test_one_of_a_kind_is_no_plural():
+    from wattline.model.machine import Machine, NodeClass
+    from wattline.scenario.machines import machine_words
+
+    assert [counted(number, "job") for number in (0, 1, 2000)] == ["0 jobs", "1 job", "2,000 jobs"]
+    node = NodeClass("node", cores=1, power_w_idle=90.0, power_w_active=300.0, power_w_off=0.0)
+    assert machine_words(Machine.uniform(64, node)).startswith("64 nodes of 1 core, each 90 W idle")

@@ -8,7 +8,7 @@ shares of a node and its rest add up to what its meter saw.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -64,60 +64,142 @@ class Held:
 class Node:
     """What attribution needs to know of a node."""
 
-    cores: float
+    cores: float = 0.0
+    """0 where that is not known: then its jobs hold all of it."""
     idle_w: float = 0.0
     """What it draws without any job; 0 where that is not known: then all of it is dynamic."""
     memory: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
+class Gpus:
+    """The GPUs of a node: the meter of each, and the stays that held it."""
+
+    meters: Mapping[int, Stretches] = field(default_factory=dict)
+    holders: Mapping[int, npt.NDArray[np.int64]] = field(default_factory=dict)
+    weight: FloatArray = field(default_factory=lambda: np.zeros(0))
+    """By what several stays share a GPU, per stay; alike where it is empty."""
+
+
+@dataclass(frozen=True, eq=False)
 class Shares:
     """Joules of each stay, and of nobody."""
 
+    nobody_j: float
+    nobody_covered_s: float
     energy_j: FloatArray
     idle_j: FloatArray
     """The part of them that is the node's idle power."""
     covered_s: FloatArray
     filled_j: FloatArray
-    nobody_j: float
-    nobody_covered_s: float
+
+
+@dataclass(frozen=True, eq=False)
+class CutShares:
+    """Joules of each stay in each interval that it was there in; and of each interval the rest."""
+
+    stay: npt.NDArray[np.int64]
+    interval: npt.NDArray[np.int64]
+    rest: Rest
+    energy_j: FloatArray
+    idle_j: FloatArray
+    covered_s: FloatArray
+    filled_j: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Rest:
+    """Per interval all that the meter saw, and of it what is no job's."""
+
+    metered_j: FloatArray
+    covered_s: FloatArray
+    filled_j: FloatArray
+    idle_j: FloatArray
+    """Idle power that no job held the node, the cores or the GPU for."""
+    unattributed_j: FloatArray
+    """Drawn above the idle power, where that is known, while no job was there."""
 
 
 def attribute(
     series: Stretches, held: Held, node: Node, *, rule: IdleRule = IdleRule.CORES,
-    gpus: Mapping[int, Stretches] | None = None,
-    gpu_holders: Mapping[int, npt.NDArray[np.int64]] | None = None,
+    gpus: Gpus | None = None,
 ) -> Shares:
-    """Divide what a node's meter saw, its GPUs included, among the stays of jobs on it.
-
-    `gpus` are the meters of its GPUs, `gpu_holders` of each the stays that held it.
-    """
+    """Divide what a node's meter saw, its GPUs included, among the stays of jobs on it."""
     parts = _Parts.of(series, held)
-    energy_j, idle_j, filled_j = (np.zeros(len(held)) for _ in range(3))
-    rest_j = parts.energy_j.copy()
-    for gpu, meter in (gpus or {}).items():
-        holders = np.asarray((gpu_holders or {}).get(gpu, ()), dtype=np.int64)
-        drawn_j = meter.between(parts.edge_s[:-1], parts.edge_s[1:]).energy_j
-        # A node's meter that lags, or is coarser, may show less than its GPUs for a moment.
-        drawn_j = np.minimum(drawn_j, rest_j)
-        rest_j -= drawn_j
-        mine = np.isin(parts.stay, holders)
-        np.add.at(energy_j, parts.stay[mine], _equally(parts, mine, drawn_j))
-    idle_part_j = np.minimum(node.idle_w * parts.lasts_s, rest_j)
-    weight = _idle_weight(held, node, rule)
-    own_idle_j = idle_part_j[parts.part] * _held_share(parts, weight)
-    own_dynamic_j = (rest_j - idle_part_j)[parts.part] * _used_share(parts, held)
-    np.add.at(energy_j, parts.stay, own_idle_j + own_dynamic_j)
-    np.add.at(idle_j, parts.stay, own_idle_j)
-    covered_s = np.zeros(len(held))
-    np.add.at(covered_s, parts.stay, parts.covered_s[parts.part])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        made_up = np.nan_to_num(parts.filled_j / parts.energy_j)[parts.part]
-    np.add.at(filled_j, parts.stay, (own_idle_j + own_dynamic_j) * made_up)
+    found = _Divided.of(parts, held, node, rule, gpus or Gpus())
     owned = np.bincount(parts.part, minlength=parts.lasts_s.size) > 0
-    return Shares(energy_j, idle_j, covered_s, filled_j,
-                  nobody_j=float(parts.energy_j.sum() - energy_j.sum()),
-                  nobody_covered_s=float(parts.covered_s[~owned].sum()))
+    return Shares(
+        float((found.rest_idle_j + found.rest_above_j).sum()),
+        float(parts.covered_s[~owned].sum()),
+        *_sums(parts.stay, len(held), found.energy_j, found.idle_j, parts.covered_s[parts.part],
+               found.filled_j))
+
+
+def attribute_between(
+    series: Stretches, held: Held, node: Node, edge_s: FloatArray, *,
+    rule: IdleRule = IdleRule.CORES, gpus: Gpus | None = None,
+) -> CutShares:
+    """The same, cut at these times: an interval lies between each two of them.
+
+    The first must not lie after the beginning of the series, nor the last before its end.
+    """
+    parts = _Parts.of(series, held, edge_s)
+    found = _Divided.of(parts, held, node, rule, gpus or Gpus())
+    count = edge_s.size - 1
+    of_part = np.clip(np.searchsorted(edge_s, parts.edge_s[:-1], side="right") - 1, 0, count - 1)
+    pair, at = np.unique(parts.stay * count + of_part[parts.part], return_inverse=True)
+    rest = Rest(*_sums(of_part, count, parts.energy_j, parts.covered_s, parts.filled_j,
+                       found.rest_idle_j, found.rest_above_j))
+    return CutShares(pair // count, pair % count, rest, *_sums(
+        at, pair.size, found.energy_j, found.idle_j, parts.covered_s[parts.part], found.filled_j))
+
+
+def _sums(
+    place: npt.NDArray[np.int64], size: int, *values: FloatArray
+) -> Iterator[FloatArray]:
+    """Each of these added up by place."""
+    for each in values:
+        yield np.bincount(place, each, size).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Divided:
+    """Joules per pair of part and stay, and per part those of nobody."""
+
+    energy_j: FloatArray
+    idle_j: FloatArray
+    filled_j: FloatArray
+    rest_idle_j: FloatArray
+    rest_above_j: FloatArray
+
+    @classmethod
+    def of(cls, parts: _Parts, held: Held, node: Node, rule: IdleRule, gpus: Gpus) -> _Divided:
+        size = parts.lasts_s.size
+        owned = np.bincount(parts.part, minlength=size) > 0
+        rest_j = parts.energy_j.copy()
+        gpu_j, unheld_j = np.zeros(parts.part.size), np.zeros(size)
+        for gpu, meter in gpus.meters.items():
+            # A node's meter that lags, or is coarser, may show less than its GPUs for a moment.
+            drawn_j = np.minimum(meter.along(parts.edge_s).energy_j, rest_j)
+            rest_j -= drawn_j
+            holders = np.asarray(gpus.holders.get(gpu, ()), dtype=np.int64)
+            share = _gpu_share(parts, holders, gpus.weight)
+            gpu_j += drawn_j[parts.part] * share
+            unheld_j += np.where(np.bincount(parts.part, share, size) > 0, 0.0, drawn_j)
+        idle_part_j = np.minimum(node.idle_w * parts.known_s, rest_j)
+        idle_share = _held_share(parts, held, node, rule)
+        idle_j = idle_part_j[parts.part] * idle_share
+        energy_j = gpu_j + idle_j + (
+            (rest_j - idle_part_j)[parts.part] * _used_share(parts, held))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            made_up = np.nan_to_num(parts.filled_j / parts.energy_j)[parts.part]
+        # Whoever is there has all that is drawn above idle; where nobody is, it is nobody's.
+        not_held = np.maximum(0.0, 1.0 - np.bincount(parts.part, idle_share, size))
+        known_idle_j = np.minimum(node.idle_w * parts.known_s, parts.energy_j)
+        alone_j = known_idle_j if node.idle_w > 0 else parts.energy_j
+        return cls(energy_j, idle_j, energy_j * made_up,
+                   np.where(owned, idle_part_j * not_held + unheld_j, alone_j),
+                   np.where(owned, 0.0, parts.energy_j - alone_j))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +210,8 @@ class _Parts:
     energy_j: FloatArray
     covered_s: FloatArray
     filled_j: FloatArray
+    known_s: FloatArray
+    """Seconds of each part for which there are joules, measured or filled."""
     part: npt.NDArray[np.int64]
     """With `stay`: each part with each stay that is there in it."""
     stay: npt.NDArray[np.int64]
@@ -137,40 +221,40 @@ class _Parts:
         return np.diff(self.edge_s)
 
     @classmethod
-    def of(cls, series: Stretches, held: Held) -> _Parts:
+    def of(cls, series: Stretches, held: Held, cut_s: FloatArray | None = None) -> _Parts:
         first, last = series.edge_s[0], series.edge_s[-1]
-        cuts = np.clip(np.concatenate([held.start_s, held.end_s]), first, last)
+        also = np.zeros(0) if cut_s is None else cut_s
+        cuts = np.clip(np.concatenate([held.start_s, held.end_s, also]), first, last)
         edges = np.unique(np.concatenate([[first, last], cuts]))
-        seen = series.between(edges[:-1], edges[1:])
+        seen = series.along(edges)
         begins = np.searchsorted(edges, np.clip(held.start_s, first, last))
         ends = np.searchsorted(edges, np.clip(held.end_s, first, last))
         counts = ends - begins
         stay = np.repeat(np.arange(len(held)), counts)
         offset = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         part = np.repeat(begins, counts) + offset
-        return cls(edges, seen.energy_j, seen.covered_s, seen.filled_j, part, stay)
+        return cls(edges, seen.energy_j, seen.covered_s, seen.filled_j,
+                   seen.covered_s + seen.filled_s, part, stay)
 
 
-def _idle_weight(held: Held, node: Node, rule: IdleRule) -> FloatArray:
-    """What each stay holds of the node, as a part of the whole; equal ones as 1 of infinitely."""
-    if rule is IdleRule.EQUAL:
-        return np.full(len(held), np.inf)
-    whole = node.cores if rule is IdleRule.CORES else node.memory
+def _held_share(parts: _Parts, held: Held, node: Node, rule: IdleRule) -> FloatArray:
+    """Of each part, what each stay has of the idle power; what is held by nobody is nobody's."""
+    size = parts.lasts_s.size
     mine = held.cores if rule is IdleRule.CORES else held.memory
-    if mine.size != len(held) or not whole > 0:
+    if rule is IdleRule.EQUAL:
+        mine = np.ones(len(held))
+    elif mine.size != len(held) or (rule is IdleRule.MEMORY and not node.memory > 0):
         raise InputError(f"idle power by {rule}: neither the node nor its jobs say how much of it "
                          "they hold")
-    return mine / whole
-
-
-def _held_share(parts: _Parts, weight: FloatArray) -> FloatArray:
-    """Of each part, what each stay has of the idle power; what is held by nobody is nobody's."""
-    equal = np.isinf(weight).all() and weight.size > 0
-    each = np.where(equal, 1.0, weight)[parts.stay]
-    held = np.bincount(parts.part, each, parts.lasts_s.size)
-    # Where more is given out than there is (oversubscription), all of it is theirs.
-    whole = held if equal else np.maximum(held, 1.0)
-    return each / whole[parts.part]
+    each = mine[parts.stay]
+    whole = np.bincount(parts.part, each, size)
+    known = {IdleRule.CORES: node.cores, IdleRule.MEMORY: node.memory}.get(rule, 0.0)
+    if known > 0:
+        # Where more is given out than there is (oversubscription), all of it is theirs.
+        return each / np.maximum(whole, known)[parts.part]
+    # Nobody knows how much the node has: what is held is all there is.
+    each = np.where(whole[parts.part] > 0, each, 1.0)
+    return each / np.bincount(parts.part, each, size)[parts.part]
 
 
 def _used_share(parts: _Parts, held: Held) -> FloatArray:
@@ -189,7 +273,12 @@ def _used_share(parts: _Parts, held: Held) -> FloatArray:
     return each / np.bincount(parts.part, each, size)[parts.part]
 
 
-def _equally(parts: _Parts, mine: npt.NDArray[np.bool_], drawn_j: FloatArray) -> FloatArray:
-    """What a GPU drew, to those that held it in each part; more than one share it alike."""
-    holders = np.bincount(parts.part[mine], minlength=parts.lasts_s.size)
-    return drawn_j[parts.part[mine]] / holders[parts.part[mine]]
+def _gpu_share(
+    parts: _Parts, holders: npt.NDArray[np.int64], weight: FloatArray
+) -> FloatArray:
+    """Of what a GPU draws in each part, what each stay has; several share it by their weight."""
+    each = np.isin(parts.stay, holders).astype(np.float64)
+    if weight.size:
+        each *= weight[parts.stay]
+    whole = np.bincount(parts.part, each, parts.lasts_s.size)[parts.part]
+    return np.divide(each, whole, out=np.zeros(each.size), where=whole > 0)

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 
-from sqlalchemy import Column, Float, Integer, Table, UniqueConstraint, delete, select
+from sqlalchemy import Column, Float, Integer, Table, UniqueConstraint, delete, inspect, select
 from sqlalchemy.orm import Session
 
-from wattline.account.store import Store, metadata, name_type
+from wattline.account.ledger import jobs
+from wattline.account.ledger import runs as ledger_runs
+from wattline.account.store import Store, metadata, name_type, shown_url
+from wattline.model.errors import InputError
 from wattline.physics.claims import Claim, ClaimBook, Measured, Setting, Verification
+from wattline.physics.claims.learning import Ended
 
 NO_CAP_W = 0.0
 """Stands in the table for "no cap": databases differ in what they think of infinity."""
@@ -42,6 +46,21 @@ counted = Table(
     *(Column(name, table.c[name].type, nullable=False) for name in KEY),
 )
 """Runs that claims were verified by, so that none counts twice."""
+
+
+def ended_jobs(store: Store) -> Iterator[Ended]:
+    """The jobs of the ledger's runs; a job is known by the content of its run and its number."""
+    with store.session() as session:
+        asked = select(ledger_runs.c.digest, jobs).join_from(jobs, ledger_runs)
+        there = inspect(session.connection()).has_table(jobs.name)
+        found = session.execute(asked.order_by(jobs.c.id)).all() if there else []
+        if not found:
+            raise InputError(f"{shown_url(store.url)} has no jobs in a ledger; enter runs with "
+                             "wattline account RUN --store")
+        for row in found:
+            yield Ended(f"{row.digest}/{row.job_id}/{row.restart}", row.application,
+                        row.node_class, row.nodes, row.end_s - row.start_s, row.energy_j,
+                        row.state, row.quality)
 
 
 class ClaimTable:

@@ -12,7 +12,7 @@ from wattline.account.nodes_held import UNKNOWN, NodesHeld, count_nodes
 from wattline.account.records import JobRecord, StepRecord
 from wattline.model.jobs import JobTable
 from wattline.model.run import EventKind, Run
-from wattline.model.signal import Signal
+from wattline.model.signal import FloatArray, Signal
 from wattline.model.states import WORDS, run_states
 
 _BEGIN = (EventKind.START, EventKind.RESUME)
@@ -20,7 +20,7 @@ _STOP = (EventKind.PAUSE, EventKind.END)
 CLOSE = 1e-6
 
 
-def records_of(run: Run) -> Iterator[JobRecord]:
+def records_of(run: Run, frequency_hz: FloatArray | None = None) -> Iterator[JobRecord]:
     """The jobs of a run, those that ran before those that never did.
 
     A job that was refused is CANCELLED, one that still waited at the end is PENDING, as `sacct` has
@@ -30,6 +30,7 @@ def records_of(run: Run) -> Iterator[JobRecord]:
     A job's power over time is read off the event log: each of its events changes the machine's
     power by what the job then draws more or less. Where that does not add up to the job's energy
     (nodes that boot, or are slowed together) its mean power stands for it, and the record says so.
+    `frequency_hz` is the mean frequency of each job, NaN where it is not known.
     """
     jobs, schedule = run.jobs, run.schedule
     held = NodesHeld(run)
@@ -56,6 +57,7 @@ def records_of(run: Run) -> Iterator[JobRecord]:
             state=states[row],
             energy_j=energy,
             node_runs=node_runs,
+            frequency_hz=float("nan") if frequency_hz is None else float(frequency_hz[row]),
             quality="simulated" if measured else "simulated, mean power",
             steps=steps,
         )

@@ -30,12 +30,10 @@ from sqlalchemy import (
 )
 
 from wattline.account.records import JobRecord
-from wattline.account.store import Store, metadata, name_type, shown_url
+from wattline.account.store import Store, long_text, metadata, name_type, shown_url
 from wattline.model.errors import InputError
 
 NAME = name_type()
-LONG_TEXT = 2**24 - 1
-"""A host list of tens of thousands of scattered nodes is longer than MariaDB's usual text."""
 
 runs = Table(
     "ledger_run", metadata,
@@ -58,7 +56,7 @@ jobs = Table(
       for name in ("user", "account", "partition", "application", "node_class", "state",
                    "quality")),
     *(Column(name, Integer, nullable=False) for name in ("nodes", "cores")),
-    Column("node_list", Text(LONG_TEXT), nullable=False),
+    Column("node_list", long_text(), nullable=False),
     *(Column(name, Float(53), nullable=False)
       for name in ("submit_s", "start_s", "end_s", "limit_s", "energy_j")),
     Column("frequency_hz", Float(53)),

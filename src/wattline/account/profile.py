@@ -27,10 +27,8 @@ from wattline.model.files import replacing
 from wattline.model.signal import FloatArray, Signal
 
 ENERGY_TYPE = np.dtype([("ElapsedTime", "<u8"), ("EpochTime", "<u8"), ("Power", "<u8")])
-CHUNK = 10
-"""Rows of a chunk in Slurm's own files."""
-MOST_NODES = 64
-"""Nodes of a large job differ in nothing here; so many are written, and the file says so."""
+CHUNK = 1024
+"""Rows of a chunk, which is packed as a whole."""
 
 
 def profile_path(folder: Path, user: str, job_id: int, restart: int = 0) -> Path:
@@ -40,12 +38,13 @@ def profile_path(folder: Path, user: str, job_id: int, restart: int = 0) -> Path
 
 def write_profile(
     record: JobRecord, folder: Path, *, epoch_s: float = 0.0, interval_s: float = 30.0,
-    nodes: Sequence[str] = (), most_nodes: int = MOST_NODES,
+    nodes: Sequence[str] = (),
 ) -> Path:
     """Write the profile of one job, sampled at its start, at an interval and at its end.
 
     A sample holds the mean power of a node since the sample before, as Slurm's plug-ins report
-    energy counters; so the joules of the profile are those of the job.
+    energy counters. Slurm has whole watts: what one sample is short of, the next ones make up, so
+    that the joules of the profile are those of the job but for half a watt of the last sample.
     """
     import h5py
 
@@ -60,10 +59,16 @@ def write_profile(
             group = file.create_group(f"Steps/{step.step_id}")
             group.attrs["Number of Nodes"] = np.int32(record.nodes)
             table = _energy_table(step, record.nodes, epoch_s, interval_s)
-            for index, name in enumerate(names[:most_nodes]):
+            series = None
+            for index, name in enumerate(names):
                 node = group.create_group(f"Nodes/{name}")
                 node.attrs.update(_attributes(record, index, name, epoch_s + step.start_s))
-                node.create_dataset("Energy", data=table, chunks=(CHUNK,), maxshape=(None,))
+                if series is None:
+                    series = node.create_dataset(
+                        "Energy", data=table, chunks=(min(CHUNK, table.size),), maxshape=(None,),
+                        compression="gzip", shuffle=True)
+                else:  # nodes do not differ in a simulation: the same table, kept once
+                    node["Energy"] = series
     return path
 
 
@@ -103,14 +108,32 @@ def _energy_table(
     step: StepRecord, nodes: int, epoch_s: float, interval_s: float
 ) -> np.ndarray[tuple[int], np.dtype[np.void]]:
     elapsed, power_w = samples(step.power_w, step.start_s, step.end_s, interval_s)
+    energy_j = power_w / nodes * np.diff(elapsed, prepend=0.0)
+    whole_s = np.round(np.concatenate([[0.0], elapsed]))
     # The first sample is what the job draws as it starts; no time has passed to take a mean of.
-    elapsed = np.concatenate([[0.0], elapsed])
-    power_w = np.concatenate([[step.power_w.at(step.start_s)], power_w])
-    table = np.empty(elapsed.size, dtype=ENERGY_TYPE)
-    table["ElapsedTime"] = np.round(elapsed)
-    table["EpochTime"] = np.round(epoch_s + step.start_s + elapsed)
-    table["Power"] = np.round(power_w / nodes)
+    first_w = round(step.power_w.at(step.start_s) / nodes)
+    table = np.empty(whole_s.size, dtype=ENERGY_TYPE)
+    table["ElapsedTime"] = whole_s
+    table["EpochTime"] = np.round(epoch_s + step.start_s) + whole_s
+    table["Power"] = [first_w, *whole_watts(energy_j, np.diff(whole_s), first_w)]
     return table
+
+
+def whole_watts(energy_j: FloatArray, lasts_s: FloatArray, before_w: int = 0) -> list[int]:
+    """Whole watts of samples whose joules add up: each makes up for what was rounded before it.
+
+    >>> whole_watts(np.full(4, 2.35 * 30), np.full(4, 30.0))
+    [2, 3, 2, 2]
+    """
+    found = []
+    owed_j = 0.0
+    for drawn_j, time_s in zip(energy_j.tolist(), lasts_s.tolist(), strict=True):
+        owed_j += drawn_j
+        if time_s > 0:
+            before_w = max(0, round(owed_j / time_s))
+        owed_j -= before_w * time_s
+        found.append(before_w)
+    return found
 
 
 def _attributes(record: JobRecord, index: int, name: str, start_s: float) -> dict[str, Any]:

@@ -65,17 +65,42 @@ def _frequency(line: Line) -> str:
     return "" if found is None else f"{found / 1e9:.2f}G"
 
 
+def _allocated(line: Line) -> str:
+    """As the resource manager has it, else what is known of it here."""
+    told = str(line.job.get("alloc_tres") or "")
+    if told or _never_ran(line.job):
+        return told
+    joules = line.value("energy_j")
+    energy = "" if joules is None else f"energy={round(float(joules))},"
+    return f"cpu={line.job['cores']},{energy}node={line.job['nodes']}"
+
+
 def _moment(line: Line, name: str) -> str:
-    """A time; of a job that never ran, what sacct writes instead."""
-    if line.job["state"] == NOT_STARTED:
+    """A time; of a job that never ran, or runs, what sacct writes instead."""
+    if line.job["state"] == NOT_STARTED or (name == "end_s" and line.job.get("runs")):
         return "Unknown"
     if _never_ran(line.job) and name == "start_s":
         return "None"
     return stamp(line.epoch_s + float(line.value(name)))
 
 
+def _energy(line: Line, written: Callable[[float], str]) -> str:
+    """Nothing where it is not known, which is not zero."""
+    energy_j = line.value("energy_j")
+    return "" if energy_j is None else written(float(energy_j))
+
+
+def _limit(job: Mapping[str, Any]) -> str:
+    return "" if job["limit_s"] is None else clock(float(job["limit_s"]))
+
+
+def _submit(line: Line) -> str:
+    submit_s = line.job["submit_s"]
+    return "Unknown" if submit_s is None else stamp(line.epoch_s + float(submit_s))
+
+
 def _mean_power(line: Line) -> str:
-    if line.elapsed_s <= 0:
+    if line.elapsed_s <= 0 or line.value("energy_j") is None:
         return ""
     return f"{float(line.value('energy_j')) / line.elapsed_s:.1f}"
 
@@ -116,16 +141,18 @@ FIELDS: Mapping[str, tuple[int, Callable[[Line], str]]] = {
     "NodeList": (15, lambda r: node_list(r.job)),
     "State": (10, lambda r: str(r.job["state"])),
     "ExitCode": (8, lambda r: _exit_code(r.job)),
-    "Submit": (19, lambda r: stamp(r.epoch_s + float(r.job["submit_s"]))),
+    "Submit": (19, _submit),
     "Start": (19, lambda r: _moment(r, "start_s")),
     "End": (19, lambda r: _moment(r, "end_s")),
     "Elapsed": (10, lambda r: clock(_whole_elapsed_s(r.value("start_s"), r.value("end_s")))),
     "ElapsedRaw": (10, lambda r: str(_whole_elapsed_s(r.value("start_s"), r.value("end_s")))),
-    "Timelimit": (10, lambda r: "" if r.step else clock(float(r.job["limit_s"]))),
+    "Timelimit": (10, lambda r: "" if r.step else _limit(r.job)),
     "CPUTimeRAW": (10, lambda r: str(int(r.elapsed_s * int(r.job["cores"])))),
     "AveCPUFreq": (10, _frequency),
-    "ConsumedEnergy": (14, lambda r: short_energy(float(r.value("energy_j")))),
-    "ConsumedEnergyRaw": (17, lambda r: str(round(float(r.value("energy_j"))))),
+    "ReqCPUFreq": (10, lambda r: str(r.job.get("asked_frequency") or "")),
+    "AllocTRES": (10, _allocated),
+    "ConsumedEnergy": (14, lambda r: _energy(r, short_energy)),
+    "ConsumedEnergyRaw": (17, lambda r: _energy(r, lambda energy_j: str(round(energy_j)))),
     # Ours: what sacct has no column for.
     "Restarts": (8, lambda r: "" if r.step else str(r.job["restart"])),
     "NodeClass": (10, lambda r: str(r.job["node_class"])),

@@ -7,14 +7,16 @@ table on `metadata` when it is imported, and `Store` creates the tables that are
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sqlalchemy import Engine, MetaData, String, Table, create_engine, event
-from sqlalchemy.dialects.mysql import VARCHAR
+from sqlalchemy import Engine, MetaData, String, Table, Text, create_engine, event
+from sqlalchemy.dialects.mysql import MEDIUMTEXT, VARCHAR
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
 from sqlalchemy.orm import Session, sessionmaker
@@ -24,6 +26,9 @@ from wattline.model.reading import is_file
 
 DEFAULT_URL = "sqlite:///wattline.db"
 WAIT_S = 60.0
+_CREATING_S = 5.0
+_AT_ONCE = re.compile("already exists|duplicate key|database is locked|Deadlock", re.IGNORECASE)
+_BUSY = re.compile("locked|lock wait timeout|deadlock", re.IGNORECASE)
 
 # Constraints have names, because MariaDB and PostgreSQL can alter only what has one.
 metadata = MetaData(
@@ -44,6 +49,14 @@ def name_type(length: int = 255) -> String:
     """
     exact = VARCHAR(length, charset="utf8mb4", collation="utf8mb4_bin")
     return String(length).with_variant(exact, "mysql", "mariadb")
+
+
+def long_text() -> Text:
+    """Text of any length, which MariaDB has only where it is asked for.
+
+    A host list of tens of thousands of scattered nodes is longer than its usual text.
+    """
+    return Text().with_variant(MEDIUMTEXT(), "mysql", "mariadb")
 
 
 class Store:
@@ -71,16 +84,23 @@ class Store:
 
     def create(self, *tables: Table) -> None:
         """Create what is missing: these tables, or all that are declared by now."""
-        try:
-            metadata.create_all(self.engine, tables=list(tables) or None)
-        except OperationalError as error:
-            raise InputError(
-                f"cannot open the store {shown_url(self.url)}: {_reason(error)}"
-            ) from error
-        except DBAPIError as error:
-            raise WattlineError(
-                f"the store {shown_url(self.url)} refused: {_reason(error)}"
-            ) from error
+        until_s = time.monotonic() + _CREATING_S
+        while True:
+            try:
+                metadata.create_all(self.engine, tables=list(tables) or None)
+                return
+            except DBAPIError as error:
+                # Another program may create the same tables at the same time.
+                if _AT_ONCE.search(_reason(error)) and time.monotonic() < until_s:
+                    time.sleep(0.1)
+                    continue
+                if isinstance(error, OperationalError):
+                    raise InputError(
+                        f"cannot open the store {shown_url(self.url)}: {_reason(error)}"
+                    ) from error
+                raise WattlineError(
+                    f"the store {shown_url(self.url)} refused: {_reason(error)}"
+                ) from error
 
     @contextmanager
     def session(self) -> Iterator[Session]:
@@ -89,7 +109,8 @@ class Store:
             with self._sessions() as session, session.begin():
                 yield session
         except DBAPIError as error:
-            busy = ", because another program writes to it" if "locked" in _reason(error) else ""
+            held = _BUSY.search(_reason(error))
+            busy = ", because another program writes to it" if held else ""
             raise WattlineError(f"the store {shown_url(self.url)} refused{busy}; nothing was "
                                 f"entered: {_reason(error)}") from error
 
@@ -186,6 +207,8 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
     # Readers must not wait for the writer: the live controller writes while people read.
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=NORMAL")
+    # 64 MiB instead of 2: indexes of a month's facts do not fit into less.
+    cursor.execute("PRAGMA cache_size=-65536")
     cursor.close()
 
 

@@ -139,8 +139,10 @@ def _enter(
     ledger: Ledger, run: Run, name: str, digest: str, epoch_s: float | None, replace_run: bool
 ) -> Entered:
     from wattline.account.from_run import left_out, records_of
+    from wattline.analysis.pace import mean_frequencies_hz
 
-    entered = ledger.add(name, records_of(run), machine=run.machine.name, energy_j=run.energy_j,
+    records = records_of(run, mean_frequencies_hz(run))
+    entered = ledger.add(name, records, machine=run.machine.name, energy_j=run.energy_j,
                          epoch_s=epoch_s or 0.0, digest=digest, replace=replace_run,
                          left_out=left_out(run), assumed=run.assumed)
     if entered.already and epoch_s is not None:

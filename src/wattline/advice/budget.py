@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import itertools
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,10 +17,12 @@ from wattline.model.machine import Machine
 from wattline.model.run import Outcome, Run
 from wattline.model.signal import FloatArray, Signal
 from wattline.physics.budget import EnergyBudget
+from wattline.physics.budget_terms import BudgetTerms
 from wattline.physics.powercap import PowerCap
 from wattline.policies.admission.adaptive_setup import Strategy, adaptive
-from wattline.policies.admission.budget_setup import budgeted
+from wattline.policies.admission.budget_setup import budgeted, periods_known
 from wattline.scenario.budget_notes import budget_kept
+from wattline.scenario.budget_room import without_room
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,24 +35,28 @@ class Comparison:
 
 
 def compare(
-    jobs: JobTable, machine: Machine, budget: EnergyBudget, *, periods: int | None = None,
-    strategy: Strategy = Strategy.DVFS,
+    jobs: JobTable, machine: Machine, budget: EnergyBudget, *,
+    strategy: Strategy = Strategy.DVFS, terms: BudgetTerms | None = None,
 ) -> Comparison:
-    """Three runs; a budget is kept for twice as many periods as the capped run takes.
+    """Three runs, the last under the budget.
 
     A job that runs on past its request could break the promise of a budget, so it is stopped there,
     and under the other limits too: all three do the same work.
     """
     length_s = budget.end_s - budget.start_s
-    shifted = replace(budget, start_s=float(jobs.submit_s[0]),
-                      end_s=float(jobs.submit_s[0]) + length_s)
+    start_s = float(jobs.submit_s[0])
+    cost = Signal(budget.cost.time_s + start_s, budget.cost.value, budget.cost.unit)
+    shifted = replace(budget, start_s=start_s, end_s=start_s + length_s, cost=cost)
     free = adaptive_run(jobs, machine, overrun="kill")
     capped = adaptive_run(jobs, machine, PowerCap(budget.mean_w), strategy, overrun="kill")
-    count = periods or 2 * math.ceil((capped.end_s - capped.start_s) / length_s)
-    admission = budgeted(machine, shifted, adaptive(machine, strategy=strategy, jobs=jobs), count)
-    limited = simulate(jobs, machine, composed(admission), Rules(overrun="kill"))
-    limited = replace(limited, budget=budget_kept(admission, limited))
-    return Comparison({"no limit": free, "constant cap": capped, "budget": limited}, shifted, count)
+    rules = Rules(overrun="kill")
+    admission = budgeted(machine, shifted, adaptive(machine, strategy=strategy, jobs=jobs),
+                         periods_known(shifted), terms)
+    limited = simulate(jobs, machine, composed(admission), rules)
+    kept = budget_kept(admission, limited, without_room(admission, limited, rules))
+    limited = replace(limited, budget=kept)
+    return Comparison({"no limit": free, "constant cap": capped, "budget": limited}, shifted,
+                      kept["periods"])
 
 
 def figures(
@@ -84,7 +90,7 @@ def excess_j(found: Comparison, run: Run) -> float:
     """The most that any period drew above the budget; 0 where all kept it."""
     length_s = found.budget.end_s - found.budget.start_s
     worst = 0.0
-    for period in range(found.periods):
+    for period in itertools.count():
         begin_s = found.budget.start_s + period * length_s
         if begin_s >= run.end_s:
             break

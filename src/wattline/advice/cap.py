@@ -11,19 +11,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wattline.advice.limits import Figures, Limits, broken
 from wattline.analysis.metrics import metrics
 from wattline.model.errors import InputError, warn
 from wattline.model.machine import Machine as RunMachine
 from wattline.model.run import Run
+from wattline.model.units import counted, format_power
 from wattline.policies.going_together import KEEPERS
 from wattline.scenario.build import Plan, plan
 from wattline.scenario.in_python import Source, asked
 from wattline.scenario.load import changed, validate
 from wattline.scenario.model import Scenario
 from wattline.scenario.objects import Machine
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TOLERANCE = 0.002
 """Bisection ends when two caps differ by this part of the peak."""
@@ -55,7 +59,7 @@ class CapChoice:
     remark: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CapAdvice:
     """The answer for all policies."""
 
@@ -66,6 +70,8 @@ class CapAdvice:
     limits: Limits
     choices: tuple[CapChoice, ...]
     assumed: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
+    """What must be known of the run without a cap, `assumed` included."""
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -75,6 +81,7 @@ class CapAdvice:
             "limits": dict(self.limits.given()),
             "policies": {choice.policy: self._choice(choice) for choice in self.choices},
             "assumed": list(self.assumed),
+            "remarks": list(self.remarks),
         }
 
     def _choice(self, choice: CapChoice) -> dict[str, Any]:
@@ -87,11 +94,34 @@ class CapAdvice:
                   "above_cap_s": each.above_cap_s, **vars(each.figures)} for each in choice.tried]
         return found | {"remark": choice.remark, "tried": tried}
 
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per power policy."""
+        import pandas as pd
+
+        rows = [{"policy": choice.policy, **self._choice(choice)} for choice in self.choices]
+        return pd.DataFrame(rows).drop(columns="tried").set_index("policy")
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{each.policy} {_watts(each.cap_w)}" for each in self.choices)
+        return f"CapAdvice({found}; the peak is {format_power(self.peak_w)})"
+
+    def _repr_html_(self) -> str:
+        from wattline.analysis.html_tables import html_table
+
+        rows = [(each.policy, _watts(each.cap_w),
+                 "" if each.cap_w is None else f"{each.cap_w / self.peak_w:.1%}", each.remark)
+                for each in self.choices]
+        return html_table(("power policy", "cap", "of peak", "remark"), rows, self.remarks)
+
     def plot(self, path: str | Path) -> Path:
         """Draw waiting over the cap, a line per policy; PNG or SVG by the name."""
         from wattline.advice.cap_plot import draw_caps
 
         return draw_caps(self, Path(path))
+
+
+def _watts(cap_w: float | None) -> str:
+    return "none" if cap_w is None else format_power(cap_w)
 
 
 def ratios(found: Figures, free: Figures) -> dict[str, float]:
@@ -145,9 +175,9 @@ def advise_cap(
         search = _Search(free_plan, name, limits.resolve(free), allow_code)
         choices.append(search.find(idle_w, free_run.power_w_peak, tolerance))
         report((place + 1) / len(policies))
-    warn((*free_run.remarks, *free_run.assumed))
+    warn(free_run.remarks)
     return CapAdvice(free_run.power_w_peak, idle_w, free, limits, tuple(choices),
-                     tuple(free_run.assumed))
+                     free_run.assumed, free_run.remarks)
 
 
 class _Search:
@@ -196,7 +226,8 @@ class _Search:
 def _reason(tried: Tried) -> str:
     """What is wrong with a cap."""
     if "refused" in tried.broken:
-        return f"{tried.figures.refused:,} jobs never run"
+        refused = tried.figures.refused
+        return f"{counted(refused, 'job')} never run{'s' * (refused == 1)}"
     return f"the limit on {' and '.join(tried.broken)} breaks"
 
 

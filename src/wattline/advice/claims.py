@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wattline.account.claim_table import ClaimTable
+from wattline.account.claim_table import ClaimTable, ended_jobs
 from wattline.account.store import Store, refuse_missing
 from wattline.model.errors import InputError, warn
 from wattline.physics.claims import (
@@ -19,6 +19,7 @@ from wattline.physics.claims import (
     read_claims,
     read_runs,
 )
+from wattline.physics.claims.learning import COMPLETED, Ended, measured
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,6 +114,13 @@ def import_claims(source: str | Path, store: str, *, replace_verified: bool = Fa
     """Put claims from a CSV file (or "npb", those of the package) into a store, all or none.
 
     Claims in the store that runs have verified stay, unless the file's rest on as many runs.
+
+    >>> import wattline as wl
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     found = wl.import_claims("npb", f"{folder}/claims.sqlite")
+    >>> found.verified_kept
+    0
     """
     book = npb_claims() if source == SHIPPED else read_claims(Path(source))
     remarks = () if source == SHIPPED else _unused(Path(source))
@@ -133,6 +141,16 @@ def verify_claims(source: str | Path, store: str = "") -> ClaimsVerified:
     """Compare claims with measured runs (CSV, same columns) and, in a store, correct them.
 
     A store counts each run once: by the column run_id, or by its figures where there is none.
+
+    >>> import wattline as wl
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "runs.csv"
+    ...     rows = wl.list_claims(application="CG.A").to_pandas()
+    ...     rows[["application", "node_class", "time_s", "energy_j"]].to_csv(file, index=False)
+    ...     found = wl.verify_claims(file)
+    >>> len(found.verified) == len(rows), found.corrected
+    (True, False)
     """
     runs = read_runs(Path(source))
     remarks = _unused(Path(source))
@@ -145,6 +163,49 @@ def verify_claims(source: str | Path, store: str = "") -> ClaimsVerified:
     verified = tuple(found)
     warn(remarks)
     return ClaimsVerified(verified, bool(store), len(runs) - len(verified), remarks)
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimsLearnt:
+    """What claims learnt from ended jobs, and which jobs taught nothing."""
+
+    verified: tuple[Verification, ...]
+    already_counted: int
+    left_out: dict[str, int]
+    """By reason."""
+    simulated: int
+    """Jobs whose joules a simulation gave: they teach what the model says."""
+    remarks: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"learnt": [_judged(each) for each in self.verified],
+                "already_counted": self.already_counted, "left_out": self.left_out,
+                "simulated": self.simulated}
+
+
+def learn_claims(store: str, *, ledger: str = "", ended: Iterable[Ended] | None = None
+                 ) -> ClaimsLearnt:
+    """Correct the claims of a store by jobs that have ended: those of a ledger, or any others.
+
+    Without `ledger` that of the same store is meant; `ended` are jobs from elsewhere. Only
+    completed jobs count, each once, however often they are read.
+    """
+    source = ledger or store
+    if ended is None:
+        refuse_missing(source)
+        with Store(source) as opened:
+            ended = list(ended_jobs(opened))
+    known = list(ended)
+    runs, left_out = measured(known)
+    simulated = sum(job.quality == "simulated" and job.state == COMPLETED for job in known)
+    with Store(store) as opened:
+        verified = tuple(ClaimTable(opened).record(runs))
+    remarks = [f"{count:,} jobs were left out: {reason}" for reason, count in left_out.items()]
+    if simulated:
+        remarks.append(f"the joules of {simulated:,} jobs are those of a simulation: they teach "
+                       "what its model says")
+    warn(tuple(remarks))
+    return ClaimsLearnt(verified, len(runs) - len(verified), left_out, simulated, tuple(remarks))
 
 
 def claim_row(claim: Claim) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.model.progress import Advance, silent
 from wattline.model.signal import Signal
-from wattline.model.units import parse_duration, parse_energy
+from wattline.model.units import counted, parse_duration, parse_energy
 from wattline.physics.budget import EnergyBudget, cost_of
 from wattline.physics.budget import plan as plan_of
 from wattline.policies.admission.adaptive_setup import Strategy
@@ -199,7 +199,7 @@ def _jobs(
     dropped = log.cleaning.count("too_large")
     lines = () if not dropped else (
         f"{dropped:,} job{'' if dropped == 1 else 's'} of the log dropped: larger than "
-        f"{machine.node_count:,} nodes of {cores:,} cores (--nodes, --cores)",)
+        f"{machine.node_count:,} nodes of {counted(cores, 'core')} (--nodes, --cores)",)
     return log.jobs, lines
 
 

@@ -84,6 +84,17 @@ def fit(
 
     The errors are of configurations that the model has not seen: it is trained on the part
     `train`. With `keep` a model of every point is made too, for `Fitted.save`.
+
+    >>> import wattline as wl
+    >>> from tempfile import TemporaryDirectory
+    >>> rows = [f"{n},{c},{cap},{4000 / (n * c) * (1 + 20 / cap)},{n * (60 + cap)}"
+    ...         for n in (8, 12, 16, 24, 32) for c in (4, 8, 12, 16) for cap in (51, 65, 80, 95)]
+    >>> with TemporaryDirectory() as folder:
+    ...     table = Path(folder) / "measured.csv"
+    ...     said = table.write_text("\\n".join(["nodes,cores,cap_w,time_s,power_w", *rows]))
+    ...     found = wl.fit(table, train="50%", keep=False)
+    >>> [each["configurations"] for each in found.to_dict()["applications"].values()]
+    [80]
     """
     said, tables = measured(table, app)
     share = part_of(train)

@@ -46,7 +46,10 @@ def advise_job(
 ) -> JobAdvice:
     """Every way to run an application that is known or predicted, and the best of them.
 
-        advise_job("EP.A", price=price_from("0.12EUR")).best["energy"]
+    >>> import wattline as wl
+    >>> found = wl.advise_job("CG.A")
+    >>> found.options[found.best["energy"]].node_class
+    'xeon'
     """
     if not 0 <= beta <= 1:
         raise InputError(f"--beta is {beta:g}, must lie between 0 and 1")

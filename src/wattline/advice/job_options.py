@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wattline.model.signal import Signal
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 BASES = ("measured", "claimed", "predicted")
 MEASURES = {"energy": "energy_j", "time": "time_s", "edp": "edp_js", "cost": "cost",
@@ -82,7 +86,7 @@ class Known:
     """What must be known of these figures: a sentence each."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class JobAdvice:
     """All options of a job, those that nothing beats, and the best by each measure."""
 
@@ -95,6 +99,11 @@ class JobAdvice:
     notes: tuple[str, ...] = ()
     currency: str | None = None
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What must be known of these figures: the notes, under the name that all answers use."""
+        return self.notes
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "application": self.application, "currency": self.currency,
@@ -104,6 +113,24 @@ class JobAdvice:
             "options": [option.as_dict() for option in self.options],
             "notes": list(self.notes),
         }
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per option."""
+        import pandas as pd
+
+        return pd.DataFrame([option.as_dict() for option in self.options])
+
+    def __repr__(self) -> str:
+        best = ", ".join(f"{name}: {self.options[at].label}" for name, at in self.best.items())
+        return f"JobAdvice({self.application!r}: {len(self.options)} options; best by {best})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(each.label)}</td><td>{each.time_s:.4g}</td>"
+            f"<td>{each.energy_j:.4g}</td><td>{escape(each.basis)}</td></tr>"
+            for each in self.options)
+        return ("<table><thead><tr><th>option</th><th>time s</th><th>energy J</th><th>known by</th>"
+                f"</tr></thead><tbody>{rows}</tbody></table>")
 
     def plot(self, path: str | Path) -> Path:
         """Draw time over energy; PNG, SVG or PDF by the name."""

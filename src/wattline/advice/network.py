@@ -88,3 +88,30 @@ def describe_network(machine: str | Path) -> dict[str, Any]:
     from wattline.network.describe import describe
 
     return describe(load_machine(str(machine)))
+
+
+def list_placements() -> dict[str, dict[str, str]]:
+    """The placements by name: what each does and what it needs of a network.
+
+    >>> import wattline as wl
+    >>> wl.list_placements()["simple"]["needs"]
+    'nodes'
+    """
+    from wattline.policies.placement.network.placements import PLACEMENTS
+
+    return {name: {"help": each.help, "needs": each.needs, "kind": each.kind}
+            for name, each in PLACEMENTS.items()}
+
+
+def network_sensitivity(profiles: str | Path | None = None) -> list[dict[str, Any]]:
+    """Which applications suffer from congestion, from MPI profiles (a file, or the shipped ones).
+
+    >>> import wattline as wl
+    >>> {row["name"]: row["sensitive"] for row in wl.network_sensitivity()}["HACC"]
+    True
+    """
+    from wattline.network.sensitivity import read_profiles, shipped_profiles
+
+    found = shipped_profiles() if profiles is None else read_profiles(Path(profiles))
+    names = ("name", "mpi", "collectives", "wait", "sendrecv", "test", "synchronizing", "sensitive")
+    return [{name: getattr(profile, name) for name in names} for profile in found.values()]

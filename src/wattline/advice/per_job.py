@@ -20,6 +20,7 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray
+from wattline.model.units import counted
 
 EQUAL_S = 1.0
 """Up to this change of its end nobody notices."""
@@ -125,8 +126,14 @@ class _Matched:
 def compare_jobs(first: Run, second: Run, names: tuple[str, str] = ("first", "second")) -> PerJob:
     """Compare two runs job by job.
 
-        found = compare_jobs(free, capped)
-        found.total.hurt, [group for group in found.groups["user"] if group.hurt]
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=30, nodes=32)
+    >>> machine = wl.Machine(nodes=32, node_idle_w=90, node_active_w=300)
+    >>> free, capped = (wl.simulate(trace, machine=machine, power=power)
+    ...                 for power in (None, wl.Dvfs(cap="70%")))
+    >>> found = wl.compare_jobs(free, capped)
+    >>> found.total.hurt > found.total.gained
+    True
     """
     rows = _match(first.jobs, second.jobs, names)
     if not rows[0].size:
@@ -259,10 +266,11 @@ def _notes(
             yield (f"{alone:,} of {size:,} jobs of {name} are not in the other run and are not "
                    "compared")
     if moved:
-        yield f"{moved:,} jobs were submitted at another time in the second run: is it another log?"
+        yield (f"{counted(moved, 'job')} {'was' if moved == 1 else 'were'} submitted at another "
+               "time in the second run: is it another log?")
     neither = int((~matched.ran_first & ~matched.ran_second).sum())
     if neither:
-        yield f"{neither:,} jobs ran in neither run"
+        yield f"{counted(neither, 'job')} ran in neither run"
     yield hours
 
 

@@ -91,6 +91,17 @@ def set_power(
     """Write the cap (from the start, or from a time on), the floor or the ramp into a scenario.
 
     `cap` is watts, per cent of what the machine can draw, or `"INFINITE"`.
+
+    >>> import wattline as wl
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "capped.toml"
+    ...     said = file.write_text('''policy = { power = "dvfs" }
+    ... trace = { generate = "lublin", jobs = 20 }
+    ... machine = { nodes = 32, node_idle_w = 90, node_active_w = 300 }''')
+    ...     found = wl.set_power(file, cap="8kW")
+    ...     wl.power_status(file).status.cap_w
+    8000.0
     """
     if cap is None and floor is None and change_rate is None:
         raise InputError("nothing to set: give --cap, --floor or --change-rate")
@@ -124,7 +135,20 @@ def reserve_power(
     scenario: str | Path, *, start: float | str, duration: float | str, watts: float | str,
     name: str = "", now: float | str = 0.0,
 ) -> CapWritten:
-    """Reserve watts in advance in a scenario's file: jobs are admitted only if they can be kept."""
+    """Reserve watts in advance in a scenario's file: jobs are admitted only if they can be kept.
+
+    >>> import wattline as wl
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "capped.toml"
+    ...     said = file.write_text('''policy = { power = "dvfs" }
+    ... trace = { generate = "lublin", jobs = 20 }
+    ... machine = { nodes = 32, node_idle_w = 90, node_active_w = 300 }''')
+    ...     capped = wl.set_power(file, cap="8kW")
+    ...     found = wl.reserve_power(file, start="1h", duration="30m", watts="2kW")
+    >>> [each.watts for each in found.plan.reservations]
+    [2000.0]
+    """
     path = Path(scenario)
     text, machine, before, remarks = _read(path)
     limits = Limits.of(machine)

@@ -12,7 +12,15 @@ from wattline.account.configuration_source import ConfigurationSource
 from wattline.model.errors import InputError, warn
 from wattline.model.units import part_of, plain_number, watts_of
 from wattline.physics.overprovisioning import best_by_nodes
-from wattline.physics.procurement import PARAMETERS, Budget, Comparison, Rack, Sweep, compare, sweep
+from wattline.physics.procurement import (
+    PARAMETERS,
+    Budget,
+    PurchaseComparison,
+    Rack,
+    Sweep,
+    compare,
+    sweep,
+)
 from wattline.physics.scaling import (
     PUBLISHED,
     BestTimes,
@@ -30,7 +38,7 @@ NODES_VALID = 48
 class Procurement:
     """Both machines, what their times come from, and where each parameter breaks even."""
 
-    result: Comparison
+    result: PurchaseComparison
     budget: Budget
     curve: Curve
     drawn: DrawnLine | None

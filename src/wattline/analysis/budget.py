@@ -1,4 +1,4 @@
-"""What is said of an energy budget that was not kept: which period, which job, by how much."""
+"""What is said of an energy budget: which period drew more, which job did it, by how much."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ MOST_NAMES = 10
 
 
 def budget_lines(run: Run) -> list[str]:
-    """A sentence for each period that drew more, and one for the jobs without a budget."""
+    """A sentence for each period that drew more, and what else must be known of the budget."""
     found = run.budget
     if not found:
         return []
     lines = [_over(run, found, over) for over in found["over"]]
-    if found["beyond_s"]:
-        lines.append(f"the run went on for {time_text(found['beyond_s'])} after the last planned "
-                     "period, where no budget holds")
-    if found["without"]:
-        names = [f"{_job(job)} ({energy_text(job['energy_j'])}, from "
-                 f"{time_text(job['start_s'] - run.start_s)} on)" for job in found["without"]]
-        lines.append("no period had room for " + _listed(names) + ", which started without a "
-                     "budget after the last planned period")
+    drew_more = sum(row["energy_j"] > row["budget_j"] * (1 + 1e-6)
+                    for row in found.get("by_period", ()) if "charged_j" in row)
+    if drew_more:
+        lines.append(f"{drew_more:,} of {found['periods']:,} periods drew more than their energy "
+                     "budget for jobs that an earlier period was charged with (carry = charge-now)")
+    planned = found.get("planned")
+    if planned is not None and planned < found["periods"]:
+        lines.append(f"prices are known for {planned:,} of {found['periods']:,} periods of the "
+                     f"energy budget; later ones are planned like period {planned:,}")
     return lines
 
 
@@ -36,17 +37,20 @@ def budget_rows(run: Run) -> Iterator[tuple[str, str, str, float, str]]:
         for job in over["jobs"]:
             energy_j = job["above_idle_j"]
             yield period, _job(job), f"{energy_text(energy_j)} above idle", energy_j, job["why"]
-    for job in run.budget.get("without", ()):
-        energy_j = job["energy_j"]
-        yield "none", _job(job), energy_text(energy_j), energy_j, "no period had room for it"
+    for job in run.budget.get("no_room", ()):
+        why = (f"{job['state']}: no period has room, the most that one gives is "
+               f"{energy_text(job['gives_j'])} above idle")
+        yield "none", _job(job), f"{energy_text(job['needs_j'])} above idle", job["needs_j"], why
 
 
 def _over(run: Run, found: Mapping[str, Any], over: Mapping[str, Any]) -> str:
     names = [f"{_job(job)} ({energy_text(job['above_idle_j'])} above idle; {job['why']})"
              for job in over["jobs"]]
     who = _listed(names) if names else "no job that was carried over or ran too long"
+    what = "was charged with" if "charged_j" in over else "drew"
+    energy_j = over.get("charged_j", over["energy_j"])
     return (f"period {over['period']} of {found['periods']} (from "
-            f"{time_text(over['start_s'] - run.start_s)} on) drew {energy_text(over['energy_j'])}, "
+            f"{time_text(over['start_s'] - run.start_s)} on) {what} {energy_text(energy_j)}, "
             f"{energy_text(over['excess_j'])} more than its energy budget: {who}")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from wattline.analysis.audit import TAKING, TOLERANCE, at_event, held_s, jobs_that
+from wattline.analysis.audit import TAKING, TOLERANCE, at_event, held_s
 from wattline.analysis.free_units import of_units
 from wattline.analysis.pace import due_s, steady
 from wattline.analysis.power_audits import changes_together
@@ -29,29 +29,48 @@ def budget(run: Run) -> Iterator[str]:
 
 
 def _starts(run: Run, promised: EnergyPeriods) -> Iterator[str]:
-    """At a start, what was drawn and what all may still draw by their requests is in the budget."""
-    if changes_together(run):
+    """At a start, what was drawn and what all may still draw by their requests is in the budget.
+
+    Of the period of the start and, where jobs may not be carried over, of the next one.
+    """
+    if changes_together(run) or promised.carry == "charge-now":
         return
     log, edge_s = run.events, promised.edge_s
     taking = np.flatnonzero(np.isin(log.kind, TAKING) & (log.time_s >= edge_s[0])
                             & (log.time_s < edge_s[-1]))
     time_s = np.unique(log.time_s[taking])
-    drawn_j = _drawn_j(run, time_s) - _drawn_j(run, edge_s[_period(edge_s, time_s)])
+    period = _period(edge_s, time_s)
+    drawn_j = _drawn_j(run, time_s) - _drawn_j(run, edge_s[period])
+    given_j = _given_j(promised, np.diff(_drawn_j(run, edge_s)))[period]
     without_jobs_w = _least_free_w(run)
     due, sure = due_s(run), steady(run)
-    ends_s = edge_s[_period(edge_s, time_s) + 1]
+    length_s = float(edge_s[1] - edge_s[0])
+    checks_next = promised.carry == "forbid" and promised.unspent == "expire"
     wrong = []
-    for (now_s, runs), end_s, so_far_j in zip(_running(run, time_s), ends_s, drawn_j, strict=True):
+    for (now_s, runs), end_s, so_far_j, has_j in zip(
+            _running(run, time_s), edge_s[period + 1], drawn_j, given_j, strict=True):
         above_w = _above_w(run, runs)
         # A job that is overdue may stay; of one that something else slows down nothing is sure.
-        until_s = np.where(due[runs] < now_s, end_s, np.minimum(due[runs], end_s))
+        until_s = np.where(due[runs] < now_s, end_s, due[runs])
         until_s = np.where(sure[runs] & np.isfinite(until_s), until_s, now_s)
-        ahead_j = without_jobs_w * (end_s - now_s) + float(np.dot(above_w, until_s - now_s))
-        if so_far_j + ahead_j > promised.energy_j * (1 + TOLERANCE):
+        here_s = np.minimum(until_s, end_s) - now_s
+        next_s = np.clip(until_s - end_s, 0.0, length_s)
+        here_j = so_far_j + without_jobs_w * (end_s - now_s) + float(np.dot(above_w, here_s))
+        next_j = without_jobs_w * length_s + float(np.dot(above_w, next_s)) if checks_next else 0.0
+        if here_j > has_j * (1 + TOLERANCE) or next_j > promised.energy_j * (1 + TOLERANCE):
             wrong.append(now_s)
     if wrong:
         rows = taking[np.isin(log.time_s[taking], wrong)]
-        yield f"a job starts for which its period has no joules left {at_event(run, rows)}"
+        yield f"a job starts for which a period has no joules left {at_event(run, rows)}"
+
+
+def _given_j(promised: EnergyPeriods, used_j: FloatArray) -> FloatArray:
+    """What each period has, with what the one before it left where that is kept."""
+    given_j = np.full(len(used_j), promised.energy_j)
+    if promised.unspent == "carry":
+        for at in range(1, len(given_j)):
+            given_j[at] += max(given_j[at - 1] - used_j[at - 1], 0.0)
+    return given_j
 
 
 def _running(run: Run, time_s: FloatArray) -> Iterator[tuple[float, IntArray]]:
@@ -81,28 +100,35 @@ def _least_free_w(run: Run) -> float:
 
 
 def _reported(run: Run, promised: EnergyPeriods) -> Iterator[str]:
-    """The run names the periods that drew more, with how much, and the jobs without a budget."""
+    """The run names the periods that drew more (or were charged with more), with how much."""
     if not run.budget:
         yield "the run has an energy budget, and does not say whether it was kept"
         return
-    edge_s = promised.edge_s
-    used_j = np.diff(_drawn_j(run, edge_s))
-    over = used_j > promised.energy_j * (1 + _REPORTED)
-    said = {int(each["period"]) - 1: float(each["energy_j"]) for each in run.budget["over"]}
+    charged = promised.carry == "charge-now"
+    used_j = _charged_j(run, promised) if charged else np.diff(_drawn_j(run, promised.edge_s))
+    given_j = _given_j(promised, used_j)
+    over = used_j > given_j + promised.energy_j * _REPORTED
+    word = "charged_j" if charged else "energy_j"
+    said = {int(each["period"]) - 1: float(each[word]) for each in run.budget["over"]}
     for period in sorted(set(np.flatnonzero(over).tolist()) ^ set(said)):
         what = "is reported as above its budget" if period in said else "is not reported"
         yield (f"period {period + 1} of the energy budget drew {float(used_j[period])!r} J of "
-               f"{promised.energy_j!r} J and {what}")
+               f"{float(given_j[period])!r} J and {what}")
     for period, energy_j in said.items():
         if over[period] and abs(energy_j - used_j[period]) > _REPORTED * energy_j:
             yield (f"period {period + 1} of the energy budget is said to have drawn "
                    f"{energy_j!r} J, the log gives {float(used_j[period])!r} J")
-    late = run.ran & (run.schedule.start_s >= edge_s[-1])
-    named = {(int(job["job_id"]), int(job["restart"])) for job in run.budget["without"]}
-    known = [pair in named for pair in zip(run.jobs.job_id.tolist(), run.jobs.restart.tolist(),
-                                           strict=True)]
-    yield from jobs_that(run, late != np.array(known, dtype=np.bool_),
-                         "are not reported rightly as without an energy budget")
+
+
+def _charged_j(run: Run, promised: EnergyPeriods) -> FloatArray:
+    """Of each period: idle nodes, and its jobs from their starts to their requested ends."""
+    edge_s = promised.edge_s
+    rows = np.flatnonzero(run.ran & (run.schedule.end_s > run.schedule.start_s))
+    time_s = due_s(run)[rows] - run.schedule.start_s[rows]
+    idle_j = float(of_units(run, lambda node: node.power_w_idle).sum()) * np.diff(edge_s)
+    jobs_j = np.bincount(_period(edge_s, run.schedule.start_s[rows]),
+                         _above_w(run, rows) * time_s, minlength=len(idle_j))
+    return np.asarray(idle_j + jobs_j)
 
 
 def _period(edge_s: FloatArray, time_s: FloatArray) -> IntArray:

@@ -33,7 +33,14 @@ _COUNTED = (EventKind.SUBMIT, EventKind.START, EventKind.END)
 
 
 def check(run: Run) -> list[str]:
-    """Every violation found, in the order of the checks; empty when the run is good."""
+    """Every violation found, in the order of the checks; empty when the run is good.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> run = wl.simulate(trace, machine=wl.Machine(nodes=32, node_idle_w=90, node_active_w=300))
+    >>> wl.check(run)
+    []
+    """
     broken = [*_lengths(run), *_log_order(run)]
     if broken:  # what follows would only stumble over the same stone
         return broken

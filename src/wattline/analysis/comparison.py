@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING, Any
 from wattline.analysis.metrics import metrics
 from wattline.analysis.naming import named_runs
 from wattline.analysis.result import Result, flattened, open_run
+from wattline.analysis.rundir import runs_below
 from wattline.analysis.summary import Row, compare_table, comparison
+from wattline.model.errors import InputError
 from wattline.model.run import Run
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from wattline.analysis.accessor import Plots
+
+
+Source = Run | str | Path
+"""A run, or the folder that it was saved to."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,7 +59,8 @@ class Comparison:
     def report(self, folder: str | Path = "report", pictures: str = "png") -> Path:
         """Write the HTML report that compares the runs; the path of its page.
 
-        `pictures` is the form of the files beside it: `png`, `svg` or `pdf`.
+        A name that ends in `.html` is that of the page, which is then written alone. `pictures` is
+        the form of the files beside it: `png`, `svg` or `pdf`.
         """
         from wattline.analysis.report import report
 
@@ -74,17 +81,18 @@ class Comparison:
     def _repr_html_(self) -> str:
         from wattline.analysis.html_tables import html_table
 
-        notes = [f"{name}: {line}" for name, run in self.runs.items()
-                 for line in (*run.assumed, *run.remarks)]
+        notes = [f"{name}: {line}" for name, run in self.runs.items() for line in run.remarks]
         return html_table(*comparison(list(self.runs), self.rows), notes)
 
 
 def compare(
-    runs: Run | str | Path | Iterable[Run | str | Path] | Mapping[str, Run | str | Path],
+    runs: Source | Iterable[Source] | Mapping[str, Source], *more: Source,
 ) -> Comparison:
     """Compare runs, or the run folders they were saved to, with the first of them.
 
-    Runs are called what their scenarios are; a mapping gives them other names.
+    They are given one after the other, as a list, or as a folder that has their folders in it.
+    Runs are called what their scenarios are, and what differs between those that are called the
+    same; a mapping gives them other names.
 
     >>> import wattline as wl
     >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
@@ -92,15 +100,20 @@ def compare(
     >>> wl.compare(sizes).to_pandas()["jobs.completed"].to_dict()
     {'32': 20, '64': 20}
     """
-    if isinstance(runs, (Run, str, Path)):
-        runs = [runs]
     if isinstance(runs, Mapping):
+        if more:
+            raise InputError("runs with names come in one mapping; leave the others out")
         named = named_runs({name: _opened(run) for name, run in runs.items()})
     else:
-        named = named_runs([_opened(run) for run in runs])
+        listed = [runs] if isinstance(runs, (Run, str, Path)) else list(runs)
+        named = named_runs([_opened(run) for each in (*listed, *more) for run in _below(each)])
     return Comparison({name: run if isinstance(run, Result) else Result.of(run)
                        for name, run in named.items()})
 
 
-def _opened(run: Run | str | Path) -> Run:
+def _below(run: Source) -> list[Source]:
+    return [*runs_below(run)] if isinstance(run, (str, Path)) else [run]
+
+
+def _opened(run: Source) -> Run:
     return open_run(run) if isinstance(run, (str, Path)) else run

@@ -12,6 +12,7 @@ from wattline.analysis.budget import budget_lines
 from wattline.analysis.summary import energy_text, lookup, number_text, power_text, time_text
 from wattline.model.run import Run
 from wattline.model.signal import Signal
+from wattline.model.units import counted
 
 _LAST_DATE_S = 253_402_300_800.0
 """The end of the year 9999, after which Python has no dates."""
@@ -31,9 +32,10 @@ def date_text(unix_s: float) -> str:
 
 def sentences(run: Run, figures: Mapping[str, Any]) -> list[str]:
     """The workload, the machine, the rules and what came of it."""
-    return [_workload(run), *_machine(run), *_policy(run), _cap(run), *_result(run, figures),
-            *(f"{said[:1].upper()}{said[1:].rstrip('.')}."
-              for said in (*run.assumed, *run.remarks))]
+    said = (f"{line[:1].upper()}{line[1:].rstrip('.')}." for line in run.remarks)
+    # A budget that was not kept is a result and a remark: it is said once.
+    return list(dict.fromkeys((_workload(run), *_machine(run), *_policy(run), _cap(run),
+                               *_result(run, figures), *said)))
 
 
 def fields(scenario: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
@@ -53,12 +55,12 @@ def _workload(run: Run) -> str:
     if not count:
         return "The log has no jobs."
     first_s, last_s = float(run.jobs.submit_s[0]), float(run.jobs.submit_s[-1])
-    text = f"{count:,} jobs, submitted over {time_text(last_s - first_s)}"
+    text = f"{counted(count, 'job')}, submitted over {time_text(last_s - first_s)}"
     origin_s = unix_start_s(run)
     if origin_s is not None:
         text += f" ({date_text(origin_s + first_s)} to {date_text(origin_s + last_s)})"
     users = np.unique(run.jobs.user[run.jobs.user >= 0]).size
-    return text + (f" by {users:,} users." if users else ".")
+    return text + (f" by {counted(users, 'user')}." if users else ".")
 
 
 def _machine(run: Run) -> Iterator[str]:
@@ -124,7 +126,7 @@ def _result(run: Run, figures: Mapping[str, Any]) -> Iterator[str]:
     counts = figures["jobs"]
     ran = counts["total"] - counts["not_run"]
     text = "All jobs ran" if not counts["not_run"] else (
-        f"{ran:,} jobs ran, {counts['not_run']:,} never did")
+        f"{counted(ran, 'job')} ran, {counts['not_run']:,} never did")
     if counts["killed"]:
         text += f"; {counts['killed']:,} were killed at their requested time"
     if ran:

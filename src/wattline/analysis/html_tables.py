@@ -22,5 +22,4 @@ def html_table(headers: Sequence[str], rows: Iterable[Sequence[str]], notes: Ite
 
 def run_html(run: Run) -> str:
     """The figures that people look at first, and what they rest on."""
-    return html_table((run.name, ""), summary_rows(metrics(run), run),
-                      (*run.assumed, *run.remarks))
+    return html_table((run.name, ""), summary_rows(metrics(run), run), run.remarks)

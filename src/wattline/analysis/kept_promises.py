@@ -22,7 +22,8 @@ def to_plain(promises: Promises) -> dict[str, Any]:
     budget, ladder = promises.budget, promises.frequencies
     plain: dict[str, Any] = {"keeps_cap": bool(promises.keeps_cap), "windows": promises.windows}
     if budget is not None:
-        plain["budget"] = {"energy_j": float(budget.energy_j), "edge_s": budget.edge_s}
+        plain["budget"] = {"energy_j": float(budget.energy_j), "edge_s": budget.edge_s,
+                           "carry": budget.carry, "unspent": budget.unspent}
     if ladder is not None:
         plain["frequencies"] = {name: getattr(ladder, name) for name in _LADDER}
         # JSON has no infinity: no frequency at all is high enough.
@@ -36,7 +37,8 @@ def from_plain(plain: Mapping[str, Any], ranges: Mapping[str, Any]) -> Promises:
         keeps_cap=bool(plain.get("keeps_cap", False)),
         windows=tuple((float(a), float(b)) for a, b in plain.get("windows", ())),
         budget=None if budget is None else EnergyPeriods(
-            budget["energy_j"], np.array(budget["edge_s"], dtype=np.float64)),
+            budget["energy_j"], np.array(budget["edge_s"], dtype=np.float64),
+            budget.get("carry", "allow"), budget.get("unspent", "expire")),
         frequencies=None if ladder is None else Frequencies(
             **{name: np.array(ladder[name], dtype=np.float64) for name in _LADDER},
             **{name: ranges[column] for name, column in RANGES.items()},

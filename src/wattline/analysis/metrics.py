@@ -60,7 +60,14 @@ def job_figures(run: Run) -> JobFigures:
 
 
 def metrics(run: Run) -> dict[str, Any]:
-    """All metrics of a run. A figure that does not exist (no job ran, no cap) is NaN."""
+    """All metrics of a run. A figure that does not exist (no job ran, no cap) is NaN.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> run = wl.simulate(trace, machine=wl.Machine(nodes=32, node_idle_w=90, node_active_w=300))
+    >>> wl.metrics(run)["jobs"]["completed"]
+    20
+    """
     jobs = job_figures(run)
     makespan_s = _makespan_s(run, jobs)
     span_s = run.end_s - run.start_s

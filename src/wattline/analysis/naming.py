@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 
+from wattline.analysis.describe import fields
 from wattline.model.errors import InputError
 from wattline.model.run import Run
+
+MOST_DIFFERENCES = 3
+"""So many fields tell runs apart in their names; the report has all."""
 
 
 def named_runs(runs: Run | Iterable[Run] | Mapping[str, Run]) -> dict[str, Run]:
@@ -16,8 +20,8 @@ def named_runs(runs: Run | Iterable[Run] | Mapping[str, Run]) -> dict[str, Run]:
         found = {str(name): run for name, run in runs.items()}
     else:
         found = {}
-        for run in runs:
-            name = run.name if isinstance(run, Run) else "run"
+        listed = list(runs)
+        for run, name in zip(listed, _names(listed), strict=True):
             found[unique_name(name, found)] = run
     for run in found.values():
         if not isinstance(run, Run):
@@ -26,6 +30,30 @@ def named_runs(runs: Run | Iterable[Run] | Mapping[str, Run]) -> dict[str, Run]:
     if not found:
         raise InputError("there is no run; give at least one")
     return found
+
+
+def _names(runs: Sequence[object]) -> list[str]:
+    """What each run is called, with what differs where several are called the same."""
+    names = [run.name if isinstance(run, Run) else "run" for run in runs]
+    found = list(names)
+    for name in set(names):
+        alike = [at for at, each in enumerate(names) if each == name]
+        said = [dict(fields(run.scenario)) for at in alike if isinstance(run := runs[at], Run)]
+        if len(said) < 2 or len(said) < len(alike):
+            continue
+        places = dict.fromkeys(place for each in said for place in each)
+        differ = [place for place in places if len({each.get(place) for each in said}) > 1]
+        for at, each in zip(alike, said, strict=True):
+            special = ", ".join(f"{_last(place)} {each.get(place, 'none')}"
+                                for place in differ[:MOST_DIFFERENCES])
+            found[at] = f"{name}: {special}" if special else name
+    return found
+
+
+def _last(place: str) -> str:
+    """`policy.power.name` is the power, `machine.nodes` the nodes."""
+    parts = place.split(".")
+    return parts[-2] if parts[-1] == "name" and len(parts) > 1 else parts[-1]
 
 
 def unique_name(name: str, taken: Container[str]) -> str:

@@ -56,16 +56,28 @@ def speeds(run: Run) -> FloatArray:
 
     A job whose frequency changed while it ran counts each one for as long as it had it.
     """
-    speed, last_s, worked_s = (np.full(len(run.jobs), value) for value in (1.0, np.nan, 0.0))
-    for time_s, job, progress in _changes(run):
+    ladder = run.promises.frequencies
+    return _means(run, np.zeros(0) if ladder is None else ladder.speed, 1.0)
+
+
+def mean_frequencies_hz(run: Run) -> FloatArray:
+    """Mean frequency of each job by the same; NaN where nobody can tell."""
+    ladder = run.promises.frequencies
+    return _means(run, np.zeros(0) if ladder is None else ladder.frequency_hz, np.nan)
+
+
+def _means(run: Run, by_level: FloatArray, otherwise: float) -> FloatArray:
+    """Mean over the time of each job of what its levels have; otherwise that where unknown."""
+    now, last_s, sums = (np.full(len(run.jobs), value) for value in (otherwise, np.nan, 0.0))
+    for time_s, job, level in _changes(run):
         if not np.isnan(last_s[job]):
-            worked_s[job] += speed[job] * (time_s - last_s[job])
-        speed[job], last_s[job] = progress, time_s
+            sums[job] += now[job] * (time_s - last_s[job])
+        now[job], last_s[job] = by_level[level], time_s
     schedule = run.schedule
     with np.errstate(invalid="ignore", divide="ignore"):
-        whole_s = worked_s + speed * (schedule.end_s - last_s)
-        mean = whole_s / (schedule.end_s - schedule.start_s)
-    return np.where(changed(run) & np.isfinite(mean), mean, speed)
+        whole = sums + now * (schedule.end_s - last_s)
+        mean = whole / (schedule.end_s - schedule.start_s)
+    return np.where(changed(run) & np.isfinite(mean), mean, now)
 
 
 def changed(run: Run) -> Flags:
@@ -76,10 +88,9 @@ def changed(run: Run) -> Flags:
     return times > 1
 
 
-def _changes(run: Run) -> list[tuple[float, int, float]]:
-    """When a job took which speed, by its power."""
-    ladder = run.promises.frequencies
-    if ladder is None:
+def _changes(run: Run) -> list[tuple[float, int, int]]:
+    """When a job took which level, by its power."""
+    if run.promises.frequencies is None:
         return []
     seen = levels(run)
     rows = np.flatnonzero(seen.known & seen.found.any(axis=1))
@@ -87,7 +98,7 @@ def _changes(run: Run) -> list[tuple[float, int, float]]:
     row = seen.row[rows]
     order = np.argsort(row, kind="stable")
     return list(zip(run.events.time_s[row][order].tolist(), run.events.job[row][order].tolist(),
-                    ladder.speed[top][order].tolist(), strict=True))
+                    top[order].tolist(), strict=True))
 
 
 def due_s(run: Run) -> FloatArray:

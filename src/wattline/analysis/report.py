@@ -35,8 +35,19 @@ def report(
 ) -> Path:
     """Write the page and its pictures into a folder; the path of the page.
 
+    A name that ends in `.html` is that of the page, which is then written alone.
+
     `advance` is told how far the work has come, from 0 to 1; `pictures` is the form of the files
     beside the page: `png`, `svg` or `pdf`.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> run = wl.simulate(trace, machine=wl.Machine(nodes=32, node_idle_w=90, node_active_w=300))
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     page = wl.report(run, f"{folder}/report")
+    >>> page.name
+    'index.html'
     """
     if pictures not in FORMS:
         raise InputError(f"pictures are {', '.join(FORMS)}, not '{pictures}'")
@@ -54,18 +65,20 @@ def report(
         drawn = map_picture(run, runs, suffix).drawn(pictures)
         sections.append(_run_section(name, run, figures[name], drawn))
         tell(0.6 + 0.35 * (number + 1) / len(runs))
-    page = _render(runs, figures, common, sections)
-    _write(Path(folder), page, [*common, *(section["map"] for section in sections)])
+    target, alone = Path(folder), Path(folder).suffix.lower() in (".html", ".htm")
+    beside = [] if alone else [*common, *(section["map"] for section in sections)]
+    written = target if alone else target / PAGE
+    _write(written, _render(runs, figures, common, sections, alone), beside)
     tell(1.0)
-    return Path(folder) / PAGE
+    return written
 
 
 def _write(target: Path, page: str, pictures: Iterable[Picture]) -> None:
     try:
-        target.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
         for picture in pictures:
-            write_whole(target / picture.file, picture.content)
-        write_whole(target / PAGE, page)
+            write_whole(target.parent / picture.file, picture.content)
+        write_whole(target, page)
     except OSError as error:
         raise InputError(f"cannot write the report to {target}: {error.strerror}") from error
 
@@ -83,7 +96,8 @@ def _run_section(name: str, run: Run, figures: Mapping[str, Any],
 
 
 def _render(runs: Mapping[str, Run], figures: Mapping[str, Mapping[str, Any]],
-            common: Sequence[Picture], sections: Sequence[Mapping[str, Any]]) -> str:
+            common: Sequence[Picture], sections: Sequence[Mapping[str, Any]],
+            alone: bool) -> str:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
@@ -99,6 +113,7 @@ def _render(runs: Mapping[str, Run], figures: Mapping[str, Mapping[str, Any]],
     return template.render(
         title=names[0] if len(names) == 1 else f"{len(names)} runs compared",
         names=names,
+        alone=alone,
         rows=[(row, summary_cells(row, unlike)) for row in rows],
         unlike=[name for name, differs in zip(names, unlike, strict=True) if differs],
         shared_cap=_shares_cap(runs),

@@ -20,6 +20,9 @@ from wattline.analysis.summary import (
 )
 from wattline.model.run import Run
 
+MOST_PERIODS = 400
+"""So many periods of an energy budget stand in a report; `metrics.json` has them all."""
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -60,6 +63,9 @@ def tables(run: Run, figures: Mapping[str, Any]) -> Iterator[Table]:
             Cell(row["user"]) for row in figures["by_user"]])
     if len(figures["by_class"]) > 1:
         yield _class_table(figures["by_class"])
+    periods = run.budget.get("by_period", ())[:MOST_PERIODS]
+    if periods:
+        yield _period_table(run, periods)
     named = list(budget_rows(run))
     if named:
         yield _table("Beyond the energy budget", [
@@ -68,6 +74,20 @@ def tables(run: Run, figures: Mapping[str, Any]) -> Iterator[Table]:
             ("Energy", [Cell(row[2], row[3]) for row in named]),
             ("Why", [Cell(row[4]) for row in named]),
         ])
+
+
+def _period_table(run: Run, rows: Sequence[Mapping[str, Any]]) -> Table:
+    count = run.budget["periods"]
+    title = "Energy budget by period"
+    title += "" if count == len(rows) else f", the first {len(rows):,} of {count:,}"
+    charged = [row["charged_j"] for row in rows if "charged_j" in row]
+    return _table(title, [
+        ("Period", [_count(row["period"]) for row in rows]),
+        _column("Begins", TIME, [row["start_s"] - run.start_s for row in rows]),
+        _column("Budget", ENERGY, [row["budget_j"] for row in rows]),
+        _column("Drawn", ENERGY, [row["energy_j"] for row in rows]),
+        *([_column("Charged", ENERGY, charged)] if charged else []),
+    ])
 
 
 def _class_table(rows: Sequence[Mapping[str, Any]]) -> Table:

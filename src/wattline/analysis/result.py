@@ -7,12 +7,33 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wattline.model.jobs import JobTable
 from wattline.model.run import Run
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from wattline.analysis.accessor import Plots
+
+
+class JobsOfRun(JobTable):
+    """The jobs of a run as they were given; called, the table of what became of them."""
+
+    run: Run
+
+    @classmethod
+    def of(cls, run: Run) -> JobsOfRun:
+        columns = {each.name: getattr(run.jobs, each.name) for each in fields(JobTable)}
+        given = cls(**columns)
+        # Frozen, like every table; and its run is a plain one, which leads back to no other run.
+        object.__setattr__(given, "run", Run(**_parts(run) | {"jobs": JobTable(**columns)}))
+        return given
+
+    def __call__(self) -> pa.Table:
+        """One row per job, as an Arrow table: `.to_pandas()` makes a DataFrame."""
+        from wattline.analysis.tables import job_table
+
+        return job_table(self.run)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,14 +47,22 @@ class Result(Run):
     Result('lublin seed 1': 20 of 20 jobs ran on 32 nodes; 32.4 kWh, peak 6.24 kW)
     >>> run.metrics()["wait_s"]["mean"] == run.metrics(flat=True)["wait_s.mean"]
     True
-    >>> run.job_table().num_rows
+    >>> float(run.jobs().to_pandas()["wait_s"].max())
+    0.0
+    >>> len(run.jobs)
     20
     """
+
+    jobs: JobsOfRun
+
+    def __post_init__(self) -> None:
+        # A run that is changed with `replace` tells of itself, not of the run that it was.
+        object.__setattr__(self, "jobs", JobsOfRun.of(self))
 
     @classmethod
     def of(cls, run: Run) -> Result:
         """The same run, with the questions."""
-        return cls(**{each.name: getattr(run, each.name) for each in fields(Run)})
+        return cls(**_parts(run))
 
     def metrics(self, *, flat: bool = False) -> dict[str, Any]:
         """All figures of the run; docs/metrics.md defines each one.
@@ -44,12 +73,6 @@ class Result(Run):
         from wattline.analysis.metrics import metrics
 
         return flattened(metrics(self)) if flat else metrics(self)
-
-    def job_table(self) -> pa.Table:
-        """One row per job, as an Arrow table: `.to_pandas()` makes a DataFrame."""
-        from wattline.analysis.tables import job_table
-
-        return job_table(self)
 
     def event_table(self) -> pa.Table:
         """One row per event, as an Arrow table."""
@@ -67,7 +90,8 @@ class Result(Run):
     def report(self, folder: str | Path = "report", pictures: str = "png") -> Path:
         """Write the HTML report into a folder; the path of its page.
 
-        `pictures` is the form of the files beside it: `png`, `svg` or `pdf`.
+        A name that ends in `.html` is that of the page, which is then written alone. `pictures` is
+        the form of the files beside it: `png`, `svg` or `pdf`.
         """
         from wattline.analysis.report import report
 
@@ -90,6 +114,10 @@ class Result(Run):
         from wattline.analysis.html_tables import run_html
 
         return run_html(self)
+
+
+def _parts(run: Run) -> dict[str, Any]:
+    return {each.name: getattr(run, each.name) for each in fields(Run)}
 
 
 def open_run(folder: str | Path) -> Result:

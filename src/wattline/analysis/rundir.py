@@ -105,6 +105,13 @@ def is_run(folder: Path | str) -> bool:
     return isinstance(found, dict) and found.get("format") == FORMAT
 
 
+def runs_below(path: Path | str) -> list[str]:
+    """The folders of runs in a folder that is none itself, by name; all else as it is."""
+    if not Path(path).is_dir() or is_run(path):
+        return [str(path)]
+    return sorted(str(each) for each in Path(path).iterdir() if is_run(each)) or [str(path)]
+
+
 def _write_files(run: Run, folder: Path, figures: Mapping[str, Any]) -> None:
     import tomli_w
 
@@ -195,9 +202,9 @@ def _read_run(folder: Path, manifest: Mapping[str, Any]) -> Run:
         scenario=tomllib.loads((folder / "scenario.toml").read_text(encoding="utf-8")),
         notes={name: math.nan if value is None else value
                for name, value in manifest["notes"].items()},
-        # Runs of earlier versions say neither.
+        # Runs of earlier versions say neither, or have among the remarks nothing that is assumed.
         assumed=tuple(manifest.get("assumed", ())),
-        remarks=tuple(manifest.get("remarks", ())),
+        remarks=tuple(dict.fromkeys((*manifest.get("remarks", ()), *manifest.get("assumed", ())))),
         budget=manifest.get("budget", {}),
         configurations=(tables.configurations_from(_read_table(chosen))
                         if chosen.name in files else {}),

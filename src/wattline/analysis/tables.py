@@ -36,6 +36,12 @@ def job_table(run: Run) -> pa.Table:
     """One row per job: what the log said and what happened to it.
 
     Codes stay in their columns (`user`); where the log has names they follow as `user_name`.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> run = wl.simulate(trace, machine=wl.Machine(nodes=32, node_idle_w=90, node_active_w=300))
+    >>> wl.job_table(run).column_names[:4]
+    ['job_id', 'submit_s', 'start_s', 'end_s']
     """
     jobs, schedule = run.jobs, run.schedule
     columns: dict[str, Any] = {
@@ -61,7 +67,14 @@ def job_table(run: Run) -> pa.Table:
 
 
 def event_table(run: Run) -> pa.Table:
-    """One row per event, in the order in which they happened."""
+    """One row per event, in the order in which they happened.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> run = wl.simulate(trace, machine=wl.Machine(nodes=32, node_idle_w=90, node_active_w=300))
+    >>> wl.event_table(run).num_rows == len(run.events)
+    True
+    """
     log = run.events
     return _table({
         "time_s": _column(log.time_s),

@@ -41,12 +41,12 @@ def measure(progress: Advance) -> dict[str, Any]:
 
 def _runs(laboratory: Any) -> dict[str, Any]:
     """One simulation of the whole log for each order and method."""
-    from wattline.studies.puppet.runs import ORDERS, WHOLE, Case
+    from wattline.studies.puppet.runs import ORDERS, WHOLE, CappedCase
 
     found = {}
     for order in ORDERS:
         for method in METHODS:
-            case = Case(WHOLE, order, method)
+            case = CappedCase(WHOLE, order, method)
             chosen = laboratory.can_run(case)
             best_s = engine_s = cpu_s = float("inf")
             for _ in range(REPEATS):
@@ -90,10 +90,10 @@ def _net(laboratory: Any, method: str) -> dict[str, float]:
     from wattline.petri.examples import demo_rules
     from wattline.petri.puppet import jobs_from_table, puppet_net
     from wattline.petri.simulate import Simulation
-    from wattline.studies.puppet.runs import WHOLE, Case
+    from wattline.studies.puppet.runs import WHOLE, CappedCase
 
     workload = laboratory.workload
-    case = Case(WHOLE, "fcfs", method)
+    case = CappedCase(WHOLE, "fcfs", method)
     first = np.flatnonzero(laboratory.can_run(case))[:NET_JOBS]
     jobs = jobs_from_table(workload.whole.take(first), workload.node_w)
     rules = demo_rules(method, workload.nodes, 0.3 * workload.node_w)

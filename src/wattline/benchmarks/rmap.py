@@ -23,7 +23,7 @@ from wattline.policies.placement.counted import Counted
 from wattline.policies.queue import enqueue
 from wattline.policies.regulation.none import NoRegulation
 from wattline.policies.state import State, make_state
-from wattline.studies.rmap.study import PUBLISHED_POLICIES, Setting, study
+from wattline.studies.rmap.study import PUBLISHED_POLICIES, RmapSetting, study
 
 CONFIGURATIONS = 10_000
 DECISIONS = 200_000
@@ -42,7 +42,7 @@ def measure(progress: Advance) -> dict[str, Any]:
         name: model.table(grid=replace(model.grid, nodes=tuple(range(8, NODES + 1, 4))))
         for name, model in shipped_models().items() if name in APPLICATIONS
     }
-    setting = Setting(nodes=NODES, seeds=(1,), policies=PUBLISHED_POLICIES)
+    setting = RmapSetting(nodes=NODES, seeds=(1,), policies=PUBLISHED_POLICIES)
     study_s = []
     for turn in range(3):
         started = time.perf_counter()

@@ -15,21 +15,22 @@ from wattline.books.timers import (
     pop_timer,
     push_timer,
 )
-from wattline.model.kernel import kernel_part
+from wattline.model.kernel import kernel, kernel_part
 from wattline.policies.contract import (
     Composition,
+    holds,
     least_factor,
     never_configured,
     never_placed,
     refuses,
 )
 from wattline.policies.queue import enqueue
-from wattline.policies.state import CANCELLED, DONE, HELD, REFUSED, State
+from wattline.policies.state import ASIDE, CANCELLED, DONE, HELD, REFUSED, State
 
 
 @kernel_part
 def submit(st: State, record: Record, policy: Composition, job: int) -> None:
-    """A job arrives: it is refused, held for the job that it depends on, or queued."""
+    """A job arrives: it is refused, set aside, held for the job that it depends on, or queued."""
     st.clock[0].least_factor = least_factor(st, policy.admission)
     after = st.jobs[job].after
     if (
@@ -39,6 +40,8 @@ def submit(st: State, record: Record, policy: Composition, job: int) -> None:
     ):
         st.live[job].state = REFUSED
         record.meter[0].done += 1
+    elif holds(st, policy.admission, job):
+        set_aside(st, job)
     elif after >= 0:
         st.live[job].state = HELD
         if st.live[after].state == DONE:
@@ -48,6 +51,16 @@ def submit(st: State, record: Record, policy: Composition, job: int) -> None:
     else:
         enqueue(st, policy, job)
     log_event(st, record, SUBMIT, job, 1.0 if st.live[job].state == REFUSED else 0.0)
+
+
+@kernel
+def set_aside(st: State, job: int) -> None:
+    """A job that admission holds waits beside the queue."""
+    clock = st.clock[0]
+    st.aside[clock.aside].job = job
+    clock.aside += 1
+    st.live[job].state = ASIDE
+    st.live[job].aside_s = clock.now_s
 
 
 @kernel_part

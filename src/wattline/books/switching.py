@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wattline.books.applying import release_dependents
+from wattline.books.applying import release_dependents, set_aside
 from wattline.books.decision import Decision, refusal
 from wattline.books.keeping import set_level, set_speed
 from wattline.books.power_states import power_up
@@ -15,6 +15,7 @@ from wattline.model.errors import InputError
 from wattline.policies.contract import (
     Composition,
     cycle_s,
+    holds,
     least_factor,
     never_configured,
     never_placed,
@@ -75,6 +76,8 @@ def _order_anew(books: Books) -> None:
             books.record.meter[0].done += 1
             books.untold.append(refusal(books.roll.key(row)))
             refused.append(row)
+        elif holds(state, policy.admission, row):
+            set_aside(state, row)
         elif state.live[row].state != HELD:
             enqueue(state, policy, row)
     for row in refused:

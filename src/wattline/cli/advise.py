@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wattline.cli.choices import Group, ScenarioCommand
-from wattline.cli.output import counted, json_option, print_json, print_table, progress
+from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.rate_options import carbon_option, price_option
 from wattline.cli.scenario_options import (
     changes_from,
@@ -17,6 +17,7 @@ from wattline.cli.scenario_options import (
     load_scenario,
     scenario_options,
 )
+from wattline.model.units import counted
 
 if TYPE_CHECKING:
     from wattline.advice import CapAdvice, JobAdvice
@@ -93,9 +94,10 @@ def _print_caps(advice: CapAdvice, plot: str | None) -> None:
     limits = ", ".join(f"{name} {text}" for name, text in advice.limits.given().items())
     click.echo(f"tightest caps within {limits}; without a cap: peak {power_text(advice.peak_w)}, "
                f"mean wait {time_text(advice.free.wait_s)}")
-    print_table(("power policy", "cap", "of peak", "mean wait", "wait ratio", "energy ratio", ""),
+    print_table(("power policy", "cap", "of peak", "mean wait", "wait ratio", "energy ratio",
+                 "remark"),
                 rows)
-    for line in advice.assumed:
+    for line in advice.remarks:
         click.echo(f"note: {line}")
     if plot is not None:
         click.echo(f"picture: {plot}")

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from typing import Any
 
 import click
 
-from wattline import benchmarks
 from wattline.cli.output import json_option, print_json, print_table, progress
-from wattline.model.errors import InputError
 
 
 @click.command()
@@ -21,29 +17,25 @@ def command(names: tuple[str, ...], as_json: bool) -> None:
 
     NAMES are the benchmarks to run; without any they are listed.
     """
-    known = {module.name: f"wattline.benchmarks.{module.name}"
-             for module in pkgutil.iter_modules(benchmarks.__path__)
-             if not module.name.startswith("_")}
-    for name in names:
-        if name not in known:
-            raise InputError(f"there is no benchmark '{name}'; there are: {', '.join(known)}")
+    from wattline.benchmarks._asking import bench, check_names, list_benchmarks
+
     if not names:
-        rows = [(name, _summary(place)) for name, place in known.items()]
-        print_table(["benchmark", "what it measures"], rows)
+        known = list_benchmarks()
+        if as_json:
+            print_json(known)
+        else:
+            print_table(["benchmark", "what it measures"], list(known.items()))
         return
+    check_names(names)
     results: dict[str, Any] = {}
     for name in names:
         with progress(f"measuring {name}") as advance:
-            results[name] = importlib.import_module(known[name]).measure(advance)
+            results[name] = bench(name, progress=advance)
     if as_json:
         print_json(results[names[0]] if len(names) == 1 else results)
         return
     for name, found in results.items():
         print_table(["figure", "measured"], list(_flat(found)), name)
-
-
-def _summary(place: str) -> str:
-    return (importlib.import_module(place).__doc__ or "").strip().split("\n")[0]
 
 
 def _flat(figures: dict[str, Any], path: str = "") -> list[tuple[str, object]]:

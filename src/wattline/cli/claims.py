@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from wattline.cli.choices import Group
-from wattline.cli.output import counted, json_option, print_json, print_table
+from wattline.cli.output import json_option, print_json, print_table
 from wattline.model.errors import InputError
-from wattline.model.units import whole_number
+from wattline.model.units import counted, whole_number
 
 store_option = click.option(
     "--store", default="", metavar="URL|FILE",
@@ -101,6 +101,24 @@ def verify(source: Path, store: str, as_json: bool) -> None:
                    "once, by its run_id, or by its figures where it has none")
     if not store:
         click.echo("nothing was corrected: name a store with --store")
+
+
+@command.command()
+@click.option("--store", required=True, metavar="URL|FILE", help="SQL store that keeps the claims.")
+@click.option("--ledger", default="", metavar="URL|FILE",
+              help="Store whose ledger has the jobs. [default: the same]")
+@json_option
+def learn(store: str, ledger: str, as_json: bool) -> None:
+    """Correct the claims of a store by the jobs of a ledger that were completed, each once."""
+    from wattline.advice.claims import learn_claims
+
+    found = learn_claims(store, ledger=ledger)
+    _say(found.remarks)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    click.echo(f"learnt from {counted(len(found.verified), 'job')}; "
+               f"{counted(found.already_counted, 'job')} counted before")
 
 
 @command.command()

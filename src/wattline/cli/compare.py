@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,6 +27,7 @@ from wattline.cli.simulating import (
     whole_or_gone,
 )
 from wattline.model.errors import InputError
+from wattline.model.units import counted
 
 if TYPE_CHECKING:
     from wattline.model.run import Run
@@ -53,7 +55,8 @@ def command(
 ) -> None:
     """Simulate several scenarios and compare them with the first.
 
-    SCENARIOS are TOML files, job logs, or folders of runs that are done. Without any, and without
+    SCENARIOS are TOML files, job logs, or folders of runs that are done, also a folder that has
+    several such folders in it. Without any, and without
     options, it runs the bundled example: four months on a 49,152-node machine, without a cap and
     with one.
     """
@@ -63,6 +66,7 @@ def command(
     from wattline.analysis.summary import compare_table
     from wattline.scenario.sweep import combinations, parse_variations
 
+    scenarios = tuple(each for path in scenarios for each in rundir.runs_below(path))
     paths: tuple[str | None, ...] = scenarios or ((None,) if trace else MAIN_JOB)
     changes = changes_from(options)
     _check_runs(paths, trace, vary, changes)
@@ -103,7 +107,7 @@ def command(
     print_comparison(list(runs), compare_table(runs, figures))
     say_assumed(runs)
     for name, run in runs.items():
-        click.echo(f"{name}: {len(run.jobs):,} jobs simulated in {run.engine_s:.3g} s")
+        click.echo(f"{name}: {counted(len(run.jobs), 'job')} simulated in {run.engine_s:.3g} s")
     for pair in beside:
         print_per_job(pair)
     if plot is not None:
@@ -119,6 +123,8 @@ class _Todo(NamedTuple):
     loaded: Any = None
     may_run_code: bool = False
     folder: str = ""
+    remarks: tuple[str, ...] = ()
+    """What was chosen for it that nobody chose."""
 
 
 def _todo(
@@ -126,13 +132,14 @@ def _todo(
     options: dict[str, Any],
 ) -> _Todo:
     from wattline.analysis.rundir import is_run
-    from wattline.scenario.sweep import label
+    from wattline.scenario.sweep import label, with_keeper
 
     if path is not None and is_run(path):
         return _Todo(Path(path).resolve().name, folder=path)
     changes = given | varied
-    loaded = load_scenario(path, trace, changes)
-    return _Todo(label(loaded.name, varied), loaded, code_allowed(path, loaded, changes, options))
+    loaded, remarks = with_keeper(load_scenario(path, trace, changes), varied)
+    return _Todo(label(loaded.name, varied), loaded, code_allowed(path, loaded, changes, options),
+                 remarks=remarks)
 
 
 def _run(todo: _Todo, name: str, said: set[str], following: list[_Todo]) -> Run:
@@ -145,6 +152,10 @@ def _run(todo: _Todo, name: str, said: set[str], following: list[_Todo]) -> Run:
 
     ready = plan(todo.loaded.model_copy(update={"name": name}), allow_code=todo.may_run_code)
     say_beforehand(ready, said)
+    for line in todo.remarks:
+        if line not in said:
+            click.echo(f"wattline: {line}", err=True)
+        said.add(line)
 
     def meanwhile() -> None:
         from wattline.scenario.ahead import compile_all
@@ -156,7 +167,7 @@ def _run(todo: _Todo, name: str, said: set[str], following: list[_Todo]) -> Run:
     run = run_plan(ready, before_compiling=meanwhile)
     say_not_run(ready, run)
     say_budget(run, name)
-    return run
+    return replace(run, remarks=(*run.remarks, *todo.remarks))
 
 
 def _check_runs(

@@ -109,6 +109,39 @@ def budget_command(as_json: bool, **options: Any) -> None:
     )
 
 
+@command.command("status")
+@click.argument("run", metavar="RUN|SCENARIO", type=click.Path(path_type=Path))
+@click.option("--at", metavar="TIME", help="After the first submission, as in 6h. [default: the "
+                                           "end of the run]")
+@json_option
+def status_command(run: Path, at: str | None, as_json: bool) -> None:
+    """Show a budget at a time: what each period has drawn and promised, and who waits and why."""
+    from wattline.advice.energy_status import energy_status
+    from wattline.model.units import format_duration, format_energy
+
+    with progress("status"):
+        found = energy_status(run, at=at)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    zero_s = found.periods[0].start_s
+    click.echo(f"{format_duration(found.now_s - zero_s)} after the first period began, in period "
+               f"{found.now.period}: {format_energy(found.now.left_j)} of "
+               f"{format_energy(found.now.budget_j)} left (carry = {found.carry}, unspent = "
+               f"{found.unspent})")
+    print_table(["period", "begins", "budget", "drawn", "idle to come", "promised", "left"], [
+        [row.period, format_duration(row.start_s - zero_s),
+         *(format_energy(joules) for joules in (row.budget_j, row.drawn_j, row.idle_j,
+                                                row.promised_j, row.left_j))]
+        for row in found.periods])
+    if not found.waiting:
+        click.echo("no job waits")
+        return
+    print_table(["job", "nodes", "waits", "needs", "why"], [
+        [str(job.job_id), job.nodes, format_duration(found.now_s - job.since_s),
+         format_energy(job.needs_j), job.why] for job in found.waiting])
+
+
 def _budget(options: dict[str, Any]) -> dict[str, Any]:
     """What describes the budget, of all options."""
     names = ("energy", "period", "price", "carbon", "start", "carbon_weight")

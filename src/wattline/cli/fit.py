@@ -9,9 +9,10 @@ import click
 from click.core import ParameterSource
 
 from wattline.cli.choices import Choice
-from wattline.cli.output import counted, json_option, print_json, print_table, progress
+from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.suggesting import Axes, print_suggestion
 from wattline.model.errors import InputError
+from wattline.model.units import counted
 
 if TYPE_CHECKING:
     from wattline.advice.fit import Fitted

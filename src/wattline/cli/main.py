@@ -18,7 +18,7 @@ from wattline.model import before_compiling, before_running_plain
 from wattline.model.errors import InputError, WattlineError, WattlineWarning
 
 
-class Entry(NamedTuple):
+class Listed(NamedTuple):
     """Where a command lives; its module is imported only when it is called."""
 
     section: str
@@ -36,33 +36,33 @@ SECTIONS: Mapping[str, str] = {
 }
 
 # Each command is `command` in the module wattline.cli.<name>, with dashes as underscores.
-COMMANDS: Mapping[str, Entry] = {
-    "simulate": Entry("plan", "Simulate a job log on a machine under a policy."),
-    "compare": Entry("plan", "Simulate several scenarios and compare them in a table."),
-    "advise": Entry("plan", "Ask which cap can be borne, and how to run a job."),
-    "replay": Entry("plan", "Ask a journal again, decision by decision."),
-    "report": Entry("plan", "Make the HTML report of one or more run folders."),
-    "trace": Entry("plan", "Look at job logs, convert them, generate them."),
-    "examples": Entry("plan", "List the examples, and copy them to run and to change."),
-    "policies": Entry("plan", "List the policies along each axis."),
-    "bench": Entry("plan", "Measure the speed of this installation."),
-    "regulate": Entry("grid", "Simulate a contract that follows the grid's regulation signal."),
-    "bid": Entry("grid", "Choose average power, reserve and weights of such a contract."),
-    "power": Entry("grid", "Show, set and reserve the power cap of a scenario."),
-    "energy": Entry("grid", "Energy budgets planned by price and carbon."),
-    "view": Entry("plan", "Show the machine as trees: power, racks, network."),
-    "claims": Entry("account", "What applications are known to need; choose, verify."),
-    "account": Entry("account", "Who used which joules, printed like sacct."),
-    "fairshare": Entry("account", "Who used how much of its share of the joules."),
-    "configure": Entry("models", "Find the best configuration of an application under a bound."),
-    "fit": Entry("models", "Learn time and power of applications from measurements."),
-    "predict": Entry("models", "Predict time and power of one configuration."),
-    "procure": Entry("models", "Compare few new nodes with more older ones."),
-    "study": Entry("plan", "Reproduce a published evaluation beside its figures."),
-    "petri": Entry("models", "Petri nets: draw, run and walk through the specification."),
-    "sensors": Entry("live", "Read the power sensors of this machine."),
-    "testbed": Entry("live", "A real Slurm with emulated power on this machine."),
-    "network": Entry("network", "Look at interconnects and place jobs on them."),
+COMMANDS: Mapping[str, Listed] = {
+    "simulate": Listed("plan", "Simulate a job log on a machine under a policy."),
+    "compare": Listed("plan", "Simulate several scenarios and compare them in a table."),
+    "advise": Listed("plan", "Ask which cap can be borne, and how to run a job."),
+    "replay": Listed("plan", "Ask a journal again, decision by decision."),
+    "report": Listed("plan", "Make the HTML report of one or more run folders."),
+    "trace": Listed("plan", "Look at job logs, convert them, generate them."),
+    "examples": Listed("plan", "List the examples, and copy them to run and to change."),
+    "policies": Listed("plan", "List the policies along each axis."),
+    "bench": Listed("plan", "Measure the speed of this installation."),
+    "regulate": Listed("grid", "Simulate a contract that follows the grid's regulation signal."),
+    "bid": Listed("grid", "Choose average power, reserve and weights of such a contract."),
+    "power": Listed("grid", "Show, set and reserve the power cap of a scenario."),
+    "energy": Listed("grid", "Energy budgets planned by price and carbon."),
+    "view": Listed("plan", "Show the machine as trees: power, racks, network."),
+    "claims": Listed("account", "What applications are known to need; choose, verify."),
+    "account": Listed("account", "Who used which joules, printed like sacct."),
+    "fairshare": Listed("account", "Who used how much of its share of the joules."),
+    "configure": Listed("models", "Find the best configuration of an application under a bound."),
+    "fit": Listed("models", "Learn time and power of applications from measurements."),
+    "predict": Listed("models", "Predict time and power of one configuration."),
+    "procure": Listed("models", "Compare few new nodes with more older ones."),
+    "study": Listed("plan", "Reproduce a published evaluation beside its figures."),
+    "petri": Listed("models", "Petri nets: draw, run and walk through the specification."),
+    "sensors": Listed("live", "Read the power sensors of this machine."),
+    "testbed": Listed("live", "A real Slurm with emulated power on this machine."),
+    "network": Listed("network", "Look at interconnects and place jobs on them."),
 }
 
 

@@ -87,13 +87,14 @@ def place(jobs: Path, placement: str, machine: str | None, routing: str, mapping
 @json_option
 def placements(as_json: bool) -> None:
     """List the placements and what they need of a network."""
+    from wattline.advice.network import list_placements
 
+    found = list_placements()
     if as_json:
-        print_json({name: {"help": p.help, "needs": p.needs, "kind": p.kind}
-                    for name, p in PLACEMENTS.items()})
+        print_json(found)
         return
     print_table(("placement", "needs", "kind", "what it does"),
-                [(name, p.needs, p.kind, p.help) for name, p in PLACEMENTS.items()])
+                [(name, each["needs"], each["kind"], each["help"]) for name, each in found.items()])
 
 
 @command.command("sensitivity")
@@ -101,19 +102,15 @@ def placements(as_json: bool) -> None:
 @json_option
 def sensitivity(profiles: Path | None, as_json: bool) -> None:
     """Which applications suffer from congestion, from MPI PROFILES (the shipped ones if none)."""
-    from wattline.network.sensitivity import read_profiles, shipped_profiles
+    from wattline.advice.network import network_sensitivity
 
-    found = shipped_profiles() if profiles is None else read_profiles(profiles)
-    rows = [(p.name, p.mpi, p.collectives, p.wait, p.sendrecv, p.test, p.synchronizing,
-             p.sensitive) for p in found.values()]
+    found = network_sensitivity(profiles)
     if as_json:
-        names = ("name", "mpi", "collectives", "wait", "sendrecv", "test", "synchronizing",
-                 "sensitive")
-        print_json([dict(zip(names, row, strict=True)) for row in rows])
+        print_json(found)
         return
     print_table(("application", "MPI", "collectives", "wait", "send/recv", "test",
                  "synchronizing", "sensitive"),
-                [(*row[:-1], "yes" if row[-1] else "no") for row in rows])
+                [[*list(row.values())[:-1], "yes" if row["sensitive"] else "no"] for row in found])
 
 
 def _shortened(hosts: str) -> str:

@@ -82,11 +82,6 @@ def share_text(share: float) -> str:
     return "-" if math.isnan(share) else f"{share:.1%}"
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 job`, `2,000 jobs`."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
 @contextmanager
 def progress(title: str) -> Iterator[Advance]:
     """A progress bar on a terminal, nothing in a pipe."""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wattline.cli.output import counted, print_table
+from wattline.cli.output import print_table
 from wattline.model.errors import InputError
+from wattline.model.units import counted
 
 if TYPE_CHECKING:
     from wattline.advice import PerJob

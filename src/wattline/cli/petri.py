@@ -13,11 +13,9 @@ import click
 from wattline.cli.choices import Choice, Group
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.model.errors import InputError
-from wattline.model.files import write_whole
 from wattline.model.progress import Advance
 
 if TYPE_CHECKING:
-    from wattline.petri.net import Net
     from wattline.petri.simulate import Simulation
 
 
@@ -36,7 +34,7 @@ def _workload_options(function: Callable[..., Any]) -> Callable[..., Any]:
                      help="Take only so many jobs of the log."),
         click.option("--order", type=Choice(["fcfs", "wfp"]), default="fcfs", show_default=True,
                      help="Order of the queue."),
-        click.option("--power-policy", "policy", type=Choice(["none", "block", "wait", "dvfs"]),
+        click.option("--power-policy", "power", type=Choice(["none", "block", "wait", "dvfs"]),
                      default="wait", show_default=True, help="How the cap is kept."),
         click.option("--cap", help="Watts, like 3.2MW, or a part (up to 1) of full power; "
                                    "default 0.7."),
@@ -60,12 +58,12 @@ def _workload_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @json_option
 def list_nets(as_json: bool) -> None:
     """List the nets that are built in."""
-    from wattline.petri.examples import NETS
+    from wattline.advice.nets import list_nets as listed
 
     if as_json:
-        print_json({name: about for name, (about, _) in NETS.items()})
+        print_json(listed())
         return
-    print_table(("net", "what it is"), [(name, about) for name, (about, _) in NETS.items()])
+    print_table(("net", "what it is"), list(listed().items()))
 
 
 @command.command()
@@ -78,17 +76,14 @@ def list_nets(as_json: bool) -> None:
 @json_option
 def show(net: str, out: Path | None, page: str, after: int, as_json: bool, **workload: Any) -> None:
     """Draw a net as SVG: modules as subpages, tokens on places."""
-    from wattline.petri.draw import layout, svg
+    from wattline.advice.nets import run_net
 
-    simulation = _simulation(net, workload)
+    found = run_net(net, max_firings=after, **_given(net, workload))
     target = out or _unused(Path(f"{net}.svg"))
-    simulation.run(max_firings=after)
-    sheets = layout(simulation, page)
-    title = f"{simulation.net.about} (t = {simulation.now_s:g} s, {simulation.fired} fired)"
-    _write(target, svg(sheets, title))
+    sheets = found.draw(target, page)
     if as_json:
-        print_json({"file": str(target), "time_s": simulation.now_s, "fired": simulation.fired,
-                    "pages": [sheet.name for sheet in sheets], "places": _marking(simulation)})
+        print_json({"file": str(target), "time_s": found.time_s, "fired": found.fired,
+                    "pages": [sheet.name for sheet in sheets], "places": found.marking()})
         return
     click.echo(f"{target}: {', '.join(sheet.name for sheet in sheets)}")
 
@@ -99,27 +94,23 @@ def show(net: str, out: Path | None, page: str, after: int, as_json: bool, **wor
 @json_option
 def run(net: str, as_json: bool, seed: int | None, **workload: Any) -> None:
     """Run a net to its end by the clock."""
-    import numpy as np
+    from wattline.advice.nets import run_net
 
-    simulation = _simulation(net, workload)
-    if seed is not None:
-        simulation.chooser = np.random.default_rng(seed)
     began = time.perf_counter()
     with progress("firing transitions") as advance:
-        simulation.run(on_instant=_watch(simulation, advance))
+        found = run_net(net, seed=seed, on_instant=_Watch(advance), **_given(net, workload))
     seconds = time.perf_counter() - began
-    result = {"net": net, "time_s": simulation.now_s, "fired": simulation.fired,
-              "seconds": seconds, "firings_per_s": simulation.fired / max(seconds, 1e-9),
-              "places": _marking(simulation)}
+    result = found.to_dict() | {"seconds": seconds,
+                                "firings_per_s": found.fired / max(seconds, 1e-9)}
     if as_json:
         print_json(result)
         return
-    click.echo(simulation.net.about)
-    click.echo(f"{simulation.fired} firings to t = {simulation.now_s:g} s "
-               f"({result['firings_per_s']:,.0f} a second)")
+    click.echo(found.simulation.net.about)
+    click.echo(f"{found.fired} firings to t = {found.time_s:g} s "
+               f"({result['firings_per_s']:,.0f} per second)")
     print_table(("place", "tokens", "first values"), [
         (path, held["count"], "; ".join(held["values"][:3])) for path, held in
-        _marking(simulation).items() if held["count"]])
+        result["places"].items() if held["count"]])
 
 
 @command.command()
@@ -131,9 +122,10 @@ def step(net: str, as_json: bool, **workload: Any) -> None:
     Commands also come from a pipe, one a line: printf '1\\nrun 5\\nmarking\\n' | wattline petri
     step puppet
     """
+    from wattline.advice.nets import NetRun, open_net
     from wattline.petri.walk import Walk
 
-    simulation = _simulation(net, workload)
+    simulation = open_net(net, **_given(net, workload))
     quiet = as_json
     walk = Walk(simulation, (lambda text: None) if quiet else click.echo)
     terminal = sys.stdin.isatty()
@@ -161,75 +153,25 @@ def step(net: str, as_json: bool, **workload: Any) -> None:
     if as_json:
         print_json({"net": net, "time_s": simulation.now_s, "fired": walk.log,
                     "enabled": [firing.transition.path for firing in simulation.enabled()],
-                    "places": _marking(simulation)})
+                    "places": NetRun(net, simulation).marking()})
 
 
-def _simulation(name: str, workload: dict[str, Any]) -> Simulation:
-    from wattline.petri.examples import NETS
-    from wattline.petri.simulate import Simulation
-
-    if name not in NETS:
-        raise InputError(f"there is no net '{name}'; there are {', '.join(NETS)}")
-    net = _puppet(workload) if name == "puppet" else NETS[name][1]()
-    return Simulation(net)
+def _given(net: str, workload: dict[str, Any]) -> dict[str, Any]:
+    """The workload of `puppet`, the only net that takes one; no other was asked for."""
+    return workload if net == "puppet" else {}
 
 
-def _puppet(workload: dict[str, Any]) -> Net:
-    from wattline.model.units import parse_power
-    from wattline.petri.examples import DEMO_NODES, demo_jobs, demo_rules
-    from wattline.petri.puppet import jobs_from_table, puppet_net
+class _Watch:
+    """Progress by the time of the last token that was to come at the beginning."""
 
-    node_w = workload["node_active_w"]
-    if not 0 < node_w < float("inf"):
-        raise InputError(f"--node-active-w is {node_w}, must be > 0")
-    if not 0 <= workload["idle_fraction"] <= 1:
-        raise InputError(f"--idle-fraction is {workload['idle_fraction']}, must be in [0, 1]")
-    if workload["trace"] is None:
-        jobs, nodes = demo_jobs(), workload["nodes"] or DEMO_NODES
-    else:
-        if not workload["nodes"]:
-            raise InputError("--trace needs --nodes, the size of the machine")
-        from wattline.traces.reader import read
+    def __init__(self, advance: Advance) -> None:
+        self.advance, self.end_s = advance, 0.0
 
-        nodes = workload["nodes"]
-        table = read(workload["trace"], machine_procs=nodes).jobs
-        jobs = jobs_from_table(table.take(_first(len(table), workload["limit"])), node_w)
-    idle_w = node_w * workload["idle_fraction"]
-    rules = demo_rules(workload["policy"], nodes, idle_w, workload["wait_time_s"],
-                       workload["wait_slots"], workload["latency_s"])
-    cap_w = parse_power(workload["cap"]) if workload["cap"] else 0.7
-    if cap_w <= 0:
-        raise InputError(f"--cap is {workload['cap']}, must be above 0")
-    if cap_w <= 1:
-        cap_w *= nodes * node_w
-    if workload["policy"] == "none":
-        cap_w = float("inf")
-    if cap_w < nodes * idle_w:
-        raise InputError(f"--cap is {cap_w:g} W, below the idle power of {nodes} nodes "
-                         f"({nodes * idle_w:g} W)")
-    return puppet_net(jobs, rules, workload["order"], cap_w)
-
-
-def _first(count: int, limit: int) -> Any:
-    import numpy as np
-
-    return np.arange(min(count, limit))
-
-
-def _marking(simulation: Simulation) -> dict[str, dict[str, Any]]:
-    from wattline.petri.draw import show_value
-
-    return {
-        tokens.name: {"count": tokens.count(), "colour": tokens.colour.name,
-                      "values": [show_value(value, 200) for _, _, value in tokens.list]}
-        for tokens in simulation.marking
-    }
-
-
-def _watch(simulation: Simulation, advance: Advance) -> Callable[[Simulation], None]:
-    """Progress by the time of the last token that is to come, as far as it is known now."""
-    end_s = max((token[0] for tokens in simulation.marking for token in tokens.list), default=0.0)
-    return lambda moved: advance(min(1.0, moved.now_s / end_s if end_s else 1.0))
+    def __call__(self, moved: Simulation) -> None:
+        if not self.end_s:
+            self.end_s = max((token[0] for tokens in moved.marking for token in tokens.list),
+                             default=0.0)
+        self.advance(min(1.0, moved.now_s / self.end_s if self.end_s else 1.0))
 
 
 def _unused(target: Path) -> Path:
@@ -237,12 +179,3 @@ def _unused(target: Path) -> Path:
         raise InputError(f"{target} exists already; name the file to write with -o FILE, which "
                          "replaces one that is there")
     return target
-
-
-def _write(target: Path, text: str) -> None:
-    """Write whole or not at all, in a folder that need not be there yet."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{target} cannot be written: {error.strerror}") from error
-    write_whole(target, text)

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from wattline.cli.output import counted, json_option, print_json, print_table
+from wattline.cli.output import json_option, print_json, print_table
+from wattline.model.units import counted
 
 
 @click.command()

@@ -18,7 +18,8 @@ from wattline.model.run import Run
 @click.argument("folders", metavar="RUN...", nargs=-1, required=True,
                 type=click.Path(path_type=Path))
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FOLDER",
-              help="Where the report goes. [default: RUN/report, or ./report for several runs]")
+              help="Where the report goes; FILE.html is the page alone. [default: RUN/report, or "
+                   "./report for several runs]")
 @click.option("--pictures", type=Choice(["png", "svg", "pdf"]), default="png", show_default=True,
               help="Form of the pictures beside the page.")
 @json_option
@@ -38,8 +39,9 @@ def command(folders: tuple[Path, ...], out: Path | None, pictures: str, as_json:
             runs[name] = read(folder)
             advance((number + 1) / len(folders))
     target = out or (folders[0] / "report" if len(folders) == 1 else Path("report"))
-    run_folder("report", str(target))  # a place that cannot be written is found out now
-    with whole_or_gone(target), progress("drawing") as advance:
+    folder = target.parent if target.suffix.lower() == ".html" else target
+    run_folder("report", str(folder))  # a place that cannot be written is found out now
+    with whole_or_gone(folder), progress("drawing") as advance:
         page = report(runs, target, advance, pictures)
     rows = compare_table(runs)
     if as_json:

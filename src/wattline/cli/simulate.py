@@ -8,7 +8,7 @@ import click
 
 from wattline.analysis.folders import run_folder
 from wattline.cli.choices import ScenarioCommand
-from wattline.cli.output import counted, json_option, print_json, print_table
+from wattline.cli.output import json_option, print_json, print_table
 from wattline.cli.scenario_options import (
     changes_from,
     code_allowed,
@@ -24,6 +24,7 @@ from wattline.cli.simulating import (
     say_budget,
     say_not_run,
 )
+from wattline.model.units import counted
 
 
 @click.command(cls=ScenarioCommand)

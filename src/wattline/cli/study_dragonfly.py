@@ -29,9 +29,9 @@ def command(quick: bool, workloads: int | None, repeats: int | None, packets: in
     """Placement on dragonflies: communication time, congestor, joules lost, beside published."""
     from dataclasses import replace
 
-    from wattline.studies.dragonfly.study import Plan, run_study, summary
+    from wattline.studies.dragonfly.study import StudyPlan, run_study, summary
 
-    plan = Plan.fast(seed, workers=workers) if quick else Plan(seed=seed, workers=workers)
+    plan = StudyPlan.fast(seed, workers=workers) if quick else StudyPlan(seed=seed, workers=workers)
     plan = replace(plan, workloads=workloads or plan.workloads, repeats=repeats or plan.repeats,
                    packets=plan.packets if packets is None else packets, node_gbit_s=node_gbit_s)
     with progress("dragonfly study") as advance:

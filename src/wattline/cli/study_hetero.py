@@ -20,12 +20,15 @@ from wattline.cli.output import json_option, print_json, print_table, progress
               help="Between two jobs of a submitting thread; inferred otherwise.")
 @click.option("--xeon-idle-w", type=click.FloatRange(min=0), default=None,
               help="Idle power of the Xeon node; inferred otherwise.")
+@click.option("--cap-latency", "cap_latency_s", type=click.FloatRange(min=0), default=0.0,
+              show_default=True, metavar="SECONDS",
+              help="After a start until its cap takes effect; 0.31 explains sz-load.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER",
               help="Write the comparison as a picture here.")
 @json_option
 def command(
     seed: int, start_s: float | None, gap_s: float | None, xeon_idle_w: float | None,
-    out: Path | None, as_json: bool,
+    cap_latency_s: float, out: Path | None, as_json: bool,
 ) -> None:
     """Two published loads under several rules, and claims that order, learn and estimate."""
     from wattline.studies.hetero import study as hetero
@@ -33,7 +36,8 @@ def command(
     if out is not None:
         run_folder("hetero", str(out))  # a place that cannot be written is found out now
     with progress("hetero") as advance:
-        found = hetero.reproduce(start_s=start_s, gap_s=gap_s, xeon_idle_w=xeon_idle_w)
+        found = hetero.reproduce(start_s=start_s, gap_s=gap_s, xeon_idle_w=xeon_idle_w,
+                                 cap_latency_s=cap_latency_s)
         advance(0.5)
         more = hetero.beyond(seed)
     written = ""
@@ -54,7 +58,8 @@ def _print(found: dict[str, Any], more: dict[str, Any]) -> None:
     click.echo(f"inferred: Xeon idle {inferred['xeon_idle_w']:.1f} W, boards idle "
                f"{inferred['board_idle_w']:.1f} W (assumed), "
                f"{inferred['start_s']:.2f} s before the "
-               f"first jobs, {inferred['gap_s']:.3f} s between jobs of a thread")
+               f"first jobs, {inferred['gap_s']:.3f} s between jobs of a thread; caps take effect "
+               f"{inferred['cap_latency_s']:g} s after a start (--cap-latency)")
     rows = []
     for load, rules in found["loads"].items():
         for rule, figures in rules.items():

@@ -14,7 +14,7 @@ from wattline.model.units import parse_fraction
 if TYPE_CHECKING:
     from wattline.model.signal import FloatArray
     from wattline.physics.configurations import ConfigurationTable
-    from wattline.studies.rmap.study import Result, Setting
+    from wattline.studies.rmap.study import RmapResult, RmapSetting
 
 
 @click.command()
@@ -45,11 +45,11 @@ def command(
     two mixed ones. Every figure is a mean over seeds; published figures stand beside.
     """
     from wattline.studies.rmap.report import as_dict
-    from wattline.studies.rmap.study import BOUNDS, Setting, study
+    from wattline.studies.rmap.study import BOUNDS, RmapSetting, study
     from wattline.studies.rmap.tables import tables_of
 
     parts = tuple(parse_fraction(part) for part in bounds.split(",")) if bounds else BOUNDS
-    setting = Setting(nodes=nodes, bounds=parts, seeds=tuple(range(1, seeds + 1)), jobs=jobs,
+    setting = RmapSetting(nodes=nodes, bounds=parts, seeds=tuple(range(1, seeds + 1)), jobs=jobs,
                       load=load)
     tables, remarks = tables_of(paths, apps, nodes)
     for line in remarks:
@@ -80,7 +80,7 @@ def command(
 
 
 def _variability(
-    tables: dict[str, ConfigurationTable], setting: Setting, sd: float, as_json: bool
+    tables: dict[str, ConfigurationTable], setting: RmapSetting, sd: float, as_json: bool
 ) -> None:
     from wattline.studies.rmap.report import interval
     from wattline.studies.rmap.variability import cost_of_variability
@@ -110,7 +110,7 @@ def _change(values: FloatArray, equal: FloatArray) -> float:
     return float((values / equal - 1.0).mean())
 
 
-def _print(result: Result) -> None:
+def _print(result: RmapResult) -> None:
     from wattline.studies.rmap.report import findings, interval
 
     setting = result.setting
@@ -149,7 +149,7 @@ def _percent(half_width: float) -> str:
     return "-" if math.isnan(half_width) else f"±{half_width:.1%}"
 
 
-def _mean_use(result: Result, trace: str, policy: str) -> float:
+def _mean_use(result: RmapResult, trace: str, policy: str) -> float:
     import numpy as np
 
     return float(np.mean([result.of("power_use", trace, bound, policy)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from wattline.cli.output import counted, print_json, print_table
+from wattline.cli.output import print_json, print_table
 from wattline.model.errors import InputError
-from wattline.model.units import plain_number
+from wattline.model.units import counted, plain_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

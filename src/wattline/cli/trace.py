@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from wattline.cli.choices import Choice, Group
-from wattline.cli.output import counted, json_option, print_json, print_table
-from wattline.model.units import format_duration, joules_text
+from wattline.cli.output import json_option, print_json, print_table
+from wattline.model.units import counted, format_duration, joules_text
 
 _FORMATS = ("swf", "sacct", "sacct-json", "csv", "parquet")
 
@@ -135,7 +135,7 @@ def _print_facts(facts: dict[str, Any]) -> None:
     click.echo()
     table = facts["quantiles"]
     heads = list(next(iter(table.values())))
-    print_table(["", *heads], [[name, *figures.values()] for name, figures in table.items()])
+    print_table(["figure", *heads], [[name, *figures.values()] for name, figures in table.items()])
 
 
 def _print_cleaning(trace: Any) -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wattline.cli.choices import Group
-from wattline.cli.output import counted, json_option, print_json, print_table
+from wattline.cli.output import json_option, print_json, print_table
 from wattline.model.errors import InputError
-from wattline.model.units import plain_number
+from wattline.model.units import counted, plain_number
 
 if TYPE_CHECKING:
     from wattline.model.machine import Machine
@@ -93,10 +93,9 @@ def show(name: str, scenario: Path | None, as_json: bool, **options: Any) -> Non
 @json_option
 def check(views_file: Path, as_json: bool) -> None:
     """Read a views file and say what it holds, or what is wrong with it."""
-    from wattline.model.views.build import read_views
+    from wattline.scenario.machine_views import check_views
 
-    found = [{"view": view.name, "entities": len(view.tree), "keys": len(view.all_keys),
-              "bounds": len(view.bounds)} for view in read_views(views_file).values()]
+    found = check_views(views_file)
     if as_json:
         print_json({"views": found})
         return

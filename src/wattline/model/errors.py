@@ -2,8 +2,44 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import warnings
 from collections.abc import Iterable
+
+_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*\w)"
+                     r"(?: ([A-Z][A-Z,]*\b|[-+]?\d+(?:[.,]\d+)*%?(?!\w)))?")
+_OF_SLURM = {"cpu-freq", "json", "noheader", "parsable2"}
+_OTHER_NAMES = {"power-policy": "power"}
+
+
+def in_callers_terms(text: str) -> str:
+    """Options as a shell takes them, or to Python as arguments: `--node-idle-w`, `node_idle_w`.
+
+    Sentences are written with options. What stands between backticks, a whole command, stays.
+    """
+    if "--" not in text or _in_a_command():
+        return text
+    parts = text.split("`")
+    parts[::2] = [_OPTION.sub(_argument, part) for part in parts[::2]]
+    return "`".join(parts)
+
+
+def _argument(option: re.Match[str]) -> str:
+    name, value = option.groups()
+    if name in _OF_SLURM:
+        return option[0]
+    argument = _OTHER_NAMES.get(name, name.replace("-", "_"))
+    if value is None:
+        return argument
+    bare = value.isalpha() or value.isdecimal()
+    return f"{argument}={value}" if bare else f'{argument}="{value}"'
+
+
+def _in_a_command() -> bool:
+    """Whether somebody typed a command: then click runs, which Python alone never imports."""
+    click = sys.modules.get("click")
+    return click is not None and click.get_current_context(silent=True) is not None
 
 
 class WattlineError(Exception):
@@ -20,7 +56,7 @@ def warn(lines: Iterable[str], *, stacklevel: int = 3) -> None:
     Python shows the same from one line of code only once.
     """
     for line in lines:
-        warnings.warn(line, WattlineWarning, stacklevel=stacklevel)
+        warnings.warn(in_callers_terms(line), WattlineWarning, stacklevel=stacklevel)
 
 
 class InputError(WattlineError):
@@ -28,6 +64,9 @@ class InputError(WattlineError):
 
     The command line prints the message on one line and exits with status 2.
     """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(in_callers_terms(message))
 
 
 class PolicyError(WattlineError):

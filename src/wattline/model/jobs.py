@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,11 @@ IntArray = npt.NDArray[np.int64]
 
 NO_JOB = -1
 """Stands in `after_job` for "depends on nothing"."""
+SHOWN_ROWS = 5
+"""So many jobs a notebook shows of a table."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JobTable:
     """One row per job, sorted by submission; every column has the same length.
 
@@ -100,6 +103,23 @@ class JobTable:
     def __len__(self) -> int:
         return len(self.job_id)
 
+    def __repr__(self) -> str:
+        count = len(self)
+        jobs = f"{count:,} job{'' if count == 1 else 's'}"
+        if not count:
+            return f"{type(self).__name__}({jobs})"
+        return (f"{type(self).__name__}({jobs} of {self.procs.min():,} to {self.procs.max():,}, "
+                f"submitted from {self.submit_s[0]:g} s to {self.submit_s[-1]:g} s)")
+
+    def _repr_html_(self) -> str:
+        names = ("job_id", "submit_s", "run_s", "requested_s", "procs", "power_w", "user")
+        head = "".join(f"<th>{name}</th>" for name in names)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{getattr(self, name)[row]:g}</td>" for name in names) + "</tr>"
+            for row in range(min(len(self), SHOWN_ROWS)))
+        return (f"<p>{escape(repr(self))}</p><table><thead><tr>{head}</tr></thead>"
+                f"<tbody>{body}</tbody></table>")
+
     def take(self, rows: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> JobTable:
         """A table of these rows (indices in increasing order, or a mask)."""
         index = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
@@ -116,7 +136,8 @@ class JobTable:
         arrays: dict[str, Any] = {
             name: np.array(values, dtype=COLUMNS[name][0]) for name, values in columns.items()
         }
-        return replace(self, **arrays)
+        kept = {column: getattr(self, column) for column in COLUMNS}
+        return JobTable(**kept | arrays, names=self.names)
 
     def name_of(self, column: str, code: int) -> str:
         """The name behind a code, or the code itself where the log has no names."""

@@ -18,7 +18,11 @@ class EnergyPeriods:
 
     energy_j: float
     edge_s: FloatArray
-    """Where the periods begin, and where the last one ends."""
+    """Where the periods of the run begin, and where the last one ends; later ones are alike."""
+    carry: str = "forbid"
+    """What holds of jobs that run on into a later period (`physics.budget_terms`)..."""
+    unspent: str = "expire"
+    """...and of joules that a period leaves."""
 
 
 @dataclass(frozen=True, eq=False)

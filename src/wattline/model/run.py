@@ -143,11 +143,11 @@ class Run:
     """What the figures rest on and nobody said, a sentence each: powers of nodes, cores of a node
     by the log's header, jobs that were dropped."""
     remarks: tuple[str, ...] = ()
-    """What was cleaned in the log, jobs that never ran and settings without effect, a sentence
-    each."""
+    """All that whoever reads the figures must know, a sentence each: what was cleaned in the log,
+    jobs that never ran, settings without effect, a budget that was not kept, and `assumed`."""
     budget: Mapping[str, Any] = field(default_factory=dict)
-    """Under an energy budget: the periods that drew more, with the jobs that did it, and the jobs
-    that started without a budget."""
+    """Under an energy budget: what each period drew, those that drew more, with the jobs that did
+    it, and the jobs that no period has room for."""
     configurations: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
     """What the configurations of `schedule` are, number 1 first: a column for each property."""
     memories: Mapping[str, Any] = field(default_factory=dict)

@@ -136,6 +136,11 @@ def format_hosts(prefix: str, runs: Iterable[tuple[int, int]]) -> str:
     return f"{prefix}{parts[0]}" if alone else f"{prefix}[{','.join(parts)}]" if parts else ""
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 job`, `2,000 jobs`."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
 def format_power(power_w: float) -> str:
     return _with_prefix(power_w, "W")
 

@@ -4,6 +4,9 @@ The period is cut into slots at every step of the price (or carbon) signal. Each
 least that the machine draws; what the budget leaves above that goes to the cheapest slots first,
 each up to the most that the machine can draw. It is the exact optimum of that linear problem. The
 plan is made anew at the beginning of every slot, so joules that were not used are spent later.
+
+Periods follow each other for ever. A job that ends in a later period than it starts in draws from
+both; `carry` says who pays (`FORBID`, `CHARGE_NOW`, `ALLOW`).
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.kernel import kernel
 from wattline.model.signal import FloatArray, Signal
+from wattline.physics.budget_terms import ALLOW, CHARGE_NOW, EXPIRE
 
 
 class Slots(NamedTuple):
@@ -126,6 +130,38 @@ def planned_power(
             return float(min_w + given / length)
         spare -= given
     return min_w
+
+
+class Offer(NamedTuple):
+    """What an idle machine offers a job: joules above idle, and how far the period's end is."""
+
+    here_j: float
+    """In the period of the start, with what was saved up..."""
+    period_j: float
+    """...and in each later one."""
+    left_s: float
+    length_s: float
+    carry: int
+    unspent: int
+
+
+@kernel
+def has_room(offer: Offer, rise_w: float, time_s: float) -> bool:
+    """Whether a job that draws so much above idle for so long finds its joules."""
+    slack_j = 1e-9 * (abs(offer.here_j) + offer.period_j)
+    if offer.carry == CHARGE_NOW:
+        return rise_w * time_s <= offer.here_j + slack_j
+    after_j = offer.here_j + slack_j - rise_w * min(time_s, offer.left_s)
+    rest_s = time_s - offer.left_s
+    if after_j < 0.0 or offer.carry == ALLOW or rest_s <= 0.0:
+        return after_j >= 0.0
+    if offer.unspent == EXPIRE:
+        return rise_w * min(rest_s, offer.length_s) <= offer.period_j + slack_j
+    # All that was saved may be drawn from: whole periods first, then what the last one has of it.
+    whole = np.floor(rest_s / offer.length_s)
+    after_j += whole * (offer.period_j - rise_w * offer.length_s)
+    partly_j = rise_w * (rest_s - whole * offer.length_s)
+    return bool(after_j >= 0.0 and after_j + offer.period_j - partly_j >= 0.0)
 
 
 def plan(budget: EnergyBudget, min_w: float, max_w: float) -> Signal:

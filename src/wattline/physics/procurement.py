@@ -52,7 +52,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PurchaseComparison:
     """The two machines and the times of the workload on them."""
 
     n_wc: int
@@ -72,7 +72,7 @@ class Comparison:
                 "t_ovp_s": self.t_ovp_s, "t_wc_s": self.t_wc_s, "s_ovp": self.s_ovp}
 
 
-def compare(budget: Budget, curve: Curve) -> Comparison:
+def compare(budget: Budget, curve: Curve) -> PurchaseComparison:
     """Equations 4.1 to 4.7, node counts rounded down to whole nodes."""
     n_wc = _whole(budget.power_w / budget.node_power_w_max)
     n_lim = _whole(budget.power_w / budget.node_power_w_min)
@@ -81,7 +81,7 @@ def compare(budget: Budget, curve: Curve) -> Comparison:
     known = curve.under(budget.power_w)
     t_ovp_s = known.time_s(n_ovp)
     t_wc_s = known.time_s(n_wc) * (1.0 - budget.speed_ratio)
-    return Comparison(n_wc, n_lim, c_wc, n_ovp, t_ovp_s, t_wc_s)
+    return PurchaseComparison(n_wc, n_lim, c_wc, n_ovp, t_ovp_s, t_wc_s)
 
 
 @dataclass(frozen=True, eq=False)

@@ -182,6 +182,12 @@ def refuses(st: State, admission: AdmissionPolicy, job: int) -> bool:
 
 
 @slot(1, default=True)
+def holds(st: State, admission: AdmissionPolicy, job: int) -> bool:
+    """Whether a job is set aside at its submission, until somebody changes what it lacks."""
+    return False
+
+
+@slot(1, default=True)
 def least_factor(st: State, admission: AdmissionPolicy) -> float:
     """The lowest power, relative to full speed, to which all jobs may be slowed together."""
     return 1.0

@@ -77,6 +77,9 @@ CLASHES = (
     _clash("placement", ("claims",), "configure", ("claims",),
            "this placement goes to the class of nodes that claims chose, and here none is chosen; "
            "set policy.configure = 'claims' too", except_others=True),
+    _clash("order", ("claims",), "configure", ("claims",),
+           "this order asks what a job loses without its best class of nodes, and here no claims "
+           "say that; set policy.configure = 'claims' too", except_others=True),
     _clash("configure", ("claims",), "placement", ("claims",),
            "the job would start on nodes of another class than its claims were made for, at other "
            "times and watts, and teach the wrong claim; set policy.placement = 'claims' too",

@@ -35,6 +35,10 @@ def describe_policy(name: str) -> list[dict[str, Any]]:
 
     A place is `MODULE:NAME`, whose code is then run. Beside the parameters stand the choices along
     other axes that it does not go with, each with the reason.
+
+    >>> import wattline as wl
+    >>> [each["name"] for each in wl.describe_policy("dvfs")[0]["parameters"]]
+    ['latency_s']
     """
     found = declared()
     return [_at(name, found)] if is_place(name) else _named(name, found)

@@ -35,6 +35,7 @@ BUILT_IN: Mapping[str, str] = {
     "order.wfp": _P + "order.order_setup:WFP",
     "order.multifactor": _P + "order.order_setup:MULTIFACTOR",
     "order.energy-share": _P + "order.energy_share_setup:ENERGY_SHARE",
+    "order.claims": _P + "order.claimed_setup:CLAIMS",
     "backfill.none": _P + "backfill.backfill_setup:NONE",
     "backfill.easy": _P + "backfill.backfill_setup:EASY",
     "backfill.conservative": _P + "backfill.backfill_setup:CONSERVATIVE",

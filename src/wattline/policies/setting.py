@@ -18,6 +18,7 @@ from wattline.model.signal import Signal
 from wattline.physics.powercap import PowerCap
 
 if TYPE_CHECKING:
+    from wattline.physics.claims import ClaimBook
     from wattline.physics.configurations import ConfigurationTable
     from wattline.policies.configuration.claimed import Claimed
     from wattline.policies.configuration.claimed_setup import Options
@@ -53,6 +54,10 @@ class Outside:
     def configurations(self, store: str) -> Mapping[str, ConfigurationTable]:
         """Tables of configurations by application, from a database."""
         raise _missing("stores of configurations")
+
+    def claims(self, store: str) -> ClaimBook:
+        """What applications are known to need, from a database."""
+        raise _missing("stores of claims")
 
     def fabric(self, placement: str) -> Fabric:
         """The interconnect, checked to have what the placement of this name needs."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
-from wattline.analysis.budget import budget_lines
 from wattline.analysis.result import Result
 from wattline.model.errors import warn
 from wattline.model.machine import Machine as RunMachine
@@ -31,6 +31,7 @@ def simulate(
     cap: Cap | None = None,
     watch_cap: Cap | None = None,
     policy: Policy | None = None,
+    journal: str | Path | None = None,
     allow_code: bool = False,
     progress: Callable[[float], None] | None = None,
     **fields: Any,
@@ -41,10 +42,11 @@ def simulate(
     `JobTable`, a table of pandas or Arrow. Along each axis a policy is chosen by its name, as an
     object with its parameters, or as a `Declaration`; `cap` is kept by the power policy,
     `watch_cap` only measured. `policy` is an object with `decide(view)`, in place of all axes.
-    Further fields are those of a scenario file, with `__` for the dot: `policy__overrun="kill"`.
+    `journal` is a file for every event and decision, which `replay` asks again. Further fields are
+    those of a scenario file, with `__` for the dot: `policy__overrun="kill"`.
 
     What was cleaned, refused or assumed, or had no effect, is a `WattlineWarning` and stands in
-    `run.remarks` and `run.assumed`.
+    `run.remarks`; `run.assumed` has what was assumed alone.
 
     The file that you name may run code (`policy.python`, or an axis at `module:NAME`); fields,
     which may come from elsewhere, may do so with `allow_code`.
@@ -61,11 +63,11 @@ def simulate(
                 "placement": placement}
     found = asked(scenario, trace=trace, machine=machine, policies=policies, cap=cap,
                   watch_cap=watch_cap, policy=policy, allow_code=allow_code, fields=fields)
-    run = found.plan().run(progress)
-    warn(to_be_known(run))
+    if journal is None:
+        run = found.plan().run(progress)
+    else:
+        from wattline.scenario.journals import run_with_journal
+
+        run = run_with_journal(found.plan(), journal, progress)
+    warn(run.remarks)
     return run
-
-
-def to_be_known(run: Result) -> tuple[str, ...]:
-    """What whoever reads the figures of a run must know of it."""
-    return (*run.remarks, *run.assumed, *budget_lines(run))

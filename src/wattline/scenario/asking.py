@@ -102,6 +102,15 @@ def replay_journal(
 
     `since` is a time (`90m`) or `decision:N`: up to there the journal's own policy decides. A
     scenario's file that you name may run code; a journal, or a `Scenario`, with `allow_code`.
+
+    >>> import wattline as wl
+    >>> from tempfile import TemporaryDirectory
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> with TemporaryDirectory() as folder:
+    ...     run = wl.simulate(trace, machine=wl.Machine(nodes=32), journal=f"{folder}/journal")
+    ...     found = wl.replay(f"{folder}/journal")
+    >>> found.equal
+    True
     """
     if scenario is None:
         return ask_again(journal, allow_code=allow_code)

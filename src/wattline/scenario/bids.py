@@ -48,9 +48,16 @@ def bid(
     """Choose average power, reserve and weights of a contract.
 
     `scenario` and fields are those of `regulate`; `method` is how the bid is chosen. With `hours`
-    so many hours are planned by the prices, of which at most `hours_most` are bid for.
+    so many hours are planned by the prices, of which at most `hours_most` are bid for. It tries a
+    hundred bids and more, which takes a minute:
+    `wl.bid(workload="W4", servers=100, method="closed_form").figures["reserve_w"]`.
 
-        wl.bid(workload="W4", servers=100, method="closed_form").figures["reserve_w"]
+    >>> import wattline as wl
+    >>> try:
+    ...     wl.bid(workload="W4", servers=100, bid=(8400, 3400))
+    ... except wl.InputError as error:
+    ...     print(str(error)[:31])
+    `wattline bid` chooses the bid:
     """
     made = contract_scenario(scenario, fields, method)
     refuse_unused(made, hours=hours, hours_most=hours_most)
@@ -62,8 +69,9 @@ def bid(
     figures["other_hours"] = check_hours(made, case, decision.bid, chosen=True, progress=progress)
     if hours is not None:
         figures["hours"] = _plan(case, decision, hours, hours_most)
-    found = BidResult(made, decision, figures, tuple(remarks(made, choosing=True)))
-    warn((*found.remarks, *found.assumed))
+    found = BidResult(made, decision, figures,
+                      (*remarks(made, choosing=True), *figures["assumed"]))
+    warn(found.remarks)
     return found
 
 

@@ -1,11 +1,8 @@
-"""What a run made of its energy budget: periods kept and exceeded, by which jobs, and jobs without.
-
-The rule of the budget lets a job start that ends in a later period, and lets all jobs start when
-the last period is over; so whoever reads the figures must see which jobs these were.
-"""
+"""What a run made of its energy budget: what each period drew, who exceeded it, who has no room."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,9 +10,13 @@ import numpy as np
 from wattline.analysis.series import power_steps
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray
+from wattline.physics.budget_terms import CARRIES, CHARGE_NOW, KEEP, UNSPENT
 
 _ROUNDING = 1e-6
 """What floats leave of a budget that is used to the last joule is no excess."""
+
+MOST_ROWS = 10_000
+"""So many periods are listed; where there are more, only those that drew more than they had."""
 
 
 def budget_notes(found: dict[str, Any]) -> dict[str, float]:
@@ -24,31 +25,80 @@ def budget_notes(found: dict[str, Any]) -> dict[str, float]:
         "budget_periods": float(found["periods"]),
         "budget_periods_over": float(len(found["over"])),
         "budget_excess_j": max((over["excess_j"] for over in found["over"]), default=0.0),
-        "budget_beyond_s": found["beyond_s"],
-        "budget_jobs_without": float(len(found["without"])),
+        "budget_jobs_no_room": float(len(found["no_room"])),
     }
 
 
-def budget_kept(budget: Any, run: Run) -> dict[str, Any]:
-    """For `Run.budget`, from a budget's parameters (`admission.budget.Budget`)."""
-    edges = np.asarray(budget.edge_s)[np.asarray(budget.first)]
-    begun = edges[edges < run.end_s]
-    ends = np.append(begun[1:], min(edges[-1], run.end_s)) if len(begun) else begun
-    begun, ends = begun[ends > begun], ends[ends > begun]
-    used_j = _drawn_j(run, ends) - _drawn_j(run, begun)
-    over_j = used_j - budget.energy_j
+def budget_kept(
+    budget: Any, run: Run, no_room: list[dict[str, Any]] | None = None
+) -> dict[str, Any]:
+    """For `Run.budget`, from a budget's parameters (`admission.budget.Budget`).
+
+    `no_room` are the jobs that no period has the joules for.
+    """
+    edges = period_edges(budget, run.end_s)
+    begun, ends = edges[:-1], np.minimum(edges[1:], run.end_s)
+    drawn_j = _drawn_j(run, ends) - _drawn_j(run, begun)
+    counted_j = charged_j(budget, run, edges) if budget.carry == CHARGE_NOW else drawn_j
+    given_j = allowances_j(budget, counted_j)
+    over_j = counted_j - given_j
+    over = np.flatnonzero(over_j > _ROUNDING * budget.energy_j)
+
+    def row(at: int) -> dict[str, Any]:
+        found = {"period": at + 1, "start_s": float(begun[at]), "end_s": float(ends[at]),
+                 "budget_j": float(given_j[at]), "energy_j": float(drawn_j[at])}
+        return found | ({"charged_j": float(counted_j[at])} if budget.carry == CHARGE_NOW else {})
+
+    planned = len(budget.first) - 1
     return {
         "energy_j": float(budget.energy_j),
-        "periods": len(used_j),
-        "over": [
-            {"period": int(at) + 1, "start_s": float(begun[at]), "end_s": float(ends[at]),
-             "energy_j": float(used_j[at]), "excess_j": float(over_j[at]),
-             "jobs": _responsible(run, float(begun[at]), float(ends[at]))}
-            for at in np.flatnonzero(over_j > _ROUNDING * budget.energy_j)
-        ],
-        "without": _without(run, float(edges[-1])),
-        "beyond_s": max(run.end_s - float(edges[-1]), 0.0),
+        "carry": CARRIES[budget.carry],
+        "unspent": UNSPENT[budget.unspent],
+        "periods": len(drawn_j),
+        "planned": planned if _varies(budget) else None,
+        "by_period": [row(at) for at in range(len(drawn_j))] if len(drawn_j) <= MOST_ROWS else [],
+        "over": [row(at) | {"excess_j": float(over_j[at]),
+                            "jobs": _responsible(run, float(begun[at]), float(ends[at]))}
+                 for at in over.tolist()],
+        "no_room": no_room or [],
     }
+
+
+def period_edges(budget: Any, until_s: float) -> FloatArray:
+    """Where the periods begin up to a time, and where the last of them ends."""
+    count = max(int(np.ceil((until_s - budget.start_s) / budget.length_s)), 1)
+    return np.asarray(budget.start_s + budget.length_s * np.arange(count + 1))
+
+
+def allowances_j(budget: Any, counted_j: FloatArray) -> FloatArray:
+    """What each period has: its own joules, and those that the ones before it left over."""
+    given_j = np.full(len(counted_j), float(budget.energy_j))
+    if budget.unspent == KEEP:
+        for at in range(1, len(given_j)):
+            given_j[at] += max(given_j[at - 1] - counted_j[at - 1], 0.0)
+    return given_j
+
+
+def charged_j(budget: Any, run: Run, edges: FloatArray) -> FloatArray:
+    """Of each period: idle nodes, and all joules by request of the jobs that start in it."""
+    rows = np.flatnonzero(run.ran)
+    schedule, jobs = run.schedule, run.jobs
+    used_s = schedule.end_s[rows] - schedule.start_s[rows]
+    idle_w = run.machine.power_w_idle / run.units * schedule.nodes[rows]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        above_w = np.where(used_s > 0, schedule.energy_j[rows] / used_s - idle_w, 0.0)
+        # At a lower frequency the request is stretched by as much as the run time.
+        done_s = np.minimum(jobs.run_s[rows], jobs.requested_s[rows])
+        asked_s = np.where(used_s > 0, used_s * jobs.requested_s[rows] / done_s, 0.0)
+    period = np.searchsorted(edges, schedule.start_s[rows], "right") - 1
+    charges = np.bincount(period, above_w * asked_s, minlength=len(edges) - 1)
+    return np.asarray(charges[: len(edges) - 1] + budget.min_w * budget.length_s)
+
+
+def _varies(budget: Any) -> bool:
+    """Whether it matters which period is planned: joules cost more in some of its slots."""
+    first = np.asarray(budget.first)
+    return any(np.any(np.diff(budget.order[a:b]) < 0) for a, b in pairwise(first))
 
 
 def _drawn_j(run: Run, time_s: FloatArray) -> FloatArray:
@@ -74,17 +124,10 @@ def _responsible(run: Run, start_s: float, end_s: float) -> list[dict[str, Any]]
         reasons = [text for text, holds in (
             ("was running when the period began", carried[row]),
             ("ran longer than requested", longer[row])) if holds]
-        found.append({**_named(run, int(row)), "above_idle_j": float(above_w * shared_s[row]),
+        found.append({**named(run, int(row)), "above_idle_j": float(above_w * shared_s[row]),
                       "why": " and ".join(reasons)})
     return sorted(found, key=lambda job: -job["above_idle_j"])
 
 
-def _without(run: Run, last_s: float) -> list[dict[str, Any]]:
-    """Jobs that started when the last planned period was over."""
-    return [{**_named(run, int(row)), "start_s": float(run.schedule.start_s[row]),
-             "energy_j": float(run.schedule.energy_j[row])}
-            for row in np.flatnonzero(run.ran & (run.schedule.start_s >= last_s))]
-
-
-def _named(run: Run, row: int) -> dict[str, Any]:
+def named(run: Run, row: int) -> dict[str, Any]:
     return {"job_id": int(run.jobs.job_id[row]), "restart": int(run.jobs.restart[row])}

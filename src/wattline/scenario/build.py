@@ -14,7 +14,7 @@ from wattline.analysis.result import Result
 from wattline.books.opening import units_of
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
-from wattline.model.errors import InputError, PolicyError, WattlineError
+from wattline.model.errors import InputError, PolicyError, WattlineError, in_callers_terms
 from wattline.model.fields import name_of
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
@@ -29,6 +29,7 @@ from wattline.policies.order.energy_share_setup import user_names
 from wattline.policies.setting import Chosen
 from wattline.policies.view import Policy
 from wattline.scenario.budget_notes import budget_kept, budget_notes
+from wattline.scenario.budget_room import without_room
 from wattline.scenario.caps import cap_signal, check_kept, without_cap
 from wattline.scenario.model import MOST_UNIX_S, NodeClassSection, Scenario
 from wattline.scenario.network_section import with_nodes
@@ -87,6 +88,7 @@ class Plan:
 
     def finished(self, run: Run) -> Result:
         """A run of this plan with what the plan knows of it."""
+        from wattline.analysis.budget import budget_lines
         from wattline.scenario.promises import promises
         from wattline.scenario.refusals import not_run
         from wattline.scenario.remarks import cleaned as cleaned_lines
@@ -101,18 +103,21 @@ class Plan:
         kept: dict[str, Any] = {}
         chosen = name_of(self.scenario.policy.power)
         if isinstance(self.policy, Composition) and chosen == "budget":
-            kept = budget_kept(self.policy.admission, run)
-        return replace(
+            budget = self.policy.admission
+            kept = budget_kept(budget, run, without_room(budget, run, self.rules))
+        found = replace(
             Result.of(run),
             scenario=self.scenario.model_dump(mode="json", exclude_none=True),
             notes={**run.notes, **cleaned, **(budget_notes(kept) if kept else {})},
             budget=kept,
             bounds=self.bounds,
-            promises=promises(self),
+            promises=promises(self, run.end_s),
             configurations={} if self.tables is None else columns_of(self.tables, self.jobs),
             assumed=self.assumed,
-            remarks=(*cleaned_lines(self.trace), *remarks(self), *not_run(self, run)),
         )
+        said = (*cleaned_lines(self.trace), *remarks(self), *not_run(self, found), *self.assumed,
+                *budget_lines(found))
+        return replace(found, remarks=tuple(dict.fromkeys(said)))
 
 
 def plan(
@@ -170,7 +175,8 @@ def assumptions(
     """What the log's header, the size of the machine and its unknown powers do to the figures."""
     size = "" if scenario.machine.classes else machine_size(scenario.machine, trace).remark
     lost = "" if dropped is None else dropped.remark
-    return (*filter(None, (size, lost)), *assumed_powers(scenario, jobs))
+    found = (*filter(None, (size, lost)), *assumed_powers(scenario, jobs))
+    return tuple(in_callers_terms(line) for line in found)
 
 
 def read_trace(scenario: Scenario) -> Trace:

@@ -42,7 +42,7 @@ class ContractResult:
     figures: dict[str, Any]
     """Cost, tracking error and quality of service, as `wattline regulate --json` prints them."""
     remarks: tuple[str, ...]
-    """Settings without effect, a sentence each."""
+    """Settings without effect and prices that are assumed, a sentence each."""
 
     @property
     def assumed(self) -> tuple[str, ...]:
@@ -83,8 +83,9 @@ def regulate(
     else:
         figures["bids"] = _bids(run)
         figures["reason"] = _day_reason(planned[int(case.warmup_s / 3600.0):], decision)
-    found = ContractResult(made, run, decision, figures, tuple(remarks(made)))
-    warn((*found.remarks, *found.assumed))
+    found = ContractResult(made, run, decision, figures,
+                           (*remarks(made), *figures["assumed"]))
+    warn(found.remarks)
     return found
 
 

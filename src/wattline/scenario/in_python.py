@@ -155,6 +155,9 @@ def _choice(axis: str, choice: PolicyChoice, chosen: dict[str, Chosen]) -> str |
     """As a scenario writes it; what no name leads to is kept beside."""
     if isinstance(choice, str):
         return choice
+    if isinstance(choice, type) and issubclass(choice, PolicyObject):
+        raise InputError(f"{axis} is the class {choice.__name__}; give an object of it: "
+                         f"{choice.__name__}()")
     if isinstance(choice, PolicyObject):
         _check_axis(axis, choice.AXIS, type(choice).__name__)
         return choice.choice()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from wattline.analysis.result import Result
 from wattline.books import Books, JournalWriter, Submitted
 from wattline.books.events import Key
 from wattline.books.journal import MARK, JournalEntry, read_journal
@@ -38,7 +39,7 @@ NO_AXES = ("a journal needs a policy along the axes: one written in Python keeps
 def run_with_journal(
     plan: Plan, path: str | Path, progress: Callable[[float], None] | None = None,
     changes: Sequence[tuple[float, Plan]] = (),
-) -> Run:
+) -> Result:
     """The plan's run, event by event, with its journal written whole or not at all.
 
     `changes` are times, and plans whose policies decide from then on; all else stays as it is.

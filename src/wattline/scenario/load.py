@@ -22,12 +22,22 @@ from wattline.model.reading import (
 from wattline.policies.declaration import AXES
 from wattline.policies.registry import files_of, is_place
 from wattline.scenario.model import Scenario
+from wattline.scenario.other_files import other_kind, other_table
 
 
 def load(path: Path | str, changes: Mapping[str, Any] | None = None) -> Scenario:
-    """Read a scenario file, or one that the package ships (`bundled:NAME`)."""
+    """Read a scenario file, or one that the package ships (`bundled:NAME`).
+
+    >>> import wattline as wl
+    >>> wl.load_scenario("bundled:main-capped").policy.power
+    'dvfs'
+    """
+    if said := other_kind(str(path)):
+        raise InputError(f"{path} is no scenario: {said}")
     text, source, folder = _text(str(path))
     fields = parse_toml(text, source)
+    if said := other_table(fields, source):
+        raise InputError(f"{source} is no scenario: {said}")
     fields.setdefault("name", Path(source).stem.removeprefix("bundled:")[:200])
     if folder is not None:
         fields = _beside(fields, folder)

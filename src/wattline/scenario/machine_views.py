@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from wattline.model.errors import InputError
 from wattline.model.machine import Machine
@@ -52,3 +53,22 @@ def machine_view(
         bounds = {entity: watts_of(limit) for entity, limit in (limits or {}).items()}
         return power_view(known, cores=with_cores, limits_w=bounds)
     return BUILDERS[name](known)
+
+
+def check_views(file: str | Path) -> list[dict[str, Any]]:
+    """What a views file holds, a row per view; an `InputError` says what is wrong with it.
+
+    >>> import wattline as wl
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "views.toml"
+    ...     said = file.write_text('''[views.cooling]
+    ... keys = [{ name = "flow", unit = "l/s" }]
+    ... entities = [{ name = "loop1", type = "loop" },
+    ...             { name = "n[0-3]", type = "node", parent = "loop1" }]''')
+    ...     wl.check_views(file)
+    [{'view': 'cooling', 'entities': 5, 'keys': 1, 'bounds': 0}]
+    """
+    return [{"view": view.name, "entities": len(view.tree), "keys": len(view.all_keys),
+             "bounds": len(view.bounds)} for view in read_views(Path(file)).values()]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.model.machine import Machine
+from wattline.model.units import counted
 from wattline.scenario import objects
 from wattline.scenario.build import make_machine, read_trace
 from wattline.scenario.caps import without_cap
@@ -36,5 +37,6 @@ def machine_in(path: str | Path) -> tuple[Scenario, Machine]:
 def machine_words(machine: Machine) -> str:
     """What the figures of a machine of equal nodes rest on."""
     node = machine.groups[0].node_class
-    return (f"{machine.node_count:,} nodes of {node.cores:,} cores, each {node.power_w_idle:g} W "
-            f"idle, {node.power_w_active:g} W active and {node.power_w_off:g} W off")
+    return (f"{machine.node_count:,} nodes of {counted(node.cores, 'core')}, each "
+            f"{node.power_w_idle:g} W idle, {node.power_w_active:g} W active and "
+            f"{node.power_w_off:g} W off")

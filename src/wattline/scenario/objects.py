@@ -125,6 +125,10 @@ class Sjf(Order):
     NAME = "sjf"
 
 
+class ClaimedOrder(Order):
+    NAME = "claims"
+
+
 class Largest(Order):
     NAME = "largest"
 

@@ -29,6 +29,7 @@ from wattline.scenario.network_section import behaviour_of, topology_of
 
 if TYPE_CHECKING:
     from wattline.engine.congestion import Congestion
+    from wattline.physics.claims import ClaimBook
     from wattline.physics.configurations import ConfigurationTable
     from wattline.policies.placement.network.fabric import Fabric
 
@@ -57,6 +58,14 @@ class Readers(Outside):
         from wattline.account.configurations import read_catalogue
 
         return dict(read_catalogue(store).by_name)
+
+    def claims(self, store: str) -> ClaimBook:
+        from wattline.account.claim_table import ClaimTable
+        from wattline.account.store import Store, refuse_missing
+
+        refuse_missing(store)
+        with Store(store) as opened:
+            return ClaimTable(opened).load()
 
     def fabric(self, placement: str) -> Fabric:
         from wattline.network.fabric import SENSITIVE, drawn_sensitive, fabric_for

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wattline.model.promises import EnergyPeriods, Frequencies, Promises
+from wattline.physics.budget_terms import CARRIES, UNSPENT
 from wattline.policies.contract import Composition
+from wattline.scenario.budget_notes import period_edges
 from wattline.scenario.model import CapPlan
 
 if TYPE_CHECKING:
@@ -16,8 +18,8 @@ if TYPE_CHECKING:
     from wattline.scenario.build import Plan
 
 
-def promises(plan: Plan) -> Promises:
-    """What the plan's policy has to keep; a policy in Python promises nothing."""
+def promises(plan: Plan, until_s: float) -> Promises:
+    """What the plan's policy has to keep up to a time; a policy in Python promises nothing."""
     if not isinstance(plan.policy, Composition):
         return Promises()
     from wattline.policies.admission.adaptive import Adaptive
@@ -26,7 +28,8 @@ def promises(plan: Plan) -> Promises:
     limited = plan.rules.cap_w is not None and plan.scenario.power.watch_cap is None
     admission, budget = plan.policy.admission, None
     if isinstance(admission, Budget):
-        budget = EnergyPeriods(float(admission.energy_j), admission.edge_s[admission.first])
+        budget = EnergyPeriods(float(admission.energy_j), period_edges(admission, until_s),
+                               CARRIES[admission.carry], UNSPENT[admission.unspent])
     ladder = admission.adaptive if isinstance(admission, Budget) else admission
     if not isinstance(ladder, Adaptive):
         return Promises(keeps_cap=limited)

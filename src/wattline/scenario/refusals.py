@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wattline.analysis.summary import energy_text
 from wattline.engine.prepare import effective_cap, sizes_of
 from wattline.policies.configuration.moldable import ADAPTIVE, FIXED, Moldable
 from wattline.policies.contract import Composition
@@ -19,11 +21,26 @@ def not_run(plan: Plan, run: Run) -> list[str]:
     """A line for jobs that were refused, one for those that were never let; none where all ran."""
     refused = refusals(plan, run)
     found = [f"{refused}; the figures are of the others"] if refused else []
-    missing = int((~run.ran & ~run.refused).sum())
-    if missing:
+    held = [job for job in run.budget.get("no_room", ()) if job["state"] == "held"]
+    if held:
+        found.append(f"{_counted(len(held), run)} held because no period of the energy budget has "
+                     f"room; the first is job {held[0]['job_id']}: {needs_text(held[0])}; the "
+                     "figures are of the others")
+    missing = int((~run.ran & ~run.refused).sum()) - len(held)
+    if missing > 0:
         found.append(f"{missing:,} of {len(run.jobs):,} jobs never ran (the policy, or a cap that "
                      "no moment satisfies, never let them); the figures are of the others")
     return found
+
+
+def needs_text(job: Mapping[str, Any]) -> str:
+    """What a job without room needs, and what there is."""
+    return (f"it needs {energy_text(job['needs_j'])} above idle power in one period, and the most "
+            f"that a period gives is {energy_text(job['gives_j'])}")
+
+
+def _counted(count: int, run: Run) -> str:
+    return f"{count:,} of {len(run.jobs):,} jobs {'was' if count == 1 else 'were'}"
 
 
 def refusals(plan: Plan, run: Run) -> str:
@@ -31,13 +48,11 @@ def refusals(plan: Plan, run: Run) -> str:
     rows = np.flatnonzero(run.refused)
     if not rows.size:
         return ""
-    count = f"{rows.size:,} of {len(run.jobs):,} jobs "
-    count += "was" if rows.size == 1 else "were"
-    count += " refused at submission because they could never start; "
-    return f"{count}the first is {_of(plan, int(rows[0]))}"
+    count = _counted(rows.size, run) + " refused at submission because they could never start; "
+    return f"{count}the first is {_of(plan, int(rows[0]), run.budget.get('no_room', ()))}"
 
 
-def _of(plan: Plan, row: int) -> str:
+def _of(plan: Plan, row: int, no_room: Sequence[Mapping[str, Any]]) -> str:
     jobs = plan.jobs
     units = int(sizes_of(jobs, plan.machine, plan.scenario.machine.granularity)[row])
     where = f"{units} {'node' if plan.scenario.machine.granularity == 'node' else 'core'}"
@@ -48,6 +63,10 @@ def _of(plan: Plan, row: int) -> str:
     policy = plan.policy
     if isinstance(policy, Composition) and isinstance(policy.configuration, Moldable):
         return f"{job}: {_without_configuration(plan, policy.configuration, row, units)}"
+    key = (int(jobs.job_id[row]), int(jobs.restart[row]))
+    for each in no_room:
+        if (each["job_id"], each["restart"]) == key:
+            return f"{job}: {needs_text(each)}"
     return f"{job}: alone on the machine it exceeds every cap to come, or a bound of its nodes"
 
 

@@ -18,7 +18,7 @@ from wattline.traces import Trace
 
 def cleaned(trace: Trace) -> list[str]:
     """What the reader did to the log, a line for each rule."""
-    found = []
+    found = list(trace.remarks)
     for rule in trace.cleaning.touched:
         jobs = f"{rule.jobs:,} job" + ("" if rule.jobs == 1 else "s")
         lost = f" Joules left out: {joules_text(rule.energy_j)}." if rule.lacks_joules else ""

@@ -10,14 +10,17 @@ from typing import Any
 from wattline.analysis.comparison import Comparison
 from wattline.analysis.naming import unique_name
 from wattline.analysis.result import Result
-from wattline.model.errors import InputError, warn
+from wattline.model.errors import InputError, in_callers_terms, warn
 from wattline.policies.declaration import AXES
-from wattline.scenario.api import to_be_known
+from wattline.scenario.caps import NO_CAP, has_keeper
 from wattline.scenario.in_python import Asked, Source, asked
 from wattline.scenario.load import parse_value
+from wattline.scenario.model import Scenario
 
 _PARAMETERS = ("trace", "machine", "cap", "watch_cap", "policy")
 """What `simulate` takes beside the axes and the fields of a scenario."""
+USUAL_KEEPER = "dvfs"
+"""Keeps a cap that is varied where no power policy is chosen."""
 
 
 def sweep(
@@ -37,19 +40,35 @@ def sweep(
     ['lublin seed 1: power none', "lublin seed 1: power Dvfs(cap='80%')"]
     """
     todo: dict[str, Asked] = {}
+    said: dict[str, tuple[str, ...]] = {}
     listed = {name: values if isinstance(values, str) else tuple(values)
               for name, values in vary.items()}
     for varied in combinations(listed):
         found = _asked(scenario, given | varied, allow_code)
         name = unique_name(label(found.scenario.name, varied), todo)
-        todo[name] = _named(found, name)
+        kept, said[name] = with_keeper(found.scenario, varied, found.policy is not None)
+        todo[name] = _named(replace(found, scenario=kept), name)
     runs: dict[str, Result] = {}
     for name, found in todo.items():
-        runs[name] = found.plan().run()
-        warn(to_be_known(runs[name]))
+        run = found.plan().run()
+        runs[name] = replace(run, remarks=(*run.remarks, *said[name]))
+        warn(runs[name].remarks)
         if progress is not None:
             progress(len(runs) / len(todo))
     return Comparison(runs)
+
+
+def with_keeper(
+    scenario: Scenario, varied: Iterable[str], in_python: bool = False
+) -> tuple[Scenario, tuple[str, ...]]:
+    """Let somebody keep a cap that is varied where nobody would, and say who it is."""
+    if (not {"cap", "power.cap", "power__cap"} & set(varied)
+            or scenario.power.cap in (None, NO_CAP) or has_keeper(scenario, in_python)):
+        return scenario, ()
+    policy = scenario.policy.model_copy(update={"power": USUAL_KEEPER})
+    return scenario.model_copy(update={"policy": policy}), (in_callers_terms(
+        f"no power policy is chosen: '{USUAL_KEEPER}' keeps the cap that is varied; --power-policy "
+        "(policy.power) chooses another"),)
 
 
 def combinations(vary: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:

@@ -16,7 +16,12 @@ def study(name: str, *, progress: Progress = silent, **settings: Any) -> dict[st
 
     Settings are the options of that command, with underscores. Some take minutes.
 
-        wl.study("esp", seed=1)["cases"]
+    >>> import wattline as wl
+    >>> try:
+    ...     wl.study("espresso")
+    ... except wl.InputError as error:
+    ...     print(str(error)[:50])
+    there is no study 'espresso'; there are: dragonfly
     """
     if name not in STUDIES:
         raise InputError(f"there is no study '{name}'; there are: {', '.join(STUDIES)}")
@@ -67,11 +72,11 @@ def _puppet(progress: Progress, trace: str | None = None, nodes: int | None = No
 def _rmap(progress: Progress, table: tuple[str, ...] = (), apps: str | None = None,
           nodes: int = 32, jobs: int = 30, seeds: int = 20, load: float = 0.7) -> dict[str, Any]:
     from wattline.studies.rmap.report import as_dict
-    from wattline.studies.rmap.study import Setting
+    from wattline.studies.rmap.study import RmapSetting
     from wattline.studies.rmap.study import study as run_study
     from wattline.studies.rmap.tables import tables_of
 
-    setting = Setting(nodes=nodes, jobs=jobs, seeds=tuple(range(1, seeds + 1)), load=load)
+    setting = RmapSetting(nodes=nodes, jobs=jobs, seeds=tuple(range(1, seeds + 1)), load=load)
     tables, remarks = tables_of(table, apps, nodes)
     found = run_study(tables, setting, progress)
     left_out = (f"'{name}' is left out: {why}" for name, why in found.left_out.items())
@@ -81,9 +86,9 @@ def _rmap(progress: Progress, table: tuple[str, ...] = (), apps: str | None = No
 
 def _dragonfly(progress: Progress, quick: bool = False, seed: int = 1,
                workers: int = 2) -> dict[str, Any]:
-    from wattline.studies.dragonfly.study import Plan, run_study, summary
+    from wattline.studies.dragonfly.study import StudyPlan, run_study, summary
 
-    plan = Plan.fast(seed, workers=workers) if quick else Plan(seed=seed, workers=workers)
+    plan = StudyPlan.fast(seed, workers=workers) if quick else StudyPlan(seed=seed, workers=workers)
     return summary(run_study(plan, progress))
 
 

@@ -48,7 +48,7 @@ _UNITS = {"instant": "time", "time": "time", "power": "power", "energy": "energy
 
 
 @dataclass(frozen=True)
-class Entry:
+class ColumnEntry:
     """How one field is filled."""
 
     column: str | None = None
@@ -69,7 +69,7 @@ class ColumnMap:
     """A whole map."""
 
     name: str
-    entries: dict[str, Entry]
+    entries: dict[str, ColumnEntry]
     description: str = ""
     delimiter: str = ","
     columns: tuple[str, ...] = ()
@@ -123,7 +123,7 @@ def parse_map(text: str, name: str) -> ColumnMap:
     )
 
 
-def _entry(target: str, value: Any, name: str) -> Entry:
+def _entry(target: str, value: Any, name: str) -> ColumnEntry:
     where = f"{name}: columns.{target}"
     if isinstance(value, str):
         value = {"column": value}
@@ -135,7 +135,7 @@ def _entry(target: str, value: Any, name: str) -> Entry:
         raise InputError(f"{where}: needs either 'column' or 'constant'")
     kind = TARGETS[target]
     default = "timestamp" if kind == "instant" else "number"
-    return Entry(
+    return ColumnEntry(
         column=_text(value, "column", None, where),
         constant=value.get("constant"),
         format=_choice(value, "format", FORMATS, default, where),
@@ -147,7 +147,7 @@ def _entry(target: str, value: Any, name: str) -> Entry:
     )
 
 
-def _complete(entries: dict[str, Entry], name: str) -> None:
+def _complete(entries: dict[str, ColumnEntry], name: str) -> None:
     if "submit_s" not in entries:
         raise InputError(f"{name}: columns.submit_s is missing: when was a job submitted?")
     if not {"requested_procs", "allocated_procs"} & set(entries):

@@ -15,9 +15,10 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.model.units import plain_number
+from wattline.site.cells import LARGEST, Cell, is_missing
 from wattline.traces import frequencies
-from wattline.traces.column_map import TARGETS, ColumnMap, Entry, built_in, load_map
-from wattline.traces.convert import LARGEST, Cell, Converter, is_missing, slurm_state
+from wattline.traces.column_map import TARGETS, ColumnEntry, ColumnMap, built_in, load_map
+from wattline.traces.convert import Converter, slurm_state
 from wattline.traces.raw import (
     CODES,
     RawJobs,
@@ -175,12 +176,12 @@ class _Reader:
         nothing = all(np.isnan(hz).all() for hz in found.values())
         return {} if nothing else found, unclear_rows
 
-    def _cells(self, entry: Entry) -> Cells:
+    def _cells(self, entry: ColumnEntry) -> Cells:
         if entry.column is None:
             return [entry.constant] * self.rows
         return self.table.columns[entry.column]
 
-    def _convert(self, entry: Entry) -> FloatArray:
+    def _convert(self, entry: ColumnEntry) -> FloatArray:
         cells = self._cells(entry)
         if isinstance(cells, np.ndarray):
             return self.convert.array(cells, entry.factor)
@@ -203,7 +204,7 @@ def _plain_number(cell: Cell) -> float:
     return float(cell)  # type: ignore[arg-type]
 
 
-def _reduced(cell: Any, entry: Entry) -> float:
+def _reduced(cell: Any, entry: ColumnEntry) -> float:
     values = json.loads(cell) if isinstance(cell, str) else cell
     numbers = np.array([v for v in values if v is not None], dtype=np.float64)
     if not numbers.size:

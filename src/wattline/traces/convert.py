@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, tzinfo
@@ -14,9 +13,8 @@ from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
 from wattline.model.states import PARTS, STATES
 from wattline.model.units import parse_duration, plain_number
+from wattline.site.cells import LARGEST, Cell, is_missing
 from wattline.traces.raw import RUNNING, UNFINISHED
-
-Cell = str | float | int | datetime | None
 
 FACTORS: dict[str, dict[str, float]] = {
     "time": {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0, "d": 86400.0},
@@ -28,25 +26,9 @@ FACTORS: dict[str, dict[str, float]] = {
 }
 """What one unit of a cell is in seconds, watts, joules, hertz."""
 
-LARGEST = float(2**53)
-"""Above this a double no longer tells neighbouring whole numbers apart."""
-
 SLURM_STATES = {**{name: code for code, name in STATES.items() if code not in PARTS},
                 "COMPLETING": 1, "RUNNING": RUNNING, "SUSPENDED": RUNNING, "PENDING": UNFINISHED}
 """The status of each state of Slurm's."""
-
-_MISSING = frozenset({"", "unknown", "none", "null", "nan", "n/a", "na", "nat", "unlimited",
-                      "partition_limit", "invalid", "not_set", "-"})
-
-
-def is_missing(cell: Cell) -> bool:
-    """Whether a cell says nothing."""
-    if cell is None:
-        return True
-    if isinstance(cell, str):
-        return cell.strip().lower() in _MISSING
-    return isinstance(cell, float) and math.isnan(cell)
-
 
 class Converter:
     """Converts columns of equal length and remembers the rows that could not be read."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from wattline.model.errors import InputError
@@ -11,6 +13,9 @@ from wattline.traces.trace import Trace
 
 TABLE = "table"
 """What a trace from such a table is called."""
+OF_RUNS = {"start_s", "end_s", "nodes", "energy_j", "outcome", "after_row", "configuration",
+           "state"}
+"""What the table of a run has beside its jobs: it may be simulated again."""
 
 
 def is_table(given: object) -> bool:
@@ -54,7 +59,24 @@ def trace_of(
                          "(trace.map) which is what")
     chosen = None if column_map is None else load_map(column_map)
     raw = columnar.parse(content.getvalue().to_pybytes(), TABLE, chosen, parquet=True)
-    return clean(raw, TABLE, strict=strict, size=size)
+    read = clean(raw, TABLE, strict=strict, size=size)
+    unread = [] if chosen is not None else _unread(table.column_names)
+    if unread:
+        said = (f"{TABLE}: column{'s' * (len(unread) > 1)} {', '.join(unread)} "
+                f"{'are' if len(unread) > 1 else 'is'} not known and not used")
+        return replace(read, remarks=(said,))
+    return read
+
+
+def _unread(columns: Sequence[str]) -> list[str]:
+    """Columns that say nothing here; those of a run's own table are known and left aside."""
+    from wattline.traces.column_map import load_map
+
+    entries = load_map("wattline").entries.values()
+    known = {name for each in entries for name in (each.column, each.name_column)}
+    if "outcome" in columns:
+        known |= OF_RUNS
+    return [name for name in columns if name not in known]
 
 
 def _with_dependencies(table: Any) -> Any:

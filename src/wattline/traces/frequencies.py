@@ -15,7 +15,7 @@ import numpy as np
 from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
 from wattline.physics.core_power import SANDY_BRIDGE, WORDS, CorePower, parse_cpu_freq
-from wattline.traces.convert import Cell, is_missing
+from wattline.site.cells import Cell, is_missing
 
 COLUMNS = ("frequency_hz_min", "frequency_hz_max")
 LOWEST_HZ, HIGHEST_HZ = 1.0, 1e12

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
-from wattline.traces.convert import Cell
+from wattline.site.cells import Cell
 
 MOST_KINDS = 100
 """Each has a column of its own."""
@@ -32,11 +31,3 @@ def gres(cells: Mapping[str, Sequence[Cell]], count: int, source: str) -> dict[s
                 raise InputError(f"{source}: more than {MOST_KINDS} kinds of generic resources")
             found.setdefault(name, np.full(count, np.nan))[row] = float(number)
     return found
-
-
-def gres_text(tres: Any) -> str | None:
-    """The same text from a list of TRES as sacct's JSON has it."""
-    items = tres if isinstance(tres, list) else []
-    said = [f"gres/{item.get('name')}={item.get('count')}" for item in items
-            if isinstance(item, dict) and item.get("type") == "gres"]
-    return ",".join(said) or None

@@ -14,10 +14,11 @@ from wattline.model.errors import InputError
 from wattline.model.reading import is_file
 from wattline.model.signal import Signal
 from wattline.model.units import format_duration, plain_number
+from wattline.traces.currencies import CODES, SIGNS
 from wattline.traces.tariffs import J_PER_KWH, read_tariff
 
 _GRAMS_PER_J = "g/J"
-_ONE = re.compile(r"(?P<number>[-+.\deE]+?)\s*(?P<sign>[A-Za-z]{3}|[€$£¥])?\s*"
+_ONE = re.compile(r"(?P<number>[-+.\deE]+?)\s*(?P<sign>[A-Za-z]{3}|[" + SIGNS + r"])?\s*"
                   r"(?:/\s*(?P<per>kwh|mwh))?", re.IGNORECASE)
 _GRAMS = re.compile(r"(?P<number>[-+.\deE]+?)\s*(?:g(?:co2)?\s*/\s*kwh)?", re.IGNORECASE)
 
@@ -35,14 +36,18 @@ def price_from(text: str, *, start: str = "", unix: bool = False) -> Signal:
     if found is None or number is None:
         raise InputError(f"--price: '{text}' is neither the price of a kWh, like 0.12 or 0.12EUR, "
                          "nor a table that is there")
+    sign = (found["sign"] or "").upper()
+    if sign and sign not in CODES and sign not in SIGNS:
+        raise InputError(f"--price: '{found['sign']}' is no currency; write its code, like "
+                         f"{number:g}EUR, or one of {' '.join(SIGNS)}")
     per_j = J_PER_KWH * (1000 if (found["per"] or "").lower() == "mwh" else 1)
-    return Signal.constant(number / per_j, f"{(found['sign'] or '').upper()}/J")
+    return Signal.constant(number / per_j, f"{sign}/J")
 
 
-def carbon_from(text: str, *, start: str = "") -> Signal:
+def carbon_from(text: str, *, start: str = "", unix: bool = False) -> Signal:
     """Grams per joule, in the same way."""
     if _is_table(text):
-        table = read_tariff(Path(text), start=start)
+        table = read_tariff(Path(text), start=start, unix=unix)
         if table.unit != _GRAMS_PER_J:
             raise InputError(f"--carbon: {text} has prices; give it with --price")
         return table

@@ -35,6 +35,14 @@ def read(
 
     `size` says which size counts where the log has two, `unit` what a Slurm log's sizes are,
     `machine_procs` how large the machine is, so that larger jobs are dropped.
+
+    >>> import wattline as wl
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     wl.write(wl.generate("lublin", seed=1, jobs=50, nodes=32), f"{folder}/log.swf.gz")
+    ...     trace = wl.read(f"{folder}/log.swf.gz")
+    >>> len(trace)
+    50
     """
     path = Path(path)
     if format is not None and format not in FORMATS:

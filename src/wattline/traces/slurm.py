@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations_with_replacement
-from typing import Any
 
 import numpy as np
 
@@ -15,15 +12,16 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.model.states import STATES
-from wattline.traces.convert import Cell, Converter, is_missing, slurm_state
+from wattline.site.cells import Cell, is_missing
+from wattline.site.sacct_json import job_cells, read_jobs, step_cells
+from wattline.site.sacct_text import SEPARATOR, read_records
+from wattline.site.slurm_energy import Step, joules, step_joules, tres_joules
+from wattline.traces.convert import Converter, slurm_state
 from wattline.traces.frequencies import frequencies, unclear
-from wattline.traces.gres import gres, gres_text
+from wattline.traces.gres import gres
 from wattline.traces.raw import COUNTS, UNFINISHED, RawJobs, encode, known, unknown
-from wattline.traces.slurm_energy import Step, joules, step_joules, tres_joules
 
 _NEEDED = {"JobID", "Submit", "State"}
-_FREE_TEXT = ("JobName", "Constraints", "Comment", "AdminComment", "SystemComment", "WorkDir")
-_EXTRA_BARS = 6
 LARGEST_ID = 2**32 - 1
 """No job of Slurm's has a higher number, in federations neither."""
 
@@ -41,76 +39,26 @@ class _Records:
 def parse_text(data: bytes, source: str, unit: str = "nodes") -> RawJobs:
     """The output of `sacct --parsable2` (or -p), with its line of column names."""
     text = data.decode("utf-8", "replace")
-    lines = text.split("\n")
-    columns = lines[0].rstrip("\r").split("|")
+    columns = [name.strip() for name in text.partition("\n")[0].split(SEPARATOR)]
     missing = _NEEDED - set(columns)
     if missing:
         raise InputError(f"{source}:1: lacks the column {', '.join(sorted(missing))}; run sacct "
                          "--parsable2 with these columns and without --noheader")
+    found = read_records(text, source)
     records = _Records(cells={column: [] for column in columns})
-    unreadable = []
-    for number, line in enumerate(lines[1:], start=2):
-        cells = line.rstrip("\r").split("|")
-        if cells == [""]:
-            continue
-        row = _row(columns, cells)
-        if row is None:
-            unreadable.append(number)
-            continue
+    for number, row in found.rows:
         if "." in row["JobID"]:
             records.steps.append((len(records.line) - 1, row))
         else:
             records.line.append(number)
             for column, cell in row.items():
                 records.cells[column].append(cell)
-    if unreadable and unreadable[-1] == len(lines) and not text.endswith("\n"):
-        raise InputError(f"{source}:{len(lines)}: the file is cut off: its last line has "
-                         f"{lines[-1].count('|') + 1} of {len(columns)} cells")
-    if len(unreadable) > len(records.line):
-        raise InputError(f"{source}:{unreadable[0]}: most lines do not have the {len(columns)} "
-                         "cells of the first line")
-    return _to_raw(records, source, unit, unreadable)
-
-
-def _row(columns: Sequence[str], cells: Sequence[str]) -> dict[str, str] | None:
-    """The cells by column. A user may put the separator into a job's name; such a line is put
-    together again in the one way in which its id, times and state make sense."""
-    extra = len(cells) - len(columns)
-    if extra == 0:
-        return dict(zip(columns, cells, strict=True))
-    free = [columns.index(name) for name in _FREE_TEXT if name in columns]
-    if not 0 < extra <= _EXTRA_BARS or not free:
-        return None
-    for chosen in combinations_with_replacement(free, extra):
-        merged, at = [], 0
-        for column in range(len(columns)):
-            width = 1 + chosen.count(column)
-            merged.append("|".join(cells[at : at + width]))
-            at += width
-        row = dict(zip(columns, merged, strict=True))
-        if _makes_sense(row):
-            return row
-    return None
-
-
-def _makes_sense(row: Mapping[str, str]) -> bool:
-    patterns = {"JobID": r"\d+([_+.].*)?", "JobIDRaw": r"\d+(\..*)?", "ElapsedRaw": r"\d*",
-                "Submit": r"\d{4}-\d\d-\d\dT.*", "UID": r"\d*", "NNodes": r"\d*",
-                "Elapsed": r"[\d:.-]*"}
-    return slurm_state(row["State"]) != -1 and all(
-        re.fullmatch(pattern, row[column]) for column, pattern in patterns.items() if column in row
-    )
+    return _to_raw(records, source, unit, found.unreadable)
 
 
 def parse_json(data: bytes, source: str, unit: str = "nodes") -> RawJobs:
     """The output of `sacct --json`; a job's number in the list stands for its line."""
-    try:
-        content = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{source}: is not JSON, or is cut off ({error})") from None
-    jobs = content.get("jobs") if isinstance(content, dict) else None
-    if not isinstance(jobs, list):
-        raise InputError(f"{source}: has no list 'jobs', which the output of sacct --json has")
+    jobs = read_jobs(data, source)
     records = _Records()
     unreadable = []
     for number, job in enumerate(jobs, start=1):
@@ -118,78 +66,10 @@ def parse_json(data: bytes, source: str, unit: str = "nodes") -> RawJobs:
             unreadable.append(number)
             continue
         records.line.append(number)
-        for column, cell in _json_cells(job).items():
+        for column, cell in job_cells(job).items():
             records.cells.setdefault(column, []).append(cell)
-        records.steps += [(len(records.line) - 1, cells) for cells in _json_steps(job)]
+        records.steps += [(len(records.line) - 1, cells) for cells in step_cells(job)]
     return _to_raw(records, source, unit, unreadable)
-
-
-def _json_cells(job: Mapping[str, Any]) -> dict[str, Cell]:
-    times = job["time"]
-    required = job.get("required") if isinstance(job.get("required"), dict) else {}
-    tres = job.get("tres") if isinstance(job.get("tres"), dict) else {}
-    allocated, requested = _tres(tres, "allocated"), _tres(tres, "requested")
-    state = job.get("state")
-    current = state.get("current") if isinstance(state, dict) else state
-    return {
-        "JobID": _plain(job.get("job_id")),
-        "Submit": _plain(times.get("submission")),
-        "Start": _plain(times.get("start")),
-        "End": _plain(times.get("end")) or None,
-        "ElapsedRaw": _plain(times.get("elapsed")),
-        "TimelimitRaw": _plain(times.get("limit")),
-        "AllocNodes": _plain(job.get("allocation_nodes")) or allocated.get("node"),
-        "ReqNodes": requested.get("node"),
-        "AllocCPUS": allocated.get("cpu"),
-        "ReqCPUS": requested.get("cpu") or _plain((required or {}).get("CPUs")),
-        "ConsumedEnergyRaw": allocated.get("energy"),
-        "ReqTRES": gres_text(_within(tres, "requested")) or gres_text(_within(tres, "allocated")),
-        "User": _plain(job.get("user")),
-        "Account": _plain(job.get("account")),
-        "Partition": _plain(job.get("partition")),
-        "QOS": _plain(job.get("qos")),
-        "JobName": _plain(job.get("name")),
-        "State": _plain(current[0] if isinstance(current, list) and current else current),
-        "Dependency": _plain(job.get("dependency")),
-    }
-
-
-def _json_steps(job: Mapping[str, Any]) -> list[dict[str, Cell]]:
-    """The steps of a job in the words of sacct's text."""
-    steps = job.get("steps")
-    return [{
-        "JobID": _plain(job.get("job_id")),
-        "Start": _plain(_within(step, "time", "start")),
-        "End": _plain(_within(step, "time", "end")) or None,
-        "NodeList": _plain(_within(step, "nodes", "range")),
-        "ConsumedEnergyRaw": _plain(_within(step, "statistics", "energy", "consumed")),
-    } for step in (steps if isinstance(steps, list) else [])]
-
-
-def _within(value: Any, *keys: str) -> Any:
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
-
-
-def _tres(tres: Any, key: str) -> dict[str, Cell]:
-    items = tres.get(key)
-    if not isinstance(items, list):
-        return {}
-    # Slurm writes 2^64 - 2 for a count that it does not know.
-    return {str(item.get("type")): count for item in items if isinstance(item, dict)
-            and isinstance(count := _plain(item.get("count")), int) and 0 <= count < 2**53}
-
-
-def _plain(value: Any) -> Cell:
-    """A number or text; newer versions wrap numbers as {set, infinite, number}."""
-    if isinstance(value, dict):
-        if value.get("infinite") or value.get("set") is False:
-            return None
-        value = value.get("number")
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        return None
-    return value
 
 
 def _to_raw(records: _Records, source: str, unit: str, unreadable: Sequence[int]) -> RawJobs:

@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from wattline.model.jobs import NO_JOB, JobTable
 from wattline.model.signal import FloatArray
+from wattline.traces.reader import read
 from wattline.traces.trace import Trace
 
 QUANTILES = (0, 25, 50, 75, 95, 100)
+
+
+def describe_trace(
+    log: Trace | str | Path, *, machine_procs: int | None = None, **reading: Any
+) -> dict[str, Any]:
+    """What a log holds and what cleaning did to it: the figures of `wattline trace info`.
+
+    `machine_procs` is the size of the machine in the log's unit; other arguments are those of
+    `read`.
+
+    >>> import wattline as wl
+    >>> about = wl.describe_trace(wl.generate("lublin", seed=1, jobs=50, nodes=32))
+    >>> about["jobs"], about["quantiles"]["procs"]["p100"]
+    (50, 16.0)
+    """
+    trace = log if isinstance(log, Trace) else read(log, machine_procs=machine_procs, **reading)
+    return summarise(trace, machine_procs)
 
 
 def summarise(trace: Trace, machine_procs: int | None = None) -> dict[str, Any]:

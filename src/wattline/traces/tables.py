@@ -16,8 +16,8 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.reading import LIMIT_VARIABLE, file_limit
 from wattline.model.signal import FloatArray
+from wattline.site.cells import Cell
 from wattline.traces.column_map import ColumnMap
-from wattline.traces.convert import Cell
 
 METADATA = b"wattline"
 """Key under which our own writer keeps names and header in a Parquet file."""

@@ -66,6 +66,8 @@ class Trace:
     logged: Mapping[str, FloatArray] = field(default_factory=dict)
     """Columns of the log that a simulation does not need, one value per job; NaN is unknown and a
     column that says nothing is left out."""
+    remarks: tuple[str, ...] = ()
+    """What else must be known of how it was read, a sentence each."""
 
     def __len__(self) -> int:
         return len(self.jobs)

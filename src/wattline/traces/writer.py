@@ -29,6 +29,13 @@ def write(workload: Trace | JobTable, path: str | Path) -> None:
     """Write in the format that the file's name asks for; .gz, .xz and .bz2 compress.
 
     The file appears whole or not at all.
+
+    >>> import wattline as wl
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     wl.write(wl.generate("lublin", seed=1, jobs=50, nodes=32), f"{folder}/log.parquet")
+    ...     len(wl.read(f"{folder}/log.parquet"))
+    50
     """
     path = Path(path)
     trace = Trace(workload) if isinstance(workload, JobTable) else workload

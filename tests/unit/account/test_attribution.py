@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wattline.account.attribution import Held, IdleRule, Node, attribute
+from wattline.account.attribution import Gpus, Held, IdleRule, Node, attribute
 from wattline.model.errors import InputError
 from wattline.physics.metering.samples import from_samples
 from wattline.physics.metering.stretches import Filling, Stretches
@@ -57,8 +57,8 @@ def test_without_processor_times_the_cores_decide() -> None:
 def test_a_gpu_is_paid_for_by_who_holds_it() -> None:
     """Of 700 W the GPU draws 400; its holder leaves at 50 s, and then it is nobody's."""
     held = Held.of([0, 0], [50, 100], [8, 8], cpu_s=[100.0, 200.0])
-    found = attribute(steady(700.0), held, NODE, gpus={0: steady(400.0)},
-                      gpu_holders={0: np.array([0])})
+    found = attribute(steady(700.0), held, NODE,
+                      gpus=Gpus({0: steady(400.0)}, {0: np.array([0])}))
     assert found.energy_j[0] == pytest.approx(400 * 50 + 50 * 50 + 100 * 50)
     assert found.energy_j[1] == pytest.approx(50 * 100 + 100 * 50 + 200 * 50)
     assert found.nobody_j == pytest.approx(400 * 50 + 50 * 50)
@@ -93,8 +93,8 @@ def test_shares_and_rest_are_what_the_meter_saw(drawn, watts, rule, idle_w) -> N
     gpu = Stretches.measured([0.0, edges[-1]], [50.0])
     holders = np.arange(0, len(held), 2)
     for meter in (series, series.fill(Filling.HELD, np.inf)):
-        found = attribute(meter, held, Node(16, idle_w), rule=rule, gpus={0: gpu},
-                          gpu_holders={0: holders})
+        found = attribute(meter, held, Node(16, idle_w), rule=rule,
+                          gpus=Gpus({0: gpu}, {0: holders}))
         whole = meter.between(edges[0], edges[-1])
         assert found.energy_j.sum() + found.nobody_j == pytest.approx(whole.energy_j[0], rel=1e-9)
         assert (found.energy_j >= 0).all()

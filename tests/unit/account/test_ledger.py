@@ -1,6 +1,10 @@
 """The ledger adds up joules, prints like sacct, and writes profiles that Slurm's tools read."""
 
+import csv
 import json
+import os
+import shutil
+import subprocess
 
 import h5py
 import numpy as np
@@ -198,6 +202,51 @@ def test_the_profile_has_slurms_layout(tmp_path):
         assert list(table["EpochTime"][:2]) == [EPOCH_S + 100, EPOCH_S + 100 + 15]
     assert list(read_profile(path)[("0", "n109")]["ElapsedTime"]) == [0, 15, 30, 45, 60, 75]
     assert not list(tmp_path.rglob("*.part"))
+
+
+@pytest.mark.parametrize("watts", [2.35, 0.4, 351.6])
+def test_joules_of_a_profile_are_those_of_the_node(tmp_path, watts):
+    """Whole watts of 2.35 would lose 15 % in an hour, and those of 0.4 all."""
+    power = Signal(np.array([0.0]), np.array([watts]), "W")
+    step = StepRecord(0, 0.0, 3600.0, 3600 * watts, power)
+    job = record(5, start_s=0.0, end_s=3600.0, energy_j=3600 * watts, nodes=1, steps=(step,),
+                 node_runs=((1, 1),))
+    table = read_profile(write_profile(job, tmp_path))["0", "n1"]
+    joules = (table["Power"][1:] * np.diff(table["ElapsedTime"])).sum()
+    assert joules == pytest.approx(3600 * watts, abs=15.0)
+
+
+def test_a_profile_has_all_nodes_of_a_large_job_and_stays_small(tmp_path):
+    power = Signal(np.array([0.0]), np.array([4e5]), "W")
+    step = StepRecord(0, 0.0, 86400.0, 86400 * 4e5, power)
+    job = record(5, start_s=0.0, end_s=86400.0, energy_j=86400 * 4e5, nodes=1000, steps=(step,),
+                 node_runs=((0, 999),))
+    path = write_profile(job, tmp_path)
+    found = read_profile(path)
+    assert len(found) == 1000
+    total = sum((t["Power"][1:] * np.diff(t["ElapsedTime"])).sum() for t in found.values())
+    assert total == 86400 * 4e5
+    assert path.stat().st_size < 8e6
+
+
+def test_sh5util_reads_a_profile(tmp_path):
+    """The program of Slurm's own, from Debian's package slurm-wlm-hdf5-plugin."""
+    if not shutil.which("sh5util"):
+        pytest.skip("no sh5util here; Debian's package slurm-wlm-hdf5-plugin has it")
+    path = write_profile(stepped(), tmp_path, epoch_s=EPOCH_S, interval_s=15.0)
+    (tmp_path / "acct_gather.conf").write_text(f"ProfileHDF5Dir={tmp_path}\n")
+    (tmp_path / "slurm.conf").write_text(
+        "ClusterName=t\nSlurmctldHost=localhost\nAuthType=auth/none\nNodeName=n1 CPUs=1\n"
+        "PartitionName=p Nodes=n1\nAcctGatherProfileType=acct_gather_profile/hdf5\n")
+    subprocess.run(
+        ["sh5util", "-j", "5", "-E", "-l", "Node:TimeSeries", "--series=Energy", "-i", path, "-o",
+         tmp_path / "out.csv"], check=True, capture_output=True,
+        env=os.environ | {"SLURM_CONF": str(tmp_path / "slurm.conf")})
+    rows = list(csv.DictReader((tmp_path / "out.csv").open()))
+    mine = [row for row in rows if row["Node"] == "n110"]
+    assert {row["Node"] for row in rows} == {"n109", "n110", "n111", "n112"}
+    assert [int(row["Power"]) for row in mine] == [25, 25, 25, 50, 50, 50]
+    assert int(mine[-1]["EpochTime"]) == EPOCH_S + 175
 
 
 def test_files_that_are_no_profile_are_refused(tmp_path):

@@ -23,8 +23,8 @@ def test_lost_jobs_alone_are_a_limit() -> None:
 
 
 @pytest.mark.parametrize(("given", "said"), [
-    ({"wait": "10%"}, r"--wait: write \+10%"), ({"wait": "soon"}, "--wait: 'soon'"),
-    ({"energy": "-5GWh"}, "--energy"), ({"slowdown": "x"}, "--slowdown"),
+    ({"wait": "10%"}, r"wait: write \+10%"), ({"wait": "soon"}, "wait: 'soon'"),
+    ({"energy": "-5GWh"}, "energy"), ({"slowdown": "x"}, "slowdown"),
 ])
 def test_a_limit_that_is_none_is_refused_by_its_option(given, said: str) -> None:
     with pytest.raises(InputError, match=said):

@@ -186,10 +186,9 @@ def test_a_window_is_not_held_against_jobs_that_stay_too_long() -> None:
 DRAWN_J = 40 * 1000.0 + 20 * 700.0 + 40 * 1000.0
 
 
-def budgeted(energy_j: float, *edge_s: float, over: tuple[Any, ...] = (),
-             without: tuple[Any, ...] = ()) -> Run:
-    run = under(three_jobs(), budget=EnergyPeriods(energy_j, np.array(edge_s)))
-    return replace(run, budget={"over": list(over), "without": list(without)})
+def budgeted(energy_j: float, *edge_s: float, over: tuple[Any, ...] = (), **terms: str) -> Run:
+    run = under(three_jobs(), budget=EnergyPeriods(energy_j, np.array(edge_s), **terms))
+    return replace(run, budget={"over": list(over)})
 
 
 def period(number: int, energy_j: float) -> dict[str, Any]:
@@ -224,11 +223,30 @@ def test_a_period_above_its_budget_must_be_reported_as_such() -> None:
                      "is said to have drawn 50000.0 J")
 
 
-def test_jobs_that_start_after_the_last_period_must_be_named() -> None:
-    assert sentences(budgeted(54_000.0, 0.0, 60.0), "jobs 3 are not reported rightly")
-    named = {"job_id": 3, "restart": 0}
-    assert check(budgeted(54_000.0, 0.0, 60.0, without=(named,))) == []
-    assert sentences(budgeted(DRAWN_J, 0.0, 100.0, without=(named,)), "not reported rightly")
+def test_the_joules_of_the_next_period_count_at_a_start_that_reaches_it() -> None:
+    """Job 3 starts at 60 s. To 79 s the machine draws 20,400 J, then 21,000 J to 100 s."""
+    over = (period(2, 21_000.0),)
+    run = budgeted(20_500.0, 58.0, 79.0, 100.0, over=over)
+    assert "(60.0 s)" in sentences(run, "no joules left")[0]
+    assert check(budgeted(20_500.0, 58.0, 79.0, 100.0, over=over, carry="allow")) == []
+    assert check(budgeted(21_000.0, 58.0, 79.0, 100.0)) == []
+
+
+def test_joules_that_are_left_count_for_the_next_period_where_they_are_kept() -> None:
+    """Nothing to 0 s, 54,000 J to 60 s, then 48,000 J by the request of job 3: 102,000 J of three.
+    """
+    assert check(budgeted(34_000.0, -60.0, 0.0, 60.0, 120.0, unspent="carry")) == []
+    assert "(60.0 s)" in sentences(budgeted(33_000.0, -60.0, 0.0, 60.0, 120.0, unspent="carry"),
+                                   "no joules left")[0]
+    assert sentences(budgeted(34_000.0, -60.0, 0.0, 60.0, 120.0), "is not reported")
+
+
+def test_a_period_may_be_charged_with_all_of_the_jobs_that_start_in_it() -> None:
+    """400 W idle for 50 s; above it jobs 1 and 2 have 300 W for 40 s and 60 s, and start in it."""
+    charged = {"period": 1, "energy_j": 45_000.0, "charged_j": 20_000.0 + 300 * 100}
+    assert check(budgeted(50_000.0, 0.0, 50.0, 100.0, carry="charge-now")) == []
+    assert check(budgeted(49_000.0, 0.0, 50.0, 100.0, carry="charge-now", over=(charged,))) == []
+    assert sentences(budgeted(49_000.0, 0.0, 50.0, 100.0, carry="charge-now"), "is not reported")
 
 
 def test_a_budget_of_which_nothing_is_said_is_reported() -> None:

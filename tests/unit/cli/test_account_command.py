@@ -190,3 +190,11 @@ def test_a_budget_takes_one_price_too(capsys):
     flat = json.loads(ok(*words, "--price", "0.5EUR", capsys=capsys))
     assert flat["currency"] == "EUR"
     assert flat["cost"] == pytest.approx(flat["cost_flat"])
+
+
+def test_costs_of_jobs_have_a_currency_and_a_total(run_dir, capsys):
+    priced = ("account", run_dir, "-X", "--price", "0.2EUR")
+    cost = json.loads(ok(*priced, "--json", capsys=capsys))["cost"]
+    assert ok(*priced, capsys=capsys).splitlines()[-1] == f"cost in all: {cost:.4f} EUR"
+    assert "cost in all" not in ok(*priced, "-P", capsys=capsys)  # columns for programs
+    assert "is no currency" in refused("account", run_dir, "--price", "0.12XYZ", capsys=capsys)

@@ -381,3 +381,22 @@ def test_runs_count_again_when_what_they_verified_was_replaced(tmp_path, capsys)
     ok("claims", "import", claims, "--store", store, "--replace", capsys=capsys)
     found = json.loads(ok("claims", "verify", runs, "--store", store, "--json", capsys=capsys))
     assert found["verified"][0]["corrected"]["time_s"] == 2
+
+
+def test_account_knows_the_frequency_that_an_adaptive_run_chose(tmp_path, capsys):
+    """At 60 % of full power some jobs are slowed; their joules are less than at full speed."""
+    ok("simulate", "--trace", "examples/tiny.swf", "--nodes", 8, "--cap", "60%",
+       "--power-policy", "adaptive", "--out", tmp_path / "run", capsys=capsys)
+    out = ok("account", tmp_path / "run", "-X", "-P", "-o",
+             "JobID,AveCPUFreq,ReqCPUFreq,AllocTRES", capsys=capsys)
+    rows = [line.split("|") for line in out.splitlines()[1:]]
+    chosen = {row[0]: row[1] for row in rows}
+    assert chosen["1"] == "2.60G"
+    assert chosen["2"] == "1.20G"
+    assert {row[2] for row in rows} == {""}
+    assert rows[0][3] == "cpu=16,energy=2160000,node=2"
+
+
+def test_account_leaves_a_frequency_empty_that_nobody_chose(run_dir, capsys):
+    out = ok("account", run_dir, "-X", "-P", "-o", "AveCPUFreq", capsys=capsys)
+    assert set(out.splitlines()[1:]) == {""}

@@ -16,7 +16,7 @@ from wattline.model.errors import InputError
 from wattline.physics.metering.counters import from_counter
 from wattline.physics.metering.reconciling import reconciled
 from wattline.physics.metering.samples import from_samples
-from wattline.physics.metering.stretches import Filling, Stretches
+from wattline.physics.metering.stretches import Filling, Stretches, added, joined, layered
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 EMMY = DATA / "job_power" / "emmy_job1403244_data.json.gz"
@@ -174,3 +174,34 @@ def test_the_averaged_power_of_a_real_card_lags_behind_its_counter() -> None:
         lags[column] = agrees.lag_s
     assert 0.4 <= lags["power_mw"] <= 1.2
     assert lags["instant_mw"] < lags["power_mw"] / 2
+
+
+def test_joules_along_times_are_those_between_them_to_the_last_bit_of_each_part() -> None:
+    random = np.random.default_rng(5)
+    edges = np.cumsum(random.random(200)) + 1e9
+    power = np.where(random.random(199) < 0.1, np.nan, random.random(199) * 500)
+    series = Stretches.measured(edges, power).fill(Filling.HELD, 1.0)
+    times = np.unique(np.concatenate([edges[20:180:7], edges[20] + random.random(30) * 50]))
+    along, between = series.along(times), series.between(times[:-1], times[1:])
+    for name in ("energy_j", "covered_s", "filled_j", "filled_s"):
+        assert getattr(along, name) == pytest.approx(getattr(between, name), abs=1e-6)
+    part = series.within(float(times[3]), float(times[9]))
+    assert part is not None
+    assert part.along(times[3:10]).energy_j.tolist() == along.energy_j[3:9].tolist()
+    wide = series.along(np.array([0.0, 1.0, edges[0], edges[-1], edges[-1] + 5]))
+    assert wide.energy_j.tolist()[:2] == [0.0, 0.0]
+    assert wide.energy_j[2] == pytest.approx(series.between(edges[0], edges[-1]).energy_j[0])
+    assert wide.covered_s[3] == 0.0
+
+
+def test_stretches_are_layered_added_and_joined() -> None:
+    counter = Stretches.measured([0, 10, 20, 30], [100, NAN, 300])
+    samples = Stretches.measured([5, 15, 40], [7, 8])
+    found = layered(counter, samples)
+    assert found.between([0, 10, 20, 30], [10, 20, 30, 40]).energy_j.tolist() == [
+        1000.0, 5 * 7 + 5 * 8, 3000.0, 80.0]
+    both = added([counter, Stretches.measured([0, 30], [50])])
+    assert both.between([0, 10, 20], [10, 20, 30]).energy_j.tolist() == [1500.0, 0.0, 3500.0]
+    apart = joined([samples, Stretches.measured([40, 50], [1]), Stretches.measured([60, 70], [2])])
+    assert apart.edge_s.tolist() == [5, 15, 40, 50, 60, 70]
+    assert apart.between(50, 70).covered_s.tolist() == [10.0]

@@ -16,6 +16,7 @@ from wattline.physics.claims import (
     write_claims,
 )
 from wattline.physics.claims.files import parse_claims
+from wattline.physics.claims.latency import with_cap_latency
 
 ALL_FREE = {"xeon": 1, "odroid-c1": 1, "odroid-c2": 1}
 PUBLISHED_EDP_JS = {
@@ -181,3 +182,17 @@ def test_files_without_claims_are_refused(text):
 def test_bad_objectives_are_refused(text):
     with pytest.raises(InputError):
         Objective.parse(text)
+
+
+# ---- caps that take effect late -----------------------------------------------------------------
+
+
+def test_a_run_is_uncapped_until_its_cap_takes_effect():
+    """10 s and 100 J without a cap, 20 s and 80 J with one: after 4 s six tenths are left."""
+    book = ClaimBook([Claim("lu", "xeon", Setting(), 10.0, 100.0),
+                      Claim("lu", "xeon", Setting(cap_w=5.0), 20.0, 80.0)])
+    found = {claim.setting.cap_w: claim for claim in with_cap_latency(book, 4.0)}
+    assert (found[math.inf].time_s, found[math.inf].energy_j) == (10.0, 100.0)
+    assert (found[5.0].time_s, found[5.0].energy_j) == (pytest.approx(16.0), pytest.approx(88.0))
+    late = {claim.setting.cap_w: claim for claim in with_cap_latency(book, 11.0)}
+    assert (late[5.0].time_s, late[5.0].energy_j) == (10.0, 100.0)

@@ -186,6 +186,17 @@ def test_the_published_loads_and_their_nodes():
     assert result["saving"]["sz-load"]["time"] == pytest.approx(0.26, abs=0.05)
 
 
+def test_caps_that_take_effect_late_explain_the_published_saving_of_the_small_load():
+    result = in_plain("""
+        from wattline.studies.hetero import study as hetero
+        result = [hetero.reproduce(cap_latency_s=latency_s)["saving"] for latency_s in (0.0, 0.31)]
+    """)
+    at_once, late = result
+    assert at_once["sz-load"]["energy"] == pytest.approx(0.463, abs=0.001)
+    assert late["sz-load"]["energy"] == pytest.approx(0.321, abs=0.001)
+    assert late["mz-load"]["energy"] == pytest.approx(0.832, abs=0.001)
+
+
 def test_claims_that_order_and_learn():
     result = in_plain("""
         from wattline.studies.hetero import study as hetero

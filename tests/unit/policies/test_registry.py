@@ -39,7 +39,8 @@ NEEDED: dict[str, dict[str, Any]] = {"power.budget": {"energy": "9MWh"},
                                      "placement.bounded": {"limits": {"rack0": "5kW"}}}
 BESIDE: dict[str, dict[str, str]] = {
     "power.lending": {"configure": "naive"}, "placement.varied": {"configure": "naive"},
-    "configure.claims": {"placement": "claims"}, "placement.claims": {"configure": "claims"}}
+    "configure.claims": {"placement": "claims"}, "placement.claims": {"configure": "claims"},
+    "order.claims": {"configure": "claims", "placement": "claims"}}
 """What a policy makes no sense without."""
 USUAL = {"order": "fcfs", "backfill": "easy", "power": "none", "configure": "requested",
          "placement": "counted"}
@@ -117,7 +118,7 @@ def test_files_are_marked_as_files() -> None:
     assert {whole: files for whole, files in found.items() if files} == {
         "order.energy-share": {"shares"}, "power.budget": {"price", "carbon"},
         **{f"configure.{rule}": tables for rule in ("traditional", "fixed", "naive", "adaptive")},
-        "configure.claims": {"claims"}, "placement.varied": {"file"},
+        "configure.claims": {"claims", "store"}, "placement.varied": {"file"},
         "placement.bounded": {"views"}}
 
 

@@ -61,7 +61,7 @@ def test_a_store_takes_folders_and_counts_a_run_once(run, folder, tmp_path):
 
 
 @pytest.mark.parametrize(("given", "said"), [
-    ({"by": "moon"}, "totals are by one of"), ({"price_start": "2024-01-01"}, "goes with --price"),
+    ({"by": "moon"}, "totals are by one of"), ({"price_start": "2024-01-01"}, "goes with price"),
 ])
 def test_mistakes_are_one_line(run, given, said):
     with pytest.raises(wl.InputError, match=said):

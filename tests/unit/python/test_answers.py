@@ -55,7 +55,7 @@ def test_procure_is_the_command() -> None:
     assert plain(found.to_dict()) == printed(
         "procure", "--budget-power", "7000W", "--node-power-max", "380W", "--node-power-min",
         "180W", "--speed-ratio", "27%", "--rack", "16,12000,3300,1700", "--scaling", "SPhot")
-    with pytest.raises(wl.InputError, match="give either --scaling"):
+    with pytest.raises(wl.InputError, match="give either scaling"):
         wl.procure(7000, node_power_max=380, node_power_min=180, speed_ratio=0.27, cost_ratio=1.5)
 
 
@@ -136,5 +136,27 @@ def test_every_study_has_a_function_and_a_wrong_setting_is_one_line() -> None:
         wl.study("esq")
     with pytest.raises(wl.InputError, match=r"^study 'esp': got an unexpected keyword .*sed"):
         wl.study("esp", sed=1)
-    with pytest.raises(wl.InputError, match="give --forecast HOURS too"):
+    with pytest.raises(wl.InputError, match="give forecast=HOURS too"):
         wl.study("regulation", hold=0.5)
+
+
+def test_what_is_assumed_is_among_the_remarks_of_an_answer() -> None:
+    contract = wl.regulate(workload="W4", servers=20, duration="2min", warmup="0s", check=0,
+                           bid=(4500, 500))
+    assert contract.assumed
+    assert set(contract.assumed) <= set(contract.remarks)
+    advice = wl.advise_cap(wl.generate("lublin", seed=1, jobs=20, nodes=32),
+                           machine=wl.Machine(nodes=32), wait="+10%", policies=["block"])
+    assert any("node powers are assumed" in line for line in advice.remarks)
+
+
+def test_advice_is_short_to_print_and_a_table_to_work_with() -> None:
+    advice = wl.advise.cap(wl.generate("lublin", seed=1, jobs=20, nodes=32), wait="+10%",
+                           policies=["block"], machine=wl.Machine(nodes=32))
+    assert len(repr(advice)) < 100
+    assert advice.to_pandas().loc["block", "cap_w"] == advice.choices[0].cap_w
+    assert "<td>block</td>" in advice._repr_html_()
+    option = wl.advise.job("CG.A")
+    assert len(option.to_pandas()) == len(option.options)
+    assert len(repr(option)) < 400
+    assert option._repr_html_().count("<tr>") == len(option.options) + 1

@@ -43,6 +43,11 @@ def test_the_functions_and_contracts_that_people_call_have_examples() -> None:
             "wattline.advice.cap", "wattline.advice.configure", "wattline.testing"} <= shown
 
 
+@pytest.mark.parametrize("name", [name for name in wl.__all__ if name[0].islower()])
+def test_every_function_shows_itself_in_an_example(name: str) -> None:
+    assert f"wl.{name}" in getattr(wl, name).__doc__
+
+
 @pytest.mark.parametrize("name", wl.__all__)
 def test_every_name_is_there_and_says_what_it_is(name: str) -> None:
     assert getattr(wl, name).__doc__

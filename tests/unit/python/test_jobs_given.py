@@ -40,7 +40,7 @@ def test_a_scenario_in_the_first_place_is_a_scenario() -> None:
 def test_a_table_is_a_trace(table: object) -> None:
     run = wl.simulate(table, machine=MACHINE)
     assert run.schedule.start_s.tolist() == [0.0, 100.0, 20.0]
-    assert run.job_table()["user_name"].to_pylist() == ["ann", "bob", "ann"]
+    assert run.jobs()["user_name"].to_pylist() == ["ann", "bob", "ann"]
     assert run.remarks == ()
 
 
@@ -57,7 +57,7 @@ def test_the_table_of_a_run_is_a_trace_again_with_its_dependencies() -> None:
     jobs = wl.JobTable.build(submit_s=[0.0, 1.0], run_s=[50.0, 50.0], procs=[1, 1],
                              job_id=[7, 9], after_job=[-1, 0])
     run = wl.simulate(jobs, machine=MACHINE)
-    again = wl.simulate(run.job_table(), machine=MACHINE)
+    again = wl.simulate(run.jobs(), machine=MACHINE)
     assert again.jobs.after_job.tolist() == [-1, 0]
     assert np.array_equal(again.schedule.start_s, run.schedule.start_s)
 
@@ -85,3 +85,10 @@ def test_only_the_first_jobs_of_a_trace_are_taken_where_that_is_asked() -> None:
 def test_what_is_no_table_is_refused() -> None:
     with pytest.raises(wl.InputError, match="jobs are a log's name, a Trace"):
         wl.simulate(17)
+
+
+def test_a_column_that_is_not_known_is_said() -> None:
+    jobs = pd.DataFrame({"submit_s": [0, 60], "run_s": [600, 600], "procs": [4, 8],
+                         "walltime": [900, 900]})
+    run = wl.simulate(jobs, machine=MACHINE)
+    assert "table: column walltime is not known and not used" in run.remarks

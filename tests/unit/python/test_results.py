@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 import re
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import wattline as wl
+from wattline.cli.main import cli
 from wattline.model.run import Run
 
 TRACE = wl.generate("lublin", seed=1, jobs=30, nodes=32)
@@ -36,9 +41,22 @@ def test_metrics_are_nested_or_flat(run: wl.Result) -> None:
 
 
 def test_tables_are_those_of_the_functions(run: wl.Result) -> None:
-    assert repr(run.job_table().to_pylist()) == repr(wl.job_table(run).to_pylist())
+    assert repr(run.jobs().to_pylist()) == repr(wl.job_table(run).to_pylist())
     assert run.event_table().equals(wl.event_table(run))
     assert len(run.jobs) == 30  # the jobs as they were given
+
+
+def test_the_table_of_jobs_is_that_of_a_run_that_was_changed(run: wl.Result) -> None:
+    later = replace(run.schedule, end_s=run.schedule.end_s + 1.0)
+    changed = replace(run, schedule=later)
+    moved = changed.jobs()["end_s"].to_numpy() - run.jobs()["end_s"].to_numpy()
+    assert moved[run.ran].tolist() == [1.0] * int(run.ran.sum())
+    assert type(run.jobs.take(run.ran)) is type(run.jobs.with_columns(procs=run.jobs.procs))
+
+
+def test_a_run_travels_between_processes_with_its_table(run: wl.Result) -> None:
+    again = pickle.loads(pickle.dumps(run))
+    assert repr(again.jobs().to_pylist()) == repr(run.jobs().to_pylist())
 
 
 def test_a_saved_run_is_opened_with_the_same_questions(run: wl.Result, tmp_path: Path) -> None:
@@ -112,7 +130,9 @@ def test_what_must_be_known_is_a_warning_and_stands_on_the_run() -> None:
     said = [str(each.message) for each in caught]
     assert any("1 of 2 jobs was refused at submission" in line for line in run.remarks)
     assert any("node powers are assumed" in line for line in run.assumed)
-    assert said == [*run.remarks, *run.assumed]
+    assert set(run.assumed) <= set(run.remarks)
+    assert said == list(run.remarks)
+    assert len(set(said)) == len(said)
     assert {Path(each.filename) for each in caught} == {Path(__file__)}
 
 
@@ -128,3 +148,39 @@ def test_the_same_warning_is_shown_once() -> None:
 def test_a_setting_without_effect_is_said_to_the_caller() -> None:
     with pytest.warns(wl.WattlineWarning, match=r"policy.order has no effect"):
         wl.simulate(TRACE, machine=MACHINE, order="sjf", backfill="conservative")
+
+
+def test_runs_that_are_called_the_same_are_told_apart_by_what_differs() -> None:
+    runs = [wl.simulate(TRACE, machine=MACHINE, power=wl.Dvfs(cap=cap)) for cap in ("90%", "80%")]
+    assert list(wl.compare(*runs).runs) == ["lublin seed 1: cap 90%", "lublin seed 1: cap 80%"]
+    assert list(wl.compare(runs[0], runs[0]).runs) == ["lublin seed 1", "lublin seed 1 (2)"]
+    with pytest.raises(wl.InputError, match="come in one mapping"):
+        wl.compare({"a": runs[0]}, runs[1])
+
+
+def test_a_folder_of_runs_is_all_of_them(run: wl.Result, tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        run.save(tmp_path / "runs" / name)
+    assert len(wl.compare(tmp_path / "runs")) == 2
+    found = CliRunner().invoke(cli, ["compare", str(tmp_path / "runs"), "--no-report", "--json",
+                                     "-o", str(tmp_path / "out")], catch_exceptions=False)
+    assert list(json.loads(found.stdout)["runs"]) == ["a", "b"]
+
+
+def test_a_report_that_is_called_html_is_that_file(run: wl.Result, tmp_path: Path) -> None:
+    page = run.report(tmp_path / "new" / "mine.html")
+    assert page == tmp_path / "new" / "mine.html"
+    assert "<html" in page.read_text(encoding="utf-8")[:200]
+    assert [path.name for path in page.parent.iterdir()] == ["mine.html"]
+
+
+def test_a_class_in_place_of_an_object_is_said() -> None:
+    with pytest.raises(wl.InputError, match=r"power is the class Dvfs; give an object of it: Dvfs"):
+        wl.simulate(TRACE, machine=MACHINE, power=wl.Dvfs)
+
+
+def test_a_table_of_jobs_is_short_to_print() -> None:
+    assert repr(TRACE.jobs).startswith("JobTable(30 jobs of 1 to 32, submitted from ")
+    assert TRACE.jobs._repr_html_().count("<tr>") == 6
+    empty = TRACE.jobs.take(TRACE.jobs.procs > 1000)
+    assert repr(empty) == "JobTable(0 jobs)"

@@ -55,3 +55,13 @@ def test_the_text_of_a_command_line_is_the_same_variation() -> None:
 
 def test_nothing_varied_is_one_run() -> None:
     assert list(combinations({})) == [{}]
+
+
+def test_a_cap_that_is_varied_is_kept_and_the_answer_says_by_whom() -> None:
+    found = wl.sweep(TRACE, machine=MACHINE, vary={"cap": [None, "80%"]})
+    free, capped = found.runs.values()
+    assert capped.power_w_peak <= 0.8 * free.power_w_peak
+    assert any("'dvfs' keeps the cap" in line for line in capped.remarks)
+    assert free.remarks == ()
+    asked = wl.sweep(TRACE, machine=MACHINE, vary={"cap": ["80%"]}, power="block")
+    assert not any("keeps the cap" in line for run in asked.runs.values() for line in run.remarks)

@@ -20,6 +20,7 @@ from wattline.scenario.load import validate
 
 HEAD = "submit_s,run_s,requested_s,procs,power_w\n"
 UNKNOWN, OWN = "0,100,200,2,\n", "1,100,200,2,150\n"
+IN_PYTHON = "node powers are assumed: 90 W idle, 300 W active; give node_idle_w and node_active_w"
 BOTH = "node powers are assumed: 90 W idle, 300 W active; give --node-idle-w and --node-active-w"
 
 
@@ -42,16 +43,16 @@ def machine(**fields: object) -> dict[str, object]:
 
 def test_both_powers_are_assumed_where_neither_is_given(assumed) -> None:
     (line,) = assumed(UNKNOWN)
-    assert line.startswith(BOTH)
+    assert line.startswith(IN_PYTHON)
 
 
 def test_what_is_given_is_not_called_assumed(assumed) -> None:
     assert assumed(UNKNOWN, machine=machine(node_idle_w=90, node_active_w=300)) == []
     assert assumed(UNKNOWN, machine=machine(node_active_w=200), power={"idle_fraction": 0.3}) == []
     (line,) = assumed(UNKNOWN, machine=machine(node_active_w=200))
-    assert line.endswith("assumed: 60 W idle; give --node-idle-w")
+    assert line.endswith("assumed: 60 W idle; give node_idle_w")
     (line,) = assumed(UNKNOWN, machine=machine(node_idle_w=50))
-    assert line.endswith("assumed: 300 W active; give --node-active-w")
+    assert line.endswith("assumed: 300 W active; give node_active_w")
 
 
 def test_a_fraction_of_an_assumed_power_is_assumed(assumed) -> None:
@@ -90,9 +91,9 @@ def test_it_is_said_in_text_json_report_folder_and_python(
     assert BOTH in json.loads(call(simulate, *log, "--no-folder", "--json"))["assumed"][0]
     assert BOTH in json.loads((tmp_path / "run/metrics.json").read_text())["assumed"][0]
     assert BOTH in rundir.read("run").assumed[0]
-    assert BOTH in wl.metrics(wl.simulate(trace="log.csv", machine__nodes=8))["assumed"][0]
+    assert IN_PYTHON in wl.metrics(wl.simulate(trace="log.csv", machine__nodes=8))["assumed"][0]
     # What was written down must not count as given when the scenario is run again.
-    assert BOTH in wl.simulate("run/scenario.toml").assumed[0]
+    assert IN_PYTHON in wl.simulate("run/scenario.toml").assumed[0]
     assert f"note: {BOTH}" in call(report, "run")
     assert BOTH[1:] in (tmp_path / "run/report/index.html").read_text()
     for command in (account, fairshare):

@@ -58,8 +58,8 @@ def test_cores_make_nodes_as_the_header_says(
 @pytest.mark.parametrize(("header", "fields", "said"), [
     ({"MaxNodes": 5, "MaxProcs": 32}, {}, "32 (MaxProcs) on 5 nodes (MaxNodes)"),
     ({"MaxProcs": 32}, {}, "32 processors (MaxProcs) and no nodes (MaxNodes)"),
-    ({"MaxNodes": 5, "MaxProcs": 32}, {"nodes": 7}, "--cores-per-node 6"),
-    ({"MaxNodes": 4, "MaxProcs": 32}, {"nodes": 32}, "give --nodes 4"),
+    ({"MaxNodes": 5, "MaxProcs": 32}, {"nodes": 7}, "cores_per_node=6"),
+    ({"MaxNodes": 4, "MaxProcs": 32}, {"nodes": 32}, "give nodes=4"),
     ({}, {}, "machine.cores_per_node if the log counts cores"),
 ])
 def test_what_the_header_leaves_open_is_asked_for(
@@ -151,7 +151,7 @@ def test_a_log_of_which_nothing_fits_is_refused_even_then(tmp_path: Path) -> Non
 
 def test_generated_jobs_must_fit_too(tmp_path: Path) -> None:
     trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
-    with pytest.raises(InputError, match="--drop-larger"):
+    with pytest.raises(InputError, match="drop_larger"):
         wl.simulate(trace=trace, machine__nodes=2)
 
 

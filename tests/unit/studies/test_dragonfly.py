@@ -9,7 +9,13 @@ from wattline.cli.study_dragonfly import _print_congestor
 from wattline.network.placement import BASELINES
 from wattline.network.topology import dragonfly
 from wattline.studies.dragonfly import congestor
-from wattline.studies.dragonfly.compare import POLICIES, Comparison, Settings, run_chunk, workload
+from wattline.studies.dragonfly.compare import (
+    POLICIES,
+    PlacementComparison,
+    Settings,
+    run_chunk,
+    workload,
+)
 from wattline.studies.dragonfly.evaluate import Bench
 from wattline.studies.dragonfly.plots import points, quarters
 from wattline.studies.dragonfly.study import energy
@@ -43,7 +49,7 @@ def test_comparison_counts():
     simple = POLICIES.index("simple")
     times[0, simple] = (2.0, 4.0)  # both slower: Level-Spread is strictly better
     times[1, simple] = (0.5, 0.8)  # both faster
-    found = Comparison(POLICIES, times, np.ones((2, 9)), np.full((2, 9), 4.0))
+    found = PlacementComparison(POLICIES, times, np.ones((2, 9)), np.full((2, 9), 4.0))
     against = found.against(["simple"])
     assert against["strictly_better"] == against["strictly_worse"] == 0.5
     assert against["mean_reduction"] == pytest.approx(np.mean([0.5, 0.75, -1.0, -0.25]))
@@ -109,7 +115,7 @@ def test_congestor_summary():
 
 @pytest.mark.compiled
 def test_level_spread_beats_the_baselines_more_often_than_not():
-    found = Comparison(POLICIES, *run_chunk(Settings(repeats=1), range(6)))
+    found = PlacementComparison(POLICIES, *run_chunk(Settings(repeats=1), range(6)))
     against = found.against(BASELINES)
     assert against["strictly_better"] > against["strictly_worse"]
     assert against["mean_reduction"] > 0

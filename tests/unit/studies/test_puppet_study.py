@@ -16,9 +16,9 @@ from wattline.model.jobs import JobTable
 from wattline.studies.puppet.figures import FIGURES, all_cases, energy_until
 from wattline.studies.puppet.findings import busy_parts
 from wattline.studies.puppet.plots import bar_heights, write_pictures
-from wattline.studies.puppet.runs import ORDERS, WHOLE, Case, Laboratory
+from wattline.studies.puppet.runs import ORDERS, WHOLE, CappedCase, Laboratory
 from wattline.studies.puppet.steps import on_grid, step_study
-from wattline.studies.puppet.study import Result, as_json, study
+from wattline.studies.puppet.study import PuppetResult, as_json, study
 from wattline.studies.puppet.workloads import Workload, generated_workload, logged_workload
 
 JOBS = 150
@@ -31,7 +31,7 @@ def workload() -> Workload:
 
 
 @pytest.fixture(scope="module")
-def result(workload: Workload) -> Result:
+def result(workload: Workload) -> PuppetResult:
     heard: list[float] = []
     found = study(workload, heard.append)
     assert heard == sorted(heard)
@@ -48,7 +48,7 @@ def test_parts_hold_every_job_once(workload: Workload) -> None:
     assert all(end <= start for end, start in zip(ends, starts[1:], strict=False))
 
 
-def test_every_case_has_a_ratio_to_the_same_jobs_without_a_cap(result: Result) -> None:
+def test_every_case_has_a_ratio_to_the_same_jobs_without_a_cap(result: PuppetResult) -> None:
     assert set(result.ratios) == set(all_cases(4))
     for ratio in result.ratios.values():
         assert ratio.figures.jobs == ratio.baseline.jobs
@@ -61,7 +61,7 @@ def test_every_case_has_a_ratio_to_the_same_jobs_without_a_cap(result: Result) -
         assert ratio.figures.peak_w <= ratio.figures.cap_w * (1 + 1e-9)
 
 
-def test_a_default_case_is_in_every_figure_that_shows_it(result: Result) -> None:
+def test_a_default_case_is_in_every_figure_that_shows_it(result: PuppetResult) -> None:
     # 70 % with alpha 2 and beta 0.5 is in figures 10, 11 and 12: one simulation, one answer.
     shown = [figure.case(choice, 0, "wfp") for figure, choice in
              ((FIGURES[0], 1), (FIGURES[1], 1), (FIGURES[2], 0))]
@@ -72,18 +72,18 @@ def test_jobs_that_could_never_start_are_left_out(workload: Workload) -> None:
     laboratory = Laboratory(workload)
     # With a cap just above idle power nothing but the smallest jobs can run.
     idle = 0.3 * workload.nodes * workload.node_w / laboratory.reference_w
-    mask = laboratory.can_run(Case(WHOLE, "fcfs", "block", cap=idle * 1.05))
+    mask = laboratory.can_run(CappedCase(WHOLE, "fcfs", "block", cap=idle * 1.05))
     assert mask.any()
     assert workload.whole.procs[mask].max() < workload.whole.procs[~mask].max()
-    dvfs = laboratory.can_run(Case(WHOLE, "fcfs", "dvfs", cap=idle * 1.05))
+    dvfs = laboratory.can_run(CappedCase(WHOLE, "fcfs", "dvfs", cap=idle * 1.05))
     assert np.all(dvfs[mask])
     assert dvfs.sum() > mask.sum()
-    assert laboratory.can_run(Case(WHOLE, "fcfs", "none")).all()
+    assert laboratory.can_run(CappedCase(WHOLE, "fcfs", "none")).all()
 
 
 def test_energy_by_time_adds_up_to_the_run(workload: Workload) -> None:
     laboratory = Laboratory(workload)
-    run = laboratory.run(Case(0, "wfp", "dvfs"), np.ones(len(workload.parts[0]), np.bool_))
+    run = laboratory.run(CappedCase(0, "wfp", "dvfs"), np.ones(len(workload.parts[0]), np.bool_))
     until = energy_until(run, np.array([run.start_s, run.end_s]))
     assert until[1] - until[0] == pytest.approx(run.energy_j, rel=1e-9)
     half = 0.5 * (run.start_s + run.end_s)
@@ -91,7 +91,7 @@ def test_energy_by_time_adds_up_to_the_run(workload: Workload) -> None:
     assert before < middle < after
 
 
-def test_day_curve_lies_under_the_cap_and_conserves_energy(result: Result) -> None:
+def test_day_curve_lies_under_the_cap_and_conserves_energy(result: PuppetResult) -> None:
     curve = result.curve
     assert set(curve.power_w) == {"none", "wait", "dvfs"}
     for method in ("wait", "dvfs"):
@@ -115,7 +115,7 @@ def test_a_log_on_the_grid_has_no_step_error() -> None:
     assert real[-1].sampled > real[0].sampled > 0
 
 
-def test_findings_are_told_with_their_figures(result: Result) -> None:
+def test_findings_are_told_with_their_figures(result: PuppetResult) -> None:
     told = json.loads(json.dumps(as_json(result), default=lambda value: value.tolist()))
     ids = [finding["id"] for finding in told["findings"]]
     assert len(ids) == len(set(ids)) == 13
@@ -132,11 +132,11 @@ def test_findings_are_told_with_their_figures(result: Result) -> None:
     assert by_id["always-under-the-cap"]["holds"] is True
 
 
-def test_findings_follow_the_figures(result: Result) -> None:
+def test_findings_follow_the_figures(result: PuppetResult) -> None:
     from wattline.studies.puppet.findings import findings
 
     # Were one run above its cap for a second, the claim would fall.
-    case = Case(0, "fcfs", "wait")
+    case = CappedCase(0, "fcfs", "wait")
     bad = dict(result.ratios)
     bad[case] = replace(bad[case], figures=replace(bad[case].figures, above_cap_s=1.0))
     fallen = {f.id: f.holds for f in findings(bad, result.curve, 4)}
@@ -148,13 +148,13 @@ def test_findings_follow_the_figures(result: Result) -> None:
     assert len(busy_parts(result.ratios, 4)) == 2
 
 
-def test_plots_show_the_ratios(result: Result, tmp_path: Path) -> None:
+def test_plots_show_the_ratios(result: PuppetResult, tmp_path: Path) -> None:
     files = write_pictures(result, tmp_path / "plots")
     assert [file.name for file in files] == [
         *(f"figure{number}.png" for number in (10, 11, 12, 13, 14, 15, 16)), "table2.png"]
     assert all(file.read_bytes().startswith(b"\x89PNG") for file in files)
     heights = bar_heights(result, FIGURES[3], "fcfs", "edp")
-    assert heights[1][2] == result.ratios[Case(2, "fcfs", "wait")].edp
+    assert heights[1][2] == result.ratios[CappedCase(2, "fcfs", "wait")].edp
     assert len(heights) == 2
     assert len(ORDERS) == 2
 
@@ -171,7 +171,7 @@ def test_a_log_without_power_draws_it_by_the_seed() -> None:
     per_node = first.whole.power_w / first.whole.procs
     assert 70 <= per_node.min() < per_node.max() <= 140
     assert first.whole.submit_s[0] == 0
-    with pytest.raises(InputError, match="--nodes is 4"):
+    with pytest.raises(InputError, match="nodes is 4"):
         logged_workload(jobs, 4, 100.0, 1, "log")
 
 

@@ -16,8 +16,8 @@ from wattline.studies.rmap.study import (
     PEAK_W_PER_NODE,
     POLICIES,
     Figures,
-    Result,
-    Setting,
+    RmapResult,
+    RmapSetting,
     run_one,
     study,
     usable_tables,
@@ -67,7 +67,7 @@ def test_more_accepted_slowdown_means_no_later_first_start(tables):
 
 
 def test_a_study_has_every_combination_and_says_what_holds(tables):
-    setting = Setting(bounds=(0.5, 1.0), seeds=(1, 2), jobs=10)
+    setting = RmapSetting(bounds=(0.5, 1.0), seeds=(1, 2), jobs=10)
     result = study(tables, setting)
     assert result.figures.shape == (4, 2, len(POLICIES), 2, len(Figures._fields))
     assert np.all(result.figures[..., 0] > 0)
@@ -82,11 +82,11 @@ def test_a_study_has_every_combination_and_says_what_holds(tables):
 
 def made_up(traditional, adaptive):
     """A result in which only two policies differ."""
-    setting = Setting(bounds=(0.5,), policies=("traditional", "adaptive_0"), traces=("large",),
+    setting = RmapSetting(bounds=(0.5,), policies=("traditional", "adaptive_0"), traces=("large",),
                       seeds=(1, 2, 3))
     figures = np.zeros((1, 1, 2, 3, 4))
     figures[0, 0, 0, :, 0], figures[0, 0, 1, :, 0] = traditional, adaptive
-    return next(iter(findings(Result(setting, ("x",), figures))))
+    return next(iter(findings(RmapResult(setting, ("x",), figures))))
 
 
 def test_verdicts_need_more_than_chance():

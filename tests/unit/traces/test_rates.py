@@ -31,15 +31,15 @@ def test_tables_are_read_and_not_taken_for_one_another(tmp_path):
     grams.write_text(GRAMS)
     assert price_from(str(prices)).value == pytest.approx([1e-8, 2e-8])
     assert carbon_from(str(grams)).value == pytest.approx([1e-4, 2e-4])
-    with pytest.raises(InputError, match="has carbon intensities; give it with --carbon"):
+    with pytest.raises(InputError, match="has carbon intensities; give it with carbon"):
         price_from(str(grams))
-    with pytest.raises(InputError, match="has prices; give it with --price"):
+    with pytest.raises(InputError, match="has prices; give it with price"):
         carbon_from(str(prices))
 
 
 @pytest.mark.parametrize("text", ["cheap", "nan", "1e999", "", "gone", "$0.2"])
 def test_what_is_no_price_is_told_what_one_looks_like(text):
-    with pytest.raises(InputError, match=r"--price: .* like 0\.12 or 0\.12EUR"):
+    with pytest.raises(InputError, match=r"price: .* like 0\.12 or 0\.12EUR"):
         price_from(text)
 
 
@@ -58,3 +58,9 @@ def test_an_accumulated_signal_has_the_integrals_between_its_times():
         for last in range(first, 5):
             assert sums[last] - sums[first] == pytest.approx(
                 table.integral(edges[first], edges[last]))
+
+
+@pytest.mark.parametrize("text", ["0.12XYZ", "0.12kwh", "3abc/kWh"])
+def test_three_letters_that_are_no_currency_are_refused(text: str) -> None:
+    with pytest.raises(InputError, match="is no currency; write its code, like"):
+        price_from(text)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.test_energy_commands import call, ok
 
+from wattline.site.slurm_energy import Step, measured_j, tres_joules
 from wattline.traces import read, write
-from wattline.traces.slurm_energy import Step, measured_j, tres_joules
 
 COLUMNS = ("JobID|JobIDRaw|User|Account|State|Submit|Start|End|ElapsedRaw|TimelimitRaw|NNodes|"
            "NodeList|AllocTRES|ConsumedEnergyRaw")

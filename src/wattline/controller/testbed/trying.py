@@ -18,7 +18,7 @@ from wattline.model.progress import Advance, silent
 from wattline.model.units import parse_power
 from wattline.scenario.objects import Machine
 from wattline.scenario.opening import open_books
-from wattline.traces import trace_of
+from wattline.traces import Trace, read, trace_of
 
 USUAL = {"power": "block", "placement": "first-fit"}
 
@@ -37,7 +37,7 @@ def try_workload(
     kept = None if journal is None else Path(journal)
     if kept is not None and not kept.parent.is_dir():
         raise InputError(f"{kept}: there is no folder {kept.parent}")
-    jobs = trace_of(workload).jobs
+    jobs = _trace(workload).jobs
     bed = bring_up(place, nodes, power=power)
     try:
         found = run_workload(
@@ -50,6 +50,10 @@ def try_workload(
         take_down(place)
         if folder is None:
             shutil.rmtree(place.parent, ignore_errors=True)
+
+
+def _trace(workload: Any) -> Trace:
+    return read(workload) if isinstance(workload, (str, Path)) else trace_of(workload)
 
 
 def _opener(

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wattline.model.errors import InputError
+from wattline.model.signal import FloatArray
 from wattline.physics.metering.stretches import Stretches
 
 LATE = 1.5
@@ -32,14 +33,15 @@ def from_samples(
         interval_s = float(np.median(np.diff(times))) if times.size > 1 else 0.0
     if not interval_s > 0:
         raise InputError("one sample alone does not say for how long it stands; give the interval")
-    return Stretches.measured(*_with_gaps(times, powers, interval_s))
+    found = standing(times, powers, np.full(times.size, interval_s))
+    return Stretches.measured(found.edge_s, found.power_w)
 
 
-def _with_gaps(
-    times: npt.NDArray[np.float64], powers: npt.NDArray[np.float64], interval_s: float
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Edges and powers, with a stretch of its own where samples are missing."""
-    late = np.flatnonzero(np.diff(times) > LATE * interval_s)
-    edges = np.insert(times, late + 1, times[late] + interval_s)
-    with_gaps = np.insert(powers, late + 1, np.nan)
-    return np.append(edges, times[-1] + interval_s), with_gaps
+def standing(times: FloatArray, powers: FloatArray, interval_s: FloatArray) -> Stretches:
+    """Samples in order of time, each with the longest time for which it stands; not checked."""
+    late = np.flatnonzero(np.diff(times) > LATE * interval_s[:-1])
+    end_s = times[-1] + interval_s[-1]
+    if late.size:  # where samples are missing there is a stretch of its own
+        times = np.insert(times, late + 1, times[late] + interval_s[late])
+        powers = np.insert(powers, late + 1, np.nan)
+    return Stretches(np.append(times, end_s), powers, np.zeros(powers.size, dtype=np.bool_))

@@ -142,8 +142,12 @@ def start_level(st: State, admission: Adaptive, job: int, cap_w: float) -> int:
 def admit_under(st: State, admission: Adaptive, job: int, cap_w: float) -> int:
     """The verdict under this cap; on START the job's level is set."""
     level = start_level(st, admission, job, cap_w)
-    if level == NO_LEVEL:
-        return WAIT
+    return WAIT if level == NO_LEVEL else admit_at(st, admission, job, level)
+
+
+@kernel
+def admit_at(st: State, admission: Adaptive, job: int, level: int) -> int:
+    """The verdict where cap and windows allow this level; on START it is set."""
     if admission.ramp_w_per_s > 0.0:
         rise_w = rise_of(st, job) * admission.dynamic[level]
         if not may_rise(st, admission, job, rise_w):
@@ -211,7 +215,7 @@ def _settle(st: State, admission: Adaptive, policy: Composition) -> None:
     change_w = 0.0
     if admission.follow:
         change_w = follow_cap(st, admission, policy, cap_w)
-    settle_under(st, admission, cap_w, change_w)
+    settle_under(st, admission, cap_w, change_w, st.clock[0].units)
 
 
 @implement(refuses, Adaptive)

@@ -1,27 +1,44 @@
-"""An energy budget: joules for a period, spent where they cost least, and never more.
+"""An energy budget: joules for each period, spent where they cost least, and never more.
 
 Two rules together. The *plan* gives every slot of the period a power, by cost, and is made anew
 when a slot begins, from what is left (see `wattline.physics.budget`); under it jobs are admitted
-as under a cap, by frequency, idling and switching off. The *guarantee* lets a job start only if
-what was drawn, what the machine draws idle to the end of the period, and what all running jobs may
-still draw by their requested times leave room for it. So the budget holds unless jobs run longer
-than they asked for; then the excess is reported.
+as under a cap, by frequency, idling and switching off. The *book* (`budget_book`) lets a job start
+only if every period that its requested time touches has the joules for it beside those that idle
+nodes and running jobs are promised there. So no period draws more unless jobs run longer than they
+asked for; then the excess is reported. `carry` may say otherwise.
 
-After the last period there is no limit.
+A job for which this slot is the last of the period that could have it is not held back by the
+plan's power: what is planned for later would never be of use to it. A job that no period has room
+for is refused or held at its submission. Periods have no end: the last planned one repeats.
 """
 
 from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
 from wattline.model.kernel import implement, kernel
 from wattline.physics.adaptive import WAIT as NO_LEVEL
+from wattline.physics.adaptive import fits
 from wattline.physics.budget import Slots, planned_power
-from wattline.policies.admission.adaptive import Adaptive, admit_under, start_level
+from wattline.physics.budget_terms import ALLOW, CHARGE_NOW, KEEP, MOST_PERIODS
+from wattline.policies.admission.adaptive import Adaptive, admit_at, start_level
+from wattline.policies.admission.budget_book import (
+    BudgetMemory,
+    begin_s,
+    has_joules,
+    last_call,
+    no_room,
+    settle_pending,
+    slot_now,
+    sum_up,
+    template,
+    time_at,
+    turn_page,
+)
 from wattline.policies.admission.levels import (
     held_watts,
+    highest,
+    lowest,
     never_fits,
     no_room_for_any,
     reach_under,
@@ -30,14 +47,16 @@ from wattline.policies.admission.levels import (
 )
 from wattline.policies.admission.ramp import wake_up
 from wattline.policies.admission.switching import settle_under
-from wattline.policies.admission.windows import after_windows_s
+from wattline.policies.admission.windows import after_windows_s, keeps_windows
 from wattline.policies.contract import (
+    START,
     WAIT,
     Composition,
     Reach,
     admit,
     before_queue,
     exhausted,
+    holds,
     not_before_s,
     planned_s,
     reach,
@@ -48,39 +67,35 @@ from wattline.policies.contract import (
     watts_of,
 )
 from wattline.policies.control import settings
-from wattline.policies.memory import Memory
-from wattline.policies.state import BLOCK, State
-
-PLAN = np.dtype(
-    [
-        ("plan_w", "f8"),  # the power that the slot is planned with
-        ("begun_j", "f8"),  # energy of the machine when the period began
-        ("slot_end_s", "f8"),  # 0 before the first plan
-        ("period", "i8"),
-    ]
-)
-
-
-class BudgetMemory(Memory):
-    """The plan as it stands: one record."""
-
-    FIELDS = ("plan",)
-    plan: Any
+from wattline.policies.state import State
 
 
 class Budget(NamedTuple):
-    """The periods one after the other, each `slots` long, with `energy_j` for each."""
+    """Periods one after the other, each with `energy_j`; after the planned ones the last repeats.
+    """
 
     adaptive: Adaptive
     edge_s: Any
-    """Edges of the slots of all periods."""
+    """Edges of the slots of each planned period, from its beginning, its end included."""
     order: Any
     """Slots of each period by cost, numbered within the period."""
     first: Any
     """First slot of each period, and one past the last slot of all."""
+    start_s: float
+    length_s: float
     energy_j: float
     min_w: float
     max_w: float
+    switching_j: float
+    """What shutting down and booting all units once costs more than idling."""
+    switching_s: float
+    """...and how long it takes until they can be used again."""
+    slowest: float
+    """Times as long as at full speed on the slowest class of nodes."""
+    carry: int
+    unspent: int
+    hold: int
+    """1: jobs that no period has room for are held instead of refused."""
     memory: BudgetMemory
 
     @property
@@ -97,9 +112,11 @@ def plan_w(st: State, budget: Budget) -> float:
 @implement(before_queue, Budget)
 @kernel
 def _before_queue(st: State, admission: Budget, policy: Composition) -> bool:
-    """Make the plan anew when a slot has begun."""
+    """Keep the book up to date, and make the plan anew when a slot has begun."""
     clock = st.clock[0]
     plan = admission.memory.plan[0]
+    turn_page(st, admission)
+    plan.summed = -1
     if plan.slot_end_s == 0.0 or clock.now_s >= plan.slot_end_s:
         _replan(st, admission)
         clock.examined = 0
@@ -111,102 +128,161 @@ def _before_queue(st: State, admission: Budget, policy: Composition) -> bool:
 def _replan(st: State, budget: Budget) -> None:
     clock = st.clock[0]
     plan = budget.memory.plan[0]
-    periods = budget.first.size - 1
-    if clock.now_s >= budget.edge_s[-1]:
-        plan.plan_w = float("inf")
-        plan.slot_end_s = float("inf")
-        return
-    period = 0
-    while period + 1 < periods and clock.now_s >= budget.edge_s[budget.first[period + 1]]:
-        period += 1
-    if plan.slot_end_s == 0.0 or period != plan.period:
-        plan.period = period
-        plan.begun_j = clock.energy_j
-    begin, end = budget.first[period], budget.first[period + 1]
-    slots = Slots(budget.edge_s[begin : end + 1], budget.order[begin:end])
-    left_j = budget.energy_j - (clock.energy_j - plan.begun_j)
-    plan.plan_w = planned_power(slots, clock.now_s, left_j, budget.min_w, budget.max_w)
-    slot_end_s = budget.edge_s[-1]
-    for edge in range(begin, end + 1):
-        if budget.edge_s[edge] > clock.now_s:
-            slot_end_s = budget.edge_s[edge]
-            break
-    plan.slot_end_s = slot_end_s
-    wake_up(st, slot_end_s, -1)
+    planned = template(budget, plan.period)
+    begin, end = budget.first[planned], budget.first[planned + 1]
+    edges = budget.edge_s[begin + planned : end + planned + 1]
+    slot = slot_now(st, budget)
+    since_s = max(clock.now_s - begin_s(budget, plan.period), edges[slot])
+    free_w = budget.min_w
+    left_j = budget.energy_j + plan.saved_j
+    if budget.carry == CHARGE_NOW:
+        # What runs is paid for; the plan is of what may be added to it.
+        sum_up(st, budget)
+        free_w = max(clock.power_w, budget.min_w)
+        left_j = plan.here_j + budget.min_w * (budget.length_s - since_s)
+    else:
+        left_j -= clock.energy_j - plan.begun_j
+    slots = Slots(edges, budget.order[begin:end])
+    given_w = planned_power(slots, since_s, left_j, budget.min_w, budget.max_w)
+    plan.plan_w = free_w + given_w - budget.min_w
+    plan.slot_end_s = begin_s(budget, plan.period) + edges[slot + 1]
+    if slot + 1 == end - begin:
+        plan.slot_end_s = begin_s(budget, plan.period + 1)
 
 
 @kernel
-def left_j(st: State, budget: Budget) -> float:
-    """Joules that nothing is promised yet: of the budget less what was and may be drawn."""
+def level_now(st: State, budget: Budget, job: int) -> int:
+    """The level at which plan and book let a job start now, or NO_LEVEL."""
+    level = _level_under(st, budget, job, plan_w(st, budget))
+    if level == NO_LEVEL and last_call(st, budget, job):
+        level = _level_under(st, budget, job, st.clock[0].cap_w)
+    return level
+
+
+@kernel
+def _level_under(st: State, budget: Budget, job: int, cap_w: float) -> int:
+    """The level that the cap asks for or, where there are no joules for it, the next that has them.
+
+    Lower ones come first.
+    """
+    chosen = start_level(st, budget.adaptive, job, cap_w)
+    if chosen == NO_LEVEL:
+        return NO_LEVEL
+    for level in range(chosen, lowest(budget.adaptive, job) - 1, -1):
+        if _may_take(st, budget, job, level, cap_w):
+            return level
+    for level in range(chosen + 1, highest(budget.adaptive, job) + 1):
+        if _may_take(st, budget, job, level, cap_w):
+            return level
+    return NO_LEVEL
+
+
+@kernel
+def _may_take(st: State, budget: Budget, job: int, level: int, cap_w: float) -> bool:
     clock = st.clock[0]
-    plan = budget.memory.plan[0]
-    period = plan.period
-    end_s = budget.edge_s[budget.first[period + 1]]
-    rest_s = end_s - clock.now_s
-    # Units that are off, or on the way there, may be wanted again: then they boot and idle.
-    asleep_w = clock.off * (clock.idle_w - clock.off_w)
-    asleep_w += max(clock.changing * clock.idle_w - clock.changing_w, 0.0)
-    booting_j = (clock.off + clock.changing) * max(clock.boot_w - clock.idle_w, 0.0) * clock.boot_s
-    promised_j = (clock.power_w + asleep_w) * rest_s + booting_j
-    for place in range(clock.blocks):
-        block = st.blocks[place].order
-        for index in range(block * BLOCK, block * BLOCK + st.blocks[block].count):
-            expected_s = st.releases[index].expected_s
-            if expected_s < end_s and expected_s >= clock.now_s:
-                live = st.live[st.releases[index].job]
-                promised_j -= (live.power_w - live.idle_w) * (end_s - expected_s)
-    drawn_j = clock.energy_j - plan.begun_j
-    return float(budget.energy_j - drawn_j - promised_j)
+    rise_w = rise_of(st, job) * budget.adaptive.dynamic[level]
+    return (
+        has_joules(st, budget, job, level)
+        and fits(rise_w, cap_w - clock.power_w)
+        and keeps_windows(st, budget.adaptive, job, clock.now_s, level)
+    )
 
 
 @implement(admit, Budget)
 @kernel
 def _admit(st: State, admission: Budget, policy: Composition, job: int) -> int:
-    clock = st.clock[0]
-    cap_w = plan_w(st, admission)
-    plan = admission.memory.plan[0]
-    if plan.plan_w < float("inf"):
-        level = start_level(st, admission.adaptive, job, cap_w)
-        if level == NO_LEVEL:
-            return WAIT
-        end_s = admission.edge_s[admission.first[plan.period + 1]]
-        time_s = min(st.live[job].requested_s / admission.adaptive.speed[level],
-                     end_s - clock.now_s)
-        needed_j = rise_of(st, job) * admission.adaptive.dynamic[level] * time_s
-        if needed_j > left_j(st, admission):
-            return WAIT
-    return admit_under(st, admission.adaptive, job, cap_w)
+    level = level_now(st, admission, job)
+    if level == NO_LEVEL:
+        return WAIT
+    verdict = admit_at(st, admission.adaptive, job, level)
+    if verdict == START:
+        plan = admission.memory.plan[0]
+        rise_w = rise_of(st, job) * admission.adaptive.dynamic[level]
+        plan.pending = job
+        plan.pending_j = rise_w * time_at(st, admission, job, level)
+    return verdict
 
 
 @implement(refuses, Budget)
 @kernel
 def _refuses(st: State, admission: Budget, job: int) -> bool:
-    return never_fits(st, admission.adaptive, job)
+    return never_fits(st, admission.adaptive, job) or (
+        admission.hold == 0 and no_room(st, admission, job))
+
+
+@implement(holds, Budget)
+@kernel
+def _holds(st: State, admission: Budget, job: int) -> bool:
+    return admission.hold == 1 and no_room(st, admission, job)
 
 
 @implement(settle, Budget)
 @kernel
 def _settle(st: State, admission: Budget, policy: Composition) -> None:
-    settle_under(st, admission.adaptive, plan_w(st, admission), 0.0)
+    settle_pending(st, admission)
+    admission.memory.plan[0].summed = -1
+    settle_under(st, admission.adaptive, _useful_w(st, admission), 0.0, _most_off(st, admission))
+    _ask_for_next_slot(st, admission)
+
+
+@kernel
+def _useful_w(st: State, budget: Budget) -> float:
+    """The power for which units are kept on: the plan's, or what the first job may have at once."""
+    clock = st.clock[0]
+    if (budget.adaptive.shut == 1 and clock.running == 0 and clock.queue_last > clock.queue_first
+            and last_call(st, budget, st.queue[clock.queue_first].job)):
+        return float(st.clock[0].cap_w)
+    return plan_w(st, budget)
+
+
+@kernel
+def _most_off(st: State, budget: Budget) -> int:
+    """So many units may be switched off that there are joules to shut them down and boot them."""
+    clock = st.clock[0]
+    if budget.adaptive.shut == 0 or budget.switching_j == 0.0:
+        return int(clock.units)
+    sum_up(st, budget)
+    spare_j = budget.memory.plan[0].here_j
+    if budget.carry != ALLOW:
+        spare_j = min(spare_j, budget.memory.plan[0].next_j)
+    return int(max(spare_j, 0.0) / (budget.switching_j / clock.units))
+
+
+@kernel
+def _ask_for_next_slot(st: State, budget: Budget) -> None:
+    """While jobs wait, be called when the next slot begins.
+
+    Not for ever: where nothing runs and nothing happens for as long as the plan goes (a cap that no
+    job fits under), the next event from outside is waited for.
+    """
+    clock = st.clock[0]
+    plan = budget.memory.plan[0]
+    waiting = clock.queue_last - clock.queue_first
+    if clock.running > 0 or waiting != plan.idle_queue or clock.cap_w != plan.idle_cap_w:
+        plan.idle_since_s = clock.now_s
+        plan.idle_queue = waiting
+        plan.idle_cap_w = clock.cap_w
+    periods = MOST_PERIODS if budget.unspent == KEEP else budget.first.size
+    if waiting > 0 and clock.now_s - plan.idle_since_s <= (periods + 2) * budget.length_s:
+        wake_up(st, plan.slot_end_s, -1)
 
 
 @implement(planned_s, Budget)
 @kernel
 def _planned_s(st: State, admission: Budget, job: int, requested_s: float) -> float:
-    level = start_level(st, admission.adaptive, job, plan_w(st, admission))
-    return time_at_level(admission.adaptive, level, requested_s)
+    return time_at_level(admission.adaptive, level_now(st, admission, job), requested_s)
 
 
 @implement(exhausted, Budget)
 @kernel
 def _exhausted(st: State, admission: Budget) -> bool:
-    return no_room_for_any(st, admission.adaptive, plan_w(st, admission))
+    return no_room_for_any(st, admission.adaptive, st.clock[0].cap_w)
 
 
 @implement(reach, Budget)
 @kernel
 def _reach(st: State, admission: Budget) -> Reach:
-    return reach_under(st, admission.adaptive, plan_w(st, admission))
+    return reach_under(st, admission.adaptive, st.clock[0].cap_w)
 
 
 @implement(watts_available, Budget)
@@ -234,12 +310,21 @@ def _watts_of(st: State, admission: Budget, job: int) -> float:
 @implement(not_before_s, Budget)
 @kernel
 def _not_before_s(st: State, admission: Budget, job: int) -> float:
-    """Not while the plan of this slot has no room for it; then the next slot is hoped for."""
+    """Not while this slot has no watts or no joules for it; then the next slot is hoped for."""
     start_s = after_windows_s(st, admission.adaptive, job)
     least_w = held_watts(st, admission.adaptive, job)
-    if st.clock[0].running == 0 and least_w > plan_w(st, admission) - st.clock[0].power_w:
+    lacks_w = st.clock[0].running == 0 and least_w > plan_w(st, admission) - st.clock[0].power_w
+    if lacks_w or not _joules_at_any_level(st, admission, job):
         start_s = max(start_s, admission.memory.plan[0].slot_end_s)
     return float(start_s)
+
+
+@kernel
+def _joules_at_any_level(st: State, budget: Budget, job: int) -> bool:
+    for level in range(lowest(budget.adaptive, job), highest(budget.adaptive, job) + 1):
+        if has_joules(st, budget, job, level):
+            return True
+    return False
 
 
 @settings.register

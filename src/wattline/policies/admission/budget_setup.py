@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -12,6 +12,7 @@ from wattline.model.errors import InputError
 from wattline.model.fields import FileName, Fraction, Joules, Said, Seconds, Whole
 from wattline.model.machine import Machine
 from wattline.model.signal import Signal
+from wattline.physics.budget_terms import CARRIES, MOST_PERIODS, UNSPENT, BudgetTerms
 from wattline.policies.admission.adaptive_setup import LevelParameters, adaptive_of
 from wattline.policies.declaration import Declaration
 from wattline.policies.setting import Setting
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
     from wattline.policies.admission.adaptive import Adaptive
     from wattline.policies.admission.budget import Budget
 
-MOST_PERIODS = 10_000
-
 
 class BudgetParameters(LevelParameters):
-    """Joules for a period, tables of what they cost, and what `adaptive` takes of levels."""
+    """Joules for a period, tables of what they cost, and what `adaptive` takes of levels.
+
+    `carry` is for jobs that run on into later periods, `unspent` for joules that a period leaves,
+    `no_room` for jobs that no period has the joules for.
+    """
 
     energy: Annotated[Joules, Said("needed")] | None = Field(None, gt=0)
     period: Seconds = Field(604800.0, ge=1)
@@ -33,18 +36,24 @@ class BudgetParameters(LevelParameters):
     carbon: FileName = ""
     start: Annotated[str, Said("forms", "the date of second 0 in tables with dates")] = ""
     carbon_weight: Fraction = Field(0.0, ge=0, le=1)
-    periods: Annotated[Whole, Said("forms", "0: enough for all jobs")] = Field(
-        0, ge=0, le=MOST_PERIODS)
+    carry: Literal["forbid", "charge-now", "allow"] = "forbid"
+    unspent: Literal["expire", "carry"] = "expire"
+    no_room: Literal["refuse", "hold"] = "refuse"
+    periods: Annotated[Whole, Said("forms", "0: as many as the tables have; then the last repeats")
+                       ] = Field(0, ge=0, le=MOST_PERIODS)
 
 
 def budgeted(
-    machine: Machine, budget: EnergyBudget, adaptive: Adaptive, periods: int = 1
+    machine: Machine, budget: EnergyBudget, adaptive: Adaptive, periods: int = 1,
+    terms: BudgetTerms | None = None,
 ) -> Budget:
-    """The budget for so many periods of the same length, one after the other."""
-    from wattline.policies.admission.budget import PLAN, Budget, BudgetMemory
+    """Periods of the same length without end, of which so many are planned; the last repeats."""
+    from wattline.policies.admission.budget import Budget
+    from wattline.policies.admission.budget_book import PLAN, BudgetMemory
 
     if periods < 1:
         raise InputError(f"periods is {periods}, must be at least 1")
+    terms = terms or BudgetTerms()
     # With switching off the machine can draw less than idle; planning with idle is safe.
     budget.checked(machine.power_w_idle, machine.power_w_max)
     length_s = budget.end_s - budget.start_s
@@ -52,20 +61,39 @@ def budgeted(
     for period in range(periods):
         begin_s = budget.start_s + period * length_s
         slots = replace(budget, start_s=begin_s, end_s=begin_s + length_s).slots()
-        edges.append(slots.edge_s[:-1])
+        edges.append(slots.edge_s - begin_s)
         orders.append(slots.order)
         first.append(first[-1] + slots.order.size)
-    edges.append(np.array([budget.start_s + periods * length_s]))
     return Budget(
         adaptive=adaptive,
         edge_s=np.concatenate(edges),
         order=np.concatenate(orders),
         first=np.array(first, dtype=np.int64),
-        energy_j=budget.energy_j,
-        min_w=machine.power_w_idle,
-        max_w=machine.power_w_max,
+        start_s=float(budget.start_s),
+        length_s=float(length_s),
+        energy_j=float(budget.energy_j),
+        min_w=float(machine.power_w_idle),
+        max_w=float(machine.power_w_max),
+        switching_j=_switching_j(machine) if adaptive.shut else 0.0,
+        switching_s=_switching_s(machine) if adaptive.shut else 0.0,
+        slowest=max(1.0, *(1.0 / group.node_class.speed for group in machine.groups)),
+        carry=CARRIES.index(terms.carry),
+        unspent=UNSPENT.index(terms.unspent),
+        hold=int(terms.no_room == "hold"),
         memory=BudgetMemory.start(plan=np.zeros(1, PLAN).view(np.recarray)),
     )
+
+
+def _switching_j(machine: Machine) -> float:
+    """What shutting down and booting every node once costs more than idling."""
+    return float(sum(
+        group.count * (max(node.boot_power_w - node.power_w_idle, 0.0) * node.boot_s
+                       + max(node.shutdown_power_w - node.power_w_idle, 0.0) * node.shutdown_s)
+        for group in machine.groups for node in (group.node_class,)))
+
+
+def _switching_s(machine: Machine) -> float:
+    return max(group.node_class.boot_s + group.node_class.shutdown_s for group in machine.groups)
 
 
 def _make(setting: Setting, given: BudgetParameters) -> Any:
@@ -77,24 +105,20 @@ def _make(setting: Setting, given: BudgetParameters) -> Any:
     start_s = float(jobs.submit_s[0]) if len(jobs) else 0.0
     budget = EnergyBudget(given.energy, start_s, start_s + given.period,
                           _cost(setting, given, start_s))
-    count = given.periods or _periods_for(setting, given.energy, start_s, given.period)
-    return budgeted(setting.machine, budget, adaptive_of(setting, given), count)
+    return budgeted(setting.machine, budget, adaptive_of(setting, given),
+                    given.periods or periods_known(budget),
+                    BudgetTerms(given.carry, given.unspent, given.no_room))
 
 
-def _periods_for(setting: Setting, energy_j: float, start_s: float, period_s: float) -> int:
-    """Enough periods for all jobs: those of the log, and those that a backlog can take after it."""
-    jobs, machine = setting.jobs, setting.machine
-    if not len(jobs):
+def periods_known(budget: EnergyBudget) -> int:
+    """As many periods as the costs cover from beginning to end, one at least."""
+    time_s = budget.cost.time_s
+    if len(time_s) < 2:
         return 1
-    rise_w = (machine.power_w_max - machine.power_w_idle) / machine.node_count
-    nodes = -(-jobs.procs // machine.groups[0].node_class.cores)
-    own_w = np.where(np.isnan(jobs.power_w), nodes * rise_w, jobs.power_w)
-    # Twice what they draw at full speed: a lower frequency may take more. Jobs that no period has
-    # room for start when the last one is over, which the run then says.
-    wanted_j = 2.0 * float(np.sum(own_w * jobs.requested_s))
-    left_j = max(energy_j - machine.power_w_idle * period_s, 1e-3 * energy_j)
-    span = (float(jobs.submit_s[-1]) - start_s) / period_s
-    return int(min(np.ceil(span + wanted_j / left_j) + 30, MOST_PERIODS))
+    # A row holds as long as the one before it.
+    known_s = float(2 * time_s[-1] - time_s[-2]) - budget.start_s
+    whole = int(known_s * (1 + 1e-9) / (budget.end_s - budget.start_s))
+    return min(max(whole, 1), MOST_PERIODS)
 
 
 def _cost(setting: Setting, given: BudgetParameters, start_s: float) -> Signal:

@@ -70,14 +70,19 @@ def held_watts(st: State, admission: Any, job: int) -> float:
 @kernel
 def never_fits(st: State, admission: Any, job: int) -> bool:
     """Whether a job alone at its lowest level exceeds the highest cap to come."""
+    return not fits_alone_at(st, admission, job, lowest(admission, job))
+
+
+@kernel
+def fits_alone_at(st: State, admission: Any, job: int, level: int) -> bool:
+    """Whether a job alone at this level is within the highest cap to come."""
     clock = st.clock[0]
     others = clock.units - st.live[job].units
     off = min(others, _most_off(st, admission)) if admission.shut else 0
     alone_w = (others - off) * clock.idle_w + off * clock.off_w + (
-        st.live[job].units * clock.idle_w
-        + rise_of(st, job) * admission.dynamic[lowest(admission, job)]
+        st.live[job].units * clock.idle_w + rise_of(st, job) * admission.dynamic[level]
     ) + idle_difference_w(st)
-    return not fits(alone_w, clock.cap_w_max)
+    return fits(alone_w, clock.cap_w_max)
 
 
 @kernel

@@ -20,20 +20,23 @@ from wattline.policies.state import ACT_DOWN, ACT_UP, State
 
 
 @kernel
-def settle_under(st: State, admission: Any, cap_w: float, change_w: float) -> None:
-    """Switch units after a decision, and keep account of the ramp.
+def settle_under(
+    st: State, admission: Any, cap_w: float, change_w: float, most_off: int
+) -> None:
+    """Switch units after a decision, not more than `most_off` of them off, and keep account of the
+    ramp.
 
     `change_w` is what the decision does to running jobs; units are then switched the next time,
     when that has happened.
     """
     if admission.shut and change_w == 0.0:
-        change_w = switch(st, admission, cap_w)
+        change_w = switch(st, admission, cap_w, most_off)
     if admission.ramp_w_per_s > 0.0:
         remember(st, admission, change_w)
 
 
 @kernel
-def switch(st: State, admission: Any, cap_w: float) -> float:
+def switch(st: State, admission: Any, cap_w: float, most_off: int) -> float:
     """Keep as many units on as can be busy together under the cap; the others are switched off.
 
     The result is what that changes the power by at once.
@@ -56,7 +59,7 @@ def switch(st: State, admission: Any, cap_w: float) -> float:
         missing_w = admission.floor_w - clock.power_w
         wanted = max(wanted, on + int((missing_w / saved_w) * (1.0 - SLACK)) + 1)
     if on > wanted and clock.free > 0 and saved_w > 0.0:
-        return _switch_off(st, admission, min(on - wanted, clock.free), cap_w)
+        return _switch_off(st, admission, min(on - wanted, clock.free, most_off), cap_w)
     if on < wanted and clock.off > 0:
         return _switch_on(st, admission, min(wanted - on, clock.off), cap_w)
     return 0.0

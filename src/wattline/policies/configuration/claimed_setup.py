@@ -13,11 +13,12 @@ import numpy as np
 from pydantic import Field
 
 from wattline.model.errors import InputError
-from wattline.model.fields import FileName, Number, Said
+from wattline.model.fields import FileName, Number, Said, Seconds
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.machine import Machine
 from wattline.model.signal import FloatArray
 from wattline.physics.claims import Claim, ClaimBook, Objective, npb_claims, read_claims
+from wattline.physics.claims.latency import with_cap_latency
 from wattline.policies.declaration import Declaration, Parameters
 from wattline.policies.setting import Setting
 
@@ -29,9 +30,11 @@ SHIPPED = "npb"
 
 class ClaimsParameters(Parameters):
     claims: Annotated[FileName, Said("words", [SHIPPED])] = SHIPPED
+    store: Annotated[FileName, Said("forms", "a file or a database's URL")] | None = None
     objective: Annotated[str, Said("forms", "energy, time, edp or edp:WEIGHT")] = "energy"
     caution: Number = Field(0.0, ge=0, le=1e6)
     patience: Number = Field(0.0, ge=0, le=1e6)
+    cap_latency_s: Seconds = Field(0.0, ge=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,17 +130,26 @@ def claimed(setting: Setting, given: ClaimsParameters) -> Claimed:
 
 
 def _read(setting: Setting, given: ClaimsParameters) -> tuple[Claimed, Options]:
-    """What is true of claims is what is claimed, where nothing else is known."""
+    """What is true of claims is what is claimed, but for caps that take effect late."""
     from wattline.policies.configuration.claimed import Claimed
 
     objective = Objective.parse(given.objective)
     jobs = setting.jobs
-    book = npb_claims() if given.claims == SHIPPED else read_claims(Path(given.claims))
+    book = _book(setting, given)
     names = [jobs.name_of("application", int(code)) for code in jobs.application]
-    options = options_of(book, book, setting.machine, names, jobs.procs.tolist())
+    truth = with_cap_latency(book, given.cap_latency_s)
+    options = options_of(book, truth, setting.machine, names, jobs.procs.tolist())
     claims = Claimed(options.memory, objective.time_weight, objective.energy_weight, 0.0,
                      given.caution, patience=given.patience)
     return claims, options
+
+
+def _book(setting: Setting, given: ClaimsParameters) -> ClaimBook:
+    if given.store is None:
+        return npb_claims() if given.claims == SHIPPED else read_claims(Path(given.claims))
+    if given.claims != SHIPPED:
+        raise InputError("policy.configure: claims and store are both given; take one of them")
+    return setting.outside.claims(given.store)
 
 
 CLAIMS = Declaration(

@@ -39,7 +39,7 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class PlacementComparison:
     """Times of every workload (row) under every policy (column): small jobs, large jobs."""
 
     policies: tuple[str, ...]
@@ -109,11 +109,12 @@ def _bench(settings: Settings) -> Bench:
     return _benches[settings]
 
 
-def compare(settings: Settings, workloads: int, pool: Pool) -> Comparison:
+def compare(settings: Settings, workloads: int, pool: Pool) -> PlacementComparison:
     """Evaluate this many random workloads under all policies."""
     chunks = [range(first, min(first + CHUNK, workloads)) for first in range(0, workloads, CHUNK)]
     parts = pool.map(run_chunk, [(settings, chunk) for chunk in chunks])
-    return Comparison(POLICIES, *(np.concatenate([part[i] for part in parts]) for i in range(3)))
+    figures = (np.concatenate([part[i] for part in parts]) for i in range(3))
+    return PlacementComparison(POLICIES, *figures)
 
 
 class Pool:

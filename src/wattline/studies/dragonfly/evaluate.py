@@ -19,7 +19,7 @@ from wattline.studies.dragonfly.workloads import Workload
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class PlacementOutcome:
     """Means over the jobs of each kind, and what the whole workload waited."""
 
     time_s: FloatArray
@@ -70,7 +70,7 @@ class Bench:
         return in_steps(name, tasks) if self.steps else (pattern(name, tasks), None)
 
     def run(self, workload: Workload, placement: str, seed: int, repeats: int = 1,
-            known: Known | None = None) -> Outcome:
+            known: Known | None = None) -> PlacementOutcome:
         """Mean of several runs with other mappings and other random placements.
 
         Run k of every placement has the same seed, so that placements differ in nothing else.
@@ -90,7 +90,8 @@ class Bench:
             times.append(workload.kind_means(time_s))
             waited.append(float(np.sum(np.maximum(0.0, time_s - alone_s) * sizes)))
             spent.append(float(np.sum(time_s * sizes)))
-        return Outcome(np.mean(times, axis=0), float(np.mean(waited)), float(np.mean(spent)))
+        return PlacementOutcome(np.mean(times, axis=0), float(np.mean(waited)),
+                                float(np.mean(spent)))
 
     def _seconds(self, exchanges: list[Exchange],
                  rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:

@@ -12,7 +12,7 @@ import numpy as np
 from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
 from wattline.network.placement import BASELINES
-from wattline.studies.dragonfly.compare import Comparison
+from wattline.studies.dragonfly.compare import PlacementComparison
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,7 +24,7 @@ COLOURS = {"simple": "#d9622b", "slurm": "#e8a33d", "rdg": "#b5423a", "rdn": "#3
            "jokanovic": "#7a7a7a"}
 
 
-def points(comparison: Comparison, policies: Sequence[str]) -> dict[str, FloatArray]:
+def points(comparison: PlacementComparison, policies: Sequence[str]) -> dict[str, FloatArray]:
     """Small and large jobs' time over Level-Spread's: one point a workload."""
     own = comparison.time_s[:, comparison.policies.index("level-spread")]
     return {name: comparison.time_s[:, comparison.policies.index(name)] / own
@@ -41,7 +41,7 @@ def quarters(cloud: Mapping[str, FloatArray]) -> dict[str, float]:
             "both faster": float((every < 1).all(axis=1).mean())}
 
 
-def draw_points(comparison: Comparison, policies: Sequence[str], title: str) -> Figure:
+def draw_points(comparison: PlacementComparison, policies: Sequence[str], title: str) -> Figure:
     """All random workloads, Level-Spread at (1, 1)."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import FixedLocator

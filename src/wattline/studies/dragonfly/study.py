@@ -12,7 +12,7 @@ from wattline.model.machine import NodeClass
 from wattline.network.placement import BASELINES
 from wattline.network.traffic import PATTERNS
 from wattline.studies.dragonfly import congestor, published
-from wattline.studies.dragonfly.compare import CHUNK, Comparison, Pool, Settings, compare
+from wattline.studies.dragonfly.compare import CHUNK, PlacementComparison, Pool, Settings, compare
 from wattline.studies.dragonfly.tables import (
     RATIOS,
     Row,
@@ -29,7 +29,7 @@ SPREADING = ("rdn", "rdr", "rrn", "rrr")
 
 
 @dataclass(frozen=True)
-class Plan:
+class StudyPlan:
     """How much of the study to run."""
 
     workloads: int = 1000
@@ -44,7 +44,7 @@ class Plan:
     node_gbit_s: float = 8.0
 
     @classmethod
-    def fast(cls, seed: int = 1, packets: int = 0, workers: int = 2) -> Plan:
+    def fast(cls, seed: int = 1, packets: int = 0, workers: int = 2) -> StudyPlan:
         """50 random workloads, and only the tables of one machine."""
         return cls(workloads=50, seed=seed, quick=True, packets=packets, workers=workers)
 
@@ -53,14 +53,14 @@ class Plan:
 class Study:
     """All results."""
 
-    plan: Plan
-    small_first: Comparison
-    large_first: Comparison
-    by_pattern: Mapping[str, Comparison]
-    packets: Comparison | None
-    steps: Comparison | None
+    plan: StudyPlan
+    small_first: PlacementComparison
+    large_first: PlacementComparison
+    by_pattern: Mapping[str, PlacementComparison]
+    packets: PlacementComparison | None
+    steps: PlacementComparison | None
     """The same workloads as `packets`, tasks waiting for each other step by step."""
-    flows_of_packets: Comparison | None
+    flows_of_packets: PlacementComparison | None
     """The same workloads as `packets`, by flows: what the flow model gets wrong."""
     homogeneous: Sequence[Row]
     stepped: Sequence[Row]
@@ -70,7 +70,7 @@ class Study:
     congestor: congestor.CongestorResult
 
 
-def run_study(plan: Plan, advance: Callable[[float], None] | None = None) -> Study:
+def run_study(plan: StudyPlan, advance: Callable[[float], None] | None = None) -> Study:
     """Run everything, on as many processes as the plan says."""
     homogeneous = homogeneous_cases(ratios=(1.0,) if plan.quick else RATIOS)
     if not plan.quick:
@@ -105,7 +105,9 @@ def run_study(plan: Plan, advance: Callable[[float], None] | None = None) -> Stu
                  sized, congestor.summarize(stretched))
 
 
-def energy(comparison: Comparison, node: NodeClass | None = None) -> dict[str, dict[str, float]]:
+def energy(
+    comparison: PlacementComparison, node: NodeClass | None = None
+) -> dict[str, dict[str, float]]:
     """Joules lost to waiting on the network, per policy.
 
     A node that waits for messages polls, and so draws its active power. What is lost is the time

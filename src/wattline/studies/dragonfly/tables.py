@@ -17,7 +17,7 @@ MACHINES = ((4, 17), (8, 17), (4, 33), (8, 33))
 
 
 @dataclass(frozen=True)
-class Case:
+class PlacedCase:
     """One cell of a table: a machine, a workload, a setting."""
 
     routers_per_group: int
@@ -41,14 +41,14 @@ class Case:
 class Row:
     """Times of a case under every policy, over those of simple: one number a kind of job."""
 
-    case: Case
+    case: PlacedCase
     relative: Mapping[str, tuple[float, ...]]
 
 
 _benches: dict[tuple[int, int, float, bool], Bench] = {}
 
 
-def run_case(case: Case, seed: int, repeats: int) -> Row:
+def run_case(case: PlacedCase, seed: int, repeats: int) -> Row:
     """Evaluate one case under all policies."""
     key = (case.routers_per_group, case.groups, case.ratio, case.steps)
     if key not in _benches:
@@ -66,7 +66,7 @@ def run_case(case: Case, seed: int, repeats: int) -> Row:
 
 def homogeneous_cases(ratios: Sequence[float] = RATIOS,
                       machines: Sequence[tuple[int, int]] = ((4, 17),),
-                      utilization: float = 0.9) -> list[Case]:
+                      utilization: float = 0.9) -> list[PlacedCase]:
     """Jobs of 16 nodes, of 64 nodes, and of a quarter of the machine."""
     cases = []
     for routers, groups in machines:
@@ -74,40 +74,40 @@ def homogeneous_cases(ratios: Sequence[float] = RATIOS,
         for label, size in (("16-node", 16), ("64-node", 64), ("quarter", nodes // 4)):
             # Four quarters fill the machine, whatever the utilization.
             used = 1.0 if label == "quarter" else utilization
-            cases += [Case(routers, groups, ratio, label, pattern,
+            cases += [PlacedCase(routers, groups, ratio, label, pattern,
                            homogeneous(nodes, size, pattern, utilization=used), utilization)
                       for ratio in ratios for pattern in PATTERNS]
     return cases
 
 
-def stepped_cases() -> list[Case]:
+def stepped_cases() -> list[PlacedCase]:
     """Jobs of 16 and of 64 nodes at equal bandwidths, packet by packet and step by step."""
     return [replace(case, steps=True) for case in homogeneous_cases(ratios=(1.0,))
             if case.label != "quarter"]
 
 
 def heterogeneous_cases(ratios: Sequence[float] = RATIOS,
-                        machines: Sequence[tuple[int, int]] = MACHINES) -> list[Case]:
+                        machines: Sequence[tuple[int, int]] = MACHINES) -> list[PlacedCase]:
     """16-node and 64-node jobs together: all ratios on 272 nodes, ratio 1 on the others."""
     settings = [(*machines[0], ratio) for ratio in ratios]
     settings += [(*machine, 1.0) for machine in machines[1:]]
-    return [Case(routers, groups, ratio, "16+64-node", pattern,
+    return [PlacedCase(routers, groups, ratio, "16+64-node", pattern,
                  heterogeneous(4 * routers * groups, pattern))
             for routers, groups, ratio in settings for pattern in PATTERNS]
 
 
-def intensity_cases() -> list[Case]:
+def intensity_cases() -> list[PlacedCase]:
     """Three 16-node and three 64-node jobs whose messages differ in size."""
     cases = []
     for small, large in ((1024.0, 102400.0), (1024.0, 1024.0), (102400.0, 1024.0)):
         label = f"{small / 1024:g} KB + {large / 1024:g} KB"
-        cases += [Case(4, 17, 1.0, label, pattern,
+        cases += [PlacedCase(4, 17, 1.0, label, pattern,
                        Workload((JobKind(16, 3, pattern, small), JobKind(64, 3, pattern, large))))
                   for pattern in PATTERNS]
     return cases
 
 
-def run_cases(cases: Sequence[Case], pool: Pool, *, seed: int, repeats: int) -> list[Row]:
+def run_cases(cases: Sequence[PlacedCase], pool: Pool, *, seed: int, repeats: int) -> list[Row]:
     """Evaluate cases, those of one machine one after the other."""
     return list(pool.map(run_case, [(case, seed, repeats) for case in cases]))
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wattline.studies.esp.study import Case
+from wattline.studies.esp.study import EspCase
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def pictures(found: list[Case]) -> dict[str, Figure]:
+def pictures(found: list[EspCase]) -> dict[str, Figure]:
     """Power and utilisation over time, a panel per case."""
     from wattline.analysis import plots
 
@@ -22,7 +22,7 @@ def pictures(found: list[Case]) -> dict[str, Figure]:
     }
 
 
-def write_pictures(found: list[Case], folder: Path) -> list[Path]:
+def write_pictures(found: list[EspCase], folder: Path) -> list[Path]:
     """Write them as PNG."""
     from wattline.analysis.drawing import png
 

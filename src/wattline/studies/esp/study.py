@@ -29,7 +29,7 @@ WINDOW_S = 1000.0
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class EspCase:
     """One case: its plan and what came of it."""
 
     name: str
@@ -44,7 +44,7 @@ class Case:
 def cases(
     seed: int = 1, *, boot_s: float = 120.0, shutdown_s: float = 60.0,
     progress: Callable[[float], None] | None = None,
-) -> list[Case]:
+) -> list[EspCase]:
     """All five, in the order of the module's text."""
     machine = emulated_cluster(boot_s=boot_s, shutdown_s=shutdown_s)
     tell = progress or (lambda _: None)
@@ -54,7 +54,7 @@ def cases(
     begin = 0.5 * (free.start_s + free.end_s) - 0.5 * WINDOW_S
     seventy = 0.7 * machine.power_w_max
     found = [
-        Case("none", "no cap", free, math.inf, math.nan, math.nan),
+        EspCase("none", "no cap", free, math.inf, math.nan, math.nan),
         _window(machine, mix, seventy, begin, planned=False),
     ]
     tell(0.4)
@@ -67,14 +67,14 @@ def cases(
         jobs = _cores(esp_jobs(machine.node_count, seed, lean), machine)
         run = adaptive_run(jobs, machine, PowerCap(cap_w), strategy)
         title = f"{100 * part:.0f} %, mostly {lean} jobs, {strategy.upper()}"
-        found.append(Case(name, title, run, cap_w, run.start_s, run.end_s))
+        found.append(EspCase(name, title, run, cap_w, run.start_s, run.end_s))
         tell(0.2 * len(found))
     return found
 
 
 def _window(
     machine: Machine, jobs: JobTable, cap_w: float, begin_s: float, *, planned: bool
-) -> Case:
+) -> EspCase:
     end_s = begin_s + WINDOW_S
     if planned:
         plan = PowerCap(reservations=(
@@ -83,7 +83,7 @@ def _window(
         plan = PowerCap(changes=(CapChange(begin_s, cap_w), CapChange(end_s, math.inf)))
     name = "70-reserved" if planned else "70-on-the-fly"
     title = "70 % for 1,000 s, " + ("reserved in advance" if planned else "set on the fly")
-    return Case(name, title, adaptive_run(jobs, machine, plan), cap_w, begin_s, end_s)
+    return EspCase(name, title, adaptive_run(jobs, machine, plan), cap_w, begin_s, end_s)
 
 
 def _cores(jobs: JobTable, machine: Machine) -> JobTable:
@@ -91,7 +91,7 @@ def _cores(jobs: JobTable, machine: Machine) -> JobTable:
     return jobs.with_columns(procs=jobs.procs * machine.class_of(0).cores)
 
 
-def figures(case: Case) -> dict[str, Any]:
+def figures(case: EspCase) -> dict[str, Any]:
     """What the study reports of a case."""
     run = case.run
     found = metrics(run)
@@ -130,7 +130,7 @@ def _peak_between(run: Run, start_s: float, end_s: float) -> float:
     return float(power_w[held].max()) if held.any() else math.nan
 
 
-def _under_from(case: Case) -> float:
+def _under_from(case: EspCase) -> float:
     """The moment from which the cap holds: its begin, or when running jobs permitted."""
     if math.isnan(case.cap_from_s):
         return math.nan

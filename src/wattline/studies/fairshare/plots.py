@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wattline.studies.fairshare.study import Result, stretches
+from wattline.studies.fairshare.study import ShareResult, stretches
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def picture(found: Result) -> Figure:
+def picture(found: ShareResult) -> Figure:
     """The distribution of the stretch by user: one panel per order."""
     from wattline.analysis.drawing import COLOURS, DASHES, INK, legend_above, sheet
 
@@ -31,7 +31,7 @@ def picture(found: Result) -> Figure:
     return figure
 
 
-def write_pictures(found: Result, folder: Path) -> list[Path]:
+def write_pictures(found: ShareResult, folder: Path) -> list[Path]:
     """Write it as PNG."""
     from wattline.analysis.drawing import png
 

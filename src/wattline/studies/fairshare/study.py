@@ -37,7 +37,7 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class ShareResult:
     """The runs by order, and what the users chose."""
 
     runs: dict[str, Run]
@@ -63,7 +63,7 @@ def energy_share(
     )
 
 
-def study(seed: int = 1, *, beta: float = 0.7, half_life_s: float = 86400.0) -> Result:
+def study(seed: int = 1, *, beta: float = 0.7, half_life_s: float = 86400.0) -> ShareResult:
     """Run the burst first come first served, and by joules.
 
     `beta` says how run time follows from frequency; 0.7 stands for a Linpack that waits for
@@ -80,7 +80,7 @@ def study(seed: int = 1, *, beta: float = 0.7, half_life_s: float = 86400.0) -> 
         "energy fair-share": simulate(jobs, machine, composed(NoLimit(), order)),
     }
     energy = JOB_NODES * core.node_power(CORES) * RUN_S / core.speed()
-    return Result(
+    return ShareResult(
         runs,
         {user: core.frequency_hz[level] for user, level in levels.items()},
         {user: float(energy[level]) for user, level in levels.items()},
@@ -102,7 +102,7 @@ def _mean_turnaround_s(run: Run, user: str) -> float:
     return float(np.mean((run.schedule.end_s - run.jobs.submit_s)[rows]))
 
 
-def figures(found: Result) -> dict[str, Any]:
+def figures(found: ShareResult) -> dict[str, Any]:
     """Stretch quantiles by order and user."""
     return {
         "frequency_hz": found.frequency_hz,

@@ -8,7 +8,7 @@ import numpy as np
 
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray
-from wattline.studies.puppet.runs import ORDERS, WHOLE, Case, Laboratory
+from wattline.studies.puppet.runs import ORDERS, WHOLE, CappedCase, Laboratory
 
 CAPS = (0.8, 0.7, 0.6, 0.5, 0.4)
 ALPHAS = (1.0, 2.0, 3.0)
@@ -24,22 +24,22 @@ class Figure:
 
     number: int
     title: str
-    choices: tuple[tuple[str, Case], ...]
+    choices: tuple[tuple[str, CappedCase], ...]
     """Label and case; part and order of the case are filled in."""
     metrics: tuple[str, ...] = ("utilisation", "wait", "edp")
 
-    def case(self, choice: int, part: int, order: str) -> Case:
+    def case(self, choice: int, part: int, order: str) -> CappedCase:
         model = self.choices[choice][1]
-        return Case(part, order, model.method, model.cap, model.alpha, model.beta, model.idle)
+        return CappedCase(part, order, model.method, model.cap, model.alpha, model.beta, model.idle)
 
-    def cases(self, parts: int) -> list[Case]:
+    def cases(self, parts: int) -> list[CappedCase]:
         return [self.case(choice, part, order) for order in ORDERS for part in range(parts)
                 for choice in range(len(self.choices))]
 
 
 def _model(method: str, cap: float = 0.7, alpha: float = 2.0, beta: float = 0.5,
-           idle: float = 0.3) -> Case:
-    return Case(0, "fcfs", method, cap, alpha, beta, idle)
+           idle: float = 0.3) -> CappedCase:
+    return CappedCase(0, "fcfs", method, cap, alpha, beta, idle)
 
 
 FIGURES = (
@@ -58,7 +58,7 @@ FIGURES = (
 )
 
 
-def all_cases(parts: int) -> list[Case]:
+def all_cases(parts: int) -> list[CappedCase]:
     return [case for figure in FIGURES for case in figure.cases(parts)]
 
 
@@ -77,19 +77,19 @@ class DayCurve:
 
 def day_curve(laboratory: Laboratory, order: str = "wfp") -> DayCurve:
     """Figure 16: the whole log without a cap, with WAIT and with DVFS."""
-    mask = laboratory.can_run(Case(WHOLE, order, "wait"))
+    mask = laboratory.can_run(CappedCase(WHOLE, order, "wait"))
     curves: dict[str, FloatArray] = {}
     peaks: dict[str, float] = {}
     bins = round(DAY_S / BIN_S)
     days = max(1, int(laboratory.workload.whole.submit_s[-1] // DAY_S))
     for method in ("none", "wait", "dvfs"):
-        run = laboratory.run(Case(WHOLE, order, method), mask)
+        run = laboratory.run(CappedCase(WHOLE, order, method), mask)
         edges = np.arange(days * bins + 1, dtype=np.float64) * BIN_S
         energy_j = np.diff(energy_until(run, edges)).reshape(days, bins)
         curves[method] = energy_j.mean(axis=0) / BIN_S
         peaks[method] = run.power_w_peak
     hour: FloatArray = (np.arange(bins, dtype=np.float64) + 0.5) * BIN_S / 3600.0
-    cap_w = laboratory.cap_w(Case(WHOLE, order, "wait"))
+    cap_w = laboratory.cap_w(CappedCase(WHOLE, order, "wait"))
     return DayCurve(hour, curves, peaks, cap_w, days, int((~mask).sum()))
 
 

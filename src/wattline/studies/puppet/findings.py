@@ -10,9 +10,9 @@ import numpy as np
 
 from wattline.studies.puppet.figures import CAPS, IDLES, DayCurve
 from wattline.studies.puppet.reasons import REASONS
-from wattline.studies.puppet.runs import ORDERS, Case, Ratio
+from wattline.studies.puppet.runs import ORDERS, CappedCase, Ratio
 
-Ratios = Mapping[Case, Ratio]
+Ratios = Mapping[CappedCase, Ratio]
 
 MODERATE = (0.8, 0.7, 0.6)
 SLACK = 1e-9
@@ -49,16 +49,16 @@ def findings(ratios: Ratios, curve: DayCurve, parts: int) -> list[Finding]:
 
 def busy_parts(ratios: Ratios, parts: int) -> tuple[int, ...]:
     """The half of the parts with the higher utilisation without a cap."""
-    use = [ratios[Case(part, "fcfs", "dvfs")].baseline.utilisation for part in range(parts)]
+    use = [ratios[CappedCase(part, "fcfs", "dvfs")].baseline.utilisation for part in range(parts)]
     return tuple(sorted(np.argsort(use)[parts // 2 :].tolist()))
 
 
 def _each(ratios: Ratios, parts: Iterable[int], method: str, **change: float) -> list[Ratio]:
-    return [ratios[Case(part, order, method, **change)] for order in ORDERS for part in parts]
+    return [ratios[CappedCase(part, order, method, **change)] for order in ORDERS for part in parts]
 
 
 def _wait_beats_block(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
-    pairs = [(ratios[Case(p, o, "wait")], ratios[Case(p, o, "block")])
+    pairs = [(ratios[CappedCase(p, o, "wait")], ratios[CappedCase(p, o, "block")])
              for o in ORDERS for p in range(parts)]
     better = {
         "utilisation": sum(w.utilisation >= b.utilisation - SLACK for w, b in pairs),
@@ -130,10 +130,10 @@ def _wfp_robust(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
     growth: dict[str, dict[str, float]] = {}
     for method in ("dvfs", "block", "wait"):
         growth[method] = {
-            order: _mean(ratios[Case(part, order, method)].wait for part in range(parts))
+            order: _mean(ratios[CappedCase(part, order, method)].wait for part in range(parts))
             for order in ORDERS}
     minutes = {
-        method: {order: _mean(_added_min(ratios[Case(part, order, method)])
+        method: {order: _mean(_added_min(ratios[CappedCase(part, order, method)])
                               for part in range(parts)) for order in ORDERS}
         for method in growth}
     return Finding(
@@ -231,7 +231,7 @@ def _idle_and_order(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Findin
 
 
 def _idle_span(ratios: Ratios, part: int, order: str) -> float:
-    edp = [ratios[Case(part, order, "wait", idle=idle)].edp for idle in IDLES]
+    edp = [ratios[CappedCase(part, order, "wait", idle=idle)].edp for idle in IDLES]
     return max(edp) - min(edp)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from wattline.studies.puppet.figures import FIGURES, Figure
 from wattline.studies.puppet.runs import ORDERS
-from wattline.studies.puppet.study import Result
+from wattline.studies.puppet.study import PuppetResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +20,7 @@ LOG_FROM = 20.0
 """A ratio above this makes the axis logarithmic."""
 
 
-def write_pictures(result: Result, folder: Path) -> list[Path]:
+def write_pictures(result: PuppetResult, folder: Path) -> list[Path]:
     """One PNG a figure; their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
@@ -32,7 +32,7 @@ def write_pictures(result: Result, folder: Path) -> list[Path]:
     return written
 
 
-def bars(result: Result, figure: Figure) -> Canvas:
+def bars(result: PuppetResult, figure: Figure) -> Canvas:
     """Orders in rows, metrics in columns, parts along the axis, a bar for each choice.
 
     With one metric the orders stand side by side.
@@ -52,7 +52,7 @@ def bars(result: Result, figure: Figure) -> Canvas:
     return canvas
 
 
-def bar_heights(result: Result, figure: Figure, order: str, metric: str) -> list[list[float]]:
+def bar_heights(result: PuppetResult, figure: Figure, order: str, metric: str) -> list[list[float]]:
     """What is drawn: for each choice the ratio in each part."""
     return [
         [float(getattr(result.ratios[figure.case(choice, part, order)], metric))
@@ -61,7 +61,7 @@ def bar_heights(result: Result, figure: Figure, order: str, metric: str) -> list
     ]
 
 
-def curves(result: Result) -> Canvas:
+def curves(result: PuppetResult) -> Canvas:
     """Figure 16: mean power by the time of day."""
     canvas = _canvas(8.0, 4.6)
     axis = canvas.subplots()
@@ -80,7 +80,7 @@ def curves(result: Result) -> Canvas:
     return canvas
 
 
-def steps(result: Result) -> Canvas:
+def steps(result: PuppetResult) -> Canvas:
     """Table 2 as a picture: the error of a stepped simulation."""
     canvas = _canvas(7.0, 4.2)
     axis = canvas.subplots()
@@ -103,7 +103,7 @@ def steps(result: Result) -> Canvas:
     return canvas
 
 
-def _draw_bars(axis: Axes, result: Result, figure: Figure, order: str, metric: str) -> None:
+def _draw_bars(axis: Axes, result: PuppetResult, figure: Figure, order: str, metric: str) -> None:
     heights = bar_heights(result, figure, order, metric)
     width = 0.8 / len(heights)
     for choice, row in enumerate(heights):

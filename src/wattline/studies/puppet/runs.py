@@ -40,7 +40,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Case:
+class CappedCase:
     """One simulation, with the defaults of the published study."""
 
     part: int
@@ -75,7 +75,7 @@ class Figures:
 class Ratio:
     """A case against the same jobs without a cap."""
 
-    case: Case
+    case: CappedCase
     utilisation: float
     wait: float
     edp: float
@@ -92,16 +92,17 @@ class Laboratory:
 
     def __init__(self, workload: Workload) -> None:
         self.workload = workload
-        reference = self.run(Case(0, "fcfs", "none"), np.ones(len(workload.parts[0]), np.bool_))
+        everybody = np.ones(len(workload.parts[0]), np.bool_)
+        reference = self.run(CappedCase(0, "fcfs", "none"), everybody)
         self.reference_w = reference.power_w_peak
 
-    def cap_w(self, case: Case) -> float:
+    def cap_w(self, case: CappedCase) -> float:
         return float("inf") if case.method == "none" else case.cap * self.reference_w
 
-    def jobs_of(self, case: Case) -> JobTable:
+    def jobs_of(self, case: CappedCase) -> JobTable:
         return self.workload.whole if case.part == WHOLE else self.workload.parts[case.part]
 
-    def can_run(self, case: Case) -> Mask:
+    def can_run(self, case: CappedCase) -> Mask:
         """Which jobs could start at all under the cap: alone, at the lowest level."""
         jobs = self.jobs_of(case)
         idle_w = case.idle * self.workload.node_w
@@ -109,7 +110,7 @@ class Laboratory:
         alone_w = (self.workload.nodes - jobs.procs) * idle_w + jobs.power_w * lowest
         return np.asarray(alone_w <= self.cap_w(case) * (1.0 + 1e-9), dtype=np.bool_)
 
-    def run(self, case: Case, chosen: Mask) -> Run:
+    def run(self, case: CappedCase, chosen: Mask) -> Run:
         jobs = self.jobs_of(case)
         machine = Machine.uniform(self.workload.nodes, NodeClass(
             power_w_idle=case.idle * self.workload.node_w, power_w_active=self.workload.node_w))
@@ -118,7 +119,7 @@ class Laboratory:
         return simulate(jobs if chosen.all() else jobs.take(chosen), machine,
                         composition(case), rules)
 
-    def measure(self, case: Case, chosen: Mask) -> Figures:
+    def measure(self, case: CappedCase, chosen: Mask) -> Figures:
         run = self.run(case, chosen)
         ran = run.ran
         if not ran.any():
@@ -141,16 +142,16 @@ class Laboratory:
             not_run=int((~ran).sum()),
         )
 
-    def ratios(self, cases: Iterable[Case],
-               advance: Callable[[float], None] = lambda share: None) -> dict[Case, Ratio]:
+    def ratios(self, cases: Iterable[CappedCase],
+               advance: Callable[[float], None] = lambda share: None) -> dict[CappedCase, Ratio]:
         """Every case and its baseline, on two threads (the engine lets go of the interpreter)."""
         wanted = list(dict.fromkeys(cases))
         masks = {case: self.can_run(case) for case in wanted}
-        work: dict[tuple[Case, bytes], Mask] = {}
+        work: dict[tuple[CappedCase, bytes], Mask] = {}
         for case in wanted:
             for known in (case, _baseline(case)):
                 work[known, masks[case].tobytes()] = masks[case]
-        found: dict[tuple[Case, bytes], Figures] = {}
+        found: dict[tuple[CappedCase, bytes], Figures] = {}
         with ThreadPoolExecutor(2) as pool:
             tasks = {pool.submit(self.measure, key[0], mask): key for key, mask in work.items()}
             for task in as_completed(tasks):
@@ -158,8 +159,8 @@ class Laboratory:
                 advance(len(found) / len(work))
         return {case: self._ratio(case, masks[case], found) for case in wanted}
 
-    def _ratio(self, case: Case, mask: Mask,
-               found: dict[tuple[Case, bytes], Figures]) -> Ratio:
+    def _ratio(self, case: CappedCase, mask: Mask,
+               found: dict[tuple[CappedCase, bytes], Figures]) -> Ratio:
         key = mask.tobytes()
         mine, base = found[case, key], found[_baseline(case), key]
         jobs = self.jobs_of(case)
@@ -172,7 +173,7 @@ class Laboratory:
         )
 
 
-def composition(case: Case) -> Composition:
+def composition(case: CappedCase) -> Composition:
     """The policy of a case."""
     methods: dict[str, AdmissionPolicy] = {
         "none": NoLimit(), "block": Block(), "wait": Wait(WAIT_S, WAIT_SLOTS),
@@ -189,6 +190,6 @@ def power_factor(f: float, alpha: float) -> float:
     return float(CORE_SHARE * f**alpha + 1.0 - CORE_SHARE)
 
 
-def _baseline(case: Case) -> Case:
+def _baseline(case: CappedCase) -> CappedCase:
     """The same jobs without a cap: only the order and the idle power matter."""
-    return replace(Case(case.part, case.order, "none"), idle=case.idle)
+    return replace(CappedCase(case.part, case.order, "none"), idle=case.idle)

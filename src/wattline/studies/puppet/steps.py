@@ -16,7 +16,7 @@ from wattline.model.jobs import JobTable
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray
 from wattline.studies.puppet.figures import DAY_S, energy_until
-from wattline.studies.puppet.runs import WHOLE, Case, Laboratory, composition
+from wattline.studies.puppet.runs import WHOLE, CappedCase, Laboratory, composition
 
 PUBLISHED = {1: (0.0384, 5.40), 5: (0.0503, 5.25), 15: (0.0885, 4.95), 30: (0.1532, 4.60),
              60: (0.1809, 4.40)}
@@ -39,7 +39,7 @@ class StepError:
 
 def step_study(laboratory: Laboratory, order: str = "wfp") -> list[StepError]:
     """The table on the whole log, without a cap."""
-    case = Case(WHOLE, order, "none")
+    case = CappedCase(WHOLE, order, "none")
     jobs = laboratory.workload.whole
     exact = laboratory.run(case, np.ones(len(jobs), np.bool_))
     days = max(1, int(jobs.submit_s[-1] // DAY_S))
@@ -66,7 +66,7 @@ def on_grid(jobs: JobTable, step_s: float) -> JobTable:
     )
 
 
-def _run(laboratory: Laboratory, case: Case, jobs: JobTable) -> Run:
+def _run(laboratory: Laboratory, case: CappedCase, jobs: JobTable) -> Run:
     from wattline.engine.simulate import simulate
     from wattline.model.machine import Machine, NodeClass
 

@@ -9,19 +9,19 @@ from typing import Any
 
 from wattline.studies.puppet.figures import FIGURES, DayCurve, all_cases, day_curve
 from wattline.studies.puppet.findings import Finding, busy_parts, findings
-from wattline.studies.puppet.runs import ORDERS, Case, Laboratory, Ratio
+from wattline.studies.puppet.runs import ORDERS, CappedCase, Laboratory, Ratio
 from wattline.studies.puppet.steps import StepError, step_study
 from wattline.studies.puppet.workloads import Workload
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class PuppetResult:
     """Everything that the study found."""
 
     workload: Workload
     reference_w: float
     """The uncapped peak of the first part, of which caps are fractions."""
-    ratios: dict[Case, Ratio]
+    ratios: dict[CappedCase, Ratio]
     curve: DayCurve
     steps: list[StepError]
     findings: list[Finding]
@@ -30,7 +30,7 @@ class Result:
 
 
 def study(workload: Workload,
-          advance: Callable[[float], None] = lambda share: None) -> Result:
+          advance: Callable[[float], None] = lambda share: None) -> PuppetResult:
     """Run it all; `advance` hears how far it has come."""
     began = time.perf_counter()
     laboratory = Laboratory(workload)
@@ -43,11 +43,11 @@ def study(workload: Workload,
     found = findings(ratios, curve, parts)
     simulations = len(ratios) + len({(r.case.part, r.case.order, r.case.idle, r.left_out)
                                      for r in ratios.values()}) + 3 + 1 + len(steps)
-    return Result(workload, laboratory.reference_w, ratios, curve, steps, found,
+    return PuppetResult(workload, laboratory.reference_w, ratios, curve, steps, found,
                   time.perf_counter() - began, simulations)
 
 
-def as_json(result: Result) -> dict[str, Any]:
+def as_json(result: PuppetResult) -> dict[str, Any]:
     """The result for programs."""
     workload = result.workload
     return {
@@ -72,7 +72,7 @@ def as_json(result: Result) -> dict[str, Any]:
     }
 
 
-def _figure_rows(result: Result, number: int) -> list[dict[str, Any]]:
+def _figure_rows(result: PuppetResult, number: int) -> list[dict[str, Any]]:
     figure = next(figure for figure in FIGURES if figure.number == number)
     rows = []
     for order in ORDERS:

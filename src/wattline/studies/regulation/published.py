@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Trace(NamedTuple):
+class PublishedTrace(NamedTuple):
     """A row of table 2.6 with who met all constraints."""
 
     cost: float
@@ -17,21 +17,21 @@ _ALL = frozenset({"aqa", "energyqare", "tracking"})
 _TWO = frozenset({"aqa", "energyqare"})
 _ONE = frozenset({"aqa"})
 
-TRACES: dict[str, Trace] = {
-    "W1": Trace(0.58, 0.30, _ONE),
-    "W2": Trace(0.57, 0.37, _ALL),
-    "W3": Trace(0.68, 0.29, _ONE),  # with standby jobs
-    "W4": Trace(0.58, 0.31, _ONE),
-    "W5": Trace(0.34, 0.56, _ONE),
-    "W6": Trace(0.64, 0.34, _TWO),
-    "W7": Trace(0.58, 0.33, _ONE),
-    "W8": Trace(0.56, 0.29, _TWO),
-    "W9": Trace(0.58, 0.37, _ONE),
-    "W10": Trace(0.58, 0.34, _TWO),
-    "W11": Trace(0.46, 0.46, _TWO),
-    "W12": Trace(0.46, 0.38, _ONE),
-    "W13": Trace(0.71, 0.31, _ONE),
-    "W14": Trace(0.64, 0.33, _ONE),
+TRACES: dict[str, PublishedTrace] = {
+    "W1": PublishedTrace(0.58, 0.30, _ONE),
+    "W2": PublishedTrace(0.57, 0.37, _ALL),
+    "W3": PublishedTrace(0.68, 0.29, _ONE),  # with standby jobs
+    "W4": PublishedTrace(0.58, 0.31, _ONE),
+    "W5": PublishedTrace(0.34, 0.56, _ONE),
+    "W6": PublishedTrace(0.64, 0.34, _TWO),
+    "W7": PublishedTrace(0.58, 0.33, _ONE),
+    "W8": PublishedTrace(0.56, 0.29, _TWO),
+    "W9": PublishedTrace(0.58, 0.37, _ONE),
+    "W10": PublishedTrace(0.58, 0.34, _TWO),
+    "W11": PublishedTrace(0.46, 0.46, _TWO),
+    "W12": PublishedTrace(0.46, 0.38, _ONE),
+    "W13": PublishedTrace(0.71, 0.31, _ONE),
+    "W14": PublishedTrace(0.64, 0.33, _ONE),
 }
 
 _SIZE, _SIGNAL = "saving above 45 %", "error below 7 %"

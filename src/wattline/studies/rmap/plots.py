@@ -8,7 +8,7 @@ from typing import Any
 
 from wattline.analysis.configuration_plots import save
 from wattline.studies.rmap.report import findings, interval
-from wattline.studies.rmap.study import Result
+from wattline.studies.rmap.study import RmapResult
 
 _STYLE = {
     "traditional": ("#6c757d", "s"), "naive": ("#e07a1f", "D"), "adaptive_0": ("#1d3557", "o"),
@@ -19,7 +19,7 @@ _TITLES = {"large": "large jobs", "small": "small jobs", "random1": "mixed, earl
            "random2": "mixed, even arrivals"}
 
 
-def write_pictures(result: Result, folder: Path) -> list[Path]:
+def write_pictures(result: RmapResult, folder: Path) -> list[Path]:
     """Turnaround and power over the bound, and the published comparisons."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
@@ -31,7 +31,7 @@ def write_pictures(result: Result, folder: Path) -> list[Path]:
     return written
 
 
-def draw_figure(result: Result, figure: str, path: str | Path) -> None:
+def draw_figure(result: RmapResult, figure: str, path: str | Path) -> None:
     """One panel per trace: a figure over the bound, with 95 % intervals over the seeds."""
     from matplotlib.figure import Figure
 
@@ -53,7 +53,7 @@ def draw_figure(result: Result, figure: str, path: str | Path) -> None:
     save(picture, path)
 
 
-def draw_findings(result: Result, path: str | Path) -> None:
+def draw_findings(result: RmapResult, path: str | Path) -> None:
     """Each published comparison as a bar, beside what was found here with its 95 % interval."""
     from matplotlib.figure import Figure
 
@@ -84,7 +84,7 @@ def _words(policy: str) -> str:
     return f"{name} {threshold} %" if threshold.isdigit() else policy.replace("_", " ")
 
 
-def _draw_trace(panel: Any, result: Result, figure: str, trace: str) -> None:
+def _draw_trace(panel: Any, result: RmapResult, figure: str, trace: str) -> None:
     bounds = list(result.setting.bounds)
     for place, policy in enumerate(result.setting.policies):
         tint, mark = _STYLE[policy]

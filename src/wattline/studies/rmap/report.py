@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wattline.model.signal import FloatArray
-from wattline.studies.rmap.study import Figures, Result
+from wattline.studies.rmap.study import Figures, RmapResult
 
 
 class Claim(NamedTuple):
@@ -59,7 +59,9 @@ class Finding(NamedTuple):
         return "holds" if abs(self.mean) > abs(self.claim.published) / 2 else "holds, smaller"
 
 
-def improvement(result: Result, traces: tuple[str, ...], policy: str, against: str) -> FloatArray:
+def improvement(
+    result: RmapResult, traces: tuple[str, ...], policy: str, against: str
+) -> FloatArray:
     """1 - turnaround / turnaround of the other; rows are bounds, columns seeds of all traces."""
     rows = []
     for bound in result.setting.bounds:
@@ -69,7 +71,7 @@ def improvement(result: Result, traces: tuple[str, ...], policy: str, against: s
     return np.array(rows)
 
 
-def findings(result: Result) -> Iterator[Finding]:
+def findings(result: RmapResult) -> Iterator[Finding]:
     """Every claim whose traces and policies were run."""
     for claim in CLAIMS:
         traces = tuple(trace for trace in claim.traces if trace in result.setting.traces)
@@ -90,7 +92,7 @@ def interval(values: FloatArray) -> float:
     return float(1.96 * values.std(ddof=1) / np.sqrt(len(values)))
 
 
-def as_dict(result: Result) -> dict[str, Any]:
+def as_dict(result: RmapResult) -> dict[str, Any]:
     """Means and intervals by trace, bound and policy, and the findings."""
     setting = result.setting
 

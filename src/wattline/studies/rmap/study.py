@@ -45,7 +45,7 @@ PUBLISHED_POLICIES = tuple(POLICIES)[:6]
 
 
 @dataclass(frozen=True)
-class Setting:
+class RmapSetting:
     """What is varied, and over how many seeds."""
 
     nodes: int = 32
@@ -77,10 +77,10 @@ class Figures(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class RmapResult:
     """Figures by trace, bound, policy and seed."""
 
-    setting: Setting
+    setting: RmapSetting
     applications: tuple[str, ...]
     figures: FloatArray
     """Axes: trace, bound, policy, seed, figure."""
@@ -99,9 +99,9 @@ class Result:
 
 
 def study(
-    tables: Mapping[str, ConfigurationTable], setting: Setting,
+    tables: Mapping[str, ConfigurationTable], setting: RmapSetting,
     progress: Callable[[float], None] = lambda fraction: None,
-) -> Result:
+) -> RmapResult:
     """Simulate every combination."""
     usable, left_out = split_tables(tables, setting.nodes)
     shape = (len(setting.traces), len(setting.bounds), len(setting.policies), len(setting.seeds))
@@ -117,7 +117,7 @@ def study(
                     figures[t, b, p, s] = judge(run_one(jobs, offers, setting.nodes, bound_w,
                                                         policy))
             progress((t * shape[3] + s + 1) / (shape[0] * shape[3]))
-    return Result(setting, tuple(usable), figures, setting.nodes * PEAK_W_PER_NODE,
+    return RmapResult(setting, tuple(usable), figures, setting.nodes * PEAK_W_PER_NODE,
                   left_out, tuple(
                       f"{name}: {table.note}" for name, table in usable.items() if table.note))
 

@@ -21,7 +21,7 @@ from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.policies.placement.varied import Varied
 from wattline.policies.regulation.none import NoRegulation
-from wattline.studies.rmap.study import PEAK_W_PER_NODE, Setting, usable_tables
+from wattline.studies.rmap.study import PEAK_W_PER_NODE, RmapSetting, usable_tables
 from wattline.studies.rmap.workloads import make_trace
 
 # Whether thrifty nodes are chosen, and whether caps are fitted to nodes.
@@ -45,7 +45,7 @@ class Cost:
 
 
 def cost_of_variability(
-    tables: Mapping[str, ConfigurationTable], setting: Setting, sd: float, bound: float,
+    tables: Mapping[str, ConfigurationTable], setting: RmapSetting, sd: float, bound: float,
     trace: str = "random2", progress: Callable[[float], None] = lambda fraction: None,
 ) -> Cost:
     """Simulate the adaptive policy on machines whose nodes differ, one machine a seed."""

@@ -32,7 +32,12 @@ def generate(
     nodes: int | None = None,
     **options: Any,
 ) -> Trace:
-    """Make a trace with the model of this name; `None` takes the model's own default."""
+    """Make a trace with the model of this name; `None` takes the model's own default.
+
+    >>> import wattline as wl
+    >>> len(wl.generate("lublin", seed=1, jobs=50, nodes=32))
+    50
+    """
     if name not in MODELS:
         raise InputError(f"there is no generator '{name}'; there are {', '.join(MODELS)}")
     for what, value, most in (("jobs", jobs, MOST_JOBS), ("nodes", nodes, MOST_NODES)):

@@ -37,7 +37,7 @@ LOG_GAP_MAX = 13.0
 
 
 @dataclass(frozen=True)
-class Parameters:
+class LublinParameters:
     """The published parameters of one kind of job."""
 
     serial: float
@@ -60,13 +60,13 @@ class Parameters:
     log_top_below_machine: float = 0.0
 
 
-COMBINED = Parameters(0.244, 0.576, 0.8, 2.5, 0.86, (4.2, 0.94), (312.0, 0.03), (-0.0054, 0.78),
-                      (10.2303, 0.4871), (8.1737, 3.9631), 1.0225)
-BATCH = Parameters(0.2927, 0.6686, 1.2, 2.0, 0.875, (6.57, 0.823), (639.1, 0.0156),
-                   (-0.003, 0.6986), (6.0415, 0.8531), (6.1271, 5.2740), 1.0519)
-INTERACTIVE = Parameters(0.1541, 0.625, 1.0, 2.5, 0.705, (3.8351, 0.6605), (7.073, 0.6856),
-                         (-0.0118, 0.9156), (6.5510, 0.6621), (8.9186, 3.6680), 0.9797,
-                         log_top_below_machine=1.5)
+COMBINED = LublinParameters(0.244, 0.576, 0.8, 2.5, 0.86, (4.2, 0.94), (312.0, 0.03),
+                            (-0.0054, 0.78), (10.2303, 0.4871), (8.1737, 3.9631), 1.0225)
+BATCH = LublinParameters(0.2927, 0.6686, 1.2, 2.0, 0.875, (6.57, 0.823), (639.1, 0.0156),
+                         (-0.003, 0.6986), (6.0415, 0.8531), (6.1271, 5.2740), 1.0519)
+INTERACTIVE = LublinParameters(0.1541, 0.625, 1.0, 2.5, 0.705, (3.8351, 0.6605), (7.073, 0.6856),
+                               (-0.0118, 0.9156), (6.5510, 0.6621), (8.9186, 3.6680), 0.9797,
+                               log_top_below_machine=1.5)
 
 
 def generate(
@@ -109,7 +109,7 @@ def generate(
 
 
 def _arrivals(
-    kinds: tuple[Parameters, ...], jobs: int, random: list[np.random.Generator]
+    kinds: tuple[LublinParameters, ...], jobs: int, random: list[np.random.Generator]
 ) -> tuple[FloatArray, npt.NDArray[np.int64]]:
     times = np.concatenate([_arrival_times(p, jobs, random[4 * n]) for n, p in enumerate(kinds)])
     kind = np.repeat(np.arange(len(kinds)), jobs)
@@ -117,7 +117,7 @@ def _arrivals(
     return np.floor(times[first]), kind[first]
 
 
-def _arrival_times(parameters: Parameters, jobs: int, rng: np.random.Generator) -> FloatArray:
+def _arrival_times(parameters: LublinParameters, jobs: int, rng: np.random.Generator) -> FloatArray:
     shape, scale = parameters.gap
     log_gap = _gamma(rng, np.full(jobs, shape * parameters.rush), np.full(jobs, scale),
                      LOG_GAP_MAX)
@@ -130,7 +130,7 @@ def _arrival_times(parameters: Parameters, jobs: int, rng: np.random.Generator) 
     return times_s
 
 
-def day_weights(parameters: Parameters) -> FloatArray:
+def day_weights(parameters: LublinParameters) -> FloatArray:
     """Relative number of arrivals in each half hour of the day, from midnight; mean 1."""
     shape, scale = parameters.count
     weights: FloatArray = np.zeros(BUCKETS)
@@ -141,7 +141,9 @@ def day_weights(parameters: Parameters) -> FloatArray:
     return weights / float(weights.mean())
 
 
-def _sizes(parameters: Parameters, jobs: int, nodes: int, rng: np.random.Generator) -> FloatArray:
+def _sizes(
+    parameters: LublinParameters, jobs: int, nodes: int, rng: np.random.Generator
+) -> FloatArray:
     top = max(log2(nodes) - parameters.log_top_below_machine, parameters.log_low)
     middle = max(top - parameters.log_middle_below_top, parameters.log_low)
     kind, stage, place = rng.random((3, jobs))
@@ -155,7 +157,7 @@ def _sizes(parameters: Parameters, jobs: int, nodes: int, rng: np.random.Generat
 
 
 def _run_times(
-    parameters: Parameters, procs: FloatArray, rng: np.random.Generator
+    parameters: LublinParameters, procs: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
     share = np.clip(parameters.mix[0] * procs + parameters.mix[1], 0.0, 1.0)
     first = rng.random(procs.size) <= share

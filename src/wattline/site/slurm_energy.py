@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from wattline.model.errors import InputError
 from wattline.model.units import parse_hosts, plain_number
-from wattline.traces.convert import LARGEST, Cell, is_missing
+from wattline.site.cells import LARGEST, Cell, is_missing
 
 NO_VALUE = (4294967294.0, 4294967295.0)
 """What Slurm writes in 32 bits for "not known" and "infinite"; in 64 bits it is above `LARGEST`."""
@@ -47,12 +47,16 @@ def joules(cell: Cell) -> float:
     return value if 0 < value < LARGEST and value not in NO_VALUE else math.nan
 
 
+def short_joules(cell: Cell) -> float:
+    """Joules from a cell that may end in a prefix, as `ConsumedEnergy` has it: `490.60K`."""
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([KMGTP]?)", str(cell or "").strip())
+    return math.nan if found is None else joules(float(found[1]) * _PREFIX[found[2]])
+
+
 def tres_joules(cell: Cell) -> float:
     """The joules of a text like `cpu=64,energy=5760000,node=2`; NaN where it has none."""
-    found = re.search(r"(?:^|,)energy=([0-9.]+)([KMGTP]?)(?=,|$)", str(cell or ""))
-    if found is None or found[1].count(".") > 1 or found[1] == ".":
-        return math.nan
-    return joules(float(found[1]) * _PREFIX[found[2]])
+    found = re.search(r"(?:^|,)energy=([^,]*)", str(cell or ""))
+    return math.nan if found is None else short_joules(found[1])
 
 
 def step_joules(
@@ -85,18 +89,36 @@ def _life(step: Step, rows: Sequence[int], start_s: Sequence[float]) -> int:
 
 def measured_j(steps: Sequence[Step]) -> float:
     """The joules of one life of a job, each node's counter taken once."""
-    if len(steps) == 1:
-        return steps[0].energy_j
-    nodes = [[""] if _same_nodes(steps) else _hosts(step.nodes) for step in steps]
+    return sum(part.energy_j for part in counted(steps))
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a step read on some of its nodes, where nothing that counts overlaps it."""
+
+    step: Step
+    nodes: tuple[str, ...]
+    """Empty where they are all the nodes of every step."""
+    energy_j: float
+
+
+def counted(steps: Sequence[Step]) -> list[Part]:
+    """The parts that count of the steps of one life: per node those that do not overlap."""
+    if _same_nodes(steps):
+        return [Part(step, (), energy_j)
+                for step, energy_j in _apart([(step, step.energy_j) for step in steps])]
+    nodes = [hosts_of(step.nodes) for step in steps]
     on: dict[str, list[int]] = {}
     for place, hosts in enumerate(nodes):
         for host in hosts:
             on.setdefault(host, []).append(place)
-    alike: dict[tuple[int, ...], int] = {}
-    for places in on.values():
-        alike[tuple(places)] = alike.get(tuple(places), 0) + 1
-    return sum(count * _apart([(steps[p], steps[p].energy_j / len(nodes[p])) for p in places])
-               for places, count in alike.items())
+    alike: dict[tuple[int, ...], list[str]] = {}
+    for host, places in on.items():
+        alike.setdefault(tuple(places), []).append(host)
+    return [Part(step, tuple(hosts), len(hosts) * energy_j)
+            for places, hosts in alike.items()
+            for step, energy_j in _apart([(steps[p], steps[p].energy_j / len(nodes[p]))
+                                          for p in places])]
 
 
 def _same_nodes(steps: Sequence[Step]) -> bool:
@@ -105,7 +127,7 @@ def _same_nodes(steps: Sequence[Step]) -> bool:
     return len(named) == 1 or any(is_missing(name) for name in named)
 
 
-def _hosts(text: str) -> list[str]:
+def hosts_of(text: str) -> list[str]:
     """The names in a host list; one that cannot be read, or is absurd, stands for one node."""
     count = 1
     for low, high in re.findall(r"([0-9]{1,18})-([0-9]{1,18})", text):
@@ -116,17 +138,27 @@ def _hosts(text: str) -> list[str]:
         return [text]
 
 
-def _apart(parts: Sequence[tuple[Step, float]]) -> float:
-    """The most joules of parts that do not overlap in time.
+def _apart(parts: Sequence[tuple[Step, float]]) -> list[tuple[Step, float]]:
+    """Those parts that do not overlap in time and have the most joules together.
 
     A part without its times overlaps with all others.
     """
-    timed = sorted(((step, energy_j) for step, energy_j in parts
-                    if step.start_s <= step.end_s), key=lambda part: part[0].end_s)
+    timed = sorted((part for part in parts if part[0].start_s <= part[0].end_s),
+                   key=lambda part: part[0].end_s)
     ends = [step.end_s for step, _ in timed]
-    best = [0.0]
+    best, before = [0.0], []
     for place, (step, energy_j) in enumerate(timed):
-        before = bisect_right(ends, step.start_s, hi=place)
-        best.append(max(best[-1], best[before] + energy_j))
-    others = (energy_j for step, energy_j in parts if not step.start_s <= step.end_s)
-    return max(best[-1], max(others, default=0.0))
+        before.append(bisect_right(ends, step.start_s, hi=place))
+        best.append(max(best[-1], best[before[-1]] + energy_j))
+    alone = max((part for part in parts if not part[0].start_s <= part[0].end_s),
+                key=lambda part: part[1], default=None)
+    if alone is not None and alone[1] > best[-1]:
+        return [alone]
+    chosen, place = [], len(timed)
+    while place:
+        if best[place] > best[place - 1]:
+            chosen.append(timed[place - 1])
+            place = before[place - 1]
+        else:
+            place -= 1
+    return chosen[::-1]

@@ -1,4 +1,4 @@
-"""`wattline account`: who used which joules, printed like `sacct`."""
+"""`wattline account show`: who used which joules, printed like `sacct`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wattline.analysis.folders import run_folder as folder_to_write
+from wattline.cli.account.measured import show_measured
+from wattline.cli.account.options import clusters_option, zone_option
 from wattline.cli.choices import Choice
 from wattline.cli.output import (
     json_option,
@@ -22,10 +24,10 @@ from wattline.model.errors import InputError
 if TYPE_CHECKING:
     from wattline.advice.account import RunAccount
 
-BY = ("user", "account", "partition", "application", "node_class")
+BY = ("user", "account", "partition", "application", "class", "node_class", "node")
 
 
-@click.command("account")
+@click.command("show")
 @click.argument("run_folder", metavar="[RUN]", type=click.Path(path_type=Path), required=False)
 @click.option("--store", default="", metavar="URL|FILE",
               help="SQL store that keeps the ledger; without it a RUN is only printed.")
@@ -40,9 +42,13 @@ BY = ("user", "account", "partition", "application", "node_class")
 @click.option("-u", "--user", "users", default="", metavar="NAME,...", help="Only these users.")
 @click.option("-A", "--accounts", default="", metavar="NAME,...", help="Only these accounts.")
 @click.option("-S", "--starttime", default="", metavar="TIME",
-              help="Only jobs that ended after this time of the run's clock.")
+              help="Only jobs that ended after this time of the run's clock; of measured jobs a "
+                   "date, before which no joules count.")
 @click.option("-E", "--endtime", default="", metavar="TIME",
-              help="Only jobs that were submitted before it.")
+              help="Only jobs that were submitted before it; of measured jobs a date, after "
+                   "which no joules count.")
+@clusters_option
+@zone_option
 @click.option("-X", "--allocations", is_flag=True, help="Jobs without their steps.")
 @click.option("--by", type=Choice(BY), help="Totals instead of jobs.")
 @price_option
@@ -58,7 +64,10 @@ BY = ("user", "account", "partition", "application", "node_class")
 @click.option("--profile-interval", type=float, default=30.0, show_default=True, metavar="SECONDS")
 @json_option
 def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) -> None:
-    """Print the jobs of RUN, or of a run in the store, with the joules that they used.
+    """Print jobs with the joules that they used: of RUN, or of the store, measured or simulated.
+
+    Without RUN or --run-name, the measured jobs of the store are meant where it has some (imported
+    by `wattline account import`), else the last run that was entered.
 
     With RUN and --store the run is entered in the ledger first, under the name of its folder. A run
     that is there already, under whatever name, is not entered again. With --price the joules of
@@ -74,9 +83,19 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
         options["fields"] or sacct.DEFAULT_FORMAT + (",Cost" if priced else ""))
     if not priced and any(field.name == "Cost" for field in fields):
         raise InputError("-o: the field Cost needs a price: --price 0.12EUR, or a table")
-    chosen = _conditions(options)
     if options["by"]:
         _tell_unused(options)
+    named = run_folder is not None or bool(options["run_name"]) or not store
+    measured, note = (False, "") if named else _is_measured(store)
+    if measured:
+        show_measured(store, fields, as_json, options, {
+            "jobs": names(options["jobs"], "-j"), "users": names(options["users"], "-u"),
+            "accounts": names(options["accounts"], "-A"),
+            "clusters": names(options["clusters"], "-M")})
+        warn_assumed(filter(None, [note]))
+        return
+    options["by"] = _by_of_run(options)
+    chosen = _conditions(options)
     if options["profile"] is not None:
         folder_to_write("profile", str(options["profile"]))
     from wattline.advice.account import account_run
@@ -88,7 +107,7 @@ def command(run_folder: Path | None, store: str, as_json: bool, **options: Any) 
             replace_run=options["replace"], with_steps=not options["allocations"],
             profile=options["profile"], profile_interval_s=options["profile_interval"],
             progress=advance)
-    warn_assumed(found.remarks)
+    warn_assumed(filter(None, [*found.remarks, note]))
     if as_json:
         print_json(found.to_dict())
     elif options["by"]:
@@ -109,16 +128,47 @@ def _print_jobs(found: RunAccount, fields: Any, options: dict[str, Any]) -> None
                                  trailing=options["parsable"] and not options["parsable2"],
                                  header=not options["noheader"]):
         click.echo(line)
+    if found.cost is not None:
+        # Programs read the columns of -P and -p: there the total stands beside, not below.
+        said = f"cost in all: {found.cost:.4f} {found.currency or 'in units of the prices'}"
+        click.echo(said, err=options["parsable2"] or options["parsable"] or options["noheader"])
+
+
+def _is_measured(store: str) -> tuple[bool, str]:
+    """Whether the measured jobs of a store are meant; where it has both, what to say.
+
+    Without the word `show` it is the last run, as before there were measured jobs.
+    """
+    from wattline.advice.measured import kept_in
+
+    kept = kept_in(store)
+    if kept != {"measured", "runs"}:
+        return kept == {"measured"}, ""
+    bare = bool(click.get_current_context().meta.get("bare"))
+    which = ("the last run, `wattline account show` is of the measured jobs" if bare else
+             "of the measured jobs, --run-name NAME is of a run")
+    return not bare, f"the store has simulated runs and measured jobs; this is {which}"
+
+
+def _by_of_run(options: dict[str, Any]) -> str | None:
+    """A run knows no nodes by name, and no clusters."""
+    for name, option in (("clusters", "-M"), ("zone", "--zone")):
+        if options[name]:
+            raise InputError(f"{option} goes with measured jobs, and this is a simulated run")
+    if options["by"] == "node":
+        raise InputError("--by node goes with measured jobs; of a run, --by is user, account, "
+                         "partition, application or class")
+    return "node_class" if options["by"] == "class" else options["by"]
 
 
 def _conditions(options: dict[str, Any]) -> dict[str, Any]:
-    return {"jobs": [_job_number(part) for part in _names(options["jobs"], "-j")],
-            "users": _names(options["users"], "-u"),
-            "accounts": _names(options["accounts"], "-A"),
+    return {"jobs": [_job_number(part) for part in names(options["jobs"], "-j")],
+            "users": names(options["users"], "-u"),
+            "accounts": names(options["accounts"], "-A"),
             "start": options["starttime"], "end": options["endtime"]}
 
 
-def _names(text: str, option: str) -> list[str]:
+def names(text: str, option: str) -> list[str]:
     """The parts of a list; one that names nothing would choose everything."""
     found = [part.strip() for part in text.split(",") if part.strip()]
     if text and not found:

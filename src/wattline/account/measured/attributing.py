@@ -1,0 +1,257 @@
+"""From series to facts: what nodes drew, hour by hour, and whose it was.
+
+What is touched is computed anew, node by node and day by day, so that the ledger comes out the
+same whichever came first, the jobs or their power, and memory holds one node at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, delete, select
+
+from wattline.account.attribution import CutShares, attribute_between
+from wattline.account.measured.bulk import insert_rows
+from wattline.account.measured.counting import count_sources
+from wattline.account.measured.entities import gpu_of, is_above, node_of
+from wattline.account.measured.holdings import Holding, Holdings, holdings
+from wattline.account.measured.node_power import AROUND, Days, NodePower, node_power
+from wattline.account.measured.records import Source
+from wattline.account.measured.rules import HIGHEST_ABOVE_W, Rules
+from wattline.account.measured.series_store import DAY_S, read_days
+from wattline.account.measured.tables import facts, lives, rests
+from wattline.account.measured.tables import series as series_table
+from wattline.account.measured.touched import Touched
+from wattline.account.measured.windows import touched_days
+from wattline.physics.metering.stretches import added
+
+HOUR_S = 3600
+ROWS_AT_ONCE = 20_000
+DAYS_READ = 31
+DAYS_AT_ONCE = 8
+"""So much is read and computed at once; more would only wait for memory."""
+FACT = ("step", "node", "source", "counts", "life_id", "start_s", "end_s", "energy_j",
+        "covered_s", "filled_j", "idle_j")
+REST = ("cluster", "entity", "start_s", "end_s", "metered_j", "covered_s", "filled_j", "idle_j",
+        "unattributed_j")
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What was computed anew, and what must be known of it."""
+
+    lives: frozenset[int]
+    nodes: int
+    facts: int
+    rests: int
+    remarks: tuple[str, ...] = ()
+
+
+def settle(connection: Connection, touched: Touched, rules: Rules | None = None) -> Settled:
+    """Compute anew what follows from the series and lives that were touched."""
+    work = _Work(connection, rules or Rules(), set(touched.lives))
+    for cluster, nodes in touched_days(connection, touched).items():
+        every = [day for days in nodes.values() for day in days]
+        window = min(every) * DAY_S, (max(every) + 1) * DAY_S
+        held = holdings(connection, cluster, *window, set(nodes))
+        work.unreadable += held.unreadable
+        work.suspended += held.suspended
+        parts = _parts_of(connection, cluster, set(nodes))
+        for node in sorted(nodes):
+            for first, last in _runs(nodes[node]):
+                work.node(cluster, node, parts.get(node, []), held, first, last)
+    work.flush()
+    count_sources(connection, work.lives)
+    return Settled(frozenset(work.lives), work.nodes, work.facts, work.rests, work.remarks())
+
+
+def settle_all(connection: Connection, rules: Rules | None = None) -> Settled:
+    """Compute the whole ledger anew, after a change of rules."""
+    table = series_table.c
+    days: dict[tuple[str, str], set[int]] = {}
+    for cluster, entity, day in connection.execute(
+            select(table.cluster, table.entity, table.day).distinct()):
+        days.setdefault((cluster, entity), set()).add(day)
+    every = connection.scalars(select(lives.c.id))
+    return settle(connection, Touched({key: frozenset(value) for key, value in days.items()},
+                                      frozenset(every)), rules)
+
+
+@dataclass
+class _Work:
+    connection: Connection
+    rules: Rules
+    lives: set[int]
+    nodes: int = 0
+    facts: int = 0
+    rests: int = 0
+    unreadable: int = 0
+    suspended: int = 0
+    blind_gpus: set[int] = field(default_factory=set)
+    several: dict[str, set[str]] = field(default_factory=dict)
+    impossible: dict[str, int] = field(default_factory=dict)
+    by_gpus: set[str] = field(default_factory=set)
+    undivided: set[str] = field(default_factory=set)
+    fact_rows: list[tuple[Any, ...]] = field(default_factory=list)
+    rest_rows: list[tuple[Any, ...]] = field(default_factory=list)
+
+    def node(
+        self, cluster: str, node: str, parts: list[str], held: Holdings, first: int, last: int
+    ) -> None:
+        """One node, or a meter above nodes, over a run of days."""
+        self.nodes += 1
+        self.flush(ROWS_AT_ONCE)
+        self._forget(cluster, node, first, last)
+        own = read_days(self.connection, cluster, node, first - AROUND, last + AROUND)
+        gpus = {gpu: read_days(self.connection, cluster, part, first - AROUND, last + AROUND)
+                for part in parts if (gpu := gpu_of(part)) is not None}
+        self.undivided.update(part for part in parts if gpu_of(part) is None)
+        holding = held.of(node)
+        for begin in range(first, last + 1, DAYS_AT_ONCE):
+            end = min(begin + DAYS_AT_ONCE - 1, last)
+            self._days(cluster, node, own, gpus, holding, begin, end)
+
+    def _days(
+        self, cluster: str, node: str, own: Days, gpus: Mapping[int, Days], holding: Holding,
+        first: int, last: int,
+    ) -> None:
+        begin_s, end_s = first * DAY_S, (last + 1) * DAY_S
+        there = holding.between(begin_s, end_s)
+        edges = np.arange(begin_s, end_s + 1, HOUR_S, dtype=np.float64)
+        meters = {gpu: found.power for gpu, days in gpus.items()
+                  if (found := self._power(node, days, first, last))}
+        found = self._power(node, own, first, last)
+        if found is None and not meters:
+            return
+        if found is None:
+            self.by_gpus.add(node)
+        if meters:
+            self.blind_gpus.update(int(life) for life, index, count in zip(
+                there.life, there.gpu_index, there.gpu_count, strict=True) if count and not index)
+        shares = attribute_between(
+            found.power if found else added(list(meters.values())), there.held,
+            self.rules.of(node), edges, rule=self.rules.idle_by, gpus=there.gpus(meters))
+        self._keep(cluster, node, there, shares, edges)
+
+    def _power(self, node: str, days: Days, first: int, last: int) -> NodePower | None:
+        """The power of a node or of one of its GPUs, and a note of what must be said of it."""
+        limit_w = HIGHEST_ABOVE_W if is_above(node) else self.rules.highest_w
+        found = node_power(days, first, last, self.rules, limit_w) if days else None
+        if found is not None and found.several:
+            self.several.setdefault(node, set()).update(found.meters)
+        if found is not None and found.impossible:
+            self.impossible[node] = self.impossible.get(node, 0) + found.impossible
+        return found
+
+    def _keep(
+        self, cluster: str, node: str, there: Holding, found: CutShares, edges: np.ndarray
+    ) -> None:
+        rest = found.rest
+        known = np.flatnonzero((rest.covered_s > 0) | (rest.filled_j > 0))
+        none = is_above(node)  # beneath it lie nodes, and theirs is what is idle
+        zero = np.zeros(edges.size - 1)
+        columns = (edges[:-1], edges[1:], rest.metered_j, rest.covered_s, rest.filled_j,
+                   zero if none else rest.idle_j, zero if none else rest.unattributed_j)
+        self.rest_rows.extend(
+            (cluster, node, *row)
+            for row in zip(*(each[known].tolist() for each in columns), strict=True))
+        self.fact_rows.extend(_fact_rows(node, there, found, edges))
+        self.lives.update(there.life[found.stay].tolist())
+
+    def _forget(self, cluster: str, node: str, first: int, last: int) -> None:
+        begin_s, end_s = first * DAY_S, (last + 1) * DAY_S
+        mine = select(lives.c.id).where(lives.c.cluster == cluster)
+        old = ((facts.c.node == node) & (facts.c.start_s >= begin_s) & (facts.c.start_s < end_s)
+               & (facts.c.source == str(Source.SERIES)) & facts.c.life_id.in_(mine))
+        before = set(self.connection.scalars(select(facts.c.life_id).where(old).distinct()))
+        if before:
+            self.lives |= before
+            self.connection.execute(delete(facts).where(old))
+        self.connection.execute(delete(rests).where(
+            rests.c.cluster == cluster, rests.c.entity == node, rests.c.start_s >= begin_s,
+            rests.c.start_s < end_s))
+
+    def flush(self, most: int = 0) -> None:
+        """Write what is waiting, where it is more than so many rows."""
+        if len(self.fact_rows) > most:
+            self.facts += len(self.fact_rows)
+            insert_rows(self.connection, facts, FACT, self.fact_rows)
+            self.fact_rows = []
+        if len(self.rest_rows) > most:
+            self.rests += len(self.rest_rows)
+            insert_rows(self.connection, rests, REST, self.rest_rows)
+            self.rest_rows = []
+
+    def remarks(self) -> tuple[str, ...]:
+        said = []
+        if self.several:
+            said.append(f"{_some(self.several)}: of several meters one counts, with a counter "
+                        "before one that samples, then by name: "
+                        + ", ".join(f"'{each}'" for each in sorted(set().union(
+                            *self.several.values()))))
+        if self.by_gpus:
+            said.append(f"{_some(self.by_gpus)}: without a meter of the node, its GPUs stand for "
+                        "it while they have one")
+        if self.impossible:
+            said.append(f"{_some(self.impossible)}: {sum(self.impossible.values())} readings that "
+                        "no hardware could draw, or around a reset, are gaps")
+        if self.blind_gpus:
+            said.append(f"which GPUs {len(self.blind_gpus)} jobs held is not told; GPUs are shared "
+                        "among the jobs on the node that hold some, by how many they hold")
+        if self.undivided:
+            said.append(f"{_some(self.undivided)}: kept and not divided; parts of nodes that are "
+                        "no GPUs (written like n01/gpu0) are in what the node draws")
+        if self.suspended:
+            said.append(f"{self.suspended} jobs were suspended for a time; when is not told, and "
+                        "they count as holding their nodes throughout")
+        if self.unreadable:
+            said.append(f"{self.unreadable} jobs have lists of nodes that cannot be read, and "
+                        "nothing is divided among them")
+        return tuple(said)
+
+
+def _fact_rows(
+    node: str, there: Holding, found: CutShares, edges: np.ndarray
+) -> Iterator[tuple[Any, ...]]:
+    known = np.flatnonzero((found.covered_s > 0) | (found.filled_j > 0))
+    stay, hour = found.stay[known], found.interval[known]
+    columns = (
+        there.life[stay], np.maximum(there.held.start_s[stay], edges[hour]),
+        np.minimum(there.held.end_s[stay], edges[hour + 1]), found.energy_j[known],
+        found.covered_s[known], found.filled_j[known], found.idle_j[known])
+    source = str(Source.SERIES)
+    for row in zip(*(each.tolist() for each in columns), strict=True):
+        yield ("", node, source, True, *row)
+
+
+def _parts_of(connection: Connection, cluster: str, nodes: set[str]) -> dict[str, list[str]]:
+    """The entities that are parts of these nodes."""
+    table = series_table.c
+    found: dict[str, list[str]] = {}
+    for entity in connection.scalars(select(table.entity).where(
+            table.cluster == cluster, table.entity.like("%/%")).distinct()):
+        if node_of(entity) in nodes:
+            found.setdefault(node_of(entity), []).append(entity)
+    return {node: sorted(parts) for node, parts in found.items()}
+
+
+def _runs(days: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Days as runs of neighbours, first and last, no longer than memory should hold."""
+    first = last = None
+    for day in sorted(days):
+        if first is not None and last is not None and day == last + 1 < first + DAYS_READ:
+            last = day
+            continue
+        if first is not None and last is not None:
+            yield first, last
+        first = last = day
+    if first is not None and last is not None:
+        yield first, last
+
+
+def _some(names: Iterable[str]) -> str:
+    found = sorted(names)
+    return ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")

@@ -1,0 +1,100 @@
+"""Which of several sources of a life counts, and what its joules then are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import Connection, Row, and_, bindparam, case, func, select
+
+from wattline.account.measured.bulk import among, chunks, update_rows
+from wattline.account.measured.records import Source
+from wattline.account.measured.tables import facts, lives
+
+ENOUGH = 0.5
+"""A series that covers at least so much of a life's node-seconds counts before all else."""
+
+
+QUALITY = {str(Source.SERIES): "measured at the nodes",
+           str(Source.SLURM_JOB): "told by Slurm for the job",
+           str(Source.SLURM_STEPS): "told by Slurm for steps", "": "unknown"}
+SETTLED = ("source", "quality", "energy_j", "idle_j", "covered_s", "coverage")
+
+
+def count_sources(connection: Connection, life_ids: Collection[int]) -> None:
+    """Let one source of each of these lives count, and write what follows into the life."""
+    for some in chunks(life_ids):
+        sums = _sums(connection, some)
+        wanted = set(some)
+        settled = [_settled(row, sums.get(row.id, {})) for row in _rows(connection, some)
+                   if row.id in wanted]
+        update_rows(connection, lives, SETTLED, settled)
+        _mark(connection, settled, sums)
+
+
+def _settled(row: Row[Any], sums: dict[str, Row[Any]]) -> tuple[Any, ...]:
+    """The source that counts, how good it is, its figures, and the number of the life."""
+    end_s = next(each for each in (row.end_s, row.seen_s, row.start_s) if each is not None)
+    node_s = max(1, row.nodes) * (end_s - row.start_s)
+    coverage = {source: min(1.0, each.covered_s / node_s) if node_s > 0 else 0.0
+                for source, each in sums.items()}
+    if Source.SLURM_JOB in sums:  # told of the whole job, whatever its nodes are
+        coverage[Source.SLURM_JOB] = 1.0
+    chosen = _chosen(coverage)
+    found = sums.get(chosen)
+    figures = (None, 0.0, 0.0) if found is None else (
+        found.energy_j, found.idle_j, found.covered_s)
+    return (chosen, _quality(chosen, found), *figures, coverage.get(chosen, 0.0), row.id)
+
+
+def _chosen(coverage: dict[str, float]) -> str:
+    if coverage.get(Source.SERIES, 0.0) >= ENOUGH:
+        return str(Source.SERIES)
+    order = (Source.SLURM_JOB, Source.SLURM_STEPS, Source.SERIES)
+    return next((str(source) for source in order if source in coverage), "")
+
+
+def _quality(chosen: str, found: Row[Any] | None) -> str:
+    filled = ", gaps filled" if found is not None and found.filled_j > 0 else ""
+    return QUALITY[chosen] + filled
+
+
+def _rows(connection: Connection, some: list[int]) -> list[Row[Any]]:
+    table = lives.c
+    return list(connection.execute(
+        select(table.id, table.nodes, table.start_s, table.end_s, table.seen_s)
+        .where(among(table.id, some))))
+
+
+def _sums(connection: Connection, some: list[int]) -> dict[int, dict[str, Row[Any]]]:
+    """Per life and source what is told of the whole job; what is told of steps never counts."""
+    table = facts.c
+    counting = func.sum(case((table.counts, 1), else_=0))
+    found: dict[int, dict[str, Row[Any]]] = {}
+    for row in connection.execute(
+            select(table.life_id, table.source, func.sum(table.energy_j).label("energy_j"),
+                   func.sum(table.covered_s).label("covered_s"),
+                   func.sum(table.filled_j).label("filled_j"),
+                   func.sum(table.idle_j).label("idle_j"),
+                   func.count().label("rows"),
+                   counting.label("counting"))
+            .where(among(table.life_id, some), table.step == "")
+            .group_by(table.life_id, table.source)):
+        found.setdefault(row.life_id, {})[row.source] = row
+    return found
+
+
+def _mark(
+    connection: Connection, settled: list[tuple[Any, ...]], sums: dict[int, dict[str, Row[Any]]]
+) -> None:
+    """Which facts count, where that is not so already."""
+    table = facts.c
+    changed = [
+        {"life": life, "of": source, "yes": source == chosen}
+        for chosen, *_, life in settled for source, row in sums.get(life, {}).items()
+        if row.counting != (row.rows if source == chosen else 0)]
+    if changed:
+        connection.execute(
+            facts.update().where(and_(table.life_id == bindparam("life"),
+                                      table.source == bindparam("of"), table.step == ""))
+            .values(counts=bindparam("yes")), changed)

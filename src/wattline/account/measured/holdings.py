@@ -1,0 +1,151 @@
+"""Who held which node when, as the lives in the ledger tell it."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import Connection, or_, select
+
+from wattline.account.attribution import Gpus, Held
+from wattline.account.measured.tables import lives
+from wattline.model.errors import InputError
+from wattline.model.units import parse_hosts
+from wattline.physics.metering.stretches import Stretches
+
+_INDEX = re.compile(r"\(IDX:([0-9,-]*)\)")
+_COUNT = re.compile(r"(?:^|,)gres/gpu=([0-9]+)")
+_TYPED = re.compile(r"gpu(?::[^:=,()]+)?[:=]([0-9]+)")
+
+
+@dataclass(frozen=True, eq=False)
+class Holding:
+    """The stays on one node in order of their beginning."""
+
+    life: npt.NDArray[np.int64]
+    held: Held
+    gpu_count: npt.NDArray[np.float64]
+    gpu_index: tuple[frozenset[int], ...]
+    """Which GPUs each holds; empty where nobody says."""
+
+    def between(self, start_s: float, end_s: float) -> Holding:
+        """Those that were there at some time in between."""
+        until = int(np.searchsorted(self.held.start_s, end_s))
+        chosen = np.flatnonzero(self.held.end_s[:until] > start_s)
+        held = Held(*(getattr(self.held, name)[chosen]
+                      for name in ("start_s", "end_s", "cores", "cpu_s")))
+        return Holding(self.life[chosen], held, self.gpu_count[chosen],
+                       tuple(self.gpu_index[at] for at in chosen))
+
+    def gpus(self, meters: dict[int, Stretches]) -> Gpus:
+        """Who held each GPU: whoever says so, else all jobs with GPUs whose numbers nobody told."""
+        blind = [at for at, index in enumerate(self.gpu_index)
+                 if not index and self.gpu_count[at] > 0]
+        holders = {
+            gpu: np.array([at for at, index in enumerate(self.gpu_index) if gpu in index] + blind,
+                          dtype=np.int64)
+            for gpu in meters}
+        # Of a job that names its GPUs one stands for one; others share by how many they hold.
+        weight = np.where([bool(index) for index in self.gpu_index], 1.0, self.gpu_count)
+        return Gpus(meters, holders, weight)
+
+
+@dataclass
+class _Columns:
+    life: array[int] = field(default_factory=lambda: array("q"))
+    figures: array[float] = field(default_factory=lambda: array("d"))
+    index: list[frozenset[int]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class Holdings:
+    """All nodes of a cluster over some time; lives whose nodes nobody can read are counted."""
+
+    nodes: dict[str, _Columns]
+    unreadable: int
+    suspended: int
+    """Jobs that stood still for a time, nobody says when."""
+
+    def of(self, node: str) -> Holding:
+        found = self.nodes.get(node, _Columns())
+        start, end, cores, cpu_s, gpus = (
+            np.array(found.figures, dtype=np.float64).reshape(-1, 5).T)
+        life = np.array(found.life, dtype=np.int64)
+        # By what they are and not by their numbers, which depend on what was entered first.
+        order = np.lexsort((life, gpus, cpu_s, cores, end, start))
+        held = Held.of(start[order], end[order], cores[order], cpu_s[order])
+        return Holding(life[order], held, gpus[order], tuple(found.index[at] for at in order))
+
+
+def holdings(
+    connection: Connection, cluster: str, start_s: float, end_s: float, wanted: set[str]
+) -> Holdings:
+    """The stays on the wanted nodes between two times, read in one go."""
+    table = lives.c
+    rows = connection.execute(
+        select(table.id, table.start_s, table.end_s, table.seen_s, table.cores,
+               table.cpu_s, table.node_list, table.alloc_tres, table.suspended_s)
+        .where(table.cluster == cluster, table.start_s < end_s, table.node_list != "",
+               or_(table.end_s.is_(None), table.end_s > start_s))
+        .execution_options(yield_per=10_000))
+    nodes: dict[str, _Columns] = {}
+    unreadable = suspended = 0
+    for life, start, ended, seen, cores, cpu_s, node_list, tres, paused_s in rows:
+        hosts = hosts_of(node_list)
+        if not hosts:
+            unreadable += 1
+            continue
+        # Of one that runs, what the resource manager has seen; where it does not say, nothing: it
+        # may have ended long ago, and others hold the nodes since.
+        end = max(start, next(each for each in (ended, seen, start) if each is not None))
+        figures = _figures(start, end, cores, cpu_s, tres, len(hosts))
+        suspended += bool(paused_s) and not wanted.isdisjoint(hosts)
+        index = gpu_index(tres)
+        for host in hosts & wanted:
+            mine = nodes.setdefault(host, _Columns())
+            mine.life.append(life)
+            mine.figures.extend(figures)
+            mine.index.append(index)
+    return Holdings(nodes, unreadable, suspended)
+
+
+def _figures(
+    start_s: float, end_s: float, cores: int, cpu_s: float | None, tres: str, hosts: int
+) -> tuple[float, ...]:
+    """Start, end, and per node the cores, the processor time and the GPUs."""
+    used = float("nan") if cpu_s is None else cpu_s / hosts
+    return float(start_s), float(end_s), cores / hosts, used, gpu_count(tres) / hosts
+
+
+@lru_cache(maxsize=4096)
+def hosts_of(node_list: str) -> frozenset[str]:
+    """The nodes of a life; none where the list cannot be read."""
+    try:
+        return frozenset(parse_hosts(node_list))
+    except InputError:
+        return frozenset()
+
+
+@lru_cache(maxsize=4096)
+def gpu_count(tres: str) -> int:
+    """GPUs of a job: 2 of `cpu=8,gres/gpu=2`, `gres/gpu:a100=2` and `gpu:a100:2(IDX:0-1)`."""
+    whole = _COUNT.search(tres)
+    if whole:
+        return int(whole[1])
+    return sum(int(found) for found in _TYPED.findall(tres))
+
+
+@lru_cache(maxsize=4096)
+def gpu_index(tres: str) -> frozenset[int]:
+    """Which GPUs of its node, where that is told: 0 and 2 of `gpu:a100:2(IDX:0,2)`."""
+    found: set[int] = set()
+    for text in _INDEX.findall(tres):
+        for part in filter(None, text.split(",")):
+            first, _, last = part.partition("-")
+            if first.isdigit() and (last or first).isdigit():
+                found.update(range(int(first), min(int(last or first), int(first) + 1023) + 1))
+    return frozenset(found)

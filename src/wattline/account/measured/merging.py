@@ -1,0 +1,52 @@
+"""Two records of the same life, or of the same step, made one.
+
+Each field is a maximum in a fixed order, so it does not matter which record came first, how
+often, or in which pieces: what is known beats what is not, an end beats going on, the later end the
+earlier one (with the state that stands beside it), more joules fewer: counters only rise.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields, replace
+from typing import Any
+
+from wattline.account.measured.records import Life, StepSeen
+
+_OF_LIFE = [field.name for field in fields(Life) if field.name not in ("key", "state", "end_s")]
+_OF_STEP = ("end_s", "node_list", "energy_j", "frequency_hz", "cpu_s")
+
+
+def merged_life(one: Life, other: Life) -> Life:
+    """What both say together."""
+    last = max(one, other, key=_status)
+    most = {name: _most(getattr(one, name), getattr(other, name)) for name in _OF_LIFE}
+    return replace(last, **most)
+
+
+def merged_step(one: StepSeen, other: StepSeen) -> StepSeen:
+    """What both say together."""
+    most = {name: _most(getattr(one, name), getattr(other, name)) for name in _OF_STEP}
+    return replace(one, **most)
+
+
+def disagree(one: Life, other: Life) -> bool:
+    """Whether two records of an ended life say something different of its end or its joules."""
+    if math.isnan(one.end_s) or math.isnan(other.end_s):
+        return False
+    joules = one.energy_j, other.energy_j
+    return one.end_s != other.end_s or (joules[0] != joules[1]
+                                        and not any(map(math.isnan, joules)))
+
+
+def _status(life: Life) -> tuple[bool, float, str]:
+    ended = not math.isnan(life.end_s)
+    until_s = life.end_s if ended else life.seen_s
+    return ended, -math.inf if math.isnan(until_s) else until_s, life.state
+
+
+def _most(one: Any, other: Any) -> Any:
+    """The larger of two, where None and NaN are smaller than everything."""
+    known = [value for value in (one, other)
+             if value is not None and not (isinstance(value, float) and math.isnan(value))]
+    return max(known) if known else one

@@ -1,0 +1,320 @@
+"""What is asked of the measured ledger: joules by name, in a period, of some jobs; and the meters.
+
+A row that crosses the end of the period is cut in proportion to its time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    case,
+    distinct,
+    false,
+    func,
+    literal,
+    or_,
+    select,
+)
+
+from wattline.account.measured.records import Source
+from wattline.account.measured.summing import sums_by
+from wattline.account.measured.tables import facts, lives, rests
+from wattline.account.store import Store
+from wattline.model.errors import InputError
+from wattline.site.slurm_energy import hosts_of
+
+BY = ("user", "account", "partition", "application", "class", "node")
+Number = ColumnElement[Any]
+_FAR_S = 1e15
+"""Before and after all times."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Conditions that must all hold; empty ones hold for every job."""
+
+    jobs: tuple[str, ...] = ()
+    """As Slurm prints them: `12` (with all its tasks or parts), `300_1`, `12+0`, a step `12.0`."""
+    users: tuple[str, ...] = ()
+    accounts: tuple[str, ...] = ()
+    clusters: tuple[str, ...] = ()
+    start_s: float | None = None
+    end_s: float | None = None
+
+
+@dataclass(frozen=True)
+class Total:
+    """What belongs to one name."""
+
+    name: str
+    jobs: int = 0
+    lives: int = 0
+    energy_j: float = 0.0
+    idle_j: float = 0.0
+    covered_s: float = 0.0
+    node_s: float = 0.0
+    without_joules: int = 0
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of node-seconds of which the joules are known; None where there are none."""
+        return min(1.0, self.covered_s / self.node_s) if self.node_s > 0 else None
+
+
+UNTIL_S: Number = func.coalesce(lives.c.end_s, lives.c.seen_s, lives.c.start_s)
+
+
+def totals(store: Store, by: str, asked: Asked) -> list[Total]:
+    """Joules by name, most first."""
+    if by not in BY:
+        raise InputError(f"by is '{by}'; totals are by one of: {', '.join(BY)}")
+    if by == "node":
+        return _by_node(store, asked)
+    name = lives.c["node_class" if by == "class" else by]
+    whole = lives.c.nodes * _overlap_s(lives.c.start_s, UNTIL_S, asked)
+    counts = select(
+        name, lives.c.cluster, func.count(distinct(lives.c.label)), func.count(),
+        func.sum(whole), func.sum(case((lives.c.energy_j.is_(None), 1), else_=0)),
+    ).where(_within(lives.c.start_s, UNTIL_S, asked), _chosen(asked)).group_by(
+        name, lives.c.cluster)
+    found: dict[str, Total] = {}
+    with store.session() as session:
+        for key, _, jobs, number, node_s, without in session.execute(counts):
+            before = found.get(key, Total(key))
+            found[key] = Total(key, before.jobs + int(jobs), before.lives + int(number), 0.0, 0.0,
+                               0.0, before.node_s + float(node_s), before.without_joules
+                               + int(without))
+        for key, (energy_j, idle_j, covered_s) in _figures(session.connection(), name,
+                                                           asked).items():
+            before = found.get(key, Total(key))
+            found[key] = Total(key, before.jobs, before.lives, energy_j, idle_j, covered_s,
+                               before.node_s, before.without_joules)
+    return _sorted(found.values())
+
+
+def _figures(
+    connection: Connection, name: Number, asked: Asked
+) -> dict[Any, tuple[float, float, float]]:
+    """Joules, idle joules and node-seconds by name; of steps from their own rows."""
+    if any("." in job for job in asked.jobs):
+        return {key: (float(energy_j), float(idle_j), float(covered_s)) for
+                key, energy_j, idle_j, covered_s in connection.execute(_summed(asked, name))}
+    first = -_FAR_S if asked.start_s is None else asked.start_s
+    last = _FAR_S if asked.end_s is None else asked.end_s
+    return sums_by(connection, name, first, last, _chosen(asked))
+
+
+def spread(store: Store, by: str, asked: Asked) -> list[tuple[str, float, float, float]]:
+    """Joules by name and stretch of time: (name, from, to, joules), cut to the period."""
+    name = lives.c["node_class" if by == "class" else by]
+    query = select(name, facts.c.start_s, facts.c.end_s, func.sum(facts.c.energy_j)).join(
+        lives, facts.c.life_id == lives.c.id).where(
+        _counting(asked), _within(facts.c.start_s, facts.c.end_s, asked)).group_by(
+        name, facts.c.start_s, facts.c.end_s)
+    with store.session() as session:
+        rows = session.execute(query).all()
+    return sorted((str(key), *cut(float(first), float(last), float(energy_j), asked))
+                  for key, first, last, energy_j in rows)
+
+
+def cut(start_s: float, end_s: float, energy_j: float, asked: Asked) -> tuple[float, float, float]:
+    """The part of a stretch that lies in the period."""
+    first = start_s if asked.start_s is None else max(start_s, asked.start_s)
+    last = end_s if asked.end_s is None else min(end_s, asked.end_s)
+    return first, last, energy_j * ((last - first) / (end_s - start_s) if end_s > start_s else 1.0)
+
+
+@dataclass(frozen=True)
+class Metered:
+    """What meters saw in a period."""
+
+    metered_j: float
+    idle_j: float
+    unattributed_j: float
+    filled_j: float
+    entities: int
+
+
+def metered(store: Store, asked: Asked, meter: str = "") -> tuple[Metered | None, Metered | None]:
+    """What the nodes' meters saw together, and what the one called `meter` did."""
+    part = _part(rests.c.start_s, rests.c.end_s, asked)
+    query = select(
+        rests.c.entity, *(func.sum(rests.c[name] * part) for name in
+                          ("metered_j", "idle_j", "unattributed_j", "filled_j"))
+    ).where(_within(rests.c.start_s, rests.c.end_s, asked)).group_by(rests.c.entity)
+    if asked.clusters:
+        query = query.where(rests.c.cluster.in_(asked.clusters))
+    with store.session() as session:
+        rows: list[tuple[Any, ...]] = sorted(tuple(row) for row in session.execute(query))
+    # A GPU's meter lies within its node's.
+    nodes = [row for row in rows if row[0] != meter and "/" not in row[0]]
+    feed = [row for row in rows if row[0] == meter and meter]
+    return _added(nodes), _added(feed)
+
+
+def life_rows(store: Store, asked: Asked) -> list[dict[str, Any]]:
+    """The lives that were there at some time of the period, in order."""
+    query = select(lives).where(_within(lives.c.start_s, UNTIL_S, asked), _chosen(asked)).order_by(
+        lives.c.cluster, lives.c.start_s, lives.c.label)
+    with store.session() as session:
+        return [dict(row) for row in session.execute(query).mappings()]
+
+
+def step_rows(store: Store, asked: Asked) -> dict[int, list[dict[str, Any]]]:
+    """The steps with joules, by the number of their life."""
+    query = select(facts).join(lives, facts.c.life_id == lives.c.id).where(
+        facts.c.step != "", _chosen(asked)).order_by(facts.c.start_s, facts.c.step)
+    found: dict[int, list[dict[str, Any]]] = {}
+    with store.session() as session:
+        for row in session.execute(query).mappings():
+            found.setdefault(int(row["life_id"]), []).append(dict(row))
+    return found
+
+
+def crossing(store: Store, asked: Asked) -> int:
+    """How many lives cross an end of the period and have one figure for all of their time."""
+    across = [and_(lives.c.start_s < edge, edge < UNTIL_S)
+              for edge in (asked.start_s, asked.end_s) if edge is not None]
+    told = [str(Source.SLURM_JOB), str(Source.SLURM_STEPS)]
+    query = select(func.count()).select_from(lives).where(
+        or_(false(), *across), lives.c.source.in_(told), _chosen(asked))
+    with store.session() as session:
+        return int(session.scalar(query) or 0)
+
+
+def facts_of(store: Store, life_id: int) -> list[dict[str, Any]]:
+    """The facts of a life, in order of time."""
+    query = select(facts).where(facts.c.life_id == life_id).order_by(
+        facts.c.start_s, facts.c.step, facts.c.node)
+    with store.session() as session:
+        return [dict(row) for row in session.execute(query).mappings()]
+
+
+def _by_node(store: Store, asked: Asked) -> list[Total]:
+    """Joules that no source tells apart by node are divided among the job's nodes alike."""
+    found: dict[str, list[float]] = {}
+    jobs: dict[str, set[tuple[str, str]]] = {}
+    hosts: dict[int, list[str]] = {}
+    for row in life_rows(store, asked):
+        hosts[row["id"]] = own = hosts_of(row["node_list"]) if row["node_list"] else [""]
+        first, last, _ = cut(row["start_s"], _until(row), 0.0, asked)
+        for host in own:
+            sums = found.setdefault(host, [0.0, 0.0, 0.0, 0.0, 0, 0])
+            sums[3] += max(0.0, last - first) * (row["nodes"] / len(own))
+            sums[4] += 1
+            sums[5] += row["energy_j"] is None
+            jobs.setdefault(host, set()).add((row["cluster"], row["label"]))
+    with store.session() as session:
+        for life_id, node, *figures in session.execute(
+                _summed(asked, facts.c.life_id, facts.c.node)):
+            named = [node] if node else hosts.get(int(life_id), [""])
+            for host in named:
+                sums = found.setdefault(host, [0.0, 0.0, 0.0, 0.0, 0, 0])
+                for at, figure in enumerate(figures):
+                    sums[at] += float(figure) / len(named)
+    return _sorted(
+        Total(host, len(jobs.get(host, ())), int(lived), energy_j, idle_j, covered_s, node_s,
+              int(without))
+        for host, (energy_j, idle_j, covered_s, node_s, lived, without) in found.items())
+
+
+def _until(row: dict[str, Any]) -> float:
+    return float(next(row[name] for name in ("end_s", "seen_s", "start_s")
+                      if row[name] is not None))
+
+
+def _sorted(found: Iterable[Total]) -> list[Total]:
+    return sorted(found, key=lambda total: (-total.energy_j, total.name))
+
+
+def _added(rows: Sequence[tuple[Any, ...]]) -> Metered | None:
+    if not rows:
+        return None
+    metered_j, idle_j, unattributed_j, filled_j = (
+        float(sum(row[at] for row in rows)) for at in range(1, 5))
+    return Metered(metered_j, idle_j, unattributed_j, filled_j, len(rows))
+
+
+def _summed(asked: Asked, *names: Number) -> Select[Any]:
+    """Joules, idle joules and node-seconds of the facts that count."""
+    part = _part(facts.c.start_s, facts.c.end_s, asked)
+    return select(*names, *(func.sum(facts.c[name] * part)
+                            for name in ("energy_j", "idle_j", "covered_s"))).join(
+        lives, facts.c.life_id == lives.c.id).where(
+        _counting(asked), _within(facts.c.start_s, facts.c.end_s, asked)).group_by(*names)
+
+
+def _counting(asked: Asked) -> ColumnElement[bool]:
+    """Which facts count: those of whole jobs, and those of steps that were asked for by name."""
+    others = _of_names(asked)
+    if not asked.jobs:
+        return and_(facts.c.counts.is_(True), others)
+    whole = [text for text in asked.jobs if "." not in text]
+    found = [and_(facts.c.counts.is_(True), _is_job(text)) for text in whole]
+    for text in asked.jobs:
+        job, dot, step = text.partition(".")
+        if dot and job not in whole:
+            found.append(and_(facts.c.step == step, _is_job(job)))
+    return and_(or_(false(), *found), others)
+
+
+def _chosen(asked: Asked) -> ColumnElement[bool]:
+    others = _of_names(asked)
+    if not asked.jobs:
+        return others
+    return and_(or_(false(), *(_is_job(text.partition(".")[0]) for text in asked.jobs)), others)
+
+
+def _of_names(asked: Asked) -> ColumnElement[bool]:
+    wanted = ((lives.c.user, asked.users), (lives.c.account, asked.accounts),
+              (lives.c.cluster, asked.clusters))
+    return and_(literal(1) == literal(1), *(column.in_(list(names)) for column, names in wanted
+                                            if names))
+
+
+def _is_job(text: str) -> ColumnElement[bool]:
+    """A number stands for the job, its tasks and its parts, and for a task's raw number."""
+    if not re.fullmatch(r"[0-9]{1,20}([_+][0-9]{1,20})?", text):
+        raise InputError(f"-j: '{text}' is not a job; write it like 12, 300_1, 12+0 or 12.0")
+    if not text.isdecimal():
+        return lives.c.label == text
+    found = [lives.c.label == text, lives.c.label.startswith(f"{text}_", autoescape=True),
+             lives.c.label.startswith(f"{text}+", autoescape=True)]
+    if int(text) < 2**63:
+        found.append(lives.c.job_id == int(text))
+    return or_(*found)
+
+
+def _within(start_s: Number, end_s: Number, asked: Asked) -> ColumnElement[bool]:
+    """Whether something of it lies in the period; what has no length belongs where it begins."""
+    found: list[ColumnElement[bool]] = [literal(1) == literal(1)]
+    if asked.end_s is not None:
+        found.append(start_s < asked.end_s)
+    if asked.start_s is not None:
+        found.append(or_(end_s > asked.start_s, start_s >= asked.start_s))
+    return and_(*found)
+
+
+def _overlap_s(start_s: Number, end_s: Number, asked: Asked) -> Number:
+    first, last = start_s, end_s
+    if asked.start_s is not None:
+        first = case((start_s < asked.start_s, asked.start_s), else_=start_s)
+    if asked.end_s is not None:
+        last = case((end_s > asked.end_s, asked.end_s), else_=end_s)
+    return last - first
+
+
+def _part(start_s: Number, end_s: Number, asked: Asked) -> Number:
+    """The share of a row that lies in the period."""
+    if asked.start_s is None and asked.end_s is None:
+        return literal(1.0)
+    return case((end_s > start_s, _overlap_s(start_s, end_s, asked) / (end_s - start_s)),
+                else_=1.0)

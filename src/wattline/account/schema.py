@@ -1,0 +1,74 @@
+"""Which version the tables of a store have, and how an older store becomes one of today.
+
+A store says its version in one row. One without that row is of version 1, which had the ledger of
+simulated runs alone. Each step goes from one version to the next and only ever adds, so a short
+list of functions does; a migration tool would bring more files than there are steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from sqlalchemy import Column, Connection, Integer, Table, select, update
+from sqlalchemy.exc import IntegrityError
+
+from wattline.account.measured import tables
+from wattline.account.store import Store, metadata, shown_url
+from wattline.model.errors import InputError
+
+version = Table(
+    "schema_version", metadata,
+    # One row, which writers also lock while they write.
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("version", Integer, nullable=False),
+)
+MEASURED = (tables.lives, tables.steps, tables.series, tables.facts, tables.rests)
+
+
+def _add_measured(connection: Connection) -> None:
+    """Version 2: the measured ledger beside that of simulated runs."""
+    metadata.create_all(connection, tables=list(MEASURED))
+
+
+STEPS: Mapping[int, Callable[[Connection], None]] = {2: _add_measured}
+"""By the version that each leads to."""
+LATEST = max(STEPS)
+
+
+def migrate(store: Store) -> int:
+    """Bring a store to today's version; returns the one that it had. Writes only where it must."""
+    store.create(version)
+    found = _told(store)
+    if found == LATEST:
+        return found
+    if found > LATEST:
+        raise InputError(f"the store {shown_url(store.url)} has tables of version {found}; this "
+                         f"program knows those up to {LATEST}: install a newer one")
+    with store.session() as session:
+        connection = session.connection()
+        lock(connection)
+        for step in range(found + 1, LATEST + 1):
+            STEPS[step](connection)
+        connection.execute(update(version).values(version=LATEST))
+    return found
+
+
+def _told(store: Store) -> int:
+    """The version in the row, which is written where there is none."""
+    with store.session() as session:
+        found = session.scalar(select(version.c.version))
+    if found is not None:
+        return int(found)
+    with suppress(IntegrityError), store.engine.begin() as connection:  # another may be first
+        connection.execute(version.insert().values(id=1, version=1))
+    return 1
+
+
+def lock(connection: Connection) -> None:
+    """Let no other writer in before this transaction ends; the others wait.
+
+    What is merged is read first and written then, and two who do so at once would each miss what
+    the other has read. An update takes the lock in every database before anything is read.
+    """
+    connection.execute(update(version).values(version=version.c.version))

@@ -1,0 +1,266 @@
+"""Measured joules: what sites have of their jobs, entered in a ledger and asked for by name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import inspect, select
+from sqlalchemy.exc import DBAPIError
+
+from wattline.account.ledger import runs
+from wattline.account.measured.book import Entered, MeasuredLedger
+from wattline.account.measured.importing import read_source
+from wattline.account.measured.periods import Period, between
+from wattline.account.measured.questions import Asked, Total, crossing, life_rows, step_rows, totals
+from wattline.account.measured.records import Found
+from wattline.account.measured.tables import lives
+from wattline.account.measured.zones import zone_of
+from wattline.account.store import Store, refuse_missing, shown_url
+from wattline.model.errors import InputError, warn
+from wattline.model.progress import Advance, silent
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What files told, and what the ledger made of it."""
+
+    jobs: int
+    lives: int
+    """A job that was requeued has several."""
+    new: int
+    """Lives that the ledger did not know."""
+    changed: int
+    rows: int
+    """Rows with joules that the ledger has of these jobs."""
+    energy_j: float
+    coverage: float | None
+    """Share of the jobs' node-seconds of which the joules are known; None without any."""
+    running: int
+    without_joules: int
+    waiting_steps: int
+    skipped: dict[str, int]
+    mended: dict[str, int]
+    remarks: tuple[str, ...]
+    files: tuple[dict[str, Any], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**vars(self), "remarks": list(self.remarks), "files": list(self.files)}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per file."""
+        import pandas as pd
+
+        return pd.DataFrame(list(self.files))
+
+
+def account_import(
+    files: str | Path | Iterable[str | Path], *, store: str | Path, cluster: str = "",
+    zone: str = "", columns: Iterable[str] = (), at: str = "", progress: Advance = silent,
+) -> Imported:
+    """Enter what files tell of jobs and their joules in a ledger; what is in there counts once.
+
+    Understood are `sacct` as text and JSON, and `scontrol show node` (taken `at` a time). Times
+    without a zone are of `zone`, else of this machine's. Each file is entered whole or not at all.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import wattline as wl
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "dump.txt").write_text(
+    ...     "JobID|User|State|Start|End|NNodes|NodeList|AllocTRES\\n"
+    ...     "7|ann|COMPLETED|2026-10-05T10:00:00|2026-10-05T11:00:00|1|n1|energy=720000\\n")
+    >>> found = wl.account_import(folder / "dump.txt", store=folder / "site.db", zone="UTC")
+    >>> found.jobs, found.energy_j, found.coverage
+    (1, 720000.0, 1.0)
+    """
+    paths = [files] if isinstance(files, (str, Path)) else list(files)
+    if not paths:
+        raise InputError("name at least one file to import")
+    named = tuple(columns)
+    zone_of(zone)  # a wrong one is said before a store is made
+    done: list[tuple[Found, Entered]] = []
+    # The first file is read before the store is opened, which would make its file.
+    first = read_source(paths[0], cluster=cluster, zone=zone, columns=named, at=at)
+    with Store(store) as opened:
+        ledger = MeasuredLedger(opened)
+        for number, path in enumerate(paths):
+            try:
+                found = first if not number else read_source(
+                    path, cluster=cluster, zone=zone, columns=named, at=at)
+                done.append((found, ledger.enter(found)))
+            except InputError as error:
+                before = f"; before it were entered: {', '.join(f.source for f, _ in done)}"
+                raise InputError(f"{error}{before if done else ''}") from None
+            progress((number + 1) / len(paths))
+        # Files may overlap: what they tell of together is counted once.
+        together = done[0][1] if len(done) == 1 else ledger.known(Found(
+            "", tuple(life for found, _ in done for life in found.lives),
+            tuple(step for found, _ in done for step in found.steps)))
+    imported = _imported(done, together, cluster)
+    warn(imported.remarks)
+    return imported
+
+
+def _imported(done: list[tuple[Found, Entered]], together: Entered, cluster: str) -> Imported:
+    skipped: Counter[str] = Counter()
+    mended: Counter[str] = Counter()
+    remarks: list[str] = []
+    for found, _ in done:
+        skipped.update(found.skipped)
+        mended.update(found.mended)
+        remarks += [f"{found.source}: {line}" for line in found.remarks]
+    return Imported(
+        jobs=together.jobs, lives=together.lives, new=sum(e.new for _, e in done),
+        changed=sum(e.changed for _, e in done), rows=together.rows, energy_j=together.energy_j,
+        coverage=together.covered_s / together.node_s if together.node_s else None,
+        running=together.running, without_joules=together.without_joules,
+        waiting_steps=together.waiting_steps, skipped=dict(skipped), mended=dict(mended),
+        remarks=(*remarks, *_said(done, together, cluster)),
+        files=tuple({"file": found.source, **vars(entered)} for found, entered in done))
+
+
+def _said(done: list[tuple[Found, Entered]], together: Entered, cluster: str) -> list[str]:
+    """What must be known of the joules beside their number."""
+    without, waiting = together.without_joules, together.waiting_steps
+    twice = sum(entered.disagreeing for _, entered in done)
+    unnamed = not cluster and any(not life.key.cluster for found, _ in done
+                                  for life in found.lives)
+    lines = [
+        f"jobs without joules: {without} of {together.lives}; they count as not covered"
+        if without else "",
+        f"steps that wait for their job to be told of: {waiting}" if waiting else "",
+        f"jobs told twice with another end or other joules: {twice}; the later end and more "
+        "joules count" if twice else "",
+        "the files name no cluster; --cluster NAME keeps several apart" if unnamed else "",
+    ]
+    return [line for line in lines if line]
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredAccount:
+    """Joules by name, or the jobs themselves."""
+
+    by: str
+    rows: tuple[dict[str, Any], ...]
+    """Each with its name under `key`, `jobs`, `energy_j` and `coverage`; or a row per life."""
+    total_j: float
+    jobs: int
+    coverage: float | None
+    without_joules: int
+    period: Period
+    remarks: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"by": self.by, "rows": list(self.rows), "total_j": self.total_j,
+                "jobs": self.jobs, "coverage": self.coverage,
+                "without_joules": self.without_joules, "start_s": self.period.start_s,
+                "end_s": self.period.end_s, "zone": self.period.zone.name,
+                "remarks": list(self.remarks)}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per name, or per life of a job."""
+        import pandas as pd
+
+        return pd.DataFrame(list(self.rows))
+
+
+def account_show(
+    store: str | Path, *, by: str = "", jobs: Iterable[str] = (), users: Iterable[str] = (),
+    accounts: Iterable[str] = (), clusters: Iterable[str] = (), start: str = "", end: str = "",
+    zone: str = "",
+) -> MeasuredAccount:
+    """Say who used which measured joules: by user, account, partition, application, class or node.
+
+    Conditions hold together. Of jobs that cross `start` or `end` (dates in `zone`) the part between
+    them counts. Without `by` there is a row per life of a job, with all its joules.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import wattline as wl
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "dump.txt").write_text(
+    ...     "JobID|User|State|Start|End|NNodes|NodeList|AllocTRES\\n"
+    ...     "7|ann|COMPLETED|2026-10-05T10:00:00|2026-10-05T12:00:00|1|n1|energy=720000\\n")
+    >>> _ = wl.account_import(folder / "dump.txt", store=folder / "site.db", zone="UTC")
+    >>> found = wl.account_show(folder / "site.db", by="user", start="2026-10-05T11:00", zone="UTC")
+    >>> found.rows[0]["user"], found.total_j
+    ('ann', 360000.0)
+    """
+    period = between(start, end, zone_of(zone))
+    asked = Asked(tuple(jobs), tuple(users), tuple(accounts), tuple(clusters), period.start_s,
+                  period.end_s)
+    with closing(open_ledger(store)) as opened:
+        whole = totals(opened, "account", asked)
+        if by:
+            found = whole if by == "account" else totals(opened, by, asked)
+            rows = tuple(total_row(by, total) for total in found)
+        else:
+            steps = step_rows(opened, asked)
+            rows = tuple({**row, "steps": steps.get(row["id"], [])}
+                         for row in life_rows(opened, asked))
+        cut_even = evenness(crossing(opened, asked))
+    node_s = sum(total.node_s for total in whole)
+    result = MeasuredAccount(
+        by, rows, sum(total.energy_j for total in whole), sum(total.jobs for total in whole),
+        sum(total.covered_s for total in whole) / node_s if node_s else None,
+        sum(total.without_joules for total in whole), period,
+        _show_remarks(whole, by, period, cut_even))
+    warn(result.remarks)
+    return result
+
+
+def kept_in(store: str | Path) -> set[str]:
+    """What a store has: `measured` jobs, simulated `runs`, both or nothing."""
+    refuse_missing(store)
+    with Store(store, create=False) as opened:
+        try:
+            there = set(inspect(opened.engine).get_table_names())
+        except DBAPIError as error:
+            reason = " ".join(str(error.orig).split())
+            raise InputError(f"cannot open the store {shown_url(opened.url)}: {reason}") from None
+        kept = {kind: select(table.c.id).limit(1)
+                for kind, table in (("measured", lives), ("runs", runs)) if table.name in there}
+        with opened.session() as session:
+            return {kind for kind, query in kept.items() if session.scalar(query) is not None}
+
+
+def open_ledger(store: str | Path) -> Store:
+    """The store of a ledger that is only asked; one that is not there is not made."""
+    refuse_missing(store)
+    opened = Store(store)
+    MeasuredLedger(opened)
+    return opened
+
+
+def total_row(by: str, total: Total) -> dict[str, Any]:
+    """What is said of one name."""
+    return {by: total.name, "key": total.name, "jobs": total.jobs, "lives": total.lives,
+            "energy_j": total.energy_j, "coverage": total.coverage, "node_s": total.node_s,
+            "without_joules": total.without_joules}
+
+
+def evenness(lives: int) -> str:
+    """What to say of jobs that were cut although only their sum is known."""
+    return (f"jobs cut at an end of the period of which only Slurm's sum is known: {lives}; their "
+            "power is taken as even" if lives else "")
+
+
+def _show_remarks(
+    whole: list[Total], by: str, period: Period, cut_even: str
+) -> tuple[str, ...]:
+    without = sum(total.without_joules for total in whole)
+    lines = [f"jobs without joules: {without}; they count as not covered" if without else ""]
+    if period.start_s is not None or period.end_s is not None:
+        lines.append(f"joules {period.said()}; of jobs that cross an end, the part between")
+    lines.append(cut_even)
+    if by == "node":
+        lines.append("joules that Slurm tells for a whole job are divided among its nodes alike")
+    return tuple(line for line in lines if line)

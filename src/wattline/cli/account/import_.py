@@ -1,0 +1,68 @@
+"""`wattline account import`: enter what a site has measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wattline.cli.account.options import cluster_option, store_option, zone_option
+from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.simulating import warn_assumed
+
+if TYPE_CHECKING:
+    from wattline.advice.measured import Imported
+
+
+@click.command("import")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True,
+                type=click.Path(path_type=Path))
+@store_option
+@cluster_option
+@zone_option
+@click.option("--columns", default="", metavar="NAME,...",
+              help="The columns of a sacct text without a header.")
+@click.option("--at", default="", metavar="TIME",
+              help="When a text of `scontrol show node` was taken, which it does not say.")
+@json_option
+def command(files: tuple[Path, ...], store: str, as_json: bool, **options: Any) -> None:
+    """Enter what FILEs tell of jobs and joules in a ledger.
+
+    What a file is, is found by its content: sacct as text (-P, -p, with or without a header) or
+    JSON, with -D or without; scontrol show node as text or JSON. Each file is entered whole or not
+    at all, and nothing counts twice: files may overlap, come again, in any order.
+    """
+    from wattline.advice.measured import account_import
+
+    with progress("importing") as advance:
+        found = account_import(
+            files, store=store, cluster=options["cluster"], zone=options["zone"],
+            columns=[name for name in options["columns"].split(",") if name.strip()],
+            at=options["at"], progress=advance)
+    if as_json:
+        warn_assumed(found.remarks)
+        print_json(found.to_dict())
+        return
+    _print(found)
+    warn_assumed(found.remarks)
+
+
+def _print(found: Imported) -> None:
+    """One table: what was imported, what was skipped, what was mended."""
+    from wattline.model.units import format_energy
+
+    rows: list[list[object]] = [
+        ["imported", "jobs", found.jobs], ["", "lives", found.lives],
+        ["", "of them new", found.new], ["", "of them changed", found.changed],
+        ["", "of them running", found.running], ["", "rows with joules", found.rows],
+        ["", "energy", format_energy(found.energy_j)],
+        ["", "coverage", "-" if found.coverage is None else f"{found.coverage:.1%}"],
+    ]
+    for title, counts in (("skipped", found.skipped), ("mended", found.mended)):
+        listed = sorted(counts.items()) or [("nothing", 0)]
+        rows += [[title if not at else "", reason, number]
+                 for at, (reason, number) in enumerate(listed)]
+    print_table(["", "what", "how much"],
+                [[kind, what, f"{value:,}" if isinstance(value, int) else value]
+                 for kind, what, value in rows])

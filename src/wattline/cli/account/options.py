@@ -1,0 +1,16 @@
+"""Options that the commands of the measured ledger share."""
+
+from __future__ import annotations
+
+import click
+
+store_option = click.option("--store", required=True, metavar="URL|FILE",
+                            help="SQL store that keeps the ledger.")
+cluster_option = click.option(
+    "--cluster", default="", metavar="NAME",
+    help="What the cluster is called, where the files do not say it.")
+zone_option = click.option(
+    "--zone", default="", metavar="ZONE",
+    help="Zone of times without one, like Europe/Berlin; this machine's otherwise.")
+clusters_option = click.option("-M", "--clusters", default="", metavar="NAME,...",
+                               help="Only these clusters.")

@@ -1,0 +1,57 @@
+"""Ended jobs as runs that claims learn from: whoever keeps them, only those that were completed."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from wattline.physics.claims.book import Measured
+from wattline.physics.claims.claim import Setting
+
+COMPLETED = "COMPLETED"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A job that is over, as a ledger knows it."""
+
+    run_id: str
+    """Tells it from all others, wherever it is read again."""
+    application: str
+    node_class: str
+    nodes: int
+    time_s: float
+    energy_j: float
+    state: str
+    quality: str = ""
+    """How sure the joules are, in the ledger's words."""
+
+
+def measured(jobs: Iterable[Ended]) -> tuple[list[Measured], dict[str, int]]:
+    """Those that teach something; and by reason how many others were left out.
+
+    A ledger does not know threads and caps: what is learnt is of jobs as they are.
+    """
+    found, left_out = [], Counter[str]()
+    for job in jobs:
+        reason = _useless(job)
+        if reason:
+            left_out[reason] += 1
+            continue
+        found.append(Measured(job.application, job.node_class, Setting(nodes=job.nodes),
+                              job.time_s, job.energy_j, job.run_id))
+    return found, dict(left_out)
+
+
+def _useless(job: Ended) -> str:
+    if job.state != COMPLETED:
+        return f"state {job.state}"
+    if not job.application:
+        return "no application"
+    if not job.node_class:
+        return "no node class"
+    if not (math.isfinite(job.energy_j) and job.energy_j > 0 and job.time_s > 0 and job.nodes > 0):
+        return "no joules or no time"
+    return ""

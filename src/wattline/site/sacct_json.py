@@ -1,0 +1,149 @@
+"""The jobs and steps of `sacct --json`, in the words of its text.
+
+Each version of Slurm writes it a little differently: numbers plain or as {set, infinite, number},
+states as a word or a list of words, ids of steps as text or as parts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from wattline.model.errors import InputError
+from wattline.site.cells import Cell
+
+_STEP_NAMES = {4294967290: "interactive", 4294967291: "batch", 4294967292: "extern",
+               -6: "interactive", -5: "batch", -4: "extern"}
+
+
+def read_jobs(data: bytes | str, source: str) -> list[Any]:
+    """What stands in the list of jobs."""
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{source}: is not JSON, or is cut off ({error})") from None
+    jobs = content.get("jobs") if isinstance(content, dict) else None
+    if not isinstance(jobs, list):
+        raise InputError(f"{source}: has no list 'jobs', which the output of sacct --json has")
+    return jobs
+
+
+def job_cells(job: Mapping[str, Any]) -> dict[str, Cell]:
+    """The cells of a job as sacct's text names them."""
+    times = job["time"]
+    tres = job.get("tres") if isinstance(job.get("tres"), dict) else {}
+    allocated, requested = _counts(within(tres, "allocated")), _counts(within(tres, "requested"))
+    state = within(job, "state", "current") or job.get("state")
+    return {
+        "JobID": _label(job),
+        "JobIDRaw": plain(job.get("job_id")),
+        "Cluster": plain(job.get("cluster")),
+        "Submit": plain(times.get("submission")),
+        "Start": plain(times.get("start")),
+        "End": plain(times.get("end")) or None,
+        "ElapsedRaw": plain(times.get("elapsed")),
+        "Suspended": plain(times.get("suspended")),
+        "TimelimitRaw": plain(times.get("limit")),
+        "TotalCPU": _seconds(times.get("total")),
+        "AllocNodes": plain(job.get("allocation_nodes")) or allocated.get("node"),
+        "ReqNodes": requested.get("node"),
+        "AllocCPUS": allocated.get("cpu"),
+        "ReqCPUS": requested.get("cpu") or plain(within(job, "required", "CPUs")),
+        "NodeList": plain(job.get("nodes")),
+        "ConsumedEnergyRaw": allocated.get("energy"),
+        "AllocTRES": tres_text(within(tres, "allocated")),
+        "ReqTRES": tres_text(within(tres, "requested")),
+        "User": plain(job.get("user")) or plain(within(job, "association", "user")),
+        "Account": plain(job.get("account")) or plain(within(job, "association", "account")),
+        "Partition": plain(job.get("partition")),
+        "QOS": plain(job.get("qos")),
+        "JobName": plain(job.get("name")),
+        "State": plain(state[0] if isinstance(state, list) and state else state),
+        "Restarts": plain(job.get("restart_cnt")),
+        "Dependency": plain(job.get("dependency")),
+    }
+
+
+def step_cells(job: Mapping[str, Any]) -> list[dict[str, Cell]]:
+    """The steps of a job in the same words."""
+    steps = job.get("steps")
+    return [{
+        "JobID": f"{_label(job)}.{_step_name(step)}",
+        "Start": plain(within(step, "time", "start")),
+        "End": plain(within(step, "time", "end")) or None,
+        "NodeList": plain(within(step, "nodes", "range")),
+        "ConsumedEnergyRaw": plain(within(step, "statistics", "energy", "consumed")),
+        "AllocTRES": tres_text(within(step, "tres", "allocated")),
+        "AveCPUFreq": plain(within(step, "statistics", "CPU", "actual_frequency")),
+        "TotalCPU": _seconds(within(step, "time", "total")),
+    } for step in (steps if isinstance(steps, list) else [])]
+
+
+def within(value: Any, *keys: str) -> Any:
+    """What lies so deep in a tree; None where there is nothing."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def plain(value: Any) -> Cell:
+    """A number or text; newer versions wrap numbers as {set, infinite, number}."""
+    if isinstance(value, dict):
+        if value.get("infinite") or value.get("set") is False:
+            return None
+        value = value.get("number")
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    return value
+
+
+def _label(job: Mapping[str, Any]) -> Cell:
+    """`300_1` of a task of an array, `12+0` of a part of a job of several, else the number."""
+    array, task = plain(within(job, "array", "job_id")), plain(within(job, "array", "task_id"))
+    if array and task is not None:
+        return f"{array}_{task}"
+    whole, part = plain(within(job, "het", "job_id")), plain(within(job, "het", "job_offset"))
+    if whole and part is not None:
+        return f"{whole}+{part}"
+    return plain(job.get("job_id"))
+
+
+def _step_name(step: Any) -> str:
+    found = within(step, "step", "id")
+    if isinstance(found, dict) and "step_id" in found:
+        found = found["step_id"]
+    name = plain(found)
+    if isinstance(name, str):
+        name = name.rpartition(".")[2]
+    if isinstance(name, (int, str)) and str(name).lstrip("-").isdecimal():
+        return _STEP_NAMES.get(int(name), str(name))
+    return str(name or "")
+
+
+def _seconds(value: Any) -> Cell:
+    """Processor time as seconds and microseconds."""
+    whole = plain(within(value, "seconds"))
+    if not isinstance(whole, (int, float)):
+        return None
+    rest = plain(within(value, "microseconds"))
+    return float(whole) + (float(rest) / 1e6 if isinstance(rest, (int, float)) else 0.0)
+
+
+def _known(items: Any) -> list[tuple[str, str, int]]:
+    """Type, name and count; Slurm writes 2^64 - 2, or -2, for a count that it does not know."""
+    listed = [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+    return [(str(item.get("type")), str(item.get("name") or ""), count) for item in listed
+            if isinstance(count := plain(item.get("count")), int) and 0 <= count < 2**53]
+
+
+def _counts(items: Any) -> dict[str, Cell]:
+    return {kind: count for kind, _, count in _known(items)}
+
+
+def tres_text(items: Any) -> str | None:
+    """`cpu=64,energy=5760000,gres/gpu=4` as the text has it."""
+    if isinstance(items, str):
+        return items
+    return ",".join(f"{kind}/{name}={count}" if name else f"{kind}={count}"
+                    for kind, name, count in _known(items)) or None

@@ -1,0 +1,79 @@
+"""Range queries of a real Prometheus server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from tests.support import prometheus
+
+from wattline.account.measured.readers import prometheus as reader
+from wattline.account.measured.readers.prometheus import RangeQuery, read_prometheus
+from wattline.account.measured.records import Kind
+from wattline.model.errors import InputError, WattlineError
+
+T0 = 1_790_812_800
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """Two nodes with watts each half minute, n2 silent for the second hour; a counter; two GPUs."""
+    lines = ["# TYPE node_watts gauge"]
+    for step in range(360):
+        lines.append(f'node_watts{{instance="n1:9100"}} {300 + step % 2} {T0 + 30 * step}')
+    for step in (step for step in range(360) if not 120 <= step < 240):
+        lines.append(f'node_watts{{instance="n2:9100"}} 150 {T0 + 30 * step}')
+    lines.append("# TYPE gpu_watts gauge")
+    for gpu in (0, 1):
+        lines.extend(f'gpu_watts{{Hostname="n1",gpu="{gpu}"}} {400 + gpu} {T0 + 30 * step}'
+                     for step in range(3))
+    with prometheus.server("\n".join([*lines, "# EOF", ""])) as found:
+        yield found
+
+
+def test_a_range_becomes_a_series_per_node_with_its_gap(url) -> None:
+    found = read_prometheus(RangeQuery(url, "node_watts", T0, T0 + 30 * 359, cluster="c"))
+    first, second = found.series
+    assert (first.cluster, first.entity, first.kind) == ("c", "n1", Kind.WATTS)
+    assert first.time_s.tolist() == [T0 + 30 * step for step in range(360)]
+    assert first.value.tolist() == [300 + step % 2 for step in range(360)]
+    # The server repeats the last value for five minutes, and then has none for 55.
+    assert np.diff(second.time_s).max() == 3300 + 30
+    assert any("repeats" in remark for remark in found.remarks)
+
+
+def test_a_long_range_is_asked_for_in_parts(url, monkeypatch) -> None:
+    whole = read_prometheus(RangeQuery(url, "node_watts", T0, T0 + 30 * 359))
+    monkeypatch.setattr(reader, "MOST_POINTS", 7)
+    parts = read_prometheus(RangeQuery(url, "node_watts", T0, T0 + 30 * 359))
+    for one, other in zip(whole.series, parts.series, strict=True):
+        assert one.time_s.tolist() == other.time_s.tolist()
+        assert one.value.tolist() == other.value.tolist()
+
+
+def test_gpus_are_named_by_their_label(url) -> None:
+    query = RangeQuery(url, "gpu_watts", T0, T0 + 60, label="Hostname", gpu_label="gpu")
+    assert [each.entity for each in read_prometheus(query).series] == ["n1/gpu0", "n1/gpu1"]
+
+
+@pytest.mark.parametrize(("expression", "label", "said"), [
+    ("node_watts{", "instance", "refused"), ("nothing", "instance", "has nothing"),
+    ("node_watts", "host", "no label 'host'"), ("gpu_watts", "Hostname", "more than one series"),
+])
+def test_what_the_server_cannot_answer_is_one_line(url, expression, label, said) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        read_prometheus(RangeQuery(url, expression, T0, T0 + 60, label=label))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_server_that_is_not_there_is_a_failure() -> None:
+    with pytest.raises(WattlineError, match="does not answer"):
+        read_prometheus(RangeQuery("http://127.0.0.1:9", "up", T0, T0 + 60))
+
+
+@pytest.mark.parametrize("wrong", [("file:///etc/passwd", "up", 0, 1), ("http://", "up", 0, 1),
+                                   ("http://h", " ", 0, 1), ("http://h", "up", 1, 1)])
+def test_a_wrong_question_is_not_asked(wrong) -> None:
+    with pytest.raises(InputError):
+        RangeQuery(*wrong)
