@@ -70,6 +70,7 @@ if _TYPE_CHECKING:
     from wattline.analysis.result import Result, open_run
     from wattline.analysis.tables import event_table, job_table
     from wattline.benchmarks._asking import bench, list_benchmarks
+    from wattline.controller.testbed.trying import TriedRun, try_workload
     from wattline.live.found import read_sensors
     from wattline.model.errors import InputError, PolicyError, WattlineError, WattlineWarning
     from wattline.model.jobs import JobTable
@@ -207,6 +208,7 @@ __all__ = [
     "Start",
     "Trace",
     "Traditional",
+    "TriedRun",
     "Varied",
     "View",
     "Wait",
@@ -273,6 +275,7 @@ __all__ = [
     "study",
     "sweep",
     "try_budget",
+    "try_workload",
     "verify_claims",
     "write",
 ]
@@ -291,6 +294,7 @@ _PLACES = {
     **dict.fromkeys((
         "CapWritten", "PowerNow", "power_status", "reserve_power", "set_power"
     ), "wattline.advice.power"),
+    **dict.fromkeys(("TriedRun", "try_workload"), "wattline.controller.testbed.trying"),
     **dict.fromkeys((
         "BudgetTrial", "EnergyPlan", "plan_energy", "try_budget"
     ), "wattline.advice.energy"),

@@ -105,7 +105,8 @@ def test_a_job_is_handed_back_to_slurm(bed: Bed, here: Slurm) -> None:
 
 
 def test_a_command_that_gives_no_answer_is_an_error_in_one_line(bed: Bed) -> None:
-    here = Slurm(Commands({**bed.environment, "SLURM_CONF": "/nowhere/slurm.conf"}))
+    here = Slurm(Commands({**bed.environment, "SLURM_CONF": "/nowhere/slurm.conf"},
+                          patience_s=2.0))
     with pytest.raises(SlurmError, match="squeue") as found:
         here.look()
     assert "\n" not in str(found.value)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from wattline.cli.output import json_option, print_json, print_table
+
+if TYPE_CHECKING:
+    from wattline.controller.testbed.trying import TriedRun
 
 folder_option = click.option(
     "--folder", type=click.Path(path_type=Path), default=None, metavar="FOLDER",
@@ -69,22 +72,32 @@ def run(workload: Path, nodes: int, cap: str, scenario: Path | None, journal: Pa
     from wattline.controller.testbed.trying import try_workload
 
     with progress("running") as advance:
-        found = try_workload(workload, nodes=nodes, cap=cap, scenario=scenario, journal=journal,
+        tried = try_workload(workload, nodes=nodes, cap=cap, scenario=scenario, journal=journal,
                              folder=folder, progress=advance)
     if as_json:
-        print_json(found.to_dict())
+        print_json(tried.to_dict())
         return
-    for remark in found.remarks:
+    for remark in tried.run.remarks:
         click.echo(f"wattline: {remark}", err=True)
-    equal = {True: "yes", False: "no", None: "not tried"}[found.replay_equal]
-    print_table(["figure", "value"], [
+    print_table(["figure", "value"], _figures(tried))
+
+
+def _figures(tried: TriedRun) -> list[list[object]]:
+    found, beside = tried.run, tried.beside
+    rows: list[list[object]] = [
         ["jobs", found.jobs], ["finished", found.finished], ["lost", len(found.lost)],
         ["ran twice", len(found.doubled)], ["makespan", f"{found.makespan_s:.0f} s"],
         ["mean wait", f"{found.wait_s_mean:.1f} s"],
         ["longest above the cap", f"{found.above_cap_s_max:.1f} s"],
         ["worst energy of a job", f"{100 * found.energy_error_max:.1f} % off"],
-        ["decisions", found.decisions], ["journal replays", equal],
-        ["longest cycle", f"{1000 * found.cycle_s_max:.0f} ms"]])
+        ["decisions", found.decisions],
+        ["journal replays", "yes" if found.replay_equal else "no"],
+        ["longest cycle", f"{1000 * found.cycle_s_max:.0f} ms"]]
+    if beside is not None:
+        rows += [["makespan, simulated", f"{beside.makespan_s:.0f} s"],
+                 ["starts later than simulated, median", f"{beside.late_s_median:.1f} s"],
+                 ["worst", f"{beside.late_s_worst:.1f} s"]]
+    return rows
 
 
 @command.command()

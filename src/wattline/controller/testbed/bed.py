@@ -40,8 +40,8 @@ def bring_up(
     power: NodePower | None = None, say: Callable[[str], None] = lambda _: None,
 ) -> Bed:
     """Make a bed in a folder that is not there yet, and start it; a failed start leaves nothing."""
-    _check_machine()
     bed = lay_out(folder, nodes, cores=cores, power=power)
+    _check_machine()
     write_all(bed)
     daemons = Daemons(bed)
     try:

@@ -30,6 +30,16 @@ SETTLE_S = 3.0
 
 
 @dataclass(frozen=True)
+class SeenJob:
+    """A job that completed; times are seconds since the beginning of the run."""
+
+    number: int
+    submit_s: float
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True)
 class BedRun:
     """What became of a workload."""
 
@@ -51,15 +61,15 @@ class BedRun:
     cycle_s_max: float
     power_w: tuple[tuple[float, float], ...]
     """Times since the beginning, and watts."""
-    starts: Mapping[int, float] = field(default_factory=dict)
-    """When each job began, by its number, in seconds since the beginning."""
+    seen: tuple[SeenJob, ...] = ()
+    """The jobs that completed, as Slurm's accounting has them."""
     faults: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__} | {
             "lost": list(self.lost), "doubled": list(self.doubled), "faults": list(self.faults),
-            "remarks": list(self.remarks), "starts": dict(self.starts),
+            "remarks": list(self.remarks), "seen": [vars(job) for job in self.seen],
             "power_w": {"time_s": [at for at, _ in self.power_w],
                         "power_w": [watts for _, watts in self.power_w]}}
 
@@ -99,8 +109,7 @@ def run_workload(
            for line in (bed.logs / "emulator.jsonl").read_text(encoding="utf-8").splitlines()]
     curve = tuple((each["time_s"] - begin_s, each["power_w"]) for each in log if "power_w" in each
                   and each["time_s"] >= begin_s)
-    waits = [told.begun_s[label] - begin_s - job.submit_s
-             for label, job in submitter.labels.items() if label in told.begun_s]
+    waits = [job.start_s - job.submit_s for job in told.jobs(submitter.labels, begin_s)]
     return BedRun(
         jobs=len(jobs), finished=len(submitter.labels) - len(told.lost),
         above_cap_s_max=longest_above(curve, cap_w),
@@ -110,9 +119,7 @@ def run_workload(
         doubled=told.doubled,
         makespan_s=max((end_s for end_s in told.ended_s.values()), default=begin_s) - begin_s,
         wait_s_mean=sum(waits) / len(waits) if waits else math.nan, cycle_s_max=seen.longest_s,
-        power_w=curve, starts={job.number: told.begun_s[label] - begin_s
-                               for label, job in submitter.labels.items()
-                               if label in told.begun_s},
+        power_w=curve, seen=told.jobs(submitter.labels, begin_s),
         remarks=(*submitter.failed, *seen.remarks),
     )
 
@@ -153,6 +160,7 @@ def _cycles(
 class Accounted:
     """What Slurm's accounting says of jobs, by their labels."""
 
+    submit_s: dict[str, float]
     begun_s: dict[str, float]
     ended_s: dict[str, float]
     energy_j: dict[str, float]
@@ -162,10 +170,10 @@ class Accounted:
     @classmethod
     def ask(cls, bed: Bed, labels: Mapping[str, BedJob]) -> Accounted:
         if not labels:
-            return cls({}, {}, {}, (), ())
+            return cls({}, {}, {}, {}, (), ())
         text = Commands(bed.environment, patience_s=60.0).run(
             "sacct", "-n", "-X", "-D", "-P", "-j", ",".join(labels), "-o",
-            "JobID,State,Start,End,ConsumedEnergyRaw")
+            "JobID,State,Submit,Start,End,ConsumedEnergyRaw")
         rows: dict[str, list[list[str]]] = {}
         for line in text.splitlines():
             cells = line.split("|")
@@ -175,10 +183,18 @@ class Accounted:
         return cls(
             {label: moment_s(row[2]) for label, row in done.items()},
             {label: moment_s(row[3]) for label, row in done.items()},
-            {label: float(row[4]) for label, row in done.items() if row[4].isdecimal()},
+            {label: moment_s(row[4]) for label, row in done.items()},
+            {label: float(row[5]) for label, row in done.items() if row[5].isdecimal()},
             tuple(label for label in labels if label not in done),
             tuple(label for label, lives in rows.items() if len(lives) > 1),
         )
+
+    def jobs(self, labels: Mapping[str, BedJob], begin_s: float) -> tuple[SeenJob, ...]:
+        """Those that completed, in the order of their numbers."""
+        found = [SeenJob(job.number, self.submit_s[label] - begin_s, self.begun_s[label] - begin_s,
+                         self.ended_s[label] - begin_s)
+                 for label, job in labels.items() if label in self.begun_s]
+        return tuple(sorted(found, key=lambda job: job.number))
 
     def energy_error(self, truth_j: Mapping[str, float]) -> float:
         """The largest difference relative to the truth; NaN where nothing was counted."""
