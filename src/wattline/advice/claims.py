@@ -189,6 +189,15 @@ def learn_claims(store: str, *, ledger: str = "", ended: Iterable[Ended] | None 
 
     Without `ledger` that of the same store is meant; `ended` are jobs from elsewhere. Only
     completed jobs count, each once, however often they are read.
+
+    >>> import tempfile
+    >>> import wattline as wl
+    >>> from wattline.physics.claims.learning import Ended
+    >>> store = f"sqlite:///{tempfile.mkdtemp()}/claims.db"
+    >>> job = Ended("4711", "lulesh", "xeon", nodes=2, time_s=60.0, energy_j=30e3,
+    ...             state="COMPLETED")
+    >>> [wl.learn_claims(store, ended=[job]).already_counted for _ in range(2)]
+    [0, 1]
     """
     source = ledger or store
     if ended is None:
