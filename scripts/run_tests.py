@@ -1,4 +1,4 @@
-"""All tests in one go: style, types, then pytest twice on every core.
+"""All tests in one go: style, types, then pytest twice on every core, then against a real Slurm.
 
 Most tests are about what is decided, not about compiling it: they run as plain Python, where
 nothing has to be compiled and an index outside of its array raises. Then those run that are marked
@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 
 
+SLURM = "tests/slurm"
 NO_TESTS = 5
 """What pytest says where no test was chosen."""
 
@@ -34,7 +35,7 @@ def run(*command: str, allowed: int = 0, **environment: str) -> None:
 
 def main() -> None:
     workers = ("-n", str(os.cpu_count() or 2))
-    plain = ("pytest", *workers, "-m", "not compiled")
+    plain = ("pytest", *workers, "-m", "not compiled", f"--ignore={SLURM}")
     if sys.argv[1:] == ["--coverage"]:
         run(*plain, "--cov=wattline", "--cov-report=", WATTLINE_PLAIN="1")
         run("coverage", "report", "--format=total")
@@ -46,8 +47,10 @@ def main() -> None:
     some = tuple(sys.argv[1:])
     allowed = NO_TESTS if some else 0
     run(*plain, *some, allowed=allowed, WATTLINE_PLAIN="1")
-    compiled = ("pytest", *workers, "-m", "compiled or both_ways")
+    compiled = ("pytest", *workers, "-m", "compiled or both_ways", f"--ignore={SLURM}")
     run(*compiled, *some, allowed=allowed, WATTLINE_PLAIN="")
+    if not some:  # one after the other, with the machine to themselves: they look at real clocks
+        run("pytest", SLURM, "-rs", WATTLINE_PLAIN="1")
 
 
 if __name__ == "__main__":

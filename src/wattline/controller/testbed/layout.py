@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -132,7 +133,8 @@ def lay_out(
 
 def _free_ports(count: int) -> int:
     """The first of so many ports in a row of which the daemons' own are free."""
-    first = FIRST_PORT
+    # Beds that are made at the same time begin to look at different places.
+    first = FIRST_PORT + os.getpid() % 200 * 100
     while first + count < LAST_PORT:
         taken = [port for port in (*range(first, first + 12), first + count - 1)
                  if not _is_free(port)]
