@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -10,9 +12,11 @@ import numpy as np
 import pytest
 
 from tests.slurm.bedside import runs, slurm, submit, until
+from wattline.controller.configuration import read_configuration
 from wattline.controller.controller import Controller
+from wattline.controller.serving import serving
 from wattline.controller.testbed.layout import Bed
-from wattline.controller.testbed.running import longest_above, run_workload
+from wattline.controller.testbed.running import longest_above, replays, run_workload
 from wattline.controller.testbed.simulated import beside_simulation
 from wattline.controller.testbed.workload import BedJob, jobs_of
 from wattline.controller.watching import Watcher, watts_of_licences
@@ -133,3 +137,42 @@ def test_the_longest_time_above_a_cap() -> None:
     assert longest_above(curve, 10.0) == 3.0
     assert longest_above([*curve, (17.0, 20.0)], 10.0) == 10.0
     assert longest_above([], 10.0) == 0.0
+
+
+SITE = """nodes = "n[0001-0006]"
+node_idle_w = 90
+node_active_w = 300
+cap = 1300
+slurm_conf = "{bed}/etc/slurm.conf"
+folder = "controller"
+"""
+
+
+def command(site: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "wattline", "controller", "--config", str(site),
+                           *options], capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_the_command_says_what_it_would_do_and_does_it_with_act(bed: Bed, tmp_path: Path) -> None:
+    site = tmp_path / "site.toml"
+    site.write_text(SITE.format(bed=bed.folder))
+    label = submit(bed, 20, 250, "-H", "-N", "2", "-t", "1", "-L", "watts:500")
+    dry = command(site, "--cycles", "1")
+    assert f"would start {label} on n0001,n0002" in dry.stdout
+    assert "nothing is started" in dry.stderr
+    done = command(site, "--act", "--cycles", "2", "--json")
+    assert done.returncode == 0, done.stderr
+    until(lambda: runs(bed, label))
+    journals = sorted((tmp_path / "controller").glob("*.journal"))
+    assert len(journals) == 2
+    assert replays(journals[-1])
+
+
+def test_a_second_controller_of_a_folder_is_refused(bed: Bed, tmp_path: Path) -> None:
+    site = tmp_path / "site.toml"
+    site.write_text(SITE.format(bed=bed.folder))
+    with serving(read_configuration(site), act=False):
+        second = command(site, "--cycles", "1")
+    assert second.returncode == 1
+    assert "another controller holds" in second.stderr
+    assert second.stderr.count("\n") <= 2

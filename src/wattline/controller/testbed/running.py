@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from wattline.controller.controller import Controller
+from wattline.controller.serving import synced
 from wattline.controller.testbed.layout import Bed
 from wattline.controller.testbed.workload import BedJob, Submitter
 from wattline.controller.watching import Watcher, watts_of_licences
@@ -74,16 +74,6 @@ class BedRun:
                         "power_w": [watts for _, watts in self.power_w]}}
 
 
-def synced(file: IO[str]) -> Callable[[str], None]:
-    """A writer whose lines are on disk when it returns: the journal comes before the act."""
-    def write(line: str) -> None:
-        file.write(line)
-        file.flush()
-        os.fsync(file.fileno())
-
-    return write
-
-
 def run_workload(
     bed: Bed, jobs: Sequence[BedJob], open_books: Callable[[float, Callable[[str], None]], Any], *,
     cap_w: float, say: Callable[[float], None] = lambda _: None,
@@ -97,7 +87,7 @@ def run_workload(
     submitter = Submitter(bed, list(jobs))
     with journal.open("w", encoding="utf-8") as file:
         begin_s = time.time()
-        books = open_books(begin_s, synced(file))
+        books = open_books(begin_s, lambda line: synced(file, line))
         controller = Controller(books, slurm, Watcher(bed.names, watts=watts_of_licences()),
                                 act=True)
         submitter.start()
