@@ -29,7 +29,8 @@ def test_a_site_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("change", "reason"), [
     (("cap = \"1.2kW\"", ""), "cap"), (("cap = \"1.2kW\"", "cap = 0"), "cap"),
     (("300", "80"), "below node_idle_w"), (("cn1-cpu-01", "cn1-gpu-01"), "named twice"),
-    (("cn1-cpu-01", "cn1-[x"), "nodes"), (("node_idle_w", "node_idle"), "node_idle_w"), (("= 300", "= "), "TOML")])
+    (("cn1-cpu-01", "cn1-[x"), "nodes"), (("node_idle_w", "node_idle"), "node_idle_w"),
+    (("= 300", "= "), "TOML")])
 def test_a_wrong_file_is_refused_in_one_line(tmp_path: Path, change, reason: str) -> None:
     file = tmp_path / "site.toml"
     file.write_text(GOOD.replace(*change))
