@@ -11,6 +11,7 @@ from wattline.books.decision import Decision, refusal
 from wattline.books.keeping import set_level, set_speed
 from wattline.books.power_states import power_up
 from wattline.books.room import make_room
+from wattline.books.timers import NODES_AGAIN, NODES_OFF, push_timer
 from wattline.model.errors import InputError
 from wattline.policies.contract import (
     Composition,
@@ -55,13 +56,25 @@ def under(books: Books, policy: Composition) -> Books:
         occupied(state, other.policy.placement, int(row))
     _order_anew(other)
     _run_in_full(other, books.policy)
-    off = int(state.clock[0].off)
-    if off > 0:  # the next policy may not know how to switch them on
-        batch = power_up(state, other.record, off)
-        other.untold.append(Decision("up", None, float(off), 0.0, switched(state, batch, off)))
+    _switch_on(other)
     period_s = cycle_s(state, other.policy.regulation)
     other.record.meter[0].next_cycle_s = other.now_s if period_s < np.inf else np.inf
     return other
+
+
+def _switch_on(books: Books) -> None:
+    """Units that are off boot, those on the way there will: the next policy may not know how."""
+    state, record = books.state, books.record
+    off = int(state.clock[0].off)
+    if off > 0:
+        batch = power_up(state, record, off)
+        books.untold.append(Decision("up", None, float(off), 0.0, switched(state, batch, off)))
+    timers = state.timers[: record.meter[0].timers]
+    for timer in timers[timers.kind == NODES_OFF].copy():
+        batch = int(timer.arg)
+        units = int((state.nodes.power == batch).sum()) if state.nodes.size else batch
+        push_timer(state, record.meter[0].timers, float(timer.time_s), NODES_AGAIN, units)
+        record.meter[0].timers += 1
 
 
 def _order_anew(books: Books) -> None:
