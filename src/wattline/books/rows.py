@@ -107,12 +107,16 @@ def _renamed(held: Any, room: int, new: IntArray) -> Any:
 
 
 def _renamed_timers(state: State, record: Record, new: IntArray, room: int) -> Any:
-    """Timers name jobs by row where they are about one; of jobs that are over they say nothing."""
+    """Timers name jobs by row where they are about one; of jobs that are gone there are none."""
     count = int(record.meter[0].timers)
     timers = _moved(state.timers[:count], max(room, 2 * count))
     set_ones = timers[:count]
     about_jobs = np.isin(set_ones.kind, (ELIGIBLE, WAKE)) & (set_ones.arg >= 0)
     set_ones.arg[about_jobs] = new[set_ones.arg[about_jobs]]
+    left = set_ones[(set_ones.kind != ELIGIBLE) | (set_ones.arg >= 0)]
+    left = left[np.lexsort((left.arg, left.kind, left.time_s))]  # in order they are a heap, too
+    timers[: len(left)] = left
+    record.meter[0].timers = len(left)
     return timers
 
 
