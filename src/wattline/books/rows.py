@@ -13,7 +13,7 @@ from wattline.books.record import ANSWER, Record, make_record
 from wattline.books.roll import OVER
 from wattline.books.timers import ELIGIBLE, WAKE
 from wattline.model.jobs import IntArray
-from wattline.policies.state import BLOCK, State, rooms
+from wattline.policies.state import BLOCK, REFUSED, State, rooms
 from wattline.policies.state_records import ActionRecord
 
 LEAST_ROWS = 1024
@@ -23,10 +23,13 @@ ROOM = 4
 keep the size of a peak."""
 
 
-def kept_rows(state: State, count: int) -> IntArray:
-    """The rows of jobs that are not over, and of those that somebody still waits for."""
+def kept_rows(state: State, count: int, refused: bool) -> IntArray:
+    """The rows of jobs that are not over, and of those that somebody still waits for.
+
+    Jobs that were refused count as over where `refused` says so.
+    """
     live, jobs = state.live[:count], state.jobs[:count]
-    needed = ~np.isin(live.state, OVER)
+    needed = ~np.isin(live.state, OVER) | ((live.state == REFUSED) & (not refused))
     waited_for = jobs.after[needed & (jobs.after >= 0)]
     needed[waited_for] = True
     return np.flatnonzero(needed).astype(np.int64)
