@@ -55,6 +55,10 @@ def start_elsewhere(
     if live.state == REFUSED:  # whoever started it knows better; it is not over
         record.meter[0].done -= 1
     leave_waiting(st, job)
+    lent = max(live.units - clock.free, 0)  # it runs in a reservation, which waits for its end
+    clock.free += lent
+    clock.reserved -= lent
+    clock.owed += lent
     live.idle_w = live.units * clock.idle_w
     if st.nodes.size > 0:
         for index in range(nodes):
