@@ -126,10 +126,17 @@ def cancel(st: State, record: Record, policy: Composition, job: int) -> None:
 
 @kernel_part
 def change_request(st: State, policy: Composition, job: int, requested_s: float) -> None:
-    """A job asks for another time; a running one counts it from its start."""
+    """A job asks for another time; a running one counts it from its start.
+
+    Where a claim or a configuration said when a running job ends, that stays: the request did not.
+    """
     clock = st.clock[0]
     live = st.live[job]
+    resumed = live.resumed_j > 0.0  # then what is left of its request is noted, and no claim
     if live.state == RUNNING:
+        if live.requested_s != st.jobs[job].requested_s and not resumed:
+            st.jobs[job].requested_s = requested_s
+            return
         bring_up_to_date(st, job)
         remove_release(st, live.expected_s, job)
         live.expected_s += (requested_s - st.jobs[job].requested_s) / live.rate

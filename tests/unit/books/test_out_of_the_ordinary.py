@@ -180,6 +180,7 @@ def test_what_of_a_scenario_lies_ahead_is_said() -> None:
     ({"start_s": float("nan")}, "start_s"), ({"start_s": 1e300}, "start_s"),
     ({"start_s": "x"}, "start_s"), ({"cap": "80%", "power": "block"}, "take watts"),
     ({"cap": 0.8, "power": "block"}, "take watts"),
+    ({"cap": -5, "power": "block"}, "must be a positive number of watts"),
 ])
 def test_books_that_cannot_begin_are_refused(given, said: str) -> None:
     with pytest.raises(InputError, match=said):
