@@ -45,7 +45,7 @@ from wattline.policies.control import nodes_of
 from wattline.policies.order.wfp import Wfp
 from wattline.policies.placement.bounded_setup import bounded
 from wattline.policies.placement.first_fit import FirstFit
-from wattline.policies.state import BEGUN, NODE_OFF, OVER, QUEUED, RUNNING
+from wattline.policies.state import ASIDE, BEGUN, NODE_OFF, OVER, QUEUED, RUNNING
 
 UNITS = 12
 HUGE = 10**400
@@ -102,14 +102,24 @@ POLICIES: dict[str, Any] = {
 }
 
 
-NEXT = {"easy": "wait", "wait": "adaptive", "adaptive": "conservative-block",
-        "shut-nodes": "wfp-dvfs-nodes", "wfp-dvfs-nodes": "bounded", "reserved": "easy"}
-"""Which policy takes over in the last quarter."""
+TAKING_OVER = (("easy", "conservative-block", "wait", "adaptive", "reserved"),
+               ("wfp-dvfs-nodes", "bounded", "shut-nodes"))
+"""Of each of these, another takes over in the last quarter: not the same one with every seed."""
+LIVELY = (*TAKING_OVER[0], "wfp-dvfs-nodes", "shut-nodes", "energy-share", "network")
+"""Under these whatever fits starts: no bound, budget, class of node or target holds it back."""
 
 
-def next_policy(name: str) -> Under:
-    found: Under = POLICIES[NEXT[name]]()
-    return found
+def next_name(name: str, seed: int) -> str | None:
+    for group in TAKING_OVER:
+        if name in group:
+            others = [other for other in group if other != name]
+            return others[seed % len(others)]
+    return None
+
+
+def next_policy(name: str, seed: int) -> Composition:
+    found: Under = POLICIES[next_name(name, seed)]()
+    return found.policy
 
 
 def stream(
@@ -230,6 +240,28 @@ def wrong(books: Books) -> list[str]:
     return found
 
 
+def stuck(books: Books) -> list[str]:
+    """Jobs that wait for ever: with watts for all, whoever fits on nodes in order has to start.
+
+    Whatever runs is ended again and again until nothing does and no timer is left.
+    """
+    events: list[Any] = [CapChanged(), Measured(0.0)]
+    for _ in range(2000):
+        running = books.state.running[: books.state.clock[0].running]
+        if not len(running) and not events and books.next_s() == np.inf:
+            break
+        ends = [Ended(books.roll.key(int(row))) for row in running]
+        wait_s = 1.0 if len(running) or events else max(books.next_s() - books.now_s, 0.0)
+        books.step(books.now_s + wait_s, [*ends, *events])
+        events = []
+    else:
+        return ["there is no end of it"]
+    clock, live = books.state.clock[0], books.state.live[: len(books.roll)]
+    left = clock.units - clock.down - clock.down_owed - clock.reserved
+    waiting = np.flatnonzero(np.isin(live.state, (QUEUED, ASIDE)) & (live.units <= left))
+    return [f"job {books.roll.key(int(row))} waits for ever" for row in waiting]
+
+
 def hostile(name: str, seeds: int, steps: int) -> dict[str, Any]:
     """What went wrong, and how many events were taken and refused."""
     problems: list[str] = []
@@ -238,27 +270,37 @@ def hostile(name: str, seeds: int, steps: int) -> dict[str, Any]:
     for seed in range(seeds):
         random = np.random.default_rng(seed)
         under = POLICIES[name]()
-        books = under.open()
+        books, unsaved = under.open(), None
         lines: list[str] = []
         books.keep_journal(JournalWriter(lines.append))
         for step in range(steps):
             time_s, events = stream(random, books.now_s, books, under)
-            decisions += len(books.step(time_s, events))
+            decided = books.step(time_s, events)
+            decisions += len(decided)
+            if unsaved is not None and unsaved.step(time_s, events) != decided:
+                problems.append(f"seed {seed}, step {step}: saved books decide otherwise")
             taken += len(events) - len(books.refused)
             refused += len(books.refused)
             reasons |= {each.reason.split("'")[0] for each in books.refused}
             problems += [f"seed {seed}, step {step}: {each}" for each in wrong(books)]
-            if step == 3 * steps // 4 and name in NEXT:
-                books = books.with_policy(next_policy(name).policy)
+            if step == 3 * steps // 4 and next_name(name, seed):
+                books = books.with_policy(next_policy(name, seed))
+                unsaved = unsaved.with_policy(next_policy(name, seed))
             if step == steps // 2:
                 again = POLICIES[name]()
+                unsaved = books.copy()
                 loaded = Books.load(books.save(), again.machine, again.policy, again.terms)
                 loaded.journal, books = books.journal, loaded
             if problems:
                 return {"problems": problems[:3]}
         told = read_journal("".join(lines), "journal").entries()
-        repeated = replay(POLICIES[name]().open(), told, lambda said: next_policy(name).policy)
+        repeated = replay(POLICIES[name]().open(), told,
+                          lambda said, seed=seed: next_policy(name, seed))
         if not repeated.equal:
             return {"problems": [f"seed {seed}: the journal replays otherwise: {repeated}"]}
+        if (next_name(name, seed) or name) in LIVELY:
+            problems += [f"seed {seed}: {each}" for each in stuck(books)]
+        if problems:
+            return {"problems": problems[:3]}
     return {"problems": [], "taken": taken, "refused": refused, "decisions": decisions,
             "reasons": sorted(reasons)}

@@ -16,8 +16,9 @@ def plain():
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_books_stay_consistent_under_any_events(plain: PlainProcess, name: str) -> None:
-    """Units, queue, power and nodes add up after every step, loading goes on from there, and the
-    journal that they wrote replays to the same decisions."""
+    """Units, queue, power and nodes add up after every step, loading goes on from there as without
+    it, the journal that they wrote replays to the same decisions, and no job is left that could
+    start."""
     found = plain.call("tests.property.hostile_events", "hostile", name, 12, 40)
     assert found["problems"] == []
     assert found["taken"] > 500

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from wattline.books.log import NO_JOB, RESERVATION, SUBMIT, WAKE, log_event
-from wattline.books.power_states import nodes_off, nodes_on
+from wattline.books.power_states import nodes_again, nodes_off, nodes_on
 from wattline.books.record import Record
 from wattline.books.reserving import begin_window, end_window, pay_windows
 from wattline.books.timers import (
     ELIGIBLE,
+    NODES_AGAIN,
     NODES_OFF,
     NODES_ON,
     WINDOW_END,
@@ -107,6 +108,8 @@ def _go_off(st: State, record: Record, policy: Composition, kind: int, arg: int)
         nodes_off(st, record, arg)
     elif kind == NODES_ON:
         nodes_on(st, record, arg)
+    elif kind == NODES_AGAIN:
+        nodes_again(st, record, arg)
     elif kind == ELIGIBLE:
         if st.live[arg].state == HELD:
             enqueue(st, policy, arg)

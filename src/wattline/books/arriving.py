@@ -55,6 +55,10 @@ def start_elsewhere(
     if live.state == REFUSED:  # whoever started it knows better; it is not over
         record.meter[0].done -= 1
     leave_waiting(st, job)
+    lent = max(live.units - clock.free, 0)  # it runs in a reservation, which waits for its end
+    clock.free += lent
+    clock.reserved -= lent
+    clock.owed += lent
     live.idle_w = live.units * clock.idle_w
     if st.nodes.size > 0:
         for index in range(nodes):
@@ -122,10 +126,17 @@ def cancel(st: State, record: Record, policy: Composition, job: int) -> None:
 
 @kernel_part
 def change_request(st: State, policy: Composition, job: int, requested_s: float) -> None:
-    """A job asks for another time; a running one counts it from its start."""
+    """A job asks for another time; a running one counts it from its start.
+
+    Where a claim or a configuration said when a running job ends, that stays: the request did not.
+    """
     clock = st.clock[0]
     live = st.live[job]
+    resumed = live.resumed_j > 0.0  # then what is left of its request is noted, and no claim
     if live.state == RUNNING:
+        if live.requested_s != st.jobs[job].requested_s and not resumed:
+            st.jobs[job].requested_s = requested_s
+            return
         bring_up_to_date(st, job)
         remove_release(st, live.expected_s, job)
         live.expected_s += (requested_s - st.jobs[job].requested_s) / live.rate

@@ -229,14 +229,15 @@ class Books:
         other.reservations = dict(self.reservations)
         return other
 
-    def compact(self) -> None:
+    def compact(self, refused: bool = False) -> None:
         """Forget jobs that are over; the others keep their order, which decides ties.
 
+        Those that the policy refused only where `refused` says so: somebody may start them still.
         Not where rows mean something elsewhere: to a log that grows on, or to a simulated world.
         """
         if self.keeps_log or not isinstance(self.world, RealWorld):
             return
-        kept = kept_rows(self.state, len(self.roll))
+        kept = kept_rows(self.state, len(self.roll), refused)
         if len(kept) == len(self.roll):
             return
         self.roll.remember(self.state)
@@ -253,7 +254,7 @@ class Books:
         done = int(self.record.meter[0].done)
         others = len(self.roll) - (done - self.forgotten)
         if done - self.done_then > max(OVER_FROM, OVER_RATIO * others):
-            self.compact()
+            self.compact(refused=True)
             self.roll.forget_names()
             self.done_then = done
 

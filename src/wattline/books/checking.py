@@ -41,6 +41,7 @@ from wattline.books.possible import (
     no_reservation,
     shown,
 )
+from wattline.books.unit_counts import Units
 from wattline.model.errors import InputError
 from wattline.policies.control import nodes_of
 from wattline.policies.memory import memories
@@ -67,11 +68,12 @@ class Checker:
         self._coded: list[Coded] = []
         self._new_state: dict[int, int] = {}
         self._arriving: dict[Key, Submitted] = {}
-        self._free = int(books.state.clock[0].free)
-        self._taken: set[int] = set()
-        self._owed = int(books.state.clock[0].down_owed)
-        self._out = int(books.state.clock[0].down) + self._owed
-        self._freed: set[int] = set()
+        self._units = Units.of(books.state)
+        self._starts: list[Started] = []
+        self._moves: dict[int, str] = {}
+        """Starts on other nodes than those asked for, by their events, and why one cannot be."""
+        clock = books.state.clock[0]
+        self._out = int(clock.down) + int(clock.down_owed)
         self._broken = set(np.flatnonzero(books.state.node_down).tolist())
         self._removed: set[int] = set()
         self.possible = True
@@ -92,6 +94,7 @@ class Checker:
                 self.refused.append(Refused(event, reason))
             else:
                 known.append(event)
+        self._starts = [event for event in known if isinstance(event, Started)]
         for event in sorted(known, key=self._place):
             if self._arriving and not isinstance(event, Submitted):
                 self._admit()
@@ -151,15 +154,14 @@ class Checker:
 
     def _give_back(self, row: int) -> None:
         """What a job leaves: units that are out of order are not free."""
-        units = int(self.books.state.live[row].units)
-        nodes = set(nodes_of(self.books.state, row))
-        lost = len([node for node in nodes if self.books.state.node_down[node]]) if nodes else min(
-            units, self._owed)
-        self._owed -= lost
-        self._free += units - lost
-        self._freed |= {node for node in nodes if not self.books.state.node_down[node]}
+        state = self.books.state
+        self._units.give_back(int(state.live[row].units), nodes_of(state, row))
 
     def _started(self, event: Started) -> str:
+        starts, self._starts = self._starts, []
+        self._move(starts)  # all of the step, before the first of them
+        if id(event) in self._moves:
+            return self._moves.pop(id(event))
         row, reason = self._known(event.job, RUNNING, QUEUED, ASIDE, HELD, REFUSED)
         if reason:
             return reason
@@ -169,44 +171,72 @@ class Checker:
         if self._new_state.get(row, int(live.state)) == RUNNING:
             if not live.unconfirmed or row in self._new_state:
                 return f"job '{event.job}' was said to run already"
-            if event.nodes and set(event.nodes) != set(nodes_of(self.books.state, row)):
-                return self._moved(event, row)
-            self._new_state[row] = RUNNING
-            self._add(code.CONFIRMED, row)
-            return ""
+            reason = self._nodes(event.nodes) if self.books.state.nodes.size else ""
+            if not reason:
+                self._new_state[row] = RUNNING
+                self._add(code.CONFIRMED, row)
+            return reason
         return self._started_elsewhere(event, row)
 
-    def _moved(self, event: Started, row: int) -> str:
-        """It runs on other nodes than those that were asked for: the books follow the machine."""
-        before = (self._free, self._owed, set(self._freed))
-        self._give_back(row)
-        taken_back = len(self._coded)
-        self._add(code.NOT_STARTED, row, 0.0)
-        reason = self._started_elsewhere(event, row)
-        if reason:
-            del self._coded[taken_back:]
-            self._free, self._owed, self._freed = before
-        return reason
+    def _move(self, events: list[Started]) -> None:
+        """Jobs run on other nodes than those that were asked for: the books follow the machine.
+
+        All of a step give their nodes back before any takes others: they may have changed places.
+        """
+        moving: dict[int, Started] = {}
+        for event in events:
+            row = self._moved_row(event)
+            if row >= 0:
+                moving.setdefault(row, event)
+        while moving:
+            before = self._units.copy()
+            coded = len(self._coded)
+            for row in moving:
+                self._give_back(row)
+                self._add(code.NOT_STARTED, row, 0.0)
+            reasons = {row: self._started_elsewhere(event, row) for row, event in moving.items()}
+            if not any(reasons.values()):
+                self._moves |= {id(event): "" for event in moving.values()}
+                return
+            self._units = before
+            del self._coded[coded:]
+            for row, reason in reasons.items():
+                self._new_state.pop(row, None)
+                if reason:
+                    self._moves[id(moving.pop(row))] = reason
+
+    def _moved_row(self, event: Started) -> int:
+        """The row of a job that was asked to start on other nodes than it is on, or -1."""
+        roll, state = self.books.roll, self.books.state
+        if event.job not in roll or not self._other_nodes(event, roll.row(event.job)):
+            return -1
+        row = roll.row(event.job)
+        asked = state.live[row].state == RUNNING and state.live[row].unconfirmed
+        return row if asked and row not in self._new_state else -1
+
+    def _other_nodes(self, event: Started, row: int) -> bool:
+        """Whether a start names nodes, and not those of the job."""
+        if not self.books.state.nodes.size or not isinstance(event.nodes, tuple | list):
+            return False
+        return bool(event.nodes) and sorted(map(str, event.nodes)) != sorted(
+            map(str, nodes_of(self.books.state, row)))
 
     def _started_elsewhere(self, event: Started, row: int) -> str:
         units = int(self.books.state.live[row].units)
-        if units > self._free:
-            return f"job '{event.job}' needs {units} units, {self._free} are free"
+        if units > self._units.most:
+            return f"job '{event.job}' needs {units} units, {self._units.most} are free"
         if self.books.state.nodes.size:
             reason = self._nodes(event.nodes)
             if reason:
                 return reason
             if len(event.nodes) != units:
                 return f"job '{event.job}' is on {len(event.nodes)} nodes and asked for {units}"
-            free = self.books.state.node_free
-            busy = [node for node in event.nodes if node in self._taken
-                    or not (free[node] or node in self._freed)]
+            busy = self._units.busy(event.nodes)
             if busy:
                 return f"node {busy[0]} is not free for job '{event.job}'"
-            self._taken |= set(event.nodes)
             for place, node in enumerate(sorted(event.nodes)):
                 self._add(code.NODE_OF, row, node, place)
-        self._free -= units
+        self._units.take(units, event.nodes)
         self._new_state[row] = RUNNING
         self._add(code.ELSEWHERE, row, len(event.nodes))
         return ""

@@ -12,6 +12,8 @@ from wattline.books.possible import MOST_FIGURE, no_event, no_job
 from wattline.model.errors import InputError
 from wattline.policies.control import Control
 
+NO_CAP = "none"
+"""A cap that is taken away: JSON has no infinity."""
 _KINDS = {kind.__name__.lower(): kind for kind in ORDER}
 
 
@@ -59,6 +61,8 @@ def _plain(value: Any) -> Any:
 def decision_values(decision: Decision) -> list[Any]:
     control = {field.name: getattr(decision.control, field.name) for field in fields(Control)
                if getattr(decision.control, field.name) != field.default}
+    if control.get("cap_w") == math.inf:
+        control["cap_w"] = NO_CAP
     return [decision.kind, decision.job, decision.rate, decision.power_w, _plain(control)]
 
 
@@ -67,6 +71,8 @@ def decision_from(values: Any) -> Decision:
         kind, job, rate, power_w, control = values
         given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
                                  for name, value in control.items()}
+        if given.get("cap_w") == NO_CAP:
+            given["cap_w"] = math.inf
         return Decision(str(kind), job, float(rate), float(power_w), Control(**given))
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
         raise InputError(f"{str(values)[:60]} is no decision ({error})") from None

@@ -15,7 +15,9 @@ from wattline.policies.contract import Composition, give_back, order_told, power
 from wattline.policies.releases import insert_release, remove_release, rescale_releases
 from wattline.policies.state import (
     ACT_DONE,
+    ACT_RESUME,
     ACT_SPEED,
+    ACT_START,
     DONE,
     PAUSED,
     PLAN_STALE,
@@ -266,6 +268,7 @@ def set_level(
 ) -> None:
     """All running jobs go on at the machine's new level."""
     clock = st.clock[0]
+    _begin_at(record, speed / clock.speed, power_factor / clock.power_factor)
     clock.speed = speed
     clock.power_factor = power_factor
     clock.level = level
@@ -284,6 +287,16 @@ def set_level(
     clock.examined = 0
     clock.replan = PLAN_STALE
     log_event(st, record, RATE, NO_JOB, speed)
+
+
+@kernel
+def _begin_at(record: Record, faster: float, more: float) -> None:
+    """Jobs that the same step starts begin at the level that it sets: what is said of them fits."""
+    for index in range(record.meter[0].decided):
+        kept = record.decided[index]
+        if kept.kind in (ACT_START, ACT_RESUME):
+            kept.value *= faster
+            kept.power_w *= more
 
 
 @kernel

@@ -50,6 +50,7 @@ def units_up(st: State, node: int, units: int) -> None:
 def pay_down(st: State) -> None:
     """Take free units out that are out of order."""
     clock = st.clock[0]
+    clock.replan = PLAN_STALE
     if st.nodes.size == 0:
         units = min(clock.free, clock.down_owed)
         _go_out(st, units, clock.idle_w)

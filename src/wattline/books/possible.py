@@ -38,7 +38,7 @@ def no_event(event: Any) -> str:
     if not hasattr(event, "job") or (isinstance(event, Measured) and event.job is None):
         return ""
     if not is_key(event.job):
-        return f"{shown(event.job)} names no job; a key is a whole number or a text"
+        return f"{shown(event.job)} names no job; a key is a whole number or a text, not empty"
     return ""
 
 
@@ -162,7 +162,9 @@ def is_number(value: Any) -> bool:
 
 def is_key(value: Any) -> bool:
     """Whether jobs can go by it: a text, or a whole number."""
-    return isinstance(value, str) or (isinstance(value, int) and is_number(value))
+    if isinstance(value, str):
+        return value != ""
+    return is_whole(value) and is_number(value)
 
 
 def shown(value: Any) -> str:

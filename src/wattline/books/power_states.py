@@ -12,7 +12,7 @@ from wattline.books.outages import pay_down
 from wattline.books.record import Record
 from wattline.books.timers import NODES_OFF, NODES_ON, push_timer
 from wattline.model.kernel import kernel
-from wattline.policies.state import NODE_BLOCK, NODE_OFF, PLAN_STALE, State
+from wattline.policies.state import ACT_UP, NODE_BLOCK, NODE_OFF, PLAN_STALE, State
 
 
 @kernel
@@ -77,6 +77,27 @@ def nodes_on(st: State, record: Record, arg: int) -> None:
     log_event(st, record, NODE, NO_JOB, float(units))
     if clock.down_owed > 0:
         pay_down(st)
+
+
+@kernel
+def nodes_again(st: State, record: Record, units: int) -> None:
+    """Units that were still shutting down when another policy took over boot again.
+
+    No decision asks for it, so that it is kept beside those that do.
+    """
+    units = min(units, st.clock[0].off)
+    if units <= 0:
+        return
+    batch = power_up(st, record, units)
+    meter = record.meter[0]
+    if record.decided.size > 0:
+        kept = record.decided[meter.decided]
+        kept.kind = ACT_UP
+        kept.job = batch
+        kept.value = float(units)
+        kept.power_w = 0.0
+        kept.cap_w = float("inf")
+        meter.decided += 1
 
 
 @kernel

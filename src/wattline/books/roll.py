@@ -188,7 +188,12 @@ def figures(jobs: Sequence[Submitted]) -> dict[str, Any]:
 
 
 def _own(job: Submitted) -> Submitted:
-    """The job with copies of what it says: whoever told it may go on with the same dictionary."""
+    """The job with copies of what it says: whoever told it may go on with the same dictionary.
+
+    Its key is a plain number where it is one of numpy's: decisions name it, and journals hold it.
+    """
+    if isinstance(job.job, np.integer):
+        job = replace(job, job=int(job.job))
     if not (job.names or job.codes or job.logged or job.gres):
         return job
     return replace(job, names=dict(job.names), codes=dict(job.codes), logged=dict(job.logged),

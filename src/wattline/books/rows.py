@@ -13,7 +13,7 @@ from wattline.books.record import ANSWER, Record, make_record
 from wattline.books.roll import OVER
 from wattline.books.timers import ELIGIBLE, WAKE
 from wattline.model.jobs import IntArray
-from wattline.policies.state import BLOCK, State, rooms
+from wattline.policies.state import BLOCK, REFUSED, State, rooms
 from wattline.policies.state_records import ActionRecord
 
 LEAST_ROWS = 1024
@@ -23,10 +23,13 @@ ROOM = 4
 keep the size of a peak."""
 
 
-def kept_rows(state: State, count: int) -> IntArray:
-    """The rows of jobs that are not over, and of those that somebody still waits for."""
+def kept_rows(state: State, count: int, refused: bool) -> IntArray:
+    """The rows of jobs that are not over, and of those that somebody still waits for.
+
+    Jobs that were refused count as over where `refused` says so.
+    """
     live, jobs = state.live[:count], state.jobs[:count]
-    needed = ~np.isin(live.state, OVER)
+    needed = ~np.isin(live.state, OVER) | ((live.state == REFUSED) & (not refused))
     waited_for = jobs.after[needed & (jobs.after >= 0)]
     needed[waited_for] = True
     return np.flatnonzero(needed).astype(np.int64)
@@ -107,12 +110,16 @@ def _renamed(held: Any, room: int, new: IntArray) -> Any:
 
 
 def _renamed_timers(state: State, record: Record, new: IntArray, room: int) -> Any:
-    """Timers name jobs by row where they are about one; of jobs that are over they say nothing."""
+    """Timers name jobs by row where they are about one; of jobs that are gone there are none."""
     count = int(record.meter[0].timers)
     timers = _moved(state.timers[:count], max(room, 2 * count))
     set_ones = timers[:count]
     about_jobs = np.isin(set_ones.kind, (ELIGIBLE, WAKE)) & (set_ones.arg >= 0)
     set_ones.arg[about_jobs] = new[set_ones.arg[about_jobs]]
+    left = set_ones[(set_ones.kind != ELIGIBLE) | (set_ones.arg >= 0)]
+    left = left[np.lexsort((left.arg, left.kind, left.time_s))]  # in order they are a heap, too
+    timers[: len(left)] = left
+    record.meter[0].timers = len(left)
     return timers
 
 

@@ -31,8 +31,8 @@ from wattline.policies.state import PAUSED, State
 
 EVENT = np.dtype([("kind", "i8"), ("job", "i8"), ("value", "f8"), ("more", "f8"), ("rest", "f8")])
 
-# Kinds of events, in the order in which they are applied; START_NODE and the others that name a
-# node come one per node.
+# Kinds of events, in the order in which they are applied; NODE_OF and, where nodes are chosen, DOWN
+# and UP come one per node.
 (ENDED, CONFIRMED, NODE_OF, ELSEWHERE, NOT_STARTED, DOWN, UP, UNRESERVED, RESERVED, CAP, MEASURED,
  MACHINE, PACED, COUNTED, SUBMITTED, CANCELLED, CHANGED) = constants(17)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from wattline.books.decision import Decision, refusal
 from wattline.books.keeping import set_level, set_speed
 from wattline.books.power_states import power_up
 from wattline.books.room import make_room
+from wattline.books.timers import NODES_AGAIN, NODES_OFF, push_timer
 from wattline.model.errors import InputError
 from wattline.policies.contract import (
     Composition,
@@ -55,13 +57,25 @@ def under(books: Books, policy: Composition) -> Books:
         occupied(state, other.policy.placement, int(row))
     _order_anew(other)
     _run_in_full(other, books.policy)
-    off = int(state.clock[0].off)
-    if off > 0:  # the next policy may not know how to switch them on
-        batch = power_up(state, other.record, off)
-        other.untold.append(Decision("up", None, float(off), 0.0, switched(state, batch, off)))
+    _switch_on(other)
     period_s = cycle_s(state, other.policy.regulation)
     other.record.meter[0].next_cycle_s = other.now_s if period_s < np.inf else np.inf
     return other
+
+
+def _switch_on(books: Books) -> None:
+    """Units that are off boot, those on the way there will: the next policy may not know how."""
+    state, record = books.state, books.record
+    off = int(state.clock[0].off)
+    if off > 0:
+        batch = power_up(state, record, off)
+        books.untold.append(Decision("up", None, float(off), 0.0, switched(state, batch, off)))
+    timers = state.timers[: record.meter[0].timers]
+    for timer in timers[timers.kind == NODES_OFF].copy():
+        batch = int(timer.arg)
+        units = int((state.nodes.power == batch).sum()) if state.nodes.size else batch
+        push_timer(state, record.meter[0].timers, float(timer.time_s), NODES_AGAIN, units)
+        record.meter[0].timers += 1
 
 
 def _order_anew(books: Books) -> None:
@@ -92,21 +106,23 @@ def _run_in_full(books: Books, before: Composition) -> None:
     if slowed and not steers_all(policy.admission):
         set_level(state, books.record, books.world, 1.0, 1.0, 0)
         clock.latency_s = 0.0
-        books.untold.append(Decision("level", None, 1.0, 1.0, Control()))
+        books.untold.append(Decision("level", None, 1.0, 1.0, Control(frequency_share=1.0)))
     levels = job_levels(policy.admission)
     levels_stay = levels is not None and levels.same(job_levels(before.admission))
     caps_stay = regulates(policy.regulation)
     for row in state.running[: clock.running].copy():
         live = state.live[row]
-        slowed = live.slowdown != 1.0 or live.dynamic != 1.0
-        if (slowed and not levels_stay) or (live.cap_w < np.inf and not caps_stay):
-            _speed_up(books, row)
+        slowed = (live.slowdown != 1.0 or live.dynamic != 1.0) and not levels_stay
+        capped = live.cap_w < np.inf and not caps_stay
         if not levels_stay:
             live.level = -1 if levels is None else levels.full
+        if slowed or capped:
+            _speed_up(books, row)
+            _say_full(books, row, slowed, capped)
 
 
 def _speed_up(books: Books, row: Any) -> None:
-    """A running job goes on at full speed and power, and the next step says so."""
+    """A running job goes on at full speed and power."""
     state, clock, live = books.state, books.state.clock[0], books.state.live[row]
     above_w = live.watts - live.idle_w
     rise_w = above_w / live.dynamic - above_w
@@ -117,8 +133,18 @@ def _speed_up(books: Books, row: Any) -> None:
     live.slowdown, live.dynamic = 1.0, 1.0
     rate = float(clock.speed / live.stretch)
     set_speed(state, books.record, books.world, books.policy, row, rate, power_w, np.inf)
-    books.untold.append(Decision("speed", books.roll.key(int(row)), rate, power_w,
-                                 control_of(books.policy, state, int(row))))
+
+
+def _say_full(books: Books, row: Any, slowed: bool, capped: bool) -> None:
+    """The next step says it, and what is to be undone: what is not named stays as it is."""
+    control = control_of(books.policy, books.state, int(row))
+    if slowed and control.frequency_hz is None and control.frequency_share is None:
+        control = replace(control, frequency_share=1.0)
+    if capped and control.cap_w is None:
+        control = replace(control, cap_w=np.inf)
+    live = books.state.live[row]
+    books.untold.append(Decision("speed", books.roll.key(int(row)), float(live.rate),
+                                 float(live.power_w), control))
 
 
 def _never_starts(state: State, policy: Composition, row: int) -> bool:

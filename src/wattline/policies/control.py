@@ -25,9 +25,10 @@ class Control:
     """Which ones, where nodes are chosen: of a job, or of those that are switched off or on."""
     frequency_hz: float | None = None
     frequency_share: float | None = None
-    """The same relative to the highest frequency, where a policy knows no hertz."""
+    """The same relative to the highest frequency, where a policy knows no hertz; 1: full speed,
+    whatever was set before."""
     cap_w: float | None = None
-    """Of a node, or of what the axis caps in it."""
+    """Of a node, or of what the axis caps in it; infinite: the cap is taken away."""
     node_caps_w: tuple[float, ...] = ()
     """The cap of each of `nodes`, where they differ; `cap_w` is then their mean."""
     cores: int | None = None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from wattline.model.kernel import kernel
-from wattline.policies.state import BLOCK, State
+from wattline.policies.in_order import units_in_order
+from wattline.policies.state import BEGUN, BLOCK, State
 
 INFINITY = float("inf")
 
@@ -12,22 +13,38 @@ INFINITY = float("inf")
 def plan_running(st: State) -> None:
     """The plan as running jobs and reservation windows make it, before any queued job.
 
-    Units of overdue jobs are expected back at any moment: the plan counts them as free.
+    Units of overdue jobs are expected back at any moment: the plan counts them as free. Units that
+    are out of order are not there, and those that are held do not come back: what ends first, or
+    the reservations of now, gives them up.
     """
     clock = st.clock[0]
     now_s = clock.now_s
     clock.step_first = 0
     clock.step_last = 1
     st.profile[0].time_s = -INFINITY
-    st.profile[0].free = clock.units - clock.off - clock.changing
+    st.profile[0].free = units_in_order(st) - clock.off - clock.changing
+    owed = clock.down_owed
     for place in range(clock.blocks):
         first = st.blocks[place].order * BLOCK
         for index in range(first, first + st.blocks[st.blocks[place].order].count):
-            add_to_profile(st, now_s, st.releases[index].expected_s, -st.releases[index].units)
+            expected_s = st.releases[index].expected_s
+            add_to_profile(st, now_s, expected_s, -st.releases[index].units)
+            if owed > 0:
+                owed -= _lose(st, max(expected_s, now_s), min(owed, st.releases[index].units))
     for window in range(st.windows.size):
         if st.windows[window].end_s > now_s:
             start_s = max(st.windows[window].start_s, now_s)
             add_to_profile(st, start_s, st.windows[window].end_s, -st.windows[window].units)
+            if owed > 0 and st.windows[window].stage == BEGUN:
+                end_s = st.windows[window].end_s
+                owed -= _lose(st, end_s, min(owed, st.windows[window].units))
+
+
+@kernel
+def _lose(st: State, from_s: float, units: int) -> int:
+    """Take units out of the plan for good; how many."""
+    add_to_profile(st, from_s, INFINITY, -units)
+    return units
 
 
 @kernel

@@ -54,7 +54,7 @@ def open_books(
     if not isinstance(start_s, (int, float)) or not abs(start_s) <= MOST_FIGURE:
         raise InputError(f"start_s is {start_s}, must be a number of seconds")
     given = found.scenario.power.cap
-    if str(given).endswith("%") or (isinstance(given, (int, float)) and given <= 1):
+    if str(given).endswith("%") or (isinstance(given, (int, float)) and 0 < given <= 1):
         raise InputError(f"cap: {given} of a peak that nobody knows yet; books take watts")
     ready = found.plan()
     if not isinstance(ready.policy, Composition):

@@ -154,3 +154,26 @@ def test_books_that_are_saved_know_the_same_names_as_others() -> None:
     assert asked == [["start", "y"]]
     assert refused == []
     assert max(known) < 30
+
+
+def test_a_job_that_is_forgotten_does_not_make_another_eligible() -> None:
+    """`x` was to wait until 1001 s and is withdrawn; the last row then is of a job that depends."""
+    found = in_plain(BOOKS + """
+    seen = []
+    for saved in (False, True):
+        books = opened()
+        books.step(0, [Submitted("x", 2, 10.0)])
+        books.step(1, [NotStarted("x", 1000.0)])
+        books.step(2, [Cancelled("x")])
+        if saved:
+            books.save()
+        room = len(books.state.jobs) - len(books.roll)
+        books.step(3, [Submitted("long", 1, 1e5), Submitted("after", 1, 50.0, after="long"),
+                       *(Submitted(number, 8, 1e5) for number in range(room - 3)),
+                       Submitted("last", 1, 50.0, after="long")])
+        books.step(4, [Started("long")])
+        full = len(books.roll) == len(books.state.jobs)
+        seen.append([full, told(books.step(1001, []))])
+    result = seen
+    """)
+    assert found == [[True, []], [True, []]]

@@ -180,6 +180,7 @@ def test_what_of_a_scenario_lies_ahead_is_said() -> None:
     ({"start_s": float("nan")}, "start_s"), ({"start_s": 1e300}, "start_s"),
     ({"start_s": "x"}, "start_s"), ({"cap": "80%", "power": "block"}, "take watts"),
     ({"cap": 0.8, "power": "block"}, "take watts"),
+    ({"cap": -5, "power": "block"}, "must be a positive number of watts"),
 ])
 def test_books_that_cannot_begin_are_refused(given, said: str) -> None:
     with pytest.raises(InputError, match=said):
@@ -302,3 +303,108 @@ def test_books_that_cannot_carry_on_stay_as_they_were() -> None:
     said, now_s, jobs = found
     assert "decide otherwise" in said
     assert (now_s, jobs) == (0.0, 1)
+
+
+CHOSEN = BOOKS + """
+    from tests.property.hostile_events import wrong
+    books = opened(compose(placement=FirstFit()), nodes=True)
+    def reasons():
+        return [each.reason for each in books.refused]
+"""
+
+
+def test_a_refused_job_is_known_to_saved_books_as_to_others() -> None:
+    found = in_plain(BOOKS + """
+    seen = []
+    for saved in (False, True):
+        books = opened(compose(admission=Block()), cap_w=1000.0, cap_w_max=1000.0)
+        books.step(0, [Submitted("a", 6, 60.0), Submitted("b", 1, 60.0)])
+        books.step(1, [Started("b")])
+        books.step(2, [Ended("b")])
+        if saved:
+            books = Books.load(books.save(), machine, compose(admission=Block()), books.terms)
+        seen.append([])
+        for now_s, event in ((5, Started("a")), (6, Submitted("a", 6, 60.0)), (9, Ended("a"))):
+            books.step(now_s, [event])
+            seen[-1].append([[each.reason for each in books.refused], books.power_w])
+    result = seen
+    """)
+    assert found[0][0] == [[], 6 * 300.0 + 2 * 90.0]
+    assert found[0][2] == [[], 8 * 90.0]
+    assert found[1] == found[0]
+
+
+def test_books_forget_refused_jobs_with_the_others() -> None:
+    found = in_plain(BOOKS + """
+    books = opened(compose(admission=Block()), cap_w=1000.0, cap_w_max=1000.0)
+    books.step(0, [Submitted(job, 6, 60.0) for job in range(5000)])
+    before = len(books.roll)
+    books.save()
+    kept = len(books.roll)
+    books.step(1, [Submitted("b", 1, 60.0)])
+    result = [before, kept, len(books.roll)]
+    """)
+    assert found == [5000, 5000, 1]
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_units_that_come_back_pay_for_older_failures_first(ends: bool) -> None:
+    """Two of eight nodes failed within a reservation that has all that is free."""
+    found = in_plain(CHOSEN + f"""
+    books.step(0, [Submitted("a", 4, 1000.0)])
+    books.step(1, [*([Started("a")] if {ends} else []), Reserved("r", 1.0, 500.0, units=4)])
+    books.step(2, [NodesDown(nodes=(4, 5))])
+    books.apply(3, [Submitted("b", 4, 100.0)])
+    events = [Ended("a"), Started("b", (0, 1, 2, 3))] if {ends} else [Started("a", (0, 1, 6, 7))]
+    books.step(4, events)
+    clock = books.state.clock[0]
+    result = [reasons(), [int(clock[name]) for name in ("free", "down", "reserved", "owed")],
+              wrong(books)]
+    """)
+    assert found == [[], [0, 2, 2, 2], []]
+
+
+def test_jobs_that_changed_places_are_where_they_are() -> None:
+    found = in_plain(CHOSEN + """
+    from wattline.policies.control import nodes_of
+    def where():
+        return {key: list(nodes_of(books.state, books.roll.row(key))) for key in "abc"}
+    books.step(0, [Submitted("a", 3, 100.0), Submitted("b", 3, 100.0), Submitted("c", 2, 100.0)])
+    books.step(1, [Started("a", (3, 4, 5)), Started("b", (0, 1, 7)), Started("c")])
+    first = [reasons(), where()]
+    books.step(2, [Started("a", (3, 4, 5)), Started("b", (0, 1, 2))])
+    result = [first, reasons(), where(), wrong(books)]
+    """)
+    (refused, before), again, after, wrong = found
+    assert refused == ["node 3 is not free for job 'a'", "node 7 is not free for job 'b'"]
+    assert before == {"a": [0, 1, 2], "b": [3, 4, 5], "c": [6, 7]}
+    assert again == []
+    assert after == {"a": [3, 4, 5], "b": [0, 1, 2], "c": [6, 7]}
+    assert wrong == []
+
+
+@pytest.mark.parametrize("chosen", [False, True])
+def test_a_job_that_runs_within_a_reservation_takes_its_units(chosen: bool) -> None:
+    """The reservation has them back when the job ends, and the machine when it is over."""
+    found = in_plain(CHOSEN + f"""
+    nodes = (0, 1, 2, 3) if {chosen} else ()
+    books = books if {chosen} else opened()
+    def units():
+        clock = books.state.clock[0]
+        return [int(clock.free), int(clock.reserved), int(clock.owed)]
+    books.step(0, [Reserved("r", 0.0, 1000.0, units=7)])
+    seen = [units()]
+    books.apply(1, [Submitted("own", 4, 100.0), Submitted("large", 6, 100.0)])
+    for now_s, events in ((2, [Started("own", nodes)]), (3, [Started("large", (4, 5, 6, 7, 0, 1))]),
+                          (4, [Ended("own")]), (1000, [])):
+        decided = told(books.step(now_s, events))
+        seen.append([reasons(), units(), wrong(books)])
+    result = [seen, decided]
+    """)
+    seen, decided = found
+    assert seen[0] == [1, 7, 0]
+    assert seen[1] == [[], [0, 4, 3], []]
+    assert seen[2] == [["job 'large' needs 6 units, 4 are free"], [0, 4, 3], []]
+    assert seen[3] == [[], [1, 7, 0], []]
+    assert seen[4][1:] == [[2, 0, 0], []]
+    assert decided == [["start", "large"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.support.choices import planned
 from tests.support.plain import in_plain
 from tests.support.plain_process import PlainProcess
@@ -114,3 +115,24 @@ def test_a_policy_that_takes_over_says_which_nodes_it_switches_on() -> None:
     dark, up, later = found
     assert up == [["up", len(dark), dark]]
     assert later == []
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_nodes_that_shut_down_while_another_policy_takes_over_boot_again(named: bool) -> None:
+    """They are on the way down until 30 s; then they boot, and `c` has room."""
+    found = in_plain(SWITCHING + f"""
+    books, *_ = shutting({named})
+    down = switched(books.step(0, wave))
+    books.step(1, [Started("a"), Started("b")])
+    axes = {{"placement": FirstFit()}} if {named} else {{}}
+    other = books.with_policy(compose(**axes))
+    kept = Books.load(other.save(), machine, compose(**axes), other.terms)
+    seen = []
+    for each in (other, kept.with_policy(compose(**axes))):
+        steps = [[each.next_s(), each.step(each.next_s(), [])] for _ in range(2)]
+        seen.append([steps[0][0], switched(steps[0][1]), steps[1][0], told(steps[1][1])])
+    result = [down, seen]
+    """)
+    [[_, units, nodes]], seen = found
+    assert seen[0] == [30.0, [["up", units, nodes]], 90.0, [["start", "c"]]]
+    assert seen[1] == seen[0]

@@ -182,3 +182,63 @@ def test_a_paused_job_may_end_or_be_withdrawn_and_is_not_resumed(event: str) -> 
     """)
     assert found
     assert all(each == [[], True, [], True] for each in found)
+
+
+UNDONE = LEVELS + """
+    from wattline.books.event_codes import decision_from, decision_values
+    import json
+    def undone(decisions):
+        texts = [json.dumps(decision_values(each), allow_nan=False) for each in decisions]
+        assert [decision_from(json.loads(text)) for text in texts] == list(decisions)
+        return [[each.kind, each.job, each.control.frequency_share, str(each.control.cap_w)]
+                for each in decisions if each.kind in ("level", "speed")]
+"""
+
+
+def test_what_is_undone_is_said_so_that_it_can_be_carried_out() -> None:
+    """A control that names nothing leaves a machine as slow as it is."""
+    found = in_plain(UNDONE + """
+    seen = []
+    for admission in (dvfs(), adaptive(machine)):
+        books = opened(compose(admission=admission), cap_w=1500.0, cap_w_max=3000.0)
+        books.step(0, [Submitted("a", 6, 100.0)])
+        loaded = Books.load(books.with_policy(compose(admission=Block())).save(), machine,
+                            compose(admission=Block()), books.terms)
+        seen.append(undone(loaded.step(10, [])))
+    result = seen
+    """)
+    assert found == [[["level", None, 1.0, "None"]], [["speed", "a", 1.0, "None"]]]
+
+
+def test_a_cap_of_a_contract_is_taken_away_by_a_policy_without_one() -> None:
+    found = in_plain(UNDONE + """
+    from tests.support import regulated as contract
+    books = Books.open(contract.MACHINE, contract.regulated("qoscap"))
+    for now_s in range(0, 40, 5):
+        jobs = [Submitted(f"{now_s}-{kind}", (1, 3)[kind], 200.0, work_s=100.0,
+                          application=("small", "large")[kind], codes={"application": kind})
+                for kind in (0, 1)] if now_s < 20 else []
+        asked = books.step(float(now_s), jobs)
+        books.apply(float(now_s), [Started(each.job) for each in asked if each.kind == "start"])
+    capped = sum(books.state.live.cap_w[: len(books.roll)] < np.inf)
+    result = [int(capped), undone(books.with_policy(compose()).step(40.0, []))]
+    """)
+    capped, said = found
+    assert capped == len(said) > 0
+    assert all(each[0] == "speed" and each[2:] == [None, "inf"] for each in said)
+
+
+def test_a_start_and_the_level_of_the_same_step_belong_together() -> None:
+    """Six nodes at full speed would be 1,800 W of a cap of 1,500 W: the job begins slower."""
+    found = in_plain(LEVELS + """
+    admission = dvfs()._replace(share=np.array([0.7, 1.0]))
+    books = opened(compose(admission=admission), cap_w=1500.0, cap_w_max=3000.0)
+    decided = books.step(0, [Submitted("a", 6, 100.0)])
+    live = books.state.live[0]
+    result = [shown(decided), [each.control.frequency_share for each in decided],
+              float(live.rate), float(live.power_w)]
+    """)
+    decided, shares, rate, power_w = found
+    assert decided == [["start", "a", 0.5, 1080.0], ["level", None, 0.5, 0.6]]
+    assert shares == [0.7, 0.7]
+    assert (rate, power_w) == (0.5, 1080.0)

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from tests.support.plain import in_plain
 from tests.support.workloads import compose
+from tests.unit.books.test_told_books import BOOKS
 
 from wattline.books import Books, Submitted
 from wattline.books.event_codes import event_from, event_values
@@ -99,3 +101,49 @@ def test_what_no_job_has_is_refused_by_its_name() -> None:
         assert len(books.refused) == 1
         assert word in books.refused[0].reason
     assert len(books.roll) == 0
+
+
+def test_a_key_is_a_text_or_any_whole_number_and_not_empty() -> None:
+    """Decisions and journals name a job by a plain number, whoever counted it."""
+    found = in_plain(BOOKS + """
+    lines = []
+    books = opened()
+    books.keep_journal(JournalWriter(lines.append))
+    decided = books.step(0, [Submitted(np.int64(5), 1, 60.0), Submitted("", 1, 60.0),
+                             Submitted(True, 1, 60.0)])
+    refused = [each.reason for each in books.refused]
+    books.step(1, [Started(5), Submitted(np.int64(6), 1, 60.0, after=np.int64(5))])
+    after = told(books.step(2, [Ended(np.int64(5))]))
+    entries = list(read_journal("".join(lines), "journal").entries())
+    result = [told(decided), refused, after, [told(each.decisions) for each in entries],
+              len(books.save()) > 0]
+    """)
+    decided, refused, after, journal, saved = found
+    assert decided == [["start", 5]]
+    assert len(refused) == 2
+    assert "not empty" in refused[0]
+    assert after == [["start", 6]]
+    assert journal == [[["start", 5]], [], [["start", 6]]]
+    assert saved
+
+
+def test_a_change_of_the_request_leaves_the_end_that_a_claim_gave() -> None:
+    """Otherwise the job would be expected to have ended before it began."""
+    found = in_plain("""
+    from tests.support.choices import planned
+    from wattline.books import Books, Changed, Started, Submitted
+    ready = planned("configure.claims")
+    seen = []
+    for requested_s in (None, 100.0, 1000.0):
+        books = Books.open(ready.machine, ready.policy, ready.rules.terms, cap_w=3500.0,
+                           cap_w_max=3500.0)
+        books.step(0.0, [Submitted("a", 6, 500.0, application="EP.A", codes={"application": 0})])
+        books.step(0.0, [Started("a")])
+        if requested_s:
+            books.step(1.0, [Changed("a", requested_s)])
+        seen.append([[each.reason for each in books.refused],
+                     float(books.state.live[0].expected_s)])
+    result = seen
+    """)
+    assert found[0][1] > 0
+    assert found == [[[], found[0][1]]] * 3

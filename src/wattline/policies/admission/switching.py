@@ -15,6 +15,7 @@ from wattline.policies.admission.windows import (
     window_start_s,
     windows_known,
 )
+from wattline.policies.in_order import units_in_order, units_to_count_on
 from wattline.policies.starting import note
 from wattline.policies.state import ACT_DOWN, ACT_UP, State
 
@@ -49,7 +50,7 @@ def switch(st: State, admission: Any, cap_w: float, most_off: int) -> float:
     waiting = clock.queue_last - clock.queue_first
     over = not fits(clock.power_w, cap_w)
     saved_w = clock.idle_w - clock.off_w
-    on = clock.units - clock.off
+    on = units_in_order(st) - clock.off
     wanted = on
     if waiting > 0 or over:
         wanted = useful_units(st, admission, cap_w)
@@ -69,17 +70,23 @@ def switch(st: State, admission: Any, cap_w: float, most_off: int) -> float:
 def _for_first(st: State, admission: Any, wanted: int, cap_w: float) -> int:
     """Nothing runs and the first job waits: keep on what it needs, and off what it lacks watts for.
 
-    Jobs differ: one draws little on many units, one allows no level as low as the others do.
+    Jobs differ: one draws little on many units, one allows no level as low as the others do. One
+    that needs units that are out of order is passed over.
     """
     clock = st.clock[0]
-    job = st.queue[clock.queue_first].job
+    position = clock.queue_first
+    while st.queue[position].units > units_to_count_on(st):
+        position += 1
+        if position == clock.queue_last:
+            return wanted
+    job = st.queue[position].job
     units = st.live[job].units
     rise_w = rise_of(st, job) * admission.dynamic[lowest(admission, job)]
     saved_w = clock.idle_w - clock.off_w
     wanted = max(wanted, units)
     if clock.free > units and saved_w > 0.0 and not fits(rise_w, cap_w - clock.power_w):
         lacking = int((clock.power_w + rise_w - cap_w) / saved_w) + 1
-        wanted = min(wanted, max(clock.units - clock.off - lacking, units))
+        wanted = min(wanted, max(units_in_order(st) - clock.off - lacking, units))
     return int(wanted)
 
 
@@ -137,11 +144,12 @@ def _units_for_windows(
 def useful_units(st: State, admission: Any, cap_w: float) -> int:
     """How many units can be busy under the cap with all others off, at the lowest level in use."""
     clock = st.clock[0]
+    most = units_in_order(st)
     if cap_w == float("inf"):
-        return int(clock.units)
+        return most
     rise_w = (admission.node_w - clock.idle_w) * admission.dynamic[admission.least]
     busy_w = clock.idle_w + rise_w
     room_w = cap_w - clock.units * clock.off_w
     if busy_w <= clock.off_w:
-        return int(clock.units)
-    return int(min(max(room_w / (busy_w - clock.off_w), 0.0), float(clock.units)))
+        return most
+    return int(min(max(room_w / (busy_w - clock.off_w), 0.0), float(most)))

@@ -15,6 +15,9 @@ A job whose time has come, that has its units, and that placement still refuses 
 without watts) gets a new reservation at the next expected end, for other nodes must come back
 first; those behind it move up beside it. Where nothing runs it waits for any event.
 
+A job that needs more units than are in order has no planned start: it holds up nobody, and stands
+behind those that have one when the plan is made with what was repaired.
+
 The plan is in units and at the machine's speed. Where watts are short too, the first job whose time
 has come and that waits for watts gets a reservation of watts as EASY makes it: those behind it may
 start only if they end in time or take what is left beside it. A job that admission slows down holds

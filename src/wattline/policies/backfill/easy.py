@@ -241,10 +241,10 @@ def reserve(st: State, policy: Composition, job: int) -> None:
 @kernel
 def _reserve_units(st: State, need: int, unplaced: bool) -> None:
     clock = st.clock[0]
-    available = clock.free
+    available = clock.free - clock.down_owed  # what ends first gives up what is out of order
     shadow_s = float("inf")
     clock.extra_w = float("inf")
-    if available >= need and not unplaced:
+    if clock.free >= need and not unplaced:
         shadow_s = clock.now_s  # a head job that its configuration holds back
     for place in range(clock.blocks):
         block = st.blocks[place].order
@@ -271,12 +271,12 @@ def _reserve_units_and_watts(st: State, policy: Composition, job: int) -> None:
     clock = st.clock[0]
     need = st.live[job].units
     need_w = watts_of(st, policy.admission, job)
-    available = clock.free
+    available = clock.free - clock.down_owed
     shadow_s = float("inf")
     first_s = not_before_s(st, policy.admission, job)
     watts = watts_at(st, policy.admission, first_s)
     unplaced = st.live[job].unplaced_s == clock.now_s
-    if available >= need and watts >= need_w and not unplaced:
+    if clock.free >= need and watts >= need_w and not unplaced:
         shadow_s = first_s
     for place in range(clock.blocks):
         first = st.blocks[place].order * BLOCK

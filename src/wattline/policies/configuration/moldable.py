@@ -23,6 +23,7 @@ from wattline.policies.contract import (
     watts_available,
 )
 from wattline.policies.control import settings
+from wattline.policies.in_order import units_to_count_on
 from wattline.policies.state import State
 
 FIXED, NAIVE, ADAPTIVE = range(3)
@@ -65,7 +66,8 @@ def _configure(st: State, configuration: Moldable, policy: Composition, position
         return True
     offers = configuration.offers
     clock = st.clock[0]
-    row = _regular_row(st, configuration, job, clock.cap_w)
+    units = units_to_count_on(st)
+    row = _regular_row(st, configuration, job, clock.cap_w, units)
     starts = row >= 0
     if configuration.rule == ADAPTIVE:
         available_w = watts_available(st, policy.admission)
@@ -75,7 +77,7 @@ def _configure(st: State, configuration: Moldable, policy: Composition, position
             if starts:
                 row = now  # otherwise the fair configuration is what its reservation is for
     if row < 0:
-        row = _row_alone(st, configuration, job, clock.cap_w)
+        row = _row_alone(st, configuration, job, clock.cap_w, units)
     if row < 0:
         return False
     adopt(st, offers, position, row)
@@ -83,20 +85,19 @@ def _configure(st: State, configuration: Moldable, policy: Composition, position
 
 
 @kernel
-def _regular_row(st: State, configuration: Moldable, job: int, cap_w: float) -> int:
+def _regular_row(st: State, configuration: Moldable, job: int, cap_w: float, units: int) -> int:
     """What the rule gives a job under this cap when it need not hurry, or -1."""
     if configuration.rule == FIXED:
         return rung_row(st, configuration.offers, job, cap_w)
-    return fair_row(st, configuration.offers, job, cap_w)
+    return fair_row(st, configuration.offers, job, cap_w, units)
 
 
 @kernel
-def _row_alone(st: State, configuration: Moldable, job: int, cap_w: float) -> int:
-    """What the rule gives a job on an idle machine under this cap, or -1."""
-    row = _regular_row(st, configuration, job, cap_w)
+def _row_alone(st: State, configuration: Moldable, job: int, cap_w: float, units: int) -> int:
+    """What the rule gives a job on an idle machine with these units under this cap, or -1."""
+    row = _regular_row(st, configuration, job, cap_w, units)
     if row < 0 and configuration.rule == ADAPTIVE:
-        units = st.clock[0].units
-        available_w = cap_w - units * st.clock[0].idle_w
+        available_w = cap_w - st.clock[0].units * st.clock[0].idle_w
         row = row_within(st, configuration.offers, job, units, available_w,
                          configuration.threshold)
     return int(row)
@@ -105,7 +106,8 @@ def _row_alone(st: State, configuration: Moldable, job: int, cap_w: float) -> in
 @implement(never_configured, Moldable)
 @kernel
 def _never_configured(st: State, configuration: Moldable, job: int) -> bool:
-    return bool(_row_alone(st, configuration, job, st.clock[0].cap_w_max) < 0)
+    clock = st.clock[0]  # what is out of order will be repaired
+    return bool(_row_alone(st, configuration, job, clock.cap_w_max, clock.units) < 0)
 
 
 @implement(waits_for_cap, Moldable)
@@ -113,7 +115,8 @@ def _never_configured(st: State, configuration: Moldable, job: int) -> bool:
 def _waits_for_cap(st: State, configuration: Moldable, job: int) -> bool:
     if is_settled(st, job):
         return False
-    return bool(_row_alone(st, configuration, job, st.clock[0].cap_w) < 0)
+    units = units_to_count_on(st)
+    return bool(_row_alone(st, configuration, job, st.clock[0].cap_w, units) < 0)
 
 
 @implement(least_units, Moldable)
@@ -122,7 +125,7 @@ def _least_units(st: State, configuration: Moldable, job: int, units: int) -> in
     offers = configuration.offers
     if configuration.rule == ADAPTIVE:
         return int(offers.level_nodes[offers.first_level[offers.code[job]]])
-    row = _regular_row(st, configuration, job, st.clock[0].cap_w)
+    row = _regular_row(st, configuration, job, st.clock[0].cap_w, units_to_count_on(st))
     return int(st.live[job].units if row < 0 else offers.row_nodes[row])
 
 

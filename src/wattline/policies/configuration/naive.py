@@ -17,7 +17,7 @@ def fair_bound_w(st: State, offers: Any, job: int, cap_w: float) -> float:
 
 
 @kernel
-def fair_row(st: State, offers: Any, job: int, cap_w: float) -> int:
-    """The fastest configuration under the fair share of a bound, or -1."""
+def fair_row(st: State, offers: Any, job: int, cap_w: float, units: int) -> int:
+    """The fastest configuration of at most these units under the fair share of a bound, or -1."""
     bound_w = fair_bound_w(st, offers, job, cap_w)
-    return int(fastest_within(offers, offers.code[job], st.clock[0].units, bound_w))
+    return int(fastest_within(offers, offers.code[job], units, bound_w))

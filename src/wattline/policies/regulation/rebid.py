@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wattline.model.kernel import kernel
+from wattline.policies.in_order import units_to_count_on
 from wattline.policies.regulation.desk import Desk
 from wattline.policies.regulation.quality import estimate
 from wattline.policies.state import State
@@ -22,7 +23,7 @@ def rebid(st: State, desk: Desk, hour: int) -> None:
     clock = st.clock[0]
     high_w = clock.units * clock.idle_w
     low_w = high_w
-    left = clock.units
+    left = units_to_count_on(st)
     for index in range(clock.running):
         job = st.running[index]
         high_w, low_w = _add(st, desk, job, high_w, low_w)
