@@ -30,7 +30,8 @@ def command(files: tuple[Path, ...], store: str, as_json: bool, **options: Any) 
     """Enter what FILEs tell of jobs and joules in a ledger.
 
     What a file is, is found by its content: sacct as text (-P, -p, with or without a header) or
-    JSON, with -D or without; scontrol show node as text or JSON. Each file is entered whole or not
+    JSON, with -D or without; scontrol show node as text or JSON; power of nodes as CSV, Parquet,
+    a job of a ClusterCockpit archive, or Slurm's HDF5 profiles. Each file is entered whole or not
     at all, and nothing counts twice: files may overlap, come again, in any order.
     """
     from wattline.advice.measured import account_import
@@ -59,6 +60,8 @@ def _print(found: Imported) -> None:
         ["", "energy", format_energy(found.energy_j)],
         ["", "coverage", "-" if found.coverage is None else f"{found.coverage:.1%}"],
     ]
+    if found.samples:
+        rows += _metered(found)
     for title, counts in (("skipped", found.skipped), ("mended", found.mended)):
         listed = sorted(counts.items()) or [("nothing", 0)]
         rows += [[title if not at else "", reason, number]
@@ -66,3 +69,16 @@ def _print(found: Imported) -> None:
     print_table(["", "what", "how much"],
                 [[kind, what, f"{value:,}" if isinstance(value, int) else value]
                  for kind, what, value in rows])
+
+
+def _metered(found: Imported) -> list[list[object]]:
+    """What the meters of the files saw, and of it what nobody held."""
+    from wattline.model.units import format_energy
+
+    rows: list[list[object]] = [["metered", "samples", found.samples],
+                                ["", "of them new", found.new_samples]]
+    for what, energy_j in (("energy in these hours", found.metered_j),
+                           ("of it idle, held by no job", found.idle_j),
+                           ("of it unattributed", found.unattributed_j)):
+        rows.append(["", what, "-" if energy_j is None else format_energy(energy_j)])
+    return rows

@@ -1,0 +1,113 @@
+"""`account import` of what meters told: whose joules they are, and what had to be mended."""
+
+import json
+from itertools import permutations
+
+import pytest
+from tests.support.measured import rows_of
+from tests.unit.cli.test_energy_commands import call, ok
+from tests.unit.measured.test_from_sacct import HEAD, line
+
+import wattline as wl
+from wattline.account.store import Store
+
+T0 = 1_791_194_400  # 2026-10-05T10:00 UTC
+JOBS = [line("1", nodes="n1", tres="cpu=8,gres/gpu=1"), line("2", nodes="n2", Account="bio"),
+        line("3", nodes="n3", energy=5)]
+
+
+def power(*rows):
+    return "\n".join(["time,node,watts", *(f"{time},{node},{watts}" for time, node, watts in rows),
+                      ""])
+
+
+def steady(node, watts, first=0, last=120):
+    """A sample each minute, from one minute after ten to another."""
+    return [(T0 + 60 * minute, node, watts) for minute in range(first, last)]
+
+
+FILES = {
+    "jobs": "\n".join([HEAD, *JOBS, ""]),
+    "n1": power(*steady("n1", 100)),
+    "n2": power(*steady("n2", 200, last=45)),
+    "feed": power(*steady("feed:A", 500)),
+}
+
+
+@pytest.fixture
+def imported(tmp_path, capsys):
+    def enter(*names, store="s.db", **texts):
+        for name, text in {**FILES, **texts}.items():
+            (tmp_path / name).write_text(text)
+        status, out, err = call("account", "import", *(tmp_path / name for name in names),
+                                "--store", tmp_path / store, "--zone", "UTC", "--cluster", "c",
+                                "--json", capsys=capsys)
+        assert status == 0, err
+        return json.loads(out)
+
+    return enter
+
+
+def test_series_alone_say_which_jobs_they_touched_and_what_nobody_held(imported, tmp_path, capsys):
+    imported("jobs")
+    found = imported("n1", "n2")
+    assert (found["jobs"], found["lives"], found["new"]) == (2, 2, 0)
+    assert found["energy_j"] == 100 * 3600 + 200 * 2700
+    assert found["coverage"] == pytest.approx((3600 + 2700) / 7200)
+    assert (found["rows"], found["samples"], found["new_samples"]) == (2, 165, 165)
+    assert (found["metered_j"], found["idle_j"], found["unattributed_j"]) == (
+        100 * 7200 + 200 * 2700, 100 * 3600, 0)
+    again = imported("n1", "n2")
+    assert again["new_samples"] == 0
+    assert {**again, "new_samples": 165, "files": 0} == {**found, "files": 0}
+    table = ok("account", "import", tmp_path / "n1", "--store", tmp_path / "s.db", "--cluster",
+               "c", capsys=capsys)
+    assert "of it idle, held by no job  100 Wh" in table
+
+
+def test_series_before_their_jobs_are_nobodys_until_these_come(imported):
+    before = imported("n1")
+    assert (before["jobs"], before["coverage"], before["idle_j"]) == (0, None, 100 * 7200)
+    after = imported("jobs")
+    assert (after["jobs"], after["energy_j"]) == (3, 100 * 3600 + 5)
+
+
+def test_jobs_and_series_in_any_order_give_the_same_rows_and_bills(imported, tmp_path, capsys):
+    seen = set()
+    for number, order in enumerate(permutations(FILES)):
+        store = tmp_path / f"{number}.db"
+        for name in (*order, order[0]):
+            imported(name, store=store.name)
+        said = [ok("account", *words, "--store", store, "--zone", "UTC", "--json", capsys=capsys)
+                for words in (("show", "--by", "node"), ("bill", "--period", "2026-10"))]
+        with Store(store) as opened:
+            seen.add((str(rows_of(opened)), *said))
+    assert len(seen) == 1
+
+
+def test_what_was_mended_and_assumed_of_series_is_said(imported, tmp_path, capsys):
+    imported("jobs")
+    wrong = power(*steady("n1", 100), (T0, "n1", 120), (T0 + 60, "n2", -5), *steady("n2", 7, 2),
+                  (T0 + 30, "n1", 2e5))
+    gpus = "time,node,gpu,watts\n" + "".join(f"{T0 + 60 * at},n1,0,50\n" for at in range(60))
+    found = imported("wrong", "gpus", "feed", wrong=wrong, gpus=gpus)
+    assert found["mended"] == {"two values at one instant, the larger kept": 1,
+                               "impossible values, taken as empty": 1}
+    said = " ".join(found["remarks"])
+    assert "n1: 1 readings that no hardware could draw" in said
+    assert "which GPUs 1 jobs held is not told" in said
+    assert "meters above nodes: feed:A" in said
+    table = ok("account", "import", tmp_path / "wrong", "--store", tmp_path / "new.db",
+               capsys=capsys)
+    assert "mended    impossible values, taken as empty" in table
+    with pytest.warns(wl.WattlineWarning, match="no hardware could draw"):
+        told = wl.account_import(tmp_path / "wrong", store=tmp_path / "py.db", cluster="c")
+    assert told.mended == {"impossible values, taken as empty": 1,
+                           "two values at one instant, the larger kept": 1}
+
+
+def test_meters_and_jobs_under_two_names_of_a_cluster_are_said(imported, tmp_path, capsys):
+    imported("jobs")
+    _, _, err = call("account", "import", tmp_path / "n1", "--store", tmp_path / "s.db",
+                     capsys=capsys)
+    assert "the meters are of cluster '' and the jobs of 'c': no job gets their joules" in err
