@@ -111,3 +111,47 @@ def test_meters_and_jobs_under_two_names_of_a_cluster_are_said(imported, tmp_pat
     _, _, err = call("account", "import", tmp_path / "n1", "--store", tmp_path / "s.db",
                      capsys=capsys)
     assert "the meters are of cluster '' and the jobs of 'c': no job gets their joules" in err
+
+
+VIEWS = """
+[views.power]
+keys = [{name = "power_w"}]
+entities = [{name = "room"}, {name = "A", type = "pdu", parent = "room"},
+            {name = "n[1-3]", type = "node", parent = "A"}]
+[views.half]
+bounds = [{used = "power_w", limit = "limit_w", share = "share"}]
+keys = [{name = "power_w"}, {name = "limit_w"}, {name = "share"}]
+entities = [{name = "feed:A"}, {name = "n1", type = "node", parent = "feed:A", share = 0.5}]
+"""
+
+
+def bill(tmp_path, capsys, *words):
+    return call("account", "bill", "--store", tmp_path / "s.db", "--period", "2026-10", "--zone",
+                "UTC", *words, capsys=capsys)
+
+
+def test_a_feed_closes_a_bill_only_where_it_is_named(imported, tmp_path, capsys):
+    imported("jobs", "n1", "feed", "pdu", pdu=power(*steady("pdu:7", 10)))
+    nodes = json.loads(bill(tmp_path, capsys, "--json")[1])
+    assert (nodes["metered_j"], nodes["residual"]) == (100 * 7200, pytest.approx(-5 / 720000))
+    assert any("not in this bill: feed:A, pdu:7;" in remark for remark in nodes["remarks"])
+    both = json.loads(bill(tmp_path, capsys, "--meter", "feed:A,pdu:7", "--json")[1])
+    assert both["metered_j"] == 510 * 7200
+    assert not any("not in this bill" in remark for remark in both["remarks"])
+
+
+def test_views_show_what_was_assigned_beneath_each_meter(imported, tmp_path, capsys):
+    imported("jobs", "n1", "n2", "feed", "pdu", pdu=power(*steady("pdu:7", 10)))
+    (tmp_path / "views.toml").write_text(VIEWS)
+    _, out, err = bill(tmp_path, capsys, "--views", tmp_path / "views.toml", "--json")
+    power_row, half = json.loads(out)["views"]
+    assigned_j = 100 * 7200 + 200 * 2700 + 5
+    assert (power_row["entity"], power_row["nodes"], power_row["unmetered_nodes"]) == (
+        "feed:A", 3, 1)
+    assert (power_row["metered_j"], power_row["assigned_j"]) == (500 * 7200, assigned_j)
+    assert power_row["difference_j"] == 500 * 7200 - assigned_j
+    assert half["assigned_j"] == 0.5 * 100 * 7200
+    assert "no view has pdu:7" in err
+    assert "without a meter of their own: 1" in err
+    assert "power  feed:A      3  1 kWh    350 Wh" in bill(
+        tmp_path, capsys, "--views", tmp_path / "views.toml")[1]

@@ -6,7 +6,7 @@ A row that crosses the end of the period is cut in proportion to its time.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from sqlalchemy import (
     select,
 )
 
+from wattline.account.measured.entities import is_above
 from wattline.account.measured.records import Source
 from wattline.account.measured.summing import sums_by
 from wattline.account.measured.tables import facts, lives, rests
@@ -140,11 +141,20 @@ class Metered:
     idle_j: float
     unattributed_j: float
     filled_j: float
-    entities: int
 
 
-def metered(store: Store, asked: Asked, meter: str = "") -> tuple[Metered | None, Metered | None]:
-    """What the nodes' meters saw together, and what the one called `meter` did."""
+def metered_together(
+    seen: Mapping[str, Metered], meters: Sequence[str] = ()
+) -> tuple[Metered | None, Metered | None]:
+    """What the nodes' meters saw together, and what those called `meters` did."""
+    # A GPU's meter lies within its node's, and nodes lie beneath a feed's.
+    nodes = [found for name, found in seen.items()
+             if name not in meters and "/" not in name and not is_above(name)]
+    return _added(nodes), _added([seen[name] for name in meters if name in seen])
+
+
+def metered_by(store: Store, asked: Asked) -> dict[str, Metered]:
+    """What each meter saw, by the name of what it is of, in order."""
     part = _part(rests.c.start_s, rests.c.end_s, asked)
     query = select(
         rests.c.entity, *(func.sum(rests.c[name] * part) for name in
@@ -154,10 +164,8 @@ def metered(store: Store, asked: Asked, meter: str = "") -> tuple[Metered | None
         query = query.where(rests.c.cluster.in_(asked.clusters))
     with store.session() as session:
         rows: list[tuple[Any, ...]] = sorted(tuple(row) for row in session.execute(query))
-    # A GPU's meter lies within its node's.
-    nodes = [row for row in rows if row[0] != meter and "/" not in row[0]]
-    feed = [row for row in rows if row[0] == meter and meter]
-    return _added(nodes), _added(feed)
+    return {str(name): Metered(*(float(figure) for figure in figures))
+            for name, *figures in rows}
 
 
 def life_rows(store: Store, asked: Asked) -> list[dict[str, Any]]:
@@ -235,12 +243,11 @@ def _sorted(found: Iterable[Total]) -> list[Total]:
     return sorted(found, key=lambda total: (-total.energy_j, total.name))
 
 
-def _added(rows: Sequence[tuple[Any, ...]]) -> Metered | None:
-    if not rows:
+def _added(found: Sequence[Metered]) -> Metered | None:
+    if not found:
         return None
-    metered_j, idle_j, unattributed_j, filled_j = (
-        float(sum(row[at] for row in rows)) for at in range(1, 5))
-    return Metered(metered_j, idle_j, unattributed_j, filled_j, len(rows))
+    return Metered(*(sum(getattr(each, name) for each in found)
+                     for name in ("metered_j", "idle_j", "unattributed_j", "filled_j")))
 
 
 def _summed(asked: Asked, *names: Number) -> Select[Any]:
