@@ -6,15 +6,19 @@ same files in any order, in pieces, or again after a crash leave the same rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from sqlalchemy import Connection, select
 
 from wattline.account import schema
+from wattline.account.measured import kept_rules
 from wattline.account.measured.attributing import settle as settle_series
+from wattline.account.measured.attributing import settle_all
 from wattline.account.measured.entities import is_above
 from wattline.account.measured.records import Found
+from wattline.account.measured.rules import Rules
 from wattline.account.measured.scope import Scope, known
 from wattline.account.measured.series_store import enter_series
 from wattline.account.measured.settling import settle
@@ -54,6 +58,8 @@ class Entered:
     idle_j: float | None = None
     """Of it what was drawn while no job held the node."""
     unattributed_j: float | None = None
+    rules: dict[str, Any] = field(default_factory=dict)
+    """By which joules are divided."""
     mended: dict[str, int] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 
@@ -65,8 +71,11 @@ class MeasuredLedger:
         self.store = store
         schema.migrate(store)
 
-    def enter(self, found: Found) -> Entered:
-        """Enter what was found, all of it or nothing; a writer at the same time is waited for."""
+    def enter(self, found: Found, given: Mapping[str, Any] | None = None) -> Entered:
+        """Enter what was found, all of it or nothing; a writer at the same time is waited for.
+
+        Rules that are given, by name, hold from then on for the whole ledger.
+        """
         scope = Scope.of(found)
         with self.store.session() as session:
             connection = session.connection()
@@ -75,12 +84,13 @@ class MeasuredLedger:
             seen = enter_steps(connection, found.steps)
             metered = enter_series(connection, found.series)
             touched = settle(connection, told.touched | seen.touched)
-            settled = settle_series(connection, metered.touched | Touched(lives=touched))
+            rules, remarks = _divide(
+                connection, metered.touched | Touched(lives=touched), given or {})
             return Entered(
                 new=told.new, changed=told.changed, disagreeing=told.disagreeing,
                 steps=len(found.steps), samples=metered.samples, new_samples=metered.new,
-                mended=metered.mended,
-                remarks=(*settled.remarks, *_above(scope), *_apart(connection, scope)),
+                mended=metered.mended, rules=kept_rules.as_dict(rules),
+                remarks=(*remarks, *_above(scope), *_apart(connection, scope)),
                 **known(connection, scope))
 
     def known(self, scope: Scope) -> Entered:
@@ -92,6 +102,28 @@ class MeasuredLedger:
         """Whether nobody has entered anything measured."""
         with self.store.session() as session:
             return session.execute(select(lives.c.id).limit(1)).first() is None
+
+
+def _divide(
+    connection: Connection, touched: Touched, given: Mapping[str, Any]
+) -> tuple[Rules, tuple[str, ...]]:
+    """Divide what meters saw among jobs: what was touched, or all of it where rules change."""
+    before = kept_rules.load(connection)
+    rules = kept_rules.changed(before, given)
+    anew = kept_rules.said(rules, before)
+    if anew:
+        kept_rules.save(connection, rules)
+    settled = settle_all(connection, rules) if anew else settle_series(connection, touched, rules)
+    return rules, (*_rules_said(rules, anew), *settled.remarks)
+
+
+def _rules_said(rules: Rules, anew: list[str]) -> Iterable[str]:
+    if anew:
+        yield f"rules changed: {', '.join(anew)}; all joules of the ledger are computed anew"
+        return
+    own = kept_rules.said(rules, Rules())
+    if own:
+        yield f"by the rules that the store keeps: {', '.join(own)}"
 
 
 def _above(scope: Scope) -> Iterable[str]:
