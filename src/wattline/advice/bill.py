@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from wattline.account.measured.entities import is_above
 from wattline.account.measured.periods import Period, period_of
 from wattline.account.measured.questions import (
+    HOUR_S,
     Asked,
     Metered,
     Total,
@@ -187,7 +188,8 @@ def _by_account(
     if len(rate.value) == 1:
         per_j = float(rate.value[0])
         return {total.name: total.energy_j * per_j for total in owed}
-    rows = spread(store, "account", asked)
+    even = bool((rate.time_s % HOUR_S == 0).all())
+    rows = spread(store, "account", asked, even_in_hours=even)
     if not rows:
         return {}
     first, last, joules = (np.array([row[at] for row in rows]) for at in (1, 2, 3))
