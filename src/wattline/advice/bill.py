@@ -20,6 +20,7 @@ from wattline.account.measured.questions import (
     metered_together,
     spread,
     totals,
+    unseen,
 )
 from wattline.account.measured.zones import zone_of
 from wattline.account.store import Store
@@ -108,6 +109,9 @@ def account_bill(
         feeds = _feeds(meter, seen)
         nodes, feed = metered_together(seen, feeds)
         notes += _left_out(seen, feeds, views)
+        told = unseen(opened, asked) if nodes or feed else 0
+        notes += [f"jobs whose joules Slurm tells and no meter of their nodes: {told}; the meter "
+                  "may not see them, and what it sees of them is in the residual"] if told else []
         rows, said = _beneath(opened, asked, views, seen)
         sums = {name: _by_account(opened, rate, asked, owed) for name, rate in rates.items()}
         notes = [evenness(crossing(opened, asked)), *notes, *said]

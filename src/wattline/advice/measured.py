@@ -122,7 +122,7 @@ def account_import(
     done: list[tuple[Found, Entered]] = []
     scope = Scope()
     # The first file is read before the store is opened, which would make its file.
-    first = read(paths[0]) if paths else Found("rules")
+    first = read(paths[0]) if paths else Found("")
     with Store(store) as opened:
         ledger = MeasuredLedger(opened)
         for number, path in enumerate(paths or [""]):
@@ -156,7 +156,8 @@ def _imported(
         skipped.update(found.skipped)
         mended.update(found.mended)
         mended.update(entered.mended)
-        remarks += [f"{found.source}: {line}" for line in (*found.remarks, *entered.remarks)]
+        before = f"{found.source}: " if found.source else ""
+        remarks += [f"{before}{line}" for line in (*found.remarks, *entered.remarks)]
     return Imported(
         jobs=together.jobs, lives=together.lives, new=sum(e.new for _, e in done),
         changed=sum(e.changed for _, e in done), rows=together.rows, energy_j=together.energy_j,

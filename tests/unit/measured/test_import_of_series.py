@@ -110,7 +110,11 @@ def test_meters_and_jobs_under_two_names_of_a_cluster_are_said(imported, tmp_pat
     imported("jobs")
     _, _, err = call("account", "import", tmp_path / "n1", "--store", tmp_path / "s.db",
                      capsys=capsys)
-    assert "the meters are of cluster '' and the jobs of 'c': no job gets their joules" in err
+    assert "the meters of cluster '' have no jobs there, and jobs are of 'c'" in err
+    (tmp_path / "unnamed").write_text((tmp_path / "jobs").read_text().replace("|c|", "||"))
+    _, _, err = call("account", "import", tmp_path / "unnamed", "--store", tmp_path / "s.db",
+                     capsys=capsys)
+    assert "have no jobs there" not in err
 
 
 VIEWS = """
@@ -135,6 +139,8 @@ def test_a_feed_closes_a_bill_only_where_it_is_named(imported, tmp_path, capsys)
     nodes = json.loads(bill(tmp_path, capsys, "--json")[1])
     assert (nodes["metered_j"], nodes["residual"]) == (100 * 7200, pytest.approx(-5 / 720000))
     assert any("not in this bill: feed:A, pdu:7;" in remark for remark in nodes["remarks"])
+    # Job 3 runs on a node without a meter.
+    assert any("no meter of their nodes: 1;" in remark for remark in nodes["remarks"])
     both = json.loads(bill(tmp_path, capsys, "--meter", "feed:A,pdu:7", "--json")[1])
     assert both["metered_j"] == 510 * 7200
     assert not any("not in this bill" in remark for remark in both["remarks"])

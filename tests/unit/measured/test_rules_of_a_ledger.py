@@ -89,7 +89,7 @@ def test_a_change_of_rules_is_said_and_later_imports_use_them(imported, tmp_path
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    (("--idle-w", "-5"), "idle-w"), (("--idle-w", "x=y"), "write a power like"),
+    (("--idle-w", "-5"), "idle-w"), (("--idle-w", "x=y"), "write it like 90"),
     (("--idle-by", "colour"), "not one of cores, memory, equal"),
     (("--fill", "mean"), "not one of held, interpolated, none"),
     (("--longest-gap", "2-00:00:00"), "0 to 86400 s"), (("--highest-w", "0"), "above 0"),

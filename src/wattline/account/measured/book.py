@@ -138,10 +138,11 @@ def _apart(connection: Connection, scope: Scope) -> Iterable[str]:
     told = {key.cluster for key in scope.lives} | {cluster for cluster, _ in scope.spans}
     metered = set(connection.scalars(select(series.c.cluster).distinct()))
     running = set(connection.scalars(select(lives.c.cluster).distinct()))
-    if metered & running or not (metered and running and told):
-        return
-    yield (f"the meters are of cluster {_quoted(metered)} and the jobs of {_quoted(running)}: no "
-           "job gets their joules; --cluster NAME gives both the same")
+    silent, unmeasured = metered - running, running - metered
+    if (told & silent and running) or (told & unmeasured and silent):
+        yield (f"the meters of cluster {_quoted(silent)} have no jobs there, and jobs are of "
+               f"{_quoted(running)}: where both are one cluster, --cluster NAME must give it one "
+               "name, or no job gets these joules")
 
 
 def _quoted(names: Iterable[str]) -> str:

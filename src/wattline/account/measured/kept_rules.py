@@ -53,7 +53,7 @@ def _with_idle(kept: Rules, given: Any) -> Rules:
     node, nodes = kept.node, dict(kept.nodes)
     for each in given:
         names, equals, watts = str(each).rpartition("=")
-        idle_w = parse_power(watts)
+        idle_w = _watts(watts)
         if not 0 <= idle_w < MOST_W:
             raise InputError(f"--idle-w: '{each}' is no power of an idle node; write it like 90, "
                              "or n[1-4]=120")
@@ -62,6 +62,13 @@ def _with_idle(kept: Rules, given: Any) -> Rules:
         for name in parse_hosts(names) if equals else ():
             nodes[name] = Node(idle_w=idle_w)
     return replace(kept, node=node, nodes=nodes)
+
+
+def _watts(text: str) -> float:
+    try:
+        return parse_power(text)
+    except InputError:
+        return float("nan")
 
 
 def _one_of(option: str, given: Any, choices: Iterable[Any]) -> Any:

@@ -248,9 +248,18 @@ def crossing(store: Store, asked: Asked) -> int:
     """How many lives cross an end of the period and have one figure for all of their time."""
     across = [and_(lives.c.start_s < edge, edge < UNTIL_S)
               for edge in (asked.start_s, asked.end_s) if edge is not None]
+    return _told_by_slurm(store, asked, or_(false(), *across))
+
+
+def unseen(store: Store, asked: Asked) -> int:
+    """How many lives of the period have their joules from Slurm, and not from a meter."""
+    return _told_by_slurm(store, asked, _within(lives.c.start_s, UNTIL_S, asked))
+
+
+def _told_by_slurm(store: Store, asked: Asked, condition: ColumnElement[bool]) -> int:
     told = [str(Source.SLURM_JOB), str(Source.SLURM_STEPS)]
     query = select(func.count()).select_from(lives).where(
-        or_(false(), *across), lives.c.source.in_(told), _chosen(asked))
+        condition, lives.c.source.in_(told), _chosen(asked))
     with store.session() as session:
         return int(session.scalar(query) or 0)
 
