@@ -132,7 +132,9 @@ def account_import(
                 done.append((_without_samples(found), ledger.enter(found, given)))
             except InputError as error:
                 before = f"; before it were entered: {', '.join(f.source for f, _ in done)}"
-                raise InputError(f"{error}{before if done else ''}") from None
+                named_in = "" if str(path) in str(error) else f"{path}: "
+                raise InputError(f"{named_in if path else ''}{error}{before if done else ''}"
+                                 ) from None
             progress((number + 1) / max(1, len(paths)))
         # Files may overlap: what they tell of together is counted once.
         together = done[0][1] if len(done) == 1 else ledger.known(scope)

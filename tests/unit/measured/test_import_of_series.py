@@ -5,7 +5,7 @@ from itertools import permutations
 
 import pytest
 from tests.support.measured import rows_of
-from tests.unit.cli.test_energy_commands import call, ok
+from tests.unit.cli.test_energy_commands import call, ok, refused
 from tests.unit.measured.test_from_sacct import HEAD, line
 
 import wattline as wl
@@ -161,3 +161,24 @@ def test_views_show_what_was_assigned_beneath_each_meter(imported, tmp_path, cap
     assert "without a meter of their own: 1" in err
     assert "power  feed:A      3  1 kWh    350 Wh" in bill(
         tmp_path, capsys, "--views", tmp_path / "views.toml")[1]
+
+
+def test_a_series_without_a_node_is_refused_with_its_file(imported, tmp_path, capsys):
+    imported("jobs", "n1")
+    before = bill(tmp_path, capsys, "--json")
+    (tmp_path / "bad").write_text(power((T0, "", 5), (T0 + 60, "", 5)))
+    said = refused("account", "import", tmp_path / "bad", "--store", tmp_path / "s.db",
+                   capsys=capsys)
+    assert f"{tmp_path / 'bad'}: a series needs the name of the node" in said
+    assert bill(tmp_path, capsys, "--json") == before
+
+
+def test_hostile_names_of_nodes_are_kept_or_refused_in_one_line(imported, tmp_path, capsys):
+    odd = ["=1+1", "<script>", "'; DROP TABLE measured_rest; --", "%s{0}"]
+    found = imported("odd", odd=power(*(row for name in odd for row in steady(name, 10, last=3))))
+    assert found["metered_j"] == 4 * 10 * 180
+    for name in ('"a\n\x1b[31mb"', "\u202ex", "n" * 300):
+        (tmp_path / "bad").write_text(power(*steady(name, 10, last=3)))
+        assert "cannot be printed" in refused("account", "import", tmp_path / "bad", "--store",
+                                              tmp_path / "s.db", capsys=capsys)
+    assert "meter 2 Wh" in bill(tmp_path, capsys)[1]
