@@ -90,7 +90,7 @@ def test_no_life_has_more_joules_than_its_own_figure_or_its_steps(
     drawn: tuple[list[str], list[list[str]]]
 ) -> None:
     lines, _ = drawn
-    told, _, known = ledger_of([lines])
+    told, _, known, _ = ledger_of([lines])
     names = [column.name for column in lives.c if column.name != "id"]
     rows = [dict(zip(names, row, strict=True)) for row in told]
     names = ["cluster", "label", "life", *(column.name for column in facts.c

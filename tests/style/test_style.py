@@ -23,7 +23,6 @@ FOR_OTHERS = {
     "wattline.policies.plain",  # twins, for tests and readers
     # Joules from meters, for whoever has their readings in Python.
     "wattline.physics.metering.reconciling",
-    *(f"wattline.account.measured.readers.{name}" for name in ("prometheus",)),
 }
 TEXTS = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 

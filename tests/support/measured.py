@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from wattline.account.measured.tables import facts, lives, steps
+from wattline.account.measured.tables import facts, lives, rests, steps
 from wattline.account.store import Store
 
 
@@ -17,6 +17,7 @@ def rows_of(store: Store) -> list[list[tuple[Any, ...]]]:
         own = [column for column in facts.c if column.name not in ("id", "life_id")]
         queries = (select(*[c for c in lives.c if c.name != "id"]),
                    select(*[c for c in steps.c if c.name != "id"]),
-                   select(*key, *own).join(facts, facts.c.life_id == lives.c.id))
+                   select(*key, *own).join(facts, facts.c.life_id == lives.c.id),
+                   select(*[c for c in rests.c if c.name != "id"]))
         return [sorted((tuple(row) for row in session.execute(query)), key=str)
                 for query in queries]

@@ -243,9 +243,8 @@ def _held_share(parts: _Parts, held: Held, node: Node, rule: IdleRule) -> FloatA
     mine = held.cores if rule is IdleRule.CORES else held.memory
     if rule is IdleRule.EQUAL:
         mine = np.ones(len(held))
-    elif mine.size != len(held) or (rule is IdleRule.MEMORY and not node.memory > 0):
-        raise InputError(f"idle power by {rule}: neither the node nor its jobs say how much of it "
-                         "they hold")
+    elif mine.size != len(held):
+        raise InputError(f"idle power by {rule}: the jobs do not say how much of it they hold")
     each = mine[parts.stay]
     whole = np.bincount(parts.part, each, size)
     known = {IdleRule.CORES: node.cores, IdleRule.MEMORY: node.memory}.get(rule, 0.0)

@@ -31,7 +31,12 @@ def _add_measured(connection: Connection) -> None:
     metadata.create_all(connection, tables=list(MEASURED))
 
 
-STEPS: Mapping[int, Callable[[Connection], None]] = {2: _add_measured}
+def _add_rules(connection: Connection) -> None:
+    """Version 3: the rules by which measured joules are divided."""
+    metadata.create_all(connection, tables=[tables.rules])
+
+
+STEPS: Mapping[int, Callable[[Connection], None]] = {2: _add_measured, 3: _add_rules}
 """By the version that each leads to."""
 LATEST = max(STEPS)
 

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wattline.account.measured.entities import is_above
 from wattline.account.measured.periods import Period, period_of
 from wattline.account.measured.questions import (
+    HOUR_S,
     Asked,
     Metered,
     Total,
     crossing,
-    metered,
+    metered_by,
+    metered_together,
     spread,
     totals,
+    unseen,
 )
 from wattline.account.measured.zones import zone_of
 from wattline.account.store import Store
 from wattline.advice.measured import evenness, open_ledger
+from wattline.advice.view_closure import view_closure
 from wattline.model.errors import InputError, warn
 from wattline.model.signal import Signal
 
@@ -49,11 +54,14 @@ class Bill:
     money: float | None
     carbon_g: float | None
     coverage: float | None
+    views: tuple[dict[str, Any], ...] = ()
+    """Per meter above nodes what it saw, and what was assigned to the nodes beneath it."""
     remarks: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         found = {name: value for name, value in vars(self).items() if name != "period"}
-        return {**found, "accounts": list(self.accounts), "remarks": list(self.remarks),
+        return {**found, "accounts": list(self.accounts), "views": list(self.views),
+                "remarks": list(self.remarks),
                 "start_s": self.period.start_s, "end_s": self.period.end_s,
                 "zone": self.period.zone.name}
 
@@ -67,14 +75,15 @@ class Bill:
 def account_bill(
     store: str | Path, period: str, *, price: float | str | None = None,
     carbon: float | str | None = None, pue: float = 1.0, zone: str = "", meter: str = "",
-    clusters: Iterable[str] = (),
+    views: str | Path | None = None, clusters: Iterable[str] = (),
 ) -> Bill:
     """Say what each account owes for a period: joules, money, carbon; and close it to the meter.
 
     The period (`2026-10`, `2026-Q4`, `2026-10-05..2026-10-11`) is of `zone`; jobs that cross its
     ends are cut. `price` and `carbon` are one figure per kWh or a table with dates; `pue` adds what
-    the building needs per joule. `meter` names the feed that was imported, else the nodes' meters
-    are added up.
+    the building needs per joule. `meter` names the feeds that were imported (`feed:A,feed:B`), else
+    the nodes' meters are added up. With `views`, a file of views, each meter above nodes stands
+    beside what was assigned beneath it.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -96,15 +105,50 @@ def account_bill(
     rates, notes = _rates(price, carbon, found)
     with closing(open_ledger(store)) as opened:
         owed = totals(opened, "account", asked)
-        nodes, feed = metered(opened, asked, meter)
-        if meter and feed is None:
-            raise InputError(f"--meter: no joules of a meter '{meter}' lie in this period; leave "
-                             "it out, or import its series")
+        seen = metered_by(opened, asked)
+        feeds = _feeds(meter, seen)
+        nodes, feed = metered_together(seen, feeds)
+        notes += _left_out(seen, feeds, views)
+        told = unseen(opened, asked) if nodes or feed else 0
+        notes += [f"jobs whose joules Slurm tells and no meter of their nodes: {told}; the meter "
+                  "may not see them, and what it sees of them is in the residual"] if told else []
+        rows, said = _beneath(opened, asked, views, seen)
         sums = {name: _by_account(opened, rate, asked, owed) for name, rate in rates.items()}
-        notes = [evenness(crossing(opened, asked)), *notes]
-    bill = _closed(found, owed, nodes, feed, pue, meter, sums, rates, notes)
+        notes = [evenness(crossing(opened, asked)), *notes, *said]
+    bill = replace(_closed(found, owed, nodes, feed, pue, ", ".join(feeds), sums, rates, notes),
+                   views=tuple(rows))
     warn(bill.remarks)
     return bill
+
+
+def _feeds(meter: str, seen: Mapping[str, Metered]) -> list[str]:
+    """The meters that close the bill, each once."""
+    names = list(dict.fromkeys(name.strip() for name in meter.split(",") if name.strip()))
+    for name in names:
+        if name not in seen:
+            raise InputError(f"--meter: no joules of a meter '{name}' lie in this period; leave "
+                             "it out, or import its series")
+    return names
+
+
+def _beneath(
+    store: Store, asked: Asked, views: str | Path | None, seen: Mapping[str, Metered]
+) -> tuple[list[dict[str, Any]], list[str]]:
+    if views is None:
+        return [], []
+    return view_closure(views, seen, {total.name: total.energy_j
+                                      for total in totals(store, "node", asked)})
+
+
+def _left_out(
+    seen: Mapping[str, Metered], feeds: Iterable[str], views: str | Path | None
+) -> list[str]:
+    names = [name for name in seen if is_above(name) and name not in set(feeds)]
+    if not names or views is not None:
+        return []
+    return [f"meters above nodes that are not in this bill: {', '.join(names[:3])}"
+            + (f" and {len(names) - 3} more" if names[3:] else "")
+            + "; --meter NAME closes it to them, --views FILE shows them beside what lies beneath"]
 
 
 def _rates(
@@ -148,7 +192,8 @@ def _by_account(
     if len(rate.value) == 1:
         per_j = float(rate.value[0])
         return {total.name: total.energy_j * per_j for total in owed}
-    rows = spread(store, "account", asked)
+    even = bool((rate.time_s % HOUR_S == 0).all())
+    rows = spread(store, "account", asked, even_in_hours=even)
     if not rows:
         return {}
     first, last, joules = (np.array([row[at] for row in rows]) for at in (1, 2, 3))

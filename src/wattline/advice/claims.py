@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wattline.account.claim_table import ClaimTable, ended_jobs
-from wattline.account.store import Store, refuse_missing
+from wattline.account.measured.ended import measured_jobs
+from wattline.account.store import Store, refuse_missing, shown_url
 from wattline.model.errors import InputError, warn
 from wattline.physics.claims import (
     Claim,
@@ -24,6 +25,7 @@ from wattline.physics.claims.learning import COMPLETED, Ended, measured
 if TYPE_CHECKING:
     import pandas as pd
 
+LEAST_COVERAGE = 0.9
 SHIPPED = "npb"
 """The claims that come with the package."""
 
@@ -183,12 +185,16 @@ class ClaimsLearnt:
                 "simulated": self.simulated}
 
 
-def learn_claims(store: str, *, ledger: str = "", ended: Iterable[Ended] | None = None
-                 ) -> ClaimsLearnt:
+def learn_claims(
+    store: str, *, ledger: str = "", ended: Iterable[Ended] | None = None,
+    least_coverage: float = LEAST_COVERAGE, classes: Mapping[str, str] | None = None,
+) -> ClaimsLearnt:
     """Correct the claims of a store by jobs that have ended: those of a ledger, or any others.
 
-    Without `ledger` that of the same store is meant; `ended` are jobs from elsewhere. Only
-    completed jobs count, each once, however often they are read.
+    Without `ledger` that of the same store is meant, its runs and what a site has measured; `ended`
+    are jobs from elsewhere. Only completed jobs count, each once, however often they are read, and
+    only those of whose time at least `least_coverage` has joules. The class of a measured job's
+    nodes is that of its partition in `classes`, else the partition.
 
     >>> import tempfile
     >>> import wattline as wl
@@ -199,13 +205,10 @@ def learn_claims(store: str, *, ledger: str = "", ended: Iterable[Ended] | None 
     >>> [wl.learn_claims(store, ended=[job]).already_counted for _ in range(2)]
     [0, 1]
     """
-    source = ledger or store
-    if ended is None:
-        refuse_missing(source)
-        with Store(source) as opened:
-            ended = list(ended_jobs(opened))
-    known = list(ended)
-    runs, left_out = measured(known)
+    if not 0 <= least_coverage <= 1:
+        raise InputError(f"--coverage: {least_coverage:g} is no share; right is 0 to 1")
+    known = list(_ended(ledger or store, classes or {}) if ended is None else ended)
+    runs, left_out = measured(known, least_coverage)
     simulated = sum(job.quality == "simulated" and job.state == COMPLETED for job in known)
     with Store(store) as opened:
         verified = tuple(ClaimTable(opened).record(runs))
@@ -215,6 +218,18 @@ def learn_claims(store: str, *, ledger: str = "", ended: Iterable[Ended] | None 
                        "what its model says")
     warn(tuple(remarks))
     return ClaimsLearnt(verified, len(runs) - len(verified), left_out, simulated, tuple(remarks))
+
+
+def _ended(source: str, classes: Mapping[str, str]) -> list[Ended]:
+    """The jobs of a ledger, simulated and measured ones."""
+    refuse_missing(source)
+    with Store(source) as opened:
+        found = [*ended_jobs(opened), *measured_jobs(opened, classes)]
+        if not found:
+            raise InputError(f"{shown_url(opened.url)} has no jobs in a ledger; enter runs with "
+                             "`wattline account RUN --store`, measured jobs with "
+                             "`wattline account import`")
+    return found
 
 
 def claim_row(claim: Claim) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +14,14 @@ from sqlalchemy.exc import DBAPIError
 
 from wattline.account.ledger import runs
 from wattline.account.measured.book import Entered, MeasuredLedger
-from wattline.account.measured.importing import read_source
+from wattline.account.measured.importing import is_server, read_source
+from wattline.account.measured.kept_rules import changed
 from wattline.account.measured.periods import Period, between
 from wattline.account.measured.questions import Asked, Total, crossing, life_rows, step_rows, totals
+from wattline.account.measured.readers.options import ServerOptions
 from wattline.account.measured.records import Found
+from wattline.account.measured.rules import Rules
+from wattline.account.measured.scope import Scope
 from wattline.account.measured.tables import lives
 from wattline.account.measured.zones import zone_of
 from wattline.account.store import Store, refuse_missing, shown_url
@@ -46,6 +50,16 @@ class Imported:
     running: int
     without_joules: int
     waiting_steps: int
+    samples: int
+    """Samples of meters, of which `new_samples` were new to the ledger."""
+    new_samples: int
+    metered_j: float | None
+    """What the nodes' meters saw in the hours that the files tell of; None without any."""
+    idle_j: float | None
+    """Of it what was drawn while no job held the node."""
+    unattributed_j: float | None
+    rules: dict[str, Any]
+    """By which joules are divided; the store keeps them."""
     skipped: dict[str, int]
     mended: dict[str, int]
     remarks: tuple[str, ...]
@@ -63,12 +77,21 @@ class Imported:
 
 def account_import(
     files: str | Path | Iterable[str | Path], *, store: str | Path, cluster: str = "",
-    zone: str = "", columns: Iterable[str] = (), at: str = "", progress: Advance = silent,
+    zone: str = "", columns: Iterable[str] = (), at: str = "",
+    rules: Mapping[str, Any] | None = None, query: str = "", label: str = "",
+    gpu_label: str = "", counter: bool = False, start: str = "", end: str = "", step: str = "",
+    progress: Advance = silent,
 ) -> Imported:
     """Enter what files tell of jobs and their joules in a ledger; what is in there counts once.
 
-    Understood are `sacct` as text and JSON, and `scontrol show node` (taken `at` a time). Times
-    without a zone are of `zone`, else of this machine's. Each file is entered whole or not at all.
+    Understood are `sacct` as text and JSON, `scontrol show node` (taken `at` a time), and series of
+    power: CSV, Parquet, ClusterCockpit's archive, Slurm's profiles. Times without a zone are of
+    `zone`, else of this machine's. Each file is entered whole or not at all.
+
+    A Prometheus server is named by its address and asked for `query` from `start` to `end` each
+    `step`; `label` names the node, `gpu_label` its GPU, and values are watts unless `counter` says
+    joules. `rules` say how joules are divided (idle_w, idle_by, fill, longest_gap, highest_w,
+    counter_range); they are kept in the store.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -82,57 +105,82 @@ def account_import(
     (1, 720000.0, 1.0)
     """
     paths = [files] if isinstance(files, (str, Path)) else list(files)
-    if not paths:
+    given = {name: value for name, value in (rules or {}).items() if value is not None}
+    if not paths and not given:
         raise InputError("name at least one file to import")
-    named = tuple(columns)
+    server = ServerOptions(query, label, gpu_label, counter, start, end, step)
+    if server != ServerOptions() and not any(map(is_server, paths)):
+        raise InputError("-S, -E, --query, --label, --gpu-label, --counter and --step go with a "
+                         "Prometheus server, like http://127.0.0.1:9090")
     zone_of(zone)  # a wrong one is said before a store is made
+    changed(Rules(), given)
+
+    def read(path: str | Path) -> Found:
+        return read_source(path, cluster=cluster, zone=zone, columns=named, at=at, server=server)
+
+    named = tuple(columns)
     done: list[tuple[Found, Entered]] = []
+    scope = Scope()
     # The first file is read before the store is opened, which would make its file.
-    first = read_source(paths[0], cluster=cluster, zone=zone, columns=named, at=at)
+    first = read(paths[0]) if paths else Found("")
     with Store(store) as opened:
         ledger = MeasuredLedger(opened)
-        for number, path in enumerate(paths):
+        for number, path in enumerate(paths or [""]):
             try:
-                found = first if not number else read_source(
-                    path, cluster=cluster, zone=zone, columns=named, at=at)
-                done.append((found, ledger.enter(found)))
+                found = first if not number else read(path)
+                scope |= Scope.of(found)
+                done.append((_without_samples(found), ledger.enter(found, given)))
             except InputError as error:
                 before = f"; before it were entered: {', '.join(f.source for f, _ in done)}"
-                raise InputError(f"{error}{before if done else ''}") from None
-            progress((number + 1) / len(paths))
+                named_in = "" if str(path) in str(error) else f"{path}: "
+                raise InputError(f"{named_in if path else ''}{error}{before if done else ''}"
+                                 ) from None
+            progress((number + 1) / max(1, len(paths)))
         # Files may overlap: what they tell of together is counted once.
-        together = done[0][1] if len(done) == 1 else ledger.known(Found(
-            "", tuple(life for found, _ in done for life in found.lives),
-            tuple(step for found, _ in done for step in found.steps)))
-    imported = _imported(done, together, cluster)
+        together = done[0][1] if len(done) == 1 else ledger.known(scope)
+    imported = _imported(done, together, scope, cluster)
     warn(imported.remarks)
     return imported
 
 
-def _imported(done: list[tuple[Found, Entered]], together: Entered, cluster: str) -> Imported:
+def _without_samples(found: Found) -> Found:
+    """What is still needed of a file once it is entered: a month of samples is not."""
+    return replace(found, series=())
+
+
+def _imported(
+    done: list[tuple[Found, Entered]], together: Entered, scope: Scope, cluster: str
+) -> Imported:
     skipped: Counter[str] = Counter()
     mended: Counter[str] = Counter()
     remarks: list[str] = []
-    for found, _ in done:
+    for found, entered in done:
         skipped.update(found.skipped)
         mended.update(found.mended)
-        remarks += [f"{found.source}: {line}" for line in found.remarks]
+        mended.update(entered.mended)
+        before = f"{found.source}: " if found.source else ""
+        remarks += [f"{before}{line}" for line in (*found.remarks, *entered.remarks)]
     return Imported(
         jobs=together.jobs, lives=together.lives, new=sum(e.new for _, e in done),
         changed=sum(e.changed for _, e in done), rows=together.rows, energy_j=together.energy_j,
         coverage=together.covered_s / together.node_s if together.node_s else None,
         running=together.running, without_joules=together.without_joules,
-        waiting_steps=together.waiting_steps, skipped=dict(skipped), mended=dict(mended),
-        remarks=(*remarks, *_said(done, together, cluster)),
+        waiting_steps=together.waiting_steps, samples=sum(e.samples for _, e in done),
+        new_samples=sum(e.new_samples for _, e in done), metered_j=together.metered_j,
+        idle_j=together.idle_j, unattributed_j=together.unattributed_j,
+        rules=done[-1][1].rules, skipped=dict(skipped), mended=dict(mended),
+        remarks=(*remarks, *_said(done, together, scope, cluster)),
         files=tuple({"file": found.source, **vars(entered)} for found, entered in done))
 
 
-def _said(done: list[tuple[Found, Entered]], together: Entered, cluster: str) -> list[str]:
+def _said(
+    done: list[tuple[Found, Entered]], together: Entered, scope: Scope, cluster: str
+) -> list[str]:
     """What must be known of the joules beside their number."""
     without, waiting = together.without_joules, together.waiting_steps
     twice = sum(entered.disagreeing for _, entered in done)
-    unnamed = not cluster and any(not life.key.cluster for found, _ in done
-                                  for life in found.lives)
+    unnamed = not cluster and not all([*(key.cluster for key in scope.lives),
+                                       *(name for name, _ in scope.spans)])
     lines = [
         f"jobs without joules: {without} of {together.lives}; they count as not covered"
         if without else "",

@@ -6,16 +6,23 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import Connection, select
 
 from wattline.benchmarks._measuring import seconds
+from wattline.model.errors import WattlineWarning
 from wattline.model.progress import Advance
+
+if TYPE_CHECKING:
+    from wattline.account.store import Store
+    from wattline.advice.bill import Bill
 
 FIRST_DAY = 20_362  # 1 October 2025
 CLUSTER = "generated"
@@ -40,12 +47,14 @@ def measure(progress: Advance) -> dict[str, Any]:
 
 
 def measure_site(site: Site, progress: Advance) -> dict[str, Any]:
-    """Keep the series, divide them among the jobs, add up by account, fold live readings."""
+    """Keep the series, divide them among the jobs, make the bill, fold live readings."""
     from wattline.account.measured.attributing import settle
+    from wattline.account.measured.book import MeasuredLedger
     from wattline.account.measured.touched import Touched
     from wattline.account.store import Store
 
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "ledger.db") as store:
+        MeasuredLedger(store)
         with store.engine.begin() as connection:
             lives = _enter_lives(connection, site)
             days, enter_s, enter_cpu_s = _enter_series(connection, site, progress)
@@ -54,6 +63,7 @@ def measure_site(site: Site, progress: Advance) -> dict[str, Any]:
             attribute_s = time.perf_counter() - began
             attribute_cpu_s = time.process_time() - began_cpu
         progress(0.9)
+        prices = _write_prices(Path(folder) / "prices.csv", site)
         figures = {
             "nodes": site.nodes, "jobs": site.jobs,
             "samples": site.nodes * site.days * 86_400 // site.interval_s,
@@ -61,8 +71,12 @@ def measure_site(site: Site, progress: Advance) -> dict[str, Any]:
             "enter_and_attribute_s": enter_s + attribute_s,
             # On a machine that others use too, these say more.
             "enter_cpu_s": enter_cpu_s, "attribute_cpu_s": attribute_cpu_s,
-            "by_account_s": seconds(lambda: _by_account(store.engine, site)),
-            "closure": _closure(store.engine, site),
+            "bill_s": seconds(lambda: _bill(store, site)), "bill_cpu_s": _processor_s(
+                lambda: _bill(store, site)),
+            "bill_with_prices_s": seconds(lambda: _bill(store, site, prices)),
+            "bill_with_prices_cpu_s": _processor_s(lambda: _bill(store, site, prices)),
+            # How far jobs, idle and unattributed joules are from the meters.
+            "closure": abs(_bill(store, site).residual or 0.0),
             "store_bytes": sum(f.stat().st_size for f in Path(folder).iterdir()),
             "peak_memory_bytes": _peak_bytes(),
         }
@@ -142,27 +156,25 @@ def _enter_series(
     return days, spent_s, spent_cpu_s
 
 
-def _by_account(engine: Engine, site: Site) -> float:
-    """Joules of all accounts in the month."""
-    from wattline.account.measured.summing import sums_by
-    from wattline.account.measured.tables import lives
+def _bill(store: Store, site: Site, prices: Path | None = None) -> Bill:
+    """What all accounts owe for the month."""
+    from wattline.advice.bill import account_bill
 
-    begin_s = FIRST_DAY * 86_400.0
-    with engine.connect() as connection:
-        found = sums_by(connection, lives.c.account, begin_s, begin_s + site.days * 86_400)
-    return sum(energy_j for energy_j, _, _ in found.values())
+    first = datetime.fromtimestamp(FIRST_DAY * 86_400, UTC)
+    last = first + timedelta(days=site.days - 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WattlineWarning)
+        return account_bill(store.url, f"{first:%Y-%m-%d}..{last:%Y-%m-%d}", zone="UTC",
+                            price=None if prices is None else str(prices))
 
 
-def _closure(engine: Engine, site: Site) -> float:
-    """How far jobs, idle and unattributed joules are from the meters, as a part of these."""
-    from wattline.account.measured.tables import rests
-
-    jobs_j = _by_account(engine, site)
-    with engine.connect() as connection:
-        metered_j, idle_j, unattributed_j = map(float, connection.execute(select(
-            func.sum(rests.c.metered_j), func.sum(rests.c.idle_j),
-            func.sum(rests.c.unattributed_j))).one())
-    return abs(metered_j - idle_j - unattributed_j - jobs_j) / metered_j
+def _write_prices(path: Path, site: Site) -> Path:
+    """A price for each hour of the month."""
+    first = datetime.fromtimestamp(FIRST_DAY * 86_400, UTC)
+    rows = [f"{first + timedelta(hours=hour):%Y-%m-%d %H:%M},{0.1 + 0.01 * (hour % 24):.2f}"
+            for hour in range(24 * site.days + 1)]
+    path.write_text("\n".join(["Datetime (UTC),Price (EUR/kWh)", *rows, ""]), encoding="utf-8")
+    return path
 
 
 def _fold(site: Site) -> dict[str, float]:
@@ -181,6 +193,12 @@ def _fold(site: Site) -> dict[str, float]:
     spent_s = time.process_time() - began
     return {"nodes": site.live_nodes, "readings": site.live_batches * site.live_nodes,
             "cores_at_1_hz": spent_s / site.live_batches}
+
+
+def _processor_s(work: Callable[[], Any]) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began
 
 
 def _peak_bytes() -> int:

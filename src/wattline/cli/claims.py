@@ -107,12 +107,21 @@ def verify(source: Path, store: str, as_json: bool) -> None:
 @click.option("--store", required=True, metavar="URL|FILE", help="SQL store that keeps the claims.")
 @click.option("--ledger", default="", metavar="URL|FILE",
               help="Store whose ledger has the jobs. [default: the same]")
+@click.option("--coverage", type=float, default=0.9, show_default=True, metavar="X",
+              help="Least share of a measured job's time of which the joules are known.")
+@click.option("--class", "classes", multiple=True, metavar="PARTITION=CLASS",
+              help="Class of the nodes of a partition; otherwise it is called like it.")
 @json_option
-def learn(store: str, ledger: str, as_json: bool) -> None:
-    """Correct the claims of a store by the jobs of a ledger that were completed, each once."""
+def learn(store: str, ledger: str, coverage: float, classes: tuple[str, ...],
+          as_json: bool) -> None:
+    """Correct the claims of a store by the jobs of a ledger that were completed, each once.
+
+    Jobs are those of simulated runs, and those that a site has measured (`wattline account
+    import`).
+    """
     from wattline.advice.claims import learn_claims
 
-    found = learn_claims(store, ledger=ledger)
+    found = learn_claims(store, ledger=ledger, least_coverage=coverage, classes=_pairs(classes))
     _say(found.remarks)
     if as_json:
         print_json(found.to_dict())
@@ -147,6 +156,16 @@ def choose(application: str, store: str, as_json: bool, **options: Any) -> None:
 def _say(remarks: Iterable[str]) -> None:
     for line in remarks:
         click.echo(f"note: {line}", err=True)
+
+
+def _pairs(given: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for text in given:
+        name, _, value = (part.strip() for part in text.partition("="))
+        if not (name and value):
+            raise InputError(f"--class: '{text}' is not like gpu=xeon-h100")
+        found[name] = value
+    return found
 
 
 def _free(given: tuple[str, ...]) -> dict[str, int]:

@@ -68,3 +68,41 @@ def test_a_store_without_a_ledger_is_refused(tmp_path):
     wl.import_claims("npb", store)
     with pytest.raises(wl.InputError, match="has no jobs in a ledger"):
         wl.learn_claims(store)
+
+
+def test_claims_learn_from_what_a_site_has_measured(tmp_path):
+    """Of job 1 all is known, of 2 less than half; 3 was requeued, 4 failed, 5 has no joules."""
+    dump, store = tmp_path / "sacct.txt", str(tmp_path / "site.db")
+    rows = ["1|lu|COMPLETED|10:00|11:00|2|energy=7200000", "2|lu|COMPLETED|10:00|11:00|2|",
+            "3|lu|REQUEUED|10:00|10:30|2|energy=90", "3|lu|COMPLETED|10:30|12:30|2|energy=9200000",
+            "4|lu|FAILED|10:00|11:00|2|energy=5", "5|lu|COMPLETED|10:00|11:00|2|",
+            "6||COMPLETED|10:00|11:00|2|energy=5", "2.0||COMPLETED|10:00|10:10|2|"]
+    text = "JobID|JobName|State|Start|End|NNodes|AllocTRES|Partition|ConsumedEnergyRaw|NodeList\n"
+    for row in rows:
+        job, name, state, first, last, nodes, tres = row.split("|")
+        text += (f"{job}|{name}|{state}|2026-10-05T{first}:00|2026-10-05T{last}:00|{nodes}|{tres}|"
+                 f"gpu|{60 if '.' in job else 0}|n[1-2]\n")
+    dump.write_text(text)
+    wl.account_import(dump, store=store, zone="UTC")
+    found = wl.learn_claims(store, classes={"gpu": "h100"})
+    assert found.left_out == {"joules of less than 90% of their time": 1, "state REQUEUED": 1,
+                              "state FAILED": 1, "no joules or no time": 1, "no application": 1}
+    assert {claim.node_class for claim in wl.list_claims(store).claims} == {"h100"}
+    assert claims(store) == [("lu", 2, 2, pytest.approx(5400.0), pytest.approx(8_200_000.0))]
+    wl.account_import(dump, store=store, zone="UTC")
+    again = wl.learn_claims(store, classes={"gpu": "h100"})
+    assert (len(again.verified), again.already_counted) == (0, 2)
+    assert len(wl.learn_claims(str(tmp_path / "other.db"), ledger=store,
+                               least_coverage=0.1).verified) == 3
+    assert wl.list_claims(str(tmp_path / "other.db")).claims[0].node_class == "gpu"
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("--coverage", "2"), "is no share"), (("--class", "gpu"), "is not like"),
+    ((), "has no jobs in a ledger"),
+])
+def test_learning_from_nothing_or_with_wrong_words_is_refused(tmp_path, words, said):
+    with Store(tmp_path / "s.db") as store:
+        Ledger(store)
+    result = CliRunner().invoke(cli, ["claims", "learn", "--store", str(tmp_path / "s.db"), *words])
+    assert said in str(result.exception)

@@ -10,10 +10,10 @@ from sqlalchemy import Connection, select
 
 from wattline.account.attribution import Node
 from wattline.account.measured.attributing import settle, settle_all
+from wattline.account.measured.questions import Asked, spread, totals
 from wattline.account.measured.records import Kind, Series
 from wattline.account.measured.rules import Rules
 from wattline.account.measured.series_store import DAY_S, enter_series
-from wattline.account.measured.summing import sums_by
 from wattline.account.measured.tables import facts, lives, rests
 from wattline.account.measured.touched import Touched
 from wattline.account.measured.windows import touched_jobs
@@ -211,20 +211,29 @@ def test_days_give_the_same_alone_and_in_a_row(ledger) -> None:
     assert len(whole) > 900
 
 
-def test_sums_of_a_period_cut_lives_at_its_ends(ledger) -> None:
+def test_sums_of_a_period_cut_lives_at_its_ends(tmp_path) -> None:
     """Three jobs one after another at 300 W; the period has half of the first and of the last."""
-    touched = watts(ledger, range(0, 10_800, 60), [300] * 180)
-    for number in range(3):
-        touched |= life(ledger, str(number), 3600 * number, 3600 * (number + 1),
-                        account="ab"[number % 2])
-    touched |= life(ledger, "runs", 3600, None, account="b", node_list="elsewhere")
-    settle(ledger, touched)
-    found = sums_by(ledger, lives.c.account, T0 + 1800, T0 + 9000)
-    assert found == {"a": (1_080_000, 0, 3600), "b": (1_080_000, 0, 3600)}
-    whole = sums_by(ledger, lives.c.account, 0, 1e12)
-    assert whole == {"a": (2_160_000, 0, 7200), "b": (1_080_000, 0, 3600)}
-    assert sums_by(ledger, lives.c.account, T0, 1e12, lives.c.account == "b") == {
-        "b": (1_080_000, 0, 3600)}
+    def sums(**asked):
+        return {total.name: (total.energy_j, total.idle_j, total.covered_s)
+                for total in totals(store, "account", Asked(**asked)) if total.energy_j}
+
+    with Store(tmp_path / "s.db") as store:
+        with store.engine.begin() as connection:
+            touched = watts(connection, range(0, 10_800, 60), [300] * 180)
+            for number in range(3):
+                touched |= life(connection, str(number), 3600 * number, 3600 * (number + 1),
+                                account="ab"[number % 2])
+            touched |= life(connection, "runs", 3600, None, account="b", node_list="elsewhere")
+            settle(connection, touched)
+        assert sums(start_s=T0 + 1800, end_s=T0 + 9000) == {
+            "a": (1_080_000, 0, 3600), "b": (1_080_000, 0, 3600)}
+        assert sums() == {"a": (2_160_000, 0, 7200), "b": (1_080_000, 0, 3600)}
+        assert sums(start_s=T0, accounts=("b",)) == {"b": (1_080_000, 0, 3600)}
+        # By hours, or each stretch by itself: the same joules at the same times.
+        for period in ({}, {"start_s": T0 + 1800, "end_s": T0 + 9000}):
+            rows = {even: spread(store, "account", Asked(**period), even_in_hours=even)
+                    for even in (True, False)}
+            assert rows[True] == rows[False]
 
 
 def test_all_lives_of_a_job_are_touched_by_its_name(ledger) -> None:

@@ -64,5 +64,6 @@ def test_a_small_site_closes_and_is_measured() -> None:
     assert found["closure"] < 1e-9
     assert found["samples"] == 6 * 2 * 288
     assert found["facts"] >= 6 * 2 * 24 * 0.8
-    assert {"enter_s", "attribute_s", "by_account_s", "peak_memory_bytes"} <= set(found)
+    assert {"enter_s", "attribute_s", "bill_s", "bill_with_prices_s", "peak_memory_bytes"} <= set(
+        found)
     assert found["folding"]["cores_at_1_hz"] > 0

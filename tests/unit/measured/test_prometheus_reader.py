@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from tests.support import prometheus
+from tests.unit.cli.test_energy_commands import call, refused
 
 from wattline.account.measured.readers import prometheus as reader
 from wattline.account.measured.readers.prometheus import RangeQuery, read_prometheus
@@ -73,7 +75,38 @@ def test_a_server_that_is_not_there_is_a_failure() -> None:
 
 
 @pytest.mark.parametrize("wrong", [("file:///etc/passwd", "up", 0, 1), ("http://", "up", 0, 1),
-                                   ("http://h", " ", 0, 1), ("http://h", "up", 1, 1)])
+                                   ("http://h", " ", 0, 1), ("http://h", "up", 1, 1),
+                                   ("http://ann:secret@h", "up", 0, 1)])
 def test_a_wrong_question_is_not_asked(wrong) -> None:
     with pytest.raises(InputError):
         RangeQuery(*wrong)
+
+
+def test_account_import_asks_a_server_and_ranges_that_overlap_count_once(
+    url, tmp_path, capsys
+) -> None:
+    def asked(*words):
+        status, out, err = call(
+            "account", "import", url, "--query", "node_watts", "--store", tmp_path / "s.db",
+            "--cluster", "c", "--step", "1m", "--zone", "UTC", *words, "--json", capsys=capsys)
+        assert status == 0, err
+        return json.loads(out)
+
+    first = asked("-S", "2026-10-01T00:00", "-E", "2026-10-01T00:30")
+    assert (first["samples"], first["metered_j"]) == (62, (300 + 150) * 31 * 60)
+    assert any("repeats the last sample" in remark for remark in first["remarks"])
+    # Begins between two samples of the first, and has the same instants all the same.
+    second = asked("-S", "2026-10-01T00:10:20", "-E", "2026-10-01T00:30:30")
+    assert (second["samples"], second["new_samples"]) == (40, 0)
+    assert second["mended"] == {}
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    ((), "needs --query"), (("--query", "up"), "from when to when"),
+    (("--query", "up", "-S", "2026-10-02", "-E", "2026-10-01"), "is not after -S"),
+    (("--query", "up", "-S", "2026-10-01", "-E", "2026-10-02", "--step", "0s"), "above 0"),
+])
+def test_a_server_needs_a_question_with_both_ends(tmp_path, capsys, words, said) -> None:
+    assert said in refused("account", "import", "http://127.0.0.1:9", *words, "--store",
+                           tmp_path / "s.db", capsys=capsys)
+    assert list(tmp_path.iterdir()) == []

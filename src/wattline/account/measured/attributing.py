@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, delete, select
 
-from wattline.account.attribution import CutShares, attribute_between
+from wattline.account.attribution import CutShares, IdleRule, attribute_between
 from wattline.account.measured.bulk import insert_rows
 from wattline.account.measured.counting import count_sources
 from wattline.account.measured.entities import gpu_of, is_above, node_of
@@ -95,6 +95,7 @@ class _Work:
     impossible: dict[str, int] = field(default_factory=dict)
     by_gpus: set[str] = field(default_factory=set)
     undivided: set[str] = field(default_factory=set)
+    without_memory: set[int] = field(default_factory=set)
     fact_rows: list[tuple[Any, ...]] = field(default_factory=list)
     rest_rows: list[tuple[Any, ...]] = field(default_factory=list)
 
@@ -131,6 +132,8 @@ class _Work:
         if meters:
             self.blind_gpus.update(int(life) for life, index, count in zip(
                 there.life, there.gpu_index, there.gpu_count, strict=True) if count and not index)
+        if self.rules.idle_by is IdleRule.MEMORY:
+            self.without_memory.update(there.life[there.held.memory <= 0].tolist())
         shares = attribute_between(
             found.power if found else added(list(meters.values())), there.held,
             self.rules.of(node), edges, rule=self.rules.idle_by, gpus=there.gpus(meters))
@@ -201,6 +204,10 @@ class _Work:
         if self.blind_gpus:
             said.append(f"which GPUs {len(self.blind_gpus)} jobs held is not told; GPUs are shared "
                         "among the jobs on the node that hold some, by how many they hold")
+        if self.without_memory:
+            said.append(f"{len(self.without_memory)} jobs do not say which memory they hold "
+                        "(`AllocTRES`), and have no part of the idle power of nodes that they "
+                        "share with others who do")
         if self.undivided:
             said.append(f"{_some(self.undivided)}: kept and not divided; parts of nodes that are "
                         "no GPUs (written like n01/gpu0) are in what the node draws")

@@ -6,18 +6,23 @@ same files in any order, in pieces, or again after a crash leave the same rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Integer, func, select
+from sqlalchemy import Connection, select
 
 from wattline.account import schema
+from wattline.account.measured import kept_rules
 from wattline.account.measured.attributing import settle as settle_series
-from wattline.account.measured.records import Found, LifeKey
+from wattline.account.measured.attributing import settle_all
+from wattline.account.measured.entities import is_above
+from wattline.account.measured.records import Found
+from wattline.account.measured.rules import Rules
+from wattline.account.measured.scope import Scope, known
 from wattline.account.measured.series_store import enter_series
-from wattline.account.measured.settling import chunks, settle
-from wattline.account.measured.tables import facts, lives, steps
+from wattline.account.measured.settling import settle
+from wattline.account.measured.tables import lives, series
 from wattline.account.measured.told import enter_lives, enter_steps
 from wattline.account.measured.touched import Touched
 from wattline.account.store import Store
@@ -36,6 +41,9 @@ class Entered:
     """Steps of jobs that nobody has told of yet."""
     rows: int = 0
     """Rows with joules."""
+    samples: int = 0
+    """Of meters, all that were told."""
+    new_samples: int = 0
     energy_j: float = 0.0
     covered_s: float = 0.0
     """Node-seconds of which the joules are known."""
@@ -45,6 +53,15 @@ class Entered:
     disagreeing: int = 0
     """Lives told twice with another end or other joules: the later end and more joules count."""
     running: int = 0
+    metered_j: float | None = None
+    """What the nodes' meters saw in the hours that the file tells of; None without any."""
+    idle_j: float | None = None
+    """Of it what was drawn while no job held the node."""
+    unattributed_j: float | None = None
+    rules: dict[str, Any] = field(default_factory=dict)
+    """By which joules are divided."""
+    mended: dict[str, int] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
 
 class MeasuredLedger:
@@ -54,8 +71,12 @@ class MeasuredLedger:
         self.store = store
         schema.migrate(store)
 
-    def enter(self, found: Found) -> Entered:
-        """Enter what was found, all of it or nothing; a writer at the same time is waited for."""
+    def enter(self, found: Found, given: Mapping[str, Any] | None = None) -> Entered:
+        """Enter what was found, all of it or nothing; a writer at the same time is waited for.
+
+        Rules that are given, by name, hold from then on for the whole ledger.
+        """
+        scope = Scope.of(found)
         with self.store.session() as session:
             connection = session.connection()
             schema.lock(connection)
@@ -63,18 +84,19 @@ class MeasuredLedger:
             seen = enter_steps(connection, found.steps)
             metered = enter_series(connection, found.series)
             touched = settle(connection, told.touched | seen.touched)
-            settle_series(connection, metered.touched | Touched(lives=touched))
+            rules, remarks = _divide(
+                connection, metered.touched | Touched(lives=touched), given or {})
             return Entered(
                 new=told.new, changed=told.changed, disagreeing=told.disagreeing,
-                steps=len(found.steps), waiting_steps=_waiting(connection, found),
-                **_known(connection, {life.key for life in found.lives}))
+                steps=len(found.steps), samples=metered.samples, new_samples=metered.new,
+                mended=metered.mended, rules=kept_rules.as_dict(rules),
+                remarks=(*remarks, *_above(scope), *_apart(connection, scope)),
+                **known(connection, scope))
 
-    def known(self, found: Found) -> Entered:
-        """What the ledger has of these lives and steps, each counted once."""
+    def known(self, scope: Scope) -> Entered:
+        """What the ledger has of what files tell of, each life counted once."""
         with self.store.session() as session:
-            connection = session.connection()
-            return Entered(steps=len(found.steps), waiting_steps=_waiting(connection, found),
-                           **_known(connection, {life.key for life in found.lives}))
+            return Entered(**known(session.connection(), scope))
 
     def is_empty(self) -> bool:
         """Whether nobody has entered anything measured."""
@@ -82,51 +104,46 @@ class MeasuredLedger:
             return session.execute(select(lives.c.id).limit(1)).first() is None
 
 
-def _waiting(connection: Connection, found: Found) -> int:
-    """How many of a file's steps began before every life of their job."""
-    waiting = 0
-    for cluster, labels in chunks({(step.cluster, step.label) for step in found.steps}):
-        first = select(lives.c.label, func.min(lives.c.start_s).label("start_s")).where(
-            lives.c.cluster == cluster, lives.c.label.in_(labels)).group_by(
-            lives.c.label).subquery()
-        query = select(func.count()).select_from(
-            steps.outerjoin(first, steps.c.label == first.c.label)).where(
-            steps.c.cluster == cluster, steps.c.label.in_(labels),
-            (first.c.start_s.is_(None)) | (steps.c.start_s < first.c.start_s))
-        waiting += int(connection.execute(query).scalar() or 0)
-    return waiting
+def _divide(
+    connection: Connection, touched: Touched, given: Mapping[str, Any]
+) -> tuple[Rules, tuple[str, ...]]:
+    """Divide what meters saw among jobs: what was touched, or all of it where rules change."""
+    before = kept_rules.load(connection)
+    rules = kept_rules.changed(before, given)
+    anew = kept_rules.said(rules, before)
+    if anew:
+        kept_rules.save(connection, rules)
+    settled = settle_all(connection, rules) if anew else settle_series(connection, touched, rules)
+    return rules, (*_rules_said(rules, anew), *settled.remarks)
 
 
-def _known(connection: Connection, keys: set[LifeKey]) -> dict[str, Any]:
-    """What the ledger has of these lives."""
-    found: dict[str, Any] = {"jobs": len({(key.cluster, key.label) for key in keys}),
-                             "lives": len(keys)}
-    rows = without = running = 0
-    energy_j = covered_s = node_s = 0.0
-    until_s = func.coalesce(lives.c.end_s, lives.c.seen_s, lives.c.start_s)
-    for cluster, labels in chunks({(key.cluster, key.label) for key in keys}):
-        query = select(
-            lives.c.label, lives.c.start_s, lives.c.energy_j, lives.c.coverage, lives.c.nodes,
-            until_s, lives.c.end_s.is_(None).cast(Integer), func.count(facts.c.id),
-        ).outerjoin(facts, facts.c.life_id == lives.c.id).where(
-            lives.c.cluster == cluster, lives.c.label.in_(labels)).group_by(
-            lives.c.id, lives.c.label, lives.c.start_s, lives.c.energy_j, lives.c.coverage,
-            lives.c.nodes, lives.c.end_s, lives.c.seen_s)
-        for label, start_s, joules, coverage, nodes, end_s, runs, count in _listed(
-                connection.execute(query)):
-            if LifeKey(cluster, label, int(start_s)) not in keys:
-                continue
-            whole_s = max(1, nodes) * max(0.0, float(end_s) - float(start_s))
-            rows += count
-            energy_j += joules or 0.0
-            without += joules is None
-            running += runs
-            node_s += whole_s
-            covered_s += whole_s * (coverage or 0.0)
-    return found | {"rows": rows, "energy_j": energy_j, "covered_s": covered_s, "node_s": node_s,
-                    "without_joules": without, "running": running}
+def _rules_said(rules: Rules, anew: list[str]) -> Iterable[str]:
+    if anew:
+        yield f"rules changed: {', '.join(anew)}; all joules of the ledger are computed anew"
+        return
+    own = kept_rules.said(rules, Rules())
+    if own:
+        yield f"by the rules that the store keeps: {', '.join(own)}"
 
 
-def _listed(rows: Iterable[Any]) -> list[Any]:
-    """In a fixed order, so that sums are the same to the last bit."""
-    return sorted(rows, key=lambda row: (row[0], row[1]))
+def _above(scope: Scope) -> Iterable[str]:
+    names = sorted({entity for _, entity in scope.spans if is_above(entity)})
+    if names:
+        yield (f"meters above nodes: {', '.join(names[:3])}{' ...' if names[3:] else ''}; kept for "
+               "bills, and not divided among jobs")
+
+
+def _apart(connection: Connection, scope: Scope) -> Iterable[str]:
+    """Meters and jobs of one site under two names never meet: say where it looks like that."""
+    told = {key.cluster for key in scope.lives} | {cluster for cluster, _ in scope.spans}
+    metered = set(connection.scalars(select(series.c.cluster).distinct()))
+    running = set(connection.scalars(select(lives.c.cluster).distinct()))
+    silent, unmeasured = metered - running, running - metered
+    if (told & silent and running) or (told & unmeasured and silent):
+        yield (f"the meters of cluster {_quoted(silent)} have no jobs there, and jobs are of "
+               f"{_quoted(running)}: where both are one cluster, --cluster NAME must give it one "
+               "name, or no job gets these joules")
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f"'{name}'" for name in sorted(names))

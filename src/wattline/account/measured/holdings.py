@@ -21,6 +21,9 @@ _INDEX = re.compile(r"\(IDX:([0-9,-]*)\)")
 _COUNT = re.compile(r"(?:^|,)gres/gpu=([0-9]+)")
 _TYPED = re.compile(r"gpu(?::[^:=,()]+)?[:=]([0-9]+)")
 
+_MEMORY = re.compile(r"(?:^|,)mem=([0-9]{1,15}(?:\.[0-9]{1,9})?)([KMGTP]?)(?=,|$)")
+_MIB = {"K": 1 / 1024, "": 1.0, "M": 1.0, "G": 1024.0, "T": 1024.0**2, "P": 1024.0**3}
+
 
 @dataclass(frozen=True, eq=False)
 class Holding:
@@ -37,7 +40,7 @@ class Holding:
         until = int(np.searchsorted(self.held.start_s, end_s))
         chosen = np.flatnonzero(self.held.end_s[:until] > start_s)
         held = Held(*(getattr(self.held, name)[chosen]
-                      for name in ("start_s", "end_s", "cores", "cpu_s")))
+                      for name in ("start_s", "end_s", "cores", "cpu_s", "memory")))
         return Holding(self.life[chosen], held, self.gpu_count[chosen],
                        tuple(self.gpu_index[at] for at in chosen))
 
@@ -72,12 +75,12 @@ class Holdings:
 
     def of(self, node: str) -> Holding:
         found = self.nodes.get(node, _Columns())
-        start, end, cores, cpu_s, gpus = (
-            np.array(found.figures, dtype=np.float64).reshape(-1, 5).T)
+        start, end, cores, cpu_s, gpus, memory = (
+            np.array(found.figures, dtype=np.float64).reshape(-1, 6).T)
         life = np.array(found.life, dtype=np.int64)
         # By what they are and not by their numbers, which depend on what was entered first.
-        order = np.lexsort((life, gpus, cpu_s, cores, end, start))
-        held = Held.of(start[order], end[order], cores[order], cpu_s[order])
+        order = np.lexsort((life, memory, gpus, cpu_s, cores, end, start))
+        held = Held.of(start[order], end[order], cores[order], cpu_s[order], memory[order])
         return Holding(life[order], held, gpus[order], tuple(found.index[at] for at in order))
 
 
@@ -116,9 +119,10 @@ def holdings(
 def _figures(
     start_s: float, end_s: float, cores: int, cpu_s: float | None, tres: str, hosts: int
 ) -> tuple[float, ...]:
-    """Start, end, and per node the cores, the processor time and the GPUs."""
+    """Start, end, and per node the cores, the processor time, the GPUs and the memory."""
     used = float("nan") if cpu_s is None else cpu_s / hosts
-    return float(start_s), float(end_s), cores / hosts, used, gpu_count(tres) / hosts
+    return float(start_s), float(end_s), cores / hosts, used, gpu_count(tres) / hosts, (
+        memory_mib(tres) / hosts)
 
 
 @lru_cache(maxsize=4096)
@@ -128,6 +132,13 @@ def hosts_of(node_list: str) -> frozenset[str]:
         return frozenset(parse_hosts(node_list))
     except InputError:
         return frozenset()
+
+
+@lru_cache(maxsize=4096)
+def memory_mib(tres: str) -> float:
+    """Memory of a job: 32768 of `cpu=8,mem=32G`, 0 where that is not told."""
+    found = _MEMORY.search(tres)
+    return float(found[1]) * _MIB[found[2]] if found else 0.0
 
 
 @lru_cache(maxsize=4096)

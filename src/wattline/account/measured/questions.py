@@ -6,26 +6,33 @@ A row that crosses the end of the period is cut in proportion to its time.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Integer,
     Select,
+    Table,
     and_,
     case,
+    cast,
     distinct,
     false,
     func,
     literal,
+    literal_column,
+    not_,
     or_,
     select,
+    true,
 )
 
+from wattline.account.measured.entities import is_above
 from wattline.account.measured.records import Source
-from wattline.account.measured.summing import sums_by
+from wattline.account.measured.summing import sums_across, sums_inside
 from wattline.account.measured.tables import facts, lives, rests
 from wattline.account.store import Store
 from wattline.model.errors import InputError
@@ -33,6 +40,8 @@ from wattline.site.slurm_energy import hosts_of
 
 BY = ("user", "account", "partition", "application", "class", "node")
 Number = ColumnElement[Any]
+HOUR_S = 3600
+SEEN = ("metered_j", "idle_j", "unattributed_j", "filled_j")
 _FAR_S = 1e15
 """Before and after all times."""
 
@@ -79,50 +88,91 @@ def totals(store: Store, by: str, asked: Asked) -> list[Total]:
     if by == "node":
         return _by_node(store, asked)
     name = lives.c["node_class" if by == "class" else by]
+    first = -_FAR_S if asked.start_s is None else asked.start_s
+    last = _FAR_S if asked.end_s is None else asked.end_s
+    steps = any("." in job for job in asked.jobs)
     whole = lives.c.nodes * _overlap_s(lives.c.start_s, UNTIL_S, asked)
     counts = select(
         name, lives.c.cluster, func.count(distinct(lives.c.label)), func.count(),
         func.sum(whole), func.sum(case((lives.c.energy_j.is_(None), 1), else_=0)),
+        *sums_inside(first, last),
     ).where(_within(lives.c.start_s, UNTIL_S, asked), _chosen(asked)).group_by(
         name, lives.c.cluster)
     found: dict[str, Total] = {}
     with store.session() as session:
-        for key, _, jobs, number, node_s, without in session.execute(counts):
-            before = found.get(key, Total(key))
-            found[key] = Total(key, before.jobs + int(jobs), before.lives + int(number), 0.0, 0.0,
-                               0.0, before.node_s + float(node_s), before.without_joules
-                               + int(without))
-        for key, (energy_j, idle_j, covered_s) in _figures(session.connection(), name,
-                                                           asked).items():
-            before = found.get(key, Total(key))
-            found[key] = Total(key, before.jobs, before.lives, energy_j, idle_j, covered_s,
-                               before.node_s, before.without_joules)
+        for key, _, jobs, number, node_s, without, *figures in session.execute(counts):
+            energy_j, idle_j, covered_s = (0.0 if steps else float(each) for each in figures)
+            found[key] = _plus(found.get(key, Total(key)), Total(
+                key, int(jobs), int(number), energy_j, idle_j, covered_s, float(node_s),
+                int(without)))
+        connection = session.connection()
+        # Joules of steps are those of their own rows.
+        others = _summed_by(connection, name, asked) if steps else sums_across(
+            connection, name, first, last, _chosen(asked))
+        for key, cut_figures in others.items():
+            found[key] = _plus(found.get(key, Total(key)), Total(key, 0, 0, *cut_figures))
     return _sorted(found.values())
 
 
-def _figures(
+def _plus(one: Total, other: Total) -> Total:
+    return Total(one.name, *(getattr(one, field.name) + getattr(other, field.name)
+                             for field in fields(Total)[1:]))
+
+
+def _summed_by(
     connection: Connection, name: Number, asked: Asked
 ) -> dict[Any, tuple[float, float, float]]:
-    """Joules, idle joules and node-seconds by name; of steps from their own rows."""
-    if any("." in job for job in asked.jobs):
-        return {key: (float(energy_j), float(idle_j), float(covered_s)) for
-                key, energy_j, idle_j, covered_s in connection.execute(_summed(asked, name))}
-    first = -_FAR_S if asked.start_s is None else asked.start_s
-    last = _FAR_S if asked.end_s is None else asked.end_s
-    return sums_by(connection, name, first, last, _chosen(asked))
+    return {key: (float(energy_j), float(idle_j), float(covered_s)) for
+            key, energy_j, idle_j, covered_s in connection.execute(_summed(asked, name))}
 
 
-def spread(store: Store, by: str, asked: Asked) -> list[tuple[str, float, float, float]]:
-    """Joules by name and stretch of time: (name, from, to, joules), cut to the period."""
+def spread(
+    store: Store, by: str, asked: Asked, *, even_in_hours: bool = False
+) -> list[tuple[str, float, float, float]]:
+    """Joules by name and stretch of time: (name, from, to, joules), cut to the period.
+
+    `even_in_hours` says that nothing depends on when in an hour they were: rows within one hour
+    are then added up by the database, which is most of them, as series are cut at hours.
+    """
     name = lives.c["node_class" if by == "class" else by]
-    query = select(name, facts.c.start_s, facts.c.end_s, func.sum(facts.c.energy_j)).join(
-        lives, facts.c.life_id == lives.c.id).where(
-        _counting(asked), _within(facts.c.start_s, facts.c.end_s, asked)).group_by(
-        name, facts.c.start_s, facts.c.end_s)
     with store.session() as session:
-        rows = session.execute(query).all()
+        connection = session.connection()
+        hour = _hour(connection, facts.c.start_s)
+        within = and_(facts.c.end_s <= HOUR_S * (hour + 1), *_inside(facts, asked))
+        rows = _stretches(connection, asked, not_(within) if even_in_hours else true(),
+                          name, facts.c.start_s, facts.c.end_s)
+        if even_in_hours:
+            rows += [(key, HOUR_S * float(at), HOUR_S * (float(at) + 1), energy_j)
+                     for key, at, energy_j in _stretches(connection, asked, within, name, hour)]
     return sorted((str(key), *cut(float(first), float(last), float(energy_j), asked))
                   for key, first, last, energy_j in rows)
+
+
+def _stretches(
+    connection: Connection, asked: Asked, condition: ColumnElement[bool], *keys: Number
+) -> list[Any]:
+    """Joules by these keys of the facts that a condition chooses."""
+    query = select(*keys, func.sum(facts.c.energy_j)).join(
+        lives, facts.c.life_id == lives.c.id).where(
+        _counting(asked), _within(facts.c.start_s, facts.c.end_s, asked), condition).group_by(
+        *keys)
+    return list(connection.execute(query))
+
+
+def _hour(connection: Connection, time_s: Number) -> Number:
+    """Whole hours of Unix time; not every SQLite has floor, and elsewhere a cast rounds."""
+    hours = time_s / literal_column(str(HOUR_S))
+    return cast(hours, Integer) if connection.dialect.name == "sqlite" else func.floor(hours)
+
+
+def _inside(table: Table, asked: Asked) -> list[ColumnElement[bool]]:
+    """Rows that lie in the period as a whole."""
+    found = []
+    if asked.start_s is not None:
+        found.append(table.c.start_s >= asked.start_s)
+    if asked.end_s is not None:
+        found.append(table.c.end_s <= asked.end_s)
+    return found
 
 
 def cut(start_s: float, end_s: float, energy_j: float, asked: Asked) -> tuple[float, float, float]:
@@ -140,24 +190,39 @@ class Metered:
     idle_j: float
     unattributed_j: float
     filled_j: float
-    entities: int
 
 
-def metered(store: Store, asked: Asked, meter: str = "") -> tuple[Metered | None, Metered | None]:
-    """What the nodes' meters saw together, and what the one called `meter` did."""
-    part = _part(rests.c.start_s, rests.c.end_s, asked)
-    query = select(
-        rests.c.entity, *(func.sum(rests.c[name] * part) for name in
-                          ("metered_j", "idle_j", "unattributed_j", "filled_j"))
-    ).where(_within(rests.c.start_s, rests.c.end_s, asked)).group_by(rests.c.entity)
-    if asked.clusters:
-        query = query.where(rests.c.cluster.in_(asked.clusters))
+def metered_together(
+    seen: Mapping[str, Metered], meters: Sequence[str] = ()
+) -> tuple[Metered | None, Metered | None]:
+    """What the nodes' meters saw together, and what those called `meters` did."""
+    # A GPU's meter lies within its node's, and nodes lie beneath a feed's.
+    nodes = [found for name, found in seen.items()
+             if name not in meters and "/" not in name and not is_above(name)]
+    return _added(nodes), _added([seen[name] for name in meters if name in seen])
+
+
+def metered_by(store: Store, asked: Asked) -> dict[str, Metered]:
+    """What each meter saw, by the name of what it is of, in order."""
+    inside = and_(true(), *_inside(rests, asked))
     with store.session() as session:
-        rows: list[tuple[Any, ...]] = sorted(tuple(row) for row in session.execute(query))
-    # A GPU's meter lies within its node's.
-    nodes = [row for row in rows if row[0] != meter and "/" not in row[0]]
-    feed = [row for row in rows if row[0] == meter and meter]
-    return _added(nodes), _added(feed)
+        # Most rows lie in the period as a whole, and need no share.
+        whole = session.execute(_seen(asked, literal_column("1.0"), inside)).all()
+        across = session.execute(_seen(asked, _part(rests.c.start_s, rests.c.end_s, asked), and_(
+            _within(rests.c.start_s, rests.c.end_s, asked), not_(inside)))).all()
+    found: dict[str, list[float]] = {}
+    for _, name, *figures in (*whole, *across):
+        before = found.get(str(name), [0.0] * len(SEEN))
+        found[str(name)] = [old + float(new) for old, new in zip(before, figures, strict=True)]
+    return {name: Metered(*figures) for name, figures in sorted(found.items())}
+
+
+def _seen(asked: Asked, part: Number, condition: ColumnElement[bool]) -> Select[Any]:
+    clusters = rests.c.cluster.in_(asked.clusters) if asked.clusters else true()
+    # By cluster first, as the table's own index has them: then nothing needs to be sorted.
+    names = rests.c.cluster, rests.c.entity
+    return select(*names, *(func.sum(rests.c[name] * part) for name in SEEN)).where(
+        condition, clusters).group_by(*names)
 
 
 def life_rows(store: Store, asked: Asked) -> list[dict[str, Any]]:
@@ -183,9 +248,18 @@ def crossing(store: Store, asked: Asked) -> int:
     """How many lives cross an end of the period and have one figure for all of their time."""
     across = [and_(lives.c.start_s < edge, edge < UNTIL_S)
               for edge in (asked.start_s, asked.end_s) if edge is not None]
+    return _told_by_slurm(store, asked, or_(false(), *across))
+
+
+def unseen(store: Store, asked: Asked) -> int:
+    """How many lives of the period have their joules from Slurm, and not from a meter."""
+    return _told_by_slurm(store, asked, _within(lives.c.start_s, UNTIL_S, asked))
+
+
+def _told_by_slurm(store: Store, asked: Asked, condition: ColumnElement[bool]) -> int:
     told = [str(Source.SLURM_JOB), str(Source.SLURM_STEPS)]
     query = select(func.count()).select_from(lives).where(
-        or_(false(), *across), lives.c.source.in_(told), _chosen(asked))
+        condition, lives.c.source.in_(told), _chosen(asked))
     with store.session() as session:
         return int(session.scalar(query) or 0)
 
@@ -235,12 +309,11 @@ def _sorted(found: Iterable[Total]) -> list[Total]:
     return sorted(found, key=lambda total: (-total.energy_j, total.name))
 
 
-def _added(rows: Sequence[tuple[Any, ...]]) -> Metered | None:
-    if not rows:
+def _added(found: Sequence[Metered]) -> Metered | None:
+    if not found:
         return None
-    metered_j, idle_j, unattributed_j, filled_j = (
-        float(sum(row[at] for row in rows)) for at in range(1, 5))
-    return Metered(metered_j, idle_j, unattributed_j, filled_j, len(rows))
+    return Metered(*(sum(getattr(each, name) for each in found)
+                     for name in SEEN))
 
 
 def _summed(asked: Asked, *names: Number) -> Select[Any]:
@@ -256,7 +329,8 @@ def _counting(asked: Asked) -> ColumnElement[bool]:
     """Which facts count: those of whole jobs, and those of steps that were asked for by name."""
     others = _of_names(asked)
     if not asked.jobs:
-        return and_(facts.c.counts.is_(True), others)
+        # Nearly all facts count: by the index of those that do, each would be looked up singly.
+        return and_(func.coalesce(facts.c.counts, false()), others)
     whole = [text for text in asked.jobs if "." not in text]
     found = [and_(facts.c.counts.is_(True), _is_job(text)) for text in whole]
     for text in asked.jobs:

@@ -21,8 +21,7 @@ LONGEST_S = 86_400.0
 class Rules:
     """What holds for all nodes, and what is known of single ones.
 
-    Whoever changes them computes the ledger anew: facts that were computed by other rules stay
-    as they are until then.
+    A ledger keeps its own (`kept_rules`), and is computed anew when they change.
     """
 
     node: Node = field(default_factory=Node)

@@ -19,7 +19,6 @@ from sqlalchemy import (
     not_,
     or_,
     select,
-    true,
 )
 
 from wattline.account.measured.bulk import among, chunks
@@ -28,21 +27,27 @@ from wattline.account.measured.tables import facts, lives
 FIGURES = ("energy_j", "idle_j", "covered_s")
 
 
-def sums_by(
+def inside(start_s: float, end_s: float) -> ColumnElement[bool]:
+    """Lives that lie in the period as a whole."""
+    return and_(lives.c.start_s >= start_s, lives.c.end_s.is_not(None), lives.c.end_s <= end_s)
+
+
+def sums_inside(start_s: float, end_s: float) -> list[ColumnElement[Any]]:
+    """Joules, idle joules and node-seconds covered, of lives that lie in the period as a whole."""
+    within = inside(start_s, end_s)
+    return [func.sum(case((within, func.coalesce(lives.c[figure], 0.0)), else_=0.0))
+            for figure in FIGURES]
+
+
+def sums_across(
     connection: Connection, name: ColumnElement[Any], start_s: float, end_s: float,
-    condition: ColumnElement[bool] | None = None,
+    condition: ColumnElement[bool],
 ) -> dict[Any, tuple[float, float, float]]:
-    """Joules, idle joules and node-seconds covered, by a column of the lives."""
-    chosen = true() if condition is None else condition
-    within = and_(lives.c.start_s >= start_s, lives.c.end_s.is_not(None), lives.c.end_s <= end_s)
-    whole = select(name, *(func.sum(lives.c[figure]) for figure in FIGURES)).where(
-        within, lives.c.energy_j.is_not(None), chosen).group_by(name)
+    """The same by a column of the lives, of those that cross an end of the period, or run."""
     found: dict[Any, tuple[float, float, float]] = {}
-    for key, *figures in connection.execute(whole):
-        _add(found, key, figures)
     crossing = select(lives.c.id, name).where(
         lives.c.start_s < end_s, or_(lives.c.end_s.is_(None), lives.c.end_s > start_s),
-        not_(within), chosen)
+        not_(inside(start_s, end_s)), condition)
     names = {int(row[0]): row[1] for row in connection.execute(crossing)}
     for some in chunks(names):  # asked for by number: a database would begin with all facts
         for life, *figures in connection.execute(_cut(some, start_s, end_s)):

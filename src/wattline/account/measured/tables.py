@@ -1,6 +1,7 @@
 """The tables of the measured ledger.
 
-Three hold what was told (lives, steps, series) and two what follows from it (facts, rests). What
+Three hold what was told (lives, steps, series), two what follows from it (facts, rests), and one
+the rules by which it does. What
 was told is merged so that neither order nor repetition matters; what follows is computed anew for
 the nodes and lives that were touched.
 """
@@ -106,4 +107,9 @@ rests = Table(
     _number("unattributed_j", known=True),
     UniqueConstraint("cluster", "entity", "start_s"),
     Index("ix_measured_rest_time", "cluster", "start_s", "end_s"),
+)
+rules = Table(
+    "measured_rule", metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("rules", long_text(), nullable=False),  # JSON, in one row
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
 @carbon_option
 @click.option("--pue", type=float, default=1.0, show_default=True, metavar="X",
               help="What the building draws per joule of the machines.")
-@click.option("--meter", default="", metavar="NAME",
-              help="The feed whose meter closes the bill; the nodes' meters otherwise.")
+@click.option("--meter", default="", metavar="NAME,...",
+              help="The feeds whose meters close the bill; the nodes' meters otherwise.")
+@click.option("--views", type=click.Path(path_type=Path), metavar="FILE",
+              help="Views: shows each meter above nodes beside what was assigned beneath it.")
 @zone_option
 @clusters_option
 @json_option
@@ -39,6 +42,7 @@ def command(store: str, period: str, as_json: bool, **options: Any) -> None:
 
     found = account_bill(store, period, price=options["price"], carbon=options["carbon"],
                          pue=options["pue"], zone=options["zone"], meter=options["meter"],
+                         views=options["views"],
                          clusters=names(options["clusters"], "-M"))
     if as_json:
         print_json(found.to_dict())
@@ -64,6 +68,11 @@ def _print(bill: Bill) -> None:
     def said(energy_j: float | None) -> str:
         return "unknown" if energy_j is None else format_energy(energy_j)
 
+    if bill.views:
+        print_table(["view", "entity", "nodes", "metered", "assigned", "difference", "residual"],
+                    [[row["view"], row["entity"], row["nodes"], said(row["metered_j"]),
+                      said(row["assigned_j"]), said(row["difference_j"]),
+                      _percent(row["residual"])] for row in bill.views])
     click.echo(f"jobs {said(bill.jobs_j)} + idle {said(bill.idle_j)} + overhead "
                f"{said(bill.overhead_j)} + unattributed {said(bill.unattributed_j)}")
     click.echo(f"meter {said(bill.metered_j)}" + (f" ({bill.meter})" if bill.meter else "")

@@ -27,16 +27,20 @@ class Ended:
     state: str
     quality: str = ""
     """How sure the joules are, in the ledger's words."""
+    coverage: float = 1.0
+    """The share of its time of which the joules are known."""
 
 
-def measured(jobs: Iterable[Ended]) -> tuple[list[Measured], dict[str, int]]:
+def measured(
+    jobs: Iterable[Ended], least_coverage: float = 0.0
+) -> tuple[list[Measured], dict[str, int]]:
     """Those that teach something; and by reason how many others were left out.
 
     A ledger does not know threads and caps: what is learnt is of jobs as they are.
     """
     found, left_out = [], Counter[str]()
     for job in jobs:
-        reason = _useless(job)
+        reason = _useless(job, least_coverage)
         if reason:
             left_out[reason] += 1
             continue
@@ -45,7 +49,7 @@ def measured(jobs: Iterable[Ended]) -> tuple[list[Measured], dict[str, int]]:
     return found, dict(left_out)
 
 
-def _useless(job: Ended) -> str:
+def _useless(job: Ended, least_coverage: float) -> str:
     if job.state != COMPLETED:
         return f"state {job.state}"
     if not job.application:
@@ -54,4 +58,6 @@ def _useless(job: Ended) -> str:
         return "no node class"
     if not (math.isfinite(job.energy_j) and job.energy_j > 0 and job.time_s > 0 and job.nodes > 0):
         return "no joules or no time"
+    if job.coverage < least_coverage:
+        return f"joules of less than {least_coverage:.0%} of their time"
     return ""

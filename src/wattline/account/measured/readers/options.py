@@ -15,3 +15,18 @@ class SeriesOptions:
     meter: str = ""
     entity: str = ""
     """Of which node, where the file does not name it."""
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """What to ask a Prometheus server for, as the user writes it."""
+
+    query: str = ""
+    """An expression that gives one series per node."""
+    label: str = ""
+    gpu_label: str = ""
+    counter: bool = False
+    """Whether the values are joules since some beginning, and not watts."""
+    start: str = ""
+    end: str = ""
+    step: str = ""

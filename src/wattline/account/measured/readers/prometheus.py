@@ -48,6 +48,9 @@ class RangeQuery:
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise InputError(f"'{self.url}' is no address of a Prometheus server; write it like "
                              "http://127.0.0.1:9090")
+        if parts.username or parts.password:
+            raise InputError("the address of a Prometheus server is to hold no name and password; "
+                             "they would be shown")
         if not self.expression.strip():
             raise InputError("a Prometheus server needs an expression, like node_power_watts")
         if not (0 <= self.start_s < self.end_s and self.step_s > 0):

@@ -1,0 +1,31 @@
+"""Measured jobs that are over, for claims to learn from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sqlalchemy import inspect, select
+
+from wattline.account.measured.tables import lives
+from wattline.account.store import Store
+from wattline.physics.claims.learning import Ended
+
+
+def measured_jobs(store: Store, classes: Mapping[str, str]) -> Iterator[Ended]:
+    """The lives of a ledger, each known by its cluster, its job and when it began.
+
+    Where nobody told the class of its nodes, that of its partition stands for it, or the
+    partition itself.
+    """
+    with store.session() as session:
+        if not inspect(session.connection()).has_table(lives.name):
+            return
+        asked = select(lives).order_by(lives.c.cluster, lives.c.start_s, lives.c.label)
+        for row in session.execute(asked).mappings():
+            until_s = row["start_s"] if row["end_s"] is None else row["end_s"]
+            yield Ended(
+                f"measured/{row['cluster']}/{row['label']}/{row['start_s']}", row["application"],
+                row["node_class"] or classes.get(row["partition"], row["partition"]),
+                row["nodes"], float(until_s) - float(row["start_s"]),
+                float("nan") if row["energy_j"] is None else float(row["energy_j"]),
+                row["state"], row["quality"], float(row["coverage"] or 0.0))
