@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from wattline.analysis.audit import TAKING, TOLERANCE, at_event, held_s
-from wattline.analysis.free_units import of_units
+from wattline.analysis.free_units import idle_w_of_jobs, of_units
 from wattline.analysis.pace import due_s, steady
 from wattline.analysis.power_audits import changes_together
 from wattline.model.jobs import IntArray
@@ -87,7 +87,7 @@ def _running(run: Run, time_s: FloatArray) -> Iterator[tuple[float, IntArray]]:
 def _above_w(run: Run, runs: IntArray) -> FloatArray:
     """What each of these jobs draws above idle, on average."""
     took_s = run.schedule.end_s[runs] - run.schedule.start_s[runs]
-    idle_w = run.schedule.nodes[runs] * run.machine.power_w_idle / run.units
+    idle_w = idle_w_of_jobs(run)[runs]
     return np.asarray(np.maximum(run.schedule.energy_j[runs] / took_s - idle_w, 0.0))
 
 
@@ -105,6 +105,8 @@ def _reported(run: Run, promised: EnergyPeriods) -> Iterator[str]:
         yield "the run has an energy budget, and does not say whether it was kept"
         return
     charged = promised.carry == "charge-now"
+    if charged and len(run.machine.groups) > 1:
+        return  # how long a request lasts depends on the class that the job ran on
     used_j = _charged_j(run, promised) if charged else np.diff(_drawn_j(run, promised.edge_s))
     given_j = _given_j(promised, used_j)
     over = used_j > given_j + promised.energy_j * _REPORTED

@@ -76,6 +76,19 @@ def of_units(run: Run, power_of: Callable[[NodeClass], float]) -> FloatArray:
     return np.concatenate(parts)
 
 
+def idle_w_of_jobs(run: Run) -> FloatArray:
+    """What each job's units draw idle: the machine's mean where it is not known which they were."""
+    mean_w = run.machine.power_w_idle / run.units * run.schedule.nodes
+    place = run.placement
+    if place is None or len(run.machine.groups) == 1:
+        return np.asarray(mean_w)
+    upto_w = np.append(0.0, np.cumsum(of_units(run, lambda node: node.power_w_idle)))
+    held_w = upto_w[place.first + place.count] - upto_w[place.first]
+    idle_w = np.bincount(place.job, held_w, len(run.jobs))
+    units = np.bincount(place.job, place.count, len(run.jobs))
+    return np.asarray(np.where(units == run.schedule.nodes, idle_w, mean_w))
+
+
 def held_by_jobs(run: Run, of_unit: FloatArray) -> FloatArray | None:
     """A figure of units, summed over those that jobs hold after each event.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wattline.analysis.free_units import idle_w_of_jobs
 from wattline.analysis.series import power_steps
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray
@@ -84,7 +85,7 @@ def charged_j(budget: Any, run: Run, edges: FloatArray) -> FloatArray:
     rows = np.flatnonzero(run.ran)
     schedule, jobs = run.schedule, run.jobs
     used_s = schedule.end_s[rows] - schedule.start_s[rows]
-    idle_w = run.machine.power_w_idle / run.units * schedule.nodes[rows]
+    idle_w = idle_w_of_jobs(run)[rows]
     with np.errstate(divide="ignore", invalid="ignore"):
         above_w = np.where(used_s > 0, schedule.energy_j[rows] / used_s - idle_w, 0.0)
         # At a lower frequency the request is stretched by as much as the run time.
@@ -117,7 +118,7 @@ def _responsible(run: Run, start_s: float, end_s: float) -> list[dict[str, Any]]
     longer = run.ran & (jobs.run_s > jobs.requested_s) & (
         np.minimum(schedule.end_s, end_s) > np.maximum(due_s, start_s))
     shared_s = np.minimum(schedule.end_s, end_s) - np.maximum(schedule.start_s, start_s)
-    idle_w = run.machine.power_w_idle / run.units * schedule.nodes
+    idle_w = idle_w_of_jobs(run)
     found = []
     for row in np.flatnonzero((carried & (schedule.start_s < end_s)) | longer):
         above_w = schedule.energy_j[row] / used[row] - idle_w[row]

@@ -45,9 +45,7 @@ def test_a_cap_that_nothing_keeps_is_refused_with_the_choices(
 ) -> None:
     scenario = tmp_path / "s.toml"
     scenario.write_text(f'[trace]\nfile = "{TINY}"\n[power]\ncap = "2kW"\n')
-    for arguments in (["simulate", "--trace", TINY, "--cap", "2kW"], ["simulate", str(scenario)],
-                      ["compare", "--trace", TINY, "--vary", "power.cap=80%,90%", "-o",
-                       str(tmp_path / "both")]):
+    for arguments in (["simulate", "--trace", TINY, "--cap", "2kW"], ["simulate", str(scenario)]):
         with pytest.raises(SystemExit) as stop:
             main(arguments)
         assert stop.value.code == 2
