@@ -76,9 +76,11 @@ class Watcher:
         found = News()
         self._nodes(seen, found)
         now = {key(job): job for job in seen.jobs}
+        labels = {job.label for job in seen.jobs}
         for name in [name for name in self.told if name not in now]:
+            if self.told[name].label not in labels:  # otherwise it was queued again
+                found.remarks.append(f"job {name} is gone, and Slurm does not say how it ended")
             self._over(name, False, found)
-            found.remarks.append(f"job {name} is gone, and Slurm does not say how it ended")
         for name, job in now.items():
             if name in self.told:
                 self._known(name, job, seen.time_s, found)

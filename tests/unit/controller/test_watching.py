@@ -1,0 +1,91 @@
+"""From looks at Slurm to events: each thing is told once, whatever lies between two looks."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from wattline.books import Cancelled, Changed, Ended, NodesDown, NodesUp, NotStarted, Started
+from wattline.controller.watching import PATIENCE_S, Watcher
+from wattline.live.slurm.client import Seen
+from wattline.live.slurm.reading import SlurmJob, SlurmNode
+
+NODES = tuple(SlurmNode(name, ("idle",), 32) for name in ("n1", "n2"))
+WAITS = SlurmJob("7", 7, 0, "PENDING", 1, 1, 300.0, math.nan, math.nan, 0.0)
+RUNS = replace(WAITS, state="RUNNING", node_list=("n2",))
+DONE = replace(RUNS, state="COMPLETED")
+
+
+def looked(watcher: Watcher, *jobs: SlurmJob, at_s: float = 0.0, nodes=NODES):
+    return watcher.news(Seen(at_s, jobs, nodes))
+
+
+def test_the_same_look_again_tells_nothing() -> None:
+    for job in (WAITS, RUNS):
+        watcher = Watcher(["n1", "n2"])
+        first = looked(watcher, job)
+        assert first.events
+        assert looked(watcher, job).events == []
+
+
+def test_a_job_that_was_asked_to_start_is_confirmed_once() -> None:
+    watcher = Watcher(["n1", "n2"])
+    looked(watcher, WAITS)
+    watcher.asked("7", 0.0)
+    assert looked(watcher, RUNS).events == [Started("7", (1,))]
+    assert looked(watcher, RUNS).events == []
+    assert looked(watcher, DONE).events == [Ended("7")]
+    assert looked(watcher, DONE).events == []
+
+
+def test_a_start_that_does_not_happen_is_taken_back_after_a_while() -> None:
+    watcher = Watcher(["n1", "n2"])
+    looked(watcher, WAITS)
+    watcher.asked("7", 0.0)
+    assert looked(watcher, WAITS, at_s=PATIENCE_S).events == []
+    late = looked(watcher, WAITS, at_s=PATIENCE_S + 1)
+    assert [type(each) for each in late.events] == [NotStarted]
+    assert len(late.remarks) == 1
+
+
+def test_a_job_that_began_and_ended_between_two_looks_has_ended() -> None:
+    watcher = Watcher(["n1", "n2"])
+    looked(watcher, WAITS)
+    watcher.asked("7", 0.0)
+    assert looked(watcher, DONE).events == [Ended("7")]
+
+
+def test_what_was_requeued_has_ended_and_waits_as_another() -> None:
+    watcher = Watcher(["n1", "n2"])
+    looked(watcher, RUNS)
+    found = looked(watcher, replace(WAITS, restarts=1))
+    assert found.events[0] == Ended("7", completed=False)
+    assert found.events[1].job == "7.1"
+    assert found.remarks == []
+
+
+def test_what_slurm_has_forgotten_is_said() -> None:
+    watcher = Watcher(["n1", "n2"])
+    looked(watcher, WAITS)
+    found = looked(watcher)
+    assert found.events == [Cancelled("7")]
+    assert "does not say how it ended" in found.remarks[0]
+
+
+def test_limits_and_nodes_that_change() -> None:
+    watcher = Watcher(["n1", "n2"])
+    looked(watcher, WAITS)
+    assert looked(watcher, replace(WAITS, limit_s=600.0)).events == [Changed("7", 600.0)]
+    broken = (NODES[0], replace(NODES[1], states=("down",)))
+    same = replace(WAITS, limit_s=600.0)
+    assert looked(watcher, same, nodes=broken).events == [NodesDown(nodes=(1,))]
+    assert looked(watcher, same, nodes=NODES).events == [NodesUp(nodes=(1,))]
+
+
+def test_jobs_of_other_partitions_count_once_they_run() -> None:
+    watcher = Watcher(["n1", "n2"], ["batch"])
+    other = replace(WAITS, partition="debug")
+    assert looked(watcher, other).events == []
+    found = looked(watcher, replace(RUNS, partition="debug"))
+    assert [each.job for each in found.applied] == ["7"]
+    assert found.events == [Started("7", (1,))]
