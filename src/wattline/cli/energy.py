@@ -76,7 +76,7 @@ def plan(as_json: bool, rows: int, **options: Any) -> None:
 @click.option("--jobs", type=click.IntRange(min=1), default=1000, show_default=True,
               help="Jobs of the generated log.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
-@click.option("--strategy", type=Choice(["idle", "shut", "dvfs", "mix"]), default="dvfs",
+@click.option("--strategy", type=Choice(["idle", "shut", "dvfs", "mix", "cap"]), default="dvfs",
               show_default=True, help="What nodes do to draw less.")
 @json_option
 def budget_command(as_json: bool, **options: Any) -> None:
