@@ -39,6 +39,7 @@ if _TYPE_CHECKING:
     )
     from wattline.advice.configure import ConfigurationAdvice, configure
     from wattline.advice.energy import BudgetTrial, EnergyPlan, plan_energy, try_budget
+    from wattline.advice.energy_metered import energy_metered
     from wattline.advice.energy_status import energy_status
     from wattline.advice.fairshare import FairShare, fairshare
     from wattline.advice.fit import fit
@@ -237,6 +238,7 @@ __all__ = [
     "describe_network",
     "describe_policy",
     "describe_trace",
+    "energy_metered",
     "energy_status",
     "event_table",
     "fairshare",
@@ -299,6 +301,7 @@ _PLACES = {
         "BudgetTrial", "EnergyPlan", "plan_energy", "try_budget"
     ), "wattline.advice.energy"),
     "EnergyStatus": "wattline.analysis.budget_status",
+    "energy_metered": "wattline.advice.energy_metered",
     "energy_status": "wattline.advice.energy_status",
     **dict.fromkeys((
         "PlacedJobs", "describe_network", "list_placements", "network_sensitivity", "place_jobs"

@@ -11,6 +11,7 @@ from hashlib import sha256
 from sqlalchemy import Column, Float, Integer, Table, UniqueConstraint, delete, inspect, select
 from sqlalchemy.orm import Session
 
+from wattline.account import schema
 from wattline.account.ledger import jobs
 from wattline.account.ledger import runs as ledger_runs
 from wattline.account.store import Store, metadata, name_type
@@ -21,7 +22,7 @@ NO_CAP_W = 0.0
 """Stands in the table for "no cap": databases differ in what they think of infinity."""
 
 table = Table(
-    "claim", metadata,
+    "application_claim", metadata,
     Column("id", Integer, primary_key=True),
     Column("application", name_type(), nullable=False),
     Column("node_class", name_type(), nullable=False),
@@ -34,12 +35,17 @@ table = Table(
     Column("time_error", Float(53)),
     Column("energy_error", Float(53)),
     Column("predictions", Integer, nullable=False),
-    UniqueConstraint("application", "node_class", "threads", "cap_w", "nodes"),
+    Column("gpu", name_type(64), nullable=False),
+    Column("gpus", Integer, nullable=False),
+    Column("gpu_cap_w", Float(53), nullable=False),
+    UniqueConstraint("application", "node_class", "threads", "cap_w", "nodes", "gpu", "gpus",
+                     "gpu_cap_w"),
 )
-KEY = ("application", "node_class", "threads", "cap_w", "nodes")
+GPU_KEY = ("gpu", "gpus", "gpu_cap_w")
+KEY = ("application", "node_class", "threads", "cap_w", "nodes", *GPU_KEY)
 
 counted = Table(
-    "claim_run", metadata,
+    "application_claim_run", metadata,
     Column("id", Integer, primary_key=True),
     Column("digest", name_type(64), nullable=False, unique=True),
     *(Column(name, table.c[name].type, nullable=False) for name in KEY),
@@ -63,6 +69,7 @@ class ClaimTable:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        schema.migrate(store)
         store.create(table, counted)
 
     def load(self) -> ClaimBook:
@@ -126,7 +133,10 @@ def _digests(runs: Sequence[Measured]) -> list[str]:
     seen: Counter[str] = Counter()
     found = []
     for run in runs:
-        what = [*_key(run.application, run.node_class, run.setting).values(), run.run_id]
+        key = _key(run.application, run.node_class, run.setting)
+        # What is known of runs without GPUs is known from before there were such settings.
+        told = [value for name, value in key.items() if run.setting.gpus or name not in GPU_KEY]
+        what = [*told, run.run_id]
         text = json.dumps(what if run.run_id else [*what, run.time_s, run.energy_j])
         # An id names one run; without ids, the second of two equal lines is another run.
         number = 0 if run.run_id else seen[text]
@@ -138,8 +148,17 @@ def _digests(runs: Sequence[Measured]) -> list[str]:
 def _key(application: str, node_class: str, setting: Setting) -> dict[str, object]:
     return {
         "application": application, "node_class": node_class, "threads": setting.threads,
-        "cap_w": NO_CAP_W if math.isinf(setting.cap_w) else setting.cap_w, "nodes": setting.nodes,
+        "cap_w": _limit(setting.cap_w), "nodes": setting.nodes,
+        "gpu": setting.gpu, "gpus": setting.gpus, "gpu_cap_w": _limit(setting.gpu_cap_w),
     }
+
+
+def _limit(cap_w: float) -> float:
+    return NO_CAP_W if math.isinf(cap_w) else cap_w
+
+
+def _limited(stored_w: float) -> float:
+    return math.inf if stored_w == NO_CAP_W else stored_w
 
 
 def _row(claim: Claim) -> dict[str, object]:
@@ -154,8 +173,8 @@ def _row(claim: Claim) -> dict[str, object]:
 
 def _claim(row: object) -> Claim:
     found = row._mapping  # type: ignore[attr-defined]
-    cap_w = float(found["cap_w"])
-    setting = Setting(found["threads"], math.inf if cap_w == NO_CAP_W else cap_w, found["nodes"])
+    setting = Setting(found["threads"], _limited(found["cap_w"]), found["nodes"], found["gpu"],
+                      found["gpus"], _limited(found["gpu_cap_w"]))
     return Claim(
         found["application"], found["node_class"], setting, found["time_s"], found["energy_j"],
         found["runs"], _number(found["time_error"]), _number(found["energy_error"]),

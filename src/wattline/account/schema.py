@@ -1,7 +1,7 @@
 """Which version the tables of a store have, and how an older store becomes one of today.
 
 A store says its version in one row. One without that row is of version 1, which had the ledger of
-simulated runs alone. Each step goes from one version to the next and only ever adds, so a short
+simulated runs alone. Each step goes from one version to the next and loses nothing, so a short
 list of functions does; a migration tool would bring more files than there are steps.
 """
 
@@ -9,8 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from typing import Any
 
-from sqlalchemy import Column, Connection, Integer, Table, select, update
+from sqlalchemy import (
+    Column,
+    Connection,
+    Integer,
+    MetaData,
+    Table,
+    inspect,
+    literal,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from wattline.account.measured import tables
@@ -36,7 +47,31 @@ def _add_rules(connection: Connection) -> None:
     metadata.create_all(connection, tables=[tables.rules])
 
 
-STEPS: Mapping[int, Callable[[Connection], None]] = {2: _add_measured, 3: _add_rules}
+def _widen_claims(connection: Connection) -> None:
+    """Version 4: GPUs in the settings of claims, in tables of new names.
+
+    A key cannot be widened in place in every database. Not all of them take back a table that was
+    made or dropped, either: a step that was cut off is done again, and what it dropped is safe.
+    """
+    from wattline.account import claim_table
+
+    for old, new in (("claim", claim_table.table), ("claim_run", claim_table.counted)):
+        new.create(connection, checkfirst=True)
+        if not inspect(connection).has_table(old):
+            continue
+        before = Table(old, MetaData(), autoload_with=connection)
+        values: dict[str, Any] = {"gpu": literal(""), "gpus": literal(0),
+                                  "gpu_cap_w": literal(claim_table.NO_CAP_W)}
+        kept = [column.name for column in before.columns]
+        connection.execute(new.delete())
+        connection.execute(new.insert().from_select(
+            [*kept, *values], select(before, *values.values())))
+        before.drop(connection)
+
+
+STEPS: Mapping[int, Callable[[Connection], None]] = {
+    2: _add_measured, 3: _add_rules, 4: _widen_claims,
+}
 """By the version that each leads to."""
 LATEST = max(STEPS)
 

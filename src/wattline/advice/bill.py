@@ -25,6 +25,7 @@ from wattline.account.measured.questions import (
 from wattline.account.measured.zones import zone_of
 from wattline.account.store import Store
 from wattline.advice.measured import evenness, open_ledger
+from wattline.advice.meters import chosen_meters
 from wattline.advice.view_closure import view_closure
 from wattline.model.errors import InputError, warn
 from wattline.model.signal import Signal
@@ -106,7 +107,7 @@ def account_bill(
     with closing(open_ledger(store)) as opened:
         owed = totals(opened, "account", asked)
         seen = metered_by(opened, asked)
-        feeds = _feeds(meter, seen)
+        feeds = chosen_meters(meter, seen)
         nodes, feed = metered_together(seen, feeds)
         notes += _left_out(seen, feeds, views)
         told = unseen(opened, asked) if nodes or feed else 0
@@ -119,16 +120,6 @@ def account_bill(
                    views=tuple(rows))
     warn(bill.remarks)
     return bill
-
-
-def _feeds(meter: str, seen: Mapping[str, Metered]) -> list[str]:
-    """The meters that close the bill, each once."""
-    names = list(dict.fromkeys(name.strip() for name in meter.split(",") if name.strip()))
-    for name in names:
-        if name not in seen:
-            raise InputError(f"--meter: no joules of a meter '{name}' lie in this period; leave "
-                             "it out, or import its series")
-    return names
 
 
 def _beneath(

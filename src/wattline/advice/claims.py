@@ -237,7 +237,8 @@ def claim_row(claim: Claim) -> dict[str, Any]:
     return {
         "application": claim.application, "node_class": claim.node_class,
         "threads": claim.setting.threads, "cap_w": claim.setting.cap_w,
-        "nodes": claim.setting.nodes, "time_s": claim.time_s, "energy_j": claim.energy_j,
+        "nodes": claim.setting.nodes, "gpu": claim.setting.gpu, "gpus": claim.setting.gpus,
+        "gpu_cap_w": claim.setting.gpu_cap_w, "time_s": claim.time_s, "energy_j": claim.energy_j,
         "runs": claim.runs, "time_error": claim.time_error, "energy_error": claim.energy_error,
         "predictions": claim.predictions, "estimated": claim.estimated,
     }

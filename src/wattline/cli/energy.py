@@ -76,7 +76,7 @@ def plan(as_json: bool, rows: int, **options: Any) -> None:
 @click.option("--jobs", type=click.IntRange(min=1), default=1000, show_default=True,
               help="Jobs of the generated log.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
-@click.option("--strategy", type=Choice(["idle", "shut", "dvfs", "mix"]), default="dvfs",
+@click.option("--strategy", type=Choice(["idle", "shut", "dvfs", "mix", "cap"]), default="dvfs",
               show_default=True, help="What nodes do to draw less.")
 @json_option
 def budget_command(as_json: bool, **options: Any) -> None:
@@ -140,6 +140,40 @@ def status_command(run: Path, at: str | None, as_json: bool) -> None:
     print_table(["job", "nodes", "waits", "needs", "why"], [
         [str(job.job_id), job.nodes, format_duration(found.now_s - job.since_s),
          format_energy(job.needs_j), job.why] for job in found.waiting])
+
+
+@command.command("metered")
+@click.option("--store", required=True, metavar="FILE|URL", help="The ledger.")
+@click.option("--energy", required=True, metavar="JOULES|kWh",
+              help="The budget of each period, as in 900MWh or 3.2e12.")
+@click.option("--period", default="7d", show_default=True, metavar="TIME")
+@click.option("--start", required=True, metavar="DATE", help="When the first period begins.")
+@click.option("--end", default="", metavar="DATE", help="[default: the last reading]")
+@click.option("--unspent", type=Choice(["expire", "carry"]), default="expire", show_default=True,
+              help="What becomes of joules that a period leaves.")
+@click.option("--meter", default="", metavar="NAME[,NAME]",
+              help="Feeds that were imported. [default: the nodes' meters]")
+@click.option("--zone", default="", metavar="ZONE", help="Of the dates. [default: the site's]")
+@click.option("-M", "--clusters", multiple=True, metavar="CLUSTER")
+@json_option
+def metered_command(as_json: bool, **options: Any) -> None:
+    """Hold a budget against what the meters of a ledger saw, period by period."""
+    from wattline.account.measured.periods import Period
+    from wattline.advice.energy_metered import energy_metered
+    from wattline.model.units import format_energy
+
+    found = energy_metered(**options)
+    warn_assumed(found.remarks)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    written = Period(None, None, found.zone).written
+    click.echo(f"joules of {found.source}; times of {found.zone.name}")
+    print_table(["period", "begins", "seen", "budget", "drawn", "left", "over"], [
+        [row.period, written(row.start_s), f"{row.seen:.0%}", format_energy(row.budget_j),
+         format_energy(row.drawn_j), format_energy(max(row.left_j, 0.0)),
+         format_energy(-row.left_j) if row.left_j < 0 else ""]
+        for row in found.periods])
 
 
 def _budget(options: dict[str, Any]) -> dict[str, Any]:

@@ -35,6 +35,10 @@ class Control:
     """Of each node."""
     threads: int | None = None
     inner_threads: int | None = None
+    gpus: int | None = None
+    """Of each node."""
+    gpu_cap_w: float | None = None
+    """Of each GPU."""
     node_class: int | None = None
     """Its number among the machine's groups of nodes."""
 

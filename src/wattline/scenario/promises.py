@@ -58,7 +58,8 @@ def _frequencies(plan: Plan, ladder: Any) -> Frequencies:
     chosen = plan.scenario.policy.power
     given: Mapping[str, Any] = {} if isinstance(chosen, str) else chosen
     strategy = Strategy.parse(str(given.get("strategy", Strategy.DVFS)))
-    least_hz = {Strategy.DVFS: 0.0, Strategy.MIX: MIX_LEAST_HZ}.get(strategy, np.inf)
+    least_hz = {Strategy.DVFS: 0.0, Strategy.CAP: 0.0,
+                Strategy.MIX: MIX_LEAST_HZ}.get(strategy, np.inf)
     allowed = _allowed(str(given.get("cpu_freq", "")), ladder)
     silent = np.full(len(plan.jobs), np.nan)
     low_hz = np.asarray(plan.rules.logged.get("frequency_hz_min", silent), dtype=np.float64)

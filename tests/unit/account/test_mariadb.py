@@ -99,7 +99,7 @@ def test_the_commands_take_the_url(store, url, capsys, tmp_path):
     assert status_of("account", "--store", url, "-X", "-P", "-n", "-o", "jobid,user") == 0
     assert capsys.readouterr().out.split() == ["1|ann", "2|Ann", "3|żółw", "5|ann"]
     assert status_of("claims", "import", "npb", "--store", url) == 0
-    assert "claim" in inspect(store.engine).get_table_names()
+    assert "application_claim" in inspect(store.engine).get_table_names()
     bad = tmp_path / "bad.csv"
     bad.write_text("application,node_class,threads,time_s,energy_j\na,xeon,8,-1,5\n")
     assert status_of("claims", "import", str(bad), "--store", url) == 2

@@ -66,7 +66,7 @@ def test_an_unreachable_file_is_named(tmp_path):
 def test_all_tables_can_be_made_by_each_database(dialect):
     assert ledger.metadata is claim_table.metadata
     tables = [*ledger.metadata.tables.values()]
-    assert {"claim", "ledger_job", "ledger_power"} <= {table.name for table in tables}
+    assert {"application_claim", "ledger_job", "ledger_power"} <= {table.name for table in tables}
     for table in tables:
         statement = str(CreateTable(table).compile(dialect=dialect))
         assert statement.lstrip().startswith("CREATE TABLE")

@@ -128,7 +128,7 @@ def test_every_policy_is_described_with_typed_defaults(capsys):
 
 def test_choices_files_units_and_what_is_needed_are_shown(capsys):
     rows = {row["name"]: row for row in about(capsys, "budget")[0]["parameters"]}
-    assert rows["strategy"]["choices"] == ["idle", "shut", "dvfs", "mix"]
+    assert rows["strategy"]["choices"] == ["idle", "shut", "dvfs", "mix", "cap"]
     assert rows["price"]["file"]
     assert rows["price"]["default"] is None
     assert (rows["energy"]["needed"], rows["energy"]["unit"]) == (True, "J")

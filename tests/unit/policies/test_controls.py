@@ -52,3 +52,31 @@ def test_fitted_caps_are_said_node_by_node_and_add_up() -> None:
     for nodes, cap_w, caps in fitted:
         assert len(caps) == nodes
         assert sum(caps) == pytest.approx(nodes * cap_w)
+
+
+def test_hardware_caps_decide_as_frequencies_do_and_add_up_to_what_was_promised() -> None:
+    """Nodes are asked for a cap instead of a frequency: the same starts, the same watts."""
+    found = in_plain("""
+    from tests.support.choices import planned
+    from wattline.engine.telling import Teller
+    seen = {}
+    for strategy in ("dvfs", "cap"):
+        power = {"name": "adaptive", "strategy": strategy}
+        plan = planned("power.adaptive", **{"policy.power": power})
+        teller, starts = Teller(plan.jobs, plan.machine, plan.policy, plan.rules), []
+        def watch(now_s, events, decisions, answers):
+            starts.extend([now_s, each.job, each.power_w, each.control] for each in decisions
+                          if each.kind == "start")
+        teller.run(watch)
+        seen[strategy] = starts
+    top_hz = float(plan.policy.admission.frequency_hz[-1])
+    result = [[[start[:3] for start in each] for each in seen.values()],
+              [[c.frequency_hz, c.cap_w, c.units, power_w, top_hz, d.frequency_hz]
+               for (_, _, power_w, c), (*_, d) in zip(seen["cap"], seen["dvfs"])]]
+    """)
+    by_frequency, by_cap = found[0]
+    assert by_cap == by_frequency
+    assert any(dvfs_hz < top_hz for *_, top_hz, dvfs_hz in found[1])
+    for frequency_hz, cap_w, units, power_w, *_ in found[1]:
+        assert frequency_hz is None
+        assert cap_w * units == pytest.approx(power_w)

@@ -95,7 +95,7 @@ BUDGET = """
 """
 
 
-@pytest.mark.parametrize("strategy", ["dvfs", "shut", "mix"])
+@pytest.mark.parametrize("strategy", ["dvfs", "shut", "mix", "cap"])
 def test_a_budget_is_never_exceeded(strategy):
     result = in_plain(BUDGET + f"""
     from wattline.policies.admission.adaptive_setup import Strategy

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from sqlalchemy import inspect, select
 
+from wattline.account.measured.holdings import gpu_count, gpu_model
 from wattline.account.measured.tables import lives
 from wattline.account.store import Store
-from wattline.physics.claims.learning import Ended
+from wattline.physics.claims.learning import UNEVEN, Ended
 
 
 def measured_jobs(store: Store, classes: Mapping[str, str]) -> Iterator[Ended]:
@@ -28,4 +29,13 @@ def measured_jobs(store: Store, classes: Mapping[str, str]) -> Iterator[Ended]:
                 row["node_class"] or classes.get(row["partition"], row["partition"]),
                 row["nodes"], float(until_s) - float(row["start_s"]),
                 float("nan") if row["energy_j"] is None else float(row["energy_j"]),
-                row["state"], row["quality"], float(row["coverage"] or 0.0))
+                row["state"], row["quality"], float(row["coverage"] or 0.0),
+                *_gpus_per_node(row["alloc_tres"], row["nodes"]))
+
+
+def _gpus_per_node(tres: str, nodes: int) -> tuple[int, str]:
+    """How many, and of which model."""
+    count = gpu_count(tres)
+    if not count or nodes < 1:
+        return 0, ""
+    return (UNEVEN if count % nodes else count // nodes), gpu_model(tres)

@@ -18,6 +18,7 @@ from wattline.model.units import parse_hosts
 from wattline.physics.metering.stretches import Stretches
 
 _INDEX = re.compile(r"\(IDX:([0-9,-]*)\)")
+_MODEL = re.compile(r"(?:^|,)(?:gres/)?gpu:([^=:,(]+)[=:]")
 _COUNT = re.compile(r"(?:^|,)gres/gpu=([0-9]+)")
 _TYPED = re.compile(r"gpu(?::[^:=,()]+)?[:=]([0-9]+)")
 
@@ -148,6 +149,12 @@ def gpu_count(tres: str) -> int:
     if whole:
         return int(whole[1])
     return sum(int(found) for found in _TYPED.findall(tres))
+
+
+def gpu_model(tres: str) -> str:
+    """`a100` of `gres/gpu:a100=2`; empty where no model is told, or several are."""
+    models = set(_MODEL.findall(tres))
+    return models.pop() if len(models) == 1 else ""
 
 
 @lru_cache(maxsize=4096)

@@ -217,6 +217,16 @@ def metered_by(store: Store, asked: Asked) -> dict[str, Metered]:
     return {name: Metered(*figures) for name, figures in sorted(found.items())}
 
 
+def last_metered_s(store: Store, clusters: Sequence[str] = ()) -> float | None:
+    """When the last joules were measured, by a meter or of a job; None in an empty ledger."""
+    ends = []
+    with store.session() as session:
+        for table, end_s in ((rests, rests.c.end_s), (lives, UNTIL_S)):
+            condition = table.c.cluster.in_(clusters) if clusters else true()
+            ends.append(session.scalar(select(func.max(end_s)).where(condition)))
+    return max((float(end_s) for end_s in ends if end_s is not None), default=None)
+
+
 def _seen(asked: Asked, part: Number, condition: ColumnElement[bool]) -> Select[Any]:
     clusters = rests.c.cluster.in_(asked.clusters) if asked.clusters else true()
     # By cluster first, as the table's own index has them: then nothing needs to be sorted.

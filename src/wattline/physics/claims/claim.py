@@ -14,13 +14,20 @@ POWER_W_MOST = 100e3
 
 @dataclass(frozen=True, order=True)
 class Setting:
-    """How an application runs on a node: threads (outer x inner), package cap, nodes together."""
+    """How an application runs: threads (outer x inner) and package cap of a node, nodes together,
+    and of each node the model, the number and the cap of its GPUs."""
 
     threads: str = ""
     """`8`, `4x2`, or empty where nothing is set."""
     cap_w: float = math.inf
     """Power cap of a node's processors; infinite for none."""
     nodes: int = 1
+    gpu: str = ""
+    """The model of the GPUs, where it matters."""
+    gpus: int = 0
+    """Of each node; 0 where the application uses none."""
+    gpu_cap_w: float = math.inf
+    """Power cap of each GPU; infinite for none."""
 
     def __post_init__(self) -> None:
         if self.threads and not re.fullmatch(r"[1-9]\d*(x[1-9]\d*)*", self.threads):
@@ -29,11 +36,29 @@ class Setting:
             raise InputError(f"cap_w is {self.cap_w}; a cap is above 0 W, or left out")
         if self.nodes < 1:
             raise InputError(f"nodes is {self.nodes}; a job runs on 1 at least")
+        self._check_gpus()
+
+    def _check_gpus(self) -> None:
+        if self.gpus < 0:
+            raise InputError(f"gpus is {self.gpus}, must not be negative")
+        if not self.gpu_cap_w > 0:
+            raise InputError(f"gpu_cap_w is {self.gpu_cap_w}; a cap is above 0 W, or left out")
+        if not self.gpus and (self.gpu or self.gpu_cap_w < math.inf):
+            what = f"gpu '{self.gpu}'" if self.gpu else f"gpu_cap_w {self.gpu_cap_w:g}"
+            raise InputError(f"{what} without a number of GPUs; say gpus, 1 or more")
+
+    @property
+    def capped(self) -> bool:
+        return math.isfinite(self.cap_w) or math.isfinite(self.gpu_cap_w)
 
     def __str__(self) -> str:
         parts = [f"{self.threads} threads" if self.threads else "as is"]
         if math.isfinite(self.cap_w):
             parts.append(f"cap {self.cap_w:g} W")
+        if self.gpus:
+            parts.append(f"{self.gpus} {self.gpu or 'GPU'}" + ("s" if self.gpus > 1 else ""))
+        if math.isfinite(self.gpu_cap_w):
+            parts.append(f"GPU cap {self.gpu_cap_w:g} W")
         if self.nodes > 1:
             parts.append(f"{self.nodes} nodes")
         return ", ".join(parts)

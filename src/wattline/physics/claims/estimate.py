@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,8 +26,8 @@ def scaled(known: Sequence[Claim], node_class: str, nodes: int) -> list[Claim]:
     """
     here = [claim for claim in known if claim.node_class == node_class]
     found = []
-    for threads, cap_w in dict.fromkeys((c.setting.threads, c.setting.cap_w) for c in here):
-        same = [c for c in here if (c.setting.threads, c.setting.cap_w) == (threads, cap_w)]
+    for setting in dict.fromkeys(replace(c.setting, nodes=nodes) for c in here):
+        same = [c for c in here if replace(c.setting, nodes=nodes) == setting]
         same.sort(key=lambda claim: abs(math.log(claim.setting.nodes / nodes)))
         near = same[0]
         power = _exponent(same)
@@ -35,7 +35,7 @@ def scaled(known: Sequence[Claim], node_class: str, nodes: int) -> list[Claim]:
         spread = SCALING_ERROR * abs(math.log2(ratio))
         found.append(
             Claim(
-                near.application, node_class, Setting(threads, cap_w, nodes),
+                near.application, node_class, setting,
                 near.time_s * ratio**-power, near.energy_j * ratio ** (1 - power), 0,
                 math.hypot(_known(near.time_error), spread),
                 math.hypot(_known(near.energy_error), spread),

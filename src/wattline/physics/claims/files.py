@@ -16,7 +16,7 @@ from wattline.physics.claims.book import ClaimBook, Measured
 from wattline.physics.claims.claim import Claim, Setting
 
 COLUMNS = ("application", "node_class", "threads", "cap_w", "nodes", "time_s", "energy_j", "runs",
-           "time_error", "energy_error", "predictions")
+           "time_error", "energy_error", "predictions", "gpu", "gpus", "gpu_cap_w")
 RUN_ID = "run_id"
 """In a file of measured runs: what tells a run from others."""
 REQUIRED = ("application", "node_class", "time_s", "energy_j")
@@ -99,9 +99,10 @@ def write_claims(claims: Iterable[Claim]) -> str:
         setting = claim.setting
         writer.writerow([
             claim.application, claim.node_class, setting.threads,
-            "" if math.isinf(setting.cap_w) else repr(setting.cap_w), setting.nodes,
+            _limit(setting.cap_w), setting.nodes,
             repr(claim.time_s), repr(claim.energy_j), claim.runs,
             _blank(claim.time_error), _blank(claim.energy_error), claim.predictions,
+            setting.gpu, setting.gpus, _limit(setting.gpu_cap_w),
         ])
     return out.getvalue()
 
@@ -111,6 +112,9 @@ def _claim(row: dict[str, str]) -> Claim:
         (row.get("threads") or "").strip(),
         _number(row, "cap_w", math.inf),
         _count(row, "nodes", 1, 1),
+        (row.get("gpu") or "").strip(),
+        _count(row, "gpus", 0, 0),
+        _number(row, "gpu_cap_w", math.inf),
     )
     return Claim(
         row["application"].strip(), row["node_class"].strip(), setting,
@@ -139,6 +143,10 @@ def _count(row: dict[str, str], name: str, default: int, least: int) -> int:
     if value != int(value) or value < least:
         raise InputError(f"{name} is {value:g}, expected a whole number of at least {least}")
     return int(value)
+
+
+def _limit(value_w: float) -> str:
+    return "" if math.isinf(value_w) else repr(value_w)
 
 
 def _blank(value: float) -> str:

@@ -13,7 +13,7 @@ from wattline.physics.claims.claim import Claim
 def with_cap_latency(book: ClaimBook, cap_latency_s: float) -> ClaimBook:
     """The same claims where every cap holds only from so many seconds after the start on.
 
-    Until then a run goes on as without a cap, by the claim of the same class, threads and nodes
+    Until then a run goes on as without a cap, by the claim of the same class and setting
     without one; a claim that has no such stays as it is. A run that is over before is uncapped.
     """
     if not 0 <= cap_latency_s < math.inf:
@@ -22,9 +22,10 @@ def with_cap_latency(book: ClaimBook, cap_latency_s: float) -> ClaimBook:
 
 
 def _late(book: ClaimBook, claim: Claim, latency_s: float) -> Claim:
-    if math.isinf(claim.setting.cap_w):
+    if not claim.setting.capped:
         return claim
-    free = book.find(claim.application, claim.node_class, replace(claim.setting, cap_w=math.inf))
+    uncapped = replace(claim.setting, cap_w=math.inf, gpu_cap_w=math.inf)
+    free = book.find(claim.application, claim.node_class, uncapped)
     if free is None:
         return claim
     part = min(latency_s / free.time_s, 1.0)

@@ -11,6 +11,8 @@ from wattline.physics.claims.book import Measured
 from wattline.physics.claims.claim import Setting
 
 COMPLETED = "COMPLETED"
+UNEVEN = -1
+"""Stands for the GPUs per node of a job whose nodes have different numbers of them."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,14 @@ class Ended:
     """How sure the joules are, in the ledger's words."""
     coverage: float = 1.0
     """The share of its time of which the joules are known."""
+    gpus: int = 0
+    """Of each node, or `UNEVEN`."""
+    gpu: str = ""
+    """Their model, where the ledger knows it."""
+
+    @property
+    def setting(self) -> Setting:
+        return Setting(nodes=self.nodes, gpus=self.gpus, gpu=self.gpu)
 
 
 def measured(
@@ -36,7 +46,7 @@ def measured(
 ) -> tuple[list[Measured], dict[str, int]]:
     """Those that teach something; and by reason how many others were left out.
 
-    A ledger does not know threads and caps: what is learnt is of jobs as they are.
+    A ledger knows nodes and GPUs, but not threads and caps: what is learnt is of jobs as they are.
     """
     found, left_out = [], Counter[str]()
     for job in jobs:
@@ -44,7 +54,7 @@ def measured(
         if reason:
             left_out[reason] += 1
             continue
-        found.append(Measured(job.application, job.node_class, Setting(nodes=job.nodes),
+        found.append(Measured(job.application, job.node_class, job.setting,
                               job.time_s, job.energy_j, job.run_id))
     return found, dict(left_out)
 
@@ -58,6 +68,8 @@ def _useless(job: Ended, least_coverage: float) -> str:
         return "no node class"
     if not (math.isfinite(job.energy_j) and job.energy_j > 0 and job.time_s > 0 and job.nodes > 0):
         return "no joules or no time"
+    if job.gpus == UNEVEN:
+        return "nodes with different numbers of GPUs"
     if job.coverage < least_coverage:
         return f"joules of less than {least_coverage:.0%} of their time"
     return ""

@@ -123,6 +123,8 @@ class Adaptive(NamedTuple):
     """How much of a change may come at once."""
     follow: int = 0
     """1: running jobs are slowed down and sped up as the cap wants it."""
+    caps: int = 0
+    """1: nodes are asked for a cap instead of a frequency; their hardware keeps it."""
 
     @property
     def axis(self) -> Literal["admission"]:
@@ -226,8 +228,13 @@ def _refuses(st: State, admission: Adaptive, job: int) -> bool:
 
 @settings.register
 def _settings(axis: Adaptive, st: State, job: int) -> dict[str, Any]:
-    level = int(st.live[job].level)
-    return {"frequency_hz": float(axis.frequency_hz[level])} if level >= 0 else {}
+    live = st.live[job]
+    if live.level < 0:
+        return {}
+    if axis.caps:
+        above_idle_w = rise_of(st, job) * axis.dynamic[live.level]
+        return {"cap_w": float(st.clock[0].idle_w + above_idle_w / live.units)}
+    return {"frequency_hz": float(axis.frequency_hz[live.level])}
 
 
 @job_levels.register

@@ -44,6 +44,8 @@ class Strategy(StrEnum):
     """By lower frequency."""
     MIX = "mix"
     """By both, frequency not below 2.0 GHz."""
+    CAP = "cap"
+    """By a cap of each node, which its hardware keeps: as fast as the cap lets its cores run."""
 
     @classmethod
     def parse(cls, text: str) -> Strategy:
@@ -66,7 +68,8 @@ def _known(text: Any) -> Any:
 class LevelParameters(Parameters):
     """`cpu_freq` is for jobs whose log names none; the others are the table of a core."""
 
-    strategy: Annotated[Literal["idle", "shut", "dvfs", "mix"], BeforeValidator(_known)] = "dvfs"
+    strategy: Annotated[Literal["idle", "shut", "dvfs", "mix", "cap"],
+                        BeforeValidator(_known)] = "dvfs"
     cpu_freq: Annotated[str, Said("forms", "kHz or words, like 1200000-2400000 or high")] = ""
     frequency_ghz: tuple[Annotated[Number, Field(ge=0.001, le=1000)], ...] | None = None
     core_w: tuple[Annotated[Watts, Field(gt=0)], ...] | None = None
@@ -149,6 +152,7 @@ def adaptive(
         ramp_w_per_s=plan.change_rate_w_per_s,
         ramp_w=plan.change_rate_w_per_s * RAMP_KEPT_S,
         follow=int(follow),
+        caps=int(strategy is Strategy.CAP),
     )
 
 
@@ -169,7 +173,8 @@ LevelsOf = Callable[[JobTable, Mapping[str, Any]], tuple[IntArray, IntArray]]
 def _levels(core: CorePower, strategy: Strategy, allowed: FrequencyRange | None) -> LevelsOf:
     """How the lowest and highest level of jobs are found."""
     top = core.levels - 1
-    least = {Strategy.DVFS: 0, Strategy.MIX: _level_at(core, MIX_LEAST_HZ)}.get(strategy, top)
+    least = {Strategy.DVFS: 0, Strategy.CAP: 0,
+             Strategy.MIX: _level_at(core, MIX_LEAST_HZ)}.get(strategy, top)
     silent = (0, top) if allowed is None else core.level_range(allowed)
 
     def find(jobs: JobTable, logged: Mapping[str, Any]) -> tuple[IntArray, IntArray]:

@@ -1,10 +1,9 @@
 """Claims choose: the class of node and the setting in which a job runs, by energy, time or both.
 
-Every job has options: a class of node and a setting (threads, cap, number of nodes) with what is
-claimed for it. The option with the lowest score among those
-whose nodes are free is taken. When the job ends, the claim is corrected by what was measured, so
-that the next choice knows better. What is true in a simulation, its world knows alone
-(`wattline.engine.truth`).
+Every job has options: a class of node and a setting (threads, caps, GPUs, number of nodes) with
+what is claimed for it. The option with the lowest score among those whose nodes are free is taken.
+When the job ends, the claim is corrected by what was measured, so that the next choice knows
+better. What is true in a simulation, its world knows alone (`wattline.engine.truth`).
 
 The chosen option stands in `live.config`; the placement that goes with this
 (placement/claimed.py) takes nodes of its class.
@@ -38,6 +37,8 @@ OPTION = np.dtype(
         ("threads", "i8"),  # outer and inner; 0: as the job was submitted
         ("inner_threads", "i8"),
         ("cap_w", "f8"),  # infinite: none
+        ("gpus", "i8"),  # of each node; 0: none
+        ("gpu_cap_w", "f8"),  # of each GPU; infinite: none
     ]
 )
 
@@ -183,4 +184,8 @@ def _settings(axis: Claimed, st: State, job: int) -> dict[str, Any]:
         found["inner_threads"] = int(option.inner_threads)
     if math.isfinite(option.cap_w):
         found["cap_w"] = float(option.cap_w)
+    if option.gpus:
+        found["gpus"] = int(option.gpus)
+    if math.isfinite(option.gpu_cap_w):
+        found["gpu_cap_w"] = float(option.gpu_cap_w)
     return found

@@ -66,7 +66,7 @@ def options_of(
         large = [name for name in classes if there[name] >= count]
         found = _known(book, truth, application, large, count)
         if not capped:
-            found = [pair for pair in found if math.isinf(pair[0].setting.cap_w)]
+            found = [pair for pair in found if not pair[0].setting.capped]
         if not found:
             raise InputError(f"nothing is known to run '{application}' on {count} nodes of "
                              + ", ".join(classes))
@@ -77,6 +77,7 @@ def options_of(
                 classes.index(claim.node_class), count, claim.time_s, claim.energy_j,
                 float(claim.runs), _zero(claim.time_error), _zero(claim.energy_error), 0.0,
                 float(classes.index(claim.node_class)), outer, inner, claim.setting.cap_w,
+                claim.setting.gpus, claim.setting.gpu_cap_w,
             ))
             true.append((real.time_s, real.power_w))
     options = np.array(rows, dtype=OPTION).view(np.recarray)
