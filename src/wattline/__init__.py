@@ -71,7 +71,7 @@ if _TYPE_CHECKING:
     from wattline.analysis.tables import event_table, job_table
     from wattline.benchmarks._asking import bench, list_benchmarks
     from wattline.controller.testbed.trying import TriedRun, try_workload
-    from wattline.live.found import read_sensors
+    from wattline.live.reading import read_sensors
     from wattline.model.errors import InputError, PolicyError, WattlineError, WattlineWarning
     from wattline.model.jobs import JobTable
     from wattline.model.run import Run
@@ -289,7 +289,7 @@ _PLACES = {
     **dict.fromkeys(("check_views", "machine_view"), "wattline.scenario.machine_views"),
     **dict.fromkeys(("NetRun", "list_nets", "run_net"), "wattline.advice.nets"),
     **dict.fromkeys(("bench", "list_benchmarks"), "wattline.benchmarks._asking"),
-    "read_sensors": "wattline.live.found",
+    "read_sensors": "wattline.live.reading",
     "describe_trace": "wattline.traces.summary",
     **dict.fromkeys((
         "CapWritten", "PowerNow", "power_status", "reserve_power", "set_power"
