@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wattline.live.actuator import Actuator
 from wattline.live.sensor import Sensor
 from wattline.model.errors import InputError
 
@@ -39,6 +40,16 @@ KINDS: Mapping[str, Kind] = {
 """Sensors, in the order in which they are believed where they measure the same."""
 
 
+ACTUATORS: Mapping[str, Kind] = {
+    "powercap": Kind("wattline.live.actuators.powercap:PowercapLimit", "/sys/class/powercap"),
+    "redfish": Kind("wattline.live.actuators.redfish:RedfishLimit", "", waits=True),
+    "ipmi": Kind("wattline.live.actuators.ipmi:IpmiLimit", "", waits=True),
+    "nvml": Kind("wattline.live.actuators.nvml:NvmlLimit", ""),
+    "cpufreq": Kind("wattline.live.actuators.cpufreq:CpufreqLimit",
+                    "/sys/devices/system/cpu/cpufreq"),
+}
+
+
 def open_sensor(
     kind: str, place: str | Path | None = None, *, timeout_s: float | None = None
 ) -> Sensor:
@@ -48,6 +59,18 @@ def open_sensor(
     """
     sensor: Sensor = _opened("sensor", KINDS, kind, place, timeout_s)
     return sensor
+
+
+def open_actuator(
+    kind: str, place: str | Path | None = None, *, timeout_s: float | None = None
+) -> Actuator:
+    """Open an actuator by name, at its usual place or another; nothing is changed by that.
+
+    `timeout_s` is how long one exchange with a device may take that must be waited for; an order
+    takes a few of them.
+    """
+    actuator: Actuator = _opened("actuator", ACTUATORS, kind, place, timeout_s)
+    return actuator
 
 
 def sensors_here() -> tuple[dict[str, Sensor], dict[str, str]]:
