@@ -70,7 +70,9 @@ if _TYPE_CHECKING:
     from wattline.analysis.result import Result, open_run
     from wattline.analysis.tables import event_table, job_table
     from wattline.benchmarks._asking import bench, list_benchmarks
+    from wattline.controller.testbed.meters import try_meters
     from wattline.controller.testbed.trying import TriedRun, try_workload
+    from wattline.live.comparing import MeterRow, SensorComparison, compare_sensors
     from wattline.live.reading import read_sensors
     from wattline.model.errors import InputError, PolicyError, WattlineError, WattlineWarning
     from wattline.model.jobs import JobTable
@@ -180,6 +182,7 @@ __all__ = [
     "Machine",
     "MeasuredAccount",
     "MeasuredJob",
+    "MeterRow",
     "Multifactor",
     "Naive",
     "NetRun",
@@ -200,6 +203,7 @@ __all__ = [
     "Run",
     "RunAccount",
     "Scenario",
+    "SensorComparison",
     "SetLevel",
     "SetSpeed",
     "Signal",
@@ -232,6 +236,7 @@ __all__ = [
     "choose_claim",
     "compare",
     "compare_jobs",
+    "compare_sensors",
     "configure",
     "copy_examples",
     "describe_network",
@@ -275,6 +280,7 @@ __all__ = [
     "study",
     "sweep",
     "try_budget",
+    "try_meters",
     "try_workload",
     "verify_claims",
     "write",
@@ -290,6 +296,10 @@ _PLACES = {
     **dict.fromkeys(("NetRun", "list_nets", "run_net"), "wattline.advice.nets"),
     **dict.fromkeys(("bench", "list_benchmarks"), "wattline.benchmarks._asking"),
     "read_sensors": "wattline.live.reading",
+    **dict.fromkeys((
+        "MeterRow", "SensorComparison", "compare_sensors"
+    ), "wattline.live.comparing"),
+    "try_meters": "wattline.controller.testbed.meters",
     "describe_trace": "wattline.traces.summary",
     **dict.fromkeys((
         "CapWritten", "PowerNow", "power_status", "reserve_power", "set_power"

@@ -8,7 +8,7 @@ import click
 
 from wattline.cli.choices import Group
 
-PLACES = {"read": "wattline.cli.sensors.read"}
+PLACES = {"read": "wattline.cli.sensors.read", "compare": "wattline.cli.sensors.compare"}
 
 
 class SensorsGroup(Group):

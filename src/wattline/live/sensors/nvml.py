@@ -1,7 +1,8 @@
 """Energy and power of NVIDIA cards.
 
-The counter of joules is the one to believe: the power is an average that the card makes, late by
-about a second, and misses what happens in between. Cards without a counter have only the power.
+The counter of joules is the one to believe: the power is an average over the last second, late by
+more than half of one, and says nothing of what happened between two readings. Cards without a
+counter have only the power.
 """
 
 from __future__ import annotations
