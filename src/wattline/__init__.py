@@ -73,6 +73,7 @@ if _TYPE_CHECKING:
     from wattline.controller.testbed.meters import try_meters
     from wattline.controller.testbed.trying import TriedRun, try_workload
     from wattline.live.comparing import MeterRow, SensorComparison, compare_sensors
+    from wattline.live.fitting import FittedServer, fit_server_power
     from wattline.live.reading import read_sensors
     from wattline.model.errors import InputError, PolicyError, WattlineError, WattlineWarning
     from wattline.model.jobs import JobTable
@@ -170,6 +171,7 @@ __all__ = [
     "FairShare",
     "Fcfs",
     "FirstFit",
+    "FittedServer",
     "Fixed",
     "Imported",
     "ImportedViews",
@@ -246,6 +248,7 @@ __all__ = [
     "event_table",
     "fairshare",
     "fit",
+    "fit_server_power",
     "generate",
     "import_claims",
     "import_views",
@@ -300,6 +303,7 @@ _PLACES = {
         "MeterRow", "SensorComparison", "compare_sensors"
     ), "wattline.live.comparing"),
     "try_meters": "wattline.controller.testbed.meters",
+    **dict.fromkeys(("FittedServer", "fit_server_power"), "wattline.live.fitting"),
     "describe_trace": "wattline.traces.summary",
     **dict.fromkeys((
         "CapWritten", "PowerNow", "power_status", "reserve_power", "set_power"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from csv import writer as csv_writer
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,6 +68,28 @@ class SensorComparison:
 
         return pandas.DataFrame([asdict(row) for row in self.rows])
 
+    def write_csv(self, path: str | Path) -> Path:
+        """A table of watts at common times, a column per channel, as `fit_server_power` takes it.
+
+        Rows are the stretches between readings of the reference; an empty cell is a gap.
+        """
+        file = Path(path)
+        edges = self.series[self.reference.split(" + ")[0]].edge_s
+        lasts_s = np.diff(edges)
+        seen = {name: each.between(edges[:-1], edges[1:]) for name, each in self.series.items()}
+        try:
+            with file.open("w", encoding="utf-8", newline="") as table:
+                writer = csv_writer(table)
+                writer.writerow(["time_s", *seen])
+                for row, time_s in enumerate(edges[:-1] - edges[0]):
+                    writer.writerow([f"{time_s:.3f}", *(
+                        f"{each.energy_j[row] / lasts_s[row]:.3f}"
+                        if each.covered_s[row] >= 0.99 * lasts_s[row] else ""
+                        for each in seen.values())])
+        except OSError as error:
+            raise InputError(f"{file} cannot be written: {error.strerror}") from None
+        return file
+
     def draw(self, path: str | Path) -> Path:
         """Power over time by every meter; the ending of the name says in which form."""
         from wattline.live.comparing_plot import draw_comparison
@@ -76,7 +99,7 @@ class SensorComparison:
 
 def compare_sensors(
     *meters: str, reference: str | None = None, seconds: float = 60.0, every: float = 1.0,
-    plot: str | Path | None = None,
+    plot: str | Path | None = None, csv: str | Path | None = None,
 ) -> SensorComparison:
     """Read meters side by side and say how far off, how late and how noisy each is.
 
@@ -89,7 +112,7 @@ def compare_sensors(
     Traceback (most recent call last):
         ...
     wattline.model.errors.InputError: there is no kind of sensor 'thermometer'; there are: \
-pm_counters, powercap, redfish, ipmi, slurm, nvml, cpufreq
+pm_counters, powercap, redfish, ipmi, slurm, model, nvml, cpufreq
     """
     if plot is not None:
         check_picture(Path(plot))
@@ -100,6 +123,8 @@ pm_counters, powercap, redfish, ipmi, slurm, nvml, cpufreq
     found.remarks.extend(f"no {kind}: {reason}" for kind, reason in absent.items())
     if plot is not None:
         found.draw(plot)
+    if csv is not None:
+        found.write_csv(csv)
     return found
 
 

@@ -34,6 +34,7 @@ KINDS: Mapping[str, Kind] = {
     "redfish": Kind("wattline.live.sensors.redfish:RedfishPower", "", waits=True),
     "ipmi": Kind("wattline.live.sensors.ipmi:Ipmi", "", waits=True),
     "slurm": Kind("wattline.live.sensors.slurm:SlurmWatts", "", waits=True),
+    "model": Kind("wattline.live.sensors.model:Modelled", ""),
     "nvml": Kind("wattline.live.sensors.nvml:Nvml", ""),
     "cpufreq": Kind("wattline.live.sensors.cpufreq:Cpufreq", "/sys/devices/system/cpu/cpufreq"),
 }

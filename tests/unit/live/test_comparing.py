@@ -21,6 +21,9 @@ from wattline.live.comparing import compare
 from wattline.live.comparing_plot import lines_of
 from wattline.live.recording import record
 from wattline.live.sensor import Channel, Quality, Reading, missing
+from wattline.live.sensors.ipmi import Ipmi
+from wattline.live.sensors.pm_counters import PmCounters
+from wattline.live.sensors.redfish import RedfishPower
 from wattline.model.errors import InputError
 from wattline.physics.metering.comparing import Series, compared
 
@@ -143,18 +146,36 @@ def test_picture_and_json_show_the_same_meters(tmp_path):
 
 
 def test_real_controllers_are_compared_with_the_nodes_own_counter(tmp_path, monkeypatch):
-    """ipmitool and Redfish against the emulated node's files; each reading has its price."""
+    """ipmitool and Redfish while the load changes; a program costs more than a file."""
     played = Played(tmp_path)
+
+    def clock():
+        return played.emulator.now_s
+
+    def sleep(seconds):
+        played.node.jobs[0].watts = 350.0 if clock() % 20 < 10 else 150.0
+        played.tick(seconds)
+
     with ipmi(played, monkeypatch) as (first, _), redfish(played, monkeypatch) as second:
-        said = CliRunner().invoke(command, [
-            "compare", f"ipmi={first}", f"redfish={second}",
-            f"pm_counters={played.folder / 'pm_counters'}", "--reference", f"redfish={second}",
-            "--seconds", "3", "--every", "0.15", "--json"], catch_exceptions=False)
-    rows = {row["sensor"].partition("=")[0]: row for row in json.loads(said.stdout)["meters"]}
-    assert rows["redfish"]["reference"]
-    assert rows["ipmi"]["bias_w"] == pytest.approx(0.0, abs=0.5)
-    assert rows["ipmi"]["lag_s"] is None  # the load stood still
-    assert rows["ipmi"]["cpu_share"] > rows["pm_counters"]["cpu_share"] > 0
+        sensors = {"ipmi": Ipmi(first, clock), "redfish": RedfishPower(second, clock),
+                   "pm_counters": PmCounters(played.folder / "pm_counters", clock)}
+        found = compare(record(sensors, 40.0, 1.0, clock=clock, sleep=sleep), 1.0, "pm_counters")
+    rows = {(row.sensor, row.channel): row for row in found.rows}
+    assert rows["pm_counters", "energy"].reference
+    for name in ("ipmi", "redfish"):
+        assert rows[name, "power"].bias_w == pytest.approx(0.0, abs=1.5)
+        assert rows[name, "power"].gain == pytest.approx(1.0, abs=0.02)
+        assert rows[name, "power"].cpu_share > rows["pm_counters", "energy"].cpu_share > 0
+
+
+def test_the_command_compares_what_it_is_given(tmp_path):
+    folder = Played(tmp_path).folder
+    said = CliRunner().invoke(command, [
+        "compare", f"powercap={folder / 'powercap'}", f"pm_counters={folder / 'pm_counters'}",
+        "--seconds", "0.2", "--every", "0.05", "--json"], catch_exceptions=False)
+    found = json.loads(said.stdout)
+    assert found["reference"] == f"pm_counters={folder / 'pm_counters'} energy"
+    assert [row["channel"] for row in found["meters"]] == ["psys@0", "energy", "power"]
 
 
 def test_commands_print_tables():

@@ -8,7 +8,8 @@ import click
 
 from wattline.cli.choices import Group
 
-PLACES = {"read": "wattline.cli.sensors.read", "compare": "wattline.cli.sensors.compare"}
+PLACES = {"read": "wattline.cli.sensors.read", "compare": "wattline.cli.sensors.compare",
+          "fit": "wattline.cli.sensors.fit"}
 
 
 class SensorsGroup(Group):

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 @click.option("--every", type=click.FloatRange(min=0.01), default=1.0, show_default=True,
               help="Seconds between readings.")
 @click.option("--plot", metavar="FILE", help="Draw power over time (.png, .svg, .pdf).")
+@click.option("--csv", metavar="FILE",
+              help="Write watts at common times, for `wattline sensors fit`.")
 @json_option
 def command(meters: tuple[str, ...], reference: str | None, seconds: float, every: float,
-            plot: str | None, as_json: bool) -> None:
+            plot: str | None, csv: str | None, as_json: bool) -> None:
     """Read meters side by side: bias, lag and noise of each, and what it costs the node.
 
     A METER is a kind of sensor, `powercap`, or a kind and a place, `ipmi=lanplus://admin@bmc7`;
@@ -31,13 +33,16 @@ def command(meters: tuple[str, ...], reference: str | None, seconds: float, ever
     """
     from wattline.live.comparing import compare_sensors
 
-    found = compare_sensors(*meters, reference=reference, seconds=seconds, every=every, plot=plot)
+    found = compare_sensors(*meters, reference=reference, seconds=seconds, every=every, plot=plot,
+                            csv=csv)
     if as_json:
         print_json(found.to_dict())
         return
     print_comparison(found)
     if plot is not None:
         click.echo(f"picture: {plot}")
+    if csv is not None:
+        click.echo(f"table: {csv}")
 
 
 def print_comparison(found: SensorComparison) -> None:
