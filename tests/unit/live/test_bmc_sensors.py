@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import shutil
+import ssl
+import subprocess
 import tarfile
+import threading
 import time
 from collections.abc import Mapping
+from http.server import ThreadingHTTPServer
 from typing import Any
 
 import pytest
 from tests.shared_data import shared
 from tests.support.bmcs import PASSWORD, USER, Played, dripping, ipmi, redfish
 
+from wattline.controller.testbed.bmc.node import ManagedNode
+from wattline.controller.testbed.bmc.redfish import NodeResources, handler_of
 from wattline.controller.testbed.bmc.serving import serve_redfish
 from wattline.live.devices.redfish import Redfish, at, change
 from wattline.live.found import open_sensor
@@ -120,6 +127,37 @@ def test_server_that_drips_is_a_gap_within_the_time_limit(monkeypatch):
         lost = sensor.read()[0]
         assert time.monotonic() - begin_s < 1.0
     assert (lost.quality, lost.reason) == (Quality.MISSING, "no answer in 0.5 s")
+
+
+@pytest.fixture
+def encrypted(played, tmp_path):
+    """The place of a service behind TLS, and the certificate that it shows."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl, which makes the certificate, is not here")
+    certificate = tmp_path / "own.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
+                    "-keyout", str(certificate), "-out", str(tmp_path / "c.pem"), "-subj",
+                    "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"], check=True,
+                   capture_output=True)
+    certificate.write_text(certificate.read_text() + (tmp_path / "c.pem").read_text())
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    handler = handler_of(NodeResources(ManagedNode(played.folder)), USER, PASSWORD)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"https://{USER}@localhost:{server.server_address[1]}", tmp_path / "c.pem"
+        server.shutdown()
+        thread.join()
+
+
+def test_certificates_are_checked(encrypted, monkeypatch):
+    place, certificate = encrypted
+    monkeypatch.setenv("REDFISH_PASSWORD", PASSWORD)
+    assert "certificate verify failed" in open_sensor("redfish", place).read()[0].reason
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    assert open_sensor("redfish", place).read()[0].value == 350.0
 
 
 class Mockup:

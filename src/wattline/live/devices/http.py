@@ -96,9 +96,10 @@ def _exchange(
 ) -> Answer:
     secure = server.scheme == "https"
     host = server.hostname or ""
-    with _connected(host, server.port or (443 if secure else 80), end_s) as plain:
-        link = ssl.create_default_context().wrap_socket(plain, server_hostname=host) if secure \
-            else plain
+    link = _connected(host, server.port or (443 if secure else 80), end_s)
+    if secure:
+        link = _secured(link, host, end_s)
+    with link:
         connection = http.client.HTTPConnection(host)
         connection.sock = _Link(link, end_s)
         connection.request(method, path, data, dict(sent))
@@ -107,6 +108,16 @@ def _exchange(
         if not 200 <= answer.status < 300:
             raise HttpError(f"{method} {path}: {answer.status} {answer.reason}", answer.status)
         return Answer(json.loads(text) if text.strip() else {}, answer.headers.get("ETag", ""))
+
+
+def _secured(link: socket.socket, host: str, end_s: float) -> socket.socket:
+    """The same with encryption, to whom a certificate names."""
+    try:
+        link.settimeout(_left_s(end_s))
+        return ssl.create_default_context().wrap_socket(link, server_hostname=host)
+    except OSError:
+        link.close()
+        raise
 
 
 def _connected(host: str, port: int, end_s: float) -> socket.socket:
