@@ -71,8 +71,11 @@ if _TYPE_CHECKING:
     from wattline.analysis.result import Result, open_run
     from wattline.analysis.tables import event_table, job_table
     from wattline.benchmarks._asking import bench, list_benchmarks
+    from wattline.controller.testbed.meters import try_meters
     from wattline.controller.testbed.trying import TriedRun, try_workload
-    from wattline.live.found import read_sensors
+    from wattline.live.comparing import MeterRow, SensorComparison, compare_sensors
+    from wattline.live.fitting import FittedServer, fit_server_power
+    from wattline.live.reading import read_sensors
     from wattline.model.errors import InputError, PolicyError, WattlineError, WattlineWarning
     from wattline.model.jobs import JobTable
     from wattline.model.run import Run
@@ -169,6 +172,7 @@ __all__ = [
     "FairShare",
     "Fcfs",
     "FirstFit",
+    "FittedServer",
     "Fixed",
     "Imported",
     "ImportedViews",
@@ -181,6 +185,7 @@ __all__ = [
     "Machine",
     "MeasuredAccount",
     "MeasuredJob",
+    "MeterRow",
     "Multifactor",
     "Naive",
     "NetRun",
@@ -201,6 +206,7 @@ __all__ = [
     "Run",
     "RunAccount",
     "Scenario",
+    "SensorComparison",
     "SetLevel",
     "SetSpeed",
     "Signal",
@@ -233,6 +239,7 @@ __all__ = [
     "choose_claim",
     "compare",
     "compare_jobs",
+    "compare_sensors",
     "configure",
     "copy_examples",
     "describe_network",
@@ -243,6 +250,7 @@ __all__ = [
     "event_table",
     "fairshare",
     "fit",
+    "fit_server_power",
     "generate",
     "import_claims",
     "import_views",
@@ -277,6 +285,7 @@ __all__ = [
     "study",
     "sweep",
     "try_budget",
+    "try_meters",
     "try_workload",
     "verify_claims",
     "write",
@@ -291,7 +300,12 @@ _PLACES = {
     **dict.fromkeys(("check_views", "machine_view"), "wattline.scenario.machine_views"),
     **dict.fromkeys(("NetRun", "list_nets", "run_net"), "wattline.advice.nets"),
     **dict.fromkeys(("bench", "list_benchmarks"), "wattline.benchmarks._asking"),
-    "read_sensors": "wattline.live.found",
+    "read_sensors": "wattline.live.reading",
+    **dict.fromkeys((
+        "MeterRow", "SensorComparison", "compare_sensors"
+    ), "wattline.live.comparing"),
+    "try_meters": "wattline.controller.testbed.meters",
+    **dict.fromkeys(("FittedServer", "fit_server_power"), "wattline.live.fitting"),
     "describe_trace": "wattline.traces.summary",
     **dict.fromkeys((
         "CapWritten", "PowerNow", "power_status", "reserve_power", "set_power"

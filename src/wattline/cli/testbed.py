@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wattline.cli.output import json_option, print_json, print_table
+from wattline.cli.testbed_bmc import bmc
+from wattline.cli.testbed_meters import meters
 
 if TYPE_CHECKING:
     from wattline.controller.testbed.trying import TriedRun
@@ -134,6 +136,10 @@ def status(folder: Path | None, as_json: bool) -> None:
     said = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
     click.echo(f"nodes: {said or 'Slurm does not answer'}; jobs: "
                f"{'unknown' if found.jobs is None else found.jobs}")
+
+
+command.add_command(bmc)
+command.add_command(meters)
 
 
 def _by_kind(daemons: dict[str, bool]) -> dict[str, bool]:

@@ -1,72 +1,98 @@
-"""Which sensors this machine has. A new kind of sensor is named here."""
+"""Which sensors and actuators there are, as data. A new kind is named here.
+
+`open_sensor` and `open_actuator` are the two ways in: a kind and a place, both text.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wattline.live.powercap import FOLDER, Powercap
-from wattline.live.sensor import Quality, Reading, Sensor
+from wattline.live.actuator import Actuator
+from wattline.live.sensor import Sensor
 from wattline.model.errors import InputError
 
-KINDS: Mapping[str, tuple[Callable[[Path], Sensor], Path]] = {
-    "powercap": (Powercap, FOLDER),
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of device: what opens it, and where it is found on an ordinary machine."""
+
+    maker: str
+    """`module:Class`, imported when it is asked for: an agent pays for what it uses."""
+    place: str
+    """Empty where there is only one, or where it must be said."""
+    waits: bool = False
+    """Whether it may have to wait for an answer, and so takes a time limit."""
+
+
+KINDS: Mapping[str, Kind] = {
+    "pm_counters": Kind("wattline.live.sensors.pm_counters:PmCounters", "/sys/cray/pm_counters"),
+    "powercap": Kind("wattline.live.sensors.powercap:Powercap", "/sys/class/powercap"),
+    "redfish": Kind("wattline.live.sensors.redfish:RedfishPower", "", waits=True),
+    "ipmi": Kind("wattline.live.sensors.ipmi:Ipmi", "", waits=True),
+    "slurm": Kind("wattline.live.sensors.slurm:SlurmWatts", "", waits=True),
+    "model": Kind("wattline.live.sensors.model:Modelled", ""),
+    "nvml": Kind("wattline.live.sensors.nvml:Nvml", ""),
+    "cpufreq": Kind("wattline.live.sensors.cpufreq:Cpufreq", "/sys/devices/system/cpu/cpufreq"),
 }
-"""Name of a kind: how to open it, and where it is found on an ordinary machine."""
+"""Sensors, in the order in which they are believed where they measure the same."""
 
 
-def open_sensor(kind: str, place: Path | None = None) -> Sensor:
-    """Open a sensor by name, at its usual place or another."""
-    if kind not in KINDS:
-        raise InputError(f"there is no kind of sensor '{kind}'; there are: {', '.join(KINDS)}")
-    make, usual = KINDS[kind]
-    return make(place or usual)
+ACTUATORS: Mapping[str, Kind] = {
+    "powercap": Kind("wattline.live.actuators.powercap:PowercapLimit", "/sys/class/powercap"),
+    "redfish": Kind("wattline.live.actuators.redfish:RedfishLimit", "", waits=True),
+    "ipmi": Kind("wattline.live.actuators.ipmi:IpmiLimit", "", waits=True),
+    "nvml": Kind("wattline.live.actuators.nvml:NvmlLimit", ""),
+    "cpufreq": Kind("wattline.live.actuators.cpufreq:CpufreqLimit",
+                    "/sys/devices/system/cpu/cpufreq"),
+}
 
 
-def sensors_here() -> dict[str, Sensor]:
-    """The sensors that can be opened on this machine."""
-    found = {}
+def open_sensor(
+    kind: str, place: str | Path | None = None, *, timeout_s: float | None = None
+) -> Sensor:
+    """Open a sensor by name, at its usual place or another.
+
+    `timeout_s` is how long a reading may take where an answer must be waited for.
+    """
+    sensor: Sensor = _opened("sensor", KINDS, kind, place, timeout_s)
+    return sensor
+
+
+def open_actuator(
+    kind: str, place: str | Path | None = None, *, timeout_s: float | None = None
+) -> Actuator:
+    """Open an actuator by name, at its usual place or another; nothing is changed by that.
+
+    `timeout_s` is how long one exchange with a device may take that must be waited for; an order
+    takes a few of them.
+    """
+    actuator: Actuator = _opened("actuator", ACTUATORS, kind, place, timeout_s)
+    return actuator
+
+
+def sensors_here() -> tuple[dict[str, Sensor], dict[str, str]]:
+    """The sensors that can be opened on this machine, and why the others cannot."""
+    found, absent = {}, {}
     for kind in KINDS:
         try:
             found[kind] = open_sensor(kind)
-        except InputError:
-            continue  # this machine has none of that kind
-    return found
+        except InputError as error:
+            absent[kind] = str(error)
+    return found, absent
 
 
-def read_sensors(
-    kind: str | None = None, place: str | Path | None = None, *, seconds: float = 1.0
-) -> list[dict[str, Any]]:
-    """Read the sensors of this machine twice, so long apart: what it draws now, a row per channel.
-
-    `kind` asks for one kind of sensor, `place` for where to look for it.
-
-    >>> import wattline as wl
-    >>> try:
-    ...     drawn_w = [row["power_w"] for row in wl.read_sensors(seconds=0.1)]
-    ... except wl.InputError as error:  # this machine has no sensor
-    ...     drawn_w = []
-    """
-    if place is not None and kind is None:
-        raise InputError("a place needs the kind of sensor to look for there")
-    sensors = (sensors_here() if kind is None
-               else {kind: open_sensor(kind, None if place is None else Path(place))})
-    if not sensors:
-        raise InputError(f"no sensor was found on this machine (looked for: {', '.join(KINDS)})")
-    earlier = {name: list(sensor.read()) for name, sensor in sensors.items()}
-    time.sleep(seconds)
-    return [row for name, sensor in sensors.items() for row in _rows(name, sensor, earlier[name])]
-
-
-def _rows(name: str, sensor: Sensor, earlier: Sequence[Reading]) -> list[dict[str, Any]]:
-    rows = []
-    for channel, before, now in zip(sensor.channels(), earlier, sensor.read(), strict=True):
-        good = now.quality is Quality.GOOD
-        power_w = now.value if good else None
-        if good and channel.unit == "J":
-            power_w = (now.value - before.value) / (now.time_s - before.time_s)
-        rows.append({"sensor": name, "channel": channel.name, "domain": channel.domain,
-                     "power_w": power_w, "quality": now.quality.value, "reason": now.reason})
-    return rows
+def _opened(
+    what: str, kinds: Mapping[str, Kind], kind: str, place: str | Path | None,
+    timeout_s: float | None,
+) -> Any:
+    if kind not in kinds:
+        raise InputError(f"there is no kind of {what} '{kind}'; there are: {', '.join(kinds)}")
+    entry = kinds[kind]
+    module, _, name = entry.maker.partition(":")
+    make = getattr(importlib.import_module(module), name)
+    limit = {"timeout_s": timeout_s} if entry.waits and timeout_s is not None else {}
+    return make(entry.place if place is None else str(place), **limit)

@@ -9,6 +9,7 @@ to be trusted. It asks no policy anything and starts no thread; whoever needs re
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
@@ -20,8 +21,14 @@ class Quality(enum.Enum):
     GOOD = "good"
     FIRST = "first"
     """A rate needs two readings; there was no earlier one."""
+    RESET = "reset"
+    """The counter began anew or jumped: joules since the reading before are unknown and are not
+    counted; the total goes on from where it stood."""
     MISSING = "missing"
     """Nothing could be read now; the value is NaN and the reason stands beside it."""
+
+
+Domain = Literal["site", "rack", "node", "package", "core", "uncore", "memory", "gpu", "other"]
 
 
 @dataclass(frozen=True)
@@ -30,9 +37,9 @@ class Channel:
 
     name: str
     """Unique within the sensor, and the same at every start: it is kept in tables."""
-    unit: Literal["W", "J"]
-    """Watts now, or joules since the sensor was opened (they never fall)."""
-    domain: Literal["site", "rack", "node", "package", "core", "uncore", "memory", "other"]
+    unit: Literal["W", "J", "Hz"]
+    """Watts now, joules since the sensor was opened (they never fall), or a frequency now."""
+    domain: Domain
     """What part of the machine the figure is of. A package includes its core and uncore."""
 
 
@@ -46,7 +53,13 @@ class Reading:
     value: float
     quality: Quality
     reason: str = ""
-    """Why it is missing."""
+    """Why it is missing, or what happened to the counter."""
+
+
+def missing(channel: str, time_s: float, reason: str) -> Reading:
+    """A gap, with the reason in one line."""
+    said = " ".join(reason.split())
+    return Reading(channel, time_s, math.nan, Quality.MISSING, said or "it gave no reason")
 
 
 @runtime_checkable

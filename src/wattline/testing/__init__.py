@@ -1,4 +1,4 @@
-"""Tests to run against one's own policies and sensors: subclass, and pytest says what is wrong.
+"""Tests to run against one's own policies, sensors and actuators: subclass, and run pytest.
 
 >>> import wattline as wl
 >>> from wattline.testing import PolicyContract
@@ -24,10 +24,12 @@
 >>> TestLamp().test_every_channel_is_read_in_order()
 """
 
+from wattline.testing.actuator_contract import ActuatorContract
 from wattline.testing.choice_contract import ChoiceContract
 from wattline.testing.clauses import broken_clauses
 from wattline.testing.composing import composed
 from wattline.testing.policy_contract import PolicyContract
 from wattline.testing.sensor_contract import SensorContract
 
-__all__ = ["ChoiceContract", "PolicyContract", "SensorContract", "broken_clauses", "composed"]
+__all__ = ["ActuatorContract", "ChoiceContract", "PolicyContract", "SensorContract",
+           "broken_clauses", "composed"]

@@ -12,12 +12,12 @@ from tests.shared_data import shared
 
 from wattline.cli.main import main
 from wattline.cli.sensors import command
-from wattline.live.powercap import Powercap
-from wattline.live.sensor import Quality
+from wattline.live.sensor import Quality, Reading
+from wattline.live.sensors.powercap import Powercap
 from wattline.model.errors import InputError
 from wattline.testing import SensorContract
 
-RANGE_UJ = 1_000_000_000
+RANGE_UJ = 10_000_000_000
 
 
 def zone(tree: Path, folder: str, name: str, energy_uj: int) -> Path:
@@ -31,7 +31,7 @@ def zone(tree: Path, folder: str, name: str, energy_uj: int) -> Path:
 
 @pytest.fixture
 def tree(tmp_path):
-    zone(tmp_path, "intel-rapl:0", "package-0", 5_000_000)
+    zone(tmp_path, "intel-rapl:0", "package-0", 9_005_000_000)
     zone(tmp_path, "intel-rapl:0:0", "core", 1_000_000)
     zone(tmp_path, "intel-rapl:1:0", "core", 2_000_000)
     (tmp_path / "intel-rapl").mkdir()  # the control type itself is no zone
@@ -69,10 +69,46 @@ def test_counter_that_wraps_goes_on_rising(tree):
     sensor = Powercap(tree, clock=lambda: float(next(times)))
     assert sensor.read()[0].quality is Quality.FIRST
     values = []
-    for energy_uj in (900_000_000, 100_000_000, 100_000_000):  # 895 J, then 100 + 100 J, then 0
+    for energy_uj in (9_900_000_000, 100_000_000, 100_000_000):  # 895, then 100 + 100 J, then 0
         counter.write_text(f"{energy_uj}\n")
         values.append(sensor.read()[0].value)
     assert values == pytest.approx([895.0, 1095.0, 1095.0])
+
+
+def test_counter_that_cannot_have_wrapped_was_reset_and_adds_no_joules(tree):
+    """From 5,000 J round to 3 J would be 5,003 J in a second, which no package draws."""
+    counter = tree / "intel-rapl:0" / "energy_uj"
+    counter.write_text("5000000000\n")
+    times = iter(range(100))
+    sensor = Powercap(tree, clock=lambda: float(next(times) // 3))
+    sensor.read()
+    counter.write_text("3000000\n")
+    reset = sensor.read()[0]
+    assert (reset.quality, reset.value) == (Quality.RESET, 0.0)
+    assert "reset" in reset.reason
+    counter.write_text("53000000\n")
+    assert sensor.read()[0] == Reading("package-0@0", 2.0, 50.0, Quality.GOOD)
+
+
+def test_stated_power_tells_wrap_and_reset_apart(tree):
+    """A zone of 40 kW at most may have come round from 5,000 J in a second."""
+    folder = tree / "intel-rapl:0"
+    (folder / "constraint_0_max_power_uw").write_text("20000000000\n")
+    (folder / "energy_uj").write_text("5000000000\n")
+    times = iter(range(100))
+    sensor = Powercap(tree, clock=lambda: float(next(times)) / 30)
+    sensor.read()
+    (folder / "energy_uj").write_text("3000000\n")
+    assert sensor.read()[0].value == pytest.approx(5003.0)
+
+
+def test_counter_that_may_have_come_round_unseen_counts_nothing(tree):
+    times = iter([0.0] * 3 + [60.0] * 3)
+    sensor = Powercap(tree, clock=lambda: next(times))
+    sensor.read()
+    lost = sensor.read()[0]
+    assert (lost.quality, lost.value) == (Quality.RESET, 0.0)
+    assert "more often" in lost.reason
 
 
 def test_zone_that_goes_away_is_missing_and_comes_back(tree):
@@ -84,7 +120,7 @@ def test_zone_that_goes_away_is_missing_and_comes_back(tree):
     assert lost.quality is Quality.MISSING
     assert math.isnan(lost.value)
     assert "rubbish" in lost.reason
-    counter.write_text("8000000\n")
+    counter.write_text("9008000000\n")
     assert sensor.read()[0].value == pytest.approx(3.0)
 
 

@@ -1,0 +1,1 @@
+"""Management controllers of emulated nodes: real protocols in front of a node's files."""

@@ -1,0 +1,1 @@
+"""What sets limits, one kind per file."""

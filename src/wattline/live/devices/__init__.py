@@ -1,0 +1,1 @@
+"""How devices are spoken to, for whoever reads or sets them."""

@@ -1,0 +1,1 @@
+"""What measures, one kind per file."""

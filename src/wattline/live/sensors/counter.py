@@ -1,0 +1,49 @@
+"""A counter of joules, reading by reading: it wraps, is reset, and jumps.
+
+The same rule as `wattline.physics.metering.counters`, without arrays: agents are small.
+"""
+
+from __future__ import annotations
+
+import math
+
+from wattline.live.sensor import Quality, Reading
+
+UPDATE_S = 1.0
+"""Counters are brought up to date now and then: a rise may hold joules of so much time before."""
+
+
+class Counter:
+    """Joules since the first reading; what no hardware could have drawn is never added."""
+
+    def __init__(self, channel: str, highest_w: float, range_j: float = math.inf) -> None:
+        self._channel, self._highest_w, self._range_j = channel, highest_w, range_j
+        self._last_j = self._last_s = math.nan
+        self._total_j = 0.0
+
+    def take(self, time_s: float, now_j: float) -> Reading:
+        """The reading that a state of the counter stands for."""
+        before_j, before_s = self._last_j, self._last_s
+        self._last_j, self._last_s = now_j, time_s
+        if math.isnan(before_j):
+            return Reading(self._channel, time_s, self._total_j, Quality.FIRST)
+        rise_j, broken = self._rise(before_j, now_j, time_s - before_s)
+        if broken:
+            return Reading(self._channel, time_s, self._total_j, Quality.RESET, broken)
+        self._total_j += rise_j
+        return Reading(self._channel, time_s, self._total_j, Quality.GOOD)
+
+    def _rise(self, before_j: float, now_j: float, passed_s: float) -> tuple[float, str]:
+        """Joules drawn, or why they cannot be known."""
+        possible_j = self._highest_w * (passed_s + UPDATE_S)
+        rise_j = now_j - before_j
+        if rise_j < 0 and rise_j + self._range_j > possible_j:
+            return 0.0, (f"the counter fell from {before_j:.0f} to {now_j:.0f} J: it was reset, "
+                         "for it cannot have come round to there")
+        if rise_j < 0:
+            rise_j += self._range_j
+        if rise_j > possible_j:
+            return 0.0, f"the counter jumped by {rise_j:.0f} J, more than can have been drawn"
+        if rise_j + self._range_j <= self._highest_w * passed_s:
+            return 0.0, "the counter may have come round more than once: read it more often"
+        return rise_j, ""
