@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -59,6 +59,14 @@ class Powercap:
 
     def read(self) -> Sequence[Reading]:
         return [self._reading(zone) for zone in self._zones]
+
+    def counters(self) -> Mapping[str, float]:
+        """Where each counter stood, for another process to `resume` from."""
+        return {zone.channel.name: zone.last_j for zone in self._zones}
+
+    def resume(self, counters: Mapping[str, float]) -> None:
+        for zone in self._zones:
+            zone.last_j = counters.get(zone.channel.name, zone.last_j)
 
     def _reading(self, zone: _Zone) -> Reading:
         first = math.isnan(zone.last_j)

@@ -8,6 +8,7 @@ import socket
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from wattline.live.transport.broker import BrokerFiles
 from wattline.model.errors import InputError
 
 MOST_NODES = 1024
@@ -36,7 +37,8 @@ class Bed:
     folder: Path
     nodes: int
     port: int
-    """The first of those that are its own: controller, database daemon, database, REST, nodes."""
+    """The first of those that are its own: controller, database daemon, database, REST, broker,
+    nodes."""
     cluster: str = "bed"
     cores: int = 32
     power: NodePower = field(default_factory=NodePower)
@@ -66,6 +68,10 @@ class Bed:
         return self.port + 3
 
     @property
+    def broker_port(self) -> int:
+        return self.port + 4
+
+    @property
     def node_ports(self) -> tuple[int, int]:
         first = self.port + 10
         return first, first + self.nodes - 1
@@ -83,6 +89,16 @@ class Bed:
     def meters(self) -> Path:
         """A folder per node: `pm_counters` and `powercap`, as a node's own files would lie."""
         return self.folder / "meters"
+
+    @property
+    def broker(self) -> BrokerFiles:
+        """Keys and configuration of the MQTT broker that agents and controller speak through."""
+        return BrokerFiles(self.folder / "mqtt", self.cluster, "127.0.0.1", self.broker_port)
+
+    @property
+    def agents(self) -> Path:
+        """A folder per node's agent: its readings, what it found, the pipe for marks."""
+        return self.folder / "agents"
 
     @property
     def logs(self) -> Path:
