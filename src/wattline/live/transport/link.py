@@ -77,19 +77,16 @@ class Link:
         state: str = "", greeting: bytes = b"up", will: bytes = b"gone",
     ) -> None:
         """`state` is the topic that says, to all who come later, whether this client is there."""
-        import paho.mqtt.client as mqtt
-        from paho.mqtt.enums import CallbackAPIVersion
+        from wattline.live.transport.client import client_of
 
         self._hear, self._say, self._topics = hear, say, topics
         self._state, self._greeting = state, greeting
         self._connected = False
-        self._client = mqtt.Client(CallbackAPIVersion.VERSION2, client_id=name)
+        self._client = client_of(name, hear)
         self._client.tls_set_context(broker.context())
         self._client.reconnect_delay_set(SHORTEST_WAIT_S, LONGEST_WAIT_S)
         if state:
             self._client.will_set(state, will, retain=True)
-        self._client.on_message = lambda client, _, message: hear(
-            message.topic, bytes(message.payload))
         self._client.on_connect = self._came
         self._client.on_disconnect = self._went
         self._client.connect_async(broker.host, broker.port, keepalive=KEEPALIVE_S)
