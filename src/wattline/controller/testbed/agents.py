@@ -28,7 +28,6 @@ from wattline.live.transport.link import Link, read_key
 from wattline.live.transport.messages import key_of, topic
 
 KNOB = "psys@0"
-START_S = 30.0
 
 
 def fleet_of(bed: Bed, *, seen: Mapping[str, tuple[int, int]] | None = None) -> MqttFleet:
@@ -107,7 +106,7 @@ def _master(bed: Bed) -> bytes:
 
 
 def run(folder: Path) -> None:
-    """Run the agents of a bed until told to stop; the emulator may come up after them."""
+    """Run the agents of a bed until told to stop."""
     bed = Bed.open(folder)
     resource.setrlimit(resource.RLIMIT_NOFILE, (4 * bed.nodes + 256,) * 2)
     stopped: list[int] = []
@@ -118,20 +117,11 @@ def run(folder: Path) -> None:
             log.write(f"{time.time():.3f} {said}\n")
             log.flush()
 
-        _wait_for_nodes(bed)
         agents = Agents(bed, say)
         try:
             agents.run(lambda: bool(stopped))
         finally:
             agents.close()
-
-
-def _wait_for_nodes(bed: Bed) -> None:
-    """Until the emulator has made the files of all nodes; the last one's limit comes last."""
-    last = bed.meters / bed.names[-1] / "powercap"
-    until_s = time.monotonic() + START_S
-    while not list(last.glob("*/constraint_0_power_limit_uw")) and time.monotonic() < until_s:
-        time.sleep(0.05)
 
 
 if __name__ == "__main__":

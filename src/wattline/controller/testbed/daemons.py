@@ -57,6 +57,8 @@ class Daemons:
         say("emulated nodes")
         self._daemon("emulator", [sys.executable, "-m", "wattline.controller.testbed.emulator",
                                   str(self.bed.folder)])
+        # slurmd mounts the files of its node, and agents open them.
+        self._until(self._nodes_made, "emulated nodes")
         self.start_broker()
         self.start_agents()
         say("slurmctld")
@@ -121,6 +123,11 @@ class Daemons:
         for process in starting:
             process.wait(timeout=START_S)
         self._until(self._nodes_idle, "the nodes", START_S + 0.2 * self.bed.nodes)
+
+    def _nodes_made(self) -> bool:
+        """The limit of the last node is the last file that the emulator makes."""
+        last = self.bed.meters / self.bed.names[-1] / "powercap"
+        return any(last.glob("*/constraint_0_power_limit_uw"))
 
     def _node(self, name: str) -> subprocess.Popen[bytes]:
         """Its own mounts show slurmd the node's emulated counters where a Cray has them."""

@@ -15,7 +15,8 @@ MOST_NODES = 1024
 LONGEST_FOLDER = 60
 """Characters: a socket's name may have 107, and sockets lie a few folders deep."""
 LAYOUT = "bed.json"
-FIRST_PORT, LAST_PORT = 21000, 60000
+FIRST_PORT, LAST_PORT = 21000, 32767
+"""Above these lie the ports that the kernel gives to outgoing connections, which come and go."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ def lay_out(
 def _free_ports(count: int) -> int:
     """The first of so many ports in a row of which the daemons' own are free."""
     # Beds that are made at the same time begin to look at different places.
-    first = FIRST_PORT + os.getpid() % 200 * 100
+    first = FIRST_PORT + os.getpid() % 100 * 100
     while first + count < LAST_PORT:
         taken = [port for port in (*range(first, first + 12), first + count - 1)
                  if not _is_free(port)]
