@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from wattline.live.agent.caps import Caps
 from wattline.live.agent.meter import Meter
@@ -90,8 +91,7 @@ class Agent:
         if order.kind is Kind.AGAIN:
             return self._again(order)
         if order.kind is Kind.RESTORE:
-            self._state.save(stamp_us=order.stamp_us)
-            self._put_back()
+            self._put_back(stamp_us=order.stamp_us)
         else:
             self._obey(order)
         return []
@@ -108,7 +108,7 @@ class Agent:
         if saved.boot == self._boot:
             self._caps.remember(saved.found)
         elif saved.boot:  # a node that booted has its own limits again
-            self._state.save(boot=self._boot, found={})
+            self._saved(boot=self._boot, found={})
         if saved.lease_s > 0:
             self._until_s = self._clocks.steady() + saved.lease_s
             self._say(f"order {saved.order} was obeyed before; unless there is another, the safe "
@@ -132,22 +132,33 @@ class Agent:
             self._complain(f"order {order.order} was refused: {refusal or 'it has no lease'}")
             return
         lease_s = min(order.lease_s, self._limits.lease)
-        self._state.save(boot=self._boot, found=self._caps.about_to_change(), order=order.order,
-                         stamp_us=order.stamp_us, lease_s=lease_s)
+        if not self._saved(boot=self._boot, found=self._caps.about_to_change(), order=order.order,
+                           stamp_us=order.stamp_us, lease_s=lease_s):
+            return  # what cannot be put back after a kill is not changed
         self._until_s = self._clocks.steady() + lease_s
         self._complain(self._caps.set(order.cap_w))
 
     def _fall_back(self) -> None:
         self._until_s = math.inf
         if self._limits.safe is not None:
-            self._state.save(found=self._caps.about_to_change())
+            self._saved(found=self._caps.about_to_change())
             wrong = self._caps.set(self._limits.safe)
             self._complain(f"no order for the lease: the safe cap holds {wrong}".rstrip())
 
-    def _put_back(self) -> None:
+    def _put_back(self, **also: Any) -> None:
         self._complain(self._caps.restore())
         self._until_s = math.inf
-        self._state.save(boot=self._boot, found=dict(self._caps.found), lease_s=0.0)
+        self._saved(boot=self._boot, found=dict(self._caps.found), lease_s=0.0, **also)
+
+    def _saved(self, **changes: Any) -> bool:
+        """Whether it is on disk; a full disk must not end an agent."""
+        try:
+            self._state.save(**changes)
+        except OSError as error:
+            self._complain(f"what was found cannot be kept on disk ({error.strerror}): orders are "
+                           "refused")
+            return False
+        return True
 
     def _again(self, order: Order) -> Sequence[bytes]:
         last = min(order.last, order.first + MOST_AGAIN - 1)

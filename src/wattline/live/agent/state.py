@@ -40,13 +40,15 @@ class State:
         self.saved = _read(file)
 
     def save(self, **changes: Any) -> None:
-        self.saved = replace(self.saved, **changes)
+        """Raises OSError, and changes nothing, where it cannot be written."""
+        saved = replace(self.saved, **changes)
         beside = self._file.with_suffix(".new")
         with beside.open("w", encoding="utf-8") as file:
-            json.dump(asdict(self.saved), file)
+            json.dump(asdict(saved), file)
             file.flush()
             os.fsync(file.fileno())
         beside.replace(self._file)
+        self.saved = saved
 
 
 def _read(file: Path) -> Saved:

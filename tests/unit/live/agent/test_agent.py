@@ -239,3 +239,19 @@ def test_a_mark_is_a_reading_with_the_jobs_name_between_those_of_the_clock(node)
     ((number, report),) = unpack_report("n1", node.agent.mark("4711")).readings
     assert (number, report.job, report.energy_j) == (3, "4711", 120.0)
     assert node.report().job == ""
+
+
+def test_with_a_full_disk_orders_are_refused_and_said_but_the_safe_cap_and_restoring_work(node):
+    node.capped(250.0)
+    node.report()
+    (node.folder / "state.new").mkdir()  # the file cannot be written
+    node.capped(300.0)
+    assert node.emulated.cap_w == 250.0
+    report = node.report()
+    assert "cannot be kept on disk" in report.reason
+    assert report.order == 1
+    node.pass_s(30.0)
+    node.report()
+    assert node.emulated.cap_w == 150.0
+    node.agent.close()
+    assert node.emulated.cap_w == FOUND_W
