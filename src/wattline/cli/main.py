@@ -61,6 +61,7 @@ COMMANDS: Mapping[str, Listed] = {
     "study": Listed("plan", "Reproduce a published evaluation beside its figures."),
     "petri": Listed("models", "Petri nets: draw, run and walk through the specification."),
     "sensors": Listed("live", "Read the power sensors of this machine, and compare them."),
+    "agent": Listed("live", "Read and cap the power of this node for a controller."),
     "controller": Listed("live", "Decide what a real Slurm starts, under a cap."),
     "testbed": Listed("live", "A real Slurm with emulated power on this machine."),
     "network": Listed("network", "Look at interconnects and place jobs on them."),

@@ -7,9 +7,9 @@ puts that back.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True)
@@ -51,4 +51,25 @@ class Actuator(Protocol):
 
     def restore(self) -> Sequence[Held]:
         """Put back what was found before the first change."""
+        ...
+
+
+@runtime_checkable
+class Remembers(Protocol):
+    """An actuator whose memory can outlive its process: what a killed agent changed is undone."""
+
+    def held(self) -> Sequence[Held]:
+        """What holds on each knob now; changes nothing."""
+        ...
+
+    def states(self) -> Mapping[str, Any]:
+        """What a change of each knob would find now, as JSON can keep it."""
+        ...
+
+    def found(self) -> Mapping[str, Any]:
+        """What was there before the first change, for the knobs that were changed."""
+        ...
+
+    def remember(self, found: Mapping[str, Any]) -> None:
+        """Take what an earlier process found for what `restore` puts back."""
         ...

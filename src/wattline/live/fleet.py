@@ -30,6 +30,8 @@ class NodeReport:
     quality: Quality = Quality.GOOD
     reason: str = ""
     """Why the reading is missing, or the order was refused."""
+    job: str = ""
+    """The job whose prolog or epilog asked for this reading; empty for those taken by the clock."""
 
 
 @runtime_checkable

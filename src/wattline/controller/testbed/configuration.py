@@ -6,6 +6,7 @@ import secrets
 from pathlib import Path
 
 from wattline.controller.testbed.layout import Bed
+from wattline.live.transport.broker import make_broker_files
 
 DATABASE = "slurm_acct_db"
 
@@ -23,6 +24,12 @@ srun --overlap --ntasks-per-node=1 sh -c 'read -r ended < "$0"' "$work/$id"
 """
 
 
+MARK = """#!/bin/sh
+# Prolog and epilog: the node's agent takes a reading for the job. It never fails a job.
+printf '%s\\n' "$SLURM_JOB_ID" 1<> "{agents}/$SLURMD_NODENAME/mark" || true
+"""
+
+
 def write_all(bed: Bed) -> None:
     """Write every file of the bed's folder."""
     for folder in (bed.configuration.parent, bed.work, bed.meters, bed.logs, bed.pids,
@@ -36,8 +43,11 @@ def write_all(bed: Bed) -> None:
     _write(bed.configuration.parent / "cgroup.conf", "CgroupAutomount=no\n")
     _write(bed.configuration.parent / "acct_gather.conf", acct_gather_conf(bed))
     _write(bed.folder / "job.sh", JOB.format(work=bed.work), 0o755)
+    _write(bed.folder / "mark.sh", MARK.format(agents=bed.agents), 0o755)
     for name, size in (("munge.key", 128), ("jwt_hs256.key", 32)):
         _secret(bed.folder / "etc" / name, size)
+    make_broker_files(bed.broker.folder, bed.cluster, (), host=bed.broker.host,
+                      port=bed.broker.port, user="root", everyone=True)
     bed.save()
 
 
@@ -88,6 +98,9 @@ AcctGatherEnergyType=acct_gather_energy/pm_counters
 AcctGatherNodeFreq=2
 AcctGatherProfileType=acct_gather_profile/hdf5
 JobRequeue=1
+Prolog={bed.folder}/mark.sh
+Epilog={bed.folder}/mark.sh
+PrologFlags=Alloc
 Licenses=watts:{int(bed.nodes * bed.power.maximum_w)}
 NodeName={bed.host_list} NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports} CPUs={bed.cores} \
 RealMemory=64000 State=UNKNOWN

@@ -20,7 +20,8 @@ PROGRAMS = {
     "munged": "munge", "mariadbd": "mariadb-server-core", "mariadb-install-db":
     "mariadb-server-core", "mariadb": "mariadb-client-core", "slurmdbd": "slurmdbd",
     "slurmctld": "slurmctld", "slurmd": "slurmd", "sacctmgr": "slurm-client",
-    "scontrol": "slurm-client", "sbatch": "slurm-client",
+    "scontrol": "slurm-client", "sbatch": "slurm-client", "mosquitto": "mosquitto",
+    "openssl": "openssl",
 }
 """What a bed is made of, and the Debian package of each."""
 START_S = 60.0
@@ -56,11 +57,22 @@ class Daemons:
         say("emulated nodes")
         self._daemon("emulator", [sys.executable, "-m", "wattline.controller.testbed.emulator",
                                   str(self.bed.folder)])
+        # slurmd mounts the files of its node, and agents open them.
+        self._until(self._nodes_made, "emulated nodes")
+        self.start_broker()
+        self.start_agents()
         say("slurmctld")
         self._daemon("slurmctld", ["slurmctld", "-D", "-f", str(self.bed.configuration)])
         self._until(lambda: self._answers(["scontrol", "ping"]), "slurmctld")
         say(f"{self.bed.nodes} slurmd")
         self._nodes()
+
+    def start_broker(self) -> None:
+        self._daemon("mosquitto", ["mosquitto", "-c", str(self.bed.broker.configuration)])
+
+    def start_agents(self) -> None:
+        self._daemon("agents", [sys.executable, "-m", "wattline.controller.testbed.agents",
+                                str(self.bed.folder)])
 
     def stop(self) -> None:
         """Stop everything by its pid, the nodes first; what is gone already is no error."""
@@ -111,6 +123,11 @@ class Daemons:
         for process in starting:
             process.wait(timeout=START_S)
         self._until(self._nodes_idle, "the nodes", START_S + 0.2 * self.bed.nodes)
+
+    def _nodes_made(self) -> bool:
+        """The limit of the last node is the last file that the emulator makes."""
+        last = self.bed.meters / self.bed.names[-1] / "powercap"
+        return any(last.glob("*/constraint_0_power_limit_uw"))
 
     def _node(self, name: str) -> subprocess.Popen[bytes]:
         """Its own mounts show slurmd the node's emulated counters where a Cray has them."""
@@ -200,7 +217,8 @@ def _ask(pid: int) -> bool:
     return True
 
 
-ORDER = ("slurmd", "slurmrestd", "slurmctld", "slurmdbd", "emulator", "mariadbd", "munged")
+ORDER = ("slurmd", "slurmrestd", "slurmctld", "slurmdbd", "agents", "mosquitto", "emulator",
+         "mariadbd", "munged")
 
 
 def _last_started_first(file: Path) -> tuple[int, str]:

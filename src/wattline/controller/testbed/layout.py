@@ -8,13 +8,15 @@ import socket
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from wattline.live.transport.broker import BrokerFiles
 from wattline.model.errors import InputError
 
 MOST_NODES = 1024
 LONGEST_FOLDER = 60
 """Characters: a socket's name may have 107, and sockets lie a few folders deep."""
 LAYOUT = "bed.json"
-FIRST_PORT, LAST_PORT = 21000, 60000
+FIRST_PORT, LAST_PORT = 21000, 32767
+"""Above these lie the ports that the kernel gives to outgoing connections, which come and go."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,8 @@ class Bed:
     folder: Path
     nodes: int
     port: int
-    """The first of those that are its own: controller, database daemon, database, REST, nodes."""
+    """The first of those that are its own: controller, database daemon, database, REST, broker,
+    nodes."""
     cluster: str = "bed"
     cores: int = 32
     power: NodePower = field(default_factory=NodePower)
@@ -66,6 +69,10 @@ class Bed:
         return self.port + 3
 
     @property
+    def broker_port(self) -> int:
+        return self.port + 4
+
+    @property
     def node_ports(self) -> tuple[int, int]:
         first = self.port + 10
         return first, first + self.nodes - 1
@@ -83,6 +90,16 @@ class Bed:
     def meters(self) -> Path:
         """A folder per node: `pm_counters` and `powercap`, as a node's own files would lie."""
         return self.folder / "meters"
+
+    @property
+    def broker(self) -> BrokerFiles:
+        """Keys and configuration of the MQTT broker that agents and controller speak through."""
+        return BrokerFiles(self.folder / "mqtt", self.cluster, "127.0.0.1", self.broker_port)
+
+    @property
+    def agents(self) -> Path:
+        """A folder per node's agent: its readings, what it found, the pipe for marks."""
+        return self.folder / "agents"
 
     @property
     def logs(self) -> Path:
@@ -134,7 +151,7 @@ def lay_out(
 def _free_ports(count: int) -> int:
     """The first of so many ports in a row of which the daemons' own are free."""
     # Beds that are made at the same time begin to look at different places.
-    first = FIRST_PORT + os.getpid() % 200 * 100
+    first = FIRST_PORT + os.getpid() % 100 * 100
     while first + count < LAST_PORT:
         taken = [port for port in (*range(first, first + 12), first + count - 1)
                  if not _is_free(port)]

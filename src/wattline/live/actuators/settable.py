@@ -7,7 +7,8 @@ A kind of actuator says only how one setting is read and written (`Setting`); `S
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +52,23 @@ class Settable:
     def knobs(self) -> Sequence[Knob]:
         return [setting.knob for setting in self._settings.values()]
 
+    def held(self) -> Sequence[Held]:
+        return [self._now(setting, "") for setting in self._settings.values()]
+
+    def states(self) -> Mapping[str, Any]:
+        """Of those that can be read."""
+        states = {}
+        for name, setting in self._settings.items():
+            with suppress(*self._failures):
+                states[name] = setting.found()
+        return states
+
+    def found(self) -> Mapping[str, Any]:
+        return dict(self._found)
+
+    def remember(self, found: Mapping[str, Any]) -> None:
+        self._found = {name: state for name, state in found.items() if name in self._settings}
+
     def apply(self, knob: str, value: float) -> Held:
         setting = self._settings.get(knob)
         if setting is None:
@@ -74,7 +92,7 @@ class Settable:
             setting = self._settings[knob]
             try:
                 setting.put_back(found)
-                if setting.found() != found:
+                if _plain(setting.found()) != _plain(found):
                     raise Refusal("it does not hold what was found")
             except self._failures as error:
                 held.append(self._now(setting, _said(error)))
@@ -99,6 +117,11 @@ class Settable:
         unit = setting.knob.unit
         return Held(now.knob, now.value, False,
                     f"it was told {value:g} {unit} and holds {now.value:g} {unit}")
+
+
+def _plain(state: Any) -> Any:
+    """As JSON gives it back, which knows no tuples."""
+    return [_plain(each) for each in state] if isinstance(state, (list, tuple)) else state
 
 
 def _said(error: Exception) -> str:

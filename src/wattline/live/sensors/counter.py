@@ -21,6 +21,15 @@ class Counter:
         self._last_j = self._last_s = math.nan
         self._total_j = 0.0
 
+    @property
+    def stands_at_j(self) -> float:
+        """What the counter showed at the last reading; NaN before the first."""
+        return self._last_j
+
+    def resume(self, stood_at_j: float, at_s: float) -> None:
+        """Count the next reading from what another process read, at this time of the clock."""
+        self._last_j, self._last_s = stood_at_j, at_s
+
     def take(self, time_s: float, now_j: float) -> Reading:
         """The reading that a state of the counter stands for."""
         before_j, before_s = self._last_j, self._last_s

@@ -7,7 +7,7 @@ here, so that joules only rise; a reset is told apart by the power that the zone
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +44,15 @@ class Powercap:
 
     def read(self) -> Sequence[Reading]:
         return [self._reading(zone) for zone in self._zones]
+
+    def counters(self) -> Mapping[str, float]:
+        """Where each counter stood, for another process to `resume` from."""
+        return {zone.channel.name: zone.counter.stands_at_j for zone in self._zones}
+
+    def resume(self, counters: Mapping[str, float], passed_s: float) -> None:
+        for zone in self._zones:
+            if zone.channel.name in counters:
+                zone.counter.resume(counters[zone.channel.name], self._clock() - passed_s)
 
     def _reading(self, zone: _Zone) -> Reading:
         try:

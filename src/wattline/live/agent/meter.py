@@ -1,0 +1,145 @@
+"""The power and the joules of a node, from the channels of a sensor.
+
+Joules come from counters where there are any: then nothing is lost between two readings, however
+far apart. They go on over a restart of the agent, where the sensor can say where its counters
+stood.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from wattline.live.sensor import Channel, Quality, Reading, Sensor
+from wattline.model.errors import InputError
+
+SHORTEST_S = 0.5
+"""Counters move in steps: over a shorter time they give no power worth the name."""
+LONGEST_PAUSE_S = 300.0
+"""A counter that was not read for longer may have gone round more than once."""
+
+
+@runtime_checkable
+class Resumes(Protocol):
+    """A sensor whose counters can be read on by another process."""
+
+    def counters(self) -> Mapping[str, float]:
+        """Where each counter stood at the last reading, by channel."""
+        ...
+
+    def resume(self, counters: Mapping[str, float], passed_s: float) -> None:
+        """Count the first reading from there, which was so long ago."""
+        ...
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a node drew at one time."""
+
+    time_s: float
+    power_w: float
+    energy_j: float
+    quality: Quality
+    reason: str = ""
+
+
+class Meter:
+    """Adds up those channels of a sensor that are the node."""
+
+    def __init__(
+        self, sensor: Sensor, names: Sequence[str] = (), clock: Callable[[], float] = time.time
+    ) -> None:
+        self._sensor, self._clock = sensor, clock
+        self.channels = _chosen(sensor.channels(), names)
+        self._energy_j = 0.0
+        self._last: dict[str, Reading] = {}
+        self._base: tuple[float, float] | None = None
+        """Time and joules that the next power is counted from."""
+        self._power_w = math.nan
+        self._begins = "the meter was read for the first time"
+
+    def resume(self, noted: Mapping[str, Any], boot: str) -> None:
+        """Go on where an earlier process stopped, as far as that can be known."""
+        if not noted:
+            return
+        self._energy_j = float(noted["energy_j"])
+        pause_s = self._clock() - float(noted["time_s"])
+        if (isinstance(self._sensor, Resumes) and noted["boot"] == boot
+                and 0 <= pause_s < LONGEST_PAUSE_S):
+            self._sensor.resume(noted["counters"], pause_s)
+            self._begins = ""
+        else:
+            self._begins = "joules since the agent's last reading are not counted"
+
+    def note(self, boot: str) -> dict[str, Any]:
+        """What `resume` needs."""
+        counters = self._sensor.counters() if isinstance(self._sensor, Resumes) else {}
+        return {"energy_j": self._energy_j, "time_s": self._clock(), "boot": boot,
+                "counters": {name: value for name, value in counters.items()
+                             if not math.isnan(value)}}
+
+    def read(self) -> Measured:
+        readings = {each.channel: each for each in self._sensor.read()}
+        now_s = self._clock()
+        chosen = [readings[channel.name] for channel in self.channels]
+        for channel, reading in zip(self.channels, chosen, strict=True):
+            self._energy_j += self._passed_j(channel, reading)
+        missing = next((each for each in chosen if each.quality is Quality.MISSING), None)
+        if missing is not None:
+            self._base = None
+            return Measured(now_s, math.nan, self._energy_j, Quality.MISSING,
+                            f"{missing.channel}: {missing.reason}")
+        return self._power(now_s, chosen)
+
+    def _power(self, now_s: float, chosen: Sequence[Reading]) -> Measured:
+        if self.channels[0].unit == "W":
+            self._power_w = sum(each.value for each in chosen)
+        elif self._base is None:
+            self._power_w, self._base = math.nan, (chosen[0].time_s, self._energy_j)
+        elif (passed_s := chosen[0].time_s - self._base[0]) >= SHORTEST_S:
+            self._power_w = (self._energy_j - self._base[1]) / passed_s
+            self._base = (chosen[0].time_s, self._energy_j)
+        first, self._begins = self._begins, ""
+        quality = Quality.FIRST if first or math.isnan(self._power_w) else Quality.GOOD
+        reset = next((each for each in chosen if each.quality is Quality.RESET), None)
+        if reset is not None:
+            # What was drawn since the last reading is unknown, and so is the power.
+            self._power_w, quality, first = math.nan, Quality.RESET, reset.reason
+        return Measured(now_s, self._power_w, self._energy_j, quality, first)
+
+    def _passed_j(self, channel: Channel, reading: Reading) -> float:
+        """Joules of one channel since it was read last."""
+        if reading.quality is Quality.MISSING:
+            if channel.unit == "W":
+                self._last.pop(channel.name, None)  # what nobody measured is not made up
+            return 0.0
+        last = self._last.get(channel.name)
+        self._last[channel.name] = reading
+        if channel.unit == "J":
+            return reading.value - (last.value if last is not None else 0.0)
+        if last is None:
+            return 0.0
+        return (reading.value + last.value) / 2 * (reading.time_s - last.time_s)
+
+
+def _chosen(channels: Sequence[Channel], names: Sequence[str]) -> list[Channel]:
+    """Those named; else the whole node, else its packages and memory, joules before watts."""
+    by_name = {channel.name: channel for channel in channels}
+    for name in names:
+        if name not in by_name:
+            raise InputError(f"the sensor has no channel '{name}'; it has: {', '.join(by_name)}")
+    chosen = [by_name[name] for name in names]
+    for domains in (("node",), ("package", "memory")):
+        for unit in ("J", "W"):
+            chosen = chosen or [each for each in channels
+                                if each.domain in domains and each.unit == unit]
+    if not chosen:
+        raise InputError("the sensor has no channel of a node or of packages; name those that are "
+                         "to be added up (sensor.channels)")
+    if len({channel.unit for channel in chosen}) > 1:
+        raise InputError("channels in watts and in joules cannot be added up (sensor.channels)")
+    # Several boards that each give the whole node would count it twice.
+    return chosen[:1] if not names and chosen[0].domain == "node" else chosen

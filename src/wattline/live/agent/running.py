@@ -1,0 +1,123 @@
+"""An agent that goes on until it is told to stop: one per folder, one thread beside MQTT's own."""
+
+from __future__ import annotations
+
+import fcntl
+import queue
+import select
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from wattline.live.agent.agent import Agent, make_agent
+from wattline.live.agent.marks import Marks
+from wattline.live.agent.settings import AgentSettings
+from wattline.live.transport.link import Link
+from wattline.live.transport.messages import topic
+from wattline.model.errors import InputError, WattlineError
+
+
+def run_agent(
+    settings: AgentSettings, *, say: Callable[[str], None] = lambda _: None,
+    stop: Callable[[], bool] = lambda: False,
+) -> None:
+    """Read, report and obey until told to stop; then put back what was found."""
+    folder = Path(settings.folder)
+    with alone(folder):
+        agent = make_agent(settings, say=say)
+        marks = Marks(folder)
+        inbox = Inbox()
+        link = Link(settings.broker, f"{settings.cluster}-{settings.node}",
+                    [topic(settings.cluster, settings.node, "order")], inbox.put, say=say,
+                    state=topic(settings.cluster, settings.node, "state"))
+        try:
+            _loop(settings, agent, marks, inbox, link, stop)
+        finally:
+            agent.close()
+            link.close()
+            marks.close()
+            inbox.close()
+
+
+def restore_node(settings: AgentSettings) -> dict[str, float]:
+    """Put back what a killed agent found, without running one; what holds then."""
+    with alone(Path(settings.folder)):
+        said: list[str] = []
+        agent = make_agent(settings, say=said.append)
+        changed = set(agent.found)
+        said.clear()
+        agent.close()
+        if said:
+            raise WattlineError(f"not everything could be put back: {'; '.join(said)}")
+        return {knob: value for knob, value in agent.held().items() if knob in changed}
+
+
+def _loop(
+    settings: AgentSettings, agent: Agent, marks: Marks, inbox: Inbox, link: Link,
+    stop: Callable[[], bool],
+) -> None:
+    reports = topic(settings.cluster, settings.node, "report")
+    next_s = time.monotonic()
+    while not stop():
+        wait_s = next_s - time.monotonic()
+        if wait_s > 0:
+            select.select([marks.fileno(), inbox.fileno()], [], [], wait_s)
+        while (order := inbox.get()) is not None:
+            for message in agent.hear(order[1]):
+                link.publish(reports, message)
+        for job in marks.jobs():
+            link.publish(reports, agent.mark(job))
+        if time.monotonic() >= next_s:
+            link.publish(reports, agent.tick())
+            # After a pause it goes on from now; it does not catch up.
+            next_s = max(next_s + settings.every, time.monotonic())
+
+
+class Inbox:
+    """Messages from the client's thread; readable, to `select`, when there are some."""
+
+    def __init__(self) -> None:
+        self._messages: queue.SimpleQueue[tuple[str, bytes]] = queue.SimpleQueue()
+        self._in, self._out = socket.socketpair()
+        self._in.setblocking(False)
+        self._out.setblocking(False)
+
+    def fileno(self) -> int:
+        return self._out.fileno()
+
+    def put(self, topic: str, payload: bytes) -> None:
+        self._messages.put((topic, payload))
+        try:
+            self._in.send(b"\0")
+        except BlockingIOError:
+            return  # it is readable already
+
+    def get(self) -> tuple[str, bytes] | None:
+        with suppress(BlockingIOError):
+            self._out.recv(4096)
+        try:
+            return self._messages.get_nowait()
+        except queue.Empty:
+            return None
+
+    def close(self) -> None:
+        self._in.close()
+        self._out.close()
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Hold the folder's lock, which goes with the process whatever happens to it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = (folder / "lock").open("w")
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written to: {error.strerror}") from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise WattlineError(f"another agent holds {folder}: a node has one") from None
+        yield

@@ -1,0 +1,91 @@
+"""Agents of a bed's nodes beside a real Slurm: reports, caps, marks, and a killed process."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+
+import pytest
+
+from tests.slurm.bedside import slurm, state, submit, truth, until
+from wattline.controller.testbed.agents import fleet_of
+from wattline.controller.testbed.daemons import Daemons, is_running
+from wattline.controller.testbed.layout import Bed
+from wattline.live.fleet import NodeReport
+from wattline.live.mqtt_fleet import MqttFleet
+
+
+class Watch:
+    """A bed's fleet, and all that it said."""
+
+    def __init__(self, bed: Bed) -> None:
+        self.fleet: MqttFleet = fleet_of(bed)
+        self.all: list[NodeReport] = []
+
+    def last(self) -> dict[str, NodeReport]:
+        self.all += self.fleet.reports()
+        return {report.node: report for report in sorted(self.all, key=lambda each: each.time_s)}
+
+
+@pytest.fixture
+def watch(bed: Bed) -> Iterator[Watch]:
+    made = Watch(bed)
+    yield made
+    made.fleet.restore()
+    made.fleet.close()
+
+
+def next_order(watch: Watch) -> int:
+    return 1 + max((each.order for each in watch.last().values()), default=0)
+
+
+def test_every_node_reports_its_power(bed, watch):
+    until(lambda: set(watch.last()) == set(bed.names))
+    until(lambda: all(abs(each.power_w - 90.0) < 5.0 for each in watch.last().values()))
+    assert watch.fleet.silent() == []
+
+
+def test_a_cap_takes_the_power_of_a_running_job_down_and_is_put_back(bed, watch):
+    until(lambda: set(watch.last()) == set(bed.names))
+    job = submit(bed, 8, 300, "-N", "2")
+    until(lambda: sum(each.power_w > 280.0 for each in watch.last().values()) == 2)
+    watch.fleet.cap(next_order(watch), dict.fromkeys(bed.names, 200.0), 30.0)
+    until(lambda: all(each.power_w < 205.0 for each in watch.last().values()))
+    watch.fleet.restore()
+    until(lambda: all(each.cap_w == bed.power.maximum_w for each in watch.last().values()))
+    until(lambda: state(bed, job) == "COMPLETED")
+
+
+def test_marks_give_the_joules_of_a_short_job(bed, watch):
+    until(lambda: set(watch.last()) == set(bed.names))
+    job = submit(bed, 3, 280, "-N", "2")
+    until(lambda: state(bed, job) == "COMPLETED")
+    until(lambda: bool(watch.last()) and sum(each.job == job for each in watch.all) >= 4)
+    drawn_j = 0.0
+    for node in {each.node for each in watch.all if each.job == job}:
+        marks = [each.energy_j for each in watch.all if each.job == job and each.node == node]
+        drawn_j += max(marks) - min(marks)
+    true = truth(bed, job)
+    # Slurm's own start and end, in which a node idles, are the job's too.
+    idle_j = 2 * bed.power.idle_w * 1.5
+    assert true["energy_j"] * 0.97 < drawn_j < true["energy_j"] * 1.03 + idle_j
+
+
+def test_killed_agents_lose_no_joule_and_keep_the_caps(bed, watch):
+    until(lambda: set(watch.last()) == set(bed.names))
+    watch.fleet.cap(next_order(watch), dict.fromkeys(bed.names, 250.0), 30.0)
+    until(lambda: all(each.cap_w == 250.0 for each in watch.last().values()))
+    pid = int((bed.pids / "agents").read_text())
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: not is_running(pid))
+    until(lambda: len(watch.fleet.silent()) == bed.nodes)
+    before = watch.last()
+    Daemons(bed).start_agents()
+    until(lambda: watch.fleet.silent() == [] and set(watch.last()) == set(bed.names))
+    until(lambda: all(watch.last()[name].time_s > before[name].time_s + 8.0 for name in bed.names))
+    for name, report in watch.last().items():
+        assert report.cap_w == 250.0
+        mean_w = (report.energy_j - before[name].energy_j) / (report.time_s - before[name].time_s)
+        assert mean_w == pytest.approx(bed.power.idle_w, rel=0.05)
+    assert slurm(bed, "squeue", "-h") == ""

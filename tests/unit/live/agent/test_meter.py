@@ -1,0 +1,140 @@
+"""Power and joules of a node from the channels of a sensor."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from tests.support.emulated_node import RANGE_J, EmulatedNode
+
+from wattline.live.agent.meter import LONGEST_PAUSE_S, Meter
+from wattline.live.sensor import Channel, Quality, Reading
+from wattline.live.sensors.powercap import Powercap
+from wattline.model.errors import InputError
+
+
+class Clock:
+    now_s = 1000.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def node(tmp_path):
+    return EmulatedNode(tmp_path)
+
+
+def meter_of(node, clock):
+    return Meter(Powercap(node.tree, clock), clock=clock)
+
+
+def later(node, clock, seconds, joules):
+    clock.now_s += seconds
+    node.draw(joules)
+
+
+def test_power_is_joules_over_time(node, clock):
+    meter = meter_of(node, clock)
+    first = meter.read()
+    assert first.quality is Quality.FIRST
+    assert math.isnan(first.power_w)
+    later(node, clock, 2.0, 500.0)
+    measured = meter.read()
+    assert (measured.power_w, measured.energy_j, measured.quality) == (250.0, 500.0, Quality.GOOD)
+
+
+def test_a_reading_right_after_another_counts_joules_and_keeps_the_power(node, clock):
+    meter = meter_of(node, clock)
+    meter.read()
+    later(node, clock, 1.0, 200.0)
+    meter.read()
+    later(node, clock, 0.01, 50.0)  # the counter has moved a whole step
+    between = meter.read()
+    assert (between.power_w, between.energy_j) == (200.0, 250.0)
+    later(node, clock, 0.99, 150.0)
+    assert meter.read().power_w == 200.0
+
+
+def test_a_sensor_that_was_away_is_a_gap_that_loses_no_joule(node, clock):
+    meter = meter_of(node, clock)
+    meter.read()
+    hidden = node.zone / "energy_uj"
+    hidden.rename(node.zone / "hidden")
+    clock.now_s += 1.0
+    away = meter.read()
+    assert away.quality is Quality.MISSING
+    assert "psys@0" in away.reason
+    assert math.isnan(away.power_w)
+    node.draw(300.0)
+    clock.now_s += 1.0
+    assert meter.read().energy_j == 300.0
+
+
+@pytest.mark.parametrize("before_j", [0.0, RANGE_J - 1500.0])
+def test_joules_go_on_over_a_restart_also_where_the_counter_went_round(node, clock, before_j):
+    node.draw(before_j)
+    first = meter_of(node, clock)
+    first.read()
+    later(node, clock, 1.0, 100.0)
+    first.read()
+    noted = first.note("boot")
+    later(node, clock, 30.0, 700.0)
+    second = meter_of(node, clock)
+    second.resume(noted, "boot")
+    measured = second.read()
+    assert measured.energy_j == pytest.approx(100.0 + 700.0)
+    assert measured.reason == ""
+
+
+@pytest.mark.parametrize(("boot", "pause_s"), [("another", 1.0), ("boot", LONGEST_PAUSE_S)])
+def test_after_a_boot_or_a_long_pause_joules_go_on_without_the_pause_and_it_is_said(
+    node, clock, boot, pause_s
+):
+    first = meter_of(node, clock)
+    first.read()
+    later(node, clock, 1.0, 100.0)
+    first.read()
+    noted = first.note("boot")
+    later(node, clock, pause_s, 500.0)
+    second = meter_of(node, clock)
+    second.resume(noted, boot)
+    measured = second.read()
+    assert measured.energy_j == 100.0
+    assert measured.quality is Quality.FIRST
+    assert "not counted" in measured.reason
+
+
+class Watts:
+    """A sensor with watts, some of them missing."""
+
+    def __init__(self, clock, values):
+        self._clock, self._values = clock, iter(values)
+
+    def channels(self):
+        return [Channel("board", "W", "node"), Channel("cpu", "W", "package")]
+
+    def read(self):
+        value = next(self._values)
+        quality = Quality.MISSING if value is None else Quality.GOOD
+        return [Reading("board", self._clock(), math.nan if value is None else value, quality, "x"),
+                Reading("cpu", self._clock(), 1e9, Quality.GOOD)]
+
+
+def test_watts_are_integrated_and_a_gap_is_not_made_up(clock):
+    meter = Meter(Watts(clock, [100.0, 200.0, None, 400.0, 400.0]), clock=clock)
+    energies = []
+    for _ in range(5):
+        energies.append(meter.read().energy_j)
+        clock.now_s += 1.0
+    assert energies == [0.0, 150.0, 150.0, 150.0, 550.0]
+
+
+def test_a_channel_that_is_not_there_is_refused_with_those_that_are(node, clock):
+    with pytest.raises(InputError, match="no channel 'dram'; it has: psys@0"):
+        Meter(Powercap(node.tree, clock), ["dram"])
