@@ -70,6 +70,7 @@ if _TYPE_CHECKING:
     from wattline.analysis.result import Result, open_run
     from wattline.analysis.tables import event_table, job_table
     from wattline.benchmarks._asking import bench, list_benchmarks
+    from wattline.controller.speaking import explain_job, live_order, live_status
     from wattline.controller.testbed.trying import TriedRun, try_workload
     from wattline.live.found import read_sensors
     from wattline.model.errors import InputError, PolicyError, WattlineError, WattlineWarning
@@ -239,6 +240,7 @@ __all__ = [
     "describe_trace",
     "energy_status",
     "event_table",
+    "explain_job",
     "fairshare",
     "fit",
     "generate",
@@ -252,6 +254,8 @@ __all__ = [
     "list_nets",
     "list_placements",
     "list_policies",
+    "live_order",
+    "live_status",
     "load_scenario",
     "machine_view",
     "metrics",
@@ -294,6 +298,9 @@ _PLACES = {
     **dict.fromkeys((
         "CapWritten", "PowerNow", "power_status", "reserve_power", "set_power"
     ), "wattline.advice.power"),
+    **dict.fromkeys((
+        "explain_job", "live_order", "live_status"
+    ), "wattline.controller.speaking"),
     **dict.fromkeys(("TriedRun", "try_workload"), "wattline.controller.testbed.trying"),
     **dict.fromkeys((
         "BudgetTrial", "EnergyPlan", "plan_energy", "try_budget"
