@@ -70,6 +70,8 @@ if _TYPE_CHECKING:
     from wattline.analysis.result import Result, open_run
     from wattline.analysis.tables import event_table, job_table
     from wattline.benchmarks._asking import bench, list_benchmarks
+    from wattline.controller.doctor.asking import doctor
+    from wattline.controller.doctor.check import Check
     from wattline.controller.speaking import explain_job, live_order, live_status
     from wattline.controller.testbed.trying import TriedRun, try_workload
     from wattline.live.found import read_sensors
@@ -147,6 +149,7 @@ __all__ = [
     "BudgetTrial",
     "CapAdvice",
     "CapWritten",
+    "Check",
     "ClaimedConfiguration",
     "ClaimedOrder",
     "ClaimedPlacement",
@@ -238,6 +241,7 @@ __all__ = [
     "describe_network",
     "describe_policy",
     "describe_trace",
+    "doctor",
     "energy_status",
     "event_table",
     "explain_job",
@@ -298,6 +302,8 @@ _PLACES = {
     **dict.fromkeys((
         "CapWritten", "PowerNow", "power_status", "reserve_power", "set_power"
     ), "wattline.advice.power"),
+    "Check": "wattline.controller.doctor.check",
+    "doctor": "wattline.controller.doctor.asking",
     **dict.fromkeys((
         "explain_job", "live_order", "live_status"
     ), "wattline.controller.speaking"),

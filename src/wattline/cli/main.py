@@ -62,6 +62,7 @@ COMMANDS: Mapping[str, Listed] = {
     "petri": Listed("models", "Petri nets: draw, run and walk through the specification."),
     "sensors": Listed("live", "Read the power sensors of this machine."),
     "controller": Listed("live", "Decide what a real Slurm starts, under a cap."),
+    "doctor": Listed("live", "Say what is missing or misconfigured, and how to mend it."),
     "testbed": Listed("live", "A real Slurm with emulated power on this machine."),
     "network": Listed("network", "Look at interconnects and place jobs on them."),
 }

@@ -115,7 +115,7 @@ class Daemons:
     def _node(self, name: str) -> subprocess.Popen[bytes]:
         """Its own mounts show slurmd the node's emulated counters where a Cray has them."""
         (self.bed.folder / "spool" / name).mkdir(exist_ok=True)
-        inside = f"exec {program('slurmd')} -b -N {name} -f {self.bed.configuration}"
+        inside = f"exec {self._command(['slurmd'])[0]} -b -N {name} -f {self.bed.configuration}"
         with (self.bed.logs / "slurmd.start.log").open("ab") as log:
             return subprocess.Popen(
                 ["unshare", "-m", "--propagation", "private", "sh", "-c",
@@ -159,7 +159,7 @@ class Daemons:
             time.sleep(0.1)
 
     def _command(self, command: Sequence[str]) -> list[str]:
-        found = program(command[0])
+        found = shutil.which(command[0], path=self.bed.path)
         if found is None:
             package = PROGRAMS.get(command[0], command[0])
             raise InputError(f"the program {command[0]} is missing (Debian package {package})")
