@@ -23,6 +23,7 @@ from wattline.books.waiting import (
     eligible_s,
     joules_left,
     left_w,
+    needed_j,
     reserving,
 )
 from wattline.model.errors import InputError
@@ -208,8 +209,8 @@ def _reservation(books: Books, row: int) -> str:
 _SENTENCES: Mapping[str, Callable[[Books, int], str]] = {
     "watts": _watts, "priority": _priority, "reservation": _reservation}
 
-MOST_STEPS = 500
-"""So far a copy is run ahead: a queue of thousands is not simulated for one answer."""
+MOST_STEPS = 200
+"""So far a copy is run ahead: with thousands of jobs half a second of a processor, at most."""
 
 
 def _expected(books: Books, found: Explanation) -> Explanation:
@@ -253,4 +254,7 @@ def reason_in_short(books: Books, row: int) -> str:
             return "nodes"
         if added_w(state, row) > left_w(state):
             return "watts"
+        left_j = joules_left(books)
+        if left_j is not None and needed_j(books, row) > left_j:
+            return "energy"
     return "paused" if live.state == PAUSED else "priority"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -78,6 +78,16 @@ def reserving(books: Books) -> list[str]:
     """Names of the reservations that hold now or are to come."""
     return [name for name, row in books.reservations.items()
             if int(books.state.windows[row].stage) != OVER]
+
+
+def needed_j(books: Books, row: int) -> float:
+    """What a job would draw above idle in this period of an energy budget, if it started now."""
+    budget: Any = books.policy.admission
+    if joules_left(books) is None:
+        return 0.0
+    period = int(budget.memory.plan[0].period)
+    left_s = float(budget.start_s + (period + 1) * budget.length_s) - books.now_s
+    return added_w(books.state, row) * min(float(books.state.live[row].requested_s), left_s)
 
 
 def joules_left(books: Books) -> float | None:

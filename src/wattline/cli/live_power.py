@@ -62,8 +62,10 @@ def show_energy(config: Path, as_json: bool) -> None:
         print_table(["job", "power", "energy"], [
             [str(each["job"]), format_power(each["power_w"]), format_energy(each["energy_j"])]
             for each in found["running"]])
-    for each in found["waiting"]:
-        click.echo(f"job {each['job']}: {each['sentence']}")
+    if found["waiting"]:
+        print_table(["job", "waits for", "needs in this period"], [
+            [str(each["job"]), each["why"], format_energy(each["needs_j"])]
+            for each in found["waiting"]])
 
 
 def show_shares(config: Path, as_json: bool) -> None:

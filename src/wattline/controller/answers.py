@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wattline.books import Books, Explanation, explain
-from wattline.books.waiting import joules_left, queued_rows, waiting_rows
+from wattline.books.explaining import reason_in_short
+from wattline.books.waiting import joules_left, needed_j, queued_rows, waiting_rows
 from wattline.controller.orders import Outcome
 from wattline.controller.watching import key
 from wattline.live.slurm.reading import WAITING, SlurmJob
@@ -91,12 +92,9 @@ def _budget(books: Books) -> dict[str, float] | None:
 
 
 def _waiting(books: Books) -> list[dict[str, Any]]:
-    """Those that wait for joules, of the first in the queue."""
-    found = []
-    for row in queued_rows(books.state)[:20]:
-        said = explain(books, books.roll.key(row))
-        found.append({"job": said.job, "why": said.reason, "sentence": said.sentence})
-    return found
+    """The first in the queue, with what they would draw in this period of a budget."""
+    return [{"job": books.roll.key(row), "why": reason_in_short(books, row),
+             "needs_j": needed_j(books, row)} for row in queued_rows(books.state)[:20]]
 
 
 def fairshare(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) -> Outcome:

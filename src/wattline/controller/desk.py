@@ -34,6 +34,8 @@ class Desk:
     controller: Controller
     site: SiteConfig
     inbox: Inbox
+    remembers: bool = False
+    """Whether a controller that is started again knows what was ordered of the last."""
     taken: list[tuple[Order, Event | None]] = field(default_factory=list)
 
     def events(self, now_s: float) -> Sequence[Event]:
@@ -73,22 +75,27 @@ class Desk:
                              f"{', '.join((*ORDERS, *QUESTIONS))}")
         return ORDERS[order.kind](order.fields, self.controller, now_s)
 
+    def _forgotten(self) -> list[str]:
+        return [] if self.remembers else [
+            "a controller that is started again takes the cap of its file"]
+
     def _done(self, event: Event, refused: str) -> Outcome:
         if refused:
             return Outcome(False, refused)
         books = self.controller.books
+        remarks = [*_remarks(event, self.controller), *self._forgotten()]
         result = {"cap_w": _finite(float(books.state.clock[0].cap_w)), "power_w": books.power_w,
-                  "ahead": ahead(books), "remarks": _remarks(event, self.controller)}
+                  "ahead": ahead(books), "remarks": remarks}
         return Outcome(True, _said(event), result)
 
 
 def open_desk(
-    controller: Controller, site: SiteConfig, *,
+    controller: Controller, site: SiteConfig, *, remembers: bool = False,
     more: Callable[[], Mapping[str, Any]] = dict, clock: Callable[[], float] = time.time,
 ) -> None:
     """Let a controller be spoken to through its folder, and show there how it stands."""
     folder = Path(site.folder)
-    desk = Desk(controller, site, Inbox(folder, clock=clock))
+    desk = Desk(controller, site, Inbox(folder, clock=clock), remembers)
     journal = max((str(file) for file in folder.glob("*.journal")), default="")
     controller.sources = (*controller.sources, desk.events)
     controller.listeners = (*controller.listeners, StatusWriter(controller, folder, journal, more),
@@ -168,7 +175,7 @@ def _remarks(event: Event, controller: Controller) -> list[str]:
     if isinstance(event, Reserved) and not _plans_ahead(books.policy.admission):
         said.append("the power policy does not plan ahead: the cap falls when the window begins, "
                     "and jobs that run then go on")
-    return [*said, "a controller that is started again takes the cap of its file"]
+    return said
 
 
 def _plans_ahead(admission: Any) -> bool:

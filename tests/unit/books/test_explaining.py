@@ -89,7 +89,7 @@ def test_a_job_waits_for_joules() -> None:
     books = opened(cap=None, power=wl.Budget(energy="20kWh", period="1d"))
     books.step(0.0, [job("a", 4, 2.5 * 3600.0), job("b", 4, 2.5 * 3600.0)])
     found = explain(books, "b")
-    assert found.reason == "energy"
+    assert found.reason == short(books, "b") == "energy"
     assert found.figures["left_j"] < 4 * 210.0 * 2.5 * 3600.0
 
 

@@ -22,6 +22,7 @@ WRAPPER = """#!/bin/sh
 # {name} of the Slurm in {root}, which sees this bed at the same place.
 exec unshare -m --propagation private sh -c '
 for each in proc sys dev; do mount --rbind "/$each" "{root}/$each"; done
+mount --bind /etc/hosts "{root}/etc/hosts"
 mount --bind "{folder}" "{root}{folder}"
 PATH=/usr/sbin:/usr/bin:/sbin:/bin exec chroot "{root}" "$@"' {name} {name} "$@"
 """
