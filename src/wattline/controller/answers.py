@@ -115,7 +115,7 @@ def fairshare(controller: Controller, site: SiteConfig, fields: Mapping[str, Any
                      "factor": float(memory.factor[account])})
     waiting = [{"job": books.roll.key(row), "user": books.roll.jobs[row].names.get("user", ""),
                 "account": _name(names, int(memory.account[row])),
-                "priority": float(order.fair * memory.factor[int(memory.account[row])])}
+                "priority": _priority(books, order, row)}
                for row in waiting_rows(books)[:100]]
     strange = sorted({books.roll.jobs[row].names.get("user", "") for row in range(len(books.roll))}
                      - set(names) - {""}) if names else []
@@ -124,6 +124,15 @@ def fairshare(controller: Controller, site: SiteConfig, fields: Mapping[str, Any
     return Outcome(True, f"{len(rows)} accounts",
                    {"at_s": books.now_s, "half_life_s": float(order.half_life_s),
                     "accounts": rows, "waiting": waiting, "remarks": remarks})
+
+
+def _priority(books: Books, order: Any, row: int) -> float:
+    """As the order weighs a job now: its account's factor, its age and its size."""
+    state, memory = books.state, order.memory
+    age = min((books.now_s - float(state.jobs[row].submit_s)) / order.age_max_s, 1.0)
+    size = int(state.live[row].units) / int(state.clock[0].units)
+    factor = float(memory.factor[int(memory.account[row])])
+    return float(order.fair * factor + order.age * age + order.size * size)
 
 
 def _account_names(site: SiteConfig) -> list[str]:

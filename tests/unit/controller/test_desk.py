@@ -290,8 +290,8 @@ def test_shares_order_the_live_queue_by_joules(
     shares = tmp_path / "shares.toml"
     shares.write_text("".join(f'[[account]]\nname = "{user}"\nshare = 1\n'
                               for user in ("ann", "bob")))
-    site = made(tmp_path, f'[policy]\norder = {{ name = "energy-share", shares = "{shares}" }}\n'
-                          'backfill = "none"\n')
+    site = made(tmp_path, f'[policy]\norder = {{ name = "energy-share", shares = "{shares}", '
+                          'size = 0.5 }\nbackfill = "none"\n')
     site.slurm.jobs["1"] = pending("1", 3)
     site.controller.cycle()
     time.sleep(0.05)
@@ -304,7 +304,10 @@ def test_shares_order_the_live_queue_by_joules(
     usage = {each["name"]: each["usage_j"] for each in found["accounts"]}
     assert usage["ann"] > 0 == usage["bob"]
     assert [each["user"] for each in found["waiting"]] == ["bob", "ann"]
-    assert found["waiting"][0]["priority"] > found["waiting"][1]["priority"]
+    first, second = found["waiting"]
+    factor = {each["name"]: each["factor"] for each in found["accounts"]}
+    assert first["priority"] == pytest.approx(factor["bob"] + 0.5 * 2 / 8)
+    assert second["priority"] == pytest.approx(factor["ann"] + 0.5 * 2 / 8)
     assert "bob" in capsys.readouterr().out
 
 

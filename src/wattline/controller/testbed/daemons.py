@@ -59,6 +59,7 @@ class Daemons:
         say("slurmctld")
         self._daemon("slurmctld", ["slurmctld", "-D", "-f", str(self.bed.configuration)])
         self._until(lambda: self._answers(["scontrol", "ping"]), "slurmctld")
+        self._until(self._has_meters, "the emulated nodes")
         say(f"{self.bed.nodes} slurmd")
         self._nodes()
 
@@ -121,6 +122,11 @@ class Daemons:
                 ["unshare", "-m", "--propagation", "private", "sh", "-c",
                  _with_counters(self.bed.meters / name / "pm_counters", inside)],
                 stdout=log, stderr=log, env=self.environment, start_new_session=True)
+
+    def _has_meters(self) -> bool:
+        """Each slurmd is shown its node's counters when it starts: they must be there."""
+        return all((self.bed.meters / name / "pm_counters" / "energy").exists()
+                   for name in self.bed.names)
 
     def _nodes_idle(self) -> bool:
         found = self._run(["sinfo", "-h", "-N", "-o", "%N %t"], fails=True)
