@@ -4,6 +4,7 @@
 # make coverage  which part of the lines the tests reach
 # make test-long  all pairs of policies compiled with checks: hours, goes on where it stopped
 #                 (LONG="--shard 2/5": the second of five parts; LONG=--record: into the docs)
+# make test-slurm24  the tests against Slurm 24.11, which is installed in a folder of its own
 # make setup prepares .venv (called by the other two)
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
 
-.PHONY: setup run test docs coverage test-long lint clean
+.PHONY: setup run test docs coverage test-long test-slurm24 lint clean
 
 setup: $(STAMP)
 
@@ -43,6 +44,11 @@ coverage: $(DEV)
 
 test-long: $(DEV)
 	$(BIN)/python -m tests.support.long_run $(LONG)
+
+test-slurm24: $(DEV)
+	scripts/install-debian-packages
+	scripts/install-slurm24
+	WATTLINE_PLAIN=1 WATTLINE_TEST_SLURM=24.11 $(BIN)/pytest tests/slurm -rs
 
 lint: $(DEV)
 	$(BIN)/ruff check .

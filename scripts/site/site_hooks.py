@@ -33,7 +33,7 @@ def on_files(files: Files, *, config: Any) -> Files:
     """Add the files beside docs/, at the places that they have beside it."""
     for name in BESIDE:
         place = ROOT / name
-        for path in sorted(place.iterdir()) if place.is_dir() else [place]:
+        for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
             if path.is_file():
                 files.append(_file(path, config))
     return files

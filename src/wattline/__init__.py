@@ -71,6 +71,9 @@ if _TYPE_CHECKING:
     from wattline.analysis.result import Result, open_run
     from wattline.analysis.tables import event_table, job_table
     from wattline.benchmarks._asking import bench, list_benchmarks
+    from wattline.controller.doctor.asking import doctor
+    from wattline.controller.doctor.check import Check
+    from wattline.controller.speaking import explain_job, live_order, live_status
     from wattline.controller.testbed.meters import try_meters
     from wattline.controller.testbed.trying import TriedRun, try_workload
     from wattline.live.comparing import MeterRow, SensorComparison, compare_sensors
@@ -150,6 +153,7 @@ __all__ = [
     "BudgetTrial",
     "CapAdvice",
     "CapWritten",
+    "Check",
     "ClaimedConfiguration",
     "ClaimedOrder",
     "ClaimedPlacement",
@@ -245,9 +249,11 @@ __all__ = [
     "describe_network",
     "describe_policy",
     "describe_trace",
+    "doctor",
     "energy_metered",
     "energy_status",
     "event_table",
+    "explain_job",
     "fairshare",
     "fit",
     "fit_server_power",
@@ -262,6 +268,8 @@ __all__ = [
     "list_nets",
     "list_placements",
     "list_policies",
+    "live_order",
+    "live_status",
     "load_scenario",
     "machine_view",
     "metrics",
@@ -310,6 +318,11 @@ _PLACES = {
     **dict.fromkeys((
         "CapWritten", "PowerNow", "power_status", "reserve_power", "set_power"
     ), "wattline.advice.power"),
+    "Check": "wattline.controller.doctor.check",
+    "doctor": "wattline.controller.doctor.asking",
+    **dict.fromkeys((
+        "explain_job", "live_order", "live_status"
+    ), "wattline.controller.speaking"),
     **dict.fromkeys(("TriedRun", "try_workload"), "wattline.controller.testbed.trying"),
     **dict.fromkeys((
         "BudgetTrial", "EnergyPlan", "plan_energy", "try_budget"

@@ -23,7 +23,8 @@ def bed() -> Iterator[Bed]:
     # Not pytest's folder: the names of sockets may have 107 characters.
     folder = Path(tempfile.mkdtemp(prefix="bed"))
     folder.rmdir()
-    made = bring_up(folder, nodes=6)
+    made = bring_up(folder, nodes=6, slurm=os.environ.get("WATTLINE_TEST_SLURM", ""))
+    os.environ["PATH"] = made.path  # commands that tests start find a Slurm of another version
     yield made
     take_down(folder)
     shutil.rmtree(folder, ignore_errors=True)

@@ -25,6 +25,8 @@ def test_slurm_counts_the_joules_that_the_emulator_lets_jobs_draw(bed: Bed) -> N
 def test_a_cancelled_job_draws_no_more(bed: Bed) -> None:
     job = submit(bed, 600.0, 300.0, "-N", "3")
     until(lambda: runs(bed, job))
+    until((bed.work / f"{job}.0").exists)
+    time.sleep(1.0)  # the emulator has seen it
     slurm(bed, "scancel", job)
     until(lambda: bool(truth(bed, job)))
     assert not truth(bed, job)["done"]

@@ -62,8 +62,8 @@ def test_maintenance_keeps_its_cap_and_the_watts_of_its_window() -> None:
 
 def test_the_list_is_complete() -> None:
     said = (EXAMPLES / "README.md").read_text(encoding="utf-8")
-    there = {path.name for path in EXAMPLES.iterdir() if path.is_file()} - {"README.md"}
-    assert set(re.findall(r"\]\(([\w.]+)\)", said)) == there
+    there = {str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*") if path.is_file()}
+    assert set(re.findall(r"\]\(([\w./-]+)\)", said)) == there - {"README.md"}
 
 
 @pytest.mark.parametrize(("name", "said"), [

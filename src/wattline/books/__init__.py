@@ -21,6 +21,7 @@ from wattline.books.events import (
     Started,
     Submitted,
 )
+from wattline.books.explaining import Explanation, explain
 from wattline.books.journal import JournalWriter, read_journal
 from wattline.books.opening import Terms
 from wattline.policies.control import Control
@@ -34,6 +35,7 @@ __all__ = [
     "Decision",
     "Ended",
     "Event",
+    "Explanation",
     "JournalWriter",
     "Measured",
     "NodesDown",
@@ -48,5 +50,6 @@ __all__ = [
     "Submitted",
     "Terms",
     "carry_on",
+    "explain",
     "read_journal",
 ]

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from wattline.cli.choices import Group
+from wattline.cli.live_options import live_options, which
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.model.errors import InputError
 from wattline.model.units import counted, whole_number
@@ -30,12 +31,21 @@ def command() -> None:
 @click.option("--application", default="", help="Only this application.")
 @click.option("--class", "node_class", default="", help="Only this class of node.")
 @click.option("--csv", "as_csv", is_flag=True, help="As a file that `import` reads.")
+@live_options
 @json_option
-def list_(store: str, application: str, node_class: str, as_csv: bool, as_json: bool) -> None:
-    """List the claims."""
+def list_(store: str, application: str, node_class: str, as_csv: bool, as_json: bool, live: bool,
+          config: Path | None) -> None:
+    """List the claims; with --live, those of what runs and waits on the machine now."""
     from wattline.advice.claims import list_claims
     from wattline.physics.claims import write_claims
 
+    site = which(live, config, as_csv, "--csv")
+    if site is not None:
+        from wattline.cli.live_power import show_claims
+
+        show_claims(site, list_claims(store, application=application, node_class=node_class).claims,
+                    as_json)
+        return
     found = list_claims(store, application=application, node_class=node_class)
     if as_csv:
         click.echo(write_claims(list(found.claims)), nl=False)

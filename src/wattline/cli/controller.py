@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from wattline.cli.choices import Group
+from wattline.cli.live_options import USUAL, needed
 from wattline.cli.output import json_option, print_json
+from wattline.model.units import format_duration
 
 if TYPE_CHECKING:
     from wattline.controller.controller import Cycle
 
 
-@click.command()
-@click.option("--config", "file", required=True, type=click.Path(exists=True, path_type=Path),
+@click.group(cls=Group, invoke_without_command=True)
+@click.option("--config", "file", type=click.Path(exists=True, path_type=Path),
               metavar="FILE", help="The site: nodes, their powers, the cap, the policies.")
 @click.option("--act", is_flag=True,
               help="Start jobs; without it, only say what would be done and why.")
 @click.option("--cycles", type=click.IntRange(min=1), metavar="N",
               help="Stop after so many cycles; otherwise go on until Ctrl-C.")
 @json_option
-def command(file: Path, act: bool, cycles: int | None, as_json: bool) -> None:
+@click.pass_context
+def command(context: click.Context, file: Path | None, act: bool, cycles: int | None,
+            as_json: bool) -> None:
     """Look at Slurm, decide by a policy under a cap, and start held jobs on the chosen nodes.
 
     Jobs that are submitted held (sbatch --hold) wait for this controller; those that others start
     are counted with their nodes and watts. It is a dry run unless --act is given.
     """
+    if context.invoked_subcommand is not None:
+        return
+    needed(file, "--config")
+    assert file is not None
     from wattline.controller.configuration import read_configuration
     from wattline.controller.serving import run, serving
 
@@ -37,6 +47,28 @@ def command(file: Path, act: bool, cycles: int | None, as_json: bool) -> None:
                    f"{'acting' if act else 'a dry run: nothing is started'}", err=True)
     with serving(site, act=act) as controller:
         run(controller, site.cycle, _printer(as_json), cycles=cycles)
+
+
+@command.command()
+@click.argument("job")
+@click.option("--config", "file", type=click.Path(path_type=Path), metavar="FILE", default=USUAL,
+              show_default=True, help="The running controller's file.")
+@json_option
+def explain(job: str, file: Path, as_json: bool) -> None:
+    """Say why JOB waits, by the books of the running controller, and when it is to start."""
+    from wattline.controller.speaking import explain_job
+
+    found = explain_job(job, file)
+    if as_json:
+        print_json(found)
+        return
+    click.echo(f"job {found['job']}: {found['sentence']}")
+    for name, value in found["figures"].items():
+        click.echo(f"  {name} = {value:g}" if isinstance(value, float) else f"  {name} = {value}")
+    if found["expected_s"] is not None:
+        wait_s = max(found["expected_s"] - time.time(), 0.0)
+        click.echo(f"  expected to start in {format_duration(wait_s)}, if jobs take the time that "
+                   "they asked for")
 
 
 def _printer(as_json: bool) -> Callable[[Cycle], None]:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from wattline.cli.choices import Choice, Group
+from wattline.cli.live_options import live_options, needed, not_live, which
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.rate_options import carbon_option, price_option
 from wattline.cli.simulating import warn_assumed
@@ -110,12 +111,26 @@ def budget_command(as_json: bool, **options: Any) -> None:
 
 
 @command.command("status")
-@click.argument("run", metavar="RUN|SCENARIO", type=click.Path(path_type=Path))
+@click.argument("run", metavar="RUN|SCENARIO", required=False, type=click.Path(path_type=Path))
 @click.option("--at", metavar="TIME", help="After the first submission, as in 6h. [default: the "
                                            "end of the run]")
+@live_options
 @json_option
-def status_command(run: Path, at: str | None, as_json: bool) -> None:
-    """Show a budget at a time: what each period has drawn and promised, and who waits and why."""
+def status_command(run: Path | None, at: str | None, as_json: bool, live: bool,
+                   config: Path | None) -> None:
+    """Show a budget at a time: what each period has drawn and promised, and who waits and why.
+
+    With --live, the joules of the running machine by its controller's books.
+    """
+    site = which(live, config, run, "RUN")
+    if site is not None:
+        from wattline.cli.live_power import show_energy
+
+        not_live({"at": at}, "at", why="it shows how things stand now")
+        show_energy(site, as_json)
+        return
+    needed(run, "RUN|SCENARIO")
+    assert run is not None
     from wattline.advice.energy_status import energy_status
     from wattline.model.units import format_duration, format_energy
 

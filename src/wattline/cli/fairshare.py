@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from wattline.cli.live_options import live_options, not_live, which
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.cli.simulating import warn_assumed
 
@@ -24,9 +25,22 @@ from wattline.cli.simulating import warn_assumed
 @click.option("--half-life", default="7d", show_default=True, metavar="TIME",
               help="After this time half of a usage is forgotten.")
 @click.option("--at", default="", metavar="TIME", help="Time of the run; its end otherwise.")
+@live_options
 @json_option
-def command(run_folder: Path | None, as_json: bool, **options: Any) -> None:
-    """Show shares, faded joules and the fair-share factor of every account and user."""
+def command(run_folder: Path | None, as_json: bool, live: bool, config: Path | None,
+            **options: Any) -> None:
+    """Show shares, faded joules and the fair-share factor of every account and user.
+
+    With --live, those that order the queue of the running machine.
+    """
+    site = which(live, config, run_folder, "RUN")
+    if site is not None:
+        from wattline.cli.live_power import show_shares
+
+        not_live(options, "store", "run_name", "shares", "assoc", "cluster", "at",
+                 why="the shares are those of the controller's order")
+        show_shares(site, as_json)
+        return
     from wattline.advice.fairshare import fairshare
     from wattline.model.units import format_energy
 

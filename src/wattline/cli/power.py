@@ -9,21 +9,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wattline.cli.choices import Group
+from wattline.cli.live_options import live_options, needed, not_live, order, which
 from wattline.cli.output import json_option, print_json
 from wattline.cli.view import machine_of, machine_options
+from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
     from wattline.advice.power import CapWritten
     from wattline.physics.powercap import PowerCap
 
-scenario_argument = click.argument("scenario", type=click.Path(path_type=Path))
+scenario_argument = click.argument("scenario", required=False, type=click.Path(path_type=Path))
 now_option = click.option("--now", default="0", show_default=True, metavar="TIME",
                           help="Time of the scenario's clock; what lies before it is past.")
 
 
 @click.group("power", cls=Group)
 def command() -> None:
-    """Show, set and reserve the power cap of a scenario."""
+    """Show, set and reserve the power cap of a scenario, or with --live of the machine itself."""
 
 
 @command.command()
@@ -33,9 +35,18 @@ def command() -> None:
 @click.option("--run", "run_folder", type=click.Path(path_type=Path), metavar="RUN",
               help="Run folder of the scenario, for what the machine drew at that time.")
 @machine_options
+@live_options
 @json_option
-def show(scenario: Path | None, run_folder: Path | None, as_json: bool, **options: Any) -> None:
+def show(scenario: Path | None, run_folder: Path | None, as_json: bool, live: bool,
+         config: Path | None, **options: Any) -> None:
     """Show the seven figures; without SCENARIO, of a machine given by its options."""
+    site = which(live, config, scenario or run_folder, "SCENARIO and --run")
+    if site is not None:
+        from wattline.cli.live_power import show_live
+
+        not_live(options, "at", why="it shows what holds now, and what is reserved ahead")
+        show_live(site, as_json)
+        return
     from wattline.advice.power import power_status
 
     source = machine_of(options) if scenario is None else scenario
@@ -57,9 +68,26 @@ def show(scenario: Path | None, run_folder: Path | None, as_json: bool, **option
 @click.option("--floor", metavar="WATTS", help="The machine is not switched off below this.")
 @click.option("--change-rate", metavar="WATTS", help="How fast power may change, a second.")
 @now_option
+@live_options
 @json_option
-def set_(scenario: Path, as_json: bool, **options: Any) -> None:
-    """Set the cap (from the start, or from a time on), the floor, the ramp of a SCENARIO file."""
+def set_(scenario: Path | None, as_json: bool, live: bool, config: Path | None,
+         **options: Any) -> None:
+    """Set the cap (from the start, or from a time on), the floor, the ramp of a SCENARIO file.
+
+    With --live, the cap that the running controller keeps, from now on.
+    """
+    site = which(live, config, scenario, "SCENARIO")
+    if site is not None:
+        from wattline.controller.speaking import cap_fields, live_status
+
+        not_live(options, "at", "now", why="a cap is set now; `reserve` lowers it for a time ahead")
+        not_live(options, "floor", "change_rate", why="they are fields of a scenario")
+        if options["cap"] is None:
+            raise InputError("nothing to set: give --cap")
+        order(site, "set_cap", cap_fields(options["cap"], live_status(site)), as_json)
+        return
+    needed(scenario, "SCENARIO")
+    assert scenario is not None
     from wattline.advice.power import set_power
 
     _print(set_power(scenario, **options), as_json)
@@ -67,15 +95,42 @@ def set_(scenario: Path, as_json: bool, **options: Any) -> None:
 
 @command.command()
 @scenario_argument
-@click.option("--start", required=True, metavar="TIME", help="When the window begins.")
-@click.option("--duration", required=True, metavar="TIME", help="How long it lasts.")
-@click.option("--watts", required=True, metavar="WATTS|PERCENT",
+@click.option("--start", metavar="TIME",
+              help="When the window begins; with --live a date, or a time from now on.")
+@click.option("--duration", metavar="TIME", help="How long it lasts.")
+@click.option("--watts", metavar="WATTS|PERCENT",
               help="Watts kept from the jobs; per cent are of MaxWatts.")
 @click.option("--name", default="", help="A name for it.")
+@click.option("--remove", is_flag=True, help="With --live: withdraw the reservation of this name.")
 @now_option
+@live_options
 @json_option
-def reserve(scenario: Path, as_json: bool, **options: Any) -> None:
-    """Reserve watts in advance in a SCENARIO file: jobs are admitted only if they can be kept."""
+def reserve(scenario: Path | None, as_json: bool, live: bool, config: Path | None, remove: bool,
+            **options: Any) -> None:
+    """Reserve watts in advance in a SCENARIO file: jobs are admitted only if they can be kept.
+
+    With --live, in the books of the running controller.
+    """
+    site = which(live, config, scenario, "SCENARIO")
+    if remove:
+        if site is None:
+            raise InputError("--remove is for the live machine; take it out of the file otherwise")
+        order(site, "unreserve", {"name": options["name"]}, as_json)
+        return
+    if site is None:
+        needed(scenario, "SCENARIO")
+    missing = [name for name in ("start", "duration", "watts") if options[name] is None]
+    if missing:
+        needed(None, f"--{missing[0]}")
+    if site is not None:
+        from wattline.controller.speaking import live_status, window_fields
+
+        not_live(options, "now", why="it is now")
+        fields = window_fields(options["start"], options["duration"], options["watts"],
+                               options["name"], live_status(site))
+        order(site, "reserve", fields, as_json)
+        return
+    assert scenario is not None
     from wattline.advice.power import reserve_power
 
     _print(reserve_power(scenario, **options), as_json)

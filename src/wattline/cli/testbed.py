@@ -33,9 +33,11 @@ def command() -> None:
 @click.option("--nodes", type=click.IntRange(1, 1024), default=8, show_default=True)
 @click.option("--cores", type=click.IntRange(1, 1024), default=32, show_default=True,
               help="Of each node.")
+@click.option("--slurm", default="", metavar="VERSION",
+              help="Another than this machine's, such as 24.11 (scripts/install-slurm24).")
 @folder_option
 @json_option
-def up(nodes: int, cores: int, folder: Path | None, as_json: bool) -> None:
+def up(nodes: int, cores: int, slurm: str, folder: Path | None, as_json: bool) -> None:
     """Start a bed; needs root and Debian's packages of Slurm."""
     from wattline.controller.testbed.bed import USUAL_FOLDER, bring_up
 
@@ -43,13 +45,14 @@ def up(nodes: int, cores: int, folder: Path | None, as_json: bool) -> None:
         if not as_json:
             click.echo(f"wattline: starting {what}", err=True)
 
-    bed = bring_up(folder or USUAL_FOLDER, nodes, cores=cores, say=say)
+    bed = bring_up(folder or USUAL_FOLDER, nodes, cores=cores, slurm=slurm, say=say)
     if as_json:
         print_json({"folder": str(bed.folder), "nodes": bed.nodes, "cluster": bed.cluster,
                     "slurm_conf": str(bed.configuration)})
         return
     click.echo(f"{bed.nodes} nodes are up. To use Slurm's own commands here:\n"
                f"export SLURM_CONF={bed.configuration}\n"
+               + (f"export PATH={bed.programs}:$PATH\n" if bed.root else "") +
                f"sbatch -N 2 {bed.folder}/job.sh 30 250")
 
 

@@ -7,10 +7,10 @@ is done: what would be is said.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from wattline.books import Books, Decision
+from wattline.books import Books, Decision, Event
 from wattline.controller.watching import Watcher
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import SlurmError
@@ -37,10 +37,20 @@ class Controller:
     watcher: Watcher
     act: bool = False
     clock: Callable[[], float] = time.time
+    sources: Sequence[Callable[[float], Sequence[Event]]] = ()
+    """Who else has something to tell the books before they decide."""
+    listeners: Sequence[Callable[[Cycle], None]] = ()
+    """Who wants to know what each cycle did, after it."""
     done: int = field(default=0, init=False)
     """Orders carried out."""
 
     def cycle(self) -> Cycle:
+        done = self._cycle()
+        for listener in self.listeners:
+            listener(done)
+        return done
+
+    def _cycle(self) -> Cycle:
         try:
             seen = self.slurm.look()
         except SlurmError as error:
@@ -51,7 +61,8 @@ class Controller:
         if news.applied:
             self.books.apply(now_s, news.applied)
             remarks += [each.reason for each in self.books.refused]
-        decisions = self.books.step(now_s, news.events)
+        told = [event for source in self.sources for event in source(now_s)]
+        decisions = self.books.step(now_s, [*news.events, *told])
         remarks += [each.reason for each in self.books.refused]
         for decision in decisions:
             remarks += self._carry_out(decision, now_s)

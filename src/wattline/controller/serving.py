@@ -13,6 +13,7 @@ from typing import IO
 
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller, Cycle
+from wattline.controller.desk import open_desk
 from wattline.controller.watching import Watcher, watts_of_licences
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import Commands
@@ -38,7 +39,10 @@ def serving(
             order=site.policy.order, backfill=site.policy.backfill, power=site.policy.power,
             placement=site.policy.placement, cap=site.cap, start_s=clock(), journal=write)
         watcher = Watcher(site.node_names, site.partitions, watts=watts_of_licences())
-        yield Controller(books, Slurm(Commands(site.environment)), watcher, act=act, clock=clock)
+        controller = Controller(books, Slurm(Commands(site.environment)), watcher, act=act,
+                                clock=clock)
+        open_desk(controller, site)
+        yield controller
         if books.journal is not None:
             books.journal.end()
 

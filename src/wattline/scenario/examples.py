@@ -43,7 +43,7 @@ def list_examples() -> list[Example]:
     folder = examples_folder()
     found = []
     for line in (folder / LIST).read_text(encoding="utf-8").splitlines():
-        names = re.findall(r"\[([\w.]+)\]", line) if line.startswith("| [") else []
+        names = re.findall(r"\[([\w./-]+)\]", line) if line.startswith("| [") else []
         found += [Example(name, line.rsplit("|", 2)[1].strip()) for name in names]
     return found
 
@@ -73,8 +73,9 @@ def copy_examples(folder: str | Path = "examples", *, force: bool = False) -> li
         raise InputError(f"{folder / other[0]} is there already and differs; name another folder, "
                          "or give --force to write over it")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return [Path(shutil.copyfile(source / name, folder / name)) for name in names]
+        for place in {(folder / name).parent for name in names}:
+            place.mkdir(parents=True, exist_ok=True)
+        return [Path(shutil.copy(source / name, folder / name)) for name in names]
     except OSError as error:
         raise InputError(f"{error.filename or folder} cannot be written: "
                          f"{error.strerror}") from None

@@ -30,13 +30,13 @@ def copied(tmp_path, monkeypatch, capsys) -> Path:
 
 def test_all_of_them_are_listed_and_copied(copied, capsys):
     listed = json.loads(ok("examples", "list", "--json", capsys=capsys))["examples"]
-    assert {row["name"] for row in listed} | {"README.md"} == {
-        path.name for path in SOURCE.iterdir() if path.is_file()}
+    files = {str(path.relative_to(SOURCE)): path for path in SOURCE.rglob("*") if path.is_file()}
+    assert {row["name"] for row in listed} | {"README.md"} == set(files)
     assert all(row["summary"] for row in listed)
     assert "small.toml" in ok("examples", "list", capsys=capsys)
-    for path in SOURCE.iterdir():
-        if path.is_file():
-            assert (copied / path.name).read_bytes() == path.read_bytes()
+    for name, path in files.items():
+        assert (copied / name).read_bytes() == path.read_bytes()
+        assert (copied / name).stat().st_mode & 0o111 == path.stat().st_mode & 0o111
 
 
 TABLES = ("shares.toml",)

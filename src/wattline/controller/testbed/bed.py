@@ -13,6 +13,7 @@ from pathlib import Path
 from wattline.controller.testbed.configuration import write_all
 from wattline.controller.testbed.daemons import Daemons, missing_programs
 from wattline.controller.testbed.layout import Bed, NodePower, lay_out
+from wattline.controller.testbed.other_slurm import remove_traces, root_of, write_commands
 from wattline.model.errors import InputError, WattlineError
 
 USUAL_FOLDER = Path(tempfile.gettempdir()) / "wattline-bed"
@@ -37,12 +38,16 @@ class BedStatus:
 
 def bring_up(
     folder: Path = USUAL_FOLDER, nodes: int = 8, *, cores: int = 32,
-    power: NodePower | None = None, say: Callable[[str], None] = lambda _: None,
+    power: NodePower | None = None, slurm: str = "", say: Callable[[str], None] = lambda _: None,
 ) -> Bed:
-    """Make a bed in a folder that is not there yet, and start it; a failed start leaves nothing."""
-    bed = lay_out(folder, nodes, cores=cores, power=power)
+    """Make a bed in a folder that is not there yet, and start it; a failed start leaves nothing.
+
+    `slurm` is the version, where it is not to be the machine's own.
+    """
+    bed = lay_out(folder, nodes, cores=cores, power=power, root=root_of(slurm))
     _check_machine()
     write_all(bed)
+    write_commands(bed)
     daemons = Daemons(bed)
     try:
         daemons.start(say)
@@ -58,6 +63,7 @@ def take_down(folder: Path = USUAL_FOLDER, *, keep: bool = False) -> list[str]:
     daemons = Daemons(bed)
     gone = [name for name, runs in daemons.running().items() if not runs]
     daemons.stop()
+    remove_traces(bed)
     if not keep:
         shutil.rmtree(bed.folder)
     return gone

@@ -40,7 +40,8 @@ def write_all(bed: Bed) -> None:
     bed.work.chmod(0o1777)
     _write(bed.configuration, slurm_conf(bed))
     _write(bed.configuration.parent / "slurmdbd.conf", slurmdbd_conf(bed), 0o600)
-    _write(bed.configuration.parent / "cgroup.conf", "CgroupAutomount=no\n")
+    _write(bed.configuration.parent / "cgroup.conf",
+           "CgroupPlugin=disabled\n" if bed.root else "CgroupAutomount=no\n")
     _write(bed.configuration.parent / "acct_gather.conf", acct_gather_conf(bed))
     _write(bed.folder / "job.sh", JOB.format(work=bed.work), 0o755)
     _write(bed.folder / "mark.sh", MARK.format(agents=bed.agents), 0o755)
@@ -83,6 +84,7 @@ KillWait=2
 UnkillableStepTimeout=60
 MessageTimeout=30
 TCPTimeout=10
+PriorityType=priority/basic
 SchedulerType=sched/backfill
 SchedulerParameters=bf_interval=1,sched_interval=5,batch_sched_delay=0,bf_max_job_test=1000,bf_licenses
 SelectType=select/cons_tres

@@ -64,6 +64,7 @@ class Daemons:
         say("slurmctld")
         self._daemon("slurmctld", ["slurmctld", "-D", "-f", str(self.bed.configuration)])
         self._until(lambda: self._answers(["scontrol", "ping"]), "slurmctld")
+        self._until(self._has_meters, "the emulated nodes")
         say(f"{self.bed.nodes} slurmd")
         self._nodes()
 
@@ -132,12 +133,17 @@ class Daemons:
     def _node(self, name: str) -> subprocess.Popen[bytes]:
         """Its own mounts show slurmd the node's emulated counters where a Cray has them."""
         (self.bed.folder / "spool" / name).mkdir(exist_ok=True)
-        inside = f"exec {program('slurmd')} -b -N {name} -f {self.bed.configuration}"
+        inside = f"exec {self._command(['slurmd'])[0]} -b -N {name} -f {self.bed.configuration}"
         with (self.bed.logs / "slurmd.start.log").open("ab") as log:
             return subprocess.Popen(
                 ["unshare", "-m", "--propagation", "private", "sh", "-c",
                  _with_counters(self.bed.meters / name / "pm_counters", inside)],
                 stdout=log, stderr=log, env=self.environment, start_new_session=True)
+
+    def _has_meters(self) -> bool:
+        """Each slurmd is shown its node's counters when it starts: they must be there."""
+        return all((self.bed.meters / name / "pm_counters" / "energy").exists()
+                   for name in self.bed.names)
 
     def _nodes_idle(self) -> bool:
         found = self._run(["sinfo", "-h", "-N", "-o", "%N %t"], fails=True)
@@ -176,7 +182,7 @@ class Daemons:
             time.sleep(0.1)
 
     def _command(self, command: Sequence[str]) -> list[str]:
-        found = program(command[0])
+        found = shutil.which(command[0], path=self.bed.path)
         if found is None:
             package = PROGRAMS.get(command[0], command[0])
             raise InputError(f"the program {command[0]} is missing (Debian package {package})")

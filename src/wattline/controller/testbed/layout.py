@@ -43,6 +43,8 @@ class Bed:
     cluster: str = "bed"
     cores: int = 32
     power: NodePower = field(default_factory=NodePower)
+    root: str = ""
+    """Where its Slurm lies, if it is not the machine's own: the root of a Debian."""
 
     @property
     def names(self) -> list[str]:
@@ -110,9 +112,21 @@ class Bed:
         return self.folder / "pid"
 
     @property
+    def programs(self) -> Path:
+        """Where the programs of a Slurm of its own lie."""
+        return self.folder / "bin"
+
+    @property
+    def path(self) -> str:
+        """Where its programs are looked for."""
+        own = f"{self.programs}:" if self.root else ""
+        return f"{own}{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin:/sbin"
+
+    @property
     def environment(self) -> dict[str, str]:
         """What Slurm's own commands need to speak to this bed and no other."""
-        return {"SLURM_CONF": str(self.configuration), "TZ": "UTC"}
+        own = {"PATH": self.path} if self.root else {}
+        return {"SLURM_CONF": str(self.configuration), "TZ": "UTC", **own}
 
     def save(self) -> None:
         said = asdict(self) | {"folder": str(self.folder)}
@@ -132,7 +146,7 @@ class Bed:
 
 def lay_out(
     folder: Path, nodes: int, *, port: int | None = None, cores: int = 32,
-    power: NodePower | None = None,
+    power: NodePower | None = None, root: str = "",
 ) -> Bed:
     """The bed of a folder that is not there yet, on ports that are free."""
     if not 1 <= nodes <= MOST_NODES:
@@ -145,7 +159,7 @@ def lay_out(
         raise InputError(f"{folder} is there already and not empty; take that bed down, or name "
                          "another folder")
     return Bed(folder, nodes, _free_ports(nodes + 10) if port is None else port, cores=cores,
-               power=power or NodePower())
+               power=power or NodePower(), root=root)
 
 
 def _free_ports(count: int) -> int:

@@ -30,7 +30,7 @@ class Commands:
 
     def run(self, *command: str) -> str:
         """What a command prints; a `SlurmError` in one line where it fails."""
-        program = shutil.which(command[0])
+        program = shutil.which(command[0], path=self.environment.get("PATH"))
         if program is None:
             raise InputError(f"there is no command {command[0]} here: Slurm's commands are needed "
                              "(Debian package slurm-client)")

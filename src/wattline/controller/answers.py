@@ -1,0 +1,168 @@
+"""What a controller answers to questions: why a job waits, joules, shares, applications."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wattline.books import Books, Explanation, explain
+from wattline.books.explaining import reason_in_short
+from wattline.books.waiting import joules_left, needed_j, queued_rows, waiting_rows
+from wattline.controller.orders import Outcome
+from wattline.controller.watching import key
+from wattline.live.slurm.reading import WAITING, SlurmJob
+from wattline.model.errors import InputError
+
+if TYPE_CHECKING:
+    from wattline.controller.configuration import SiteConfig
+    from wattline.controller.controller import Controller
+
+Answer = Callable[["Controller", "SiteConfig", Mapping[str, Any]], Outcome]
+
+
+def explained(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) -> Outcome:
+    """Why a job waits: by the books where they have it, otherwise by what Slurm says."""
+    label = str(fields.get("job", ""))
+    books, told = controller.books, controller.watcher.told
+    seen = controller.slurm.job(label)
+    lives = [name for name, each in told.items() if each.label == label]
+    name = lives[-1] if lives else label if seen is None else key(seen)
+    ours = name in books.roll or name in books.roll.over
+    if seen is None and not ours:
+        raise InputError(f"neither the books nor Slurm know a job {label}")
+    if seen is not None and (not ours or _released_by_others(controller, name, seen)):
+        found = _not_ours(controller, seen)
+    else:
+        found = explain(books, name)
+    return Outcome(True, found.sentence, found.to_dict())
+
+
+def _released_by_others(controller: Controller, name: str, job: SlurmJob) -> bool:
+    """Whether Slurm may start a job by itself: it waits there, and is not held."""
+    told = controller.watcher.told.get(name)
+    return job.state in WAITING and not job.held and not (told is not None and told.running)
+
+
+def _not_ours(controller: Controller, job: SlurmJob) -> Explanation:
+    """Why a job that Slurm has is none of the controller's."""
+    managed = controller.watcher.partitions
+    figures = {"partition": job.partition, "state": job.state, "slurm_reason": job.reason}
+    if managed and job.partition not in managed:
+        return Explanation(job.label, "not ours", f"it is in the partition {job.partition}, which "
+                           "is left to Slurm", figures)
+    if job.state not in WAITING:
+        return Explanation(job.label, "over", f"Slurm says {job.state}", figures)
+    if job.held:
+        return Explanation(job.label, "held by its user", "it is held, and not for the controller: "
+                           "its user, or an operator, must release it", figures)
+    return Explanation(job.label, "not ours", "it was not submitted held, so Slurm starts it "
+                       f"itself; it waits there for {job.reason or 'its turn'}", figures)
+
+
+def energy(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) -> Outcome:
+    """Joules by the books: drawn, of each running job, and left of a budget."""
+    books = controller.books
+    state, now_s = books.state, books.now_s
+    jobs = []
+    for row in sorted(int(row) for row in state.running[: int(state.clock[0].running)]):
+        live = state.live[row]
+        drawn_j = float(live.energy_j + live.power_w * max(now_s - live.updated_s, 0.0))
+        jobs.append({"job": books.roll.key(row), "power_w": float(live.power_w),
+                     "energy_j": drawn_j})
+    result = {"now_s": now_s, "power_w": books.power_w, "drawn_j": books.energy_j,
+              "running": jobs, "budget": _budget(books), "waiting": _waiting(books),
+              "remarks": ["joules are those that the books expect, not measured ones"]}
+    return Outcome(True, f"{books.energy_j:,.0f} J since the books were opened", result)
+
+
+def _budget(books: Books) -> dict[str, float] | None:
+    left_j = joules_left(books)
+    if left_j is None:
+        return None
+    budget: Any = books.policy.admission
+    plan = budget.memory.plan[0]
+    start_s = float(budget.start_s + plan.period * budget.length_s)
+    return {"energy_j": float(budget.energy_j), "period": int(plan.period) + 1,
+            "start_s": start_s, "end_s": start_s + float(budget.length_s),
+            "saved_j": float(plan.saved_j), "left_j": left_j, "slot_w": float(plan.plan_w)}
+
+
+def _waiting(books: Books) -> list[dict[str, Any]]:
+    """The first in the queue, with what they would draw in this period of a budget."""
+    return [{"job": books.roll.key(row), "why": reason_in_short(books, row),
+             "needs_j": needed_j(books, row)} for row in queued_rows(books.state)[:20]]
+
+
+def fairshare(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) -> Outcome:
+    """Joules by account as the order of the queue counts them, and the factor of each."""
+    books = controller.books
+    order: Any = books.policy.order
+    memory = getattr(order, "memory", None)
+    if memory is None or not hasattr(memory, "used_j"):
+        raise InputError("the live machine's order does not weigh shares: write order = { name = "
+                         "\"energy-share\", shares = \"shares.toml\" } under [policy]")
+    names = _account_names(site)
+    rows: list[dict[str, Any]] = []
+    for account in range(len(memory.used_j)):
+        parent = int(order.parent[account])
+        rows.append({"name": _name(names, account), "parent": _name(names, parent)
+                     if parent >= 0 else "", "share": float(order.norm_share[account]),
+                     "usage_j": float(memory.used_j[account]),
+                     "factor": float(memory.factor[account])})
+    waiting = [{"job": books.roll.key(row), "user": books.roll.jobs[row].names.get("user", ""),
+                "account": _name(names, int(memory.account[row])),
+                "priority": _priority(books, order, row)}
+               for row in waiting_rows(books)[:100]]
+    strange = sorted({books.roll.jobs[row].names.get("user", "") for row in range(len(books.roll))}
+                     - set(names) - {""}) if names else []
+    remarks = [f"{user} is in no account of the tree and counts for {names[0]}"
+               for user in strange]
+    return Outcome(True, f"{len(rows)} accounts",
+                   {"at_s": books.now_s, "half_life_s": float(order.half_life_s),
+                    "accounts": rows, "waiting": waiting, "remarks": remarks})
+
+
+def _priority(books: Books, order: Any, row: int) -> float:
+    """As the order weighs a job now: its account's factor, its age and its size."""
+    state, memory = books.state, order.memory
+    age = min((books.now_s - float(state.jobs[row].submit_s)) / order.age_max_s, 1.0)
+    size = int(state.live[row].units) / int(state.clock[0].units)
+    factor = float(memory.factor[int(memory.account[row])])
+    return float(order.fair * factor + order.age * age + order.size * size)
+
+
+def _account_names(site: SiteConfig) -> list[str]:
+    from wattline.account.fairshare import read_shares
+
+    chosen = site.policy.order
+    file = chosen.get("shares") if isinstance(chosen, Mapping) else None
+    return [account.name for account in read_shares(Path(file)).accounts] if file else []
+
+
+def _name(names: list[str], account: int) -> str:
+    return names[account] if account < len(names) else str(account)
+
+
+def applications(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) -> Outcome:
+    """What runs and waits by application, for claims to be looked up."""
+    books = controller.books
+    state = books.state
+    found: dict[str, dict[str, Any]] = {}
+    running = [int(row) for row in state.running[: int(state.clock[0].running)]]
+    for kind, rows in (("running", running), ("waiting", waiting_rows(books))):
+        for row in rows:
+            name = books.roll.jobs[row].application
+            here = found.setdefault(name, {"running": 0, "waiting": 0, "node_w": math.nan})
+            here[kind] += 1
+            here["node_w"] = float(np.nanmax([here["node_w"],
+                                              state.live[row].watts / state.live[row].units]))
+    return Outcome(True, f"{len(found)} applications", {"applications": found})
+
+
+QUESTIONS: Mapping[str, Answer] = {
+    "explain": explained, "energy": energy, "fairshare": fairshare, "applications": applications}
+"""What can be asked."""

@@ -1,0 +1,191 @@
+"""The operator's desk: what a running controller does about orders, and what it answers.
+
+It is two callables of the controller's cycle. Before a decision it hands over the events that
+orders ask for, which the journal then has; after it, it says what came of each.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wattline.books import CapChanged, Event, ReservationRemoved, Reserved
+from wattline.books.possible import no_cap, no_figure, no_power
+from wattline.controller.answers import QUESTIONS
+from wattline.controller.orders import Inbox, Order, Outcome
+from wattline.controller.status import StatusWriter, ahead
+from wattline.model.errors import InputError, WattlineError
+from wattline.policies.state import REFUSED
+
+if TYPE_CHECKING:
+    from wattline.controller.configuration import SiteConfig
+    from wattline.controller.controller import Controller, Cycle
+
+
+@dataclass
+class Desk:
+    """Takes orders for a controller."""
+
+    controller: Controller
+    site: SiteConfig
+    inbox: Inbox
+    remembers: bool = False
+    """Whether a controller that is started again knows what was ordered of the last."""
+    taken: list[tuple[Order, Event | None]] = field(default_factory=list)
+
+    def events(self, now_s: float) -> Sequence[Event]:
+        """What the orders that have come ask the books to be told."""
+        found = []
+        for order in self.inbox.take():
+            try:
+                event = self._event(order, now_s)
+            except InputError as error:
+                self._say(order, Outcome(False, str(error)))
+                continue
+            self.taken.append((order, event))
+            found += [] if event is None else [event]
+        return found
+
+    def answer(self, cycle: Cycle) -> None:
+        """After the cycle: say what came of what was taken."""
+        taken, self.taken = self.taken, []
+        refused = {id(each.event): each.reason for each in self.controller.books.refused}
+        for order, event in taken:
+            try:
+                outcome = (QUESTIONS[order.kind](self.controller, self.site, order.fields)
+                           if event is None else self._done(event, refused.get(id(event), "")))
+            except WattlineError as error:
+                outcome = Outcome(False, str(error))
+            self._say(order, outcome)
+
+    def _say(self, order: Order, outcome: Outcome) -> None:
+        with suppress(InputError):  # a full disk: whoever waits is told that no answer came
+            self.inbox.answer(order, outcome)
+
+    def _event(self, order: Order, now_s: float) -> Event | None:
+        if order.kind in QUESTIONS:
+            return None
+        if order.kind not in ORDERS:
+            raise InputError(f"there is no order '{order.kind}'; there are: "
+                             f"{', '.join((*ORDERS, *QUESTIONS))}")
+        return ORDERS[order.kind](order.fields, self.controller, now_s)
+
+    def _forgotten(self) -> list[str]:
+        return [] if self.remembers else [
+            "a controller that is started again takes the cap of its file"]
+
+    def _done(self, event: Event, refused: str) -> Outcome:
+        if refused:
+            return Outcome(False, refused)
+        books = self.controller.books
+        remarks = [*_remarks(event, self.controller), *self._forgotten()]
+        result = {"cap_w": _finite(float(books.state.clock[0].cap_w)), "power_w": books.power_w,
+                  "ahead": ahead(books), "remarks": remarks}
+        return Outcome(True, _said(event), result)
+
+
+def open_desk(
+    controller: Controller, site: SiteConfig, *, remembers: bool = False,
+    more: Callable[[], Mapping[str, Any]] = dict, clock: Callable[[], float] = time.time,
+) -> None:
+    """Let a controller be spoken to through its folder, and show there how it stands."""
+    folder = Path(site.folder)
+    desk = Desk(controller, site, Inbox(folder, clock=clock), remembers)
+    journal = max((str(file) for file in folder.glob("*.journal")), default="")
+    controller.sources = (*controller.sources, desk.events)
+    controller.listeners = (*controller.listeners, StatusWriter(controller, folder, journal, more),
+                            desk.answer)
+
+
+def _set_cap(fields: Mapping[str, Any], controller: Controller, now_s: float) -> Event:
+    watts = _figure(fields, "watts", none=math.inf)
+    reason = no_cap(watts)
+    if reason:
+        raise InputError(reason)
+    return CapChanged(watts)
+
+
+def _reserve(fields: Mapping[str, Any], controller: Controller, now_s: float) -> Event:
+    name = str(fields.get("name") or f"reserved-{now_s:.0f}")
+    start_s = max(_figure(fields, "start_s", none=now_s), now_s)
+    duration_s, watts = _figure(fields, "duration_s"), _figure(fields, "watts")
+    reason = no_power(watts) or no_figure("duration_s", duration_s)
+    if reason:
+        raise InputError(reason)
+    held_w = sum(each["watts"] for each in ahead(controller.books)
+                 if each["start_s"] < start_s + duration_s and each["end_s"] > start_s)
+    told_w = float(controller.books.record.meter[0].told_cap_w)
+    left_w = min(told_w, controller.books.machine.power_w_max) - held_w - watts
+    if left_w <= 0:
+        raise InputError(f"it would leave a cap of {left_w:,.0f} W; a cap is above 0")
+    return Reserved(name, start_s, duration_s, watts=watts)
+
+
+def _unreserve(fields: Mapping[str, Any], controller: Controller, now_s: float) -> Event:
+    name = str(fields.get("name", ""))
+    known = [each["name"] for each in ahead(controller.books)]
+    if name not in known:
+        raise InputError(f"there is no reservation '{name}'; there "
+                         f"{'are: ' + ', '.join(known) if known else 'is none'}")
+    return ReservationRemoved(name)
+
+
+ORDERS: Mapping[str, Callable[[Mapping[str, Any], Controller, float], Event]] = {
+    "set_cap": _set_cap, "reserve": _reserve, "unreserve": _unreserve}
+"""What can be ordered, and the event that it is."""
+
+
+def _figure(fields: Mapping[str, Any], name: str, none: float | None = None) -> float:
+    value = fields.get(name)
+    if value is None and none is not None:
+        return none
+    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        raise InputError(f"{name} is {value!r}, must be a number")
+    return float(value)
+
+
+def _said(event: Event) -> str:
+    if isinstance(event, CapChanged):
+        return ("there is no cap now" if math.isinf(event.watts)
+                else f"the cap is {event.watts:,.0f} W from now on")
+    if isinstance(event, Reserved):
+        return (f"{event.watts:,.0f} W are reserved ({event.name}) from {_moment(event.start_s)} "
+                f"for {event.duration_s:,.0f} s")
+    assert isinstance(event, ReservationRemoved)
+    return f"the reservation {event.name} is withdrawn"
+
+
+def _remarks(event: Event, controller: Controller) -> list[str]:
+    """What must be known of it: what it does not do."""
+    books = controller.books
+    said = []
+    if not controller.act:
+        said.append("the controller is a dry run: it starts nothing, under this cap or another")
+    cap_w = float(books.state.clock[0].cap_w)
+    if isinstance(event, CapChanged) and books.power_w > cap_w:
+        said.append(f"the machine draws {books.power_w:,.0f} W by the books: nothing starts before "
+                    "it is below the cap")
+    if isinstance(event, CapChanged) and (books.state.live.state == REFUSED).any():
+        said.append("jobs that were refused under the last cap stay refused: submit them again")
+    if isinstance(event, Reserved) and not _plans_ahead(books.policy.admission):
+        said.append("the power policy does not plan ahead: the cap falls when the window begins, "
+                    "and jobs that run then go on")
+    return said
+
+
+def _plans_ahead(admission: Any) -> bool:
+    """Whether a power policy looks at reserved watts before they are due."""
+    return hasattr(admission, "window_start_s") or hasattr(admission, "adaptive")
+
+
+def _moment(time_s: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time_s))
+
+
+def _finite(watts: float) -> float | None:
+    return watts if math.isfinite(watts) else None

@@ -1,0 +1,1 @@
+"""What is missing or misconfigured for the live part, and how to mend it."""

@@ -1,0 +1,89 @@
+"""Whether Slurm is configured for a controller beside it: options, partitions, nodes."""
+
+from __future__ import annotations
+
+from wattline.controller.configuration import SiteConfig
+from wattline.controller.doctor.check import Check, checked
+from wattline.controller.doctor.slurm import Cluster
+from wattline.live.slurm.reading import licenses
+from wattline.model.units import fold_hosts
+
+
+def option_checks(cluster: Cluster, site: SiteConfig | None) -> list[Check]:
+    return [*_site_checks(cluster, site), _backfill(cluster), _licences(cluster, site),
+            _counted(cluster), _energy(cluster), _tracking(cluster), _whole_nodes(cluster, site),
+            _submission(cluster)]
+
+
+def _site_checks(cluster: Cluster, site: SiteConfig | None) -> list[Check]:
+    if site is None:
+        return []
+    strange = [name for name in site.node_names if name not in cluster.nodes]
+    gone = [name for name in site.partitions if name not in cluster.partitions]
+    return [
+        checked("nodes", not strange, f"Slurm has no {fold_hosts(strange[:1000])}" if strange
+                else f"all {len(site.node_names)} are Slurm's",
+                "let `nodes` of the site's file name nodes as sinfo does"),
+        checked("partitions", not gone, f"Slurm has no {', '.join(gone)}" if gone
+                else ", ".join(site.partitions) or "all are managed",
+                f"there are: {', '.join(cluster.partitions)}")]
+
+
+def _backfill(cluster: Cluster) -> Check:
+    kind, more = cluster.option("schedulertype"), cluster.option("schedulerparameters")
+    missing = [] if kind == "sched/backfill" else ["SchedulerType=sched/backfill"]
+    if "bf_licenses" not in more.split(","):
+        missing.append("SchedulerParameters=bf_licenses")
+    return checked("backfill by licences", not missing, f"{kind} {more}".strip(),
+                   f"set {' and '.join(missing)}: otherwise Slurm's own backfill overlooks watts, "
+                   "and guard mode starves large jobs")
+
+
+def _licences(cluster: Cluster, site: SiteConfig | None) -> Check:
+    said = cluster.option("licenses")
+    watts = licenses(said).get("watts", 0)
+    cap = f"{site.cap:.0f}" if site is not None else "the cap in watts"
+    return checked("licences of watts", watts > 0, f"Licenses={said or '(none)'}",
+                   f"set Licenses=watts:{cap} in slurm.conf and run scontrol reconfigure: it is "
+                   "the net below the controller")
+
+
+def _counted(cluster: Cluster) -> Check:
+    said = cluster.option("accountingstoragetres").split(",")
+    missing = [name for name in ("energy", "license/watts") if name not in said]
+    return checked("accounting of watts", not missing, ",".join(said),
+                   f"add {','.join(missing)} to AccountingStorageTRES", must=False)
+
+
+def _energy(cluster: Cluster) -> Check:
+    kind = cluster.option("acctgatherenergytype")
+    return checked("energy plugin", kind not in ("", "none", "acct_gather_energy/none"),
+                   kind or "none", "set AcctGatherEnergyType (rapl, ipmi, xcc, pm_counters, gpu) "
+                   "and AcctGatherNodeFreq=10: jobs then have ConsumedEnergy", must=False)
+
+
+def _tracking(cluster: Cluster) -> Check:
+    kind = cluster.option("proctracktype")
+    good = kind.rpartition("/")[2] in ("cgroup", "linuxproc")
+    return checked("process tracking", good, kind or "none", "set ProctrackType=proctrack/cgroup "
+                   "(or linuxproc): otherwise processes outlive their job and draw on")
+
+
+def _whole_nodes(cluster: Cluster, site: SiteConfig | None) -> Check:
+    linear = cluster.option("selecttype") == "select/linear"
+    managed = [name for name in cluster.partitions
+               if site is None or not site.partitions or name in site.partitions]
+    shared = [name for name in managed
+              if not linear and cluster.partitions[name].get("OverSubscribe") != "EXCLUSIVE"]
+    return checked("whole nodes", not shared, "jobs have nodes to themselves" if not shared else
+                   f"jobs share nodes in {', '.join(shared)}",
+                   f"set OverSubscribe=EXCLUSIVE of the partition {' and '.join(shared)}, or name "
+                   "other `partitions` in the site's file")
+
+
+def _submission(cluster: Cluster) -> Check:
+    said = cluster.option("jobsubmitplugins")
+    return checked("job_submit plugin", "lua" in said.split(","), said or "none",
+                   "set JobSubmitPlugins=lua and put examples/slurm/job_submit.lua beside "
+                   "slurm.conf; without it users submit with --hold and -L watts:N themselves",
+                   must=False)

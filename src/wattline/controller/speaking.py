@@ -1,0 +1,111 @@
+"""Speaking to the live machine: what its controller shows, and orders to it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from wattline.controller.configuration import SiteConfig, read_configuration
+from wattline.controller.orders import PATIENCE_S, Outcome, give
+from wattline.controller.status import read_status
+from wattline.model.errors import InputError, WattlineError
+from wattline.model.units import parse_duration, parse_fraction, watts_of
+
+USUAL_CONFIG = Path("/etc/wattline/site.toml")
+
+
+def live_status(config: str | Path = USUAL_CONFIG) -> dict[str, Any]:
+    """How the controller of a site stands: cap, power, nodes, who runs and who waits, and why.
+
+    >>> import wattline as wl
+    >>> try:
+    ...     waiting = wl.live_status("site.toml")["waiting"]["count"]
+    ... except wl.WattlineError as error:  # there is no site here, or no controller runs
+    ...     waiting = None
+    """
+    return read_status(Path(_site(config).folder))
+
+
+def live_order(
+    config: str | Path = USUAL_CONFIG, kind: str = "energy", *, within_s: float = PATIENCE_S,
+    **fields: Any,
+) -> Outcome:
+    """Order something of a running controller, or ask it, and wait for the outcome.
+
+    Orders are `set_cap` (watts; none: no cap), `reserve` (start_s, duration_s, watts, name) and
+    `unreserve` (name); questions are `explain` (job), `energy`, `fairshare` and `applications`.
+    What is refused raises an error with the reason.
+
+    >>> import wattline as wl
+    >>> try:
+    ...     said = wl.live_order("site.toml", "set_cap", watts=1200.0).said
+    ... except wl.WattlineError as error:  # there is no site here, or no controller runs
+    ...     said = ""
+    """
+    folder = Path(_site(config).folder)
+    status = read_status(folder)  # one line where no controller runs there
+    try:
+        found = give(folder, kind, fields, within_s=within_s)
+    except WattlineError as error:
+        if not status["slurm_answers"]:
+            raise WattlineError(f"{error} (Slurm does not answer it: {status['last_error']})"
+                                ) from None
+        raise
+    if not found.ok:
+        raise InputError(found.said)
+    return found
+
+
+def explain_job(
+    job: str, config: str | Path = USUAL_CONFIG, *, within_s: float = PATIENCE_S
+) -> dict[str, Any]:
+    """Why a job of the live machine waits: a reason, a sentence, figures, and its expected start.
+
+    >>> import wattline as wl
+    >>> try:
+    ...     why = wl.explain_job("4711", "site.toml")["sentence"]
+    ... except wl.WattlineError as error:  # there is no site here, or no controller runs
+    ...     why = ""
+    """
+    return dict(live_order(config, "explain", job=job, within_s=within_s).result)
+
+
+def cap_fields(cap: str, status: Mapping[str, Any]) -> dict[str, float | None]:
+    """A cap as people write it; per cent are of what the machine can draw."""
+    watts = _watts(cap, status)
+    return {"watts": None if math.isinf(watts) else watts}
+
+
+def window_fields(start: str, duration: str, watts: str, name: str,
+                  status: Mapping[str, Any]) -> dict[str, Any]:
+    return {"start_s": moment_s(start, time.time()), "duration_s": parse_duration(duration),
+            "watts": _watts(watts, status), "name": name}
+
+
+def moment_s(text: str, now_s: float) -> float:
+    """`now`, `2h` (from now on) or a date: the Unix time that is meant."""
+    if text.strip() in ("", "now"):
+        return now_s
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return now_s + parse_duration(text.removeprefix("now+"))
+    return (at if at.tzinfo is not None else at.replace(tzinfo=UTC)).timestamp()
+
+
+def _watts(text: str, status: Mapping[str, Any]) -> float:
+    if text.strip().upper() == "INFINITE":
+        return math.inf
+    if text.strip().endswith("%"):
+        return round(parse_fraction(text) * float(status["machine_w"]), 6)
+    return watts_of(text)
+
+
+def _site(config: str | Path) -> SiteConfig:
+    if not Path(config).is_file():
+        raise InputError(f"there is no file {config}: name the controller's with --config")
+    return read_configuration(config)

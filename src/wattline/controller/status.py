@@ -1,0 +1,140 @@
+"""What a controller shows of itself: `status.json` in its folder, after each cycle."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import socket
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wattline.books import Books
+from wattline.books.explaining import reason_in_short
+from wattline.books.waiting import waiting_rows
+from wattline.model.errors import InputError, WattlineError
+from wattline.model.files import write_whole
+from wattline.policies.state import BEGUN, OVER, REFUSED
+
+if TYPE_CHECKING:
+    from wattline.controller.controller import Controller, Cycle
+
+FILE = "status.json"
+SHOWN = 100
+"""Jobs of each list; how many there are is said beside it."""
+SILENT_S = 300.0
+"""A controller that has said nothing for so long does not run, whoever has its number now."""
+
+
+@dataclass
+class StatusWriter:
+    """Writes the status of a controller after each cycle."""
+
+    controller: Controller
+    folder: Path
+    journal: str = ""
+    more: Callable[[], Mapping[str, Any]] = dict
+    """Further fields, of whoever knows them: what was measured, the lease."""
+    last_error: str = field(default="", init=False)
+    last_error_s: float | None = field(default=None, init=False)
+    cycles: int = field(default=0, init=False)
+
+    def __call__(self, cycle: Cycle) -> None:
+        self.cycles += 1
+        if not cycle.looked and cycle.remarks:
+            self.last_error, self.last_error_s = cycle.remarks[-1], cycle.time_s
+        said = {
+            "time_s": cycle.time_s, "pid": os.getpid(), "host": socket.gethostname(),
+            "cycles": self.cycles, "mode": "decide", "act": self.controller.act,
+            "measured_w": None, "lease": None, **pictured(self.controller.books),
+            "last_error": self.last_error, "last_error_s": self.last_error_s,
+            "slurm_answers": cycle.looked, "journal": self.journal, **self.more()}
+        try:
+            write_whole(self.folder / FILE, json.dumps(_plain(said), indent=1) + "\n")
+        except InputError as error:  # a full disk must not stop a controller
+            self.last_error, self.last_error_s = str(error), cycle.time_s
+
+
+def pictured(books: Books) -> dict[str, Any]:
+    """The books at this moment: cap, power, nodes, and who runs and waits."""
+    state = books.state
+    clock, rows = state.clock[0], len(books.roll)
+    running = sorted(int(row) for row in state.running[: int(clock.running)])
+    waiting = waiting_rows(books)
+    refused = np.flatnonzero(state.live.state[:rows] == REFUSED).tolist()
+    return {
+        "cap_w": float(clock.cap_w), "told_cap_w": float(books.record.meter[0].told_cap_w),
+        "ahead": ahead(books), "power_w": books.power_w, "energy_j": books.energy_j,
+        "idle_w": books.machine.power_w_idle, "machine_w": books.machine.power_w_max,
+        "nodes": {name: int(getattr(clock, name))
+                  for name in ("units", "free", "off", "changing", "down", "reserved")},
+        "running": {"count": len(running), "jobs": [
+            {"job": books.roll.key(row), "nodes": int(state.live[row].units),
+             "power_w": float(state.live[row].power_w), "start_s": float(state.live[row].start_s),
+             "expected_end_s": float(state.live[row].expected_s),
+             "confirmed": not state.live[row].unconfirmed} for row in running[:SHOWN]]},
+        "waiting": {"count": len(waiting), "jobs": [
+            {"job": books.roll.key(row), "nodes": int(state.live[row].units),
+             "submit_s": float(state.jobs[row].submit_s), "why": reason_in_short(books, row)}
+            for row in waiting[:SHOWN]]},
+        "refused": {"count": len(refused), "jobs": [books.roll.key(row)
+                                                    for row in refused[:SHOWN]]},
+    }
+
+
+def ahead(books: Books) -> list[dict[str, Any]]:
+    """Reservations that hold or are to come, by their beginning."""
+    found = [{"name": name, "start_s": float(window.start_s), "end_s": float(window.end_s),
+              "watts": float(window.watts), "nodes": int(window.units),
+              "begun": int(window.stage) == BEGUN}
+             for name, row in books.reservations.items()
+             if int((window := books.state.windows[row]).stage) != OVER]
+    return sorted(found, key=lambda each: each["start_s"])
+
+
+def read_status(folder: Path, *, running: bool = True) -> dict[str, Any]:
+    """What the controller of a folder last said; with `running`, only of one that runs."""
+    try:
+        said = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        time_s, pid, host = float(said["time_s"]), int(said["pid"]), str(said["host"])
+    except FileNotFoundError:
+        raise WattlineError(f"no controller runs in {folder}: start `wattline controller` with "
+                            "that folder") from None
+    except OSError as error:
+        raise InputError(f"{folder / FILE} cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError):
+        raise WattlineError(f"{folder / FILE} is no status of a controller") from None
+    if running and not _runs(pid, host, time_s):
+        raise WattlineError(f"no controller runs in {folder}: the last one was heard of "
+                            f"{time.time() - time_s:,.0f} s ago")
+    return dict(said)
+
+
+def _runs(pid: int, host: str, time_s: float) -> bool:
+    if time.time() - time_s > SILENT_S:
+        return False
+    if host != socket.gethostname():
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _plain(value: Any) -> Any:
+    """As JSON can say it: infinite and unknown figures are null."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

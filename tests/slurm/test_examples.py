@@ -1,0 +1,153 @@
+"""The files of examples/slurm do what they say, on a real Slurm."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import wattline as wl
+from tests.slurm.bedside import runs, slurm, state, submit, truth, until
+from wattline.controller.configuration import read_configuration
+from wattline.controller.serving import serving
+from wattline.controller.testbed.layout import Bed
+from wattline.live.slurm.client import Slurm
+from wattline.live.slurm.commands import Commands
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "slurm"
+NOBODY = ("setpriv", "--reuid=65534", "--clear-groups")
+
+
+@contextmanager
+def configured(bed: Bed, more: str, licences: int = 2400) -> Iterator[None]:
+    """Lines of slurm.conf beside those of the bed; the last ones of a name count."""
+    before = bed.configuration.read_text()
+    try:
+        text = re.sub(r"Licenses=watts:\d+", f"Licenses=watts:{licences}", before)
+        bed.configuration.write_text(text + more)
+        slurm(bed, "scontrol", "reconfigure")
+        until(lambda: "UP" in slurm(bed, "scontrol", "ping"))
+        yield
+    finally:
+        labels = slurm(bed, "squeue", "-h", "-o", "%A").split()
+        slurm(bed, "scancel", *labels or ["-u", "root"])
+        until(lambda: not slurm(bed, "squeue", "-h"))
+        bed.configuration.write_text(before)
+        slurm(bed, "scontrol", "reconfigure")
+        until(lambda: "UP" in slurm(bed, "scontrol", "ping"))
+        until(lambda: set(slurm(bed, "sinfo", "-h", "-N", "-o", "%t").split()) == {"idle"})
+
+
+@contextmanager
+def with_lua(bed: Bed, mode: str, licences: int = 2400) -> Iterator[None]:
+    text = (EXAMPLES / "job_submit.lua").read_text()
+    assert 'mode = "guard"' in text
+    (bed.configuration.parent / "job_submit.lua").write_text(
+        text.replace('mode = "guard"', f'mode = "{mode}"'))
+    with configured(bed, "JobSubmitPlugins=lua\n", licences):
+        yield
+
+
+def as_nobody(bed: Bed, *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*NOBODY, *command], capture_output=True, text=True, check=False,
+                          timeout=30, cwd="/tmp", env={**os.environ, **bed.environment})
+
+
+def seen(bed: Bed, label: str):
+    found = Slurm(Commands(bed.environment)).job(label)
+    assert found is not None
+    return found
+
+
+def test_in_guard_mode_slurm_keeps_the_cap_by_licences(bed: Bed) -> None:
+    """1,000 W for jobs of 300 W a node: three nodes at once, whoever starts them."""
+    with with_lua(bed, "guard", licences=1000):
+        labels = [submit(bed, 60, 250, "-N", nodes, "-t", "5") for nodes in ("2", "1", "1")]
+        until(lambda: runs(bed, labels[0]) and runs(bed, labels[1]))
+        last = seen(bed, labels[2])
+        assert last.licenses == {"watts": 300}
+        assert last.state == "PENDING"
+        until(lambda: seen(bed, labels[2]).reason == "Licenses")
+        own = submit(bed, 60, 250, "-N", "1", "-t", "5", "-L", "watts:100")
+        until(lambda: runs(bed, own))
+        assert seen(bed, own).licenses == {"watts": 100}
+
+
+def test_nodes_are_found_from_what_a_job_asks_for(bed: Bed) -> None:
+    with with_lua(bed, "guard"):
+        wide = submit(bed, 60, 250, "-H", "-n", "40")
+        assert seen(bed, wide).licenses == {"watts": 600}
+        range_ = submit(bed, 60, 250, "-H", "-N", "1-3")
+        assert seen(bed, range_).licenses == {"watts": 900}
+
+
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs setpriv (util-linux)")
+def test_in_decide_mode_jobs_are_held_marked_and_not_released_by_their_users(bed: Bed) -> None:
+    with with_lua(bed, "decide"):
+        label = submit(bed, 60, 250, "-N", "1", "--comment", "mine")
+        job = seen(bed, label)
+        assert job.held
+        assert job.comment == "wattline mine"
+        mine = submit(bed, 60, 250, "-H", "-N", "1")
+        assert seen(bed, mine).comment == ""  # held by its user: none of the controller's
+        if not bed.root:  # the other Slurm knows no user but root
+            said = as_nobody(bed, "sbatch", "--parsable", "-H", "-N", "1", "-o", "/dev/null",
+                             str(bed.folder / "job.sh"), "60", "250")
+            theirs = said.stdout.strip()
+            as_nobody(bed, "scontrol", "release", theirs)
+            job = seen(bed, theirs)
+            assert job.held
+            assert job.comment == "wattline"
+            refused = as_nobody(bed, "scontrol", "update", f"JobId={theirs}", "Licenses=watts:1")
+            assert refused.returncode
+            assert seen(bed, theirs).licenses == {"watts": 300}
+        Slurm(Commands(bed.environment)).start(label, ["n0004"])
+        until(lambda: runs(bed, label))
+
+
+def test_the_controller_starts_what_the_plugin_holds(bed: Bed, tmp_path: Path) -> None:
+    site = tmp_path / "site.toml"
+    text = (EXAMPLES / "site.toml").read_text()
+    for old, new in (("n[0001-0016]", "n[0001-0006]"), ('cap = "3kW"', 'cap = "1300W"'),
+                     ("/etc/slurm/slurm.conf", str(bed.configuration)),
+                     ("/var/lib/wattline", str(tmp_path / "folder"))):
+        assert old in text
+        text = text.replace(old, new)
+    site.write_text(text)
+    with with_lua(bed, "decide"):
+        label = submit(bed, 60, 250, "-N", "2", "-t", "5")
+        with serving(read_configuration(site), act=True) as controller:
+            controller.cycle()
+            until(lambda: runs(bed, label))
+            waits = submit(bed, 60, 250, "-N", "2", "-t", "5")
+            controller.cycle()
+            said = wl.live_status(site)
+            assert [job["job"] for job in said["running"]["jobs"]] == [label]
+            assert [(job["job"], job["why"]) for job in said["waiting"]["jobs"]] == [
+                (waits, "watts")]
+
+
+def test_prolog_and_epilog_note_the_joules_of_short_jobs(bed: Bed) -> None:
+    folder = bed.folder / "readings"
+    folder.mkdir()
+    script = bed.folder / "prolog_epilog.sh"
+    text = (EXAMPLES / "prolog_epilog.sh").read_text()
+    script.write_text(text.replace("/var/lib/wattline/readings", str(folder)))
+    script.chmod(0o755)
+    with configured(bed, f"Prolog={script}\nEpilog={script}\n"):
+        time.sleep(1.0)  # the nodes read it too
+        label = submit(bed, 3, 250, "-N", "1", "-w", "n0002")
+        until(lambda: state(bed, label) == "COMPLETED")
+        until(lambda: len((folder / "n0002.csv").read_text().splitlines()) == 3)
+    rows = [line.split(",") for line in (folder / "n0002.csv").read_text().splitlines()]
+    assert rows[0] == ["time", "node", "meter", "joules"]
+    drawn_j, took_s = (float(rows[2][at]) - float(rows[1][at]) for at in (3, 0))
+    idle_j = 90.0 * max(took_s - 3.0, 0.0)
+    assert drawn_j == pytest.approx(truth(bed, label)["energy_j"] + idle_j, rel=0.1)

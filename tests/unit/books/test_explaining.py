@@ -1,0 +1,104 @@
+"""Why jobs wait, worked out by hand: eight nodes of 90 W idle and 300 W busy under 1,500 W."""
+
+from __future__ import annotations
+
+import pytest
+
+import wattline as wl
+from wattline.books import Books, NodesDown, NotStarted, Reserved, Started, Submitted, explain
+from wattline.books.explaining import reason_in_short
+from wattline.model.errors import InputError
+
+
+def opened(**more) -> Books:
+    machine = wl.Machine(nodes=8, node_idle_w=90, node_active_w=300)
+    return wl.open_books(machine=machine, **{"power": "block", "cap": "1500W", **more})
+
+
+def job(key: str, units: int, requested_s: float = 600.0, **more) -> Submitted:
+    return Submitted(key, units, requested_s, **more)
+
+
+def short(books: Books, key: str) -> str:
+    return reason_in_short(books, books.roll.row(key))
+
+
+def test_a_job_waits_for_nodes() -> None:
+    books = opened(cap=None, power="none")
+    books.step(0.0, [job("a", 6), job("b", 3), NodesDown(units=1)])
+    found = explain(books, "b")
+    assert found.reason == short(books, "b") == "nodes"
+    assert found.sentence == ("it waits for nodes: it asks for 3 and 1 of 8 are free, 1 down")
+    assert found.expected_s == 600.0
+
+
+def test_a_job_waits_for_watts_until_another_ends() -> None:
+    books = opened()
+    books.step(0.0, [job("a", 3), job("b", 2)])
+    found = explain(books, "b")
+    assert found.reason == short(books, "b") == "watts"
+    assert (found.figures["adds_w"], found.figures["left_w"]) == (420.0, 150.0)
+    assert found.expected_s == 600.0
+
+
+def test_a_job_waits_for_its_turn_though_it_would_fit() -> None:
+    """The head waits for watts and lets nobody pass: the cause of the second is the first."""
+    books = opened()
+    books.step(0.0, [job("a", 3), job("b", 2), job("c", 1, watts=200.0)])
+    found = explain(books, "c")
+    assert found.reason == "priority"
+    assert found.sentence == "it waits for its turn: job b comes before it"
+    assert found.expected_s == 600.0
+
+
+def test_a_job_waits_for_a_reservation() -> None:
+    books = opened(cap=None, power="none")
+    books.step(0.0, [Reserved("dawn", 300.0, 100.0, units=8)])
+    books.step(1.0, [job("a", 2)])
+    found = explain(books, "a")
+    assert found.reason == "reservation"
+    assert "(dawn)" in found.sentence
+    assert found.expected_s == 400.0
+
+
+def test_a_job_waits_for_another_and_for_a_failed_start() -> None:
+    books = opened()
+    books.step(0.0, [job("a", 1), job("b", 1, after="a"), job("c", 1)])
+    found = explain(books, "b")
+    assert (found.reason, found.figures["after"]) == ("dependency", "a")
+    books.step(1.0, [NotStarted("c", 5.0)])
+    assert explain(books, "c").reason == short(books, "c") == "back-off"
+    assert explain(books, "c").expected_s == 6.0
+
+
+def test_what_does_not_wait_says_so() -> None:
+    books = opened()
+    books.step(0.0, [job("a", 1), job("d", 5)])
+    assert explain(books, "a").reason == "starting"
+    books.step(1.0, [Started("a")])
+    assert explain(books, "a").reason == "running"
+    refused = explain(books, "d")
+    assert refused.reason == "refused"
+    assert "1,770 W, above the highest cap, 1,500 W" in refused.sentence
+    with pytest.raises(InputError, match="know no job 'x'"):
+        explain(books, "x")
+
+
+def test_a_job_waits_for_joules() -> None:
+    """20 kWh a day leave 2.72 kWh above idle; each of the two jobs needs 2.1 kWh."""
+    books = opened(cap=None, power=wl.Budget(energy="20kWh", period="1d"))
+    books.step(0.0, [job("a", 4, 2.5 * 3600.0), job("b", 4, 2.5 * 3600.0)])
+    found = explain(books, "b")
+    assert found.reason == short(books, "b") == "energy"
+    assert found.figures["left_j"] < 4 * 210.0 * 2.5 * 3600.0
+
+
+def test_asking_changes_nothing() -> None:
+    told = [job("a", 3), job("b", 2), job("c", 1)]
+    asked, silent = opened(), opened()
+    for books in (asked, silent):
+        books.step(0.0, told)
+    before = asked.save()
+    for key in "abc":
+        explain(asked, key)
+    assert asked.save() == before == silent.save()

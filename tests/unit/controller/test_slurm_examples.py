@@ -1,0 +1,83 @@
+"""examples/slurm and the page that uses it: commands exist, files fit, the unit is tight."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import click
+import pytest
+
+from wattline.cli.main import cli
+from wattline.controller.configuration import read_configuration
+from wattline.controller.doctor.slurm import _options
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = ROOT / "examples" / "slurm"
+PAGE = (ROOT / "docs" / "live-guard.md").read_text(encoding="utf-8")
+UNIT = EXAMPLES / "wattline-controller.service"
+
+
+def shell_lines() -> list[str]:
+    blocks = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
+    return [line for block in blocks for line in block.splitlines()]
+
+
+def wattline_calls() -> list[list[str]]:
+    found = [shlex.split(line)[1:] for line in shell_lines() if line.startswith("wattline ")]
+    start, = re.findall(r"^ExecStart=\S+/wattline (.*)$", UNIT.read_text(), re.MULTILINE)
+    return [*found, shlex.split(start)]
+
+
+@pytest.mark.parametrize("words", wattline_calls(), ids=" ".join)
+def test_every_command_of_the_page_and_the_unit_can_be_called(words: list[str]) -> None:
+    """Their options are parsed as they stand, without being carried out."""
+    group: click.Command = cli
+    context = click.Context(cli)
+    while isinstance(group, click.Group) and words and not words[0].startswith("-"):
+        name, words = words[0], words[1:]
+        found = group.get_command(context, name)
+        assert found is not None, name
+        group = found
+    given = [word for word in words if not word.startswith("/etc/wattline")]
+    if len(given) < len(words):
+        given += [str(EXAMPLES / "site.toml")]
+    group.make_context("wattline", given)
+
+
+def test_what_the_page_copies_is_there() -> None:
+    copied = re.findall(r"/root/wattline-examples/slurm/(\S+)", PAGE)
+    assert copied
+    assert [name for name in copied if not (EXAMPLES / name).is_file()] == []
+
+
+def test_the_figures_of_the_files_fit_each_other() -> None:
+    site = read_configuration(EXAMPLES / "site.toml")
+    conf = _options((EXAMPLES / "slurm.conf").read_text())
+    lua = (EXAMPLES / "job_submit.lua").read_text()
+    above_idle_w = site.cap - len(site.node_names) * site.node_idle_w
+    assert conf["licenses"] == f"watts:{above_idle_w:.0f}"
+    assert f"{above_idle_w:,.0f} W" in PAGE
+    assert f"local node_active_w = {site.node_active_w:g}\n" in lua
+    assert "managed = { batch = true }" in lua
+    assert site.partitions == ("batch",)
+
+
+def test_prolog_and_epilog_never_fail(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        done = subprocess.run(["sh", str(EXAMPLES / "prolog_epilog.sh")], check=False,
+                              capture_output=True, env={"WATTLINE_READINGS": str(folder),
+                                                        "PATH": "/usr/bin:/bin"})
+        assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
+def test_the_unit_exposes_little() -> None:
+    done = subprocess.run(["systemd-analyze", "security", "--offline=true", "--threshold=20",
+                           "--no-pager", str(UNIT)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-500:] + done.stderr
+    level, = re.findall(r"exposure level for \S+: ([\d.]+)", done.stdout)
+    assert f"an exposure of {level} of 10" in PAGE
