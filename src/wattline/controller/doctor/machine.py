@@ -7,8 +7,8 @@ import socket
 from pathlib import Path
 
 from wattline.controller.doctor.check import Check, checked
+from wattline.live.devices.zones import FOLDER
 from wattline.live.found import KINDS, sensors_here
-from wattline.live.powercap import FOLDER
 
 
 def machine_checks(powercap: Path | None = None) -> list[Check]:
@@ -16,7 +16,7 @@ def machine_checks(powercap: Path | None = None) -> list[Check]:
 
 
 def _sensors() -> Check:
-    found = sensors_here()
+    found, _ = sensors_here()
     return checked("sensors", bool(found), ", ".join(found) or "none on this machine",
                    f"on nodes: load intel_rapl_msr (powercap), or see `wattline sensors` for "
                    f"{', '.join(KINDS)}; a machine that only runs the controller needs none",
