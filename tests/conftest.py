@@ -22,8 +22,13 @@ def plain():
     process.close()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """As plain Python, what is about compiled kernels has nothing to look at."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """As plain Python, what is about compiled kernels has nothing to look at; what takes long is
+    left out unless it is asked for."""
     for item in items if PLAIN else ():
         if item.get_closest_marker("compiled"):
             item.add_marker(pytest.mark.skip(reason="for compiled kernels alone"))
+    if "long" not in config.option.markexpr:
+        left_out = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
