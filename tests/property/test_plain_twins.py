@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.property import twin_runs
+from tests.support.examples import examples
 from tests.support.workloads import workloads
 
 from wattline.analysis.checker import check
@@ -32,7 +33,7 @@ def cases(draw) -> twin_runs.Case:
 
 @pytest.mark.parametrize("name", twin_runs.RUNS)
 @given(case=cases())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_compiled_and_plain_runs_are_equal(name, plain, case):
     run = twin_runs.RUNS[name](case)
     assert check(run) == []
