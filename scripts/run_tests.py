@@ -38,6 +38,11 @@ CHOSEN = {
     "long, compiled": "long and (compiled or both_ways)",
 }
 """Which tests each step of pytest runs, by their marks."""
+MARKED = {
+    "compiled": ("compiled", "both_ways"), "servers": ("servers",), "browser": ("browser",),
+    "long": ("long",), "long, compiled": ("long",),
+}
+"""The marks of which a test of a step has one; they stand in the file itself."""
 SHARED = {"servers": "loadfile", "browser": "loadfile"}
 """What is dear to start is started once: all tests of a file on one worker."""
 CORE = ("style", "types", "layers", "plain", "compiled")
@@ -67,8 +72,16 @@ class Took:
 
 def tests(name: str, some: Sequence[str], environment: Mapping[str, str]) -> Step:
     workers = (*WORKERS, SHARED.get(name, "worksteal"))
-    command = ("pytest", *workers, "-m", CHOSEN[name], f"--ignore={SLURM}", *some)
+    command = ("pytest", *workers, "-m", CHOSEN[name], f"--ignore={SLURM}", *(some or files(name)))
     return Step(name, command, environment, NO_TESTS if some else 0)
+
+
+def files(name: str) -> list[str]:
+    """The files of a step that have its marks: each worker reads all that it is given, and reading
+    all tests takes ten seconds. None for the step of those without a mark."""
+    wanted = [f"mark.{mark}" for mark in MARKED.get(name, ())]
+    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")
+                  if any(mark in path.read_text(encoding="utf-8") for mark in wanted))
 
 
 def all_steps(some: Sequence[str]) -> list[Step]:

@@ -6,6 +6,8 @@ Tests run what they name: nothing is handed to another process because it is not
 from __future__ import annotations
 
 import os
+from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,9 @@ from tests.support.plain_process import PlainProcess
 from wattline.model.kernel import PLAIN
 
 os.environ.setdefault("WATTLINE_AT_ONCE", "0")
+
+
+MARKS = ("compiled", "both_ways", "servers", "browser", "long")
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +33,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items if PLAIN else ():
         if item.get_closest_marker("compiled"):
             item.add_marker(pytest.mark.skip(reason="for compiled kernels alone"))
+    for item in items:
+        missing = [mark for mark in MARKS if item.get_closest_marker(mark)
+                   and f"mark.{mark}" not in _text_of(item.path)]
+        if missing:
+            raise pytest.UsageError(f"{item.nodeid}: write pytest.mark.{missing[0]} in its file: "
+                                    "scripts/run_tests.py looks for it there")
     if "long" not in config.option.markexpr:
         left_out = [item for item in items if item.get_closest_marker("long")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+
+
+@cache
+def _text_of(file: Path) -> str:
+    return file.read_text(encoding="utf-8")

@@ -7,9 +7,18 @@ from itertools import combinations
 import pytest
 from _pytest.mark.expression import Expression
 from scripts import run_tests
-from scripts.run_tests import CHOSEN, Step, Took, all_steps, long_steps, run_all, table
-
-MARKS = ("compiled", "both_ways", "servers", "browser", "long")
+from scripts.run_tests import (
+    CHOSEN,
+    MARKED,
+    Step,
+    Took,
+    all_steps,
+    files,
+    long_steps,
+    run_all,
+    table,
+)
+from tests.conftest import MARKS
 
 
 def taking(marks: set[str], names: tuple[str, ...]) -> list[str]:
@@ -35,6 +44,17 @@ def test_a_test_runs_in_one_step_or_in_both_ways_if_it_says_so(marks: set[str]) 
 def test_a_mark_that_pytest_knows_is_one_that_the_steps_know(pytestconfig) -> None:
     ours = {line.split(":")[0] for line in pytestconfig.getini("markers") if ":" in line}
     assert set(MARKS) <= ours
+
+
+def test_a_step_reads_the_files_that_have_its_marks() -> None:
+    assert files("plain") == []  # all of them
+    assert "tests/property/test_bounds_checked.py" in files("compiled")
+    assert "tests/golden/test_backfilling.py" in files("compiled")
+    assert set(files("browser")) >= {"tests/browser/test_report_page.py"}
+    assert "tests/unit/measured/test_databases.py" in files("servers")
+    assert "tests/unit/traces/test_swf.py" not in files("compiled") + files("servers")
+    for name in MARKED:
+        assert set(CHOSEN[name].replace("(", "").split()) & set(MARKED[name])
 
 
 def test_the_first_step_that_fails_ends_it_and_is_named() -> None:
