@@ -14,6 +14,9 @@ from wattline.analysis.checker import check
 
 pytestmark = pytest.mark.compiled
 
+ALIKE = ("fcfs-easy-starts-only", "largest-easy", "multifactor-easy")
+"""Of kernels that the other runs have too, but for a key of the queue: for `make test-long`."""
+
 
 @st.composite
 def cases(draw) -> twin_runs.Case:
@@ -31,7 +34,9 @@ def cases(draw) -> twin_runs.Case:
     )
 
 
-@pytest.mark.parametrize("name", twin_runs.RUNS)
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=[pytest.mark.long] if name in ALIKE else []) for name in twin_runs.RUNS
+])
 @given(case=cases())
 @examples(40)
 def test_compiled_and_plain_runs_are_equal(name, plain, case):
