@@ -91,13 +91,19 @@ def all_steps(some: Sequence[str]) -> list[Step]:
         Step("types", ("mypy",)),
         Step("layers", ("lint-imports", "--no-cache")),
         tests("plain", some, PLAIN),
-        tests("compiled", some, COMPILED),
-        tests("servers", some, PLAIN),
-        tests("browser", some, PLAIN),
+        *(tests(name, some, COMPILED if name == "compiled" else PLAIN)
+          for name in ("compiled", "servers", "browser") if lies_in(name, some)),
     ]
     if not some:  # one after the other, with the machine to themselves: they look at real clocks
         steps.append(Step("slurm", ("pytest", SLURM, "-rs"), PLAIN))
     return steps
+
+
+def lies_in(name: str, some: Sequence[str]) -> bool:
+    """Whether a step has tests in the files or folders among these arguments, if there are any."""
+    places = [place for word in some if (ROOT / (place := word.split("::")[0])).exists()]
+    return not places or any(Path(file).is_relative_to(place)
+                             for file in files(name) for place in places)
 
 
 def long_steps() -> list[Step]:

@@ -27,10 +27,11 @@ def taking(marks: set[str], names: tuple[str, ...]) -> list[str]:
             if Expression.compile(CHOSEN[name]).evaluate(lambda mark, **_: mark in marks)]
 
 
-@pytest.mark.parametrize("marks", [set(some) for count in range(len(MARKS) + 1)
+@pytest.mark.parametrize("given", [" ".join(some) for count in range(len(MARKS) + 1)
                                    for some in combinations(MARKS, count)
-                                   if not {"compiled", "both_ways"} <= set(some)], ids=str)
-def test_a_test_runs_in_one_step_or_in_both_ways_if_it_says_so(marks: set[str]) -> None:
+                                   if not {"compiled", "both_ways"} <= set(some)])
+def test_a_test_runs_in_one_step_or_in_both_ways_if_it_says_so(given: str) -> None:
+    marks = set(given.split())
     quick = taking(marks, ("plain", "compiled", "servers", "browser"))
     long = taking(marks, ("long", "long, compiled"))
     found = long if "long" in marks else quick
@@ -57,6 +58,16 @@ def test_a_step_reads_the_files_that_have_its_marks() -> None:
         assert set(CHOSEN[name].replace("(", "").split()) & set(MARKED[name])
 
 
+@pytest.mark.parametrize(("some", "steps"), [
+    (["tests/unit/traces"], "plain"),
+    (["tests/unit/account", "-x"], "plain servers"),
+    (["tests/golden/test_backfilling.py::test_fcfs_lets_nobody_pass"], "plain compiled"),
+    (["-k", "easy"], "plain compiled servers browser"),
+])
+def test_steps_that_have_no_test_in_the_folder_are_left_out(some: list[str], steps: str) -> None:
+    assert [step.name for step in all_steps(some)] == ["style", "types", "layers", *steps.split()]
+
+
 def test_the_first_step_that_fails_ends_it_and_is_named() -> None:
     steps = [Step(name, ()) for name in ("style", "plain", "servers", "browser")]
     asked = []
@@ -78,7 +89,7 @@ def test_no_test_chosen_is_a_failure_unless_some_were_asked_for() -> None:
     everything = {step.name: step for step in all_steps([])}
     assert everything["plain"].allowed == 0
     assert run_all([everything["plain"]], lambda step: run_tests.NO_TESTS)[-1].status == 5
-    some = {step.name: step for step in all_steps(["tests/unit/traces"])}
+    some = {step.name: step for step in all_steps(["tests/unit/account"])}
     assert run_all([some["servers"]], lambda step: run_tests.NO_TESTS)[-1].status == 0
     assert "slurm" in everything
     assert "slurm" not in some
