@@ -2,7 +2,8 @@
 # make test  sets everything up, tests included, and runs all tests
 # make docs  builds the documentation into build/site; open build/site/index.html
 # make coverage  which part of the lines the tests reach
-# make test-long  all pairs of policies compiled with checks: hours, goes on where it stopped
+# make test-long  what is marked long, many random examples, then all pairs of policies compiled
+#                 with checks: hours, goes on where it stopped
 #                 (LONG="--shard 2/5": the second of five parts; LONG=--record: into the docs)
 # make test-slurm24  the tests against Slurm 24.11, which is installed in a folder of its own
 # make setup prepares .venv (called by the other two)
@@ -43,6 +44,7 @@ coverage: $(DEV)
 	$(BIN)/python scripts/run_tests.py --coverage
 
 test-long: $(DEV)
+	$(BIN)/python scripts/run_tests.py --long
 	$(BIN)/python -m tests.support.long_run $(LONG)
 
 test-slurm24: $(DEV)

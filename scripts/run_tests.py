@@ -1,56 +1,190 @@
-"""All tests in one go: style, types, then pytest twice on every core, then against a real Slurm.
+"""All tests in one go, step by step: style, types, layers, pytest, servers, browser, Slurm.
 
 Most tests are about what is decided, not about compiling it: they run as plain Python, where
 nothing has to be compiled and an index outside of its array raises. Then those run that are marked
-`compiled` (about compiled kernels, or too much work for plain Python) or `both_ways`.
+`compiled` (about compiled kernels, or too much work for plain Python) or `both_ways`, then those
+that need a database or metrics server (`servers`), a browser (`browser`), a real Slurm. The first
+step that fails ends it; what each step took is printed at the end.
 
-Arguments go to pytest both times (`scripts/run_tests.py -k easy`); `--coverage` as the only one
-counts the lines that the plain tests reach, kernels among them.
+Arguments go to pytest each time (`scripts/run_tests.py -k easy`), and Slurm is left out. As the
+only one, `--coverage` counts the lines that the plain tests reach, kernels among them, and `--long`
+runs what is marked `long` and so left out otherwise.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
-
-
+WORKERS = ("-n", str(os.cpu_count() or 2), "--dist")
 SLURM = "tests/slurm"
 NO_TESTS = 5
 """What pytest says where no test was chosen."""
+PLAIN, COMPILED = {"WATTLINE_PLAIN": "1"}, {"WATTLINE_PLAIN": ""}
+CHOSEN = {
+    "plain": "not compiled and not servers and not browser and not long",
+    "compiled": "(compiled or both_ways) and not servers and not browser and not long",
+    "servers": "servers and not long",
+    "browser": "browser and not long",
+    "long": "long and not compiled",
+    "long, compiled": "long and (compiled or both_ways)",
+}
+"""Which tests each step of pytest runs, by their marks."""
+MARKED = {
+    "compiled": ("compiled", "both_ways"), "servers": ("servers",), "browser": ("browser",),
+    "long": ("long",), "long, compiled": ("long",),
+}
+"""The marks of which a test of a step has one; they stand in the file itself."""
+SHARED = {"servers": "loadfile", "browser": "loadfile"}
+"""What is dear to start is started once: all tests of a file on one worker."""
+CORE = ("style", "types", "layers", "plain", "compiled")
+"""What a change of the package is tried with, where there is no server, browser or Slurm."""
 
 
-def run(*command: str, allowed: int = 0, **environment: str) -> None:
-    print("$", *(f"{name}={value}" for name, value in environment.items()), *command, flush=True)
-    env = {**os.environ, **environment}
-    argv = [str(BIN / command[0]), *command[1:]]
-    status = subprocess.run(argv, cwd=ROOT, env=env, check=False).returncode
-    if status not in (0, allowed):
-        sys.exit(status)
+@dataclass(frozen=True)
+class Step:
+    """A command that has to succeed."""
+
+    name: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    allowed: int = 0
+    """Another exit status that is no failure."""
+
+
+@dataclass(frozen=True)
+class Took:
+    """What became of a step; the processor's time is that of all processes that it started."""
+
+    name: str
+    wall_s: float
+    cpu_s: float
+    status: int
+
+
+def tests(name: str, some: Sequence[str], environment: Mapping[str, str]) -> Step:
+    workers = (*WORKERS, SHARED.get(name, "worksteal"))
+    command = ("pytest", *workers, "-m", CHOSEN[name], f"--ignore={SLURM}", *(some or files(name)))
+    return Step(name, command, environment, NO_TESTS if some else 0)
+
+
+def files(name: str) -> list[str]:
+    """The files of a step that have its marks: each worker reads all that it is given, and reading
+    all tests takes ten seconds. None for the step of those without a mark."""
+    wanted = [f"mark.{mark}" for mark in MARKED.get(name, ())]
+    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")
+                  if any(mark in path.read_text(encoding="utf-8") for mark in wanted))
+
+
+def all_steps(some: Sequence[str]) -> list[Step]:
+    """Style to Slurm; with arguments for pytest, those tests alone."""
+    steps = [
+        Step("style", ("ruff", "check", ".")),
+        Step("types", ("mypy",)),
+        Step("layers", ("lint-imports", "--no-cache")),
+        tests("plain", some, PLAIN),
+        *(tests(name, some, COMPILED if name == "compiled" else PLAIN)
+          for name in ("compiled", "servers", "browser") if lies_in(name, some)),
+    ]
+    if not some:  # one after the other, with the machine to themselves: they look at real clocks
+        steps.append(Step("slurm", ("pytest", SLURM, "-rs"), PLAIN))
+    return steps
+
+
+def lies_in(name: str, some: Sequence[str]) -> bool:
+    """Whether a step has tests in the files or folders among these arguments, if there are any."""
+    places = [place for word in some if (ROOT / (place := word.split("::")[0])).exists()]
+    return not places or any(Path(file).is_relative_to(place)
+                             for file in files(name) for place in places)
+
+
+def long_steps() -> list[Step]:
+    """What takes too long for every commit, and what is drawn at random, drawn more often."""
+    drawn = ("pytest", *WORKERS, "worksteal", "-m", "not compiled", "tests/property")
+    return [
+        replace(tests("long", (), PLAIN), allowed=NO_TESTS),
+        replace(tests("long, compiled", (), COMPILED), allowed=NO_TESTS),
+        Step("many examples", drawn, PLAIN | {"WATTLINE_EXAMPLES": "20", "WATTLINE_FUZZ": "5000"}),
+    ]
+
+
+def run(step: Step) -> int:
+    said = (f"{name}={value}" for name, value in step.environment.items())
+    print("$", *said, *step.command, flush=True)
+    argv = [str(BIN / step.command[0]), *step.command[1:]]
+    env = {**os.environ, **step.environment}
+    return subprocess.run(argv, cwd=ROOT, env=env, check=False).returncode
+
+
+def run_all(steps: Sequence[Step], run: Callable[[Step], int] = run) -> list[Took]:
+    """One after the other, up to the first that fails."""
+    done = []
+    for step in steps:
+        wall_s, cpu_s = time.monotonic(), children_cpu_s()
+        status = run(step)
+        failed = status not in (0, step.allowed)
+        done.append(Took(step.name, time.monotonic() - wall_s, children_cpu_s() - cpu_s,
+                         status if failed else 0))
+        if failed:
+            break
+    return done
+
+
+def children_cpu_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def table(steps: Sequence[Step], done: Sequence[Took]) -> str:
+    """What each step took, the core of them together, and which failed or were not reached."""
+    lines = [line(took.name, took.wall_s, took.cpu_s, outcome(took)) for took in done]
+    lines += [f"{step.name:<16}{'':>9}{'':>9}  not run" for step in steps[len(done):]]
+    core = [took for took in done if took.name in CORE]
+    for name, some in (("core together", core), ("all", done)):
+        lines.append(line(name, sum(took.wall_s for took in some),
+                          sum(took.cpu_s for took in some), ""))
+    return "\n".join([f"{'step':<16}{'wall':>9}{'CPU':>9}", *lines])
+
+
+def line(name: str, wall_s: float, cpu_s: float, said: str) -> str:
+    return f"{name:<16}{minutes(wall_s):>9}{minutes(cpu_s):>9}  {said}".rstrip()
+
+
+def outcome(took: Took) -> str:
+    return f"FAILED with exit status {took.status}" if took.status else "passed"
+
+
+def minutes(time_s: float) -> str:
+    return f"{round(time_s) // 60}:{round(time_s) % 60:02} min"
+
+
+def count_lines() -> None:
+    counted = ("-m", "not compiled and not long", "--cov=wattline", "--cov-report=")
+    plain = ("pytest", *WORKERS, "worksteal", f"--ignore={SLURM}", *counted)
+    done = run_all([Step("plain", plain, PLAIN),
+                    Step("report", ("coverage", "report", "--format=total"))])
+    if done[-1].status:
+        sys.exit(done[-1].status)
+    print("per cent of the package's lines are reached by the tests that run as plain Python")
 
 
 def main() -> None:
-    workers = ("-n", str(os.cpu_count() or 2))
-    plain = ("pytest", *workers, "-m", "not compiled", f"--ignore={SLURM}")
-    if sys.argv[1:] == ["--coverage"]:
-        run(*plain, "--cov=wattline", "--cov-report=", WATTLINE_PLAIN="1")
-        run("coverage", "report", "--format=total")
-        print("per cent of the package's lines are reached by the tests that run as plain Python")
+    some = sys.argv[1:]
+    if some == ["--coverage"]:
+        count_lines()
         return
-    run("ruff", "check", ".")
-    run("mypy")
-    run("lint-imports", "--no-cache")
-    some = tuple(sys.argv[1:])
-    allowed = NO_TESTS if some else 0
-    run(*plain, *some, allowed=allowed, WATTLINE_PLAIN="1")
-    compiled = ("pytest", *workers, "-m", "compiled or both_ways", f"--ignore={SLURM}")
-    run(*compiled, *some, allowed=allowed, WATTLINE_PLAIN="")
-    if not some:  # one after the other, with the machine to themselves: they look at real clocks
-        run("pytest", SLURM, "-rs", WATTLINE_PLAIN="1")
+    steps = long_steps() if some == ["--long"] else all_steps(some)
+    done = run_all(steps)
+    print(table(steps, done))
+    sys.exit(done[-1].status)
 
 
 if __name__ == "__main__":

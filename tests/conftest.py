@@ -6,6 +6,8 @@ Tests run what they name: nothing is handed to another process because it is not
 from __future__ import annotations
 
 import os
+from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,9 @@ from wattline.model.kernel import PLAIN
 os.environ.setdefault("WATTLINE_AT_ONCE", "0")
 
 
+MARKS = ("compiled", "both_ways", "servers", "browser", "long")
+
+
 @pytest.fixture(scope="module")
 def plain():
     process = PlainProcess()
@@ -22,8 +27,24 @@ def plain():
     process.close()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """As plain Python, what is about compiled kernels has nothing to look at."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """As plain Python, what is about compiled kernels has nothing to look at; what takes long is
+    left out unless it is asked for."""
     for item in items if PLAIN else ():
         if item.get_closest_marker("compiled"):
             item.add_marker(pytest.mark.skip(reason="for compiled kernels alone"))
+    for item in items:
+        missing = [mark for mark in MARKS if item.get_closest_marker(mark)
+                   and f"mark.{mark}" not in _text_of(item.path)]
+        if missing:
+            raise pytest.UsageError(f"{item.nodeid}: write pytest.mark.{missing[0]} in its file: "
+                                    "scripts/run_tests.py looks for it there")
+    if "long" not in config.option.markexpr:
+        left_out = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+@cache
+def _text_of(file: Path) -> str:
+    return file.read_text(encoding="utf-8")

@@ -15,17 +15,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
-    from wattline.advice import (
-        CapAdvice,
-        JobAdvice,
-        Limits,
-        Sources,
-        advise,
-        advise_cap,
-        advise_job,
-    )
+    from wattline.advice import advise
     from wattline.advice.account import RunAccount, account_run
     from wattline.advice.bill import Bill, account_bill
+    from wattline.advice.cap import CapAdvice, advise_cap
     from wattline.advice.claims import (
         Claims,
         ClaimsImported,
@@ -43,6 +36,9 @@ if _TYPE_CHECKING:
     from wattline.advice.energy_status import energy_status
     from wattline.advice.fairshare import FairShare, fairshare
     from wattline.advice.fit import fit
+    from wattline.advice.job import Sources, advise_job
+    from wattline.advice.job_options import JobAdvice
+    from wattline.advice.limits import Limits
     from wattline.advice.measured import (
         Imported,
         MeasuredAccount,
@@ -299,7 +295,7 @@ __all__ = [
     "write",
 ]
 
-# Where each name lives, and what it is called there if not the same.
+# Where each name lives, and what it is called there if not the same; nothing: the module itself.
 _PLACES = {
     **dict.fromkeys((
         "Claims", "ClaimsImported", "ClaimsLearnt", "ClaimsVerified", "choose_claim",
@@ -340,9 +336,11 @@ _PLACES = {
         "Imported", "MeasuredAccount", "account_import", "account_show"
     ), "wattline.advice.measured"),
     **dict.fromkeys(("MeasuredJob", "account_job"), "wattline.advice.measured_job"),
-    **dict.fromkeys((
-        "CapAdvice", "JobAdvice", "Limits", "Sources", "advise", "advise_cap", "advise_job"
-    ), "wattline.advice"),
+    "advise": "wattline.advice.advise:",
+    **dict.fromkeys(("CapAdvice", "advise_cap"), "wattline.advice.cap"),
+    **dict.fromkeys(("Sources", "advise_job"), "wattline.advice.job"),
+    "JobAdvice": "wattline.advice.job_options",
+    "Limits": "wattline.advice.limits",
     **dict.fromkeys(("PerJob", "compare_jobs"), "wattline.advice.per_job"),
     **dict.fromkeys(("ConfigurationAdvice", "configure"), "wattline.advice.configure"),
     "fit": "wattline.advice.fit",
@@ -397,8 +395,11 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'wattline' has no attribute '{name}'")
     from importlib import import_module
 
-    place, _, there = _PLACES[name].partition(":")
-    return getattr(import_module(place), there or name)
+    place, renamed, there = _PLACES[name].partition(":")
+    module = import_module(place)
+    if renamed and not there:
+        return module
+    return getattr(module, there or name)
 
 
 def __dir__() -> list[str]:

@@ -17,6 +17,8 @@ from wattline.model.run import Run
 
 from .conftest import HOSTILE, Looking
 
+pytestmark = pytest.mark.browser
+
 Look = Callable[..., Looking]
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.examples import examples
 from tests.support.workloads import compose, workloads
 
 from wattline.analysis.checker import check
@@ -37,7 +38,7 @@ POLICIES = {
     "sjf-easy-block": compose(order=Sjf(), admission=Block()),
     "fcfs-easy-dvfs": compose(admission=LEVELS),
 }
-EXAMPLES = settings(max_examples=40, deadline=None)
+EXAMPLES = examples(20)
 
 times = st.integers(0, 60)
 reservations = st.lists(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.examples import examples
 from tests.support.workloads import compose, sized_workloads
 
 from wattline.analysis.checker import check
@@ -23,7 +24,7 @@ from wattline.policies.order.sjf import Sjf
 from wattline.policies.order.wfp import Wfp
 from wattline.policies.placement.first_fit import FirstFit
 
-EXAMPLES = settings(max_examples=60, deadline=None)
+EXAMPLES = examples(30)
 
 PAIRS = {
     "fcfs-easy": (compose(), plain.PlainEasy()),

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, func, select
 from tests.shared_data import shared
+from tests.support.examples import examples
 from tests.unit.measured.test_attributing import life, told
 
 from wattline.account.attribution import Node
@@ -136,7 +137,7 @@ def enter_jobs(connection: Connection, jobs: list[Job]) -> Touched:
     return touched
 
 
-@settings(max_examples=25, deadline=None)
+@examples(12)
 @given(st.integers(0, 10**6))
 def test_every_job_gets_its_truth_and_every_node_closes(seed) -> None:
     made = cluster(seed)
@@ -187,7 +188,7 @@ def pieces(series: list[Series], random: np.random.Generator) -> list[Series]:
     return found
 
 
-@settings(max_examples=20, deadline=None)
+@examples(10)
 @given(st.integers(0, 10**6))
 def test_any_cut_order_and_repetition_of_imports_gives_the_same_rows(seed) -> None:
     made, random = cluster(seed), np.random.default_rng(seed)

@@ -7,20 +7,22 @@ from tests.support.plain_process import PlainProcess
 from tests.support.proving import pairs
 
 PARTS = 6
+JOBS = 10
+LONG = [pytest.param(part, part + seed, 24, marks=pytest.mark.long)
+        for part in range(PARTS) for seed in (10, 20, 30)]
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-def test_every_pair_of_choices_decides_the_same_in_five_ways(part: int) -> None:
+@pytest.mark.parametrize(("part", "seed", "jobs"),
+                         [*((part, part + 1, JOBS) for part in range(PARTS)), *LONG])
+def test_every_pair_of_choices_decides_the_same_in_five_ways(
+    plain: PlainProcess, part: int, seed: int, jobs: int
+) -> None:
     """The loop, event by event, saved and loaded in the middle, copied, replayed: bit for bit.
 
     Pairs that are refused have a reason; the checker finds nothing in the others.
     """
-    plain = PlainProcess()
-    try:
-        mine = pairs()[part::PARTS]
-        found = plain.call("tests.support.proving", "proved", mine, part + 1, 14)
-    finally:
-        plain.close()
+    mine = pairs()[part::PARTS]
+    found = plain.call("tests.support.proving", "proved", mine, seed, jobs)
     assert len(found) == len(mine)
     refused = {name: problems[1] for name, problems in found.items() if problems[:1] == ["refused"]}
     wrong = {name: problems for name, problems in found.items()

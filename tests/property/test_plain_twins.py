@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.property import twin_runs
+from tests.support.examples import examples
 from tests.support.workloads import workloads
 
 from wattline.analysis.checker import check
 
 pytestmark = pytest.mark.compiled
+
+ALIKE = ("fcfs-easy-starts-only", "largest-easy", "multifactor-easy")
+"""Of kernels that the other runs have too, but for a key of the queue: for `make test-long`."""
 
 
 @st.composite
@@ -30,9 +34,11 @@ def cases(draw) -> twin_runs.Case:
     )
 
 
-@pytest.mark.parametrize("name", twin_runs.RUNS)
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=[pytest.mark.long] if name in ALIKE else []) for name in twin_runs.RUNS
+])
 @given(case=cases())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_compiled_and_plain_runs_are_equal(name, plain, case):
     run = twin_runs.RUNS[name](case)
     assert check(run) == []

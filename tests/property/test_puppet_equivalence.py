@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.examples import examples
 
 from wattline.books.log import RATE
 from wattline.engine.prepare import Rules as EngineRules
@@ -113,7 +114,7 @@ def caps(draw: st.DrawFn) -> Signal:
 @pytest.mark.parametrize("order", ["fcfs", "wfp"])
 @given(jobs=small_workloads(), cap_w=caps(), wait_s=st.integers(0, 30), slots=st.integers(1, 4),
        latency_s=st.sampled_from([0.0, 0.0, 0.25, 2.0, 12.0]))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_engine_equals_net_on_small_workloads(order: str, method: str, jobs: JobTable,
                                               cap_w: Signal, wait_s: int, slots: int,
                                               latency_s: float) -> None:

@@ -3,8 +3,9 @@
 import math
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.examples import examples
 
 from wattline.model.views import Entity, Inherit, Key, View
 
@@ -55,7 +56,7 @@ def by_hand(view, entity, inherit, key):
 
 
 @given(trees(), updates)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_updates_equal_a_fresh_computation(entities, changes):
     view = View("v", entities, KEYS, {"own": {"e0": 1.0}})
     for number_of, value in changes:

@@ -27,7 +27,10 @@ SCENARIOS = [path for path in sorted(EXAMPLES.glob("*.toml"))
              if "trace" in tomllib.loads(path.read_text(encoding="utf-8"))]
 
 
-@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [
+    # 200 jobs on a network are half a minute of plain Python; fewer run in test_examples_command.
+    pytest.param(path, id=path.stem, marks=[pytest.mark.long] if path.stem == "dragonfly" else [])
+    for path in SCENARIOS])
 def test_every_scenario_runs_and_holds_together(path: Path) -> None:
     run = wl.simulate(path)
     assert run.ran.all()

@@ -26,7 +26,6 @@ from wattline.account.measured.zones import zone_of
 from wattline.account.store import Store
 from wattline.advice.measured import evenness, open_ledger
 from wattline.advice.meters import chosen_meters
-from wattline.advice.view_closure import view_closure
 from wattline.model.errors import InputError, warn
 from wattline.model.signal import Signal
 
@@ -127,6 +126,8 @@ def _beneath(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     if views is None:
         return [], []
+    from wattline.advice.view_closure import view_closure  # views load the compiler
+
     return view_closure(views, seen, {total.name: total.energy_j
                                       for total in totals(store, "node", asked)})
 

@@ -20,7 +20,8 @@ from wattline.cli.scenario_options import (
 from wattline.model.units import counted
 
 if TYPE_CHECKING:
-    from wattline.advice import CapAdvice, JobAdvice
+    from wattline.advice.cap import CapAdvice
+    from wattline.advice.job_options import JobAdvice
 
 
 @click.group(cls=Group)
@@ -51,7 +52,8 @@ def cap(
     Limits are more than without a cap (+10%) or absolute. Caps are tried by bisection, each with a
     simulation of the whole log.
     """
-    from wattline.advice import Limits, advise_cap
+    from wattline.advice.cap import advise_cap
+    from wattline.advice.limits import Limits
     from wattline.model.errors import InputError
     from wattline.model.pictures import check_picture
     from wattline.policies.going_together import KEEPERS
@@ -133,7 +135,7 @@ def job(
     Settings are node classes, node and thread counts, power caps and frequencies. Without a source
     (--table, --claims, --model, --store) the claims and models of the package are asked.
     """
-    from wattline.advice import Sources, advise_job
+    from wattline.advice.job import Sources, advise_job
     from wattline.model.pictures import check_picture
     from wattline.traces.rates import carbon_from, price_from
 

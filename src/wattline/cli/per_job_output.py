@@ -13,8 +13,7 @@ from wattline.model.errors import InputError
 from wattline.model.units import counted
 
 if TYPE_CHECKING:
-    from wattline.advice import PerJob
-    from wattline.advice.per_job import Changed, Group
+    from wattline.advice.per_job import Changed, Group, PerJob
     from wattline.model.run import Run
 
 MOST_GROUPS = 10
@@ -37,7 +36,7 @@ def check_per_job(per_job: bool, plot: str | None, runs: int) -> None:
 
 def compare_per_job(runs: dict[str, Run], plot: str | None) -> list[PerJob]:
     """Every run beside the first."""
-    from wattline.advice import compare_jobs
+    from wattline.advice.per_job import compare_jobs
 
     (name, first), *others = runs.items()
     found = [compare_jobs(first, other, (name, its_name)) for its_name, other in others]

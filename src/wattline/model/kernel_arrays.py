@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from wattline.model.kernel import PLAIN
+from wattline.model.plain_rows import quick_rows
 
 
 class KernelArrays:
@@ -25,6 +26,8 @@ class KernelArrays:
     def __init__(self, **arrays: Any) -> None:
         if set(arrays) != set(self.FIELDS):
             raise TypeError(f"{type(self).__name__} needs the arrays {', '.join(self.FIELDS)}")
+        if PLAIN:
+            arrays = {name: quick_rows(array) for name, array in arrays.items()}
         self.__dict__.update(arrays)
         block = np.empty(2 * len(self.FIELDS), dtype=np.int64)
         for index, name in enumerate(self.FIELDS):

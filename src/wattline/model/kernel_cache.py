@@ -197,16 +197,23 @@ def packages() -> dict[str, Path]:
     return found
 
 
-def sources() -> list[tuple[str, Path]]:
+def sources() -> list[tuple[str, str]]:
     """The files that kernels are made of, each with a name that does not depend on where it is."""
-    found = [(f"wattline/{path.relative_to(HOME)}", path)
-             for folder in WITH_KERNELS for path in (HOME / folder).rglob("*.py")]
-    for name, place in packages().items():
-        if name != "wattline":
-            files = place.rglob("*.py") if place.is_dir() else [place]
-            found += [(f"{name}/{path.name if path == place else path.relative_to(place)}", path)
-                      for path in files]
+    found = [(f"wattline/{folder}/{name}", path)
+             for folder in WITH_KERNELS for name, path in _modules(HOME / folder)]
+    for package, place in packages().items():
+        if package != "wattline":
+            files = _modules(place) if place.is_dir() else [(place.name, str(place))]
+            found += [(f"{package}/{name}", path) for name, path in files]
     return sorted(found)
+
+
+def _modules(folder: Path) -> list[tuple[str, str]]:
+    """All modules in a folder, by their names from there on; as texts, because every command that
+    calls a kernel asks, and making path objects took four times as long as looking."""
+    start = len(str(folder)) + 1
+    return [(f"{place}/{name}"[start:], f"{place}/{name}")
+            for place, _, names in os.walk(folder) for name in names if name.endswith(".py")]
 
 
 @cache
@@ -224,14 +231,15 @@ def _contents() -> str:
     for a digest of their places, sizes and times, which is quick to find.
     """
     files = sources()
-    stats = [(path, path.stat()) for _, path in files]
+    stats = [(path, os.stat(path)) for _, path in files]
     quick = _digest(f"{path}:{s.st_mtime_ns}:{s.st_size}".encode() for path, s in stats)
     note = _base() / "sources" / quick
     with suppress(OSError):
         known = note.read_text()
         if known:
             return known
-    found = _digest(part for name, path in files for part in (name.encode(), path.read_bytes()))
+    found = _digest(part for name, path in files
+                    for part in (name.encode(), Path(path).read_bytes()))
     with suppress(OSError):
         note.parent.mkdir(parents=True, exist_ok=True)
         note.write_text(found)

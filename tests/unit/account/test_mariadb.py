@@ -14,6 +14,8 @@ from wattline.cli.main import main
 from wattline.model.errors import InputError
 from wattline.physics.claims import Claim, Measured, Setting, npb_claims
 
+pytestmark = pytest.mark.servers
+
 
 @pytest.fixture(scope="module")
 def url():

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from wattline.advice import Limits, advise_cap
+from wattline.advice.cap import advise_cap
+from wattline.advice.limits import Limits
 from wattline.cli.main import cli
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable

@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 from tests.unit.cli.test_model_commands import made_table, refusal
 
-from wattline.advice import JobOption, Sources, advise_job
-from wattline.advice.job_options import best_of, pareto_front
+from wattline.advice.job import Sources, advise_job
+from wattline.advice.job_options import JobOption, best_of, pareto_front
 from wattline.advice.job_sources import at_frequencies
 from wattline.cli.main import cli
 from wattline.model.errors import InputError

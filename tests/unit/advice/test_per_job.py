@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from tests.unit.analysis.run_maker import fcfs_run, some_jobs
 
-from wattline.advice import compare_jobs
+from wattline.advice.per_job import compare_jobs
 from wattline.analysis import rundir
 from wattline.cli.main import cli, main
 from wattline.model.errors import InputError

@@ -62,6 +62,17 @@ def test_the_help_of_a_command_loads_no_compiler() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_accounting_loads_no_compiler() -> None:
+    """The ledger of a site is asked often and simulates nothing."""
+    code = ("import sys\nimport wattline as wl\n"
+            "wl.account_run, wl.account_bill, wl.account_import, wl.account_job, wl.fairshare\n"
+            "wl.verify_claims, wl.fit\n"
+            "assert 'numba' not in sys.modules and 'llvmlite' not in sys.modules\n")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False,
+                          env={**plain_environment(), "WATTLINE_PLAIN": ""})
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize(("arguments", "nearest"), [
     (("simulate", str(TINY), "--order", "fcsf"), "fcfs"),
     (("simulate", str(TINY), "--granularity", "cores"), "core"),

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.unit.grid.test_beyond import compiled
 
 from wattline.grid.market import Bid
 from wattline.scenario.regulated import run_contract
@@ -25,7 +24,7 @@ def steady_log(path: Path) -> Path:
     return path
 
 
-@compiled
+@pytest.mark.compiled
 def test_every_policy_is_judged_with_every_bidding(tmp_path: Path) -> None:
     path = steady_log(tmp_path / "log.swf")
     told: list[float] = []
@@ -43,7 +42,7 @@ def test_every_policy_is_judged_with_every_bidding(tmp_path: Path) -> None:
     assert adaptive.saving > 0
 
 
-@compiled
+@pytest.mark.compiled
 def test_the_searched_bid_is_that_of_a_full_machine(tmp_path: Path) -> None:
     case = study.day_case(steady_log(tmp_path / "log.swf"), 0.0, 1, "")
     bid = study._searched(replace(case, policy="qoscap"))
@@ -54,7 +53,7 @@ def test_the_searched_bid_is_that_of_a_full_machine(tmp_path: Path) -> None:
     )
 
 
-@compiled
+@pytest.mark.compiled
 def test_degradations_are_by_the_time_of_each_job(tmp_path: Path) -> None:
     case = study.day_case(steady_log(tmp_path / "log.swf"), 0.0, 1, "")
     # Times of their own within the type: half of the jobs take two hours less.

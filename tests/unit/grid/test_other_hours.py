@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tests.unit.grid.test_beyond import called, compiled, site
+from tests.unit.grid.test_beyond import called, site
 
 from wattline.cli.main import cli
 from wattline.grid.bidding.closed_form import closed_form_bid
@@ -123,7 +123,7 @@ def test_other_hours_know_nothing_of_the_signal_that_was_drawn() -> None:
     assert drawn[0][0].value.tolist() != drawn[1][0].value.tolist()
 
 
-@compiled
+@pytest.mark.compiled
 def test_the_answer_says_on_how_many_other_hours_a_bid_holds(tmp_path: Path) -> None:
     north = site(tmp_path, "north")
     found = called("bid", north, "--bid", "exhaustive", "--check", "5")["other_hours"]
@@ -137,7 +137,7 @@ def test_the_answer_says_on_how_many_other_hours_a_bid_holds(tmp_path: Path) -> 
     assert called(*given, "--check", "3")["other_hours"]["hours"] == 3
 
 
-@compiled
+@pytest.mark.compiled
 def test_a_bid_planned_to_hold_does_so_on_the_hours_planned_on(tmp_path: Path) -> None:
     scenario = read_scenario(Path(site(tmp_path, "north")), {})
     case = case_of(scenario)
@@ -147,7 +147,7 @@ def test_a_bid_planned_to_hold_does_so_on_the_hours_planned_on(tmp_path: Path) -
     assert [hour.met for hour in decision.outcome.hours] == [True] * 4
 
 
-@compiled
+@pytest.mark.compiled
 def test_a_lack_of_work_is_named_with_what_would_help(tmp_path: Path) -> None:
     idle = replace(case_of(read_scenario(Path(site(tmp_path, "north")), {})), policy="aqa")
     # No job arrives: nothing but standby jobs can follow the target.
@@ -163,7 +163,7 @@ def test_a_lack_of_work_is_named_with_what_would_help(tmp_path: Path) -> None:
     assert advice([full], decision) == ""  # they are there already
 
 
-@compiled
+@pytest.mark.compiled
 def test_bids_that_cannot_hold_are_given_up_early_and_still_fail(tmp_path: Path) -> None:
     case = case_of(read_scenario(Path(site(tmp_path, "north")), {}))
     cases = forecast_cases(case, 6, 3)
@@ -180,7 +180,7 @@ def test_bids_that_cannot_hold_are_given_up_early_and_still_fail(tmp_path: Path)
     assert early.excess > 0
 
 
-@compiled
+@pytest.mark.compiled
 def test_a_heuristic_bid_that_fails_is_not_offered(tmp_path: Path) -> None:
     # One server's worth of work: caps alone can move next to nothing, errors are large.
     busy = called("bid", site(tmp_path, "busy"), "--no-standby", "--utilisation", "0.05",

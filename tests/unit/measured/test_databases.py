@@ -20,6 +20,8 @@ from wattline.account.store import Store
 from wattline.cli.main import main
 from wattline.model.errors import WattlineError
 
+pytestmark = pytest.mark.servers
+
 NASTY = [line("8", User="Ann", energy=5), line("9", User="żółw", JobName="'\";--", energy=1 / 3),
          line(str(2**63 - 1), energy=2)]
 

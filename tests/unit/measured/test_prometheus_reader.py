@@ -15,6 +15,8 @@ from wattline.account.measured.readers.prometheus import RangeQuery, read_promet
 from wattline.account.measured.records import Kind
 from wattline.model.errors import InputError, WattlineError
 
+pytestmark = pytest.mark.servers
+
 T0 = 1_790_812_800
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from tests.property.test_measured_closure import (
     RULES,
     cluster,
@@ -18,6 +19,7 @@ from wattline.account.measured.series_store import enter_series
 from wattline.account.store import Store
 
 
+@pytest.mark.servers
 def test_mariadb_has_the_same_rows_to_the_last_bit() -> None:
     made, random = cluster(11), np.random.default_rng(11)
     series = with_gaps(made.series(), random)

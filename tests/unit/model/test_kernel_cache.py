@@ -98,7 +98,7 @@ def test_an_edited_plugin_has_its_kernels_compiled_anew(plugin: Path) -> None:
 
 
 def test_every_kernel_lies_where_its_source_is_watched() -> None:
-    watched = {path for _, path in sources()}
+    watched = {Path(path) for _, path in sources()}
     missing = [path for path in HOME.rglob("*.py")
                if "wattline.model.kernel import" in path.read_text() and path not in watched]
     assert missing == []

@@ -1,13 +1,9 @@
 """Placements as plug-ins of the allocator, and congestion as the rate of running jobs."""
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.support.plain import in_plain
 
 from wattline.engine.network import congestion
 from wattline.engine.prepare import Rules
@@ -124,15 +120,11 @@ def test_machine_and_network_must_agree():
         Behaviour(node_traffic_gbit_s=-1.0)
 
 
-def in_plain_mode(script):
-    """What a script prints when nothing is compiled."""
-    root = os.fspath(Path(__file__).resolve().parents[3])
-    start = f"import sys; sys.path.insert(0, {root!r})\nimport numpy as np\n"
-    start += "from wattline.model.jobs import JobTable\n"
-    start += "from tests.unit.network.test_allocator import nodes_of, run, some_jobs\n"
-    done = subprocess.run([sys.executable, "-c", start + script], capture_output=True, text=True,
-                          env={**os.environ, "WATTLINE_PLAIN": "1"}, check=True)
-    return json.loads(done.stdout)
+START = """
+import numpy as np
+from wattline.model.jobs import JobTable
+from tests.unit.network.test_allocator import nodes_of, run, some_jobs
+"""
 
 
 @pytest.mark.compiled
@@ -140,11 +132,11 @@ def in_plain_mode(script):
 def test_compiled_and_plain_agree(placement):
     """Where jobs go, how congestion stretches them, and what NeDD reads of their traffic."""
     behaviour = {"node_traffic_gbit_s": 6.0, "sensitive_jobs": 0.7}
-    ends, nodes, energy_j = in_plain_mode(f"""
-import json
+    ends, nodes, energy_j = in_plain(START + f"""
 found = run(some_jobs(), {placement!r}, **{behaviour!r})
-print(json.dumps([found.schedule.end_s.tolist(), [nodes_of(found, job) for job in range(12)],
-                  float(found.energy_j)], default=int))
+result = [found.schedule.end_s.tolist(),
+          [[int(node) for node in nodes_of(found, job)] for job in range(12)],
+          float(found.energy_j)]
 """)
     found = run(some_jobs(), placement, **behaviour)
     stretch = (found.schedule.end_s - found.schedule.start_s) / some_jobs().run_s
@@ -157,15 +149,15 @@ print(json.dumps([found.schedule.end_s.tolist(), [nodes_of(found, job) for job i
 def test_the_other_plug_ins():
     """Each places every job, and NeDD reads the traffic of running jobs."""
     # Not compiled: that would take longer than all other tests of this file together.
-    quiet, busy, ended = in_plain_mode("""
-import json
+    quiet, busy, ended = in_plain(START + """
 from wattline.policies.placement.network.placements import PLACEMENTS
 jobs = JobTable.build(submit_s=[0.0, 1.0, 2.0], run_s=[100.0] * 3, procs=[3, 2, 2],
                       application=[0, 0, 1], names={"application": ("miniMD", "HPCG")})
 found = run(jobs, "nedd")
 routers = [sorted({int(node) // 2 for node in nodes_of(found, job)}) for job in range(3)]
-ended = {name: int(run(some_jobs(6), name).ran.sum()) for name in PLACEMENTS}
-print(json.dumps([routers[:2], [routers[0], routers[2]], ended]))
+# Without congestion, whose paths would be found anew for each of them.
+ended = {name: int(run(some_jobs(6), name, congestion=False).ran.sum()) for name in PLACEMENTS}
+result = [routers[:2], [routers[0], routers[2]], ended]
 """)
     assert not set(quiet[0]) & set(quiet[1])  # sensitive: a quiet router
     # Not sensitive: the busiest router that has a free node, half taken by the first job.

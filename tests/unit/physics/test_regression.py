@@ -224,16 +224,16 @@ REAL = ["bt-mz_8-32nodes_5caps", "bt-mz_nov20_8-16-32nodes", "sphot_8-16-32nodes
         "sphot_1node_12caps", "synthetic_scale-mem_1node_12caps"]
 
 
+@pytest.mark.parametrize("seed", [1, *(pytest.param(s, marks=pytest.mark.long) for s in (2, 3))])
 @pytest.mark.parametrize("name", REAL)
-def test_published_errors_are_reached_on_real_tables(name):
+def test_published_errors_are_reached_on_real_tables(name, seed):
     table = read_measurements(shared("rapl/configs.csv.xz"))[name]
-    for seed in (1, 2, 3):
-        checked = fit_and_check(table, share=0.1, seed=seed)
-        for errors in (checked.time_error, checked.power_error):
-            assert errors["mean"] < 0.10
-            assert errors["median"] < 0.077
-            assert errors["p75"] < 0.132
-        assert checked.power_error["under_10pct_share"] <= 0.04
+    checked = fit_and_check(table, share=0.1, seed=seed)
+    for errors in (checked.time_error, checked.power_error):
+        assert errors["mean"] < 0.10
+        assert errors["median"] < 0.077
+        assert errors["p75"] < 0.132
+    assert checked.power_error["under_10pct_share"] <= 0.04
 
 
 @pytest.mark.parametrize("name", ["cg", "ep", "ft", "lu", "mg", "sweep"])

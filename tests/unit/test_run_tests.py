@@ -1,0 +1,108 @@
+"""`make test` runs every test in one of its steps, and says which step failed."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+from _pytest.mark.expression import Expression
+from scripts import run_tests
+from scripts.run_tests import (
+    CHOSEN,
+    MARKED,
+    Step,
+    Took,
+    all_steps,
+    files,
+    long_steps,
+    run_all,
+    table,
+)
+from tests.conftest import MARKS
+
+
+def taking(marks: set[str], names: tuple[str, ...]) -> list[str]:
+    """The steps of these names that run a test with these marks."""
+    return [name for name in names
+            if Expression.compile(CHOSEN[name]).evaluate(lambda mark, **_: mark in marks)]
+
+
+@pytest.mark.parametrize("given", [" ".join(some) for count in range(len(MARKS) + 1)
+                                   for some in combinations(MARKS, count)
+                                   if not {"compiled", "both_ways"} <= set(some)])
+def test_a_test_runs_in_one_step_or_in_both_ways_if_it_says_so(given: str) -> None:
+    marks = set(given.split())
+    quick = taking(marks, ("plain", "compiled", "servers", "browser"))
+    long = taking(marks, ("long", "long, compiled"))
+    found = long if "long" in marks else quick
+    assert not (quick if "long" in marks else long)
+    if {"servers", "browser"} & marks and "long" not in marks:
+        assert found == [mark for mark in ("servers", "browser") if mark in marks]
+    else:
+        assert len(found) == (2 if "both_ways" in marks else 1)
+
+
+def test_a_mark_that_pytest_knows_is_one_that_the_steps_know(pytestconfig) -> None:
+    ours = {line.split(":")[0] for line in pytestconfig.getini("markers") if ":" in line}
+    assert set(MARKS) <= ours
+
+
+def test_a_step_reads_the_files_that_have_its_marks() -> None:
+    assert files("plain") == []  # all of them
+    assert "tests/property/test_bounds_checked.py" in files("compiled")
+    assert "tests/golden/test_backfilling.py" in files("compiled")
+    assert set(files("browser")) >= {"tests/browser/test_report_page.py"}
+    assert "tests/unit/measured/test_databases.py" in files("servers")
+    assert "tests/unit/traces/test_swf.py" not in files("compiled") + files("servers")
+    for name in MARKED:
+        assert set(CHOSEN[name].replace("(", "").split()) & set(MARKED[name])
+
+
+@pytest.mark.parametrize(("some", "steps"), [
+    (["tests/unit/traces"], "plain"),
+    (["tests/unit/account", "-x"], "plain servers"),
+    (["tests/golden/test_backfilling.py::test_fcfs_lets_nobody_pass"], "plain compiled"),
+    (["-k", "easy"], "plain compiled servers browser"),
+])
+def test_steps_that_have_no_test_in_the_folder_are_left_out(some: list[str], steps: str) -> None:
+    assert [step.name for step in all_steps(some)] == ["style", "types", "layers", *steps.split()]
+
+
+def test_the_first_step_that_fails_ends_it_and_is_named() -> None:
+    steps = [Step(name, ()) for name in ("style", "plain", "servers", "browser")]
+    asked = []
+
+    def run(step: Step) -> int:
+        asked.append(step.name)
+        return 3 if step.name == "servers" else 0
+
+    done = run_all(steps, run)
+    assert asked == ["style", "plain", "servers"]
+    assert done[-1].status == 3
+    said = {line.split()[0]: line for line in table(steps, done).splitlines()}
+    assert "passed" in said["plain"]
+    assert "FAILED with exit status 3" in said["servers"]
+    assert "not run" in said["browser"]
+
+
+def test_no_test_chosen_is_a_failure_unless_some_were_asked_for() -> None:
+    everything = {step.name: step for step in all_steps([])}
+    assert everything["plain"].allowed == 0
+    assert run_all([everything["plain"]], lambda step: run_tests.NO_TESTS)[-1].status == 5
+    some = {step.name: step for step in all_steps(["tests/unit/account"])}
+    assert run_all([some["servers"]], lambda step: run_tests.NO_TESTS)[-1].status == 0
+    assert "slurm" in everything
+    assert "slurm" not in some
+
+
+def test_the_table_adds_up_the_core_and_all() -> None:
+    done = [Took("style", 1.0, 0.5, 0), Took("plain", 60.0, 119.6, 0), Took("slurm", 30.0, 3.0, 0)]
+    said = table([Step(took.name, ()) for took in done], done)
+    assert "core together 1:01 min 2:00 min" in " ".join(said.split())
+    assert "all 1:31 min 2:03 min" in " ".join(said.split())
+
+
+def test_long_runs_draw_more_examples() -> None:
+    (drawing,) = [step for step in long_steps() if step.name == "many examples"]
+    assert int(drawing.environment["WATTLINE_EXAMPLES"]) > 1
+    assert int(drawing.environment["WATTLINE_FUZZ"]) > 500
