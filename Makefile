@@ -2,8 +2,9 @@
 # make test  sets everything up, tests included, and runs all tests
 # make docs  builds the documentation into build/site; open build/site/index.html
 # make coverage  which part of the lines the tests reach
-# make test-long  all pairs of policies compiled with checks: hours, goes on where it stopped
-#                 (LONG="--shard 2/5": the second of five parts; LONG=--record: into the docs)
+# make test-long  all pairs of policies compiled with checks: goes on where it stopped
+#                 (LONG="--jobs 1": one at a time; LONG="--shard 2/5": the second of five parts;
+#                 LONG=--record: into the docs)
 # make setup prepares .venv (called by the other two)
 
 PYTHON ?= python3
