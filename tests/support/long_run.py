@@ -90,7 +90,6 @@ class Notes:
 
     def __init__(self, file: Path, say: Callable[[str], None]) -> None:
         self.known = read(file)
-        self.left = 0
         self._file = file
         self._say = say
         self._lock = threading.Lock()
@@ -103,8 +102,7 @@ class Notes:
             with self._file.open("a") as lines:
                 lines.write(json.dumps(asdict(result)) + "\n")
             self.known[result.pair] = result
-            self.left -= len(pair) == 2
-            self._say(f"[{self.left} left] {result.pair}: {outcome}, {result.cpu_s:.0f} s")
+            self._say(f"[{len(self.known)}] {result.pair}: {outcome}, {result.cpu_s:.0f} s")
 
     def wrong(self) -> int:
         return sum(is_wrong(result.outcome) for result in self.known.values())
@@ -114,7 +112,6 @@ def carry_out(work: Work, notes: Notes, provers: Sequence[Prove]) -> None:
     """Prove what is not yet proved, with each prover at the same time as the others."""
     done = {tuple(pair.split(" with ")) for pair in notes.known}
     rest = [[bundle.without(done) for bundle in family] for family in work]
-    notes.left = sum(len(bundle.pairs) for family in rest for bundle in family)
     idle: SimpleQueue[Prove] = SimpleQueue()
     for prover in provers:
         idle.put(prover)
