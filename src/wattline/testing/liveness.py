@@ -1,0 +1,38 @@
+"""Whether books leave a job waiting that could start."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wattline.books import Books, CapChanged, Ended, Measured
+from wattline.policies.contract import holds
+from wattline.policies.state import ASIDE, QUEUED
+
+MOST_STEPS = 2_000
+
+
+def stuck(books: Books) -> list[str]:
+    """Jobs that wait for ever: with watts for all, whoever fits on nodes in order has to start.
+
+    Whatever runs is ended again and again until nothing does and no timer is left. Jobs that the
+    policy holds because it never has room for them (`holds`) do not count. The books are used up by
+    it: give a copy.
+    """
+    events: list[Any] = [CapChanged(), Measured(0.0)]
+    for _ in range(MOST_STEPS):
+        running = books.state.running[: books.state.clock[0].running]
+        if not len(running) and not events and books.next_s() == np.inf:
+            break
+        ends = [Ended(books.roll.key(int(row))) for row in running]
+        wait_s = 1.0 if len(running) or events else max(books.next_s() - books.now_s, 0.0)
+        books.step(books.now_s + wait_s, [*ends, *events])
+        events = []
+    else:
+        return ["there is no end of it"]
+    clock, live = books.state.clock[0], books.state.live[: len(books.roll)]
+    left = clock.units - clock.down - clock.down_owed - clock.reserved
+    waiting = np.flatnonzero(np.isin(live.state, (QUEUED, ASIDE)) & (live.units <= left))
+    return [f"job {books.roll.key(row)} waits for ever" for row in waiting.tolist()
+            if live.state[row] == QUEUED or not holds(books.state, books.policy.admission, row)]
