@@ -47,7 +47,8 @@ def differences(
     found += _again("replayed, in the first half", books, entries[:half])
     saved = Books.load(books.save(), machine, policy, rules.terms)
     copied = books.copy()
-    found += [f"from the middle on, {each}" for each in stuck(books.copy())]
+    highest_w = float(books.state.clock[0].cap_w_max)
+    found += [f"from the middle on, {each}" for each in stuck(books.copy(), highest_w)]
     # These books have then heard the whole journal, and were looked at in the middle.
     for name, each in (("replayed, after saving and copying", books), ("saved and loaded", saved),
                        ("the copy, which forgets what is over", copied)):

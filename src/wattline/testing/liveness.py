@@ -13,14 +13,14 @@ from wattline.policies.state import ASIDE, QUEUED
 MOST_STEPS = 2_000
 
 
-def stuck(books: Books) -> list[str]:
-    """Jobs that wait for ever: with watts for all, whoever fits on nodes in order has to start.
+def stuck(books: Books, cap_w: float = np.inf) -> list[str]:
+    """Jobs that wait for ever: under the highest cap, whoever fits on nodes in order has to start.
 
     Whatever runs is ended again and again until nothing does and no timer is left. Jobs that the
     policy holds because it never has room for them (`holds`) do not count. The books are used up by
     it: give a copy.
     """
-    events: list[Any] = [CapChanged(), Measured(0.0)]
+    events: list[Any] = [CapChanged(cap_w), Measured(0.0)]
     for _ in range(MOST_STEPS):
         running = books.state.running[: books.state.clock[0].running]
         if not len(running) and not events and books.next_s() == np.inf:
