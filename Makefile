@@ -3,8 +3,8 @@
 # make docs  builds the documentation into build/site; open build/site/index.html
 # make coverage  which part of the lines the tests reach
 # make test-long  what is marked long, many random examples, then all pairs of policies compiled
-#                 with checks: hours, goes on where it stopped
-#                 (LONG="--shard 2/5": the second of five parts; LONG=--record: into the docs)
+#                 with checks: goes on where it stopped (LONG="--jobs 1": one at a time;
+#                 LONG="--shard 2/5": the second of five parts; LONG=--record: into the docs)
 # make test-slurm24  the tests against Slurm 24.11, which is installed in a folder of its own
 # make setup prepares .venv (called by the other two)
 

@@ -45,7 +45,8 @@ from wattline.policies.control import nodes_of
 from wattline.policies.order.wfp import Wfp
 from wattline.policies.placement.bounded_setup import bounded
 from wattline.policies.placement.first_fit import FirstFit
-from wattline.policies.state import ASIDE, BEGUN, NODE_OFF, OVER, QUEUED, RUNNING
+from wattline.policies.state import BEGUN, NODE_OFF, OVER, QUEUED, RUNNING
+from wattline.testing.liveness import stuck
 
 UNITS = 12
 HUGE = 10**400
@@ -238,28 +239,6 @@ def wrong(books: Books) -> list[str]:
     if not clock.energy_j >= 0 or not np.isfinite(clock.power_w):
         found.append("energy or power")
     return found
-
-
-def stuck(books: Books) -> list[str]:
-    """Jobs that wait for ever: with watts for all, whoever fits on nodes in order has to start.
-
-    Whatever runs is ended again and again until nothing does and no timer is left.
-    """
-    events: list[Any] = [CapChanged(), Measured(0.0)]
-    for _ in range(2000):
-        running = books.state.running[: books.state.clock[0].running]
-        if not len(running) and not events and books.next_s() == np.inf:
-            break
-        ends = [Ended(books.roll.key(int(row))) for row in running]
-        wait_s = 1.0 if len(running) or events else max(books.next_s() - books.now_s, 0.0)
-        books.step(books.now_s + wait_s, [*ends, *events])
-        events = []
-    else:
-        return ["there is no end of it"]
-    clock, live = books.state.clock[0], books.state.live[: len(books.roll)]
-    left = clock.units - clock.down - clock.down_owed - clock.reserved
-    waiting = np.flatnonzero(np.isin(live.state, (QUEUED, ASIDE)) & (live.units <= left))
-    return [f"job {books.roll.key(int(row))} waits for ever" for row in waiting]
 
 
 def hostile(name: str, seeds: int, steps: int) -> dict[str, Any]:

@@ -19,9 +19,6 @@ from tests.support.regulated import NAMES
 pytestmark = pytest.mark.compiled
 
 GROUPS = every_choice_once()
-SOME = 8
-"""One in so many is compiled before every commit, the others by `make test-long`: as plain Python
-all of them, and all pairs, run each time, and there an index beyond an array raises too."""
 WORLDS: dict[str, Cases] = {
     "counted": ("order.fcfs",),
     "claims": ("configure.claims",),
@@ -49,10 +46,7 @@ def test_the_combinations_have_every_choice_of_every_axis() -> None:
     assert len(GROUPS) < 35
 
 
-@pytest.mark.parametrize("cases", [
-    pytest.param(cases, id=cases[0], marks=[pytest.mark.long] if place % SOME else [])
-    for place, cases in enumerate(GROUPS)
-])
+@pytest.mark.parametrize("cases", GROUPS, ids=lambda cases: cases[0])
 def test_compiled_with_checks_it_decides_as_plain_python_does(
     cases: Cases, plain: PlainProcess, checked: CheckedProcess
 ) -> None:

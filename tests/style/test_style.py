@@ -6,6 +6,8 @@ import ast
 import re
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -166,3 +168,26 @@ def test_layers() -> None:
     tool = Path(sys.executable).with_name("lint-imports")
     done = subprocess.run([tool], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+CODES = ("policies/state.py", "books/log.py", "books/roll.py", "books/stepping.py",
+         "books/timers.py")
+"""Where what stands in the arrays of the books gets its names."""
+
+
+def test_a_code_of_the_books_has_one_meaning() -> None:
+    given = Counter(name for file in CODES
+                    for name in set(_constants(SOURCE / "wattline" / file)))
+    assert [name for name, count in given.items() if count > 1] == []
+    assert {"CANCELLED", "WITHDRAWN", "OVER", "OVER_STATES", "WAKE", "WAKE_UP"} <= set(given)
+
+
+def _constants(path: Path) -> Iterator[str]:
+    """The names in capitals that a module gives."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        targets = (node.targets if isinstance(node, ast.Assign)
+                   else [node.target] if isinstance(node, ast.AnnAssign) else [])
+        for target in targets:
+            for name in target.elts if isinstance(target, ast.Tuple) else [target]:
+                if isinstance(name, ast.Name) and name.id.isupper():
+                    yield name.id

@@ -81,9 +81,29 @@ def told(cases: Cases) -> str:
     return journal_of(*made)
 
 
-def told_or_refused(cases: Cases) -> str | None:
-    """The same, or None where the cases do not go together."""
-    return None if isinstance(ready(cases), str) else told(cases)
+def told_or_refused(cases: Cases) -> tuple[str, str]:
+    """The journal of a simulation and nothing, or nothing and why the cases do not go together."""
+    made = ready(cases)
+    return ("", made) if isinstance(made, str) else (journal_of(*made), "")
+
+
+def possible(pairs: list[tuple[str, str]]) -> list[str]:
+    """Of each pair why it does not go together; nothing where it does."""
+    return [made if isinstance(made := ready(pair), str) else "" for pair in pairs]
+
+
+def joins(cases: Cases, case: str) -> bool:
+    """Whether one more case goes beside others, and none of them gives way to another."""
+    given: dict[str, Any] = {}
+    for each in cases:
+        given |= CASES[each]
+    if any(given[field] != value for field, value in CASES[case].items() if field in given):
+        return False
+    return not isinstance(ready(in_order((*cases, case))), str)
+
+
+def in_order(cases: Cases) -> Cases:
+    return tuple(case for case in CASES if case in cases)
 
 
 def told_otherwise(cases: Cases, journal: str) -> list[str]:

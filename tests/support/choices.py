@@ -32,6 +32,8 @@ MOLDABLE = {"trace": "BT-MZ", "power.cap": "3500W"}
 NETWORK = {"machine.nodes": 20, "network.topology": "dragonfly", "network.nodes_per_router": 1,
            "network.routers_per_group": 4, "network.groups": 5,
            "network.node_traffic_gbit_s": 8.0, "network.communication_share": 0.5}
+SMALL = {"machine.nodes": 16}
+"""Where more nodes would draw, idle, what there is."""
 RACKS = {"name": "bounded", "limits": {"rack0": "1000W", "rack1": 900.0, "site": "4kW"}}
 
 FEEDS = {"name": "bounded", "views": str(Path(__file__).with_name("feeds.toml"))}
@@ -55,7 +57,7 @@ CASES: dict[str, dict[str, Any]] = {
         "reservations": [{"start_s": 400.0, "duration_s": 300.0, "nodes": 9}]},
     "power.none": {},
     **{f"power.{name}": CAP | {"policy.power": name} for name in ("block", "wait", "dvfs")},
-    "power.block, low cap": {"power.cap": "1900W", "policy.power": "block"},
+    "power.block, low cap": SMALL | {"power.cap": "1900W", "policy.power": "block"},
     "power.watts": CAP | {"policy.power": "watts"},
     "power.lending": MOLDABLE | {"policy.configure": "naive", "policy.power": "lending"},
     "power.adaptive": PLAN | _adaptive(),
@@ -71,9 +73,10 @@ CASES: dict[str, dict[str, Any]] = {
         "power.cap.reservations": [{"start_s": 300.0, "duration_s": 400.0, "watts": 900.0}]},
     "power.budget": PLAN | _budget(),
     "power.budget, mix": PLAN | _budget(strategy="mix"),
-    "power.budget, charged": PLAN | _budget(period="500s", energy="0.9MJ", carry="charge-now",
-                                            no_room="hold"),
-    "power.budget, saved": PLAN | _budget(period="500s", energy="0.9MJ", unspent="carry"),
+    "power.budget, charged": SMALL | PLAN | _budget(
+        period="500s", energy="0.9MJ", carry="charge-now", no_room="hold"),
+    "power.budget, saved": SMALL | PLAN | _budget(
+        period="500s", energy="0.9MJ", unspent="carry"),
     "configure.requested": {},
     **{f"configure.{name}": MOLDABLE | {"policy.configure": name}
        for name in ("traditional", "fixed", "naive", "adaptive")},

@@ -21,10 +21,13 @@ def list_benchmarks() -> dict[str, str]:
     return {name: (_module(name).__doc__ or "").strip().split("\n")[0] for name in _names()}
 
 
-def bench(name: str, *, progress: Advance = silent) -> dict[str, Any]:
+def bench(
+    name: str, *, streamed_jobs: int | None = None, progress: Advance = silent
+) -> dict[str, Any]:
     """Measure this installation: the figures that `wattline bench NAME --json` prints.
 
-    It takes from seconds to minutes, and its figures are those of this machine.
+    It takes from seconds to minutes, and its figures are those of this machine. `streamed_jobs`, of
+    `core` alone: so many jobs, at least a thousand, stream through the books.
 
     >>> import wattline as wl
     >>> try:
@@ -34,7 +37,14 @@ def bench(name: str, *, progress: Advance = silent) -> dict[str, Any]:
     there is no benchmark 'corr'
     """
     check_names([name])
-    found: dict[str, Any] = _module(name).measure(progress)
+    options: dict[str, Any] = {}
+    if streamed_jobs is not None:
+        if name != "core":
+            raise InputError(f"streamed jobs are a matter of 'core'; '{name}' streams none")
+        if streamed_jobs < 1000:
+            raise InputError(f"{streamed_jobs} streamed jobs are too few; at least 1000")
+        options["streamed_jobs"] = streamed_jobs
+    found: dict[str, Any] = _module(name).measure(progress, **options)
     return found
 
 

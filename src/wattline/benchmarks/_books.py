@@ -20,8 +20,10 @@ AT_ONCE = 1_000
 """Jobs that arrive, and jobs that end, in one step of the stream."""
 
 
-def measure_books(policy: Composition) -> dict[str, Any]:
-    """Milliseconds, and the memory after a stream of jobs."""
+def measure_books(
+    policy: Composition, planning: Composition, streamed_jobs: int = STREAMED
+) -> dict[str, Any]:
+    """Milliseconds, and the memory after a stream of jobs; `planning` reserves for every job."""
     books = _busy(policy)
     one, passes = [], []
     for number in range(100):
@@ -34,8 +36,16 @@ def measure_books(policy: Composition) -> dict[str, Any]:
     return {
         "one_event_ms": float(np.median(one)), "full_pass_ms": float(np.median(passes)),
         "save_ms": saved_ms, "saved_mb": len(data) / 1e6, "forget_ms": _forget_ms(books),
-        **_stream_alone(policy),
+        "early_end_with_all_reserved_ms": _early_end_ms(planning),
+        **_stream_alone(policy, streamed_jobs),
     }
+
+
+def _early_end_ms(policy: Composition) -> float:
+    """One job that ends hours before its time, where every waiting job has a reservation."""
+    books = _busy(policy)
+    return float(np.median([_milliseconds(books, 10.0 + job, [Ended(job)])
+                            for job in range(50)]))
 
 
 def _busy(policy: Composition) -> Books:
@@ -79,7 +89,7 @@ def stream(policy: Composition, jobs: int) -> dict[str, float]:
             "stream_grew_mb": (after - before) / 1024, "memory_mb": after / 1024}
 
 
-def _stream_alone(policy: Composition) -> dict[str, float]:
+def _stream_alone(policy: Composition, jobs: int) -> dict[str, float]:
     """The stream in a process of its own: this one has had other things in memory."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(stream, policy, STREAMED).result()
+        return pool.submit(stream, policy, jobs).result()

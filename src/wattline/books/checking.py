@@ -415,7 +415,7 @@ class Checker:
         if not reason:
             self._was_paused(row)
             self._new_state[row] = -1
-            self._add(code.CANCELLED, row)
+            self._add(code.WITHDRAWN, row)
         return reason
 
     def _changed(self, event: Changed) -> str:

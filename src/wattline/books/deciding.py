@@ -14,7 +14,7 @@ from wattline.books.keeping import (
 from wattline.books.log import CONTROL, NO_JOB, log_event
 from wattline.books.power_states import power_down, power_up
 from wattline.books.record import Record
-from wattline.books.timers import WAKE, push_timer
+from wattline.books.timers import WAKE_UP, push_timer
 from wattline.books.world import answer
 from wattline.model.kernel import implement, kernel, kernel_part, slot
 from wattline.policies.contract import (
@@ -146,5 +146,5 @@ def _steer_all(
     elif kind == ACT_UP:
         _name_batch(st, record, index, power_up(st, record, int(action.value)))
     elif kind == ACT_WAKE:
-        push_timer(st, record.meter[0].timers, action.value, WAKE, action.job)
+        push_timer(st, record.meter[0].timers, action.value, WAKE_UP, action.job)
         record.meter[0].timers += 1

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from wattline.books.books import Books
     from wattline.books.opening import Terms
 
-VERSION = 4
+VERSION = 5
 _EMPTY = ("actions", "scratch", "scratch_nodes")
 """Arrays of the state that hold nothing between two steps."""
 _PASSING = ("decided", "answers")

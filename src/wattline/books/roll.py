@@ -24,7 +24,7 @@ GRES = "gres/"
 NUMBERS = ("units", "requested_s", "watts", "procs", "share", "think_s", "work_s")
 MORE = ("names", "codes", "logged", "after", "account", "application", "gres")
 
-OVER = (DONE, REFUSED, CANCELLED)
+OVER_STATES = (DONE, REFUSED, CANCELLED)
 
 
 class Roll:
@@ -156,7 +156,7 @@ class Roll:
 
     def remember(self, state: State) -> None:
         """Note the ends of jobs that are over, for those that will be said to depend on them."""
-        over = np.flatnonzero(np.isin(state.live.state[: len(self.jobs)], OVER))
+        over = np.flatnonzero(np.isin(state.live.state[: len(self.jobs)], OVER_STATES))
         ends_s = np.nan_to_num(state.live.end_s[over], nan=-np.inf)
         self.over |= {self.jobs[row].job: float(end_s)
                       for row, end_s in zip(over, ends_s, strict=True)}

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from wattline.books.record import ANSWER, Record, make_record
-from wattline.books.roll import OVER
-from wattline.books.timers import ELIGIBLE, WAKE
+from wattline.books.roll import OVER_STATES
+from wattline.books.timers import ELIGIBLE, WAKE_UP
 from wattline.model.jobs import IntArray
 from wattline.policies.state import BLOCK, REFUSED, State, rooms
 from wattline.policies.state_records import ActionRecord
@@ -29,7 +29,7 @@ def kept_rows(state: State, count: int, refused: bool) -> IntArray:
     Jobs that were refused count as over where `refused` says so.
     """
     live, jobs = state.live[:count], state.jobs[:count]
-    needed = ~np.isin(live.state, OVER) | ((live.state == REFUSED) & (not refused))
+    needed = ~np.isin(live.state, OVER_STATES) | ((live.state == REFUSED) & (not refused))
     waited_for = jobs.after[needed & (jobs.after >= 0)]
     needed[waited_for] = True
     return np.flatnonzero(needed).astype(np.int64)
@@ -114,7 +114,7 @@ def _renamed_timers(state: State, record: Record, new: IntArray, room: int) -> A
     count = int(record.meter[0].timers)
     timers = _moved(state.timers[:count], max(room, 2 * count))
     set_ones = timers[:count]
-    about_jobs = np.isin(set_ones.kind, (ELIGIBLE, WAKE)) & (set_ones.arg >= 0)
+    about_jobs = np.isin(set_ones.kind, (ELIGIBLE, WAKE_UP)) & (set_ones.arg >= 0)
     set_ones.arg[about_jobs] = new[set_ones.arg[about_jobs]]
     left = set_ones[(set_ones.kind != ELIGIBLE) | (set_ones.arg >= 0)]
     left = left[np.lexsort((left.arg, left.kind, left.time_s))]  # in order they are a heap, too

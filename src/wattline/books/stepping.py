@@ -34,7 +34,7 @@ EVENT = np.dtype([("kind", "i8"), ("job", "i8"), ("value", "f8"), ("more", "f8")
 # Kinds of events, in the order in which they are applied; NODE_OF and, where nodes are chosen, DOWN
 # and UP come one per node.
 (ENDED, CONFIRMED, NODE_OF, ELSEWHERE, NOT_STARTED, DOWN, UP, UNRESERVED, RESERVED, CAP, MEASURED,
- MACHINE, PACED, COUNTED, SUBMITTED, CANCELLED, CHANGED) = constants(17)
+ MACHINE, PACED, COUNTED, SUBMITTED, WITHDRAWN, CHANGED) = constants(17)
 
 
 @kernel
@@ -109,7 +109,7 @@ def _apply_later(st: State, record: Record, world: Any, policy: Composition, eve
         correct(st, record, world, policy, job, event.value, event.more)
     elif kind == COUNTED:
         counters_read(st, policy.placement, job, event.value)
-    elif kind == CANCELLED:
+    elif kind == WITHDRAWN:
         cancel(st, record, policy, job)
     elif kind == CHANGED:
         change_request(st, policy, job, event.value)

@@ -6,7 +6,7 @@ from wattline.model.kernel import constants, kernel
 from wattline.policies.state import State
 
 # Kinds, in the order in which timers of one instant go off.
-NODES_OFF, NODES_ON, WINDOW_START, WINDOW_END, ELIGIBLE, WAKE, NODES_AGAIN = constants(7)
+NODES_OFF, NODES_ON, WINDOW_START, WINDOW_END, ELIGIBLE, WAKE_UP, NODES_AGAIN = constants(7)
 
 
 @kernel

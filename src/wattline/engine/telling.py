@@ -7,17 +7,18 @@ written into a journal, saved in the middle, copied, and compared.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from wattline.books import Books, CapChanged, Ended, Event, Paced, Stalled, Submitted
+from wattline.books import Books, CapChanged, Ended, Event, Paced, Stalled, Started, Submitted
 from wattline.books.decision import Decision
 from wattline.books.events import Key
 from wattline.books.keeping import bring_up_to_date
 from wattline.books.roll import GRES, NAMED
-from wattline.books.world import begun
+from wattline.books.world import begun, paced
 from wattline.engine.loop import is_completed
 from wattline.engine.prepare import Rules, cap_steps, sizes_of
 from wattline.engine.world import Simulated, make_ends
@@ -26,7 +27,7 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.policies.contract import Composition
 from wattline.policies.memory import bound, memories
-from wattline.policies.state import PAUSED
+from wattline.policies.state import PAUSED, RUNNING, STARTING
 from wattline.policies.traits import regulates
 
 Watch = Callable[[float, list[Event], tuple[Decision, ...], list[Event]], None]
@@ -39,6 +40,19 @@ class Switch(NamedTuple):
     time_s: float
     policy: Composition
     scenario: Mapping[str, Any] | None = None
+
+
+class Starting(NamedTuple):
+    """A job that was told to start and will be seen to run at a time, with so much work to do."""
+
+    time_s: float
+    row: int
+    work_s: float
+
+
+def at_once(job: Key) -> float:
+    """How long after the decision a job starts, unless something else is known."""
+    return 0.0
 
 
 class Teller:
@@ -62,22 +76,28 @@ class Teller:
         self.switches: list[Switch] = []
         self.further: list[tuple[float, Event]] = []
         """What happens beside ends, caps and submissions, in the order of time."""
+        self.delay_s: Callable[[Key], float] = at_once
+        """From the decision to the start; until then a job holds its units and does nothing."""
+        self.starting: list[Starting] = []
 
     @classmethod
     def carrying_on(
-        cls, books: Books, jobs: JobTable, rules: Rules, left_s: Mapping[Key, float]
+        cls, books: Books, jobs: JobTable, rules: Rules, left_s: Mapping[Key, float],
+        delay_s: Callable[[Key], float] = at_once,
     ) -> Teller:
         """The world of books that were told of something else until now, as by a journal.
 
         `jobs` are all jobs, from the books' first on; `left_s` says how much work is left of those
-        that have begun. All starts that were asked for have happened.
+        that have begun. Starts that were asked for happen after `delay_s`, or have by now.
         """
         teller = cls(jobs, books.machine, books.policy, rules)
         teller.books = books
+        teller.delay_s = delay_s
         teller.caps = cap_steps(rules, books.now_s)
         teller.arrived = count = len(books.roll)
         state = books.state
         state.jobs.run_s[:count] = state.live.work_s[:count] = jobs.run_s[:count]
+        asked = set(np.flatnonzero(state.live.unconfirmed[:count] == STARTING).tolist())
         state.live.unconfirmed[:count] = 0
         books.world = teller._world()
         for paused in np.flatnonzero(state.live.state[:count] == PAUSED):
@@ -86,6 +106,8 @@ class Teller:
             bring_up_to_date(state, row)
             state.live.work_s[row] = left_s[books.roll.key(row)]
             begun(state, books.world, books.policy, row, True)
+            if row in asked:
+                teller._start_later(row, float(state.live.start_s[row]))
         return teller
 
     def _world(self) -> Simulated:
@@ -107,6 +129,7 @@ class Teller:
             times.append(float(self.caps[self.taken].time_s))
         times += [switch.time_s for switch in self.switches[:1]]
         times += [time_s for time_s, _ in self.further[:1]]
+        times += [start.time_s for start in self.starting[:1]]
         return max(min(times), self.books.now_s)
 
     def finished(self) -> bool:
@@ -117,9 +140,17 @@ class Teller:
         now_s = self.next_s()
         self._switch(now_s)
         further = self._further(now_s)
-        events = [*self._ends(now_s), *self._caps(now_s), *self._arrivals(now_s), *further]
+        starts = self._starts(now_s)
+        confirmed = [Started(self.books.roll.key(start.row)) for start in starts]
+        events = [*self._ends(now_s), *confirmed, *self._caps(now_s), *self._arrivals(now_s),
+                  *further]
         stalls = self._stalls()
         decisions = self.books.step(now_s, events)
+        for start in starts:
+            self._work(start)
+        for decision in decisions:
+            if decision.kind == "start" and decision.job is not None:
+                self._start_later(self.books.roll.row(decision.job), now_s)
         refused = [each for each in self.books.refused if each.event not in further]
         for each in refused:
             if isinstance(each.event, Submitted):  # a job of the log that no machine could have
@@ -147,10 +178,13 @@ class Teller:
                 self.books.state.clock[0].cap_w_max = np.max(self.caps.cap_w)
             self.books = self.books.with_policy(policy, scenario)
 
-    def _ends(self, now_s: float) -> Iterator[Event]:
+    def _ending(self, now_s: float) -> list[int]:
         ends = self.books.world.ends
         heap = ends.heap[: ends.tally[0].ends]
-        for row in sorted(int(job) for job in heap.job[heap.time_s <= now_s]):
+        return sorted(int(job) for job in heap.job[heap.time_s <= now_s])
+
+    def _ends(self, now_s: float) -> Iterator[Event]:
+        for row in self._ending(now_s):
             yield Ended(self.books.roll.key(row), self._completes(row, now_s))
 
     def _completes(self, row: int, now_s: float) -> bool:
@@ -176,6 +210,35 @@ class Teller:
         due = [event for time_s, event in self.further if time_s <= now_s]
         self.further = self.further[len(due):]
         return due
+
+    def _start_later(self, row: int, asked_s: float) -> None:
+        """A job that the books have begun waits for the machine: its end is not in sight."""
+        live = self.books.state.live
+        time_s = asked_s + self.delay_s(self.books.roll.key(row))
+        if time_s > self.books.now_s:
+            insort(self.starting, Starting(time_s, row, float(live.work_s[row])))
+            live.unconfirmed[row] = STARTING
+            live.work_s[row] = np.inf
+            paced(self.books.state, self.books.world, row)
+
+    def _starts(self, now_s: float) -> list[Starting]:
+        """Jobs that are now seen to run; one that was paused before that is only told its work."""
+        due = [start for start in self.starting if start.time_s <= now_s]
+        self.starting = self.starting[len(due):]
+        live = self.books.state.live
+        ends = set(self._ending(now_s))
+        for start in due:
+            if live.state[start.row] == PAUSED:
+                live.work_s[start.row] = start.work_s
+        return [start for start in due if live.state[start.row] == RUNNING
+                and live.unconfirmed[start.row] and start.row not in ends]
+
+    def _work(self, start: Starting) -> None:
+        """From now on a job does something, and its end is known."""
+        state = self.books.state
+        bring_up_to_date(state, start.row)
+        state.live.work_s[start.row] = start.work_s
+        paced(state, self.books.world, start.row)
 
     def _answers(self) -> Iterator[Event]:
         record = self.books.record

@@ -82,6 +82,32 @@ def earliest(st: State, from_s: float, size: int, duration_s: float) -> float:
 
 
 @kernel
+def earlier(
+    st: State, before_s: float, planned_s: float, size: int, duration_s: float
+) -> float:
+    """The first time from now on and before `before_s` to which a reservation can move, or
+    `planned_s`, where it is.
+
+    From its planned start on it has its own units: only what is free before that matters.
+    """
+    last = st.clock[0].step_last
+    start_s = st.clock[0].now_s
+    index = find_step(st, start_s)
+    while start_s < before_s:
+        enough = st.profile[index].free >= size
+        index += 1
+        if enough and (
+            index == last or st.profile[index].time_s >= min(start_s + duration_s, planned_s)
+        ):
+            return start_s
+        if index == last:
+            return planned_s
+        if not enough:
+            start_s = st.profile[index].time_s
+    return planned_s
+
+
+@kernel
 def most_free(st: State, from_s: float, until_s: float) -> int:
     """The largest number of units free at any time in [from_s, until_s)."""
     index = find_step(st, from_s)

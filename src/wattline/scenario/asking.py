@@ -50,6 +50,7 @@ from wattline.scenario.journals import (
 )
 from wattline.scenario.load import load
 from wattline.scenario.model import CapPlan, Scenario
+from wattline.scenario.start_delays import StartDelays
 from wattline.scenario.work_seen import WorkSeen
 
 OUTSIDE = (NodesDown, NodesUp, Reserved, ReservationRemoved, CapChanged, Cancelled, Changed)
@@ -184,6 +185,10 @@ class _Question:
                 if isinstance(event, Submitted)]
 
     @cached_property
+    def delays(self) -> StartDelays:
+        return StartDelays.of(self.seen)
+
+    @cached_property
     def unknown(self) -> list[Key]:
         """Jobs that began, and whose end the journal does not see."""
         return [each.job for each in self.jobs
@@ -202,11 +207,13 @@ class _Question:
             found = Replay()
             teller = Teller(self.ready.jobs, self.ready.machine, along_axes(self.ready),
                             self.ready.rules)
+            teller.delay_s = self.delays
         else:
             found, books = self._up_to_there()
             if not found.equal:
                 return found, Otherwise(self.from_s, False, (NOT_UP_TO_THERE,))
-            teller = Teller.carrying_on(books, self.ready.jobs, self.ready.rules, self._left_s())
+            teller = Teller.carrying_on(books, self.ready.jobs, self.ready.rules, self._left_s(),
+                                        self.delays)
             teller.switch([Switch(self.from_s, along_axes(self.ready))])
         self._tell(teller)
         comparison = Comparison(found, self.entries[self.place:], teller)
@@ -281,8 +288,10 @@ class _Question:
         later = sum(1 for entry in rest if entry.policy)
         if later:
             said.append(f"later changes of the policy are left out ({later})")
+        said += self.delays.remarks([job.job for job in self.jobs])
         inside = Counter(type(event).__name__ for entry in rest for event in entry.events
-                         if isinstance(event, Started | NotStarted | Measured))
+                         if isinstance(event, NotStarted | Measured)
+                         or (isinstance(event, Started) and event.job not in self.seen.delay_s))
         said += [f"events {name} are left out, the world here is a simulated one ({count})"
                  for name, count in sorted(inside.items())]
         return (*said, *self._journals_own())

@@ -1,4 +1,7 @@
-"""How much work jobs were seen to do, by a journal: it holds no run times, but starts and ends."""
+"""How much work jobs were seen to do, by a journal: it holds no run times, but starts and ends.
+
+Also how long a machine took from the decision to the start, where starts were confirmed.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,10 @@ class WorkSeen:
         self.begun_s: dict[Key, float] = {}
         """When each job that began first did."""
         self.ended: set[Key] = set()
+        self.delay_s: dict[Key, float] = {}
+        """From the decision to the start that the machine confirmed."""
+        self.asked_s: dict[Key, float] = {}
+        """When jobs were told to start that were not seen to, up to now."""
 
     def read(self, entries: Iterable[JournalEntry]) -> None:
         for entry in entries:
@@ -31,6 +38,8 @@ class WorkSeen:
                         self._settle(job, entry.time_s, decision.rate)
                 elif decision.job is not None and decision.kind in ("start", "resume", "speed"):
                     self.begun_s.setdefault(decision.job, entry.time_s)
+                    if decision.kind == "start":
+                        self.asked_s[decision.job] = entry.time_s
                     self._settle(decision.job, entry.time_s, decision.rate)
                 elif decision.job is not None and decision.kind == "pause":
                     self._settle(decision.job, entry.time_s, None)
@@ -60,12 +69,21 @@ class WorkSeen:
         elif isinstance(event, Paced):
             self._settle(event.job, now_s, event.rate)
         elif isinstance(event, Started):
-            _, rate = self._pace.get(event.job, (now_s, 1.0))
-            self._pace[event.job] = (now_s, rate)  # only now did it begin
-            self.begun_s[event.job] = now_s
+            self._begin(event.job, now_s)
         elif isinstance(event, NotStarted):
+            self.asked_s.pop(event.job, None)
             self._pace.pop(event.job, None)
             self.begun_s.pop(event.job, None)
+
+    def _begin(self, job: Key, now_s: float) -> None:
+        """Only now did it begin, whenever that was decided."""
+        _, rate = self._pace.get(job, (now_s, 1.0))
+        self._pace[job] = (now_s, rate)
+        self.begun_s[job] = now_s
+        if job in self.asked_s:
+            self.delay_s[job] = now_s - self.asked_s.pop(job)
+            self._before.pop(job, None)  # a cut between the two counted waiting as work
+            self._work.pop(job, None)
 
     def _settle(self, job: Key, now_s: float, rate: float | None) -> None:
         if job in self._pace:

@@ -1,7 +1,8 @@
 """One simulation, five ways: the loop, event by event, replayed, saved in the middle, copied.
 
-All must decide the same to the last bit. What the replay is told is a journal through its text,
-without run times: a policy that looks at what no machine could tell is found out.
+All must decide the same to the last bit, and from the middle on no job may wait for ever. What the
+replay is told is a journal through its text, without run times: a policy that looks at what no
+machine could tell is found out.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.model.run import Run
 from wattline.policies.contract import Composition
+from wattline.testing.liveness import stuck
 
 
 def differences(
@@ -45,6 +47,8 @@ def differences(
     found += _again("replayed, in the first half", books, entries[:half])
     saved = Books.load(books.save(), machine, policy, rules.terms)
     copied = books.copy()
+    highest_w = float(books.state.clock[0].cap_w_max)
+    found += [f"from the middle on, {each}" for each in stuck(books.copy(), highest_w)]
     # These books have then heard the whole journal, and were looked at in the middle.
     for name, each in (("replayed, after saving and copying", books), ("saved and loaded", saved),
                        ("the copy, which forgets what is over", copied)):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.support.plain import in_plain
 from tests.unit.books.test_told_books import BOOKS
+from tests.unit.cli.test_energy_commands import ok, refused
 
 FLOW = BOOKS + """
     from wattline.books import books as module
@@ -126,6 +129,16 @@ def test_a_stream_of_jobs_is_measured_in_jobs_and_megabytes() -> None:
     """)
     assert found["streamed_jobs"] == 200
     assert 0 <= found["stream_grew_mb"] < found["memory_mb"]
+
+
+def test_how_many_jobs_stream_through_the_books_is_an_option(monkeypatch, capsys) -> None:
+    from wattline.benchmarks import core
+
+    monkeypatch.setattr(core, "measure", lambda progress, streamed_jobs=0: {"jobs": streamed_jobs})
+    words = ("bench", "core", "--streamed-jobs", "10000000", "--json")
+    assert json.loads(ok(*words, capsys=capsys)) == {"jobs": 10_000_000}
+    assert "core" in refused("bench", "traces", "--streamed-jobs", "5000", capsys=capsys)
+    assert "at least 1000" in refused("bench", "core", "--streamed-jobs", "5", capsys=capsys)
 
 
 def test_books_that_are_saved_know_the_same_names_as_others() -> None:

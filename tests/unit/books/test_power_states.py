@@ -9,6 +9,7 @@ from tests.support.plain_process import PlainProcess
 from tests.unit.books.test_told_books import BOOKS
 
 from wattline.engine.telling import Teller
+from wattline.model.jobs import JobTable
 
 SWITCHING = BOOKS + """
     from wattline.policies.admission.adaptive_setup import Strategy, adaptive
@@ -136,3 +137,22 @@ def test_nodes_that_shut_down_while_another_policy_takes_over_boot_again(named: 
     [[_, units, nodes]], seen = found
     assert seen[0] == [30.0, [["up", units, nodes]], 90.0, [["start", "c"]]]
     assert seen[1] == seen[0]
+
+
+@pytest.mark.parametrize("strategy", ["shut", "mix"])
+def test_books_that_know_no_jobs_beforehand_switch_as_many_nodes_off_as_a_simulation(
+    strategy: str, tmp_path
+) -> None:
+    import wattline as wl
+    from wattline.books import Submitted, read_journal
+
+    asked = {"machine": wl.Machine(nodes=16, node_idle_w=90, node_active_w=300),
+             "power": wl.Adaptive(strategy=strategy), "cap": "3kW"}
+    jobs = JobTable.build(submit_s=[0.0] * 3, run_s=[600.0] * 3, procs=[8] * 3)
+    wl.simulate(jobs, **asked, journal=tmp_path / "journal")
+    journal = read_journal((tmp_path / "journal").read_text(), "journal")
+    simulated = next(entry.decisions for entry in journal.entries() if entry.decisions)
+    told = [Submitted(row, 8, 600.0) for row in range(3)]
+    decided = wl.open_books(**asked).step(0.0, told)
+    assert decided == simulated
+    assert any(decision.kind == "down" for decision in decided)

@@ -113,6 +113,9 @@ class Adaptive(NamedTuple):
     """No job's lowest level is higher than this..."""
     lowest_high: int = 0
     """...and no job's highest is lower than this."""
+    usual: int = 0
+    """The lowest level in use, by which units that cannot be busy are counted; where jobs are not
+    known beforehand, that of one that asks for no frequency."""
     shut: int = 0
     """1: units that only take power from jobs are switched off."""
     floor_w: float = 0.0

@@ -209,9 +209,15 @@ def _bounds(
 ) -> dict[str, int]:
     """Bounds on what jobs allow; where they are not known beforehand, those that always hold."""
     if jobs is None or not len(jobs):
-        return {"least": 0, "highest_low": core.levels - 1, "lowest_high": 0}
+        usual = 0 if jobs is None else int(levels_of(_SILENT, {})[0][0])
+        return {"least": 0, "highest_low": core.levels - 1, "lowest_high": 0, "usual": usual}
     low, high = levels_of(jobs, logged or {})
-    return {"least": int(low.min()), "highest_low": int(low.max()), "lowest_high": int(high.min())}
+    return {"least": int(low.min()), "highest_low": int(low.max()),
+            "lowest_high": int(high.min()), "usual": int(low.min())}
+
+
+_SILENT = JobTable.build(submit_s=[0.0], run_s=[1.0], procs=[1])
+"""A job that says nothing of frequencies."""
 
 
 def _level_at(core: CorePower, frequency_hz: float) -> int:

@@ -5,6 +5,10 @@ before its requested time, the reservations are reconsidered one by one in the o
 start, each moved to the earliest time possible, never later. Reservations are made in the order of
 arrival; the order axis has no say.
 
+Each reservation was the earliest when it was made, and from then on others only take room before
+it. So one can move only to a time before `clock.freed_s`, up to which units have come back early:
+those of a job that ended, and of reservations that moved. Nothing behind that is looked at.
+
 Where jobs run on past their requested time, the units of an overdue job are expected back at any
 moment: the plan counts them as free. A job whose time has come and that finds no room is late; it
 starts as soon as there is room, and until then the plan is made anew at every event, in the order
@@ -49,6 +53,7 @@ from wattline.policies.contract import (
 )
 from wattline.policies.profile import (
     add_to_profile,
+    earlier,
     earliest,
     forget_past,
     most_free,
@@ -81,6 +86,7 @@ def _released(st: State, backfill: Conservative, job: int) -> None:
     live = st.live[job]
     if live.expected_s > clock.now_s:
         add_to_profile(st, clock.now_s, live.expected_s, live.units)
+        clock.freed_s = max(clock.freed_s, live.expected_s)
         clock.replan = max(clock.replan, 1)
 
 
@@ -143,28 +149,38 @@ def _compress(st: State) -> None:
     clock = st.clock[0]
     most = -1
     seen_s = clock.now_s
+    freed_s = clock.freed_s
+    put_off = False
     for position in range(clock.queue_first, clock.queue_first + clock.planned):
         planned_s = st.queue[position].key
-        if planned_s <= clock.now_s or st.live[st.queue[position].job].unplaced_s == clock.now_s:
+        if planned_s <= clock.now_s:
             continue
-        if planned_s > seen_s or most < 0:
-            most = max(most, most_free(st, seen_s, planned_s))
-            seen_s = planned_s
+        if st.live[st.queue[position].job].unplaced_s == clock.now_s:
+            put_off = True
+            continue
+        until_s = min(planned_s, freed_s)
+        if until_s > seen_s or most < 0:
+            most = max(most, most_free(st, seen_s, until_s))
+            seen_s = until_s
         size = st.queue[position].units
         if most < size:
-            continue  # nowhere before its start is there room for it
+            continue  # nowhere before its start has room for it come back
         duration_s = _duration_s(st, position)
-        add_to_profile(st, planned_s, planned_s + duration_s, size)
-        start_s = earliest(st, clock.now_s, size, duration_s)
-        add_to_profile(st, start_s, start_s + duration_s, -size)
+        start_s = earlier(st, until_s, planned_s, size, duration_s)
         if start_s < planned_s:
+            add_to_profile(st, planned_s, planned_s + duration_s, size)
+            add_to_profile(st, start_s, start_s + duration_s, -size)
+            freed_s = max(freed_s, planned_s + duration_s)
             _move_to(st, position, start_s)
+    # A job that was put off has not the earliest reservation: the next time all are looked at.
+    clock.freed_s = np.inf if put_off else -np.inf
 
 
 @kernel
 def _plan_anew(st: State) -> None:
     """Make the whole plan again from what runs now, in the order of planned starts."""
     clock = st.clock[0]
+    clock.freed_s = -np.inf
     plan_running(st)
     for count in range(clock.planned):
         _plan(st, clock.queue_first + count)
@@ -205,6 +221,7 @@ def _start_due(st: State, policy: Composition) -> bool:
             break
         elif st.live[job].unplaced_s == clock.now_s and _may_put_off(st):
             add_to_profile(st, clock.now_s, planned_end_s, units)
+            clock.freed_s = np.inf
             _put_off(st, position)
             put_off = True
         else:
