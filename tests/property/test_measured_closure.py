@@ -4,7 +4,7 @@ and no order, cut or repetition of imports changes a row."""
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -169,9 +169,19 @@ def with_gaps(series: list[Series], random: np.random.Generator) -> list[Series]
         midnight = int(np.searchsorted(each.time_s, T0 + DAY_S))
         hole = midnight - 5 if random.random() < 0.5 else int(random.integers(0, each.value.size))
         there[hole : hole + int(random.integers(5, 60))] = False
-        found.append(Series(each.cluster, each.entity, each.kind, each.time_s[there],
+        there &= paced(each.value.size, random)
+        late_s = float(random.choice([0.0, 0.4]))
+        found.append(Series(each.cluster, each.entity, each.kind, each.time_s[there] + late_s,
                             np.where(empty, np.nan, each.value)[there]))
+        if random.random() < 0.3:  # another export of the same meter, a little shifted
+            found.append(replace(each, time_s=each.time_s + 0.25))
     return found
+
+
+def paced(size: int, random: np.random.Generator) -> np.ndarray:
+    """A pace that changes on the way: of the samples after it, one in so many."""
+    at, every = int(random.integers(0, size)), int(random.integers(1, 25))
+    return (np.arange(size) < at) | (np.arange(size) % every == 0)
 
 
 def pieces(series: list[Series], random: np.random.Generator) -> list[Series]:
@@ -181,8 +191,8 @@ def pieces(series: list[Series], random: np.random.Generator) -> list[Series]:
         cuts = np.sort(random.integers(0, each.time_s.size + 1, 3))
         for first, last in zip([0, *cuts], [*cuts, each.time_s.size], strict=True):
             chosen = slice(max(0, first - int(random.integers(0, 5))), last)
-            found += int(random.integers(1, 3)) * [Series(
-                each.cluster, each.entity, each.kind, each.time_s[chosen], each.value[chosen])]
+            found += int(random.integers(1, 3)) * [replace(
+                each, time_s=each.time_s[chosen], value=each.value[chosen])]
     random.shuffle(found)  # type: ignore[arg-type]
     return found
 

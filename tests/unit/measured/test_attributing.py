@@ -272,3 +272,27 @@ def test_jobs_that_were_suspended_are_said(ledger) -> None:
     found = settle(ledger, touched | life(ledger, "1", 0, 3600, suspended_s=60.0))
     assert any("suspended" in remark for remark in found.remarks)
     assert told(ledger)["1"][0] == 1_080_000
+
+
+def test_a_pace_that_changes_within_a_day_loses_no_joules(ledger) -> None:
+    """Each 10 s until noon, each 20 minutes after it; the job runs from 13:00 to 19:00."""
+    times = [*range(0, 43_200, 10), *range(43_200, DAY_S, 1200)]
+    settle(ledger, watts(ledger, times, [400] * len(times)) | life(ledger, "1", 46_800, 68_400))
+    assert told(ledger)["1"] == (400 * 21_600, 1.0, "series")
+
+
+def test_a_pace_that_a_source_told_does_not_hold_for_a_slower_one_beside_it(ledger) -> None:
+    """Asked for each 10 s in the morning, and each 60 s after it."""
+    touched = watts(ledger, range(0, 3600, 10), [400] * 360, interval_s=10.0)
+    touched |= watts(ledger, range(3600, 7200, 60), [400] * 60, interval_s=60.0)
+    settle(ledger, touched | life(ledger, "1", 3600, 7200))
+    assert told(ledger)["1"] == (400 * 3600, 1.0, "series")
+
+
+def test_two_exports_of_one_meter_that_are_shifted_count_as_one(ledger) -> None:
+    touched = watts(ledger, range(0, 7200, 60), [400] * 120)
+    touched |= watts(ledger, np.arange(0, 7200, 60) + 0.4, [410] * 120)
+    settle(ledger, touched | life(ledger, "1", 0, 7200))
+    energy_j, coverage, _ = told(ledger)["1"]
+    assert coverage == 1.0
+    assert 400 * 7200 < energy_j < 410 * 7200

@@ -16,6 +16,7 @@ from wattline.account.measured.rules import LONGEST_S, Rules
 from wattline.account.measured.series_store import DAY_S, Samples
 from wattline.model.signal import FloatArray
 from wattline.physics.metering.counters import from_counter
+from wattline.physics.metering.reach import reaches
 from wattline.physics.metering.samples import standing
 from wattline.physics.metering.stretches import Stretches, joined, layered
 
@@ -116,24 +117,38 @@ def _sampled(
     days: Days, meter: str, first: int, last: int, highest_w: float
 ) -> tuple[Stretches, int] | None:
     rows = days.get((meter, Kind.WATTS), {})
+    there = [day for day in range(first - 1, last + 2) if day in rows]
+    if not there:
+        return None
+    reach_s = _reaches_s(rows, there)
     parts, intervals = [], []
     impossible = 0
-    for day in range(first - 1, last + 2):
-        interval_s = _interval_s(rows, day) if day in rows else np.nan
-        if np.isnan(interval_s):
-            continue
+    for day in there:
         watts = rows[day].value
         above = watts > highest_w
         if above.any():
             watts = np.where(above, np.nan, watts)
             impossible += int(above.sum()) if first <= day <= last else 0
         which = _around(watts, -1 if day < first else int(day > last))
+        if np.isnan(reach_s[day]).any():
+            continue  # a sample alone, and nobody says for how long it stands
         parts.append((rows[day].time_s[which], watts[which]))
-        intervals.append(np.full(parts[-1][0].size, interval_s))
+        intervals.append(reach_s[day][which])
     times, watts = _joined(parts)
     if not times.size:
         return None
     return standing(times, watts, np.concatenate(intervals)), impossible
+
+
+def _reaches_s(rows: Mapping[int, Samples], there: list[int]) -> dict[int, FloatArray]:
+    """How long each sample of these days stands."""
+    sizes = [len(rows[day]) for day in there]
+    found = reaches(np.concatenate([rows[day].time_s for day in there]), np.repeat(there, sizes),
+                    np.repeat([rows[day].interval_s for day in there], sizes))
+    # One sample alone on its day does not say for how long it stands: its neighbours may.
+    whole = np.where(np.isnan(found), np.repeat([_interval_s(rows, day) for day in there], sizes),
+                     found)
+    return dict(zip(there, np.split(whole, np.cumsum(sizes)[:-1]), strict=True))
 
 
 def _around(watts: FloatArray, side: int) -> slice:
