@@ -17,6 +17,7 @@ from wattline.account.measured.book import Entered, MeasuredLedger
 from wattline.account.measured.importing import is_server, read_source
 from wattline.account.measured.kept_rules import changed
 from wattline.account.measured.periods import Period, between
+from wattline.account.measured.quarters import even_said
 from wattline.account.measured.questions import Asked, Total, crossing, life_rows, step_rows, totals
 from wattline.account.measured.readers.options import ServerOptions
 from wattline.account.measured.records import Found
@@ -48,6 +49,8 @@ class Imported:
     coverage: float | None
     """Share of the jobs' node-seconds of which the joules are known; None without any."""
     running: int
+    apart: int
+    """Lives whose meters and Slurm's own figure differ by more than a fifth."""
     without_joules: int
     waiting_steps: int
     samples: int
@@ -164,7 +167,7 @@ def _imported(
         jobs=together.jobs, lives=together.lives, new=sum(e.new for _, e in done),
         changed=sum(e.changed for _, e in done), rows=together.rows, energy_j=together.energy_j,
         coverage=together.covered_s / together.node_s if together.node_s else None,
-        running=together.running, without_joules=together.without_joules,
+        running=together.running, apart=together.apart, without_joules=together.without_joules,
         waiting_steps=together.waiting_steps, samples=sum(e.samples for _, e in done),
         new_samples=sum(e.new_samples for _, e in done), metered_j=together.metered_j,
         idle_j=together.idle_j, unattributed_j=together.unattributed_j,
@@ -189,7 +192,7 @@ def _said(
         "joules count" if twice else "",
         "the files name no cluster; --cluster NAME keeps several apart" if unnamed else "",
     ]
-    return [line for line in lines if line]
+    return [*(line for line in lines if line), *together.doubts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,6 +258,7 @@ def account_show(
             rows = tuple({**row, "steps": steps.get(row["id"], [])}
                          for row in life_rows(opened, asked))
         cut_even = evenness(crossing(opened, asked))
+        cut_even = "; ".join(filter(None, [cut_even, even_said([asked.start_s, asked.end_s])]))
     node_s = sum(total.node_s for total in whole)
     result = MeasuredAccount(
         by, rows, sum(total.energy_j for total in whole), sum(total.jobs for total in whole),

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Integer, Row, func, select
 
 from wattline.account.measured.bulk import among
 from wattline.account.measured.bulk import chunks as numbers
+from wattline.account.measured.doubts import Twice, apart_said, told_twice
 from wattline.account.measured.entities import is_above, node_of
 from wattline.account.measured.records import Found, LifeKey, Series, Source
 from wattline.account.measured.settling import Job, chunks
@@ -62,6 +63,7 @@ def known(connection: Connection, scope: Scope) -> dict[str, Any]:
     """What the ledger has of these lives, of those that these meters saw, and of nobody."""
     found = {**_own_ids(connection, scope.lives), **dict.fromkeys(_seen_ids(connection, scope))}
     rows = without = running = 0
+    apart: list[Twice] = []
     energy_j = covered_s = node_s = 0.0
     jobs = set()
     for life in _listed(connection, found):
@@ -71,10 +73,13 @@ def known(connection: Connection, scope: Scope) -> dict[str, Any]:
         energy_j += life.energy_j or 0.0
         without += life.energy_j is None
         running += life.runs
+        twice = told_twice(life.label, life.source, life.energy_j, life.told_j, life.coverage)
+        apart += [twice] if twice else []
         node_s += whole_s
         covered_s += whole_s * (life.coverage or 0.0)
     return {"jobs": len(jobs), "lives": len(found), "rows": rows, "energy_j": energy_j,
             "covered_s": covered_s, "node_s": node_s, "without_joules": without,
+            "apart": len(apart), "doubts": (apart_said(apart),) if apart else (),
             "running": running, "waiting_steps": _waiting(connection, scope.step_jobs),
             **_nobody(connection, scope.spans)}
 
@@ -104,8 +109,9 @@ def _seen_ids(connection: Connection, scope: Scope) -> Iterator[int]:
 def _listed(connection: Connection, ids: Mapping[int, None]) -> list[Row[Any]]:
     """In a fixed order, so that sums are the same to the last bit."""
     until_s = func.coalesce(lives.c.end_s, lives.c.seen_s, lives.c.start_s).label("until_s")
-    told = (lives.c.id, lives.c.cluster, lives.c.label, lives.c.start_s, lives.c.energy_j,
-            lives.c.coverage, lives.c.nodes)
+    names = ("id", "cluster", "label", "start_s", "energy_j", "coverage", "nodes", "source",
+             "told_j")
+    told = [lives.c[name] for name in names]
     found: list[Row[Any]] = []
     for some in numbers(ids):
         query = select(*told, until_s, lives.c.end_s.is_(None).cast(Integer).label("runs"),

@@ -101,6 +101,8 @@ def _print(found: Imported) -> None:
         ["", "energy", format_energy(found.energy_j)],
         ["", "coverage", "-" if found.coverage is None else f"{found.coverage:.1%}"],
     ]
+    if found.apart:
+        rows.append(["", "jobs far from Slurm's own joules", found.apart])
     if found.samples:
         rows += _metered(found)
     for title, counts in (("skipped", found.skipped), ("mended", found.mended)):

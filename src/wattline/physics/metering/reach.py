@@ -33,7 +33,7 @@ def reaches(time_s: FloatArray, day: npt.NDArray[np.int64], told_s: FloatArray) 
         found[some] = _usual_s(gap_s, day, some)
     if time_s.size:
         found[-1] = _usual_s(gap_s, day, np.array([gap_s.size]))[0]
-    return np.fmax(found, told_s)
+    return np.asarray(np.fmax(found, told_s), dtype=np.float64)
 
 
 def _maybe_late(gap_s: FloatArray) -> npt.NDArray[np.int64]:
