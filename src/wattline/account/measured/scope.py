@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Integer, Row, func, select
+from sqlalchemy import Connection, Integer, Row, func, or_, select
 
 from wattline.account.measured.bulk import among
 from wattline.account.measured.bulk import chunks as numbers
@@ -29,6 +29,8 @@ class Scope:
     step_jobs: frozenset[Job] = frozenset()
     spans: Mapping[Entity, Span] = field(default_factory=dict)
     """Per node, or meter above nodes, the first and the last instant that it was told of."""
+    claimed: Mapping[Job, Span] = field(default_factory=dict)
+    """Jobs that series say they are of, each with the time of these."""
 
     @classmethod
     def of(cls, found: Found) -> Scope:
@@ -36,14 +38,20 @@ class Scope:
         for series in found.series:
             if series.time_s.size:
                 _widen(spans, (series.cluster, _owner(series)), _span(series))
+        claimed: dict[Job, Span] = {}
+        for (cluster, _), span in spans.items() if found.job else ():
+            _widen(claimed, (cluster, found.job), span)
         return cls(frozenset(life.key for life in found.lives),
-                   frozenset((step.cluster, step.label) for step in found.steps), spans)
+                   frozenset((step.cluster, step.label) for step in found.steps), spans, claimed)
 
     def __or__(self, other: Scope) -> Scope:
         spans = dict(self.spans)
         for entity, span in other.spans.items():
             _widen(spans, entity, span)
-        return Scope(self.lives | other.lives, self.step_jobs | other.step_jobs, spans)
+        claimed = dict(self.claimed)
+        for job, span in other.claimed.items():
+            _widen(claimed, job, span)
+        return Scope(self.lives | other.lives, self.step_jobs | other.step_jobs, spans, claimed)
 
 
 def _owner(series: Series) -> str:
@@ -81,7 +89,19 @@ def known(connection: Connection, scope: Scope) -> dict[str, Any]:
             "covered_s": covered_s, "node_s": node_s, "without_joules": without,
             "apart": len(apart), "doubts": (apart_said(apart),) if apart else (),
             "running": running, "waiting_steps": _waiting(connection, scope.step_jobs),
+            "unknown_jobs": tuple(_unknown(connection, scope.claimed)),
             **_nobody(connection, scope.spans)}
+
+
+def _unknown(connection: Connection, claimed: Mapping[Job, Span]) -> Iterator[str]:
+    """The jobs of series that nobody has told of: without them their joules are nobody's."""
+    for (cluster, job), (first_s, last_s) in sorted(claimed.items()):
+        until_s = func.coalesce(lives.c.end_s, lives.c.seen_s, lives.c.start_s)
+        query = select(lives.c.id).where(
+            lives.c.cluster == cluster, or_(lives.c.label == job, lives.c.job_id == int(job)),
+            lives.c.start_s <= last_s, until_s >= first_s)
+        if connection.execute(query.limit(1)).first() is None:
+            yield job
 
 
 def _own_ids(connection: Connection, keys: frozenset[LifeKey]) -> dict[int, None]:
@@ -112,7 +132,7 @@ def _listed(connection: Connection, ids: Mapping[int, None]) -> list[Row[Any]]:
     names = ("id", "cluster", "label", "start_s", "energy_j", "coverage", "nodes", "source",
              "told_j")
     told = [lives.c[name] for name in names]
-    found: list[Row[Any]] = []
+    found: list[Any] = []
     for some in numbers(ids):
         query = select(*told, until_s, lives.c.end_s.is_(None).cast(Integer).label("runs"),
                        func.count(facts.c.id).label("facts")).outerjoin(
