@@ -21,6 +21,7 @@ from wattline.account.measured.questions import (
     metered_by,
     metered_together,
     spread,
+    suspect_j_by,
     totals,
     unseen,
 )
@@ -120,7 +121,7 @@ def account_bill(
         above = [name for name in seen if is_above(name)] if trees else feeds
         shares = seen_shares(opened, asked, above) if above else {}
         notes += [*_left_out(seen, feeds, views), "" if trees else unknown_order(feeds),
-                  *short_said(shares), *_doubts(opened, asked, seen)]
+                  *short_said(shares), *_doubts(opened, asked)]
         told = unseen(opened, asked) if nodes or feed else 0
         notes += [f"jobs whose joules Slurm tells and no meter of their nodes: {told}; the meter "
                   "may not see them, and what it sees of them is in the residual"] if told else []
@@ -147,10 +148,10 @@ def _beneath(
     return view_closure(views, trees, seen, jobs_j, shares)
 
 
-def _doubts(store: Store, asked: Asked, seen: Mapping[str, Metered]) -> list[str]:
+def _doubts(store: Store, asked: Asked) -> list[str]:
     """On jobs whose meters and Slurm disagree, and on readings that look like faults."""
     apart = contradicted(store, asked)
-    suspect_j = {name: found.suspect_j for name, found in seen.items() if found.suspect_j}
+    suspect_j = suspect_j_by(store, asked)
     return ([apart_said(apart)] if apart else []) + (
         [suspects_said(suspect_j)] if suspect_j else [])
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wattline.account.measured.doubts import apart_said, suspects_said, told_twice
-from wattline.account.measured.questions import Asked, facts_of, life_rows, suspect_j_of
+from wattline.account.measured.questions import Asked, facts_of, life_rows, suspect_j_by
 from wattline.account.measured.records import Source
 from wattline.account.store import Store
 from wattline.advice.measured import open_ledger
@@ -137,8 +137,9 @@ def _suspects(store: Store, lives: Iterable[dict[str, Any]]) -> list[str]:
     lines = []
     for life in lives:
         if life["source"] == Source.SERIES and life["power"]:
-            found = suspect_j_of(store, life["cluster"], [row["node"] for row in life["nodes"]],
-                                 life["power"][0][0], life["power"][-1][1])
+            hours = Asked(clusters=(life["cluster"],), start_s=life["power"][0][0],
+                          end_s=life["power"][-1][1])
+            found = suspect_j_by(store, hours, [row["node"] for row in life["nodes"]])
             lines += [suspects_said(found)] if found else []
     return lines
 

@@ -9,11 +9,9 @@ from wattline.physics.metering.samples import standing
 DAY_S = 86_400
 
 
-def covered_s(times, told_s=np.nan):
+def covered_s(times):
     times = np.asarray(times, dtype=float)
-    day = (times // DAY_S).astype(np.int64)
-    found = standing(times, np.ones(times.size),
-                     reaches(times, day, np.full(times.size, told_s)))
+    found = standing(times, np.ones(times.size), reaches(times))
     return float(np.nansum(found.power_w * np.diff(found.edge_s)))
 
 
@@ -41,18 +39,11 @@ def test_an_outage_over_midnight_is_a_gap():
     assert covered_s(times) == 6000
 
 
-def test_what_the_source_told_holds_where_it_is_longer():
-    times = np.arange(0, 600, 10)
-    assert covered_s(times, told_s=60.0) == 650
-    assert covered_s([0, 100], told_s=60.0) == 200
-
-
 def test_another_day_changes_nothing():
     """So that a day comes out the same whatever else is in a ledger."""
     own = np.arange(2 * DAY_S, 3 * DAY_S, 600.0)
     whole = np.concatenate([np.arange(0, DAY_S, 7.0), own, np.arange(4 * DAY_S, 5 * DAY_S, 3.0)])
-    found = reaches(whole, (whole // DAY_S).astype(np.int64), np.full(whole.size, np.nan))
-    mine = reaches(own, (own // DAY_S).astype(np.int64), np.full(own.size, np.nan))
+    found, mine = reaches(whole), reaches(own)
     kept = np.searchsorted(whole, own)
     assert found[kept][-1] == mine[-1] == 600
     assert (found[kept] == mine).all()

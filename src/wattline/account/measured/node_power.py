@@ -163,14 +163,16 @@ def _sampled(
 
 
 def _reaches_s(rows: Mapping[int, Samples], there: list[int]) -> dict[int, FloatArray]:
-    """How long each sample of these days stands."""
+    """How long each sample of these days stands, not less than the source told."""
     sizes = [len(rows[day]) for day in there]
-    found = reaches(np.concatenate([rows[day].time_s for day in there]), np.repeat(there, sizes),
-                    np.repeat([rows[day].interval_s for day in there], sizes))
+    found = reaches(np.concatenate([rows[day].time_s for day in there]))
+    told_s = np.array([rows[day].interval_s for day in there])
+    if not np.isnan(told_s).all():
+        found = np.fmax(found, np.repeat(told_s, sizes))
     # One sample alone on its day does not say for how long it stands: its neighbours may.
-    whole = np.where(np.isnan(found), np.repeat([_interval_s(rows, day) for day in there], sizes),
-                     found)
-    return dict(zip(there, np.split(whole, np.cumsum(sizes)[:-1]), strict=True))
+    return {day: np.where(np.isnan(each), _interval_s(rows, day), each)
+            if np.isnan(each).any() else each
+            for day, each in zip(there, np.split(found, np.cumsum(sizes)[:-1]), strict=True)}
 
 
 def _around(watts: FloatArray, side: int) -> slice:

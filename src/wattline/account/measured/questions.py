@@ -42,7 +42,7 @@ from wattline.site.slurm_energy import hosts_of
 
 BY = ("user", "account", "partition", "application", "class", "node")
 Number = ColumnElement[Any]
-SEEN = ("metered_j", "idle_j", "unattributed_j", "filled_j", "suspect_j", "covered_s")
+SEEN = ("metered_j", "idle_j", "unattributed_j", "filled_j")
 _FAR_S = 1e15
 """Before and after all times."""
 
@@ -191,9 +191,6 @@ class Metered:
     idle_j: float
     unattributed_j: float
     filled_j: float
-    suspect_j: float = 0.0
-    """Of readings that look like faults of the meter."""
-    covered_s: float = 0.0
 
 
 def metered_together(
@@ -269,13 +266,15 @@ def contradicted(store: Store, asked: Asked) -> list[Twice]:
         return [found for row in session.execute(query) if (found := told_twice(*row))]
 
 
-def suspect_j_of(
-    store: Store, cluster: str, nodes: Collection[str], start_s: float, end_s: float
+def suspect_j_by(
+    store: Store, asked: Asked, nodes: Collection[str] | None = None
 ) -> dict[str, float]:
-    """Joules of readings that look like faults, by node, of hours in which a job was there."""
+    """Joules of readings that look like faults, by meter, in the hours of a period."""
     query = select(rests.c.entity, func.sum(rests.c.suspect_j)).where(
-        rests.c.cluster == cluster, rests.c.entity.in_(sorted(nodes)), rests.c.suspect_j > 0,
-        rests.c.start_s < end_s, rests.c.end_s > start_s).group_by(rests.c.entity)
+        rests.c.suspect_j > 0, within(rests.c.start_s, rests.c.end_s, asked),
+        rests.c.cluster.in_(asked.clusters) if asked.clusters else true(),
+        true() if nodes is None else rests.c.entity.in_(sorted(nodes))).group_by(
+        rests.c.entity).order_by(rests.c.entity)
     with store.session() as session:
         return {str(node): float(suspect_j) for node, suspect_j in session.execute(query)}
 

@@ -13,27 +13,27 @@ import numpy.typing as npt
 from wattline.model.signal import FloatArray
 from wattline.physics.metering.samples import LATE
 
+DAY_S = 86_400
 SIDE = 8
 """So many times between samples are looked at before a sample, and so many after it."""
 AT_ONCE = 50_000
 
 
-def reaches(time_s: FloatArray, day: npt.NDArray[np.int64], told_s: FloatArray) -> FloatArray:
+def reaches(time_s: FloatArray) -> FloatArray:
     """How long each of these samples stands, at rising times; NaN where nothing tells it.
 
     The usual time is the fourth longest of the 16 around (of fewer, a quarter from the top): three
     gaps among them are longer, and the times between several exports of one meter much shorter.
-    It is not less than what the source told, which is NaN where it did not.
     """
     gap_s = np.diff(time_s)
     found = np.append(gap_s, np.nan)
     maybe = _maybe_late(gap_s)
     for begin in range(0, maybe.size, AT_ONCE):
         some = maybe[begin : begin + AT_ONCE]
-        found[some] = _usual_s(gap_s, day, some)
-    if time_s.size:
-        found[-1] = _usual_s(gap_s, day, np.array([gap_s.size]))[0]
-    return np.asarray(np.fmax(found, told_s), dtype=np.float64)
+        found[some] = _usual_s(time_s, gap_s, some)
+    if gap_s.size:
+        found[-1] = _usual_s(time_s, gap_s, np.array([gap_s.size]))[0]
+    return found
 
 
 def _maybe_late(gap_s: FloatArray) -> npt.NDArray[np.int64]:
@@ -42,22 +42,25 @@ def _maybe_late(gap_s: FloatArray) -> npt.NDArray[np.int64]:
 
 
 def _usual_s(
-    gap_s: FloatArray, day: npt.NDArray[np.int64], at: npt.NDArray[np.int64]
+    time_s: FloatArray, gap_s: FloatArray, at: npt.NDArray[np.int64]
 ) -> FloatArray:
     """What is usual around the gaps at these places, the gaps themselves left out."""
     offset = np.concatenate([np.arange(-SIDE, 0), np.arange(1, SIDE + 1)])
     place = at[:, None] + offset
     inside = (place >= 0) & (place < gap_s.size)
-    place = np.clip(place, 0, max(0, gap_s.size - 1))
-    own = day[at][:, None]
-    next_day = day[np.minimum(at + 1, day.size - 1)][:, None]
+    place = np.clip(place, 0, gap_s.size - 1)
+    own = _day(time_s[at])[:, None]
+    next_day = _day(time_s[np.minimum(at + 1, gap_s.size)])[:, None]
     # Before a gap both samples are of the day that it begins on, after it of the one it ends on.
     side_day = np.where(offset < 0, own, np.where(next_day <= own + 1, next_day, -1))
-    whole = inside & (day[place] == side_day) & (
-        day[np.minimum(place + 1, day.size - 1)] == side_day)
-    around = np.where(whole, gap_s[place] if gap_s.size else 0.0, -np.inf)
+    whole = inside & (_day(time_s[place]) == side_day) & (_day(time_s[place + 1]) == side_day)
+    around = np.where(whole, gap_s[place], -np.inf)
     around = -np.sort(-around, axis=1)
     count = whole.sum(axis=1)
     rank = np.minimum(np.maximum(1, count // 4 - 1), np.maximum(0, count - 1))
     usual = around[np.arange(at.size), rank]
     return np.where(count > 0, usual, np.nan)
+
+
+def _day(time_s: FloatArray) -> FloatArray:
+    return np.asarray(time_s // DAY_S, dtype=np.float64)
