@@ -77,8 +77,8 @@ class Gpus:
 
     meters: Mapping[int, Stretches] = field(default_factory=dict)
     holders: Mapping[int, npt.NDArray[np.int64]] = field(default_factory=dict)
-    weight: FloatArray = field(default_factory=lambda: np.zeros(0))
-    """By what several stays share a GPU, per stay; alike where it is empty."""
+    unnamed: FloatArray = field(default_factory=lambda: np.zeros(0))
+    """Per stay how many GPUs it holds of which nobody says which; empty where there are none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,8 @@ class Rest:
     idle_j: FloatArray
     """Idle power that no job held the node, the cores or the GPU for."""
     unattributed_j: FloatArray
-    """Drawn above the idle power, where that is known, while no job was there."""
+    """Drawn above the idle power, where that is known, while no job was there; and by GPUs that
+    may be anybody's."""
 
 
 def attribute(
@@ -177,15 +178,17 @@ class _Divided:
         size = parts.lasts_s.size
         owned = np.bincount(parts.part, minlength=size) > 0
         rest_j = parts.energy_j.copy()
-        gpu_j, unheld_j = np.zeros(parts.part.size), np.zeros(size)
+        gpu_j, unheld_j, unsure_j = np.zeros(parts.part.size), np.zeros(size), np.zeros(size)
+        named = {gpu: _gpu_share(parts, gpus.holders.get(gpu, ())) for gpu in gpus.meters}
+        free = {gpu: np.bincount(parts.part, share, size) <= 0 for gpu, share in named.items()}
+        unnamed, claimed = _unnamed_share(parts, gpus.unnamed, free)
         for gpu, meter in gpus.meters.items():
             # A node's meter that lags, or is coarser, may show less than its GPUs for a moment.
             drawn_j = np.minimum(meter.along(parts.edge_s).energy_j, rest_j)
             rest_j -= drawn_j
-            holders = np.asarray(gpus.holders.get(gpu, ()), dtype=np.int64)
-            share = _gpu_share(parts, holders, gpus.weight)
-            gpu_j += drawn_j[parts.part] * share
-            unheld_j += np.where(np.bincount(parts.part, share, size) > 0, 0.0, drawn_j)
+            gpu_j += drawn_j[parts.part] * np.where(free[gpu][parts.part], unnamed, named[gpu])
+            unheld_j += np.where(free[gpu] & (claimed <= 0), drawn_j, 0.0)
+            unsure_j += np.where(free[gpu] & (claimed > 0), drawn_j * (1.0 - claimed), 0.0)
         idle_part_j = np.minimum(node.idle_w * parts.known_s, rest_j)
         idle_share = _held_share(parts, held, node, rule)
         idle_j = idle_part_j[parts.part] * idle_share
@@ -199,7 +202,7 @@ class _Divided:
         alone_j = known_idle_j if node.idle_w > 0 else parts.energy_j
         return cls(energy_j, idle_j, energy_j * made_up,
                    np.where(owned, idle_part_j * not_held + unheld_j, alone_j),
-                   np.where(owned, 0.0, parts.energy_j - alone_j))
+                   np.where(owned, unsure_j, parts.energy_j - alone_j))
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,12 +275,26 @@ def _used_share(parts: _Parts, held: Held) -> FloatArray:
     return each / np.bincount(parts.part, each, size)[parts.part]
 
 
-def _gpu_share(
-    parts: _Parts, holders: npt.NDArray[np.int64], weight: FloatArray
-) -> FloatArray:
-    """Of what a GPU draws in each part, what each stay has; several share it by their weight."""
-    each = np.isin(parts.stay, holders).astype(np.float64)
-    if weight.size:
-        each *= weight[parts.stay]
+def _gpu_share(parts: _Parts, holders: npt.ArrayLike) -> FloatArray:
+    """Of what a GPU draws in each part, what each stay that holds it has: alike where several."""
+    each = np.isin(parts.stay, np.asarray(holders, dtype=np.int64)).astype(np.float64)
     whole = np.bincount(parts.part, each, parts.lasts_s.size)[parts.part]
     return np.divide(each, whole, out=np.zeros(each.size), where=whole > 0)
+
+
+def _unnamed_share(
+    parts: _Parts, held: FloatArray, free: Mapping[int, npt.NDArray[np.bool_]]
+) -> tuple[FloatArray, FloatArray]:
+    """Of a GPU that nobody names, what each stay has, and per part what all have together.
+
+    Whoever holds one of four such GPUs, nobody says which, has a quarter of what each draws.
+    """
+    size = parts.lasts_s.size
+    if not held.size or not free:
+        return np.zeros(parts.part.size), np.zeros(size)
+    each = held[parts.stay]
+    claimed = np.bincount(parts.part, each, size)
+    there = np.maximum(claimed, np.sum(list(free.values()), axis=0))
+    share = np.divide(claimed, there, out=np.zeros(size), where=there > 0)
+    whole = there[parts.part]
+    return np.divide(each, whole, out=np.zeros(each.size), where=whole > 0), share

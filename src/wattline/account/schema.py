@@ -48,7 +48,7 @@ def _add_rules(connection: Connection) -> None:
 
 
 def _widen_claims(connection: Connection) -> None:
-    """Version 4: GPUs in the settings of claims, in tables of new names.
+    """Of version 4: GPUs in the settings of claims, in tables of new names.
 
     A key cannot be widened in place in every database. Not all of them take back a table that was
     made or dropped, either: a step that was cut off is done again, and what it dropped is safe.
@@ -69,8 +69,29 @@ def _widen_claims(connection: Connection) -> None:
         before.drop(connection)
 
 
+def _cut_at_quarters(connection: Connection) -> None:
+    """Of version 4: hours in quarters where power is uneven, and which joules are suspect.
+
+    Both follow from the series, so that they are computed anew by the rules of the store.
+    """
+    from wattline.account.measured import kept_rules
+    from wattline.account.measured.attributing import settle_all
+
+    there = {column["name"] for column in inspect(connection).get_columns(tables.rests.name)}
+    if "suspect_j" not in there:
+        tables.rests.drop(connection)
+        tables.rests.create(connection)
+    if connection.scalar(select(tables.series.c.id).limit(1)) is not None:
+        settle_all(connection, kept_rules.load(connection))
+
+
+def _to_version_4(connection: Connection) -> None:
+    _widen_claims(connection)
+    _cut_at_quarters(connection)
+
+
 STEPS: Mapping[int, Callable[[Connection], None]] = {
-    2: _add_measured, 3: _add_rules, 4: _widen_claims,
+    2: _add_measured, 3: _add_rules, 4: _to_version_4,
 }
 """By the version that each leads to."""
 LATEST = max(STEPS)

@@ -8,29 +8,36 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wattline.account.measured.doubts import apart_said, suspects_said
 from wattline.account.measured.entities import is_above
 from wattline.account.measured.periods import Period, period_of
+from wattline.account.measured.quarters import HOUR_S, even_said
 from wattline.account.measured.questions import (
-    HOUR_S,
     Asked,
     Metered,
     Total,
+    contradicted,
     crossing,
     metered_by,
     metered_together,
     spread,
+    suspect_j_by,
     totals,
     unseen,
 )
+from wattline.account.measured.seen_time import NEARLY, seen_shares
+from wattline.account.measured.seen_time import said as short_said
 from wattline.account.measured.zones import zone_of
 from wattline.account.store import Store
 from wattline.advice.measured import evenness, open_ledger
-from wattline.advice.meters import chosen_meters
+from wattline.advice.meters import chosen_meters, refuse_nested, unknown_order
 from wattline.model.errors import InputError, warn
 from wattline.model.signal import Signal
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from wattline.model.views.view import View
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,29 +114,55 @@ def account_bill(
         owed = totals(opened, "account", asked)
         seen = metered_by(opened, asked)
         feeds = chosen_meters(meter, seen)
+        trees = _trees(views)
+        refuse_nested(feeds, trees)
         nodes, feed = metered_together(seen, feeds)
-        notes += _left_out(seen, feeds, views)
+        above = [name for name in seen if is_above(name)] if trees else feeds
+        shares = seen_shares(opened, asked, above) if above else {}
+        notes += [*_left_out(seen, feeds, views), "" if trees else unknown_order(feeds),
+                  *short_said(shares), *_doubts(opened, asked)]
         told = unseen(opened, asked) if nodes or feed else 0
         notes += [f"jobs whose joules Slurm tells and no meter of their nodes: {told}; the meter "
                   "may not see them, and what it sees of them is in the residual"] if told else []
-        rows, said = _beneath(opened, asked, views, seen)
+        rows, said = _beneath(opened, asked, views, trees, seen, shares)
         sums = {name: _by_account(opened, rate, asked, owed) for name, rate in rates.items()}
-        notes = [evenness(crossing(opened, asked)), *notes, *said]
+        cuts = [asked.start_s, asked.end_s, *(at for rate in rates.values()
+                                              for at in rate.time_s[1:].tolist())]
+        notes = [evenness(crossing(opened, asked)), even_said(cuts), *notes, *said]
     bill = replace(_closed(found, owed, nodes, feed, pue, ", ".join(feeds), sums, rates, notes),
                    views=tuple(rows))
+    if any(shares.get(name, 1.0) < NEARLY for name in feeds):
+        bill = replace(bill, residual=None)
     warn(bill.remarks)
     return bill
 
 
+def _trees(views: str | Path | None) -> list[View]:
+    if views is None:
+        return []
+    from wattline.model.views.build import read_views  # it loads the compiler
+
+    return list(read_views(Path(views)).values())
+
+
 def _beneath(
-    store: Store, asked: Asked, views: str | Path | None, seen: Mapping[str, Metered]
+    store: Store, asked: Asked, views: str | Path | None, trees: list[View],
+    seen: Mapping[str, Metered], shares: Mapping[str, float],
 ) -> tuple[list[dict[str, Any]], list[str]]:
     if views is None:
         return [], []
     from wattline.advice.view_closure import view_closure  # views load the compiler
 
-    return view_closure(views, seen, {total.name: total.energy_j
-                                      for total in totals(store, "node", asked)})
+    jobs_j = {total.name: total.energy_j for total in totals(store, "node", asked)}
+    return view_closure(views, trees, seen, jobs_j, shares)
+
+
+def _doubts(store: Store, asked: Asked) -> list[str]:
+    """On jobs whose meters and Slurm disagree, and on readings that look like faults."""
+    apart = contradicted(store, asked)
+    suspect_j = suspect_j_by(store, asked)
+    return ([apart_said(apart)] if apart else []) + (
+        [suspects_said(suspect_j)] if suspect_j else [])
 
 
 def _left_out(

@@ -16,7 +16,9 @@ from wattline.account.ledger import runs
 from wattline.account.measured.book import Entered, MeasuredLedger
 from wattline.account.measured.importing import is_server, read_source
 from wattline.account.measured.kept_rules import changed
+from wattline.account.measured.names import some_of
 from wattline.account.measured.periods import Period, between
+from wattline.account.measured.quarters import even_said
 from wattline.account.measured.questions import Asked, Total, crossing, life_rows, step_rows, totals
 from wattline.account.measured.readers.options import ServerOptions
 from wattline.account.measured.records import Found
@@ -27,6 +29,7 @@ from wattline.account.measured.zones import zone_of
 from wattline.account.store import Store, refuse_missing, shown_url
 from wattline.model.errors import InputError, warn
 from wattline.model.progress import Advance, silent
+from wattline.model.units import format_energy
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,6 +51,8 @@ class Imported:
     coverage: float | None
     """Share of the jobs' node-seconds of which the joules are known; None without any."""
     running: int
+    apart: int
+    """Lives whose meters and Slurm's own figure differ by more than a fifth."""
     without_joules: int
     waiting_steps: int
     samples: int
@@ -58,6 +63,8 @@ class Imported:
     idle_j: float | None
     """Of it what was drawn while no job held the node."""
     unattributed_j: float | None
+    unknown_jobs: tuple[str, ...]
+    """Jobs of profiles of which the ledger does not know: their joules count as idle until then."""
     rules: dict[str, Any]
     """By which joules are divided; the store keeps them."""
     skipped: dict[str, int]
@@ -77,7 +84,7 @@ class Imported:
 
 def account_import(
     files: str | Path | Iterable[str | Path], *, store: str | Path, cluster: str = "",
-    zone: str = "", columns: Iterable[str] = (), at: str = "",
+    zone: str = "", columns: Iterable[str] = (), at: str = "", node: str = "",
     rules: Mapping[str, Any] | None = None, query: str = "", label: str = "",
     gpu_label: str = "", counter: bool = False, start: str = "", end: str = "", step: str = "",
     progress: Advance = silent,
@@ -85,13 +92,17 @@ def account_import(
     """Enter what files tell of jobs and their joules in a ledger; what is in there counts once.
 
     Understood are `sacct` as text and JSON, `scontrol show node` (taken `at` a time), and series of
-    power: CSV, Parquet, ClusterCockpit's archive, Slurm's profiles. Times without a zone are of
-    `zone`, else of this machine's. Each file is entered whole or not at all.
+    power: CSV, Parquet, ClusterCockpit's archive, Slurm's profiles. `columns` are those of a sacct
+    text without header, or say what columns of a series are (`["time=t_s", "watts=p"]`); `node` is
+    that of a series which does not name it, `at` also when one began whose times count from 0.
+    Times without a zone are of `zone`, else of this machine's. Each file is entered whole or not
+    at all.
 
-    A Prometheus server is named by its address and asked for `query` from `start` to `end` each
-    `step`; `label` names the node, `gpu_label` its GPU, and values are watts unless `counter` says
-    joules. `rules` say how joules are divided (idle_w, idle_by, fill, longest_gap, highest_w,
-    counter_range); they are kept in the store.
+    A Prometheus server is named by its address and asked for `query` from `start` to `end`: for its
+    own samples where that is a selector, else, or where `step` is given, each `step`. `label` names
+    the node, `gpu_label` its GPU, and values are watts unless `counter` says joules. `rules` say
+    how joules are divided (idle_w, idle_by, fill, longest_gap, highest_w, counter_range); they are
+    kept in the store.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -116,7 +127,8 @@ def account_import(
     changed(Rules(), given)
 
     def read(path: str | Path) -> Found:
-        return read_source(path, cluster=cluster, zone=zone, columns=named, at=at, server=server)
+        return read_source(path, cluster=cluster, zone=zone, columns=named, at=at, node=node,
+                           server=server)
 
     named = tuple(columns)
     done: list[tuple[Found, Entered]] = []
@@ -164,10 +176,11 @@ def _imported(
         jobs=together.jobs, lives=together.lives, new=sum(e.new for _, e in done),
         changed=sum(e.changed for _, e in done), rows=together.rows, energy_j=together.energy_j,
         coverage=together.covered_s / together.node_s if together.node_s else None,
-        running=together.running, without_joules=together.without_joules,
+        running=together.running, apart=together.apart, without_joules=together.without_joules,
         waiting_steps=together.waiting_steps, samples=sum(e.samples for _, e in done),
         new_samples=sum(e.new_samples for _, e in done), metered_j=together.metered_j,
         idle_j=together.idle_j, unattributed_j=together.unattributed_j,
+        unknown_jobs=together.unknown_jobs,
         rules=done[-1][1].rules, skipped=dict(skipped), mended=dict(mended),
         remarks=(*remarks, *_said(done, together, scope, cluster)),
         files=tuple({"file": found.source, **vars(entered)} for found, entered in done))
@@ -188,8 +201,18 @@ def _said(
         f"jobs told twice with another end or other joules: {twice}; the later end and more "
         "joules count" if twice else "",
         "the files name no cluster; --cluster NAME keeps several apart" if unnamed else "",
+        _unknown_said(together),
     ]
-    return [line for line in lines if line]
+    return [*(line for line in lines if line), *together.doubts]
+
+
+def _unknown_said(together: Entered) -> str:
+    """Joules of a job that is not known are nobody's only until its accounting comes."""
+    if not together.unknown_jobs:
+        return ""
+    nobodys_j = (together.idle_j or 0.0) + (together.unattributed_j or 0.0)
+    return (f"{format_energy(nobodys_j)} are of job {some_of(together.unknown_jobs)}, which the "
+            "ledger does not know: import its sacct, until then they count as idle")
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,6 +278,7 @@ def account_show(
             rows = tuple({**row, "steps": steps.get(row["id"], [])}
                          for row in life_rows(opened, asked))
         cut_even = evenness(crossing(opened, asked))
+        cut_even = "; ".join(filter(None, [cut_even, even_said([asked.start_s, asked.end_s])]))
     node_s = sum(total.node_s for total in whole)
     result = MeasuredAccount(
         by, rows, sum(total.energy_j for total in whole), sum(total.jobs for total in whole),

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wattline.account.measured.questions import Asked, facts_of, life_rows
+from wattline.account.measured.doubts import apart_said, suspects_said, told_twice
+from wattline.account.measured.questions import Asked, facts_of, life_rows, suspect_j_by
+from wattline.account.measured.records import Source
 from wattline.account.store import Store
 from wattline.advice.measured import open_ledger
 from wattline.model.errors import InputError, warn
@@ -75,8 +77,9 @@ def account_job(
             raise InputError(f"the ledger has no job {text}; `wattline account show` lists those "
                              "that it has")
         lives = tuple(_life(opened, row) for row in rows)
+        doubts = [*_apart(rows), *_suspects(opened, lives)]
     found = MeasuredJob(text, lives, sum(life["energy_j"] or 0.0 for life in lives),
-                        tuple(_remarks(lives)))
+                        (*_remarks(lives), *doubts))
     warn(found.remarks)
     return found
 
@@ -121,6 +124,24 @@ def power_over_time(rows: Iterable[Stretch]) -> list[Stretch]:
         watts[place[start_s] : place[end_s]] += power_w
         held[place[start_s] : place[end_s]] = True
     return [(edges[at], edges[at + 1], float(watts[at])) for at in np.flatnonzero(held)]
+
+
+def _apart(rows: Iterable[dict[str, Any]]) -> list[str]:
+    names = ("label", "source", "energy_j", "told_j", "coverage")
+    found = [twice for row in rows if (twice := told_twice(*(row[name] for name in names)))]
+    return [apart_said(found)] if found else []
+
+
+def _suspects(store: Store, lives: Iterable[dict[str, Any]]) -> list[str]:
+    """On readings of its nodes that look like faults, in the hours of the job."""
+    lines = []
+    for life in lives:
+        if life["source"] == Source.SERIES and life["power"]:
+            hours = Asked(clusters=(life["cluster"],), start_s=life["power"][0][0],
+                          end_s=life["power"][-1][1])
+            found = suspect_j_by(store, hours, [row["node"] for row in life["nodes"]])
+            lines += [suspects_said(found)] if found else []
+    return lines
 
 
 def _remarks(lives: tuple[dict[str, Any], ...]) -> list[str]:

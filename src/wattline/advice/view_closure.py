@@ -2,47 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from wattline.account.measured.entities import is_above
 from wattline.account.measured.questions import Metered
-from wattline.model.views.build import read_views
+from wattline.account.measured.seen_time import NEARLY
+from wattline.advice.meters import entity_of
 from wattline.model.views.view import View
 
 
 def view_closure(
-    file: str | Path, seen: Mapping[str, Metered], jobs_j: Mapping[str, float]
+    file: str | Path, views: Collection[View], seen: Mapping[str, Metered],
+    jobs_j: Mapping[str, float], shares: Mapping[str, float],
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """A row per metered entity of each view of a file; and what must be said of the others.
 
     Assigned is what jobs have on the nodes beneath, what these drew idle and what is nobody's; in
-    a view with shares (a half on each of two feeds) the node's share of it.
+    a view with shares (a half on each of two feeds) the node's share of it. A meter that saw only
+    some of the nodes' time (`shares`) has no residual.
     """
-    views = read_views(Path(file)).values()
     above = sorted(name for name in seen if is_above(name))
-    rows, placed = [], set()
+    rows, placed, silent = [], set(), set[str]()
     for view in views:
         for meter in above:
-            name = next((name for name in (meter, meter.partition(":")[2])
-                         if name in view.tree.index), None)
+            name = entity_of(view, meter)
             if name is not None:
                 placed.add(meter)
-                rows.append(_row(view, name, meter, seen, jobs_j))
+                silent.update(node for node in _nodes(view, name) if node not in seen)
+                rows.append(_row(view, name, meter, seen, jobs_j, shares.get(meter)))
     said = [f"{file}: no view has {', '.join(lost)}, by this name or by what follows its colon"
             for lost in [[meter for meter in above if meter not in placed]] if lost]
     if not above:
         said.append(f"{file}: no meter above nodes was imported for this period")
-    silent = sum(row["unmetered_nodes"] for row in rows)
     if silent:
-        said.append(f"nodes in these views without a meter of their own: {silent}; what they drew "
-                    "idle is in no line, only what their jobs have")
+        said.append(f"nodes in these views without a meter of their own: {len(silent)}; what they "
+                    "drew idle is in no line, only what their jobs have")
     return rows, said
 
 
 def _row(
-    view: View, name: str, meter: str, seen: Mapping[str, Metered], jobs_j: Mapping[str, float]
+    view: View, name: str, meter: str, seen: Mapping[str, Metered], jobs_j: Mapping[str, float],
+    share_seen: float | None,
 ) -> dict[str, Any]:
     nodes = _nodes(view, name)
     shares = _shares(view, nodes)
@@ -52,7 +54,9 @@ def _row(
     return {"view": view.name, "entity": meter, "nodes": len(nodes),
             "unmetered_nodes": sum(node not in seen for node in nodes), "metered_j": metered_j,
             "assigned_j": assigned_j, "difference_j": metered_j - assigned_j,
-            "residual": (metered_j - assigned_j) / metered_j if metered_j else None}
+            "coverage": share_seen,
+            "residual": (metered_j - assigned_j) / metered_j
+            if metered_j and (share_seen is None or share_seen >= NEARLY) else None}
 
 
 def _nodes(view: View, name: str) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from wattline.account.attribution import Node
 from wattline.account.measured.attributing import settle, settle_all
@@ -69,7 +69,8 @@ def test_a_job_is_cut_at_hours_and_the_node_closes(ledger) -> None:
     assert hours(ledger, "1") == [(900, 3600, 810_000), (3600, 6300, 810_000)]
     assert told(ledger)["1"] == (1_620_000, 1.0, "series")
     found = ledger.execute(select(rests.c.metered_j, rests.c.idle_j, rests.c.unattributed_j))
-    assert list(map(tuple, found)) == [(1_080_000, 270_000, 0), (1_080_000, 270_000, 0)]
+    quarter = (270_000, 0, 0)
+    assert list(map(tuple, found)) == [(270_000, 270_000, 0), *[quarter] * 6, (270_000, 270_000, 0)]
 
 
 def test_a_life_that_comes_after_its_series_gets_its_joules(ledger) -> None:
@@ -155,6 +156,82 @@ def test_gpus_that_nobody_names_are_shared_by_how_many_are_held_and_it_is_said(l
     assert [told(ledger)[label][0] for label in "123"] == [1_080_000, 360_000, 0]
     assert any("not told" in remark for remark in found.remarks)
     assert any("GPUs stand for it" in remark for remark in found.remarks)
+
+
+@pytest.mark.parametrize(("tres", "first_j", "idle_j", "unattributed_j"), [
+    # By number: its own GPU, and the other one is idle.
+    ("gpu:h200:1(IDX:0)", 400, 200, 0),
+    # By count alone: the mean of both, and the rest may be anybody's.
+    ("gres/gpu=1", 300, 0, 300), ("gres/gpu=2", 600, 0, 0), ("gres/gpu=4", 600, 0, 0),
+    ("cpu=8", 0, 600, 0),
+])
+def test_gpus_that_nobody_holds_are_not_the_jobs(
+    ledger, tres, first_j, idle_j, unattributed_j
+) -> None:
+    """1000 W: GPUs of 400 W and 200 W, and 400 W that two jobs share."""
+    touched = watts(ledger, range(0, 3600, 60), [1000] * 60)
+    touched |= watts(ledger, range(0, 3600, 60), [400] * 60, "n1/gpu0")
+    touched |= watts(ledger, range(0, 3600, 60), [200] * 60, "n1/gpu1")
+    touched |= life(ledger, "1", 0, 3600, alloc_tres=tres) | life(ledger, "2", 0, 3600)
+    found = settle(ledger, touched)
+    assert told(ledger)["1"][0] == pytest.approx(3600 * (first_j + 200))
+    assert told(ledger)["2"][0] == pytest.approx(3600 * 200)
+    rest = ledger.execute(select(rests.c.idle_j, rests.c.unattributed_j)).one()
+    assert tuple(rest) == pytest.approx((3600 * idle_j, 3600 * unattributed_j))
+    assert any("not told" in remark for remark in found.remarks) == ("gres" in tres)
+
+
+def test_a_gpu_that_a_job_names_is_no_part_of_what_others_hold(ledger) -> None:
+    touched = watts(ledger, range(0, 3600, 60), [400] * 60, "n1/gpu0")
+    touched |= watts(ledger, range(0, 3600, 60), [200] * 60, "n1/gpu1")
+    touched |= life(ledger, "1", 0, 3600, alloc_tres="gpu:h200:1(IDX:0)")
+    touched |= life(ledger, "2", 0, 3600, alloc_tres="gres/gpu=1")
+    settle(ledger, touched)
+    assert [told(ledger)[label][0] for label in "12"] == [3600 * 400, 3600 * 200]
+
+
+def test_an_hour_is_cut_in_quarters_where_its_power_is_uneven(ledger) -> None:
+    """1000 W in the first half of an hour and 200 W in the second; then 300 W."""
+    powers = [1000] * 30 + [200] * 30 + [300] * 60
+    settle(ledger, watts(ledger, range(0, 7200, 60), powers) | life(ledger, "1", 600, 7200))
+    assert hours(ledger, "1") == [
+        (600, 900, 300_000), (900, 1800, 900_000), (1800, 2700, 180_000), (2700, 3600, 180_000),
+        (3600, 7200, 1_080_000)]
+    found = ledger.execute(select(rests.c.start_s, rests.c.metered_j).order_by(rests.c.start_s))
+    assert [(start - T0, joules) for start, joules in found] == [
+        (0, 900_000), (900, 900_000), (1800, 180_000), (2700, 180_000), (3600, 1_080_000)]
+
+
+def test_a_reading_far_above_its_neighbours_counts_and_is_said(ledger) -> None:
+    powers = [400] * 30 + [65_535] + [400] * 29
+    found = settle(ledger, watts(ledger, range(0, 3600, 60), powers) | life(ledger, "1", 0, 3600))
+    assert told(ledger)["1"][0] == 59 * 60 * 400 + 60 * 65_535
+    assert ledger.scalar(select(func.sum(rests.c.suspect_j))) == 60 * 65_535
+    assert any("n1: 1 readings 10 times those" in remark for remark in found.remarks)
+    # A site that knows what its nodes draw says so.
+    settle_all(ledger, Rules(highest_w=2000))
+    assert told(ledger)["1"][0] == 60 * 60 * 400
+    assert ledger.scalar(select(func.sum(rests.c.suspect_j))) == 0
+
+
+def test_a_jump_of_a_counter_is_said_and_a_load_that_lasts_is_not(ledger) -> None:
+    joules = [400 * time + (3e6 if time > 1800 else 0) for time in range(0, 3601, 60)]
+    settle(ledger, watts(ledger, range(0, 3601, 60), joules, kind=Kind.JOULES))
+    assert ledger.scalar(select(func.sum(rests.c.suspect_j))) == 3e6 + 60 * 400
+    loaded = [100] * 20 + [5000] * 2 + [100] * 38
+    assert settle(ledger, watts(ledger, range(0, 3600, 60), loaded, "n2")).remarks == ()
+
+
+def test_a_counter_that_may_go_round_unseen_asks_for_the_highest_power(ledger) -> None:
+    """400 W for an hour, read each minute, with a range of 262144 J."""
+    joules = [(400 * time + 100_000) % 262_144 for time in range(0, 3601, 60)]
+    touched = watts(ledger, range(0, 3601, 60), joules, kind=Kind.JOULES)
+    found = settle(ledger, touched | life(ledger, "1", 0, 3600), Rules(range_j=262_144))
+    assert told(ledger)["1"][0] is None
+    assert any("--highest-w W says" in remark for remark in found.remarks)
+    found = settle_all(ledger, Rules(range_j=262_144, highest_w=2000))
+    assert told(ledger)["1"][:2] == (pytest.approx(400 * 3600), 1.0)
+    assert found.remarks == ()
 
 
 def test_a_meter_above_nodes_is_metered_and_nothing_of_it_idle(ledger) -> None:
@@ -272,3 +349,27 @@ def test_jobs_that_were_suspended_are_said(ledger) -> None:
     found = settle(ledger, touched | life(ledger, "1", 0, 3600, suspended_s=60.0))
     assert any("suspended" in remark for remark in found.remarks)
     assert told(ledger)["1"][0] == 1_080_000
+
+
+def test_a_pace_that_changes_within_a_day_loses_no_joules(ledger) -> None:
+    """Each 10 s until noon, each 20 minutes after it; the job runs from 13:00 to 19:00."""
+    times = [*range(0, 43_200, 10), *range(43_200, DAY_S, 1200)]
+    settle(ledger, watts(ledger, times, [400] * len(times)) | life(ledger, "1", 46_800, 68_400))
+    assert told(ledger)["1"] == (400 * 21_600, 1.0, "series")
+
+
+def test_a_pace_that_a_source_told_does_not_hold_for_a_slower_one_beside_it(ledger) -> None:
+    """Asked for each 10 s in the morning, and each 60 s after it."""
+    touched = watts(ledger, range(0, 3600, 10), [400] * 360, interval_s=10.0)
+    touched |= watts(ledger, range(3600, 7200, 60), [400] * 60, interval_s=60.0)
+    settle(ledger, touched | life(ledger, "1", 3600, 7200))
+    assert told(ledger)["1"] == (400 * 3600, 1.0, "series")
+
+
+def test_two_exports_of_one_meter_that_are_shifted_count_as_one(ledger) -> None:
+    touched = watts(ledger, range(0, 7200, 60), [400] * 120)
+    touched |= watts(ledger, np.arange(0, 7200, 60) + 0.4, [410] * 120)
+    settle(ledger, touched | life(ledger, "1", 0, 7200))
+    energy_j, coverage, _ = told(ledger)["1"]
+    assert coverage == 1.0
+    assert 400 * 7200 < energy_j < 410 * 7200

@@ -159,8 +159,87 @@ def test_views_show_what_was_assigned_beneath_each_meter(imported, tmp_path, cap
     assert half["assigned_j"] == 0.5 * 100 * 7200
     assert "no view has pdu:7" in err
     assert "without a meter of their own: 1" in err
-    assert "power  feed:A      3  1 kWh    350 Wh" in bill(
+    assert "power  feed:A      3  1 kWh    100.0%    350 Wh" in bill(
         tmp_path, capsys, "--views", tmp_path / "views.toml")[1]
+
+
+def test_a_node_without_a_meter_is_one_however_many_entities_have_it(imported, tmp_path, capsys):
+    imported("jobs", "n1", "feed")
+    (tmp_path / "views.toml").write_text(VIEWS.replace('"A", type', '"feed:A", type').replace(
+        '{name = "n[1-3]", type = "node", parent = "A"}',
+        '{name = "B", parent = "feed:A"}, {name = "n[1-3]", type = "node", parent = "B"}'))
+    imported("more", more=power(*steady("pdu:B", 300)))
+    _, _, err = bill(tmp_path, capsys, "--views", tmp_path / "views.toml")
+    assert "without a meter of their own: 2;" in err
+    words = ("--views", tmp_path / "views.toml", "--meter", "pdu:B,feed:A")
+    status, _, err = bill(tmp_path, capsys, *words)
+    assert status == 2
+    assert "pdu:B lies beneath feed:A in view 'power'" in err
+    assert "whether one lies beneath another is not known" in bill(
+        tmp_path, capsys, "--meter", "pdu:B,feed:A")[2]
+
+
+def test_a_feed_with_data_for_half_the_time_has_no_residual(imported, tmp_path, capsys):
+    """Two hours at 100 W; the feed was seen for the first of them."""
+    imported("n1", "half", half=power(*steady("feed:A", 100, last=60)))
+    found = json.loads(bill(tmp_path, capsys, "--meter", "feed:A", "--json")[1])
+    assert (found["metered_j"], found["residual"]) == (100 * 3600, None)
+    assert any("feed:A has data for 50.0% of the time" in line for line in found["remarks"])
+    (tmp_path / "views.toml").write_text(VIEWS)
+    _, out, err = bill(tmp_path, capsys, "--views", tmp_path / "views.toml", "--json")
+    row = json.loads(out)["views"][0]
+    assert (row["coverage"], row["residual"]) == (0.5, None)
+    assert "feed:A has data for 50.0%" in err
+    imported("rest", rest=power(*steady("feed:A", 100, first=60)))
+    found = json.loads(bill(tmp_path, capsys, "--meter", "feed:A", "--json")[1])
+    assert found["residual"] == 0
+
+
+def test_a_month_that_ends_at_half_past_is_cut_there(imported, tmp_path, capsys):
+    """In Kolkata October ends at 18:30 UTC: 1000 W before it, 200 W after it, a job over both."""
+    first = 1_793_469_600  # 2026-10-31T18:00 UTC
+    rows = [(first + 60 * at, "n1", 1000 if at < 30 else 200) for at in range(60)]
+    job = "\n".join([HEAD, line("9", nodes="n1", Start=first, End=first + 3600), ""])
+    imported("job", "power", job=job, power=power(*rows))
+
+    def told_j(period):
+        words = ("account", "bill", "--store", tmp_path / "s.db", "--period", period, "--zone",
+                 "Asia/Kolkata", "--json")
+        found = json.loads(call(*words, capsys=capsys)[1])
+        assert any("taken as even within an hour" in line for line in found["remarks"])
+        return found["jobs_j"], found["metered_j"]
+
+    assert told_j("2026-10") == (1_800_000, 1_800_000)
+    assert told_j("2026-11") == (360_000, 360_000)
+
+
+def test_prices_per_quarter_are_those_of_the_power_in_it(imported, tmp_path, capsys):
+    """4 kW in the first quarter of the hour, at 1 EUR; nothing in the others, at 0 EUR."""
+    imported("jobs", "quarter", quarter=power(*steady("n1", 4000, last=15),
+                                              *steady("n1", 0, first=15, last=60)))
+    days = [f"2026-10-{day:02}T{hour:02}:{15 * at:02}:00Z,{1.0 if at == 0 else 0.0}"
+            for day in range(1, 32) for hour in range(24) for at in range(4)]
+    (tmp_path / "prices.csv").write_text("\n".join(["Datetime (UTC),Price (EUR/kWh)", *days, ""]))
+    found = json.loads(bill(tmp_path, capsys, "--price", tmp_path / "prices.csv", "--json")[1])
+    assert found["money"] == pytest.approx(1.0, abs=1e-5)
+
+
+def test_meters_that_slurm_contradicts_are_said_in_import_bill_and_job(imported, tmp_path, capsys):
+    """A counter's reading of 65535 W among 100 W; Slurm told 360 kJ."""
+    told = "\n".join([HEAD, line("1", nodes="n1", tres="energy=360000"), ""])
+    odd = power(*steady("n1", 100), (T0 + 60 * 30, "n1", 65_535))
+    found = imported("told", "odd", told=told, odd=odd)
+    assert found["apart"] == 1
+    table = ok("account", "import", tmp_path / "odd", "--store", tmp_path / "s.db", "--cluster",
+               "c", capsys=capsys)
+    assert "jobs far from Slurm's own joules" in table
+    said = (" ".join(found["remarks"]), bill(tmp_path, capsys)[2],
+            call("account", "job", "1", "--store", tmp_path / "s.db", capsys=capsys)[2])
+    for each in said:
+        assert "differ by more than 20%: 1; most job 1, measured 1.191 kWh, told 100 Wh" in each
+        assert "10 times those before and after them, with 1.092 kWh" in each
+    agreeing = told.replace("360000", "4286100")
+    assert imported("told", "odd", told=agreeing, odd=odd, store="t.db")["apart"] == 0
 
 
 def test_a_series_without_a_node_is_refused_with_its_file(imported, tmp_path, capsys):

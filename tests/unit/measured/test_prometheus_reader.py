@@ -37,7 +37,7 @@ def url() -> Iterator[str]:
 
 
 def test_a_range_becomes_a_series_per_node_with_its_gap(url) -> None:
-    found = read_prometheus(RangeQuery(url, "node_watts", T0, T0 + 30 * 359, cluster="c"))
+    found = read_prometheus(RangeQuery(url, "node_watts", T0, T0 + 30 * 360, cluster="c"))
     first, second = found.series
     assert (first.cluster, first.entity, first.kind) == ("c", "n1", Kind.WATTS)
     assert first.time_s.tolist() == [T0 + 30 * step for step in range(360)]
@@ -48,9 +48,9 @@ def test_a_range_becomes_a_series_per_node_with_its_gap(url) -> None:
 
 
 def test_a_long_range_is_asked_for_in_parts(url, monkeypatch) -> None:
-    whole = read_prometheus(RangeQuery(url, "node_watts", T0, T0 + 30 * 359))
+    whole = read_prometheus(RangeQuery(url, "node_watts", T0, T0 + 30 * 360))
     monkeypatch.setattr(reader, "MOST_POINTS", 7)
-    parts = read_prometheus(RangeQuery(url, "node_watts", T0, T0 + 30 * 359))
+    parts = read_prometheus(RangeQuery(url, "node_watts", T0, T0 + 30 * 360))
     for one, other in zip(whole.series, parts.series, strict=True):
         assert one.time_s.tolist() == other.time_s.tolist()
         assert one.value.tolist() == other.value.tolist()
@@ -95,12 +95,31 @@ def test_account_import_asks_a_server_and_ranges_that_overlap_count_once(
         return json.loads(out)
 
     first = asked("-S", "2026-10-01T00:00", "-E", "2026-10-01T00:30")
-    assert (first["samples"], first["metered_j"]) == (62, (300 + 150) * 31 * 60)
+    # The sample at the end is of the time after it.
+    assert (first["samples"], first["metered_j"]) == (60, (300 + 150) * 30 * 60)
     assert any("repeats the last sample" in remark for remark in first["remarks"])
     # Begins between two samples of the first, and has the same instants all the same.
-    second = asked("-S", "2026-10-01T00:10:20", "-E", "2026-10-01T00:30:30")
-    assert (second["samples"], second["new_samples"]) == (40, 0)
+    second = asked("-S", "2026-10-01T00:10:20", "-E", "2026-10-01T00:30:00")
+    assert (second["samples"], second["new_samples"]) == (38, 0)
     assert second["mended"] == {}
+
+
+def test_a_selector_gives_the_samples_as_they_are_with_every_gap(
+    url, tmp_path, capsys, monkeypatch
+) -> None:
+    """n2 is silent for an hour; the look-back of the server would hide five minutes of it."""
+    monkeypatch.setattr(reader, "OWN_S", 1000.0)  # in several questions
+    status, out, err = call(
+        "account", "import", url, "--query", 'node_watts{instance="n2:9100"}', "--store",
+        tmp_path / "s.db", "--cluster", "c", "--zone", "UTC", "-S", "2026-10-01T00:00", "-E",
+        "2026-10-01T02:30", "--fill", "none", "--json", capsys=capsys)
+    assert status == 0, err
+    found = json.loads(out)
+    assert (found["samples"], found["metered_j"]) == (180, 150 * 180 * 30)
+    assert not any("repeats" in remark for remark in found["remarks"])
+    whole = read_prometheus(RangeQuery(url, "node_watts", T0, T0 + 30 * 360, own_samples=True))
+    assert [each.time_s.size for each in whole.series] == [360, 240]
+    assert whole.series[0].time_s.tolist() == [T0 + 30 * step for step in range(360)]
 
 
 @pytest.mark.parametrize(("words", "said"), [

@@ -4,7 +4,7 @@ import json
 from itertools import permutations
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 from tests.support.measured import rows_of
 from tests.unit.cli.test_energy_commands import call, ok, refused
 from tests.unit.measured.test_from_sacct import HEAD, line
@@ -122,6 +122,20 @@ def test_a_store_of_version_2_gains_rules_and_keeps_its_joules(imported, tmp_pat
         with store.session() as session:
             assert session.scalar(select(schema.version.c.version)) == schema.LATEST
     assert owed(tmp_path, capsys) == before
+
+
+def test_a_store_of_version_3_is_divided_anew_by_its_rules(imported, tmp_path, capsys):
+    """Its rests had no suspect joules, and its hours no quarters."""
+    imported("jobs", "power", "--fill", "none")
+    with Store(tmp_path / "s.db") as store:
+        wanted = rows_of(store)
+        with store.session() as session:
+            session.execute(text("ALTER TABLE measured_rest DROP COLUMN suspect_j"))
+            session.execute(text("UPDATE measured_fact SET energy_j = 1"))
+            session.execute(schema.version.update().values(version=3))
+        assert schema.migrate(store) == 3
+        assert rows_of(store) == wanted
+    assert owed(tmp_path, capsys)["phys"] > 1
 
 
 def test_memory_of_a_job_is_read_in_every_unit():

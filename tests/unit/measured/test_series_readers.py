@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from sqlalchemy import select
 from tests.shared_data import shared
+from tests.unit.cli.test_energy_commands import call, ok, refused
 
 from wattline.account.measured.attributing import settle
 from wattline.account.measured.entities import is_above
@@ -19,8 +21,11 @@ from wattline.account.measured.records import Kind
 from wattline.account.measured.series_store import enter_series
 from wattline.account.measured.tables import lives, rests
 from wattline.account.measured.touched import Touched
+from wattline.account.profile import write_profile
+from wattline.account.records import JobRecord, StepRecord
 from wattline.account.store import Store
 from wattline.model.errors import InputError
+from wattline.model.signal import Signal
 
 LONG = """time,node,watts
 2026-10-01T00:00:00Z,n1,300
@@ -201,3 +206,60 @@ def test_a_profile_that_was_written_comes_back_as_the_joules_of_its_job(tmp_path
         energy, coverage = connection.execute(select(lives.c.energy_j, lives.c.coverage)).one()
     assert energy == pytest.approx(joules, abs=2 * 2 * 15)
     assert coverage == 1.0
+
+
+def test_columns_are_what_the_user_says_they_are(tmp_path) -> None:
+    """As the recorded series of an H200 has them: no node, times from 0, thousandths."""
+    text = "t_s,phase,power_mw,energy_mj\n0.0,idle,88040,2281428\n0.5,idle,78938,2296943\n"
+    columns = {"time": "t_s", "milliwatts": "power_mw", "millijoules": "energy_mj"}
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    given = SeriesOptions(entity="g1/gpu0", columns=columns, from_s=1790812800.0)
+    watts, joules = sorted(read_series(path, given).series, key=lambda each: each.kind == "joules")
+    assert {each.entity for each in (watts, joules)} == {"g1/gpu0"}
+    assert watts.time_s.tolist() == [1790812800.0, 1790812800.5]
+    assert watts.value.tolist() == [88.04, 78.938]
+    assert joules.value == pytest.approx([2281.428, 2296.943])
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("--columns", "time=t_s,watts=p"), "its times count from 0; --at TIME"),
+    (("--columns", "time=t_s,watts=power"), "no column 'power'; there are t_s, p"),
+    (("--columns", "time=t_s,volts=p"), "'volts' is unknown; there are time, node"),
+    (("--columns", "time=t_s,p"), "'p' is of no column"),
+    (("--columns", "time=t_s,watts=p,joules=p"), "one column cannot be two things"),
+])
+def test_a_wrong_map_of_columns_is_refused_in_one_line(tmp_path, capsys, words, said) -> None:
+    (tmp_path / "a.csv").write_text("t_s,p\n0,5\n1,6\n")
+    assert said in refused("account", "import", tmp_path / "a.csv", "--node", "n1", *words,
+                           "--store", tmp_path / "s.db", capsys=capsys)
+
+
+def test_the_recorded_series_of_a_gpu_is_imported_as_it_is(tmp_path, capsys) -> None:
+    found = json.loads(ok(
+        "account", "import", shared("fixtures/nvml_h200.csv"), "--columns",
+        "time=t_s,milliwatts=power_mw,millijoules=energy_mj", "--node", "g1/gpu0", "--at",
+        "2026-10-10T10:00", "--zone", "UTC", "--store", tmp_path / "s.db", "--json",
+        capsys=capsys))
+    assert found["samples"] == 4190
+    with shared("fixtures/nvml_h200.csv").open() as file:
+        counted = [float(row["energy_mj"]) / 1e3 for row in csv.DictReader(file)]
+    assert found["metered_j"] == pytest.approx(counted[-1] - counted[0], rel=0.01)
+
+
+def test_a_profile_of_a_job_that_nobody_told_of_is_said_to_be_its(tmp_path, capsys) -> None:
+    step = StepRecord(0, 0.0, 600.0, 180_000.0, Signal.constant(300.0))
+    record = JobRecord(2, "ann", "phys", "p", "", "", 1, 8, 0.0, 0.0, 600.0, 600.0, "COMPLETED",
+                       180_000.0, steps=(step,))
+    path = write_profile(record, tmp_path, epoch_s=1790812800.0, nodes=["n1"])
+    words = ("account", "import", path, "--store", tmp_path / "s.db", "--cluster", "c", "--zone",
+             "UTC")
+    _, out, err = call(*words, capsys=capsys)
+    assert "of it of nobody, or of unknown job 2  50 Wh" in out
+    assert "50 Wh are of job 2, which the ledger does not know: import its sacct" in err
+    (tmp_path / "jobs").write_text(
+        "JobID|State|Start|End|NNodes|NodeList\n"
+        "2|COMPLETED|2026-10-01T00:00:00|2026-10-01T00:10:00|1|n1\n")
+    _, out, err = call(*words, tmp_path / "jobs", capsys=capsys)
+    assert "energy                      50 Wh" in out
+    assert "does not know" not in err

@@ -1,4 +1,4 @@
-"""From series to facts: what nodes drew, hour by hour, and whose it was.
+"""From series to facts: what nodes drew, by hours or quarters of them, and whose it was.
 
 What is touched is computed anew, node by node and day by day, so that the ledger comes out the
 same whichever came first, the jobs or their power, and memory holds one node at a time.
@@ -19,6 +19,8 @@ from wattline.account.measured.counting import count_sources
 from wattline.account.measured.entities import gpu_of, is_above, node_of
 from wattline.account.measured.holdings import Holding, Holdings, holdings
 from wattline.account.measured.node_power import AROUND, Days, NodePower, node_power
+from wattline.account.measured.notes import Notes
+from wattline.account.measured.quarters import QUARTER_S, fact_rows, rest_rows
 from wattline.account.measured.records import Source
 from wattline.account.measured.rules import HIGHEST_ABOVE_W, Rules
 from wattline.account.measured.series_store import DAY_S, read_days
@@ -26,9 +28,9 @@ from wattline.account.measured.tables import facts, lives, rests
 from wattline.account.measured.tables import series as series_table
 from wattline.account.measured.touched import Touched
 from wattline.account.measured.windows import touched_days
+from wattline.model.signal import FloatArray
 from wattline.physics.metering.stretches import added
 
-HOUR_S = 3600
 ROWS_AT_ONCE = 20_000
 DAYS_READ = 31
 DAYS_AT_ONCE = 8
@@ -36,7 +38,7 @@ DAYS_AT_ONCE = 8
 FACT = ("step", "node", "source", "counts", "life_id", "start_s", "end_s", "energy_j",
         "covered_s", "filled_j", "idle_j")
 REST = ("cluster", "entity", "start_s", "end_s", "metered_j", "covered_s", "filled_j", "idle_j",
-        "unattributed_j")
+        "unattributed_j", "suspect_j")
 
 
 @dataclass(frozen=True)
@@ -57,15 +59,16 @@ def settle(connection: Connection, touched: Touched, rules: Rules | None = None)
         every = [day for days in nodes.values() for day in days]
         window = min(every) * DAY_S, (max(every) + 1) * DAY_S
         held = holdings(connection, cluster, *window, set(nodes))
-        work.unreadable += held.unreadable
-        work.suspended += held.suspended
+        work.notes.unreadable += held.unreadable
+        work.notes.suspended += held.suspended
         parts = _parts_of(connection, cluster, set(nodes))
         for node in sorted(nodes):
             for first, last in _runs(nodes[node]):
                 work.node(cluster, node, parts.get(node, []), held, first, last)
     work.flush()
     count_sources(connection, work.lives)
-    return Settled(frozenset(work.lives), work.nodes, work.facts, work.rests, work.remarks())
+    return Settled(frozenset(work.lives), work.nodes, work.facts, work.rests,
+                   work.notes.remarks(work.rules))
 
 
 def settle_all(connection: Connection, rules: Rules | None = None) -> Settled:
@@ -88,14 +91,7 @@ class _Work:
     nodes: int = 0
     facts: int = 0
     rests: int = 0
-    unreadable: int = 0
-    suspended: int = 0
-    blind_gpus: set[int] = field(default_factory=set)
-    several: dict[str, set[str]] = field(default_factory=dict)
-    impossible: dict[str, int] = field(default_factory=dict)
-    by_gpus: set[str] = field(default_factory=set)
-    undivided: set[str] = field(default_factory=set)
-    without_memory: set[int] = field(default_factory=set)
+    notes: Notes = field(default_factory=Notes)
     fact_rows: list[tuple[Any, ...]] = field(default_factory=list)
     rest_rows: list[tuple[Any, ...]] = field(default_factory=list)
 
@@ -109,7 +105,7 @@ class _Work:
         own = read_days(self.connection, cluster, node, first - AROUND, last + AROUND)
         gpus = {gpu: read_days(self.connection, cluster, part, first - AROUND, last + AROUND)
                 for part in parts if (gpu := gpu_of(part)) is not None}
-        self.undivided.update(part for part in parts if gpu_of(part) is None)
+        self.notes.undivided.update(part for part in parts if gpu_of(part) is None)
         holding = held.of(node)
         for begin in range(first, last + 1, DAYS_AT_ONCE):
             end = min(begin + DAYS_AT_ONCE - 1, last)
@@ -121,46 +117,61 @@ class _Work:
     ) -> None:
         begin_s, end_s = first * DAY_S, (last + 1) * DAY_S
         there = holding.between(begin_s, end_s)
-        edges = np.arange(begin_s, end_s + 1, HOUR_S, dtype=np.float64)
-        meters = {gpu: found.power for gpu, days in gpus.items()
-                  if (found := self._power(node, days, first, last))}
+        edges = np.arange(begin_s, end_s + 1, QUARTER_S, dtype=np.float64)
+        parts = {gpu: power for gpu, days in gpus.items()
+                 if (power := self._power(node, days, first, last))}
+        meters = {gpu: power.power for gpu, power in parts.items()}
         found = self._power(node, own, first, last)
         if found is None and not meters:
             return
         if found is None:
-            self.by_gpus.add(node)
+            self.notes.by_gpus.add(node)
         if meters:
-            self.blind_gpus.update(int(life) for life, index, count in zip(
+            self.notes.blind_gpus.update(int(life) for life, index, count in zip(
                 there.life, there.gpu_index, there.gpu_count, strict=True) if count and not index)
         if self.rules.idle_by is IdleRule.MEMORY:
-            self.without_memory.update(there.life[there.held.memory <= 0].tolist())
+            self.notes.without_memory.update(there.life[there.held.memory <= 0].tolist())
         shares = attribute_between(
             found.power if found else added(list(meters.values())), there.held,
             self.rules.of(node), edges, rule=self.rules.idle_by, gpus=there.gpus(meters))
-        self._keep(cluster, node, there, shares, edges)
+        suspect_j = self._suspects(node, [*parts.values(), *([found] if found else [])], edges)
+        self._keep(cluster, node, there, shares, edges, suspect_j)
+
+    def _suspects(self, node: str, found: list[NodePower], edges: FloatArray) -> FloatArray:
+        """Joules of readings that look like faults, and a note of them."""
+        whole_j = np.zeros(edges.size - 1)
+        for power in found:
+            self.notes.suspects += power.suspects
+            for odd in power.suspect:
+                whole_j += odd.along(edges).energy_j
+        if whole_j.any():
+            self.notes.suspect_j[node] = self.notes.suspect_j.get(node, 0.0) + float(whole_j.sum())
+        return whole_j
 
     def _power(self, node: str, days: Days, first: int, last: int) -> NodePower | None:
         """The power of a node or of one of its GPUs, and a note of what must be said of it."""
         limit_w = HIGHEST_ABOVE_W if is_above(node) else self.rules.highest_w
         found = node_power(days, first, last, self.rules, limit_w) if days else None
         if found is not None and found.several:
-            self.several.setdefault(node, set()).update(found.meters)
+            self.notes.several.setdefault(node, set()).update(found.meters)
         if found is not None and found.impossible:
-            self.impossible[node] = self.impossible.get(node, 0) + found.impossible
+            self.notes.impossible[node] = self.notes.impossible.get(node, 0) + found.impossible
+        if found is not None and found.unsure:
+            self.notes.unsure.add(node)
         return found
 
     def _keep(
-        self, cluster: str, node: str, there: Holding, found: CutShares, edges: np.ndarray
+        self, cluster: str, node: str, there: Holding, found: CutShares, edges: FloatArray,
+        suspect_j: FloatArray,
     ) -> None:
         rest = found.rest
-        known = np.flatnonzero((rest.covered_s > 0) | (rest.filled_j > 0))
         none = is_above(node)  # beneath it lie nodes, and theirs is what is idle
         zero = np.zeros(edges.size - 1)
-        columns = (edges[:-1], edges[1:], rest.metered_j, rest.covered_s, rest.filled_j,
-                   zero if none else rest.idle_j, zero if none else rest.unattributed_j)
+        columns = rest_rows(edges, rest.metered_j, rest.covered_s, (
+            rest.filled_j, zero if none else rest.idle_j, zero if none else rest.unattributed_j,
+            suspect_j))
         self.rest_rows.extend(
-            (cluster, node, *row)
-            for row in zip(*(each[known].tolist() for each in columns), strict=True))
+            (cluster, node, *row) for row in zip(*(each.tolist() for each in columns), strict=True))
         self.fact_rows.extend(_fact_rows(node, there, found, edges))
         self.lives.update(there.life[found.stay].tolist())
 
@@ -188,47 +199,13 @@ class _Work:
             insert_rows(self.connection, rests, REST, self.rest_rows)
             self.rest_rows = []
 
-    def remarks(self) -> tuple[str, ...]:
-        said = []
-        if self.several:
-            said.append(f"{_some(self.several)}: of several meters one counts, with a counter "
-                        "before one that samples, then by name: "
-                        + ", ".join(f"'{each}'" for each in sorted(set().union(
-                            *self.several.values()))))
-        if self.by_gpus:
-            said.append(f"{_some(self.by_gpus)}: without a meter of the node, its GPUs stand for "
-                        "it while they have one")
-        if self.impossible:
-            said.append(f"{_some(self.impossible)}: {sum(self.impossible.values())} readings that "
-                        "no hardware could draw, or around a reset, are gaps")
-        if self.blind_gpus:
-            said.append(f"which GPUs {len(self.blind_gpus)} jobs held is not told; GPUs are shared "
-                        "among the jobs on the node that hold some, by how many they hold")
-        if self.without_memory:
-            said.append(f"{len(self.without_memory)} jobs do not say which memory they hold "
-                        "(`AllocTRES`), and have no part of the idle power of nodes that they "
-                        "share with others who do")
-        if self.undivided:
-            said.append(f"{_some(self.undivided)}: kept and not divided; parts of nodes that are "
-                        "no GPUs (written like n01/gpu0) are in what the node draws")
-        if self.suspended:
-            said.append(f"{self.suspended} jobs were suspended for a time; when is not told, and "
-                        "they count as holding their nodes throughout")
-        if self.unreadable:
-            said.append(f"{self.unreadable} jobs have lists of nodes that cannot be read, and "
-                        "nothing is divided among them")
-        return tuple(said)
-
 
 def _fact_rows(
-    node: str, there: Holding, found: CutShares, edges: np.ndarray
+    node: str, there: Holding, found: CutShares, edges: FloatArray
 ) -> Iterator[tuple[Any, ...]]:
-    known = np.flatnonzero((found.covered_s > 0) | (found.filled_j > 0))
-    stay, hour = found.stay[known], found.interval[known]
-    columns = (
-        there.life[stay], np.maximum(there.held.start_s[stay], edges[hour]),
-        np.minimum(there.held.end_s[stay], edges[hour + 1]), found.energy_j[known],
-        found.covered_s[known], found.filled_j[known], found.idle_j[known])
+    rows = fact_rows(found, there.held, edges)
+    columns = (there.life[rows.stay], rows.start_s, rows.end_s, rows.energy_j, rows.covered_s,
+               rows.filled_j, rows.idle_j)
     source = str(Source.SERIES)
     for row in zip(*(each.tolist() for each in columns), strict=True):
         yield ("", node, source, True, *row)
@@ -257,8 +234,3 @@ def _runs(days: Iterable[int]) -> Iterator[tuple[int, int]]:
         first = last = day
     if first is not None and last is not None:
         yield first, last
-
-
-def _some(names: Iterable[str]) -> str:
-    found = sorted(names)
-    return ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")

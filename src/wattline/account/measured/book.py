@@ -53,6 +53,11 @@ class Entered:
     disagreeing: int = 0
     """Lives told twice with another end or other joules: the later end and more joules count."""
     running: int = 0
+    apart: int = 0
+    """Lives whose meters and Slurm's own figure differ by more than a fifth."""
+    doubts: tuple[str, ...] = ()
+    unknown_jobs: tuple[str, ...] = ()
+    """Jobs of profiles that nobody has told of."""
     metered_j: float | None = None
     """What the nodes' meters saw in the hours that the file tells of; None without any."""
     idle_j: float | None = None

@@ -46,16 +46,13 @@ class Holding:
                        tuple(self.gpu_index[at] for at in chosen))
 
     def gpus(self, meters: dict[int, Stretches]) -> Gpus:
-        """Who held each GPU: whoever says so, else all jobs with GPUs whose numbers nobody told."""
-        blind = [at for at, index in enumerate(self.gpu_index)
-                 if not index and self.gpu_count[at] > 0]
+        """Who held each GPU, where that is told; else how many each job held."""
         holders = {
-            gpu: np.array([at for at, index in enumerate(self.gpu_index) if gpu in index] + blind,
+            gpu: np.array([at for at, index in enumerate(self.gpu_index) if gpu in index],
                           dtype=np.int64)
             for gpu in meters}
-        # Of a job that names its GPUs one stands for one; others share by how many they hold.
-        weight = np.where([bool(index) for index in self.gpu_index], 1.0, self.gpu_count)
-        return Gpus(meters, holders, weight)
+        named = np.array([bool(index) for index in self.gpu_index], dtype=np.bool_)
+        return Gpus(meters, holders, np.where(named, 0.0, self.gpu_count))
 
 
 @dataclass

@@ -10,7 +10,11 @@ from wattline.account.measured.from_sacct import read_sacct
 from wattline.account.measured.from_scontrol import read_scontrol
 from wattline.account.measured.periods import between
 from wattline.account.measured.readers.options import SeriesOptions, ServerOptions
-from wattline.account.measured.readers.prometheus import RangeQuery, read_prometheus
+from wattline.account.measured.readers.prometheus import (
+    RangeQuery,
+    is_selector,
+    read_prometheus,
+)
 from wattline.account.measured.readers.reading import read_series
 from wattline.account.measured.records import Found, Kind
 from wattline.account.measured.zones import zone_of
@@ -22,7 +26,7 @@ from wattline.site.sacct_text import SEPARATOR
 
 def read_source(
     path: str | Path, *, cluster: str = "", zone: str = "", columns: Sequence[str] = (),
-    at: str = "", server: ServerOptions | None = None,
+    at: str = "", node: str = "", server: ServerOptions | None = None,
 ) -> Found:
     """Read a file of any kind that the ledger takes, or ask a server."""
     if is_server(path):
@@ -31,12 +35,35 @@ def read_source(
     head = data[:65536].lstrip(b"\xef\xbb\xbf \t\r\n")
     if not head:
         raise InputError(f"{path}: the file is empty")
+    mapped = column_map(columns)
+    if mapped:
+        return _series(path, cluster, zone, at, node, mapped)
     if head.startswith(b"NodeName=") or (head.startswith(b"{") and _is_of_nodes(data)):
         return read_scontrol(data, str(path), cluster=cluster, zone=zone, at=at)
     if (head.startswith(b"{") and b'"jobs"' in data) or columns or (
             SEPARATOR.encode() in head.partition(b"\n")[0]):
         return read_sacct(data, str(path), cluster=cluster, zone=zone, columns=columns)
-    return read_series(path, SeriesOptions(cluster=cluster, zone=zone))
+    return _series(path, cluster, zone, at, node, {})
+
+
+def _series(
+    path: str | Path, cluster: str, zone: str, at: str, node: str, mapped: dict[str, str]
+) -> Found:
+    from_s = between(at, "", zone_of(zone)).start_s if at else None
+    return read_series(path, SeriesOptions(cluster=cluster, zone=zone, entity=node, columns=mapped,
+                                           from_s=from_s))
+
+
+def column_map(columns: Sequence[str]) -> dict[str, str]:
+    """`{"time": "t_s"}` of `time=t_s`; empty where columns are only named."""
+    pairs = [each.partition("=") for each in columns]
+    if not any(equals for _, equals, _ in pairs):
+        return {}
+    wrong = next((what for what, equals, name in pairs if not (what.strip() and equals and name)),
+                 None)
+    if wrong is not None:
+        raise InputError(f"--columns: '{wrong}' is of no column; write all like time=t_s,watts=p")
+    return {what.strip().lower(): name.strip() for what, _, name in pairs}
 
 
 def is_server(source: str | Path) -> bool:
@@ -54,10 +81,12 @@ def range_query(url: str, options: ServerOptions, cluster: str, zone: str) -> Ra
     step_s = parse_duration(options.step) if options.step else RangeQuery.step_s
     if not step_s > 0:
         raise InputError(f"--step: '{options.step}' is no time above 0; write it like 30s")
+    own = not options.step and is_selector(options.query)
+    start_s = period.start_s if own else step_s * math.ceil(period.start_s / step_s)
     return RangeQuery(
-        url, options.query, step_s * math.ceil(period.start_s / step_s), period.end_s, step_s,
+        url, options.query, start_s, period.end_s, step_s,
         options.label or RangeQuery.label, options.gpu_label,
-        Kind.JOULES if options.counter else Kind.WATTS, cluster)
+        Kind.JOULES if options.counter else Kind.WATTS, cluster, own_samples=own)
 
 
 def _is_of_nodes(data: bytes) -> bool:

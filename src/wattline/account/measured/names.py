@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 
 LONGEST = 255
 LONGEST_LIST = 1_000_000
@@ -11,6 +12,12 @@ CONTROL = "names with control characters, which are blanks now"
 SHORTENED = f"names longer than {LONGEST} characters, shortened"
 # Ends of lines, NUL, escapes, and marks that turn the direction of writing.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
+
+
+def some_of(names: Iterable[str]) -> str:
+    """Three of them in order, and how many more there are."""
+    found = sorted(names)
+    return ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")
 
 
 def clean(text: str, mended: Counter[str]) -> str:

@@ -6,7 +6,7 @@ A row that crosses the end of the period is cut in proportion to its time.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -30,7 +30,9 @@ from sqlalchemy import (
     true,
 )
 
+from wattline.account.measured.doubts import Twice, told_twice
 from wattline.account.measured.entities import is_above
+from wattline.account.measured.quarters import HOUR_S
 from wattline.account.measured.records import Source
 from wattline.account.measured.summing import sums_across, sums_inside
 from wattline.account.measured.tables import facts, lives, rests
@@ -40,7 +42,6 @@ from wattline.site.slurm_energy import hosts_of
 
 BY = ("user", "account", "partition", "application", "class", "node")
 Number = ColumnElement[Any]
-HOUR_S = 3600
 SEEN = ("metered_j", "idle_j", "unattributed_j", "filled_j")
 _FAR_S = 1e15
 """Before and after all times."""
@@ -96,7 +97,7 @@ def totals(store: Store, by: str, asked: Asked) -> list[Total]:
         name, lives.c.cluster, func.count(distinct(lives.c.label)), func.count(),
         func.sum(whole), func.sum(case((lives.c.energy_j.is_(None), 1), else_=0)),
         *sums_inside(first, last),
-    ).where(_within(lives.c.start_s, UNTIL_S, asked), _chosen(asked)).group_by(
+    ).where(within(lives.c.start_s, UNTIL_S, asked), _chosen(asked)).group_by(
         name, lives.c.cluster)
     found: dict[str, Total] = {}
     with store.session() as session:
@@ -137,13 +138,13 @@ def spread(
     name = lives.c["node_class" if by == "class" else by]
     with store.session() as session:
         connection = session.connection()
-        hour = _hour(connection, facts.c.start_s)
-        within = and_(facts.c.end_s <= HOUR_S * (hour + 1), *_inside(facts, asked))
-        rows = _stretches(connection, asked, not_(within) if even_in_hours else true(),
+        hour = hour_of(connection, facts.c.start_s)
+        one_hour = and_(facts.c.end_s <= HOUR_S * (hour + 1), *_inside(facts, asked))
+        rows = _stretches(connection, asked, not_(one_hour) if even_in_hours else true(),
                           name, facts.c.start_s, facts.c.end_s)
         if even_in_hours:
             rows += [(key, HOUR_S * float(at), HOUR_S * (float(at) + 1), energy_j)
-                     for key, at, energy_j in _stretches(connection, asked, within, name, hour)]
+                     for key, at, energy_j in _stretches(connection, asked, one_hour, name, hour)]
     return sorted((str(key), *cut(float(first), float(last), float(energy_j), asked))
                   for key, first, last, energy_j in rows)
 
@@ -154,12 +155,12 @@ def _stretches(
     """Joules by these keys of the facts that a condition chooses."""
     query = select(*keys, func.sum(facts.c.energy_j)).join(
         lives, facts.c.life_id == lives.c.id).where(
-        _counting(asked), _within(facts.c.start_s, facts.c.end_s, asked), condition).group_by(
+        _counting(asked), within(facts.c.start_s, facts.c.end_s, asked), condition).group_by(
         *keys)
     return list(connection.execute(query))
 
 
-def _hour(connection: Connection, time_s: Number) -> Number:
+def hour_of(connection: Connection, time_s: Number) -> Number:
     """Whole hours of Unix time; not every SQLite has floor, and elsewhere a cast rounds."""
     hours = time_s / literal_column(str(HOUR_S))
     return cast(hours, Integer) if connection.dialect.name == "sqlite" else func.floor(hours)
@@ -209,7 +210,7 @@ def metered_by(store: Store, asked: Asked) -> dict[str, Metered]:
         # Most rows lie in the period as a whole, and need no share.
         whole = session.execute(_seen(asked, literal_column("1.0"), inside)).all()
         across = session.execute(_seen(asked, _part(rests.c.start_s, rests.c.end_s, asked), and_(
-            _within(rests.c.start_s, rests.c.end_s, asked), not_(inside)))).all()
+            within(rests.c.start_s, rests.c.end_s, asked), not_(inside)))).all()
     found: dict[str, list[float]] = {}
     for _, name, *figures in (*whole, *across):
         before = found.get(str(name), [0.0] * len(SEEN))
@@ -237,7 +238,7 @@ def _seen(asked: Asked, part: Number, condition: ColumnElement[bool]) -> Select[
 
 def life_rows(store: Store, asked: Asked) -> list[dict[str, Any]]:
     """The lives that were there at some time of the period, in order."""
-    query = select(lives).where(_within(lives.c.start_s, UNTIL_S, asked), _chosen(asked)).order_by(
+    query = select(lives).where(within(lives.c.start_s, UNTIL_S, asked), _chosen(asked)).order_by(
         lives.c.cluster, lives.c.start_s, lives.c.label)
     with store.session() as session:
         return [dict(row) for row in session.execute(query).mappings()]
@@ -254,6 +255,30 @@ def step_rows(store: Store, asked: Asked) -> dict[int, list[dict[str, Any]]]:
     return found
 
 
+def contradicted(store: Store, asked: Asked) -> list[Twice]:
+    """The lives of the period whose meters and whose Slurm disagree."""
+    told = (lives.c.label, lives.c.source, lives.c.energy_j, lives.c.told_j, lives.c.coverage)
+    query = select(*told).where(
+        lives.c.source == str(Source.SERIES), lives.c.told_j > 0,
+        within(lives.c.start_s, UNTIL_S, asked), _chosen(asked)).order_by(
+        lives.c.cluster, lives.c.start_s, lives.c.label)
+    with store.session() as session:
+        return [found for row in session.execute(query) if (found := told_twice(*row))]
+
+
+def suspect_j_by(
+    store: Store, asked: Asked, nodes: Collection[str] | None = None
+) -> dict[str, float]:
+    """Joules of readings that look like faults, by meter, in the hours of a period."""
+    query = select(rests.c.entity, func.sum(rests.c.suspect_j)).where(
+        rests.c.suspect_j > 0, within(rests.c.start_s, rests.c.end_s, asked),
+        rests.c.cluster.in_(asked.clusters) if asked.clusters else true(),
+        true() if nodes is None else rests.c.entity.in_(sorted(nodes))).group_by(
+        rests.c.entity).order_by(rests.c.entity)
+    with store.session() as session:
+        return {str(node): float(suspect_j) for node, suspect_j in session.execute(query)}
+
+
 def crossing(store: Store, asked: Asked) -> int:
     """How many lives cross an end of the period and have one figure for all of their time."""
     across = [and_(lives.c.start_s < edge, edge < UNTIL_S)
@@ -263,7 +288,7 @@ def crossing(store: Store, asked: Asked) -> int:
 
 def unseen(store: Store, asked: Asked) -> int:
     """How many lives of the period have their joules from Slurm, and not from a meter."""
-    return _told_by_slurm(store, asked, _within(lives.c.start_s, UNTIL_S, asked))
+    return _told_by_slurm(store, asked, within(lives.c.start_s, UNTIL_S, asked))
 
 
 def _told_by_slurm(store: Store, asked: Asked, condition: ColumnElement[bool]) -> int:
@@ -332,7 +357,7 @@ def _summed(asked: Asked, *names: Number) -> Select[Any]:
     return select(*names, *(func.sum(facts.c[name] * part)
                             for name in ("energy_j", "idle_j", "covered_s"))).join(
         lives, facts.c.life_id == lives.c.id).where(
-        _counting(asked), _within(facts.c.start_s, facts.c.end_s, asked)).group_by(*names)
+        _counting(asked), within(facts.c.start_s, facts.c.end_s, asked)).group_by(*names)
 
 
 def _counting(asked: Asked) -> ColumnElement[bool]:
@@ -377,7 +402,7 @@ def _is_job(text: str) -> ColumnElement[bool]:
     return or_(*found)
 
 
-def _within(start_s: Number, end_s: Number, asked: Asked) -> ColumnElement[bool]:
+def within(start_s: Number, end_s: Number, asked: Asked) -> ColumnElement[bool]:
     """Whether something of it lies in the period; what has no length belongs where it begins."""
     found: list[ColumnElement[bool]] = [literal(1) == literal(1)]
     if asked.end_s is not None:

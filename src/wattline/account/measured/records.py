@@ -117,4 +117,6 @@ class Found:
     skipped: dict[str, int] = field(default_factory=dict)
     """How many records were left out, by reason."""
     mended: dict[str, int] = field(default_factory=dict)
+    job: str = ""
+    """Of which job the series are, where the source says that: a profile is of one."""
     remarks: tuple[str, ...] = ()

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Integer, Row, func, select
+from sqlalchemy import Connection, Integer, Row, func, or_, select
 
 from wattline.account.measured.bulk import among
 from wattline.account.measured.bulk import chunks as numbers
+from wattline.account.measured.doubts import Twice, apart_said, told_twice
 from wattline.account.measured.entities import is_above, node_of
 from wattline.account.measured.records import Found, LifeKey, Series, Source
 from wattline.account.measured.settling import Job, chunks
@@ -28,6 +29,8 @@ class Scope:
     step_jobs: frozenset[Job] = frozenset()
     spans: Mapping[Entity, Span] = field(default_factory=dict)
     """Per node, or meter above nodes, the first and the last instant that it was told of."""
+    claimed: Mapping[Job, Span] = field(default_factory=dict)
+    """Jobs that series say they are of, each with the time of these."""
 
     @classmethod
     def of(cls, found: Found) -> Scope:
@@ -35,14 +38,20 @@ class Scope:
         for series in found.series:
             if series.time_s.size:
                 _widen(spans, (series.cluster, _owner(series)), _span(series))
+        claimed: dict[Job, Span] = {}
+        for (cluster, _), span in spans.items() if found.job else ():
+            _widen(claimed, (cluster, found.job), span)
         return cls(frozenset(life.key for life in found.lives),
-                   frozenset((step.cluster, step.label) for step in found.steps), spans)
+                   frozenset((step.cluster, step.label) for step in found.steps), spans, claimed)
 
     def __or__(self, other: Scope) -> Scope:
         spans = dict(self.spans)
         for entity, span in other.spans.items():
             _widen(spans, entity, span)
-        return Scope(self.lives | other.lives, self.step_jobs | other.step_jobs, spans)
+        claimed = dict(self.claimed)
+        for job, span in other.claimed.items():
+            _widen(claimed, job, span)
+        return Scope(self.lives | other.lives, self.step_jobs | other.step_jobs, spans, claimed)
 
 
 def _owner(series: Series) -> str:
@@ -62,6 +71,7 @@ def known(connection: Connection, scope: Scope) -> dict[str, Any]:
     """What the ledger has of these lives, of those that these meters saw, and of nobody."""
     found = {**_own_ids(connection, scope.lives), **dict.fromkeys(_seen_ids(connection, scope))}
     rows = without = running = 0
+    apart: list[Twice] = []
     energy_j = covered_s = node_s = 0.0
     jobs = set()
     for life in _listed(connection, found):
@@ -71,12 +81,27 @@ def known(connection: Connection, scope: Scope) -> dict[str, Any]:
         energy_j += life.energy_j or 0.0
         without += life.energy_j is None
         running += life.runs
+        twice = told_twice(life.label, life.source, life.energy_j, life.told_j, life.coverage)
+        apart += [twice] if twice else []
         node_s += whole_s
         covered_s += whole_s * (life.coverage or 0.0)
     return {"jobs": len(jobs), "lives": len(found), "rows": rows, "energy_j": energy_j,
             "covered_s": covered_s, "node_s": node_s, "without_joules": without,
+            "apart": len(apart), "doubts": (apart_said(apart),) if apart else (),
             "running": running, "waiting_steps": _waiting(connection, scope.step_jobs),
+            "unknown_jobs": tuple(_unknown(connection, scope.claimed)),
             **_nobody(connection, scope.spans)}
+
+
+def _unknown(connection: Connection, claimed: Mapping[Job, Span]) -> Iterator[str]:
+    """The jobs of series that nobody has told of: without them their joules are nobody's."""
+    for (cluster, job), (first_s, last_s) in sorted(claimed.items()):
+        until_s = func.coalesce(lives.c.end_s, lives.c.seen_s, lives.c.start_s)
+        query = select(lives.c.id).where(
+            lives.c.cluster == cluster, or_(lives.c.label == job, lives.c.job_id == int(job)),
+            lives.c.start_s <= last_s, until_s >= first_s)
+        if connection.execute(query.limit(1)).first() is None:
+            yield job
 
 
 def _own_ids(connection: Connection, keys: frozenset[LifeKey]) -> dict[int, None]:
@@ -104,9 +129,10 @@ def _seen_ids(connection: Connection, scope: Scope) -> Iterator[int]:
 def _listed(connection: Connection, ids: Mapping[int, None]) -> list[Row[Any]]:
     """In a fixed order, so that sums are the same to the last bit."""
     until_s = func.coalesce(lives.c.end_s, lives.c.seen_s, lives.c.start_s).label("until_s")
-    told = (lives.c.id, lives.c.cluster, lives.c.label, lives.c.start_s, lives.c.energy_j,
-            lives.c.coverage, lives.c.nodes)
-    found: list[Row[Any]] = []
+    names = ("id", "cluster", "label", "start_s", "energy_j", "coverage", "nodes", "source",
+             "told_j")
+    told = [lives.c[name] for name in names]
+    found: list[Any] = []
     for some in numbers(ids):
         query = select(*told, until_s, lives.c.end_s.is_(None).cast(Integer).label("runs"),
                        func.count(facts.c.id).label("facts")).outerjoin(

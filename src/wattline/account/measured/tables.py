@@ -105,6 +105,8 @@ rests = Table(
     _number("metered_j", known=True), _number("covered_s", known=True),
     _number("filled_j", known=True), _number("idle_j", known=True),
     _number("unattributed_j", known=True),
+    # Of the metered ones, those that look like faults.
+    Column("suspect_j", Float(53), nullable=False, default=0.0),
     UniqueConstraint("cluster", "entity", "start_s"),
     Index("ix_measured_rest_time", "cluster", "start_s", "end_s"),
 )

@@ -69,9 +69,10 @@ def _print(bill: Bill) -> None:
         return "unknown" if energy_j is None else format_energy(energy_j)
 
     if bill.views:
-        print_table(["view", "entity", "nodes", "metered", "assigned", "difference", "residual"],
+        print_table(["view", "entity", "nodes", "metered", "coverage", "assigned", "difference",
+                     "residual"],
                     [[row["view"], row["entity"], row["nodes"], said(row["metered_j"]),
-                      said(row["assigned_j"]), said(row["difference_j"]),
+                      _percent(row["coverage"]), said(row["assigned_j"]), said(row["difference_j"]),
                       _percent(row["residual"])] for row in bill.views])
     click.echo(f"jobs {said(bill.jobs_j)} + idle {said(bill.idle_j)} + overhead "
                f"{said(bill.overhead_j)} + unattributed {said(bill.unattributed_j)}")

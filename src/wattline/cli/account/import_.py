@@ -16,9 +16,13 @@ if TYPE_CHECKING:
 
 _OPTIONS = (
     click.option("--columns", default="", metavar="NAME,...",
-                 help="The columns of a sacct text without a header."),
+                 help="The columns of a sacct text without a header; or what the columns of a "
+                      "series are, like time=t_s,node=host,watts=power."),
+    click.option("--node", default="", metavar="NAME",
+                 help="Of which node a series is, where it does not say it, like n1 or n1/gpu0."),
     click.option("--at", default="", metavar="TIME",
-                 help="When a text of `scontrol show node` was taken, which it does not say."),
+                 help="When a text of `scontrol show node` was taken, which it does not say; or "
+                      "when a series began whose times count from 0."),
     click.option("--query", default="", metavar="EXPRESSION",
                  help="Of a Prometheus server: gives one series per node."),
     click.option("--label", default="", metavar="NAME",
@@ -32,7 +36,8 @@ _OPTIONS = (
     click.option("-E", "--endtime", default="", metavar="TIME",
                  help="Of a Prometheus server: until when."),
     click.option("--step", default="", metavar="TIME",
-                 help="Of a Prometheus server: time between samples. [default: 30s]"),
+                 help="Of a Prometheus server: time between samples. [default: the server's own of "
+                      "a selector, 30s of another expression]"),
 )
 _RULES = (
     click.option("--idle-w", multiple=True, metavar="W|NODES=W",
@@ -78,8 +83,8 @@ def command(sources: tuple[str, ...], store: str, as_json: bool, **options: Any)
         found = account_import(
             sources, store=store, cluster=options["cluster"], zone=options["zone"],
             columns=[name for name in options["columns"].split(",") if name.strip()],
-            at=options["at"], rules=rules, query=options["query"], label=options["label"],
-            gpu_label=options["gpu_label"], counter=options["counter"],
+            at=options["at"], node=options["node"], rules=rules, query=options["query"],
+            label=options["label"], gpu_label=options["gpu_label"], counter=options["counter"],
             start=options["starttime"], end=options["endtime"], step=options["step"],
             progress=advance)
     if as_json:
@@ -101,6 +106,8 @@ def _print(found: Imported) -> None:
         ["", "energy", format_energy(found.energy_j)],
         ["", "coverage", "-" if found.coverage is None else f"{found.coverage:.1%}"],
     ]
+    if found.apart:
+        rows.append(["", "jobs far from Slurm's own joules", found.apart])
     if found.samples:
         rows += _metered(found)
     for title, counts in (("skipped", found.skipped), ("mended", found.mended)):
@@ -119,7 +126,15 @@ def _metered(found: Imported) -> list[list[object]]:
     rows: list[list[object]] = [["metered", "samples", found.samples],
                                 ["", "of them new", found.new_samples]]
     for what, energy_j in (("energy in these hours", found.metered_j),
-                           ("of it idle, held by no job", found.idle_j),
+                           (_idle_title(found), found.idle_j),
                            ("of it unattributed", found.unattributed_j)):
         rows.append(["", what, "-" if energy_j is None else format_energy(energy_j)])
     return rows
+
+
+def _idle_title(found: Imported) -> str:
+    from wattline.account.measured.names import some_of
+
+    if found.unknown_jobs:
+        return f"of it of nobody, or of unknown job {some_of(found.unknown_jobs)}"
+    return "of it idle, held by no job"

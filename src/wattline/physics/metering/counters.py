@@ -25,6 +25,8 @@ class SeenOfCounter:
     resets: int
     impossible: int
     """Jumps that no hardware could have drawn, or that may be more than they seem."""
+    unsure: int = 0
+    """Of them those in which the counter may have gone round once more than can be seen."""
 
 
 def from_counter(
@@ -51,9 +53,10 @@ def from_counter(
     wrapped = fell & (rise_j + round_j <= possible_j)
     drawn_j = np.where(wrapped, rise_j + round_j, rise_j)
     reset = fell & ~wrapped & (joules[1:] <= possible_j)
-    impossible = ~reset & ((drawn_j < 0) | (drawn_j > possible_j)
-                           | (drawn_j + round_j <= possible_j))
+    jumps = (drawn_j < 0) | (drawn_j > possible_j)
+    unsure = ~reset & ~jumps & (drawn_j + round_j <= possible_j)
+    impossible = (~reset & jumps) | unsure
     drawn_j = np.where(reset | impossible, np.nan, drawn_j)
     found = Stretches.measured(times, drawn_j / lasts_s)
     return found, SeenOfCounter(int((wrapped & ~impossible).sum()), int(reset.sum()),
-                          int(impossible.sum()))
+                                int(impossible.sum()), int(unsure.sum()))

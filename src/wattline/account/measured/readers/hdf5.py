@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,8 @@ from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
 
 METER = "slurm profile"
+_JOB = re.compile(r"(?:job_)?([0-9]{1,19})(?=[._])")
+"""The number of the job in the name of a profile: `job_12.h5`, `12_0_n1.h5`."""
 
 
 def read_hdf5(path: Path, options: SeriesOptions) -> Found:
@@ -35,7 +38,8 @@ def read_hdf5(path: Path, options: SeriesOptions) -> Found:
         found.setdefault(node, []).append((times, watts))
     skipped = {"steps with less than two samples in order": short} if short else {}
     series = tuple(_node(options, node, steps) for node, steps in sorted(found.items()))
-    return Found(str(path), series=series, skipped=skipped)
+    named = _JOB.match(path.name)
+    return Found(str(path), series=series, skipped=skipped, job=named[1] if named else "")
 
 
 def _node(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -15,6 +16,10 @@ class SeriesOptions:
     meter: str = ""
     entity: str = ""
     """Of which node, where the file does not name it."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """What columns of a table are: its own names by `time`, `node`, `watts`..."""
+    from_s: float | None = None
+    """When times began that count from 0."""
 
 
 @dataclass(frozen=True)

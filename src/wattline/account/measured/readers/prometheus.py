@@ -1,8 +1,15 @@
-"""Power series from a Prometheus server: a range query, cut so that the server answers it."""
+"""Power series from a Prometheus server, asked for so much at once that it answers.
+
+A selector (`node_power_watts{rack="r1"}`) is asked for its own samples, in which gaps are seen. Any
+other expression is computed by the server at even times, for which it repeats each sample for some
+minutes (its look-back).
+"""
 
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,9 +24,14 @@ from wattline.account.measured.records import Found, Kind, Series
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.reading import file_limit
 
+OWN_S = 21_600.0
+"""So much time at once of samples as the server has them."""
+_SELECTOR = re.compile(r'''[a-zA-Z_:][a-zA-Z0-9_:]*(?:\s*\{(?:[^{}"'`\[]|"(?:[^"\\]|\\.)*")*\})?''')
 MOST_POINTS = 10_000
 """Per series and answer: a server refuses more than 11,000."""
 TIMEOUT_S = 120.0
+REPEATS = ("a Prometheus server repeats the last sample for some minutes: shorter gaps are not "
+           "seen; a selector without --step is asked for its own samples")
 
 
 @dataclass(frozen=True)
@@ -42,6 +54,8 @@ class RangeQuery:
     kind: Kind = Kind.WATTS
     cluster: str = ""
     meter: str = ""
+    own_samples: bool = False
+    """Whether the expression is a selector, and is to be asked for its samples as they are."""
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)
@@ -57,48 +71,69 @@ class RangeQuery:
             raise InputError("a range needs a start before its end and a step above 0 s")
 
 
-def read_prometheus(query: RangeQuery) -> Found:
-    """All that the server has of the range.
+def is_selector(expression: str) -> bool:
+    """Whether an expression only chooses series.
 
-    A server repeats the last sample for some minutes (its look-back): shorter gaps are not seen.
+    >>> [is_selector(each) for each in ('power{a="}"}', "power", "sum(power)", "power[5m]")]
+    [True, True, False, False]
     """
+    return _SELECTOR.fullmatch(expression.strip()) is not None
+
+
+def read_prometheus(query: RangeQuery) -> Found:
+    """All that the server has from the start of the range to before its end."""
     found: dict[str, list[tuple[float, float]]] = {}
     labels: dict[str, str] = {}
     for start_s, end_s in _windows(query):
-        for one in _asked(query, start_s, end_s):
+        asked = _own(query, start_s, end_s) if query.own_samples else _even(query, start_s, end_s)
+        for one in asked:
             entity = _entity(query, one["metric"])
             mine = json.dumps(one["metric"], sort_keys=True)
             if labels.setdefault(entity, mine) != mine:
                 raise InputError(f"the expression gives more than one series for {entity}; "
                                  f"sum by ({query.label}) (...) gives one")
-            found.setdefault(entity, []).extend((float(at), float(text))
-                                                for at, text in one["values"])
+            found.setdefault(entity, []).extend(
+                (float(at), float(text)) for at, text in one["values"]
+                if start_s <= float(at) <= end_s and float(at) < query.end_s)
+    found = {entity: samples for entity, samples in found.items() if samples}
     if not found:
         raise InputError(f"{query.url} has nothing for '{query.expression}' in that time")
     series = tuple(_series(query, entity, samples) for entity, samples in sorted(found.items()))
-    remark = ("a Prometheus server repeats the last sample for some minutes: shorter gaps are not "
-              "seen")
-    return Found(query.url, series=series, remarks=(remark,))
+    return Found(query.url, series=series, remarks=() if query.own_samples else (REPEATS,))
 
 
 def _series(query: RangeQuery, entity: str, samples: list[tuple[float, float]]) -> Series:
     pairs = np.array(samples, dtype=np.float64)
     return Series(query.cluster, entity, query.kind, pairs[:, 0], pairs[:, 1],
-                  meter=query.meter or "prometheus", interval_s=query.step_s)
+                  meter=query.meter or "prometheus",
+                  interval_s=float("nan") if query.own_samples else query.step_s)
 
 
 def _windows(query: RangeQuery) -> Iterator[tuple[float, float]]:
-    lasts_s = query.step_s * (MOST_POINTS - 1)
+    """First and last instant to ask for; the end of the range is none of them."""
+    step_s = 0.001 if query.own_samples else query.step_s
+    lasts_s = OWN_S if query.own_samples else step_s * (MOST_POINTS - 1)
     start_s = query.start_s
     while start_s < query.end_s:
         yield start_s, min(start_s + lasts_s, query.end_s)
-        start_s += lasts_s + query.step_s
+        start_s = round(start_s + lasts_s + step_s, 3)
 
 
-def _asked(query: RangeQuery, start_s: float, end_s: float) -> list[dict[str, Any]]:
-    asked = urlencode({"query": query.expression, "start": f"{start_s:.3f}",
-                       "end": f"{end_s:.3f}", "step": f"{query.step_s:.3f}"})
-    address = f"{query.url.rstrip('/')}/api/v1/query_range?{asked}"
+def _even(query: RangeQuery, start_s: float, end_s: float) -> list[dict[str, Any]]:
+    return _asked(query, "query_range", {
+        "query": query.expression, "start": f"{start_s:.3f}", "end": f"{end_s:.3f}",
+        "step": f"{query.step_s:.3f}"})
+
+
+def _own(query: RangeQuery, start_s: float, end_s: float) -> list[dict[str, Any]]:
+    # Some servers leave out the first instant of a range: it begins a moment sooner.
+    lasts_ms = math.ceil((end_s - start_s) * 1000) + 1
+    return _asked(query, "query", {
+        "query": f"{query.expression.strip()}[{lasts_ms}ms]", "time": f"{end_s:.3f}"})
+
+
+def _asked(query: RangeQuery, how: str, asked: dict[str, str]) -> list[dict[str, Any]]:
+    address = f"{query.url.rstrip('/')}/api/v1/{how}?{urlencode(asked)}"
     try:
         with urlopen(address, timeout=TIMEOUT_S) as answer:
             text = answer.read(file_limit() + 1)

@@ -20,11 +20,14 @@ METER = ("meter", "sensor")
 VALUES = {
     "watts": (Kind.WATTS, 1.0), "power_w": (Kind.WATTS, 1.0), "power": (Kind.WATTS, 1.0),
     "watt": (Kind.WATTS, 1.0), "power_kw": (Kind.WATTS, 1e3),
+    "kilowatts": (Kind.WATTS, 1e3), "milliwatts": (Kind.WATTS, 1e-3),
     "joules": (Kind.JOULES, 1.0), "energy_j": (Kind.JOULES, 1.0),
+    "kilojoules": (Kind.JOULES, 1e3), "millijoules": (Kind.JOULES, 1e-3),
     "energy_kwh": (Kind.JOULES, 3.6e6),
 }
 EMPTY = ("", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "none", "None", "-")
 MOST_COLUMNS = 100_000
+EARLIEST_S = 1e8  # 1973: what is before it is no Unix time of a meter
 RIGHT = ("right is a table with time, node and watts or joules, or with time and a column per node")
 
 
@@ -66,6 +69,7 @@ def _found(frame: Any, source: str, options: SeriesOptions) -> Found:
     if frame.columns.duplicated().any():
         twice = frame.columns[frame.columns.duplicated()][0]
         raise InputError(f"{source}: two columns are called '{twice}'")
+    frame = _mapped(frame, source, options)
     names = {name.lower(): name for name in frame.columns}
     time = next((names[name] for name in TIME if name in names), None)
     if time is None or frame.columns.size < 2:
@@ -80,6 +84,32 @@ def _found(frame: Any, source: str, options: SeriesOptions) -> Found:
     return Found(source, series=tuple(series), mended=times.mended, remarks=tuple(times.remarks))
 
 
+def _mapped(frame: Any, source: str, options: SeriesOptions) -> Any:
+    """The columns that are named, under the names that are known; all where none are."""
+    if not options.columns:
+        return frame
+    known = (TIME[0], NODE[0], GPU[0], METER[0], *VALUES)
+    for what, name in options.columns.items():
+        if what not in known:
+            raise InputError(f"--columns: '{what}' is unknown; there are {', '.join(known)}")
+        if name not in frame.columns:
+            raise InputError(f"{source}: no column '{name}'; there are "
+                             f"{', '.join(map(str, frame.columns[:20]))}")
+    if len(set(options.columns.values())) < len(options.columns):
+        raise InputError("--columns: one column cannot be two things")
+    given = {name: what for what, name in options.columns.items()}
+    return frame[list(given)].rename(columns=given)
+
+
+def _since(time_s: FloatArray, source: str, options: SeriesOptions) -> FloatArray:
+    """Times as they are, or from when they began to count."""
+    if time_s.max() >= EARLIEST_S:
+        return time_s
+    if options.from_s is None:
+        raise InputError(f"{source}: its times count from 0; --at TIME says when that was")
+    return time_s + options.from_s
+
+
 def _long(
     frame: Any, source: str, options: SeriesOptions, names: dict[str, str], time: str, times: Times
 ) -> list[Series]:
@@ -92,7 +122,8 @@ def _long(
     if not isinstance(gpu, str):
         part = gpu.where(gpu == "", "/gpu" + gpu.str.removeprefix("gpu"))
         frame["_entity"] = frame["_entity"] + part
-    frame["_time_s"] = times.read(frame[time], source, frame["_entity"] + "\n" + frame["_meter"])
+    found_s = times.read(frame[time], source, frame["_entity"] + "\n" + frame["_meter"])
+    frame["_time_s"] = _since(found_s, source, options)
     found = []
     for column, (kind, scale) in VALUES.items():
         if column not in names:
@@ -112,7 +143,7 @@ def _wide(
     odd = [name for name in frame.columns if name != time and name.lower() in known]
     if odd:
         raise InputError(f"{source}: '{odd[0]}' is no node; {RIGHT}")
-    time_s = times.read(frame[time], source)
+    time_s = _since(times.read(frame[time], source), source, options)
     return [Series(options.cluster, without_port(name), Kind.WATTS, time_s,
                    _numbers(frame[name], source), meter=options.meter)
             for name in frame.columns if name != time]
