@@ -169,7 +169,7 @@ def test_every_job_gets_its_truth_and_every_node_closes(seed) -> None:
             assert unowned == pytest.approx(made.alone_j(node), rel=1e-9, abs=1e-6)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(6)
 @given(st.integers(0, 10**6), st.integers(0, 8))
 def test_a_period_that_ends_at_a_quarter_of_an_hour_has_its_truth(tmp_path_factory, seed, quarter):
     """Months end at half past in some zones: jobs are cut there by what they drew, within 5 %."""
