@@ -8,6 +8,7 @@ nothing the second time.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -75,7 +76,9 @@ class Watcher:
         """What has happened since the last look."""
         found = News()
         self._nodes(seen, found)
-        now = {key(job): job for job in seen.jobs}
+        # Rows of one look are told in the order of submission, which decides ties: squeue has
+        # another.
+        now = {key(job): job for job in sorted(seen.jobs, key=_came)}
         labels = {job.label for job in seen.jobs}
         for name in [name for name in self.told if name not in now]:
             if self.told[name].label not in labels:  # otherwise it was queued again
@@ -162,6 +165,11 @@ class Watcher:
 
     def _numbers(self, names: Iterable[str]) -> tuple[int, ...]:
         return tuple(sorted(self.number[name] for name in names))
+
+
+def _came(job: SlurmJob) -> tuple[float, list[int]]:
+    """By when it was submitted, then by its number: Slurm's times are whole seconds."""
+    return job.submit_s, [int(number) for number in re.findall(r"[0-9]+", job.label)]
 
 
 def key(job: SlurmJob) -> str:

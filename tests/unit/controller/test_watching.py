@@ -89,3 +89,12 @@ def test_jobs_of_other_partitions_count_once_they_run() -> None:
     found = looked(watcher, replace(RUNS, partition="debug"))
     assert [each.job for each in found.applied] == ["7"]
     assert found.events == [Started("7", (1,))]
+
+
+def test_jobs_of_one_look_are_told_in_the_order_of_their_submission() -> None:
+    """Squeue sorts otherwise, and the order of telling decides ties of first come, first served."""
+    watcher = Watcher(["n1", "n2"])
+    shown = [replace(WAITS, label=label, submit_s=submit_s)
+             for label, submit_s in (("10", 5.0), ("9_10", 5.0), ("9_2", 5.0), ("11", 4.0))]
+    found = looked(watcher, *shown)
+    assert [each.job for each in found.events] == ["11", "9_2", "9_10", "10"]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from wattline.books import Ended, read_journal
 from wattline.controller.controller import Controller
 from wattline.controller.serving import synced
 from wattline.controller.testbed.layout import Bed
@@ -22,7 +23,7 @@ from wattline.live.slurm.commands import Commands
 from wattline.live.slurm.reading import moment_s
 from wattline.model.errors import WattlineError
 
-CYCLE_S = 0.5
+CYCLE_S = 0.25
 GRACE_S = 120.0
 """So long after its last possible end a run is given up."""
 SETTLE_S = 3.0
@@ -37,6 +38,8 @@ class SeenJob:
     submit_s: float
     start_s: float
     end_s: float
+    held_s: float = math.nan
+    """From the decision to start it until the books were told of its end: so long it held nodes."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,8 @@ def run_workload(
            for line in (bed.logs / "emulator.jsonl").read_text(encoding="utf-8").splitlines()]
     curve = tuple((each["time_s"] - begin_s, each["power_w"]) for each in log if "power_w" in each
                   and each["time_s"] >= begin_s)
-    waits = [job.start_s - job.submit_s for job in told.jobs(submitter.labels, begin_s)]
+    done = told.jobs(submitter.labels, begin_s, held_s(journal))
+    waits = [job.start_s - job.submit_s for job in done]
     return BedRun(
         jobs=len(jobs), finished=len(submitter.labels) - len(told.lost),
         above_cap_s_max=longest_above(curve, cap_w),
@@ -109,7 +113,7 @@ def run_workload(
         doubled=told.doubled,
         makespan_s=max((end_s for end_s in told.ended_s.values()), default=begin_s) - begin_s,
         wait_s_mean=sum(waits) / len(waits) if waits else math.nan, cycle_s_max=seen.longest_s,
-        power_w=curve, seen=told.jobs(submitter.labels, begin_s),
+        power_w=curve, seen=done,
         remarks=(*submitter.failed, *seen.remarks),
     )
 
@@ -128,7 +132,7 @@ def _cycles(
     seen = _Cycles()
     all_s = sum(job.limit_s for job in submitter.jobs) + max(
         (job.submit_s for job in submitter.jobs), default=0.0) + GRACE_S
-    ended = 0
+    ended, refused = 0, set[str]()
     while time.time() < begin_s + all_s:
         start_s = time.monotonic()
         before = len(controller.watcher.told)
@@ -139,7 +143,8 @@ def _cycles(
         say(min(ended / max(len(submitter.jobs), 1), 1.0))
         took_s = time.monotonic() - start_s
         seen.longest_s = max(seen.longest_s, took_s)
-        if cycle.looked and submitter.done and not controller.watcher.told:
+        refused |= {str(each.job) for each in cycle.decisions if each.kind == "refuse"}
+        if cycle.looked and submitter.done and refused >= set(controller.watcher.told):
             return seen
         time.sleep(max(CYCLE_S - took_s, 0.0))
     seen.remarks.append("the run was given up: jobs were left when none could be any more")
@@ -179,10 +184,12 @@ class Accounted:
             tuple(label for label, lives in rows.items() if len(lives) > 1),
         )
 
-    def jobs(self, labels: Mapping[str, BedJob], begin_s: float) -> tuple[SeenJob, ...]:
+    def jobs(
+        self, labels: Mapping[str, BedJob], begin_s: float, held: Mapping[str, float]
+    ) -> tuple[SeenJob, ...]:
         """Those that completed, in the order of their numbers."""
         found = [SeenJob(job.number, self.submit_s[label] - begin_s, self.begun_s[label] - begin_s,
-                         self.ended_s[label] - begin_s)
+                         self.ended_s[label] - begin_s, held.get(label, math.nan))
                  for label, job in labels.items() if label in self.begun_s]
         return tuple(sorted(found, key=lambda job: job.number))
 
@@ -204,6 +211,20 @@ def longest_above(curve: Sequence[tuple[float, float]], cap_w: float) -> float:
     if not math.isnan(since_s):
         longest_s = max(longest_s, curve[-1][0] - since_s)
     return longest_s
+
+
+def held_s(journal: Path) -> dict[str, float]:
+    """How long jobs held their nodes: from the last decision to start them to their end as told."""
+    start_s: dict[str, float] = {}
+    found = {}
+    for entry in read_journal(journal.read_text(encoding="utf-8"), str(journal)).entries():
+        for event in entry.events:
+            if isinstance(event, Ended) and str(event.job) in start_s:
+                found[str(event.job)] = entry.time_s - start_s[str(event.job)]
+        for decision in entry.decisions or ():
+            if decision.kind == "start":
+                start_s[str(decision.job)] = entry.time_s
+    return found
 
 
 def replays(journal: Path) -> bool | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from wattline.books import Books
 from wattline.controller.testbed.bed import bring_up, take_down
 from wattline.controller.testbed.layout import NodePower
 from wattline.controller.testbed.running import BedRun, run_workload
-from wattline.controller.testbed.simulated import BesideSimulation, beside_simulation
+from wattline.controller.testbed.simulated import BesideSimulation, Setup, beside_simulation
 from wattline.controller.testbed.workload import jobs_of
 from wattline.model.errors import InputError
 from wattline.model.progress import Advance, silent
@@ -32,7 +32,7 @@ class TriedRun:
     """None where no job completed."""
 
     def to_dict(self) -> dict[str, Any]:
-        beside = None if self.beside is None else vars(self.beside)
+        beside = None if self.beside is None else asdict(self.beside)
         return {**self.run.to_dict(), "simulated": beside}
 
 
@@ -73,9 +73,8 @@ def try_workload(
         take_down(place)
         if folder is None:
             shutil.rmtree(place.parent, ignore_errors=True)
-    policies = {} if scenario is not None else USUAL
-    return TriedRun(found, beside_simulation(found, asked, nodes, bed.power, cap_w, policies,
-                                             scenario) if found.seen else None)
+    setup = Setup(nodes, bed.power, cap_w, {} if scenario is not None else USUAL, scenario)
+    return TriedRun(found, beside_simulation(found, asked, setup) if found.seen else None)
 
 
 def _trace(workload: Any) -> Trace:
