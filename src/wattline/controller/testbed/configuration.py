@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+import sys
 from pathlib import Path
 
 from wattline.controller.testbed.layout import Bed
@@ -22,6 +24,12 @@ mv "$work/.$id" "$work/$id.job"
 srun --overlap --ntasks-per-node=1 sh -c 'read -r ended < "$0"' "$work/$id"
 """
 
+SWITCH = """#!/bin/sh
+# What Slurm runs to switch nodes: $1 is a host list.
+export PYTHONPATH='{paths}'
+exec {python} -m wattline.controller.testbed.switching {bed} {way} "$1"
+"""
+
 
 def write_all(bed: Bed) -> None:
     """Write every file of the bed's folder."""
@@ -36,6 +44,10 @@ def write_all(bed: Bed) -> None:
     _write(bed.configuration.parent / "cgroup.conf", "CgroupAutomount=no\n")
     _write(bed.configuration.parent / "acct_gather.conf", acct_gather_conf(bed))
     _write(bed.folder / "job.sh", JOB.format(work=bed.work), 0o755)
+    for way in ("down", "up"):
+        _write(bed.folder / f"switch_{way}", SWITCH.format(
+            paths=os.pathsep.join(sys.path[1:]), python=sys.executable, bed=bed.folder, way=way),
+            0o755)
     for name, size in (("munge.key", 128), ("jwt_hs256.key", 32)):
         _secret(bed.folder / "etc" / name, size)
     bed.save()
@@ -88,6 +100,11 @@ AcctGatherEnergyType=acct_gather_energy/pm_counters
 AcctGatherNodeFreq=2
 AcctGatherProfileType=acct_gather_profile/hdf5
 JobRequeue=1
+SuspendProgram={bed.folder}/switch_down
+ResumeProgram={bed.folder}/switch_up
+SuspendTime=30000000
+SuspendTimeout=5
+ResumeTimeout=60
 Licenses=watts:{int(bed.nodes * bed.power.maximum_w)}
 NodeName={bed.host_list} NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports} CPUs={bed.cores} \
 RealMemory=64000 State=UNKNOWN

@@ -57,10 +57,24 @@ class Daemons:
         self._daemon("emulator", [sys.executable, "-m", "wattline.controller.testbed.emulator",
                                   str(self.bed.folder)])
         say("slurmctld")
-        self._daemon("slurmctld", ["slurmctld", "-D", "-f", str(self.bed.configuration)])
-        self._until(lambda: self._answers(["scontrol", "ping"]), "slurmctld")
+        self.start_slurmctld()
         say(f"{self.bed.nodes} slurmd")
         self._nodes()
+
+    def start_slurmctld(self) -> None:
+        self._daemon("slurmctld", ["slurmctld", "-D", "-f", str(self.bed.configuration)])
+        self._until(lambda: self._answers(["scontrol", "ping"]), "slurmctld")
+
+    def start_node(self, name: str) -> None:
+        self._node(name).wait(timeout=START_S)
+
+    def halt(self, name: str) -> None:
+        """Stop one daemon, and wait until it has gone."""
+        pid = _pid(self.bed.pids / name)
+        until_s = time.monotonic() + STOP_S
+        while pid is not None and is_running(pid) and time.monotonic() < until_s:
+            _ask(pid)
+            time.sleep(0.1)
 
     def stop(self) -> None:
         """Stop everything by its pid, the nodes first; what is gone already is no error."""

@@ -28,6 +28,8 @@ RANGE_UJ = 262_143_328_850
 """Where the counters go round, as on common processors."""
 GONE, STOPPED = ("", "Z", "X"), ("T", "t")
 """States of the process of a job that was killed, and of one that was suspended."""
+OFF = "off"
+"""A file of this name in its folder says that a node is switched off."""
 SLOWER = 0.5
 """Speed falls with the square root of the power that a cap leaves above idle."""
 
@@ -44,6 +46,8 @@ class Work:
     nodes: list[int]
     start_s: float
     energy_j: float = 0.0
+    stopped: bool = False
+    """Suspended: it makes no progress and draws nothing above idle."""
 
 
 @dataclass
@@ -54,6 +58,7 @@ class Node:
     power_w: float = 0.0
     energy_j: float = 0.0
     cap_w: float = math.inf
+    off: bool = False
     jobs: list[Work] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -81,6 +86,7 @@ class Node:
             self._limit.write_text(f"{most_uw}\n", encoding="ascii")
 
     def read_cap(self) -> None:
+        self.off = (self.folder / OFF).exists()
         try:
             self.cap_w = float(self._limit.read_text(encoding="ascii")) / 1e6
         except (OSError, ValueError):
@@ -117,7 +123,10 @@ class Emulator:
         self._hear(now_s)
         for node in self.nodes:
             node.read_cap()
-            node.power_w = drawn_w(self.bed.power, [work.watts for work in node.jobs], node.cap_w)
+            node.power_w = drawn_w(self.bed.power, [work.watts for work in node.jobs
+                                                      if not work.stopped], node.cap_w)
+            if node.off:
+                node.power_w = self.bed.power.off_w
             node.show(now_s)
         self._say_power(now_s)
 
@@ -129,9 +138,10 @@ class Emulator:
                 work.energy_j += node.power_w / len(node.jobs) * passed_s
         for work in list(self.works.values()):
             state = state_of(work.pid)
+            work.stopped = state in STOPPED
             if state in GONE:
                 self._end(work, done=False)
-            elif state not in STOPPED:
+            elif not work.stopped:
                 work.left_s -= passed_s * min(self._speed(self.nodes[each], work)
                                               for each in work.nodes)
                 if work.left_s <= 0.0:

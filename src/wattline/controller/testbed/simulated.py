@@ -1,10 +1,10 @@
 """The same submissions, simulated: how far a real Slurm is from what the policy would have done.
 
-Jobs are submitted when Slurm took them. A simulated job frees its nodes the moment its work is done;
-a real one holds them until its last process has gone, Slurm has said so, the controller has seen it
-and Slurm's next tick starts another. Two simulations tell these apart: one in which jobs run for
-their work alone, and one in which each holds its nodes longer by one constant, the median of what
-the run itself shows.
+Jobs are submitted when Slurm took them. A simulated job frees its nodes the moment its work is
+done; a real one holds them until its last process has gone, Slurm has said so, the controller has
+seen it and Slurm's next tick starts another. Two simulations tell these apart: one in which jobs
+run for their work alone, and one in which each holds its nodes longer by one constant, the median
+of what the run itself shows.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from wattline.controller.testbed.accounted import SeenJob
 from wattline.controller.testbed.layout import NodePower
-from wattline.controller.testbed.running import BedRun, SeenJob
+from wattline.controller.testbed.running import BedRun
 from wattline.controller.testbed.workload import BedJob
 from wattline.model.jobs import JobTable
 from wattline.scenario.api import simulate
