@@ -21,12 +21,11 @@ from wattline.controller.recalling import recall
 from wattline.controller.remembering import Remembered, open_remembered
 from wattline.controller.testbed.tree_fleet import TreeFleet
 from wattline.controller.watching import Watcher, watts_of_licences
+from wattline.live.fleet import Fleet
 from wattline.live.slurm.client import Slurm
-from wattline.live.slurm.commands import Commands, SlurmError
+from wattline.live.slurm.commands import PATIENCE_S, Commands, SlurmError
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.units import parse_power
-
-CAPS_EVERY_S = 0.5
 
 
 @contextmanager
@@ -68,9 +67,13 @@ def _assembled(
     watcher = Watcher(site.node_names, site.partitions, watts=watts_of_licences(),
                       node_w=site.node_active_w, mark=site.mark, decides=site.mode == "decide")
     recall(watcher, books, clock())
-    controller = Controller(books, Slurm(Commands(site.environment)), watcher, act=act, clock=clock)
+    # A command that hangs must not cost the lease.
+    patience_s = min(PATIENCE_S, max(site.lease / 4, 2.0))
+    controller = Controller(books, Slurm(Commands(site.environment, patience_s)), watcher, act=act,
+                            clock=clock)
     controller.notes += kept.remarks
-    keeper = _keeper(site, controller) if site.trees else None
+    fleet = fleet_of(site)
+    keeper = None if fleet is None else _keeper(site, controller, fleet)
     sources: list[Callable[[float], list[Event]]] = []
     listeners: list[Callable[[Cycle], None]] = []
     if site.cap_file:
@@ -88,9 +91,13 @@ def _assembled(
     return controller, keeper
 
 
-def _keeper(site: SiteConfig, controller: Controller) -> CapKeeper:
+def fleet_of(site: SiteConfig) -> Fleet | None:
+    """The nodes that report and obey; None where a site has none, and only starts are decided."""
+    return TreeFleet(Path(site.trees), site.node_names) if site.trees else None
+
+
+def _keeper(site: SiteConfig, controller: Controller, fleet: Fleet) -> CapKeeper:
     """Meters and the keeper of the cap; each knows the nodes that the other has to leave alone."""
-    fleet = TreeFleet(Path(site.trees), site.node_names)
     clock = controller.books.state.clock
     meters = Meters(fleet, controller.watcher, lambda: float(clock[0].power_w),
                     lambda: float(clock[0].rest_w))

@@ -156,7 +156,8 @@ class Watcher:
         self.down = gone
 
     def _new(self, name: str, job: SlurmJob, found: News) -> None:
-        runs = job.state in (*ACTIVE, *STARTING, *ENDING) and bool(job.node_list)
+        # Not while it ends: what is being requeued shows its next life on the nodes of the last.
+        runs = job.state in (*ACTIVE, *STARTING) and bool(job.node_list)
         managed = self.decides and self._ours(job)
         if not runs and not (managed and job.state in WAITING):
             return

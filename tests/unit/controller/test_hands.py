@@ -7,7 +7,7 @@ import math
 import pytest
 from tests.unit.controller.fakes import FakeSlurm
 
-from wattline.books import Control, Decision
+from wattline.books import Control, Decision, Measured
 from wattline.controller.controller import Controller
 from wattline.controller.watching import Told, Watcher
 from wattline.scenario.objects import Machine
@@ -96,3 +96,12 @@ def test_nothing_is_asked_or_written_where_nothing_happens() -> None:
     here.slurm.fails = True
     assert not here.cycle().looked
     assert heard == [1.0]
+
+
+def test_a_clock_that_is_set_back_stands_still_for_the_books() -> None:
+    here = controller()
+    times = iter([100.0, 40.0, 101.0])
+    here.clock = lambda: next(times)
+    here.sources = [lambda now_s: [Measured(700.0 + now_s)]]
+    assert [here.cycle().time_s for _ in range(3)] == [100.0, 100.0, 101.0]
+    assert here.books.now_s == 101.0

@@ -64,6 +64,15 @@ def test_what_was_requeued_has_ended_and_waits_as_another() -> None:
     assert found.remarks == []
 
 
+def test_a_life_that_is_shown_while_the_last_one_ends_does_not_run_yet() -> None:
+    watcher = Watcher(["n1", "n2"])
+    looked(watcher, RUNS)
+    found = looked(watcher, replace(RUNS, state="COMPLETING", restarts=1))
+    assert found.events == [Ended("7", completed=False)]
+    assert found.applied == []
+    assert [each.job for each in looked(watcher, replace(WAITS, restarts=1)).events] == ["7.1"]
+
+
 def test_what_slurm_has_forgotten_is_said() -> None:
     watcher = Watcher(["n1", "n2"])
     looked(watcher, WAITS)
