@@ -64,6 +64,8 @@ def _assembled(
     site: SiteConfig, kept: Remembered, *, act: bool, clock: Callable[[], float]
 ) -> tuple[Controller, CapKeeper | None]:
     books, folder = kept.books, Path(site.folder)
+    # Compile the policy before the first job comes; what a copy is asked is written nowhere.
+    books.copy().step(max(clock(), books.now_s))
     watcher = Watcher(site.node_names, site.partitions, watts=watts_of_licences(),
                       node_w=site.node_active_w, mark=site.mark, decides=site.mode == "decide")
     recall(watcher, books, clock())

@@ -14,19 +14,18 @@ DATABASE = "slurm_acct_db"
 JOB = """#!/bin/sh
 # One emulated job: $1 seconds of work at full speed, $2 watts per node while it does it.
 # The emulator sees the file, lets the work pass, and writes into the pipe when it is done. A step
-# with a process on each node waits there: Slurm counts joules by steps. Where a node does not answer
-# it is tried again, as a job that wants to survive would.
+# with a process on each node waits there: Slurm counts joules by steps. Where a node or Slurm does
+# not answer it is tried again, as a job that wants to survive would, unless the work is done.
 id="$SLURM_JOB_ID.${{SLURM_RESTART_COUNT:-0}}"
 work={work}
 rm -f "$work/$id"
 mkfifo "$work/$id"
 printf '%s %s %s %s\\n' "$1" "${{2:-nan}}" "$$" "$SLURM_JOB_NODELIST" > "$work/.$id"
 mv "$work/.$id" "$work/$id.job"
-for try in 1 2 3 4 5 6 7 8 9 10; do
-  srun --overlap --ntasks-per-node=1 sh -c 'read -r ended < "$0"' "$work/$id" && exit 0
+until srun --overlap --ntasks-per-node=1 sh -c 'read -r ended < "$0"' "$work/$id"; do
+  [ -e "$work/$id.done" ] && exit 0
   sleep 1
 done
-exit 1
 """
 
 SWITCH = """#!/bin/sh

@@ -72,9 +72,10 @@ class Daemons:
         """Stop one daemon, and wait until it has gone."""
         pid = _pid(self.bed.pids / name)
         until_s = time.monotonic() + STOP_S
-        while pid is not None and is_running(pid) and time.monotonic() < until_s:
-            _ask(pid)
-            time.sleep(0.1)
+        if pid is None or not _ask(pid):
+            return
+        while is_running(pid) and time.monotonic() < until_s:
+            time.sleep(0.05)
 
     def stop(self) -> None:
         """Stop everything by its pid, the nodes first; what is gone already is no error."""

@@ -7,6 +7,7 @@ import random
 import shutil
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,11 +15,13 @@ from wattline.controller.testbed.daemons import Daemons
 from wattline.controller.testbed.layout import Bed
 from wattline.controller.testbed.process import ControllerProcess
 from wattline.controller.testbed.tree_fleet import ZONE
+from wattline.live.slurm.commands import Commands, SlurmError
 
 BETWEEN_S = (3.0, 6.0)
 """From the end of a fault to the next."""
 LASTS_S = (0.5, 3.0)
 SLOW_S = 2.0
+RETURN_S = 30.0
 SLOWED = ("squeue", "sinfo", "scontrol")
 
 Undo = Callable[[], None]
@@ -30,6 +33,7 @@ class Faults:
     def __init__(self, bed: Bed, controller: ControllerProcess, seed: int) -> None:
         self.bed, self.controller = bed, controller
         self.daemons = Daemons(bed)
+        self.commands = Commands(bed.environment)
         self.random = random.Random(seed)
         self.said: list[str] = []
         self.slow = bed.folder / "slow"
@@ -70,10 +74,30 @@ class Faults:
         return lambda: (self.slow / "on").unlink(missing_ok=True)
 
     def _lose_node(self) -> Undo:
+        """One without a job: what a node takes with it when it dies, no controller brings back."""
         name = self.random.choice(self.bed.names)
-        self.said[-1] += f" {name}"
-        self.daemons.halt(f"slurmd.{name}")
-        return lambda: self.daemons.start_node(name)
+        with suppress(SlurmError):
+            if self._idle(name):
+                self.said[-1] += f" {name}"
+                self.commands.run("scontrol", "update", f"NodeName={name}", "State=DOWN",
+                                  "Reason=fault")
+                self.daemons.halt(f"slurmd.{name}")
+                return lambda: self._return_node(name)
+        self.said[-1] += f" {name}, which was busy: nothing is done"
+        return lambda: None
+
+    def _idle(self, name: str) -> bool:
+        states = self.commands.run("sinfo", "-h", "-n", name, "-o", "%T").split()
+        return states[:1] == ["idle"]
+
+    def _return_node(self, name: str) -> None:
+        self.daemons.start_node(name)
+        until_s = time.monotonic() + RETURN_S
+        while time.monotonic() < until_s:
+            with suppress(SlurmError):
+                self.commands.run("scontrol", "update", f"NodeName={name}", "State=RESUME")
+                return
+            time.sleep(0.5)
 
     def _lose_reports(self) -> Undo:
         """The tree of a node cannot be read; what Slurm counts of it goes on."""
