@@ -160,7 +160,8 @@ class _Watch:
     ) -> None:
         self.bed, self.submitter, self.conditions = bed, submitter, conditions
         self.faults, self.begin_s, self.say = faults, begin_s, say
-        self.slurm = Slurm(Commands(bed.environment))
+        # Faults are not to wait for a Slurm that is away because of one.
+        self.slurm = Slurm(Commands(bed.environment, patience_s=2.0))
         jobs = submitter.jobs
         self.end_s = begin_s + GRACE_S + sum(job.limit_s for job in jobs) + max(
             (job.submit_s for job in jobs), default=0.0)
