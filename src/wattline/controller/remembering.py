@@ -25,6 +25,9 @@ KEPT = ("cap", "nodes", "node_idle_w", "node_active_w", "node_off_w", "node_boot
         "policy", "scenario", "mode", "mark", "partitions")
 """What of a site the books depend on: where it was changed they begin anew."""
 
+DRY = ".dry"
+"""How the name of a dry run's journal ends: no controller goes on with it."""
+
 
 @dataclass
 class Remembered:
@@ -37,7 +40,9 @@ class Remembered:
     saved_s: float = 0.0
 
     def save(self, books: Books) -> None:
-        """Put the books where the next start finds them, whole or not at all."""
+        """Put the books where the next start finds them, whole or not at all; not of a dry run."""
+        if self.path.suffix == DRY:
+            return
         made = self.path.with_suffix(".saving")
         with made.open("wb") as file:
             file.write(books.save())
@@ -63,12 +68,13 @@ def open_remembered(
         except InputError as error:
             remarks.append(f"the books begin anew: {error}")
     stamp = datetime.fromtimestamp(now_s, UTC).strftime("%Y-%m-%dT%H-%M-%S.%f")
-    path = folder / f"{stamp}.{'journal' if act else 'dry'}"
+    path = folder / f"{stamp}{'.journal' if act else DRY}"
     file = path.open("x", encoding="utf-8")
     kept = Remembered(_fresh(site, now_s, lambda line: synced(file, line)), file, path, remarks,
                       now_s)
-    path.with_suffix(".site").write_text(_said(site), encoding="utf-8")
-    kept.save(kept.books)
+    if act:
+        path.with_suffix(".site").write_text(_said(site), encoding="utf-8")
+        kept.save(kept.books)
     return kept
 
 

@@ -80,7 +80,10 @@ def test_a_dry_run_leaves_the_books_of_a_controller_alone(tmp_path: Path) -> Non
     before = begun(tmp_path)
     text = before.path.read_text()
     dry = open_remembered(SITE, tmp_path, 200.0, act=False)
+    dry.save_if_due(dry.books, 1000.0, 1.0)
     dry.file.close()
+    assert sorted(file.suffix for file in tmp_path.iterdir()) == [
+        ".books", ".dry", ".journal", ".site"]
     assert before.path.read_text() == text
     assert dry.books.now_s == 200.0
 
