@@ -33,6 +33,7 @@ class ControllerProcess:
         self.log = bed.logs / "controller.out"
         self.path = ""
         """Folders that are looked at first for Slurm's commands."""
+        self._pid = bed.pids / "controller"
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -53,6 +54,8 @@ class ControllerProcess:
                 [sys.executable, "-m", "wattline", "controller", "--config", str(self.config),
                  "--act"], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment,
                 start_new_session=True)
+        # A bed that is taken down in the middle of a run takes its controller with it.
+        self._pid.write_text(f"{self._process.pid}\n", encoding="ascii")
 
     def until_ready(self) -> None:
         until_s = time.monotonic() + READY_S
@@ -66,9 +69,11 @@ class ControllerProcess:
         if self._process is not None:
             self._process.send_signal(signal.SIGKILL)
             self._process.wait()
+            self._pid.unlink(missing_ok=True)
 
     def stop(self) -> None:
         """As a site stops it; one that does not obey is killed."""
+        self._pid.unlink(missing_ok=True)
         if self._process is None or not self.runs:
             return
         self._process.terminate()
