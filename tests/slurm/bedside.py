@@ -11,6 +11,9 @@ from typing import Any
 
 from wattline.controller.testbed.layout import Bed
 
+OURS = ("-H", "--comment=wattline")
+"""How a job is submitted that waits for a controller."""
+
 
 def slurm(bed: Bed, *command: str) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.slurm.bedside import slurm, until
 from wattline.controller.testbed.bed import bring_up, take_down
 from wattline.controller.testbed.daemons import missing_programs
 from wattline.controller.testbed.layout import Bed
@@ -28,3 +29,10 @@ def bed() -> Iterator[Bed]:
     yield made
     take_down(folder)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def empty(bed: Bed) -> None:
+    """Jobs of other tests are gone."""
+    slurm(bed, "scancel", "-u", "root")
+    until(lambda: not slurm(bed, "squeue", "-h"))

@@ -18,13 +18,6 @@ def here(bed: Bed) -> Slurm:
     return Slurm(Commands(bed.environment))
 
 
-@pytest.fixture(autouse=True)
-def empty(bed: Bed) -> None:
-    """Jobs of other tests are gone."""
-    slurm(bed, "scancel", "-u", "root")
-    until(lambda: not slurm(bed, "squeue", "-h"))
-
-
 def seen(here: Slurm, label: str) -> SlurmJob:
     found = here.job(label)
     assert found is not None

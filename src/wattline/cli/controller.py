@@ -10,43 +10,74 @@ from typing import TYPE_CHECKING
 import click
 
 from wattline.cli.choices import Group
-from wattline.cli.live_options import USUAL, needed
+from wattline.cli.live_options import USUAL
 from wattline.cli.output import json_option, print_json
 from wattline.model.units import format_duration
 
 if TYPE_CHECKING:
     from wattline.controller.controller import Cycle
 
+config_option = click.option(
+    "--config", "file", type=click.Path(exists=True, path_type=Path), metavar="FILE",
+    help="The site: nodes, their powers, the cap, the policies.")
+
 
 @click.group(cls=Group, invoke_without_command=True)
-@click.option("--config", "file", type=click.Path(exists=True, path_type=Path),
-              metavar="FILE", help="The site: nodes, their powers, the cap, the policies.")
+@config_option
 @click.option("--act", is_flag=True,
               help="Start jobs; without it, only say what would be done and why.")
+@click.option("--mode", type=click.Choice(["decide", "guard"]),
+              help="Who starts jobs, whatever the site says: we, or Slurm under licences.")
 @click.option("--cycles", type=click.IntRange(min=1), metavar="N",
               help="Stop after so many cycles; otherwise go on until Ctrl-C.")
 @json_option
 @click.pass_context
-def command(context: click.Context, file: Path | None, act: bool, cycles: int | None,
-            as_json: bool) -> None:
+def command(context: click.Context, file: Path | None, act: bool, mode: str | None,
+            cycles: int | None, as_json: bool) -> None:
     """Look at Slurm, decide by a policy under a cap, and start held jobs on the chosen nodes.
 
-    Jobs that are submitted held (sbatch --hold) wait for this controller; those that others start
-    are counted with their nodes and watts. It is a dry run unless --act is given.
+    Jobs that are submitted held and with our mark (sbatch --hold --comment=wattline) wait for this
+    controller; those that others start are counted with their nodes and watts. It is a dry run
+    unless --act is given.
     """
     if context.invoked_subcommand is not None:
         return
-    needed(file, "--config")
-    assert file is not None
     from wattline.controller.configuration import read_configuration
-    from wattline.controller.serving import run, serving
+    from wattline.controller.serving import run, serving, told_to_stop
+    from wattline.model.errors import InputError
 
+    if file is None:
+        raise InputError("give the site with --config FILE")
     site = read_configuration(file)
+    if mode is not None:
+        site = site.model_copy(update={"mode": mode})
     if not as_json:
-        click.echo(f"wattline: {len(site.node_names)} nodes under {site.cap:g} W, "
-                   f"{'acting' if act else 'a dry run: nothing is started'}", err=True)
-    with serving(site, act=act) as controller:
-        run(controller, site.cycle, _printer(as_json), cycles=cycles)
+        click.echo(f"wattline: {len(site.node_names)} nodes under {site.cap:g} W, {site.mode} mode,"
+                   f" {'acting' if act else 'a dry run: nothing is started'}", err=True)
+    with told_to_stop() as stop, serving(site, act=act) as controller:
+        run(controller, site.cycle, _printer(as_json), cycles=cycles, stop=stop)
+
+
+@command.command()
+@config_option
+def watchdog(file: Path | None) -> None:
+    """Stand by: when the controller is silent for its lease, hand waiting jobs to Slurm.
+
+    They are released with their watts as licences, so that the cap holds and none stays held for
+    ever. Run it as a service of its own, on the controller's machine.
+    """
+    from wattline.controller.configuration import read_configuration
+    from wattline.controller.lease import watchdog as watch
+    from wattline.controller.serving import told_to_stop
+    from wattline.live.slurm.client import Slurm
+    from wattline.live.slurm.commands import Commands
+    from wattline.model.errors import InputError
+
+    if file is None:
+        raise InputError("give the site with --config FILE")
+    site = read_configuration(file)
+    with told_to_stop() as stop:
+        watch(site, Slurm(Commands(site.environment)), click.echo, stop=stop)
 
 
 @command.command()

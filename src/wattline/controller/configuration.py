@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field, ValidationError
 
@@ -30,7 +31,34 @@ class SiteConfig(Section):
     node_idle_w: Watts = Field(ge=0)
     node_active_w: Watts = Field(gt=0)
     """With a job that says nothing of its power (licences called `watts`)."""
+    node_least_w: Watts | None = Field(default=None, ge=0)
+    """The lowest cap that a busy node can hold; its idle power where nothing is said."""
+    node_off_w: Watts = Field(default=0.0, ge=0)
+    """A node that is switched off, by policies that do so."""
+    node_boot: Seconds = Field(default=0.0, ge=0)
+    node_shutdown: Seconds = Field(default=0.0, ge=0)
+    """How long booting takes, at full power, and shutting down, at idle power."""
     cap: Watts = Field(gt=0)
+    """The highest that will ever hold; a file or an order may lower it."""
+    cap_file: FileName = ""
+    """A file with a power in it, `1.2kW`, that the cap follows."""
+    mode: Literal["decide", "guard"] = "decide"
+    """`decide`: held jobs are started from here. `guard`: Slurm starts them, under watts as
+    licences; caps and meters are kept from here."""
+    mark: str = "wattline"
+    """The word with which a comment of a job begins that is ours to start; empty: every job."""
+    when_short: Literal["", "suspend", "requeue"] = ""
+    """What may be done to the jobs that came last, where the caps of nodes are not enough."""
+    when_stopped: Literal["held", "guard"] = "held"
+    """At a clean stop, waiting jobs stay held, or are released with their watts as licences."""
+    licences: bool = False
+    """Whether Slurm's licences called `watts` follow the cap, as the net below us."""
+    lease: Seconds = Field(default=30.0, gt=0, le=86400)
+    """A controller that is silent for so long has gone: nodes and the watchdog act alone."""
+    save: Seconds = Field(default=60.0, gt=0)
+    """So often the books are saved; what came since is in the journal."""
+    trees: FileName = ""
+    """A folder with the emulated meters of a test bed's nodes."""
     partitions: tuple[str, ...] = ()
     """Those whose jobs are started from here; jobs of others are counted. Empty: all."""
     slurm_conf: FileName = ""
@@ -38,6 +66,12 @@ class SiteConfig(Section):
     """Where journals lie, and the lock that keeps a second controller away."""
     cycle: Seconds = Field(default=0.5, gt=0, le=60)
     policy: Policies = Policies()
+    scenario: FileName = ""
+    """A scenario whose policies decide, instead of `policy`."""
+
+    @property
+    def least_w(self) -> float:
+        return self.node_idle_w if self.node_least_w is None else self.node_least_w
 
     @property
     def node_names(self) -> list[str]:
@@ -52,7 +86,7 @@ def read_configuration(path: str | Path) -> SiteConfig:
     """Read a site's file; names of files in it are relative to its folder."""
     found = read_toml(path)
     base = Path(path).resolve().parent
-    for name in ("slurm_conf", "folder"):
+    for name in ("slurm_conf", "folder", "cap_file", "trees", "scenario"):
         if isinstance(found.get(name), str) and found[name]:
             found[name] = str(base / found[name])
     if "folder" not in found:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from wattline.books import Books, Decision, Event
+from wattline.controller.hands import Hands
 from wattline.controller.watching import Watcher
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import SlurmError
@@ -38,11 +39,12 @@ class Controller:
     act: bool = False
     clock: Callable[[], float] = time.time
     sources: Sequence[Callable[[float], Sequence[Event]]] = ()
-    """Who else has something to tell the books before they decide."""
+    """What tells events beside Slurm: meters, a cap that follows a file, orders of people."""
     listeners: Sequence[Callable[[Cycle], None]] = ()
-    """Who wants to know what each cycle did, after it."""
-    done: int = field(default=0, init=False)
-    """Orders carried out."""
+    """What is done after each cycle, with what it did."""
+    hands: Hands = field(default_factory=Hands)
+    notes: list[str] = field(default_factory=list)
+    """What sources and listeners have to say; the next cycle says it."""
 
     def cycle(self) -> Cycle:
         done = self._cycle()
@@ -54,38 +56,39 @@ class Controller:
         try:
             seen = self.slurm.look()
         except SlurmError as error:
-            return Cycle(self._now_s(), remarks=(str(error),), looked=False)
+            return Cycle(self._now_s(), remarks=(*self._noted(), str(error)), looked=False)
         news = self.watcher.news(seen)
         now_s = self._now_s()
         remarks = list(news.remarks)
+        events = news.events + [event for source in self.sources for event in source(now_s)]
         if news.applied:
             self.books.apply(now_s, news.applied)
             remarks += [each.reason for each in self.books.refused]
-        told = [event for source in self.sources for event in source(now_s)]
-        decisions = self.books.step(now_s, [*news.events, *told])
-        remarks += [each.reason for each in self.books.refused]
+        decisions: tuple[Decision, ...] = ()
+        # As in a simulation, a policy is asked when something happens or when it wanted to be.
+        if events or news.applied or self.books.untold or self.books.next_s() <= now_s:
+            decisions = self.books.step(now_s, events)
+            remarks += [each.reason for each in self.books.refused]
+        remarks += self._withdraw(news.withdrawn)
         for decision in decisions:
-            remarks += self._carry_out(decision, now_s)
-        return Cycle(now_s, decisions, tuple(remarks))
+            remarks += self.hands.carry_out(self, decision, now_s)
+        return Cycle(now_s, decisions, (*self._noted(), *remarks))
+
+    def _noted(self) -> list[str]:
+        noted = list(self.notes)
+        self.notes.clear()
+        return noted
 
     def _now_s(self) -> float:
         """Never back: a clock that is set back stands still for the books."""
         return max(self.clock(), self.books.now_s)
 
-    def _carry_out(self, decision: Decision, now_s: float) -> list[str]:
-        name = str(decision.job)
-        if decision.kind == "refuse":
-            return [f"job {name} could never start under the highest cap; it stays held"]
-        if decision.kind != "start":
-            return []
-        nodes = self.watcher.node_names(decision.control.nodes)
-        if not self.act:
-            return [f"would start {name} on {','.join(nodes)}"]
-        label = self.watcher.told[name].label
-        self.watcher.asked(name, now_s)
-        try:
-            self.slurm.start(label, nodes)
-        except SlurmError as error:  # it may have done half: the next looks will tell
-            return [f"job {name} could not be started: {error}"]
-        self.done += 1
-        return []
+    def _withdraw(self, labels: Sequence[str]) -> list[str]:
+        """Hold what did not start again: Slurm would start it when the books count on nothing."""
+        said = []
+        for label in labels if self.act else ():
+            try:
+                self.slurm.withdraw(label)
+            except SlurmError as error:  # it may have begun or gone: the next look will tell
+                said.append(str(error))
+        return said

@@ -73,6 +73,8 @@ class Desk:
         if order.kind not in ORDERS:
             raise InputError(f"there is no order '{order.kind}'; there are: "
                              f"{', '.join((*ORDERS, *QUESTIONS))}")
+        if order.kind == "set_cap" and self.site.cap_file:
+            raise InputError(f"the cap follows the file {self.site.cap_file}: write it there")
         return ORDERS[order.kind](order.fields, self.controller, now_s)
 
     def _forgotten(self) -> list[str]:

@@ -1,50 +1,167 @@
-"""A controller that goes on until it is told to stop: one per folder, a journal per start."""
+"""A controller that goes on until it is told to stop: one per folder, whatever ends it."""
 
 from __future__ import annotations
 
 import fcntl
-import os
+import math
+import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import Any
 
+from wattline.books import Books, CapChanged, Event
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller, Cycle
 from wattline.controller.desk import open_desk
+from wattline.controller.keeping_cap import CapKeeper
+from wattline.controller.lease import hand_over, renew
+from wattline.controller.licences import LicenceNet, allowed_w
+from wattline.controller.metering import Meters
+from wattline.controller.recalling import recall
+from wattline.controller.remembering import Remembered, open_remembered
+from wattline.controller.testbed.tree_fleet import TreeFleet
 from wattline.controller.watching import Watcher, watts_of_licences
+from wattline.live.fleet import Fleet
 from wattline.live.slurm.client import Slurm
-from wattline.live.slurm.commands import Commands
+from wattline.live.slurm.commands import PATIENCE_S, Commands, SlurmError
 from wattline.model.errors import InputError, WattlineError
-from wattline.scenario.objects import Machine
-from wattline.scenario.opening import open_books
+from wattline.model.units import parse_power
 
 
 @contextmanager
 def serving(
     site: SiteConfig, *, act: bool, clock: Callable[[], float] = time.time
 ) -> Iterator[Controller]:
-    """A controller with its journal open; the books begin with what Slurm shows.
+    """A controller with its books and journal open; what was known before a stop is known again.
 
-    What was decided before is not needed for it: running jobs are seen to run. A policy that
-    remembers begins anew.
+    Differences between those books and what Slurm shows are found by the first look, as at any
+    other time. At the end caps are restored and the books saved; after a failure nothing is saved,
+    and the journal has what the next start needs.
     """
     folder = Path(site.folder)
-    with _alone(folder), _journal(folder, clock()) as write:
-        books = open_books(
-            machine=Machine(nodes=len(site.node_names), node_idle_w=site.node_idle_w,
-                            node_active_w=site.node_active_w),
-            order=site.policy.order, backfill=site.policy.backfill, power=site.policy.power,
-            placement=site.policy.placement, cap=site.cap, start_s=clock(), journal=write)
-        watcher = Watcher(site.node_names, site.partitions, watts=watts_of_licences())
-        controller = Controller(books, Slurm(Commands(site.environment)), watcher, act=act,
-                                clock=clock)
-        open_desk(controller, site)
-        yield controller
-        if books.journal is not None:
-            books.journal.end()
+    with _alone(folder):
+        kept = open_remembered(site, folder, clock(), act=act)
+        with kept.file:
+            controller, keeper = _assembled(site, kept, act=act, clock=clock)
+            yield controller
+            if keeper is not None:
+                keeper.restore()
+            if act and site.mode == "decide":
+                with suppress(SlurmError):  # the watchdog does it later
+                    _leave(site, controller.slurm)
+            kept.save(controller.books)
+
+
+def _leave(site: SiteConfig, slurm: Slurm) -> None:
+    """What becomes of waiting jobs; licences stay as they are where Slurm starts jobs by them."""
+    if site.when_stopped == "guard":
+        hand_over(site, slurm)
+    elif site.licences:
+        LicenceNet(slurm.commands).lift()
+
+
+def _assembled(
+    site: SiteConfig, kept: Remembered, *, act: bool, clock: Callable[[], float]
+) -> tuple[Controller, CapKeeper | None]:
+    books, folder = kept.books, Path(site.folder)
+    # Compile the policy before the first job comes; what a copy is asked is written nowhere.
+    books.copy().step(max(clock(), books.now_s))
+    watcher = Watcher(site.node_names, site.partitions, watts=watts_of_licences(),
+                      node_w=site.node_active_w, mark=site.mark, decides=site.mode == "decide")
+    recall(watcher, books, clock())
+    # A command that hangs must not cost the lease.
+    patience_s = min(PATIENCE_S, max(site.lease / 4, 2.0))
+    controller = Controller(books, Slurm(Commands(site.environment, patience_s)), watcher, act=act,
+                            clock=clock)
+    controller.notes += kept.remarks
+    fleet = fleet_of(site)
+    keeper = None if fleet is None else _keeper(site, controller, fleet)
+    sources: list[Callable[[float], list[Event]]] = []
+    listeners: list[Callable[[Cycle], None]] = []
+    if site.cap_file:
+        sources.append(CapFile(Path(site.cap_file), site.cap, books, controller.notes).events)
+    if keeper is not None:
+        sources.append(keeper.meters.events)
+        listeners.append(lambda cycle: keeper.keep(clock(), heard=cycle.looked))
+    if site.licences and act:
+        net = LicenceNet(controller.slurm.commands)
+        listeners.append(lambda cycle: _allow(net, site, controller))
+    if act:  # a dry run is no controller: nobody may count on it
+        listeners.append(lambda cycle: renew(folder, site.mode))
+    listeners.append(lambda cycle: kept.save_if_due(controller.books, cycle.time_s, site.save))
+    controller.sources, controller.listeners = sources, listeners
+    open_desk(controller, site, remembers=act, clock=clock, more=lambda: _standing(site, keeper, clock()))
+    return controller, keeper
+
+
+def _standing(site: SiteConfig, keeper: CapKeeper | None, now_s: float) -> dict[str, Any]:
+    """What only an assembled controller knows, for its `status.json`."""
+    measured_w = math.nan if keeper is None else keeper.meters.machine_w(now_s)
+    return {"mode": site.mode, "lease": site.lease,
+            "measured_w": None if math.isnan(measured_w) else measured_w}
+
+
+def fleet_of(site: SiteConfig) -> Fleet | None:
+    """The nodes that report and obey; None where a site has none, and only starts are decided."""
+    return TreeFleet(Path(site.trees), site.node_names) if site.trees else None
+
+
+def _keeper(site: SiteConfig, controller: Controller, fleet: Fleet) -> CapKeeper:
+    """Meters and the keeper of the cap; each knows the nodes that the other has to leave alone."""
+    clock = controller.books.state.clock
+    meters = Meters(fleet, controller.watcher, lambda: float(clock[0].power_w),
+                    lambda: float(clock[0].rest_w))
+    keeper = CapKeeper(
+        fleet, controller.slurm, controller.watcher, meters, lambda: cap_now_w(controller.books),
+        controller.hands.caps_w, site.node_idle_w, site.least_w, site.when_short, controller.act,
+        site.lease, remarks=controller.notes)
+    meters.throttled = lambda: keeper.throttled
+    return keeper
+
+
+def cap_now_w(books: Books) -> float:
+    """The cap that holds now, less what is reserved."""
+    return float(books.state.clock[0].cap_w)
+
+
+def _allow(net: LicenceNet, site: SiteConfig, controller: Controller) -> None:
+    """In guard mode Slurm must know that nodes without jobs draw too; the books know it."""
+    watts = cap_now_w(controller.books)
+    if site.mode == "guard":
+        watts = allowed_w((job for job in controller.watcher.seen if not job.held),
+                          len(site.node_names), site.node_idle_w, watts)
+    try:
+        net.allow(watts)
+    except SlurmError as error:
+        controller.notes.append(f"the licences do not follow the cap: {error}")
+
+
+class CapFile:
+    """The cap follows a file; one that cannot be read leaves it as it is, and says so once."""
+
+    def __init__(self, file: Path, highest_w: float, books: Books, notes: list[str]) -> None:
+        self.file, self.highest_w, self.books, self.notes = file, highest_w, books, notes
+        self.said = ""
+
+    def events(self, now_s: float) -> list[Event]:
+        try:
+            wanted_w = parse_power(self.file.read_text(encoding="utf-8").strip())
+        except (OSError, UnicodeDecodeError, InputError) as error:
+            return self._note(f"{self.file}: the cap stays as it is: {error}")
+        if not 0.0 < wanted_w <= self.highest_w:
+            return self._note(f"{self.file}: the cap stays as it is: {wanted_w:g} W is not between "
+                              f"0 and the site's {self.highest_w:g} W")
+        self.said = ""
+        told_w = float(self.books.record.meter[0].told_cap_w)
+        return [] if math.isclose(wanted_w, told_w) else [CapChanged(wanted_w)]
+
+    def _note(self, text: str) -> list[Event]:
+        if text != self.said:
+            self.notes.append(text)
+            self.said = text
+        return []
 
 
 def run(
@@ -55,11 +172,29 @@ def run(
     done = 0
     while not stop() and (cycles is None or done < cycles):
         start_s = time.monotonic()
-        say(controller.cycle())
+        try:
+            cycle = controller.cycle()
+        except OSError as error:
+            raise WattlineError(f"the controller's folder cannot be written ({error.strerror}): "
+                                "nothing more is started; jobs that run go on") from None
+        say(cycle)
         done += 1
         if cycles is None or done < cycles:
             time.sleep(max(cycle_s - (time.monotonic() - start_s), 0.0))
     return done
+
+
+@contextmanager
+def told_to_stop() -> Iterator[Callable[[], bool]]:
+    """Whether a signal asked to stop: the cycle that runs is finished before."""
+    asked: list[int] = []
+    before = {each: signal.signal(each, lambda number, frame: asked.append(number))
+              for each in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield lambda: bool(asked)
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 @contextmanager
@@ -77,18 +212,3 @@ def _alone(folder: Path) -> Iterator[None]:
             raise WattlineError(f"another controller holds {folder}: two would start the same "
                                 "jobs") from None
         yield
-
-
-@contextmanager
-def _journal(folder: Path, now_s: float) -> Iterator[Callable[[str], None]]:
-    """A journal of its own for each start, named by the time."""
-    stamp = datetime.fromtimestamp(now_s, UTC).strftime("%Y-%m-%dT%H-%M-%S.%f")
-    with (folder / f"{stamp}.journal").open("x", encoding="utf-8") as file:
-        yield lambda line: synced(file, line)
-
-
-def synced(file: IO[str], line: str) -> None:
-    """Write a line that is on disk when it returns: the journal comes before the act."""
-    file.write(line)
-    file.flush()
-    os.fsync(file.fileno())

@@ -8,6 +8,7 @@ nothing the second time.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -23,7 +24,14 @@ from wattline.books import (
     Submitted,
 )
 from wattline.live.slurm.client import Seen
-from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, SlurmJob
+from wattline.live.slurm.reading import (
+    ACTIVE,
+    ENDING,
+    STARTING,
+    SUSPENDED,
+    WAITING,
+    SlurmJob,
+)
 
 PATIENCE_S = 5.0
 """So long a released job may still be pending: Slurm starts at its own ticks."""
@@ -32,6 +40,8 @@ LONGEST_S = 365 * 86400.0
 """A request without a limit counts as so long."""
 
 WATTS = "watts"
+ASIDE = "suspended to keep the cap"
+"""In the comment of such a job."""
 
 
 @dataclass
@@ -41,9 +51,20 @@ class Told:
     label: str
     units: int
     limit_s: float
+    watts: float = math.nan
+    """All of its nodes at full speed, as it says or as nodes usually draw."""
+    nodes: tuple[int, ...] = ()
+    """Where it runs, or was told to."""
     running: bool = False
+    suspended: bool = False
     asked_s: float = math.nan
     """When it was last told to start, and has not been seen to."""
+    failed: bool = False
+    """It was told to start, and Slurm refused."""
+    withdraw: bool = True
+    """Whether it is ours to hold again where a start did not happen."""
+    aside: bool = False
+    """It was suspended to keep the cap; Slurm keeps that in its comment, over our restarts."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +75,8 @@ class News:
     """Submissions of jobs that were seen running at once."""
     events: list[Event] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    withdrawn: list[str] = field(default_factory=list)
+    """Labels of jobs whose start did not happen: they have to be held again."""
 
 
 class Watcher:
@@ -61,21 +84,35 @@ class Watcher:
 
     def __init__(
         self, nodes: Sequence[str], partitions: Iterable[str] = (), *,
-        watts: Callable[[SlurmJob], float] = lambda job: math.nan,
+        watts: Callable[[SlurmJob], float] = lambda job: math.nan, node_w: float = math.nan,
+        mark: str = "", decides: bool = True,
     ) -> None:
         self.number = {name: number for number, name in enumerate(nodes)}
         self.names = list(nodes)
         self.partitions = set(partitions)
         """Those that are managed; jobs of others are counted once they run. Empty: all."""
         self.watts = watts
+        self.node_w = node_w
+        """What a node draws with a job that says nothing of its power."""
+        self.mark = mark
+        """Word that a comment of ours begins with; jobs without it are others'. Empty: all."""
+        self.decides = decides
+        """Whether waiting jobs are ours to start at all: in guard mode Slurm starts them."""
+        self.off: set[str] = set()
+        """Nodes that were switched off from here: out of use, and not out of order."""
+        self.seen: tuple[SlurmJob, ...] = ()
+        """All jobs of the last look."""
         self.told: dict[str, Told] = {}
         self.down: set[str] = set()
 
     def news(self, seen: Seen) -> News:
         """What has happened since the last look."""
         found = News()
+        self.seen = seen.jobs
         self._nodes(seen, found)
-        now = {key(job): job for job in seen.jobs}
+        # Rows of one look are told in the order of submission, which decides ties: squeue has
+        # another.
+        now = {key(job): job for job in sorted(seen.jobs, key=_came)}
         labels = {job.label for job in seen.jobs}
         for name in [name for name in self.told if name not in now]:
             if self.told[name].label not in labels:  # otherwise it was queued again
@@ -93,12 +130,25 @@ class Watcher:
         self.told[name].asked_s = now_s
         self.told[name].running = True
 
+    def failed(self, name: str, *, withdraw: bool = True) -> None:
+        """It was not started: nobody has to wait for it. `withdraw`: it may have been released."""
+        self.told[name].failed = True
+        self.told[name].withdraw = withdraw
+
+    def switched(self, names: Iterable[str], on: bool) -> None:
+        """Nodes were told to go off or on; the books know it already."""
+        self.off = self.off - set(names) if on else self.off | set(names)
+
+    def comment(self, reason: str) -> str:
+        """What is written on a job of ours: it still begins with the mark."""
+        return f"{self.mark or 'wattline'}: {reason}"
+
     def node_names(self, numbers: Iterable[int]) -> list[str]:
         return [self.names[number] for number in numbers]
 
     def _nodes(self, seen: Seen, found: News) -> None:
         usable = {node.name: node.usable for node in seen.nodes if node.name in self.number}
-        gone = {name for name in self.number if not usable.get(name, False)}
+        gone = {name for name in self.number if not usable.get(name, False)} - self.off
         if gone - self.down:
             found.events.append(NodesDown(nodes=self._numbers(gone - self.down)))
         if self.down - gone:
@@ -106,8 +156,9 @@ class Watcher:
         self.down = gone
 
     def _new(self, name: str, job: SlurmJob, found: News) -> None:
-        runs = job.state in (*ACTIVE, *STARTING, *ENDING) and bool(job.node_list)
-        managed = not self.partitions or job.partition in self.partitions
+        # Not while it ends: what is being requeued shows its next life on the nodes of the last.
+        runs = job.state in (*ACTIVE, *STARTING) and bool(job.node_list)
+        managed = self.decides and self._ours(job)
         if not runs and not (managed and job.state in WAITING):
             return
         strange = [node for node in job.node_list if node not in self.number]
@@ -116,16 +167,24 @@ class Watcher:
             return
         units = len(job.node_list) if runs else job.nodes
         limit_s = min(job.limit_s, LONGEST_S) if job.limit_s > 0 else LONGEST_S
+        watts = self.watts(job)
         submitted = Submitted(
-            name, units=units, requested_s=limit_s, watts=self.watts(job),
+            name, units=units, requested_s=limit_s, watts=watts,
             names={"user": job.user, "partition": job.partition}, account=job.account,
             application=job.name)
-        self.told[name] = Told(job.label, units, limit_s, running=runs)
+        self.told[name] = Told(
+            job.label, units, limit_s, units * self.node_w if math.isnan(watts) else watts,
+            self._numbers(job.node_list) if runs else (), runs, job.state == SUSPENDED,
+            aside=job.state == SUSPENDED and ASIDE in job.admin_comment)
         if runs:
             found.applied.append(submitted)
             found.events.append(Started(name, self._numbers(job.node_list)))
         else:
             found.events.append(submitted)
+
+    def _ours(self, job: SlurmJob) -> bool:
+        return ((not self.partitions or job.partition in self.partitions)
+                and (not self.mark or job.marked(self.mark)))
 
     def _known(self, name: str, job: SlurmJob, now_s: float, found: News) -> None:
         told = self.told[name]
@@ -137,15 +196,22 @@ class Watcher:
             self._over(name, job.state == "COMPLETED", found)
 
     def _running(self, name: str, told: Told, job: SlurmJob, found: News) -> None:
-        if not told.running or not math.isnan(told.asked_s):
-            found.events.append(Started(name, self._numbers(job.node_list)))
-            told.running, told.asked_s = True, math.nan
+        resumes = told.running and job.state == SUSPENDED  # asked to go on, and does not yet
+        if not resumes and (not told.running or not math.isnan(told.asked_s)):
+            told.nodes = self._numbers(job.node_list)
+            found.events.append(Started(name, told.nodes))
+            told.running, told.failed, told.asked_s = True, False, math.nan
+        told.suspended = job.state == SUSPENDED
+        told.aside = told.suspended and ASIDE in job.admin_comment
         self._limit(name, told, job, found)
 
     def _waiting(self, name: str, told: Told, job: SlurmJob, now_s: float, found: News) -> None:
-        if told.running and now_s - told.asked_s > PATIENCE_S:
+        if told.running and (told.failed or now_s - told.asked_s > PATIENCE_S):
             found.events.append(NotStarted(name, BACKOFF_S, job.reason))
-            told.running, told.asked_s = False, math.nan
+            if told.withdraw:
+                found.withdrawn.append(told.label)
+            told.running, told.failed, told.asked_s = False, False, math.nan
+            told.withdraw = True
             found.remarks.append(f"job {name} was told to start and did not: {job.reason}")
         self._limit(name, told, job, found)
 
@@ -162,6 +228,11 @@ class Watcher:
 
     def _numbers(self, names: Iterable[str]) -> tuple[int, ...]:
         return tuple(sorted(self.number[name] for name in names))
+
+
+def _came(job: SlurmJob) -> tuple[float, list[int]]:
+    """By when it was submitted, then by its number: Slurm's times are whole seconds."""
+    return job.submit_s, [int(number) for number in re.findall(r"[0-9]+", job.label)]
 
 
 def key(job: SlurmJob) -> str:

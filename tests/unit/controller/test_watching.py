@@ -64,6 +64,15 @@ def test_what_was_requeued_has_ended_and_waits_as_another() -> None:
     assert found.remarks == []
 
 
+def test_a_life_that_is_shown_while_the_last_one_ends_does_not_run_yet() -> None:
+    watcher = Watcher(["n1", "n2"])
+    looked(watcher, RUNS)
+    found = looked(watcher, replace(RUNS, state="COMPLETING", restarts=1))
+    assert found.events == [Ended("7", completed=False)]
+    assert found.applied == []
+    assert [each.job for each in looked(watcher, replace(WAITS, restarts=1)).events] == ["7.1"]
+
+
 def test_what_slurm_has_forgotten_is_said() -> None:
     watcher = Watcher(["n1", "n2"])
     looked(watcher, WAITS)
@@ -89,3 +98,62 @@ def test_jobs_of_other_partitions_count_once_they_run() -> None:
     found = looked(watcher, replace(RUNS, partition="debug"))
     assert [each.job for each in found.applied] == ["7"]
     assert found.events == [Started("7", (1,))]
+
+
+def test_jobs_of_one_look_are_told_in_the_order_of_their_submission() -> None:
+    """Squeue sorts otherwise, and the order of telling decides ties of first come, first served."""
+    watcher = Watcher(["n1", "n2"])
+    shown = [replace(WAITS, label=label, submit_s=submit_s)
+             for label, submit_s in (("10", 5.0), ("9_10", 5.0), ("9_2", 5.0), ("11", 4.0))]
+    found = looked(watcher, *shown)
+    assert [each.job for each in found.events] == ["11", "9_2", "9_10", "10"]
+
+
+def test_a_job_without_our_mark_is_left_to_whoever_held_it() -> None:
+    watcher = Watcher(["n1", "n2"], mark="wattline")
+    assert looked(watcher, WAITS, replace(WAITS, label="8", comment="my wattline")).events == []
+    ours = [replace(WAITS, label="9", comment="wattline"),
+            replace(WAITS, label="10", admin_comment="wattline: it waits")]
+    assert [each.job for each in looked(watcher, WAITS, *ours).events] == ["9", "10"]
+    assert [type(each) for each in looked(watcher, RUNS, *ours).events] == [Started]
+
+
+def test_in_guard_mode_jobs_are_known_once_they_run() -> None:
+    watcher = Watcher(["n1", "n2"], decides=False)
+    assert looked(watcher, WAITS).events == []
+    found = looked(watcher, RUNS)
+    assert [each.job for each in found.applied] == ["7"]
+
+
+def test_a_start_that_slurm_refused_is_taken_back_at_the_next_look() -> None:
+    watcher = Watcher(["n1", "n2"])
+    looked(watcher, WAITS)
+    watcher.asked("7", 0.0)
+    watcher.failed("7")
+    found = looked(watcher, WAITS, at_s=0.1)
+    assert [type(each) for each in found.events] == [NotStarted]
+    assert found.withdrawn == ["7"]
+    watcher.asked("7", 1.0)
+    watcher.failed("7", withdraw=False)
+    assert looked(watcher, WAITS, at_s=1.1).withdrawn == []
+
+
+def test_a_suspended_job_is_confirmed_when_it_goes_on() -> None:
+    watcher = Watcher(["n1", "n2"])
+    looked(watcher, RUNS)
+    stopped = replace(RUNS, state="SUSPENDED", admin_comment="wattline: suspended to keep the cap")
+    assert looked(watcher, stopped).events == []
+    assert watcher.told["7"].aside
+    watcher.asked("7", 0.0)
+    assert looked(watcher, stopped).events == []
+    assert looked(watcher, RUNS).events == [Started("7", (1,))]
+    assert not watcher.told["7"].aside
+
+
+def test_a_node_that_was_switched_off_is_not_out_of_order() -> None:
+    watcher = Watcher(["n1", "n2"])
+    watcher.switched(["n2"], on=False)
+    off = (NODES[0], replace(NODES[1], states=("down", "powered_down")))
+    assert looked(watcher, nodes=off).events == []
+    watcher.switched(["n2"], on=True)
+    assert looked(watcher, nodes=off).events == [NodesDown(nodes=(1,))]

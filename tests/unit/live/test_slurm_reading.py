@@ -23,7 +23,8 @@ JOB = {"JobArrayID": "300_1", "JobID": "301", "RestartCnt": "2", "State": "RUNNI
        "StartTime": "2026-10-25T02:30:00", "EndTime": "N/A", "SubmitTime": "2026-10-24T23:59:59",
        "Partition": "batch", "UserName": "ann", "Account": "(null)", "NodeList": "n[01-02]",
        "Reason": "None", "Nice": "-5", "PriorityLong": "4294901759", "Licenses": "(null)",
-       "ReqNodes": "", "Name": "x", "Comment": "(null)"}
+       "ReqNodes": "", "Name": "x", "Comment": "(null)",
+       "admin_comment": ""}
 
 
 def printed(*jobs: dict[str, str]) -> str:

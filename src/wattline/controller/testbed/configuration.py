@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+import sys
 from pathlib import Path
 
 from wattline.controller.testbed.layout import Bed
@@ -13,14 +15,24 @@ DATABASE = "slurm_acct_db"
 JOB = """#!/bin/sh
 # One emulated job: $1 seconds of work at full speed, $2 watts per node while it does it.
 # The emulator sees the file, lets the work pass, and writes into the pipe when it is done. A step
-# with a process on each node waits there: Slurm counts joules by steps.
+# with a process on each node waits there: Slurm counts joules by steps. Where a node or Slurm does
+# not answer it is tried again, as a job that wants to survive would, unless the work is done.
 id="$SLURM_JOB_ID.${{SLURM_RESTART_COUNT:-0}}"
 work={work}
 rm -f "$work/$id"
 mkfifo "$work/$id"
 printf '%s %s %s %s\\n' "$1" "${{2:-nan}}" "$$" "$SLURM_JOB_NODELIST" > "$work/.$id"
 mv "$work/.$id" "$work/$id.job"
-srun --overlap --ntasks-per-node=1 sh -c 'read -r ended < "$0"' "$work/$id"
+until srun --overlap --ntasks-per-node=1 sh -c 'read -r ended < "$0"' "$work/$id"; do
+  [ -e "$work/$id.done" ] && exit 0
+  sleep 1
+done
+"""
+
+SWITCH = """#!/bin/sh
+# What Slurm runs to switch nodes: $1 is a host list.
+export PYTHONPATH='{paths}'
+exec {python} -m wattline.controller.testbed.switching {bed} {way} "$1"
 """
 
 
@@ -45,6 +57,10 @@ def write_all(bed: Bed) -> None:
     _write(bed.configuration.parent / "acct_gather.conf", acct_gather_conf(bed))
     _write(bed.folder / "job.sh", JOB.format(work=bed.work), 0o755)
     _write(bed.folder / "mark.sh", MARK.format(agents=bed.agents), 0o755)
+    for way in ("down", "up"):
+        _write(bed.folder / f"switch_{way}", SWITCH.format(
+            paths=os.pathsep.join(sys.path[1:]), python=sys.executable, bed=bed.folder, way=way),
+            0o755)
     for name, size in (("munge.key", 128), ("jwt_hs256.key", 32)):
         _secret(bed.folder / "etc" / name, size)
     make_broker_files(bed.broker.folder, bed.cluster, (), host=bed.broker.host,
@@ -103,6 +119,11 @@ JobRequeue=1
 Prolog={bed.folder}/mark.sh
 Epilog={bed.folder}/mark.sh
 PrologFlags=Alloc
+SuspendProgram={bed.folder}/switch_down
+ResumeProgram={bed.folder}/switch_up
+SuspendTime=30000000
+SuspendTimeout=5
+ResumeTimeout=60
 Licenses=watts:{int(bed.nodes * bed.power.maximum_w)}
 NodeName={bed.host_list} NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports} CPUs={bed.cores} \
 RealMemory=64000 State=UNKNOWN

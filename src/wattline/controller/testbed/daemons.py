@@ -62,11 +62,25 @@ class Daemons:
         self.start_broker()
         self.start_agents()
         say("slurmctld")
-        self._daemon("slurmctld", ["slurmctld", "-D", "-f", str(self.bed.configuration)])
-        self._until(lambda: self._answers(["scontrol", "ping"]), "slurmctld")
-        self._until(self._has_meters, "the emulated nodes")
+        self.start_slurmctld()
         say(f"{self.bed.nodes} slurmd")
         self._nodes()
+
+    def start_slurmctld(self) -> None:
+        self._daemon("slurmctld", ["slurmctld", "-D", "-f", str(self.bed.configuration)])
+        self._until(lambda: self._answers(["scontrol", "ping"]), "slurmctld")
+
+    def start_node(self, name: str) -> None:
+        self._node(name).wait(timeout=START_S)
+
+    def halt(self, name: str) -> None:
+        """Stop one daemon, and wait until it has gone."""
+        pid = _pid(self.bed.pids / name)
+        until_s = time.monotonic() + STOP_S
+        if pid is None or not _ask(pid):
+            return
+        while is_running(pid) and time.monotonic() < until_s:
+            time.sleep(0.05)
 
     def start_broker(self) -> None:
         self._daemon("mosquitto", ["mosquitto", "-c", str(self.bed.broker.configuration)])

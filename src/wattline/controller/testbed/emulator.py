@@ -28,6 +28,8 @@ RANGE_UJ = 262_143_328_850
 """Where the counters go round, as on common processors."""
 GONE, STOPPED = ("", "Z", "X"), ("T", "t")
 """States of the process of a job that was killed, and of one that was suspended."""
+OFF = "off"
+"""A file of this name in its folder says that a node is switched off."""
 SLOWER = 0.5
 """Speed falls with the square root of the power that a cap leaves above idle."""
 
@@ -44,6 +46,8 @@ class Work:
     nodes: list[int]
     start_s: float
     energy_j: float = 0.0
+    stopped: bool = False
+    """Suspended: it makes no progress and draws nothing above idle."""
 
 
 @dataclass
@@ -54,6 +58,7 @@ class Node:
     power_w: float = 0.0
     energy_j: float = 0.0
     cap_w: float = math.inf
+    off: bool = False
     jobs: list[Work] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -81,6 +86,7 @@ class Node:
             self._limit.write_text(f"{most_uw}\n", encoding="ascii")
 
     def read_cap(self) -> None:
+        self.off = (self.folder / OFF).exists()
         try:
             self.cap_w = float(self._limit.read_text(encoding="ascii")) / 1e6
         except (OSError, ValueError):
@@ -117,7 +123,10 @@ class Emulator:
         self._hear(now_s)
         for node in self.nodes:
             node.read_cap()
-            node.power_w = drawn_w(self.bed.power, [work.watts for work in node.jobs], node.cap_w)
+            node.power_w = drawn_w(self.bed.power, [work.watts for work in node.jobs
+                                                      if not work.stopped], node.cap_w)
+            if node.off:
+                node.power_w = self.bed.power.off_w
             node.show(now_s)
         self._say_power(now_s)
 
@@ -129,9 +138,10 @@ class Emulator:
                 work.energy_j += node.power_w / len(node.jobs) * passed_s
         for work in list(self.works.values()):
             state = state_of(work.pid)
+            work.stopped = state in STOPPED
             if state in GONE:
                 self._end(work, done=False)
-            elif state not in STOPPED:
+            elif not work.stopped:
                 work.left_s -= passed_s * min(self._speed(self.nodes[each], work)
                                               for each in work.nodes)
                 if work.left_s <= 0.0:
@@ -170,7 +180,8 @@ class Emulator:
     def _let_go(self, work: Work) -> None:
         """A line for each process of the job that waits; those that come late find theirs too."""
         pipe = os.open(self.bed.work / work.name, os.O_RDWR | os.O_NONBLOCK)
-        os.write(pipe, b"\n" * (len(work.nodes) + 1))
+        (self.bed.work / f"{work.name}.done").touch()
+        os.write(pipe, b"\n" * (4 * len(work.nodes)))  # also for those that have to try again
         self.pipes[work.name] = (pipe, work.pid)
 
     def _forget_pipes(self) -> None:
@@ -178,6 +189,7 @@ class Emulator:
             if state_of(pid) in GONE:
                 os.close(pipe)
                 (self.bed.work / name).unlink(missing_ok=True)
+                (self.bed.work / f"{name}.done").unlink(missing_ok=True)
                 del self.pipes[name]
 
     def _end(self, work: Work, *, done: bool) -> None:

@@ -29,6 +29,7 @@ class NodePower:
     least_w: float = 120.0
     """No cap takes a busy node below it."""
     maximum_w: float = 400.0
+    off_w: float = 5.0
 
 
 @dataclass(frozen=True)

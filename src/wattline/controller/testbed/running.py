@@ -8,35 +8,69 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wattline.controller.controller import Controller
-from wattline.controller.serving import synced
+from wattline.books import Ended, read_journal
+from wattline.controller.hands import REFUSED
+from wattline.controller.licences import LicenceNet
+from wattline.controller.testbed.accounted import (
+    Accounted,
+    SeenJob,
+    longest_above,
+    read_log,
+)
+from wattline.controller.testbed.faults import Faults
 from wattline.controller.testbed.layout import Bed
+from wattline.controller.testbed.process import ControllerProcess
 from wattline.controller.testbed.workload import BedJob, Submitter
-from wattline.controller.watching import Watcher, watts_of_licences
 from wattline.live.slurm.client import Slurm
-from wattline.live.slurm.commands import Commands
-from wattline.live.slurm.reading import moment_s
+from wattline.live.slurm.commands import Commands, SlurmError
+from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, SlurmJob
 from wattline.model.errors import WattlineError
 
-CYCLE_S = 0.5
+CYCLE_S = 0.25
+LOOK_S = 1.0
 GRACE_S = 120.0
 """So long after its last possible end a run is given up."""
 SETTLE_S = 3.0
 """Accounting is a little late."""
+LEASE_S = 60.0
 
 
 @dataclass(frozen=True)
-class SeenJob:
-    """A job that completed; times are seconds since the beginning of the run."""
+class Conditions:
+    """Under what a workload runs."""
 
-    number: int
-    submit_s: float
-    start_s: float
-    end_s: float
+    cap_w: float
+    mode: str = "decide"
+    scenario: Path | None = None
+    """Whose policies decide; `policies` otherwise."""
+    policies: Mapping[str, str] = field(default_factory=dict)
+    lower_to_w: float | None = None
+    """Another cap, from `lower_at_s` seconds after the beginning on."""
+    lower_at_s: float = 0.0
+    when_short: str = ""
+    faults: int | None = None
+    """The seed of what goes wrong; None: nothing does."""
+
+    def caps(self) -> list[tuple[float, float]]:
+        """From when on which cap holds."""
+        lowered = [] if self.lower_to_w is None else [(self.lower_at_s, self.lower_to_w)]
+        return [(-math.inf, self.cap_w), *lowered]
+
+    def site(self, bed: Bed) -> dict[str, Any]:
+        """The file that a site with such a machine would have."""
+        deciding = ({"scenario": str(self.scenario.resolve())} if self.scenario is not None
+                    else {"policy": dict(self.policies)})
+        return {"nodes": bed.host_list, "node_idle_w": bed.power.idle_w,
+                "node_active_w": bed.power.active_w, "node_least_w": bed.power.least_w,
+                "cap": self.cap_w, "cap_file": "cap", "mode": self.mode, "licences": True,
+                "when_short": self.when_short, "slurm_conf": str(bed.configuration),
+                "folder": "controller", "trees": str(bed.meters), "cycle": CYCLE_S,
+                "lease": LEASE_S, "save": 5.0, **deciding}
 
 
 @dataclass(frozen=True)
@@ -53,157 +87,166 @@ class BedRun:
     replay_equal: bool | None
     """Whether the journal, in another process, gives every decision again."""
     lost: tuple[str, ...]
-    """Jobs that were submitted and did not complete, by accounting."""
+    """Jobs that were submitted, not refused, and did not complete, by accounting."""
     doubled: tuple[str, ...]
-    """Jobs that ran more than once, by accounting."""
+    """Jobs that completed more than once, by accounting."""
+    refused: tuple[str, ...]
+    """Jobs that could never run under the cap."""
+    requeued: tuple[str, ...]
+    """Jobs that were stopped and began again, by accounting."""
     makespan_s: float
     wait_s_mean: float
-    cycle_s_max: float
     power_w: tuple[tuple[float, float], ...]
     """Times since the beginning, and watts."""
     seen: tuple[SeenJob, ...] = ()
     """The jobs that completed, as Slurm's accounting has them."""
     faults: tuple[str, ...] = ()
+    """What went wrong on purpose, and when."""
     remarks: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
+        lists = ("lost", "doubled", "refused", "requeued", "faults", "remarks")
         return {name: getattr(self, name) for name in self.__dataclass_fields__} | {
-            "lost": list(self.lost), "doubled": list(self.doubled), "faults": list(self.faults),
-            "remarks": list(self.remarks), "seen": [vars(job) for job in self.seen],
+            name: list(getattr(self, name)) for name in lists} | {
+            "seen": [vars(job) for job in self.seen],
             "power_w": {"time_s": [at for at, _ in self.power_w],
                         "power_w": [watts for _, watts in self.power_w]}}
 
 
 def run_workload(
-    bed: Bed, jobs: Sequence[BedJob], open_books: Callable[[float, Callable[[str], None]], Any], *,
-    cap_w: float, say: Callable[[float], None] = lambda _: None,
+    bed: Bed, jobs: Sequence[BedJob], conditions: Conditions, *,
+    journal: Path | None = None, say: Callable[[float], None] = lambda _: None,
 ) -> BedRun:
-    """Submit the jobs, let the controller decide, and look at what the emulator saw.
+    """Submit the jobs, let a controller decide, and look at what the emulator saw.
 
-    `open_books` makes the books from the time of their beginning and what writes their journal.
+    `journal` is where a copy of the controller's is left.
     """
-    journal = bed.folder / "journal"
-    slurm = Slurm(Commands(bed.environment))
-    submitter = Submitter(bed, list(jobs))
-    with journal.open("w", encoding="utf-8") as file:
+    cap_file = bed.folder / "cap"
+    cap_file.write_text(f"{conditions.cap_w}\n", encoding="ascii")
+    controller = ControllerProcess(bed, conditions.site(bed))
+    submitter = Submitter(bed, list(jobs), held=conditions.mode == "decide")
+    faults = None if conditions.faults is None else Faults(bed, controller, conditions.faults)
+    controller.start()
+    try:
+        controller.until_ready()
         begin_s = time.time()
-        books = open_books(begin_s, lambda line: synced(file, line))
-        controller = Controller(books, slurm, Watcher(bed.names, watts=watts_of_licences()),
-                                act=True)
         submitter.start()
-        seen = _cycles(controller, submitter, begin_s, say)
-        books.journal.end()
+        end = _Watch(bed, submitter, conditions, faults, begin_s, say).until_over()
+        if faults is not None:
+            faults.over()
+    finally:
+        controller.stop()
+        with suppress(SlurmError):
+            LicenceNet(Commands(bed.environment)).lift()
+    if journal is not None:
+        journal.write_bytes(controller.journal.read_bytes())
     time.sleep(SETTLE_S)
-    told = Accounted.ask(bed, submitter.labels)
-    log = [json.loads(line)
-           for line in (bed.logs / "emulator.jsonl").read_text(encoding="utf-8").splitlines()]
-    curve = tuple((each["time_s"] - begin_s, each["power_w"]) for each in log if "power_w" in each
-                  and each["time_s"] >= begin_s)
-    waits = [job.start_s - job.submit_s for job in told.jobs(submitter.labels, begin_s)]
-    return BedRun(
-        jobs=len(jobs), finished=len(submitter.labels) - len(told.lost),
-        above_cap_s_max=longest_above(curve, cap_w),
-        energy_error_max=told.energy_error({each["job"]: each["energy_j"] for each in log
-                                            if "job" in each}),
-        decisions=seen.decisions, replay_equal=replays(journal), lost=told.lost,
-        doubled=told.doubled,
-        makespan_s=max((end_s for end_s in told.ended_s.values()), default=begin_s) - begin_s,
-        wait_s_mean=sum(waits) / len(waits) if waits else math.nan, cycle_s_max=seen.longest_s,
-        power_w=curve, seen=told.jobs(submitter.labels, begin_s),
-        remarks=(*submitter.failed, *seen.remarks),
-    )
+    return _result(bed, conditions, submitter, controller, begin_s, end,
+                   () if faults is None else tuple(faults.said))
 
 
 @dataclass
-class _Cycles:
-    decisions: int = 0
-    longest_s: float = 0.0
+class _End:
+    refused: set[str] = field(default_factory=set)
     remarks: list[str] = field(default_factory=list)
 
 
-def _cycles(
-    controller: Controller, submitter: Submitter, begin_s: float, say: Callable[[float], None]
-) -> _Cycles:
-    """Cycle until all jobs were submitted and are over, or nothing can come any more."""
-    seen = _Cycles()
-    all_s = sum(job.limit_s for job in submitter.jobs) + max(
-        (job.submit_s for job in submitter.jobs), default=0.0) + GRACE_S
-    ended = 0
-    while time.time() < begin_s + all_s:
-        start_s = time.monotonic()
-        before = len(controller.watcher.told)
-        cycle = controller.cycle()
-        seen.decisions += len(cycle.decisions)
-        seen.remarks += cycle.remarks
-        ended += max(before - len(controller.watcher.told), 0)
-        say(min(ended / max(len(submitter.jobs), 1), 1.0))
-        took_s = time.monotonic() - start_s
-        seen.longest_s = max(seen.longest_s, took_s)
-        if cycle.looked and submitter.done and not controller.watcher.told:
-            return seen
-        time.sleep(max(CYCLE_S - took_s, 0.0))
-    seen.remarks.append("the run was given up: jobs were left when none could be any more")
-    return seen
+class _Watch:
+    """Waits until all jobs were submitted and are over, as Slurm says, and lets faults happen."""
+
+    def __init__(
+        self, bed: Bed, submitter: Submitter, conditions: Conditions, faults: Faults | None,
+        begin_s: float, say: Callable[[float], None],
+    ) -> None:
+        self.bed, self.submitter, self.conditions = bed, submitter, conditions
+        self.faults, self.begin_s, self.say = faults, begin_s, say
+        # Faults are not to wait for a Slurm that is away because of one.
+        self.slurm = Slurm(Commands(bed.environment, patience_s=2.0))
+        jobs = submitter.jobs
+        self.end_s = begin_s + GRACE_S + sum(job.limit_s for job in jobs) + max(
+            (job.submit_s for job in jobs), default=0.0)
+
+    def until_over(self) -> _End:
+        lowered = self.conditions.lower_to_w is None
+        while (now_s := time.time()) < self.end_s:
+            since_s = now_s - self.begin_s
+            if not lowered and since_s >= self.conditions.lower_at_s:
+                _write_cap(self.bed.folder / "cap", self.conditions.lower_to_w or 0.0)
+                lowered = True
+            if self.faults is not None:
+                self.faults.tick(since_s)
+            left = self._left()
+            if self.submitter.done and left is not None:
+                refused = {job.label for job in left if job.held and REFUSED in job.admin_comment}
+                self.say(1.0 - len(left) / max(len(self.submitter.labels), 1))
+                if len(left) == len(refused):
+                    return _End(refused)
+            time.sleep(LOOK_S if lowered else 0.2)
+        return _End(remarks=["the run was given up: jobs were left when none could be any more"])
+
+    def _left(self) -> list[SlurmJob] | None:
+        """Jobs of the run that are not over; None where Slurm does not answer."""
+        try:
+            seen = self.slurm.look()
+        except SlurmError:
+            return None
+        return [job for job in seen.jobs if job.label in self.submitter.labels
+                and job.state in (*WAITING, *STARTING, *ACTIVE, *ENDING)]
+
+
+def _write_cap(file: Path, watts: float) -> None:
+    made = file.with_suffix(".new")
+    made.write_text(f"{watts}\n", encoding="ascii")
+    made.replace(file)
+
+
+def _result(
+    bed: Bed, conditions: Conditions, submitter: Submitter, controller: ControllerProcess,
+    begin_s: float, end: _End, faults: tuple[str, ...],
+) -> BedRun:
+    labels = submitter.labels
+    told = Accounted.ask(bed, labels)
+    log = read_log(bed.logs / "emulator.jsonl")
+    curve = tuple((each["time_s"] - begin_s, each["power_w"]) for each in log if "power_w" in each
+                  and each["time_s"] >= begin_s)
+    journal = Story.read(controller.journal)
+    done = told.jobs(labels, begin_s, journal.held_s)
+    waits = [job.start_s - job.submit_s for job in done]
+    return BedRun(
+        jobs=len(submitter.jobs), finished=len(done),
+        above_cap_s_max=longest_above(curve, conditions.caps()),
+        energy_error_max=told.energy_error({each["job"]: each["energy_j"] for each in log
+                                            if "job" in each}),
+        decisions=journal.decisions, replay_equal=replays(controller.journal),
+        lost=tuple(label for label in told.lost if label not in end.refused),
+        doubled=told.doubled, refused=tuple(sorted(end.refused)), requeued=told.requeued,
+        makespan_s=max((job.end_s for job in done), default=0.0),
+        wait_s_mean=sum(waits) / len(waits) if waits else math.nan, power_w=curve, seen=done,
+        faults=faults, remarks=(*submitter.failed, *controller.remarks(), *end.remarks),
+    )
 
 
 @dataclass(frozen=True)
-class Accounted:
-    """What Slurm's accounting says of jobs, by their labels."""
+class Story:
+    """What a journal says of jobs."""
 
-    submit_s: dict[str, float]
-    begun_s: dict[str, float]
-    ended_s: dict[str, float]
-    energy_j: dict[str, float]
-    lost: tuple[str, ...]
-    doubled: tuple[str, ...]
+    decisions: int
+    held_s: dict[str, float]
+    """How long jobs held their nodes: from the last decision to start them to their end as told."""
 
     @classmethod
-    def ask(cls, bed: Bed, labels: Mapping[str, BedJob]) -> Accounted:
-        if not labels:
-            return cls({}, {}, {}, {}, (), ())
-        text = Commands(bed.environment, patience_s=60.0).run(
-            "sacct", "-n", "-X", "-D", "-P", "-j", ",".join(labels), "-o",
-            "JobID,State,Submit,Start,End,ConsumedEnergyRaw")
-        rows: dict[str, list[list[str]]] = {}
-        for line in text.splitlines():
-            cells = line.split("|")
-            rows.setdefault(cells[0], []).append(cells)
-        done = {label: row for label, lives in rows.items() for row in lives
-                if row[1] == "COMPLETED"}
-        return cls(
-            {label: moment_s(row[2]) for label, row in done.items()},
-            {label: moment_s(row[3]) for label, row in done.items()},
-            {label: moment_s(row[4]) for label, row in done.items()},
-            {label: float(row[5]) for label, row in done.items() if row[5].isdecimal()},
-            tuple(label for label in labels if label not in done),
-            tuple(label for label, lives in rows.items() if len(lives) > 1),
-        )
-
-    def jobs(self, labels: Mapping[str, BedJob], begin_s: float) -> tuple[SeenJob, ...]:
-        """Those that completed, in the order of their numbers."""
-        found = [SeenJob(job.number, self.submit_s[label] - begin_s, self.begun_s[label] - begin_s,
-                         self.ended_s[label] - begin_s)
-                 for label, job in labels.items() if label in self.begun_s]
-        return tuple(sorted(found, key=lambda job: job.number))
-
-    def energy_error(self, truth_j: Mapping[str, float]) -> float:
-        """The largest difference relative to the truth; NaN where nothing was counted."""
-        errors = [abs(self.energy_j[label] / truth_j[f"{label}.0"] - 1.0)
-                  for label in self.energy_j if truth_j.get(f"{label}.0", 0.0) > 0.0]
-        return max(errors, default=math.nan)
-
-
-def longest_above(curve: Sequence[tuple[float, float]], cap_w: float) -> float:
-    """The longest time without a break for which the power was above the cap."""
-    longest_s, since_s = 0.0, math.nan
-    for at_s, watts in curve:
-        if watts > cap_w * (1 + 1e-9):
-            since_s = at_s if math.isnan(since_s) else since_s
-        elif not math.isnan(since_s):
-            longest_s, since_s = max(longest_s, at_s - since_s), math.nan
-    if not math.isnan(since_s):
-        longest_s = max(longest_s, curve[-1][0] - since_s)
-    return longest_s
+    def read(cls, journal: Path) -> Story:
+        start_s: dict[str, float] = {}
+        held_s, decisions = {}, 0
+        for entry in read_journal(journal.read_text(encoding="utf-8"), str(journal)).entries():
+            for event in entry.events:
+                if isinstance(event, Ended) and str(event.job) in start_s:
+                    held_s[str(event.job)] = entry.time_s - start_s[str(event.job)]
+            decisions += len(entry.decisions or ())
+            for decision in entry.decisions or ():
+                if decision.kind == "start":
+                    start_s[str(decision.job)] = entry.time_s
+        return cls(decisions, held_s)
 
 
 def replays(journal: Path) -> bool | None:
@@ -215,4 +258,3 @@ def replays(journal: Path) -> bool | None:
     except (ValueError, KeyError, TypeError):
         raise WattlineError(f"the journal could not be replayed: {done.stderr.strip()[-200:]}"
                             ) from None
-

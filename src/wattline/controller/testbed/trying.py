@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from wattline.books import Books
 from wattline.controller.testbed.bed import bring_up, take_down
 from wattline.controller.testbed.layout import NodePower
-from wattline.controller.testbed.running import BedRun, run_workload
-from wattline.controller.testbed.simulated import BesideSimulation, beside_simulation
-from wattline.controller.testbed.workload import jobs_of
+from wattline.controller.testbed.running import BedRun, Conditions, run_workload
+from wattline.controller.testbed.simulated import BesideSimulation, Setup, beside_simulation
+from wattline.controller.testbed.workload import BedJob, jobs_of
 from wattline.model.errors import InputError
 from wattline.model.progress import Advance, silent
 from wattline.model.units import parse_power
-from wattline.scenario.objects import Machine
-from wattline.scenario.opening import open_books
 from wattline.traces import Trace, read, trace_of
 
 
@@ -29,10 +25,10 @@ class TriedRun:
 
     run: BedRun
     beside: BesideSimulation | None
-    """None where no job completed."""
+    """None where no job completed, and of runs with faults, another cap or Slurm deciding."""
 
     def to_dict(self) -> dict[str, Any]:
-        beside = None if self.beside is None else vars(self.beside)
+        beside = None if self.beside is None else asdict(self.beside)
         return {**self.run.to_dict(), "simulated": beside}
 
 
@@ -41,13 +37,17 @@ USUAL: dict[str, Any] = {"power": "block", "placement": "first-fit"}
 
 def try_workload(
     workload: str | Path | Any, *, nodes: int, cap: float | str, scenario: str | Path | None = None,
-    journal: str | Path | None = None, folder: Path | None = None,
-    power: NodePower | None = None, progress: Advance = silent,
+    mode: str = "decide", lower_cap_to: float | str | None = None, at_s: float = 0.0,
+    when_short: str = "", faults: int | None = None, journal: str | Path | None = None,
+    folder: Path | None = None, power: NodePower | None = None, progress: Advance = silent,
 ) -> TriedRun:
     """Run jobs on a real Slurm with emulated power, under the policies of a scenario.
 
     Times are real: a log of an hour takes an hour. The bed comes down again whatever happens;
-    `folder` is where it lies meanwhile, and `journal` a file that is left of it.
+    `folder` is where it lies meanwhile, and `journal` a file that is left of it. In the mode
+    `guard` Slurm starts the jobs, under watts as licences. `lower_cap_to` is another cap, from
+    `at_s` seconds on; `when_short` what may be done to jobs where caps of nodes are not enough
+    (`suspend` or `requeue`); `faults` the seed of what goes wrong.
 
     >>> import wattline as wl
     >>> jobs = wl.generate("lublin", seed=1, jobs=3, nodes=4)
@@ -56,40 +56,56 @@ def try_workload(
         ...
     wattline.model.errors.InputError: a bed has from 1 to 1024 nodes, not 0
     """
-    cap_w = parse_power(cap) if isinstance(cap, str) else float(cap)
-    place = folder or Path(tempfile.mkdtemp(prefix="bed")) / "b"
+    conditions = Conditions(
+        _watts(cap), mode, None if scenario is None else Path(scenario), USUAL,
+        None if lower_cap_to is None else _watts(lower_cap_to), at_s, when_short, faults)
+    check(conditions)
     kept = None if journal is None else Path(journal)
     if kept is not None and not kept.parent.is_dir():
         raise InputError(f"{kept}: there is no folder {kept.parent}")
+    place = folder or Path(tempfile.mkdtemp(prefix="bed")) / "b"
     jobs = _trace(workload).jobs
     bed = bring_up(place, nodes, power=power)
     try:
         asked = jobs_of(jobs, bed)
-        found = run_workload(bed, asked, _opener(bed.nodes, bed.power, cap_w, scenario),
-                             cap_w=cap_w, say=progress)
-        if kept is not None:
-            shutil.copy(bed.folder / "journal", kept)
+        found = run_workload(bed, asked, conditions, journal=kept, say=progress)
     finally:
         take_down(place)
         if folder is None:
             shutil.rmtree(place.parent, ignore_errors=True)
-    policies = {} if scenario is not None else USUAL
-    return TriedRun(found, beside_simulation(found, asked, nodes, bed.power, cap_w, policies,
-                                             scenario) if found.seen else None)
+    return TriedRun(found, _beside(found, asked, conditions, nodes, bed.power))
+
+
+def check(conditions: Conditions) -> None:
+    """Refuse what cannot be before a bed is made for it."""
+    if not conditions.cap_w > 0.0:
+        raise InputError(f"the cap is {conditions.cap_w:g} W, must be above 0")
+    if conditions.mode not in ("decide", "guard"):
+        raise InputError(f"there is no mode '{conditions.mode}'; there are: decide, guard")
+    if conditions.when_short not in ("", "suspend", "requeue"):
+        raise InputError(f"when_short is '{conditions.when_short}'; there are: suspend, requeue")
+    lower_w = conditions.lower_to_w
+    if lower_w is not None and not 0.0 < lower_w <= conditions.cap_w:
+        raise InputError(f"the cap is lowered to {lower_w:g} W, must be above 0 and at most "
+                         f"{conditions.cap_w:g} W")
+
+
+def _beside(
+    found: BedRun, asked: list[BedJob], conditions: Conditions, nodes: int, power: NodePower
+) -> BesideSimulation | None:
+    """Only a machine that was left alone and decided here can be foretold."""
+    disturbed = (conditions.mode != "decide" or conditions.lower_to_w is not None
+                 or conditions.faults is not None)
+    if disturbed or not found.seen:
+        return None
+    policies = USUAL if conditions.scenario is None else {}
+    return beside_simulation(found, asked, Setup(nodes, power, conditions.cap_w, policies,
+                                                 conditions.scenario))
+
+
+def _watts(given: float | str) -> float:
+    return parse_power(given) if isinstance(given, str) else float(given)
 
 
 def _trace(workload: Any) -> Trace:
     return read(workload) if isinstance(workload, (str, Path)) else trace_of(workload)
-
-
-def _opener(
-    nodes: int, power: NodePower, cap_w: float, scenario: str | Path | None
-) -> Callable[[float, Callable[[str], None]], Books]:
-    machine = Machine(nodes=nodes, node_idle_w=power.idle_w, node_active_w=power.active_w)
-    policies: dict[str, Any] = {} if scenario is not None else USUAL
-
-    def opened(begin_s: float, write: Callable[[str], None]) -> Books:
-        return open_books(scenario, machine=machine, cap=cap_w, start_s=begin_s, journal=write,
-                          **policies)
-
-    return opened

@@ -6,6 +6,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from wattline.model.jobs import JobTable
 
 MINUTE_S = 60.0
 PARTITION_LIMIT_S = 365 * 86400.0
+RETRY_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,8 @@ class Submitter:
     bed: Bed
     jobs: list[BedJob]
     held: bool = True
+    mark: str = "wattline"
+    run: str = field(default_factory=lambda: f"{time.time_ns() // 1_000_000:x}")
     clock: Callable[[], float] = time.time
     labels: dict[str, BedJob] = field(default_factory=dict)
     """By what Slurm calls them."""
@@ -84,14 +88,35 @@ class Submitter:
         for job in sorted(self.jobs, key=lambda each: (each.submit_s, each.number)):
             time.sleep(max(begin_s + job.submit_s - self.clock(), 0.0))
             try:
-                label = commands.run(*self._command(job)).strip()
+                label = self._submitted(commands, job)
             except SlurmError as error:
                 self.failed.append(f"job {job.number} was not submitted: {error}")
             else:
                 self.labels[label] = job
 
+    def _submitted(self, commands: Commands, job: BedJob) -> str:
+        """A call that failed may have done it: look before it is repeated."""
+        until_s = self.clock() + RETRY_S
+        while True:
+            try:
+                return commands.run(*self._command(job)).strip()
+            except SlurmError:
+                time.sleep(1.0)
+                if self.clock() > until_s:
+                    raise
+            with suppress(SlurmError):
+                found = commands.run("squeue", "-h", "-t", "all", "-o", "%i",
+                                     f"--name={self._name(job)}").split()
+                if found:
+                    return found[0]
+
+    def _name(self, job: BedJob) -> str:
+        """No other job of the bed has it."""
+        return f"job{job.number}.{self.run}"
+
     def _command(self, job: BedJob) -> list[str]:
         return ["sbatch", "--parsable", *(["--hold"] if self.held else []), f"--nodes={job.nodes}",
-                f"--time={round(job.limit_s / MINUTE_S)}", f"--job-name=job{job.number}",
-                f"--licenses=watts:{job.watts}", "--output=/dev/null",
+                f"--time={round(job.limit_s / MINUTE_S)}", f"--job-name={self._name(job)}",
+                f"--comment={self.mark}", "--requeue", f"--licenses=watts:{job.watts}",
+                "--output=/dev/null",
                 str(Path(self.bed.folder) / "job.sh"), f"{job.run_s:g}", f"{job.node_w:g}"]

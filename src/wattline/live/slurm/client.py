@@ -10,11 +10,16 @@ from wattline.live.slurm.commands import Commands, SlurmError
 from wattline.live.slurm.reading import (
     JOB_FORMAT,
     NODE_FORMAT,
+    WAITING,
     SlurmJob,
     SlurmNode,
     read_jobs,
     read_nodes,
 )
+
+
+class NotHeldForUs(SlurmError):
+    """Somebody has released the job, or holds it: nothing was done, and it is left to them."""
 
 
 @dataclass(frozen=True)
@@ -61,14 +66,33 @@ class Slurm:
         """
         job = self.job(label)
         if job is None or not job.held:
-            raise SlurmError(f"job {label} is not held: "
-                             f"{'it is gone' if job is None else job.state}")
+            raise NotHeldForUs(f"job {label} is not held: "
+                               f"{'it is gone' if job is None else job.state}")
+        if job.held_by_operator:
+            raise NotHeldForUs(f"job {label} was held by an operator (scontrol hold)")
+        # Slurm lets what was requeued wait for two minutes: it is to start now.
+        now = ["StartTime=now"] if job.restarts else []
         self.commands.run("scontrol", "update", f"JobId={label}", f"ReqNodeList={','.join(nodes)}",
-                          f"NumNodes={len(nodes)}-{len(nodes)}")
+                          f"NumNodes={len(nodes)}-{len(nodes)}", *now)
         self.commands.run("scontrol", "release", label)
 
-    def hold(self, label: str) -> None:
-        self.commands.run("scontrol", "hold", label)
+    def withdraw(self, label: str) -> None:
+        """Hold a job that was released and did not start; one that others hold stays as it is.
+
+        As its user would: a hold of an operator's is told from ours.
+        """
+        job = self.job(label)
+        if job is not None and job.state in WAITING and not job.held:
+            self.commands.run("scontrol", "uhold", label)
+
+    def explain(self, label: str, comment: str) -> None:
+        """Say where the job's user sees it why it waits."""
+        self.commands.run("scontrol", "update", f"JobId={label}", f"AdminComment={comment}")
+
+    def power(self, nodes: Sequence[str], on: bool) -> None:
+        """Switch idle nodes off or on."""
+        self.commands.run("scontrol", "update", f"NodeName={','.join(nodes)}",
+                          f"State={'POWER_UP' if on else 'POWER_DOWN'}")
 
     def release(self, label: str) -> None:
         """Hand a held job back to Slurm's own scheduler, on any nodes."""
@@ -81,8 +105,9 @@ class Slurm:
     def resume(self, label: str) -> None:
         self.commands.run("scontrol", "resume", label)
 
-    def requeue(self, label: str) -> None:
-        self.commands.run("scontrol", "requeue", label)
+    def requeue(self, label: str, *, hold: bool = False) -> None:
+        """Queue a running job again: another life of it; `hold` keeps Slurm from starting that."""
+        self.commands.run("scontrol", "requeuehold" if hold else "requeue", label)
 
     def cancel(self, label: str) -> None:
         self.commands.run("scancel", label)

@@ -16,6 +16,7 @@ JOB_COLUMNS = (
     "JobArrayID", "JobID", "RestartCnt", "State", "NumNodes", "NumCPUs", "TimeLimit", "StartTime",
     "EndTime", "SubmitTime", "Partition", "UserName", "Account", "NodeList", "Reason", "Nice",
     "PriorityLong", "Licenses", "ReqNodes", "Name", "Comment",
+    "admin_comment",
 )
 JOB_FORMAT = ",".join(f"{name}:{SEPARATOR}" for name in JOB_COLUMNS)
 NODE_COLUMNS = ("NodeList", "StateComplete", "CPUs", "Partition")
@@ -57,11 +58,23 @@ class SlurmJob:
     required_nodes: tuple[str, ...] = ()
     name: str = ""
     comment: str = ""
+    admin_comment: str = ""
+    """What operators and the site's own plugins write; a user cannot."""
 
     @property
     def held(self) -> bool:
         """By its priority: the reason may still say so of a job that was released."""
         return self.state in WAITING and self.priority == 0
+
+    @property
+    def held_by_operator(self) -> bool:
+        """`scontrol hold` of an operator; one submitted held, or held by `uhold`, is not."""
+        return self.held and self.reason == "JobHeldAdmin"
+
+    def marked(self, mark: str) -> bool:
+        """Whether one of its comments begins with this word."""
+        return any(said.split(maxsplit=1)[:1] in ([mark], [f"{mark}:"])
+                   for said in (self.admin_comment, self.comment))
 
     @property
     def key(self) -> tuple[str, int]:
@@ -127,6 +140,7 @@ def _job(cells: list[str]) -> SlurmJob:
         node_list=hosts(said["NodeList"]), reason=_text(said["Reason"]), nice=int(said["Nice"]),
         priority=int(said["PriorityLong"]), licenses=licenses(said["Licenses"]),
         required_nodes=hosts(said["ReqNodes"]), name=said["Name"], comment=_text(said["Comment"]),
+        admin_comment=_text(said["admin_comment"]),
     )
 
 

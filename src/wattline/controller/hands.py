@@ -1,0 +1,149 @@
+"""Decisions carried out: by Slurm's commands, and by caps of nodes.
+
+A frequency or a level becomes a cap of the nodes of a job: what the policy expects the job to draw
+there. Slurm itself cannot change the frequency of a job that runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from wattline.books import Decision
+from wattline.controller.watching import Told
+from wattline.live.slurm.client import NotHeldForUs
+from wattline.live.slurm.commands import SlurmError
+
+if TYPE_CHECKING:
+    from wattline.controller.controller import Controller
+
+
+REFUSED = "could never start under the highest cap"
+
+
+@dataclass
+class Hands:
+    """What has been asked of the machine beside starts."""
+
+    caps_w: dict[str, float] = field(default_factory=dict)
+    """Of each node that a policy has slowed down; the keeper of the cap goes below, never above."""
+    level: float = 1.0
+    """Power of all jobs relative to full speed."""
+    done: int = 0
+    """Orders carried out."""
+
+    def carry_out(self, controller: Controller, decision: Decision, now_s: float) -> list[str]:
+        """Do what was decided, or say what would be; what went wrong is said, not raised."""
+        wish = _WISHES.get(decision.kind)
+        if wish is None:  # `wake`: the books know when
+            return []
+        if not controller.act:
+            return _would(controller, decision)
+        try:
+            said = wish(self, controller, decision, now_s)
+        except SlurmError as error:  # it may have done half: the next looks will tell
+            return [f"job {decision.job} could not be {_DONE[decision.kind]}: {error}"
+                    if decision.job is not None else f"{decision.kind}: {error}"]
+        self.done += 1
+        return said
+
+    def start(
+        self, controller: Controller, decision: Decision, now_s: float
+    ) -> list[str]:
+        name = str(decision.job)
+        told = controller.watcher.told[name]
+        nodes = controller.watcher.node_names(decision.control.nodes)
+        controller.watcher.asked(name, now_s)
+        told.nodes = decision.control.nodes
+        self._cap_job(controller, told, decision)
+        try:
+            controller.slurm.start(told.label, nodes)
+        except SlurmError as error:
+            controller.watcher.failed(name, withdraw=not isinstance(error, NotHeldForUs))
+            raise
+        return []
+
+    def pause(self, controller: Controller, decision: Decision, now_s: float) -> list[str]:
+        controller.slurm.suspend(controller.watcher.told[str(decision.job)].label)
+        return []
+
+    def resume(self, controller: Controller, decision: Decision, now_s: float) -> list[str]:
+        told = controller.watcher.told[str(decision.job)]
+        self._cap_job(controller, told, decision)
+        controller.watcher.asked(str(decision.job), now_s)
+        controller.slurm.resume(told.label)
+        return []
+
+    def speed(self, controller: Controller, decision: Decision, now_s: float) -> list[str]:
+        self._cap_job(controller, controller.watcher.told[str(decision.job)], decision)
+        return []
+
+    def set_level(self, controller: Controller, decision: Decision, now_s: float) -> list[str]:
+        self.level = decision.power_w
+        for told in controller.watcher.told.values():
+            if told.running and told.units:
+                self._cap_nodes(controller, told, self.level * told.watts / told.units)
+        return []
+
+    def switch(self, controller: Controller, decision: Decision, now_s: float) -> list[str]:
+        if not decision.control.nodes:
+            return [f"{decision.control.units} nodes should go {decision.kind}; which ones, only a "
+                    "policy that chooses nodes says"]
+        names = controller.watcher.node_names(decision.control.nodes)
+        controller.slurm.power(names, decision.kind == "up")
+        controller.watcher.switched(names, decision.kind == "up")
+        return []
+
+    def refuse(self, controller: Controller, decision: Decision, now_s: float) -> list[str]:
+        label = controller.watcher.told[str(decision.job)].label
+        controller.slurm.explain(label, controller.watcher.comment(REFUSED))
+        return [f"job {label} {REFUSED}; it stays held"]
+
+    def _cap_job(self, controller: Controller, told: Told, decision: Decision) -> None:
+        control = decision.control
+        if control.node_caps_w:
+            names = controller.watcher.node_names(control.nodes or told.nodes)
+            self.caps_w.update(zip(names, control.node_caps_w, strict=True))
+        elif control.cap_w is not None and math.isfinite(control.cap_w):
+            self._cap_nodes(controller, told, control.cap_w)
+        elif _slowed(decision) and told.units:
+            self._cap_nodes(controller, told, decision.power_w / told.units)
+        else:
+            self._cap_nodes(controller, told, math.inf)
+
+    def _cap_nodes(self, controller: Controller, told: Told, cap_w: float) -> None:
+        full_w = told.watts / told.units if told.units else math.inf
+        for name in controller.watcher.node_names(told.nodes):
+            if cap_w < full_w:
+                self.caps_w[name] = cap_w
+            else:
+                self.caps_w.pop(name, None)
+
+
+def _slowed(decision: Decision) -> bool:
+    share, hertz = decision.control.frequency_share, decision.control.frequency_hz
+    return hertz is not None or (share is not None and share < 1.0)
+
+
+def _would(controller: Controller, decision: Decision) -> list[str]:
+    if decision.kind == "start":
+        nodes = controller.watcher.node_names(decision.control.nodes)
+        return [f"would start {decision.job} on {','.join(nodes)}"]
+    if decision.kind == "refuse":
+        return [f"job {decision.job} {REFUSED}"]
+    if decision.kind in ("up", "down"):
+        names = controller.watcher.node_names(decision.control.nodes)
+        return [f"would power {decision.kind} {','.join(names) or decision.control.units}"]
+    if decision.kind == "level":
+        return [f"would let all jobs draw {100 * decision.power_w:.0f} % of their power"]
+    return [f"would {decision.kind} {decision.job}"]
+
+
+_Wish = Callable[[Hands, "Controller", Decision, float], list[str]]
+_WISHES: Mapping[str, _Wish] = {
+    "start": Hands.start, "pause": Hands.pause, "resume": Hands.resume, "speed": Hands.speed,
+    "level": Hands.set_level, "down": Hands.switch, "up": Hands.switch, "refuse": Hands.refuse}
+_DONE = {"start": "started", "pause": "suspended", "resume": "resumed", "speed": "slowed down",
+         "refuse": "told why it waits"}

@@ -1,0 +1,210 @@
+"""Running jobs kept under the cap: by caps of nodes first, then by jobs that have to step aside.
+
+Starts are admitted by the books and come at Slurm's ticks; what draws too much now is slowed down
+here, at once. All busy nodes are lowered by the same part of what lies above their least, so that
+no job is spared; when there is room again they rise together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from wattline.controller.metering import Meters
+from wattline.controller.watching import ASIDE, Told, Watcher
+from wattline.live.fleet import Fleet
+from wattline.live.slurm.client import Slurm
+from wattline.live.slurm.commands import SlurmError
+
+MARGIN = 0.005
+"""Part of the cap that is left free where nodes have to be lowered: they do not hold theirs
+to the watt."""
+SHED_AFTER_S = 1.0
+SETTLE_S = 1.5
+"""So long an order takes to be seen in the meters."""
+
+
+@dataclass
+class CapKeeper:
+    """Lowers and raises caps of nodes; where that is not enough, suspends or requeues jobs."""
+
+    fleet: Fleet
+    slurm: Slurm
+    watcher: Watcher
+    meters: Meters
+    cap_w: Callable[[], float]
+    """The cap that holds now."""
+    policy_caps_w: Mapping[str, float]
+    """What the policy has slowed nodes to: never more than that."""
+    node_idle_w: float
+    node_least_w: float
+    """No cap takes a busy node below it."""
+    when_short: str = ""
+    """`suspend` or `requeue`: what may be done to jobs where caps are not enough."""
+    act: bool = False
+    lease_s: float = 30.0
+    throttled: set[str] = field(default_factory=set)
+    remarks: list[str] = field(default_factory=list)
+    """What was done since somebody last took them."""
+    _order: int = 0
+    _sent_w: dict[str, float] = field(default_factory=dict)
+    _sent_s: float = -math.inf
+    _bias_w: float = 0.0
+    _biased_s: float = -math.inf
+    _bias_cap_w: float = math.nan
+    _short_s: float = math.nan
+    """Since when caps of nodes are not enough."""
+    _said_short: bool = False
+
+    def keep(self, now_s: float, *, heard: bool = False) -> None:
+        """Look at what is drawn and wanted, and order caps accordingly.
+
+        `heard`: the books were told in this cycle what the nodes said. What they have not been told
+        must not lower a node yet: from then on its readings say nothing of its job.
+        """
+        if not heard:
+            self.meters.hear()
+        cap_w = self.cap_w()
+        wanted_w = self._wanted(now_s)
+        rest_w = self._rest(wanted_w, now_s)
+        self._learn(cap_w, now_s)
+        caps_w, short_w = shared(wanted_w, cap_w - rest_w - self._bias_w, self.node_least_w,
+                                 MARGIN * cap_w)
+        self._say(set(caps_w), cap_w)
+        self.throttled = set(caps_w)
+        self._send({**dict.fromkeys(self.watcher.names, math.inf), **self.policy_caps_w,
+                    **caps_w}, now_s)
+        if short_w > 0.0:
+            self._short_s = now_s if math.isnan(self._short_s) else self._short_s
+            if now_s - self._short_s >= SHED_AFTER_S:
+                self._shed(now_s)
+        else:
+            self._short_s, self._said_short = math.nan, False
+            self._bring_back(-short_w)
+
+    def restore(self) -> None:
+        """Leave the machine as it was found: no caps of ours, no job aside because of us."""
+        if not self.act:
+            return
+        for told in self._aside():
+            self._resume(told)
+        self.fleet.restore()
+
+    def _wanted(self, now_s: float) -> dict[str, float]:
+        """What each busy node would draw if nothing but the policy slowed it."""
+        found: dict[str, float] = {}
+        for name, told in self.watcher.told.items():
+            if not told.running or told.suspended or not told.nodes:
+                continue
+            said_w = self.meters.job_w(name, told) / len(told.nodes)
+            for node in self.watcher.node_names(told.nodes):
+                drawn_w = self.meters.node_w(node, now_s)
+                wanted_w = said_w if math.isnan(drawn_w) else max(said_w, drawn_w)
+                found[node] = min(wanted_w, self.policy_caps_w.get(node, math.inf))
+        return found
+
+    def _rest(self, busy: Mapping[str, float], now_s: float) -> float:
+        """What nodes without jobs draw."""
+        total_w = 0.0
+        for name in self.watcher.names:
+            if name not in busy and name not in self.watcher.off:
+                drawn_w = self.meters.node_w(name, now_s)
+                total_w += self.node_idle_w if math.isnan(drawn_w) else drawn_w
+        return total_w
+
+    def _learn(self, cap_w: float, now_s: float) -> None:
+        """Where the meters stay above the cap although caps are set, go further down."""
+        if now_s - max(self._biased_s, self._sent_s) < SETTLE_S:
+            return
+        over_w = self.meters.machine_w(now_s) - cap_w
+        if cap_w != self._bias_cap_w:
+            self._bias_w, self._bias_cap_w = 0.0, cap_w
+        elif over_w > 0.0 and self.throttled and math.isnan(self._short_s):
+            self._bias_w += over_w
+        elif self._bias_w > 0.0:
+            self._bias_w *= 0.8 if self._bias_w > 1.0 else 0.0
+        self._biased_s = now_s
+
+    def _send(self, caps_w: dict[str, float], now_s: float) -> None:
+        changed = any(_differs(self._sent_w.get(name, math.inf), cap_w)
+                      for name, cap_w in caps_w.items())
+        if not self.act or (not changed and now_s - self._sent_s < self.lease_s / 3):
+            return
+        self._order = max(self._order + 1, int(now_s * 1000))  # rises over restarts too
+        self.fleet.cap(self._order, caps_w, self.lease_s)
+        self._sent_w, self._sent_s = caps_w, now_s
+
+    def _say(self, lowered: set[str], cap_w: float) -> None:
+        if bool(lowered) != bool(self.throttled):
+            would = "" if self.act else "would be "
+            self.remarks.append(f"caps of {len(lowered)} nodes {would}lowered to keep {cap_w:.0f} W"
+                                if lowered else f"caps of nodes {would}lifted again")
+
+    def _shed(self, now_s: float) -> None:
+        """One job a time, the last that came first: what it drew is seen before the next."""
+        if not self.when_short:
+            if not self._said_short:
+                self._said_short = True
+                self.remarks.append("the lowest caps of nodes are above the cap, and the site lets "
+                                    "no job be suspended or requeued (when_short)")
+            return
+        running = [told for told in self.watcher.told.values()
+                   if told.running and not told.suspended and math.isnan(told.asked_s)]
+        if not running or not self.act:
+            return
+        last = running[-1]
+        try:
+            if self.when_short == "requeue":
+                self.slurm.requeue(last.label, hold=True)
+            else:
+                self.slurm.suspend(last.label)
+                last.suspended = last.aside = True
+                self.slurm.explain(last.label, self.watcher.comment(ASIDE))
+        except SlurmError as error:
+            self.remarks.append(f"job {last.label} could not be put aside: {error}")
+            return
+        self._short_s = now_s + SETTLE_S
+        did = "suspended" if self.when_short == "suspend" else "requeued"
+        self.remarks.append(f"job {last.label} was {did}: caps of nodes are not enough")
+
+    def _bring_back(self, room_w: float) -> None:
+        """Let the one that came first of those aside go on where its least fits."""
+        aside = self._aside()
+        if aside and self.act:
+            needed_w = len(aside[0].nodes) * (self.node_least_w - self.node_idle_w)
+            if needed_w <= room_w:
+                self._resume(aside[0])
+
+    def _aside(self) -> list[Told]:
+        return [told for told in self.watcher.told.values() if told.aside]
+
+    def _resume(self, told: Told) -> None:
+        try:
+            self.slurm.resume(told.label)
+        except SlurmError as error:
+            self.remarks.append(f"job {told.label} could not be resumed: {error}")
+            return
+        told.suspended = told.aside = False
+        self.remarks.append(f"job {told.label} goes on")
+
+
+def shared(
+    wanted_w: Mapping[str, float], room_w: float, least_w: float, margin_w: float
+) -> tuple[dict[str, float], float]:
+    """Caps that let nodes draw no more than the room together, and what is lacking at the least.
+
+    Nodes that need no cap have none; what is lacking is negative where there is room to spare.
+    """
+    least = {name: min(least_w, watts) for name, watts in wanted_w.items()}
+    lacking_w = sum(least.values()) - room_w
+    spread_w = sum(wanted_w.values()) - sum(least.values())
+    if sum(wanted_w.values()) <= room_w:
+        return {}, lacking_w
+    part = max(-lacking_w - margin_w, 0.0) / spread_w if spread_w > 0.0 else 0.0
+    return ({name: least[name] + (watts - least[name]) * min(part, 1.0)
+             for name, watts in wanted_w.items()}, lacking_w)
+
+
+def _differs(one_w: float, other_w: float) -> bool:
+    return one_w != other_w and not abs(one_w - other_w) < 1.0

@@ -1,0 +1,100 @@
+"""The controller's sign of life, and what is done when it stays away.
+
+The lease is a file with a time of the clock that nobody can set, which all processes of one machine
+share. A watchdog of its own reads it: when it is too old, waiting jobs are handed to Slurm with
+their watts as licences, so that none stays held for ever.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from wattline.controller.configuration import SiteConfig
+from wattline.controller.licences import LicenceNet, allowed_w
+from wattline.controller.watching import WATTS
+from wattline.live.slurm.client import Slurm
+from wattline.live.slurm.commands import SlurmError
+from wattline.live.slurm.reading import SlurmJob
+
+LEASE = "lease"
+
+
+def renew(folder: Path, mode: str) -> None:
+    """Say that the controller lives; a reader finds the old file or the new one."""
+    made = folder / f".{LEASE}"
+    made.write_text(json.dumps({"monotonic_s": time.monotonic(), "boot": _boot(),
+                                "time_s": time.time(), "pid": os.getpid(), "mode": mode}),
+                    encoding="utf-8")
+    made.replace(folder / LEASE)
+
+
+def age_s(folder: Path) -> float:
+    """How long ago a controller last lived; infinite where none did since the machine booted."""
+    try:
+        said = json.loads((folder / LEASE).read_text(encoding="utf-8"))
+        if said["boot"] != _boot():
+            return math.inf
+        return max(time.monotonic() - float(said["monotonic_s"]), 0.0)
+    except (OSError, ValueError, KeyError, TypeError):
+        return math.inf
+
+
+def _boot() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def hand_over(site: SiteConfig, slurm: Slurm) -> list[str]:
+    """Let Slurm start what waits for us, under licences that keep the cap; which jobs."""
+    seen = slurm.look().jobs
+    waiting = [with_licences(site, job) for job in seen if ours_and_held(site, job)]
+    others = [job for job in seen if not job.held]
+    # The net first: once a job is released Slurm may start it at any moment.
+    LicenceNet(slurm.commands).allow(allowed_w([*others, *waiting], len(site.node_names),
+                                               site.node_idle_w, site.cap))
+    for job in waiting:
+        licences = ",".join(f"{name}:{count}" for name, count in job.licenses.items())
+        slurm.commands.run("scontrol", "update", f"JobId={job.label}", f"Licenses={licences}")
+        slurm.release(job.label)
+    return [job.label for job in waiting]
+
+
+def with_licences(site: SiteConfig, job: SlurmJob) -> SlurmJob:
+    """The job with as many licences called watts as its nodes usually draw, if it has none."""
+    usual = {WATTS: math.ceil(job.nodes * site.node_active_w)}
+    return replace(job, licenses=usual | dict(job.licenses))
+
+
+def ours_and_held(site: SiteConfig, job: SlurmJob) -> bool:
+    return (job.held and not job.held_by_operator and (not site.mark or job.marked(site.mark))
+            and (not site.partitions or job.partition in site.partitions))
+
+
+def watchdog(
+    site: SiteConfig, slurm: Slurm, say: Callable[[str], None], *,
+    stop: Callable[[], bool] = lambda: False,
+) -> None:
+    """Look at the lease until told to stop; while it is too old, hand jobs over."""
+    folder = Path(site.folder)
+    gone = False
+    while not stop():
+        late = age_s(folder) > site.lease
+        if late != gone:
+            gone = late
+            say(f"the controller was silent for {site.lease:g} s: waiting jobs go to Slurm, with "
+                "watts as licences" if gone else "the controller is back")
+        if gone:
+            try:
+                for label in hand_over(site, slurm):
+                    say(f"job {label} was released")
+            except SlurmError as error:
+                say(str(error))
+        time.sleep(min(site.lease / 4, 5.0))

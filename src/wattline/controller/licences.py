@@ -1,0 +1,83 @@
+"""Watts as licences: the net below the controller, which Slurm itself keeps.
+
+Every job asks for licences called `watts`. How many of them there are follows the cap by a
+reservation that takes the others away: no file of Slurm's is touched, and nothing is reconfigured.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from wattline.controller.watching import WATTS
+from wattline.live.slurm.commands import Commands, SlurmError
+from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, SlurmJob
+
+RESERVATION = "wattline-cap"
+
+
+def allowed_w(jobs: Iterable[SlurmJob], nodes: int, idle_w: float, cap_w: float) -> float:
+    """How many licences jobs may hold together where Slurm starts them.
+
+    A job's licences are all that its nodes draw, and nodes without a job draw too: the cap less
+    these. The first job in Slurm's order that fits takes some of them with it, so that they are
+    not counted against it.
+    """
+    jobs = list(jobs)
+    running = [job for job in jobs if job.node_list and job.state in (*ACTIVE, *STARTING, *ENDING)]
+    free = nodes - sum(len(job.node_list) for job in running)
+    used_w = sum(job.licenses.get(WATTS, 0) for job in running)
+    for job in sorted((job for job in jobs if job.state in WAITING),
+                      key=lambda job: (-job.priority, job.submit_s, job.job_id)):
+        allowed = cap_w - idle_w * (free - job.nodes)
+        if job.nodes <= free and used_w + job.licenses.get(WATTS, 0) <= allowed:
+            return allowed
+    return cap_w - idle_w * max(free, 0)
+
+
+@dataclass
+class LicenceNet:
+    """Keeps as many licences in use as watts are allowed."""
+
+    commands: Commands
+    total: int = field(default=-1, init=False)
+    taken: int = field(default=-1, init=False)
+    """Those that the reservation holds; -1 where it is not known."""
+
+    def allow(self, watts: float) -> None:
+        """From now on jobs may hold so many; those that hold more keep what they have."""
+        if self.total < 0:
+            self.total = self._total()
+        take = self.total - min(max(int(watts), 0), self.total)
+        if take == self.taken:
+            return
+        self._take(take)
+        self.taken = take
+
+    def lift(self) -> None:
+        """Leave Slurm all licences that it has."""
+        self._take(0)
+        self.taken = -1
+
+    def _total(self) -> int:
+        said = self.commands.run("scontrol", "show", "licenses", WATTS)
+        found = re.search(r"Total=([0-9]+)", said)
+        if found is None:
+            raise SlurmError(f"Slurm has no licences called {WATTS}: slurm.conf needs "
+                             f"Licenses={WATTS}:N with N as high as the highest cap")
+        return int(found[1])
+
+    def _take(self, count: int) -> None:
+        there = RESERVATION in self.commands.run("scontrol", "-o", "show", "reservation")
+        if count == 0:
+            if there:
+                self.commands.run("scontrol", "delete", f"ReservationName={RESERVATION}")
+        elif there:
+            self.commands.run("scontrol", "update", f"ReservationName={RESERVATION}",
+                              f"Licenses={WATTS}:{count}")
+        else:
+            self.commands.run("scontrol", "create", "reservation",
+                              f"ReservationName={RESERVATION}", "Flags=LICENSE_ONLY",
+                              f"Licenses={WATTS}:{count}", "StartTime=now", "Duration=infinite",
+                              "Users=root")

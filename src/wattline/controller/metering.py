@@ -1,0 +1,114 @@
+"""What nodes report, as powers of jobs and of the machine: admission counts what is measured.
+
+A job that has just begun draws little, and one that waits for its disk draws less than it will: so
+the books are told the highest of a while, and only after that while that a job draws less than it
+said. More than it said they are told at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+
+from wattline.books import Event, Measured
+from wattline.controller.watching import Told, Watcher
+from wattline.live.fleet import Fleet, NodeReport
+from wattline.live.sensor import Quality
+
+STALE_S = 5.0
+"""A report older than this says nothing of now."""
+JOB_WINDOW_S = 15.0
+REST_WINDOW_S = 5.0
+"""So long what nobody accounts for must last to be counted: jobs come and go within ticks."""
+NEWS = 0.03
+"""Changes smaller than this part are not worth a decision."""
+
+
+@dataclass
+class Meters:
+    """Keeps the last report of each node, and tells the books what is new."""
+
+    fleet: Fleet
+    watcher: Watcher
+    expected_w: Callable[[], float]
+    """What the books think that the machine draws, the rest included."""
+    rest_w: Callable[[], float]
+    throttled: Callable[[], Collection[str]] = lambda: ()
+    """Nodes that are kept below what their jobs want: their readings say nothing of jobs."""
+    latest: dict[str, NodeReport] = field(default_factory=dict)
+    _jobs: dict[str, deque[tuple[float, float]]] = field(default_factory=dict)
+    _excess: deque[tuple[float, float]] = field(default_factory=deque)
+    _told_w: dict[str, float] = field(default_factory=dict)
+    _told_rest_w: float = 0.0
+
+    def hear(self) -> None:
+        """Take what nodes have said since."""
+        for report in self.fleet.reports():
+            if report.quality is not Quality.MISSING:
+                self.latest[report.node] = report
+
+    def node_w(self, name: str, now_s: float) -> float:
+        """What a node draws now; NaN where it is not known."""
+        report = self.latest.get(name)
+        known = report is not None and abs(now_s - report.time_s) <= STALE_S
+        return report.power_w if known and report is not None else math.nan
+
+    def job_w(self, name: str, told: Told) -> float:
+        """What a job draws when nothing slows it: as it says, or as measured if that is more."""
+        return max(told.watts, self._told_w.get(name, 0.0))
+
+    def machine_w(self, now_s: float) -> float:
+        """All nodes together; NaN where one is silent that is in order."""
+        return sum(self.node_w(name, now_s) for name in self.watcher.names
+                   if name not in self.watcher.down)
+
+    def events(self, now_s: float) -> list[Event]:
+        """A source of events: what the books do not know yet."""
+        self.hear()
+        found: list[Event] = []
+        throttled = set(self.throttled())
+        for name, told in self.watcher.told.items():
+            if told.running and told.nodes and not told.suspended:
+                found += self._job(name, told, throttled, now_s)
+        for name in set(self._jobs) - set(self.watcher.told):
+            self._jobs.pop(name, None)
+            self._told_w.pop(name, None)
+        return found + self._rest(now_s)
+
+    def _job(self, name: str, told: Told, throttled: set[str], now_s: float) -> list[Event]:
+        nodes = self.watcher.node_names(told.nodes)
+        drawn_w = sum(self.node_w(each, now_s) for each in nodes)
+        window = self._jobs.setdefault(name, deque())
+        if throttled & set(nodes) or math.isnan(drawn_w):
+            window.clear()
+            return []
+        _slide(window, now_s, drawn_w, JOB_WINDOW_S)
+        before_w = self._told_w.get(name, told.watts)
+        most_w = max(watts for _, watts in window)
+        long_enough = now_s - window[0][0] >= 0.9 * JOB_WINDOW_S
+        if abs(most_w - before_w) <= NEWS * before_w or (most_w < before_w and not long_enough):
+            return []
+        self._told_w[name] = most_w
+        return [Measured(most_w, name)]
+
+    def _rest(self, now_s: float) -> list[Event]:
+        machine_w = self.machine_w(now_s)
+        if math.isnan(machine_w):
+            return []
+        known_w = self.expected_w() - self.rest_w()
+        _slide(self._excess, now_s, machine_w - known_w, REST_WINDOW_S)
+        if now_s - self._excess[0][0] < 0.9 * REST_WINDOW_S:
+            return []
+        rest_w = max(min(watts for _, watts in self._excess), 0.0)
+        if abs(rest_w - self._told_rest_w) <= NEWS * max(known_w, 1.0):
+            return []
+        self._told_rest_w = rest_w
+        return [Measured(known_w + rest_w)]
+
+
+def _slide(window: deque[tuple[float, float]], now_s: float, value: float, span_s: float) -> None:
+    window.append((now_s, value))
+    while now_s - window[0][0] > span_s:
+        window.popleft()

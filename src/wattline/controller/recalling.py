@@ -1,0 +1,34 @@
+"""What a watcher has to know of jobs and nodes, from books that went on after a restart."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from wattline.books import Books
+from wattline.controller.watching import Told, Watcher
+from wattline.policies.control import nodes_of
+from wattline.policies.state import CANCELLED, DONE, PAUSED, RUNNING
+
+
+def recall(watcher: Watcher, books: Books, now_s: float) -> None:
+    """Let the watcher go on as if it had told these books all that they know.
+
+    What was asked to start and not seen to is taken back after the usual patience, unless the next
+    look shows that it runs: so it is neither lost nor done twice.
+    """
+    for row, job in enumerate(books.roll.jobs):
+        live = books.state.live[row]
+        state = int(live.state)
+        if state in (DONE, CANCELLED):
+            continue
+        name = str(job.job)
+        units = int(live.units)
+        watcher.told[name] = Told(
+            name.partition(".")[0], units, float(live.requested_s),
+            units * watcher.node_w if math.isnan(job.watts) else job.watts,
+            nodes_of(books.state, row) if state == RUNNING else (),
+            running=state in (RUNNING, PAUSED), suspended=state == PAUSED,
+            asked_s=now_s if int(live.unconfirmed) else math.nan)
+    watcher.down = set(watcher.node_names(np.flatnonzero(books.state.node_down)))

@@ -1,0 +1,130 @@
+"""The books of a controller over its restarts: saved now and then, with a journal of what followed.
+
+A folder has journals named by the time at which they were begun, and beside each the books as they
+were last saved and the site that they were kept for. A start loads them, tells them what their
+journal holds beyond that, and writes on at its end.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+from wattline.books import Books, carry_on, read_journal
+from wattline.controller.configuration import SiteConfig
+from wattline.model.errors import InputError, WattlineError
+from wattline.scenario.objects import Machine, NodeClass
+from wattline.scenario.opening import open_books
+
+KEPT = ("cap", "nodes", "node_idle_w", "node_active_w", "node_off_w", "node_boot", "node_shutdown",
+        "policy", "scenario", "mode", "mark", "partitions")
+"""What of a site the books depend on: where it was changed they begin anew."""
+
+DRY = ".dry"
+"""How the name of a dry run's journal ends: no controller goes on with it."""
+
+
+@dataclass
+class Remembered:
+    """Books with the open file of their journal."""
+
+    books: Books
+    file: IO[str]
+    path: Path
+    remarks: list[str] = field(default_factory=list)
+    saved_s: float = 0.0
+
+    def save(self, books: Books) -> None:
+        """Put the books where the next start finds them, whole or not at all; not of a dry run."""
+        if self.path.suffix == DRY:
+            return
+        made = self.path.with_suffix(".saving")
+        with made.open("wb") as file:
+            file.write(books.save())
+            file.flush()
+            os.fsync(file.fileno())
+        made.replace(self.path.with_suffix(".books"))
+
+    def save_if_due(self, books: Books, now_s: float, every_s: float) -> None:
+        if now_s >= self.saved_s + every_s:
+            self.save(books)
+            self.saved_s = now_s
+
+
+def open_remembered(
+    site: SiteConfig, folder: Path, now_s: float, *, act: bool
+) -> Remembered:
+    """The books of the last start, or fresh ones; a dry run has its own."""
+    last = max(folder.glob("*.journal"), default=None)
+    remarks = []
+    if act and last is not None:
+        try:
+            return _again(site, last, now_s)
+        except InputError as error:
+            remarks.append(f"the books begin anew: {error}")
+    stamp = datetime.fromtimestamp(now_s, UTC).strftime("%Y-%m-%dT%H-%M-%S.%f")
+    path = folder / f"{stamp}{'.journal' if act else DRY}"
+    file = path.open("x", encoding="utf-8")
+    kept = Remembered(_fresh(site, now_s, lambda line: synced(file, line)), file, path, remarks,
+                      now_s)
+    if act:
+        path.with_suffix(".site").write_text(_said(site), encoding="utf-8")
+        kept.save(kept.books)
+    return kept
+
+
+def _again(site: SiteConfig, path: Path, now_s: float) -> Remembered:
+    try:
+        said = path.with_suffix(".site").read_text(encoding="utf-8")
+        data = path.with_suffix(".books").read_bytes()
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be gone on with: {error}") from None
+    if said != _said(site):
+        raise InputError(f"{path.name} was kept for another site or other policies")
+    journal = read_journal(text, str(path))
+    if journal.torn:
+        os.truncate(path, len(text.encode()) - len(journal.torn.encode()))
+    fresh = _fresh(site, now_s, None)
+    loaded = Books.load(data, fresh.machine, fresh.policy, fresh.terms)
+    file = path.open("a", encoding="utf-8")
+    try:
+        books = carry_on(loaded, journal, lambda line: synced(file, line))
+    except InputError:
+        file.close()
+        raise
+    return Remembered(books, file, path, saved_s=now_s)
+
+
+def _fresh(site: SiteConfig, now_s: float, write: Callable[[str], None] | None) -> Books:
+    machine = Machine(classes=[NodeClass(
+        name="node", count=len(site.node_names), idle_w=site.node_idle_w,
+        active_w=site.node_active_w, off_w=site.node_off_w, boot_s=site.node_boot,
+        boot_w=site.node_active_w, shutdown_s=site.node_shutdown, shutdown_w=site.node_idle_w)])
+    if site.scenario:
+        return open_books(site.scenario, machine=machine, cap=site.cap, start_s=now_s,
+                          journal=write)
+    return open_books(machine=machine, order=site.policy.order, backfill=site.policy.backfill,
+                      power=site.policy.power, placement=site.policy.placement, cap=site.cap,
+                      start_s=now_s, journal=write)
+
+
+def _said(site: SiteConfig) -> str:
+    said = site.model_dump(mode="json")
+    return json.dumps({name: said[name] for name in KEPT})
+
+
+def synced(file: IO[str], line: str) -> None:
+    """Write a line that is on disk when it returns: the journal comes before the act."""
+    try:
+        file.write(line)
+        file.flush()
+        os.fsync(file.fileno())
+    except OSError as error:
+        raise WattlineError(f"the journal cannot be written ({error.strerror}): nothing more is "
+                            "started; jobs that run go on") from None

@@ -1,0 +1,134 @@
+"""What goes wrong on a bed, in an order that a seed decides; each fault lasts for a while."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import ClassVar
+
+from wattline.controller.testbed.daemons import Daemons
+from wattline.controller.testbed.layout import Bed
+from wattline.controller.testbed.process import ControllerProcess
+from wattline.controller.testbed.tree_fleet import ZONE
+from wattline.live.slurm.commands import Commands, SlurmError
+
+BETWEEN_S = (3.0, 6.0)
+"""From the end of a fault to the next."""
+LASTS_S = (0.5, 3.0)
+SLOW_S = 2.0
+RETURN_S = 30.0
+SLOWED = ("squeue", "sinfo", "scontrol")
+
+Undo = Callable[[], None]
+
+
+class Faults:
+    """A fault every few seconds, until it is told to stop."""
+
+    def __init__(self, bed: Bed, controller: ControllerProcess, seed: int) -> None:
+        self.bed, self.controller = bed, controller
+        self.daemons = Daemons(bed)
+        self.commands = Commands(bed.environment)
+        self.random = random.Random(seed)
+        self.said: list[str] = []
+        self.slow = bed.folder / "slow"
+        _write_wrappers(self.slow)
+        controller.path = str(self.slow)
+        self._next_s = time.monotonic() + self.random.uniform(*BETWEEN_S)
+        self._undo: Undo | None = None
+
+    def tick(self, now_s: float) -> None:
+        """Begin the next fault or end the last one, where it is time; times are of the run."""
+        if time.monotonic() < self._next_s:
+            return
+        if self._undo is not None:
+            self.over()
+            return
+        name = self.random.choice(sorted(self.KINDS))
+        self.said.append(f"{now_s:.1f} s: {name}")
+        self._undo = self.KINDS[name](self)
+        self._next_s = time.monotonic() + self.random.uniform(*LASTS_S)
+
+    def over(self) -> None:
+        """End what is wrong now."""
+        if self._undo is not None:
+            self._undo()
+            self._undo = None
+        self._next_s = time.monotonic() + self.random.uniform(*BETWEEN_S)
+
+    def _kill_controller(self) -> Undo:
+        self.controller.kill()
+        return self.controller.start
+
+    def _stop_slurmctld(self) -> Undo:
+        self.daemons.halt("slurmctld")
+        return self.daemons.start_slurmctld
+
+    def _slow_commands(self) -> Undo:
+        (self.slow / "on").touch()
+        return lambda: (self.slow / "on").unlink(missing_ok=True)
+
+    def _lose_node(self) -> Undo:
+        """One without a job: what a node takes with it when it dies, no controller brings back."""
+        name = self.random.choice(self.bed.names)
+        with suppress(SlurmError):
+            if self._idle(name):
+                self.said[-1] += f" {name}"
+                self.commands.run("scontrol", "update", f"NodeName={name}", "State=DOWN",
+                                  "Reason=fault")
+                self.daemons.halt(f"slurmd.{name}")
+                return lambda: self._return_node(name)
+        self.said[-1] += f" {name}, which was busy: nothing is done"
+        return lambda: None
+
+    def _idle(self, name: str) -> bool:
+        states = self.commands.run("sinfo", "-h", "-n", name, "-o", "%T").split()
+        return states[:1] == ["idle"]
+
+    def _return_node(self, name: str) -> None:
+        self.daemons.start_node(name)
+        until_s = time.monotonic() + RETURN_S
+        while time.monotonic() < until_s:
+            with suppress(SlurmError):
+                self.commands.run("scontrol", "update", f"NodeName={name}", "State=RESUME")
+                return
+            time.sleep(0.5)
+
+    def _lose_reports(self) -> Undo:
+        """The tree of a node cannot be read; what Slurm counts of it goes on."""
+        name = self.random.choice(self.bed.names)
+        self.said[-1] += f" of {name}"
+        limit = self.bed.meters / name / ZONE / "constraint_0_power_limit_uw"
+        lost = limit.with_name(".lost")
+        limit.replace(lost)
+
+        def back() -> None:
+            if not limit.exists():  # somebody may have set a cap meanwhile
+                lost.replace(limit)
+
+        return back
+
+    KINDS: ClassVar[Mapping[str, Callable[[Faults], Undo]]] = {
+        "the controller is killed": _kill_controller,
+        "slurmctld is restarted": _stop_slurmctld,
+        "Slurm's commands are slow": _slow_commands,
+        "slurmd vanishes on": _lose_node,
+        "reports are lost": _lose_reports}
+
+
+def _write_wrappers(folder: Path) -> None:
+    """Commands that wait before they do what they are told, while a file is there."""
+    folder.mkdir(exist_ok=True)
+    for name in SLOWED:
+        real = shutil.which(name)
+        if real is None:
+            continue
+        file = folder / name
+        file.write_text(f"#!/bin/sh\n[ -e {folder}/on ] && sleep {SLOW_S:g}\nexec {real} \"$@\"\n",
+                        encoding="ascii")
+        os.chmod(file, 0o755)

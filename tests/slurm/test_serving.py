@@ -1,0 +1,336 @@
+"""The controller as a site runs it: its file, its folder, its caps, and whatever ends it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.slurm.bedside import OURS, runs, slurm, submit, until
+from wattline.controller.configuration import SiteConfig, read_configuration
+from wattline.controller.controller import Controller
+from wattline.controller.lease import age_s, watchdog
+from wattline.controller.serving import serving
+from wattline.controller.testbed.layout import Bed
+from wattline.controller.testbed.running import Conditions, replays, run_workload
+from wattline.controller.testbed.workload import BedJob
+from wattline.live.slurm.client import Slurm
+from wattline.live.slurm.commands import Commands
+
+SITE = """nodes = "n[0001-0006]"
+node_idle_w = 90
+node_active_w = 300
+node_least_w = 120
+cap = 1300
+slurm_conf = "{bed}/etc/slurm.conf"
+folder = "controller"
+"""
+
+
+def site_file(bed: Bed, tmp_path: Path, more: str = "") -> Path:
+    file = tmp_path / "site.toml"
+    file.write_text(SITE.format(bed=bed.folder) + more)
+    return file
+
+
+def site(bed: Bed, tmp_path: Path, more: str = "") -> SiteConfig:
+    return read_configuration(site_file(bed, tmp_path, f'trees = "{bed.meters}"\n' + more))
+
+
+def cycles(here: Controller, ready: Callable[[], bool], within_s: float = 20.0) -> list[str]:
+    """Cycle until it is so; what was said on the way."""
+    said: list[str] = []
+
+    def done() -> bool:
+        said.extend(here.cycle().remarks)
+        return ready()
+
+    until(done, within_s)
+    return said
+
+
+def drawn_w(bed: Bed) -> float:
+    """Of the whole machine, by its counters."""
+    return sum(float((bed.meters / name / "pm_counters" / "power").read_text().split()[0])
+               for name in bed.names)
+
+
+def cap_w(bed: Bed, node: str) -> float:
+    zone = bed.meters / node / "powercap" / "intel-rapl:0"
+    return float((zone / "constraint_0_power_limit_uw").read_text()) / 1e6
+
+
+def started(bed: Bed, here: Controller, count: int, nodes: int, watts: int) -> list[str]:
+    labels = [submit(bed, 60, watts, *OURS, "-N", str(nodes), "-t", "5", "--requeue",
+                     "-L", f"watts:{watts * nodes}") for _ in range(count)]
+    cycles(here, lambda: all(runs(bed, label) for label in labels))
+    until(lambda: drawn_w(bed) >= count * nodes * watts)
+    here.cycle()
+    return labels
+
+
+def command(file: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "wattline", "controller", "--config", str(file),
+                           *options], capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_the_command_says_what_it_would_do_and_does_it_with_act(bed: Bed, tmp_path: Path) -> None:
+    file = site_file(bed, tmp_path)
+    label = submit(bed, 20, 250, *OURS, "-N", "2", "-t", "1", "-L", "watts:500")
+    dry = command(file, "--cycles", "1")
+    assert f"would start {label} on n0001,n0002" in dry.stdout
+    assert "nothing is started" in dry.stderr
+    done = command(file, "--act", "--cycles", "2", "--json")
+    assert done.returncode == 0, done.stderr
+    until(lambda: runs(bed, label))
+    journal, = (tmp_path / "controller").glob("*.journal")
+    assert replays(journal)
+
+
+def test_a_second_controller_of_a_folder_is_refused(bed: Bed, tmp_path: Path) -> None:
+    with serving(site(bed, tmp_path), act=False):
+        second = command(tmp_path / "site.toml", "--cycles", "1")
+    assert second.returncode == 1
+    assert "another controller holds" in second.stderr
+    assert second.stderr.count("\n") <= 2
+
+
+def test_a_lowered_cap_lowers_nodes_within_two_seconds_and_a_raised_one_lifts_them(
+    bed: Bed, tmp_path: Path
+) -> None:
+    """Four nodes at 240 W and two idle ones draw 1,140 W; at 900 W all four come down."""
+    cap = tmp_path / "cap"
+    cap.write_text("1.3kW")
+    with serving(site(bed, tmp_path, 'cap_file = "cap"\n'), act=True) as here:
+        started(bed, here, count=2, nodes=2, watts=240)
+        cap.write_text("900W")
+        begin_s = time.monotonic()
+        cycles(here, lambda: drawn_w(bed) <= 900.0, 5.0)
+        took_s = time.monotonic() - begin_s
+        assert drawn_w(bed) > 850.0
+        assert {cap_w(bed, name) < 240.0 for name in bed.names[:4]} == {True}
+        label = submit(bed, 5, 200, *OURS, "-N", "1", "-t", "1", "-L", "watts:200")
+        here.cycle()
+        here.cycle()
+        assert not runs(bed, label), "what is saved by caps is not there to be spent"
+        cap.write_text("1300")
+        cycles(here, lambda: drawn_w(bed) >= 1140.0, 10.0)
+        cap.write_text("900")
+        here.cycle()
+        assert cap_w(bed, "n0001") < 240.0
+    assert took_s < 2.0
+    assert {cap_w(bed, name) for name in bed.names} == {400.0}, "a clean stop restores caps"
+
+
+def test_where_caps_are_not_enough_the_last_job_is_suspended_and_goes_on_later(
+    bed: Bed, tmp_path: Path
+) -> None:
+    """Four busy nodes cannot draw less than 4 x 120 + 2 x 90 = 660 W."""
+    cap = tmp_path / "cap"
+    cap.write_text("1300")
+    more = 'cap_file = "cap"\nwhen_short = "suspend"\n'
+    with serving(site(bed, tmp_path, more), act=True) as here:
+        first, last = started(bed, here, count=2, nodes=2, watts=240)
+        cap.write_text("620")
+        cycles(here, lambda: drawn_w(bed) <= 620.0, 10.0)
+        assert slurm(bed, "squeue", "-h", "-j", last, "-o", "%T") == "SUSPENDED"
+        assert runs(bed, first)
+        here.cycle()
+    until(lambda: runs(bed, last))  # the stop has let it go on
+    cap.write_text("1300")
+    with serving(site(bed, tmp_path, more), act=True) as here:
+        cycles(here, lambda: drawn_w(bed) >= 1140.0, 10.0)
+
+
+def test_jobs_that_draw_more_than_they_say_are_brought_down_and_counted(
+    bed: Bed, tmp_path: Path
+) -> None:
+    """Four nodes say 200 W and draw 300: 1,380 W with the idle ones."""
+    with serving(site(bed, tmp_path), act=True) as here:
+        for _ in range(2):
+            submit(bed, 60, 300, *OURS, "-N", "2", "-t", "5", "-L", "watts:400")
+        cycles(here, lambda: here.books.power_w > 1300.0)
+        cycles(here, lambda: min(map(partial(cap_w, bed), bed.names)) < 300.0, 5.0)
+        cycles(here, lambda: 1200.0 < drawn_w(bed) <= 1300.0, 5.0)
+
+
+def test_a_level_of_the_policy_becomes_caps_of_nodes(bed: Bed, tmp_path: Path) -> None:
+    cap = tmp_path / "cap"
+    cap.write_text("1300")
+    more = 'cap_file = "cap"\n[policy]\npower = "dvfs"\n'
+    with serving(site(bed, tmp_path, more), act=True) as here:
+        started(bed, here, count=2, nodes=2, watts=240)
+        cap.write_text("1050")
+        cycles(here, lambda: bool(here.hands.caps_w), 5.0)
+        cycles(here, lambda: drawn_w(bed) <= 1050.0, 5.0)
+        assert here.hands.level < 1.0
+
+
+def test_nodes_are_switched_off_for_a_job_to_fit_and_on_again(bed: Bed, tmp_path: Path) -> None:
+    """A node at 300 W beside five idle ones draws 750 W; some of them must go off for 600 W."""
+    scenario = tmp_path / "shut.toml"
+    scenario.write_text('[policy]\nplacement = "first-fit"\n'
+                        'power = { name = "adaptive", strategy = "shut" }\n')
+    cap = tmp_path / "cap"
+    cap.write_text("600")
+    more = (f'cap_file = "cap"\nscenario = "{scenario}"\nnode_off_w = 5\nnode_boot = 3\n'
+            'node_shutdown = 6\n')
+    with serving(site(bed, tmp_path, more), act=True) as here:
+        here.cycle()
+        label = submit(bed, 60, 300, *OURS, "-N", "1", "-t", "2", "-L", "watts:300")
+        cycles(here, lambda: runs(bed, label), 40.0)
+        until(lambda: drawn_w(bed) > 400.0)
+        assert drawn_w(bed) <= 600.0
+        off = set(here.watcher.off)
+        assert off
+        assert not here.watcher.down
+        cap.write_text("1300")
+        wide = submit(bed, 5, 120, *OURS, "-N", "5", "-t", "2", "-L", "watts:600")
+        cycles(here, lambda: runs(bed, wide), 60.0)
+        assert not here.watcher.off
+
+
+def test_licences_follow_the_cap(bed: Bed, tmp_path: Path) -> None:
+    cap = tmp_path / "cap"
+    cap.write_text("1300")
+    here = site(bed, tmp_path, 'cap_file = "cap"\nlicences = true\n')
+
+    def left() -> int:
+        said = slurm(bed, "scontrol", "show", "licenses", "watts")
+        numbers = dict(part.split("=") for part in said.split() if "=" in part)
+        return int(numbers["Total"]) - int(numbers["Reserved"])
+
+    try:
+        with serving(here, act=True) as controller:
+            controller.cycle()
+            assert left() == 1300
+            cap.write_text("1000")
+            controller.cycle()
+            assert left() == 1000
+        assert left() == 2400, "a clean stop gives them all back"
+        with serving(here.model_copy(update={"mode": "guard"}), act=True) as controller:
+            controller.cycle()
+            controller.cycle()
+            assert left() == 1000 - 6 * 90
+    finally:
+        slurm(bed, "scontrol", "delete", "ReservationName=wattline-cap")
+
+
+def test_in_guard_mode_slurm_decides_and_the_cap_holds(bed: Bed) -> None:
+    jobs = [BedJob(number, 0.3 * number, 4.0, 60.0, 1 + number % 2, 250.0) for number in range(8)]
+    found = run_workload(bed, jobs, Conditions(1000.0, "guard"))
+    assert (found.finished, found.lost, found.doubled) == (8, (), ())
+    assert found.above_cap_s_max <= 2.0
+    assert found.replay_equal
+    assert max(watts for _, watts in found.power_w) > 750.0
+    assert found.decisions == 0
+
+
+class Process:
+    """The command as a process of its own."""
+
+    def __init__(self, file: Path) -> None:
+        self.folder = file.parent / "controller"
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "wattline", "controller", "--config", str(file), "--act"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def until_ready(self) -> Process:
+        until(lambda: age_s(self.folder) < 2.0 or self.process.poll() is not None, 60)
+        return self
+
+    def end(self, how: signal.Signals) -> int:
+        self.process.send_signal(how)
+        self.process.communicate(timeout=60)
+        return self.process.returncode
+
+
+def test_a_killed_controller_comes_back_with_the_same_books(bed: Bed, tmp_path: Path) -> None:
+    file = site_file(bed, tmp_path)
+    running = Process(file).until_ready()
+    labels = [submit(bed, 40, 200, *OURS, "-N", "2", "-t", "2", "-L", "watts:400")
+              for _ in range(4)]
+    until(lambda: runs(bed, labels[0]))
+    assert running.end(signal.SIGKILL) == -signal.SIGKILL
+    slurm(bed, "scancel", labels[0])  # meanwhile
+    time.sleep(2.5)  # its lease is not fresh any more
+    running = Process(file).until_ready()
+    # What the first has left goes to the one that waited, and none of the others starts twice.
+    until(lambda: all(runs(bed, label) for label in labels[1:]))
+    assert running.end(signal.SIGTERM) == 0
+    journal, = (tmp_path / "controller").glob("*.journal")
+    text = journal.read_text()
+    assert replays(journal)
+    for label in labels:
+        decided = [line for line in text.splitlines() if f'["start","{label}"' in line]
+        assert len(decided) == 1, decided
+
+
+def test_a_controller_whose_disk_is_full_stops_and_says_so(bed: Bed, tmp_path: Path) -> None:
+    place = tmp_path / "controller"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(place)],
+                      check=False).returncode:
+        pytest.skip("no small disk can be mounted here")
+    try:
+        file = site_file(bed, tmp_path, "save = 3600\n")
+        running = Process(file).until_ready()
+        subprocess.run(["dd", "if=/dev/zero", f"of={place}/fill", "bs=4k"], check=False,
+                       stderr=subprocess.DEVNULL)
+        submit(bed, 5, 200, *OURS, "-N", "1", "-t", "1")
+        said = running.process.communicate(timeout=30)[1]
+        assert running.process.returncode == 1
+        assert "cannot be written" in said
+        assert "Traceback" not in said
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+def test_the_watchdog_hands_jobs_to_slurm_when_the_controller_is_silent(
+    bed: Bed, tmp_path: Path
+) -> None:
+    here = site(bed, tmp_path, "lease = 1\n")
+    ours = submit(bed, 30, 200, *OURS, "-N", "1", "-t", "1")
+    held = submit(bed, 30, 200, "-H", "-N", "1", "-t", "1")
+    operators = submit(bed, 30, 200, *OURS, "-N", "1", "-t", "1")
+    slurm(bed, "scontrol", "hold", operators)
+    said: list[str] = []
+    begin_s = time.monotonic()
+    try:
+        watchdog(here, Slurm(Commands(here.environment)), said.append,
+                 stop=lambda: time.monotonic() > begin_s + 1.0)
+        assert f"job {ours} was released" in said
+        until(lambda: runs(bed, ours))
+        assert "watts:300" in slurm(bed, "squeue", "-h", "-j", ours, "-O", "Licenses:40")
+        for job in (held, operators):
+            assert slurm(bed, "squeue", "-h", "-j", job, "-o", "%T") == "PENDING"
+        with serving(here, act=True) as controller:
+            controller.cycle()
+            assert controller.watcher.told[ours].running
+            submit(bed, 30, 200, *OURS, "-N", "1", "-t", "1")
+            watchdog(here, Slurm(Commands(here.environment)), said.clear,
+                     stop=iter([False, True]).__next__)
+            assert not any("released" in each for each in said[2:])
+    finally:
+        slurm(bed, "scontrol", "delete", "ReservationName=wattline-cap")
+
+
+def test_whatever_goes_wrong_nothing_is_lost_or_done_twice(bed: Bed) -> None:
+    """With this seed each of the five kinds of fault comes once before one comes again."""
+    jobs = [BedJob(number, 2.0 * number, 4.0 + number % 5, 60.0, 1 + number % 3, 230.0)
+            for number in range(14)]
+    found = run_workload(bed, jobs, Conditions(
+        1300.0, policies={"power": "block", "placement": "first-fit"}, faults=349))
+    assert any("controller is killed" in each for each in found.faults)
+    assert any("slurmctld is restarted" in each for each in found.faults)
+    assert (found.finished, found.lost, found.doubled) == (14, (), ())
+    assert found.above_cap_s_max <= 2.0
+    assert found.replay_equal
+    assert json.dumps(found.to_dict())

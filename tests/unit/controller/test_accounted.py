@@ -1,0 +1,31 @@
+"""What accounting and the emulator's log say of a run."""
+
+from __future__ import annotations
+
+import math
+
+from wattline.controller.testbed.accounted import Accounted, longest_above
+
+TEXT = """1|COMPLETED|2026-11-16T06:00:00|2026-11-16T06:00:01|2026-11-16T06:00:05|1000
+2|NODE_FAIL|2026-11-16T06:00:00|2026-11-16T06:00:01|2026-11-16T06:00:05|10
+2|COMPLETED|2026-11-16T06:00:00|2026-11-16T06:00:11|2026-11-16T06:00:15|500
+3|COMPLETED|2026-11-16T06:00:00|2026-11-16T06:00:01|2026-11-16T06:00:05|1
+3|COMPLETED|2026-11-16T06:00:00|2026-11-16T06:00:11|2026-11-16T06:00:15|1
+4|CANCELLED by 0|2026-11-16T06:00:00|None|2026-11-16T06:00:05|
+"""
+
+
+def test_lost_doubled_and_requeued_jobs_are_told_apart() -> None:
+    found = Accounted.read(TEXT, dict.fromkeys(("1", "2", "3", "4", "5")))
+    assert found.lost == ("4", "5")
+    assert found.doubled == ("3",)
+    assert found.requeued == ("2", "3")
+    assert found.begun_s["2"] - found.begun_s["1"] == 10.0
+    assert found.energy_error({"1.0": 1020.0, "2.0": 1.0}) == abs(1000 / 1020 - 1)
+
+
+def test_the_longest_time_above_a_cap_that_changes() -> None:
+    curve = [(0.0, 5.0), (10.0, 9.0), (20.0, 5.0)]
+    assert longest_above(curve, 8.0) == 10.0
+    assert longest_above(curve, [(-math.inf, 10.0), (17.0, 8.0)]) == 3.0
+    assert longest_above(curve, [(-math.inf, 10.0), (25.0, 1.0)]) == 0.0

@@ -1,0 +1,123 @@
+"""Caps of nodes come down first and rise last; jobs step aside only where the site lets them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from tests.unit.controller.fakes import FakeFleet, FakeSlurm
+
+from wattline.controller.keeping_cap import CapKeeper, shared
+from wattline.controller.metering import Meters
+from wattline.controller.watching import Told, Watcher
+
+
+def test_nodes_share_what_is_lacking_in_proportion_and_never_go_below_their_least() -> None:
+    caps, lacking_w = shared({"a": 300.0, "b": 200.0}, 400.0, 100.0, 0.0)
+    assert sum(caps.values()) == pytest.approx(400.0)
+    assert (300 - caps["a"]) / 200 == pytest.approx((200 - caps["b"]) / 100)
+    assert lacking_w == -200.0
+    caps, lacking_w = shared({"a": 300.0, "b": 200.0}, 150.0, 100.0, 0.0)
+    assert caps == {"a": 100.0, "b": 100.0}
+    assert lacking_w == 50.0
+    assert shared({"a": 300.0}, 300.0, 100.0, 10.0)[0] == {}
+    assert shared({}, 100.0, 100.0, 10.0) == ({}, -100.0)
+
+
+class Site:
+    """Two nodes with a job each of 300 W, of which the second came last."""
+
+    def __init__(self, when_short: str = "", cap_w: float = 600.0) -> None:
+        self.cap_w = cap_w
+        self.fleet = FakeFleet({"n1": 300.0, "n2": 300.0})
+        self.slurm = FakeSlurm()
+        self.watcher = Watcher(["n1", "n2"], mark="ours")
+        for number in (0, 1):
+            self.watcher.told[str(number)] = Told(str(number), 1, 60.0, 300.0, (number,), True)
+        meters = Meters(self.fleet, self.watcher, lambda: 600.0, lambda: 0.0)
+        self.policy_caps: dict[str, float] = {}
+        self.keeper = CapKeeper(self.fleet, self.slurm, self.watcher, meters, lambda: self.cap_w,
+                                self.policy_caps, 90.0, 120.0, when_short, act=True)
+
+    def keep(self, now_s: float) -> dict[str, float]:
+        self.fleet.now_s = now_s
+        self.keeper.keep(now_s)
+        return {name: cap for name, cap in self.fleet.caps_w.items() if math.isfinite(cap)}
+
+
+def test_a_lowered_cap_lowers_nodes_at_once_and_a_raised_one_lifts_them() -> None:
+    site = Site()
+    assert site.keep(10.0) == {}
+    site.cap_w = 500.0
+    caps = site.keep(10.5)
+    assert 480.0 < sum(caps.values()) <= 500.0
+    assert site.keeper.throttled == {"n1", "n2"}
+    site.fleet.power_w = dict(caps)
+    assert site.keep(11.0) == caps
+    site.cap_w = 700.0
+    assert site.keep(11.5) == {}
+    assert site.fleet.orders == sorted(set(site.fleet.orders))
+
+
+def test_jobs_that_draw_more_than_they_said_are_brought_down() -> None:
+    site = Site()
+    site.fleet.power_w = {"n1": 380.0, "n2": 300.0}
+    assert sum(site.keep(10.0).values()) <= 600.0
+
+
+def test_meters_that_stay_above_the_cap_bring_caps_further_down() -> None:
+    site = Site(cap_w=500.0)
+    first = sum(site.keep(10.0).values())
+    site.fleet.power_w = {"n1": 275.0, "n2": 275.0}  # 50 W more than was ordered
+    for now_s in (11.0, 12.0, 13.0):
+        site.keep(now_s)
+    assert sum(site.keep(14.0).values()) < first - 40.0
+
+
+def test_the_policys_own_caps_stay() -> None:
+    site = Site()
+    site.policy_caps["n1"] = 200.0
+    assert site.keep(10.0) == {"n1": 200.0}
+    site.cap_w = 450.0
+    caps = site.keep(11.0)
+    assert caps["n1"] < 200.0
+    assert sum(caps.values()) <= 450.0
+
+
+def test_where_caps_are_not_enough_the_job_that_came_last_steps_aside_and_comes_back() -> None:
+    site = Site("suspend", cap_w=215.0)
+    site.keep(10.0)
+    assert site.slurm.told == []
+    site.keep(11.5)
+    assert site.slurm.told[0] == ("suspend", "1")
+    assert site.slurm.told[1][:2] == ("explain", "1")
+    assert site.slurm.told[1][2].startswith("ours: ")
+    site.fleet.power_w = {"n1": 120.0, "n2": 90.0}
+    site.keep(12.0)
+    site.cap_w = 600.0
+    site.keep(13.0)
+    assert site.slurm.told[-1] == ("resume", "1")
+    assert not site.watcher.told["1"].aside
+
+
+def test_a_site_may_have_jobs_requeued_or_left_alone() -> None:
+    site = Site("requeue", cap_w=215.0)
+    site.keep(10.0)
+    site.keep(11.5)
+    assert site.slurm.told == [("requeue", "1", True)]
+    site = Site(cap_w=215.0)
+    site.keep(10.0)
+    site.keep(11.5)
+    site.keep(13.0)
+    assert site.slurm.told == []
+    assert any("when_short" in said for said in site.keeper.remarks)
+
+
+def test_a_dry_run_orders_nothing_and_says_what_it_would() -> None:
+    site = Site("suspend", cap_w=215.0)
+    site.keeper.act = False
+    site.keep(10.0)
+    site.keep(12.0)
+    site.keeper.restore()
+    assert (site.slurm.told, site.fleet.orders) == ([], [])
+    assert "would be lowered" in site.keeper.remarks[0]

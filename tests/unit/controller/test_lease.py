@@ -1,0 +1,28 @@
+"""A controller's sign of life, by a clock that nobody can set."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from pathlib import Path
+
+from wattline.controller.lease import LEASE, age_s, renew
+
+
+def test_a_lease_ages_whatever_the_time_of_day_does(tmp_path: Path, monkeypatch) -> None:
+    assert age_s(tmp_path) == math.inf
+    renew(tmp_path, "decide")
+    assert age_s(tmp_path) < 5.0
+    now_s = time.time()
+    monkeypatch.setattr(time, "time", lambda: now_s + 86400.0)
+    assert age_s(tmp_path) < 5.0
+
+
+def test_a_lease_of_before_the_last_boot_or_a_damaged_one_is_none(tmp_path: Path) -> None:
+    renew(tmp_path, "decide")
+    said = json.loads((tmp_path / LEASE).read_text())
+    (tmp_path / LEASE).write_text(json.dumps(said | {"boot": "another"}))
+    assert age_s(tmp_path) == math.inf
+    (tmp_path / LEASE).write_text("{")
+    assert age_s(tmp_path) == math.inf

@@ -1,0 +1,67 @@
+"""Measured power as the books are told it: more at once, less only after a while."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.controller.fakes import FakeFleet
+
+from wattline.books import Measured
+from wattline.controller.metering import Meters
+from wattline.controller.watching import Told, Watcher
+
+
+class Machine:
+    def __init__(self) -> None:
+        self.fleet = FakeFleet({"n1": 300.0, "n2": 90.0})
+        self.watcher = Watcher(["n1", "n2"])
+        self.watcher.told["7"] = Told("7", 1, 60.0, 300.0, (0,), True)
+        self.throttled: set[str] = set()
+        self.meters = Meters(self.fleet, self.watcher, lambda: 390.0, lambda: 0.0,
+                             lambda: self.throttled)
+
+    def told(self, *seconds: float) -> list[Measured]:
+        found = []
+        for now_s in seconds:
+            self.fleet.now_s = now_s
+            found += self.meters.events(now_s)
+        return found
+
+
+def test_what_was_expected_is_no_news() -> None:
+    assert Machine().told(*range(40)) == []
+
+
+def test_a_job_that_draws_more_is_told_at_once_and_one_that_draws_less_after_a_while() -> None:
+    machine = Machine()
+    machine.fleet.power_w["n1"] = 330.0
+    assert machine.told(1.0) == [Measured(330.0, "7")]
+    machine.fleet.power_w["n1"] = 200.0
+    assert machine.told(*range(2, 17)) == []
+    assert machine.told(17.0) == [Measured(200.0, "7")]
+
+
+def test_a_job_that_is_kept_below_what_it_wants_says_nothing_of_itself() -> None:
+    machine = Machine()
+    machine.throttled = {"n1"}
+    machine.fleet.power_w["n1"] = 150.0
+    assert machine.told(*range(60)) == []
+    assert machine.meters.job_w("7", machine.watcher.told["7"]) == 300.0
+
+
+def test_what_nobody_accounts_for_is_a_rest_once_it_lasts() -> None:
+    machine = Machine()
+    machine.fleet.power_w["n2"] = 190.0
+    assert machine.told(0.0, 1.0, 2.0) == []
+    assert machine.told(4.0, 5.0) == [Measured(490.0)]
+    machine.fleet.power_w["n2"] = 90.0
+    assert machine.told(6.0, 7.0) == [Measured(390.0)]
+
+
+def test_a_silent_node_is_a_gap_and_no_zero() -> None:
+    machine = Machine()
+    machine.told(0.0)
+    del machine.fleet.power_w["n2"]
+    assert machine.meters.machine_w(4.0) == 390.0
+    machine.told(9.0)
+    assert machine.meters.machine_w(9.0) != pytest.approx(300.0)
+    assert machine.told(*range(10, 30)) == []

@@ -1,0 +1,99 @@
+"""Books over restarts: whatever ends a controller, the next one knows what it knew."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+from pathlib import Path
+
+import pytest
+
+from wattline.books import Ended, NodesDown, Started, Submitted
+from wattline.controller.configuration import SiteConfig
+from wattline.controller.recalling import recall
+from wattline.controller.remembering import open_remembered, synced
+from wattline.controller.watching import Watcher
+from wattline.model.errors import WattlineError
+
+SITE = SiteConfig(nodes="n[1-4]", node_idle_w=90, node_active_w=300, cap=1000)
+JOB = {"units": 2, "requested_s": 600.0, "watts": 500.0}
+
+
+def begun(folder: Path):
+    """Books with a job that runs, one that was asked to start, one that waits; then a kill."""
+    kept = open_remembered(SITE, folder, 100.0, act=True)
+    kept.books.step(101.0, [Submitted("1", **JOB), NodesDown(nodes=(3,))])
+    kept.books.step(102.0, [Started("1", (0, 1))])
+    kept.save(kept.books)
+    kept.books.step(103.0, [Submitted("2", 1, 600.0, 200.0), Submitted("3.1", **JOB)])
+    kept.file.close()
+    return kept
+
+
+def test_a_killed_controller_goes_on_with_the_same_books_and_journal(tmp_path: Path) -> None:
+    before = begun(tmp_path)
+    again = open_remembered(SITE, tmp_path, 200.0, act=True)
+    assert again.remarks == []
+    assert (again.books.now_s, again.books.energy_j) == (103.0, before.books.energy_j)
+    assert again.books.power_w == before.books.power_w
+    again.books.step(110.0, [Ended("1")])
+    again.file.close()
+    assert len(list(tmp_path.glob("*.journal"))) == 1
+    third = open_remembered(SITE, tmp_path, 300.0, act=True)
+    assert third.books.now_s == 110.0
+    third.file.close()
+
+
+def test_what_was_told_is_known_again_after_a_restart(tmp_path: Path) -> None:
+    begun(tmp_path)
+    again = open_remembered(SITE, tmp_path, 200.0, act=True)
+    watcher = Watcher(SITE.node_names)
+    recall(watcher, again.books, 200.0)
+    again.file.close()
+    assert watcher.down == {"n4"}
+    assert [(told.label, told.running, told.nodes) for told in watcher.told.values()] == [
+        ("1", True, (0, 1)), ("2", True, (2,)), ("3", False, ())]
+    assert [told.asked_s == 200.0 for told in watcher.told.values()] == [False, True, False]
+
+
+def test_a_line_that_was_cut_off_is_cut_from_the_journal(tmp_path: Path) -> None:
+    kept = begun(tmp_path)
+    whole = kept.path.read_text()
+    kept.path.write_text(whole[:-20])
+    again = open_remembered(SITE, tmp_path, 200.0, act=True)
+    again.file.close()
+    assert again.books.now_s == 102.0
+    assert whole.startswith(kept.path.read_text())
+
+
+def test_another_site_begins_anew_and_says_so(tmp_path: Path) -> None:
+    begun(tmp_path)
+    other = SITE.model_copy(update={"cap": 900.0})
+    again = open_remembered(other, tmp_path, 200.0, act=True)
+    again.file.close()
+    assert "another site" in again.remarks[0]
+    assert again.books.now_s == 200.0
+
+
+def test_a_dry_run_leaves_the_books_of_a_controller_alone(tmp_path: Path) -> None:
+    before = begun(tmp_path)
+    text = before.path.read_text()
+    dry = open_remembered(SITE, tmp_path, 200.0, act=False)
+    dry.save_if_due(dry.books, 1000.0, 1.0)
+    dry.file.close()
+    assert sorted(file.suffix for file in tmp_path.iterdir()) == [
+        ".books", ".dry", ".journal", ".site"]
+    assert before.path.read_text() == text
+    assert dry.books.now_s == 200.0
+
+
+class FullDisk(io.StringIO):
+    def flush(self) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_is_one_line_and_nothing_more_is_done() -> None:
+    with pytest.raises(WattlineError, match="cannot be written") as found:
+        synced(FullDisk(), "x\n")
+    assert "\n" not in str(found.value)
