@@ -12,12 +12,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import tomli_w
 
 from tests.slurm.bedside import OURS, runs, slurm, submit, until
 from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.controller import Controller
 from wattline.controller.lease import age_s, watchdog
 from wattline.controller.serving import serving
+from wattline.controller.testbed.agents import agents_of
 from wattline.controller.testbed.layout import Bed
 from wattline.controller.testbed.running import Conditions, replays, run_workload
 from wattline.controller.testbed.workload import BedJob
@@ -41,7 +43,8 @@ def site_file(bed: Bed, tmp_path: Path, more: str = "") -> Path:
 
 
 def site(bed: Bed, tmp_path: Path, more: str = "") -> SiteConfig:
-    return read_configuration(site_file(bed, tmp_path, f'trees = "{bed.meters}"\n' + more))
+    agents = tomli_w.dumps(agents_of(bed))
+    return read_configuration(site_file(bed, tmp_path, more + agents))
 
 
 def cycles(here: Controller, ready: Callable[[], bool], within_s: float = 20.0) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
+from wattline.live.transport.link import BrokerSettings, beside
 from wattline.model.errors import InputError
 from wattline.model.fields import Choice, FileName, Seconds, Section, Watts
 from wattline.model.mistakes import first_mistake
@@ -57,8 +58,12 @@ class SiteConfig(Section):
     """A controller that is silent for so long has gone: nodes and the watchdog act alone."""
     save: Seconds = Field(default=60.0, gt=0)
     """So often the books are saved; what came since is in the journal."""
-    trees: FileName = ""
-    """A folder with the emulated meters of a test bed's nodes."""
+    broker: BrokerSettings | None = None
+    """Through which the agents of nodes are reached; without it only starts are decided."""
+    cluster: str = "cluster"
+    """The name that agents and controller share."""
+    order_key: FileName = ""
+    """The key that orders to agents are signed with (`wattline agent keys` makes it)."""
     partitions: tuple[str, ...] = ()
     """Those whose jobs are started from here; jobs of others are counted. Empty: all."""
     slurm_conf: FileName = ""
@@ -86,9 +91,9 @@ def read_configuration(path: str | Path) -> SiteConfig:
     """Read a site's file; names of files in it are relative to its folder."""
     found = read_toml(path)
     base = Path(path).resolve().parent
-    for name in ("slurm_conf", "folder", "cap_file", "trees", "scenario"):
-        if isinstance(found.get(name), str) and found[name]:
-            found[name] = str(base / found[name])
+    found = beside(found, base, ("slurm_conf", "folder", "cap_file", "order_key", "scenario"))
+    if "broker" in found:
+        found["broker"] = beside(found["broker"], base, ("ca", "certificate", "key"))
     if "folder" not in found:
         found["folder"] = str(base / "wattline-controller")
     try:
@@ -98,6 +103,8 @@ def read_configuration(path: str | Path) -> SiteConfig:
     if site.node_active_w < site.node_idle_w:
         raise InputError(f"{path}: node_active_w ({site.node_active_w:g} W) is below node_idle_w "
                          f"({site.node_idle_w:g} W)")
+    if site.broker is not None and not site.order_key:
+        raise InputError(f"{path}: order_key is missing: agents obey signed orders alone")
     try:
         names = site.node_names
     except InputError as error:

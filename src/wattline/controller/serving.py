@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import math
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,12 @@ from wattline.controller.licences import LicenceNet, allowed_w
 from wattline.controller.metering import Meters
 from wattline.controller.recalling import recall
 from wattline.controller.remembering import Remembered, open_remembered
-from wattline.controller.testbed.tree_fleet import TreeFleet
 from wattline.controller.watching import Watcher, watts_of_licences
 from wattline.live.fleet import Fleet
+from wattline.live.mqtt_fleet import MqttFleet
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import PATIENCE_S, Commands, SlurmError
+from wattline.live.transport.link import read_key
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.units import parse_power
 
@@ -45,9 +47,10 @@ def serving(
         kept = open_remembered(site, folder, clock(), act=act)
         with kept.file:
             controller, keeper = _assembled(site, kept, act=act, clock=clock)
-            yield controller
-            if keeper is not None:
-                keeper.restore()
+            with nullcontext() if keeper is None else closing(keeper.fleet):
+                yield controller
+                if keeper is not None:
+                    keeper.restore()
             if act and site.mode == "decide":
                 with suppress(SlurmError):  # the watchdog does it later
                     _leave(site, controller.slurm)
@@ -76,7 +79,7 @@ def _assembled(
     controller = Controller(books, Slurm(Commands(site.environment, patience_s)), watcher, act=act,
                             clock=clock)
     controller.notes += kept.remarks
-    fleet = fleet_of(site)
+    fleet = fleet_of(site, act=act)
     keeper = None if fleet is None else _keeper(site, controller, fleet)
     sources: list[Callable[[float], list[Event]]] = []
     listeners: list[Callable[[Cycle], None]] = []
@@ -92,7 +95,8 @@ def _assembled(
         listeners.append(lambda cycle: renew(folder, site.mode))
     listeners.append(lambda cycle: kept.save_if_due(controller.books, cycle.time_s, site.save))
     controller.sources, controller.listeners = sources, listeners
-    open_desk(controller, site, remembers=act, clock=clock, more=lambda: _standing(site, keeper, clock()))
+    open_desk(controller, site, remembers=act, clock=clock,
+              more=lambda: _standing(site, keeper, clock()))
     return controller, keeper
 
 
@@ -103,9 +107,14 @@ def _standing(site: SiteConfig, keeper: CapKeeper | None, now_s: float) -> dict[
             "measured_w": None if math.isnan(measured_w) else measured_w}
 
 
-def fleet_of(site: SiteConfig) -> Fleet | None:
+def fleet_of(site: SiteConfig, *, act: bool) -> MqttFleet | None:
     """The nodes that report and obey; None where a site has none, and only starts are decided."""
-    return TreeFleet(Path(site.trees), site.node_names) if site.trees else None
+    if site.broker is None:
+        return None
+    # A broker ends the older of two connections of one name: a dry run has its own.
+    name = "controller" if act else f"dry-{os.getpid()}"
+    return MqttFleet(site.broker, site.cluster, site.node_names, read_key(site.order_key),
+                     name=name)
 
 
 def _keeper(site: SiteConfig, controller: Controller, fleet: Fleet) -> CapKeeper:

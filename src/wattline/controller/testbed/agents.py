@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from wattline.controller.testbed.layout import Bed
 from wattline.live.agent.agent import Agent
@@ -32,6 +33,12 @@ KNOB = "psys@0"
 def fleet_of(bed: Bed, *, seen: Mapping[str, tuple[int, int]] | None = None) -> MqttFleet:
     """The fleet of a bed, for its controller."""
     return MqttFleet(bed.broker.of(CONTROLLER), bed.cluster, bed.names, _master(bed), seen=seen)
+
+
+def agents_of(bed: Bed) -> dict[str, Any]:
+    """What the file of a site says of the agents on its nodes."""
+    return {"cluster": bed.cluster, "order_key": str(bed.broker.order_key(CONTROLLER)),
+            "broker": bed.broker.of(CONTROLLER).model_dump()}
 
 
 def settings_of(bed: Bed, name: str) -> AgentSettings:

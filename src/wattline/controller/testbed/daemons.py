@@ -73,6 +73,15 @@ class Daemons:
     def start_node(self, name: str) -> None:
         self._node(name).wait(timeout=START_S)
 
+    def kill(self, name: str) -> None:
+        """End one daemon at once, as a crash would, and wait until it has gone."""
+        pid = _pid(self.bed.pids / name)
+        if pid is None or not is_running(pid):
+            return
+        os.kill(pid, signal.SIGKILL)
+        while is_running(pid):
+            time.sleep(0.02)
+
     def halt(self, name: str) -> None:
         """Stop one daemon, and wait until it has gone."""
         pid = _pid(self.bed.pids / name)

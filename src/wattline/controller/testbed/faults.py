@@ -14,7 +14,6 @@ from typing import ClassVar
 from wattline.controller.testbed.daemons import Daemons
 from wattline.controller.testbed.layout import Bed
 from wattline.controller.testbed.process import ControllerProcess
-from wattline.controller.testbed.tree_fleet import ZONE
 from wattline.live.slurm.commands import Commands, SlurmError
 
 BETWEEN_S = (3.0, 6.0)
@@ -99,26 +98,22 @@ class Faults:
                 return
             time.sleep(0.5)
 
-    def _lose_reports(self) -> Undo:
-        """The tree of a node cannot be read; what Slurm counts of it goes on."""
-        name = self.random.choice(self.bed.names)
-        self.said[-1] += f" of {name}"
-        limit = self.bed.meters / name / ZONE / "constraint_0_power_limit_uw"
-        lost = limit.with_name(".lost")
-        limit.replace(lost)
+    def _kill_agents(self) -> Undo:
+        self.daemons.kill("agents")
+        return self.daemons.start_agents
 
-        def back() -> None:
-            if not limit.exists():  # somebody may have set a cap meanwhile
-                lost.replace(limit)
-
-        return back
+    def _kill_broker(self) -> Undo:
+        """What is under way between agents and controller is lost with it."""
+        self.daemons.kill("mosquitto")
+        return self.daemons.start_broker
 
     KINDS: ClassVar[Mapping[str, Callable[[Faults], Undo]]] = {
         "the controller is killed": _kill_controller,
         "slurmctld is restarted": _stop_slurmctld,
         "Slurm's commands are slow": _slow_commands,
         "slurmd vanishes on": _lose_node,
-        "reports are lost": _lose_reports}
+        "the agents are killed": _kill_agents,
+        "the broker is killed": _kill_broker}
 
 
 def _write_wrappers(folder: Path) -> None:

@@ -22,6 +22,7 @@ from wattline.controller.testbed.accounted import (
     longest_above,
     read_log,
 )
+from wattline.controller.testbed.agents import agents_of
 from wattline.controller.testbed.faults import Faults
 from wattline.controller.testbed.layout import Bed
 from wattline.controller.testbed.process import ControllerProcess
@@ -69,7 +70,8 @@ class Conditions:
                 "node_active_w": bed.power.active_w, "node_least_w": bed.power.least_w,
                 "cap": self.cap_w, "cap_file": "cap", "mode": self.mode, "licences": True,
                 "when_short": self.when_short, "slurm_conf": str(bed.configuration),
-                "folder": "controller", "trees": str(bed.meters), "cycle": CYCLE_S,
+                "folder": "controller", "cycle": CYCLE_S,
+                **agents_of(bed),
                 "lease": LEASE_S, "save": 5.0, **deciding}
 
 
