@@ -28,10 +28,11 @@ until srun --overlap --ntasks-per-node=1 sh -c 'read -r ended < "$0"' "$work/$id
 done
 """
 
+SWITCHING = "wattline.controller.testbed.switching"
 SWITCH = """#!/bin/sh
 # What Slurm runs to switch nodes: $1 is a host list.
 export PYTHONPATH='{paths}'
-exec {python} -m wattline.controller.testbed.switching {bed} {way} "$1"
+exec {python} -m {module} {bed} {way} "$1"
 """
 
 
@@ -50,8 +51,8 @@ def write_all(bed: Bed) -> None:
     _write(bed.folder / "job.sh", JOB.format(work=bed.work), 0o755)
     for way in ("down", "up"):
         _write(bed.folder / f"switch_{way}", SWITCH.format(
-            paths=os.pathsep.join(sys.path[1:]), python=sys.executable, bed=bed.folder, way=way),
-            0o755)
+            paths=os.pathsep.join(sys.path[1:]), python=sys.executable, module=SWITCHING,
+            bed=bed.folder, way=way), 0o755)
     for name, size in (("munge.key", 128), ("jwt_hs256.key", 32)):
         _secret(bed.folder / "etc" / name, size)
     bed.save()
