@@ -29,10 +29,11 @@ until srun --overlap --ntasks-per-node=1 sh -c 'read -r ended < "$0"' "$work/$id
 done
 """
 
+SWITCHING = "wattline.controller.testbed.switching"
 SWITCH = """#!/bin/sh
 # What Slurm runs to switch nodes: $1 is a host list.
 export PYTHONPATH='{paths}'
-exec {python} -m wattline.controller.testbed.switching {bed} {way} "$1"
+exec {python} -m {module} {bed} {way} "$1"
 """
 
 
@@ -59,8 +60,8 @@ def write_all(bed: Bed) -> None:
     _write(bed.folder / "mark.sh", MARK.format(agents=bed.agents), 0o755)
     for way in ("down", "up"):
         _write(bed.folder / f"switch_{way}", SWITCH.format(
-            paths=os.pathsep.join(sys.path[1:]), python=sys.executable, bed=bed.folder, way=way),
-            0o755)
+            paths=os.pathsep.join(sys.path[1:]), python=sys.executable, module=SWITCHING,
+            bed=bed.folder, way=way), 0o755)
     for name, size in (("munge.key", 128), ("jwt_hs256.key", 32)):
         _secret(bed.folder / "etc" / name, size)
     make_broker_files(bed.broker.folder, bed.cluster, (), host=bed.broker.host,
