@@ -43,6 +43,7 @@ if _TYPE_CHECKING:
     from wattline.advice.energy_status import energy_status
     from wattline.advice.fairshare import FairShare, fairshare
     from wattline.advice.fit import fit
+    from wattline.advice.forgetting import Forgotten, account_forget
     from wattline.advice.measured import (
         Imported,
         MeasuredAccount,
@@ -170,6 +171,7 @@ __all__ = [
     "Fcfs",
     "FirstFit",
     "Fixed",
+    "Forgotten",
     "Imported",
     "ImportedViews",
     "InputError",
@@ -219,6 +221,7 @@ __all__ = [
     "Watts",
     "Wfp",
     "account_bill",
+    "account_forget",
     "account_import",
     "account_job",
     "account_run",
@@ -309,6 +312,7 @@ _PLACES = {
     **dict.fromkeys(("FairShare", "fairshare"), "wattline.advice.fairshare"),
     **dict.fromkeys(("RunAccount", "account_run"), "wattline.advice.account"),
     **dict.fromkeys(("Bill", "account_bill"), "wattline.advice.bill"),
+    **dict.fromkeys(("Forgotten", "account_forget"), "wattline.advice.forgetting"),
     **dict.fromkeys((
         "Imported", "MeasuredAccount", "account_import", "account_show"
     ), "wattline.advice.measured"),

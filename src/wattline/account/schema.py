@@ -69,8 +69,23 @@ def _widen_claims(connection: Connection) -> None:
         before.drop(connection)
 
 
+def _settle_anew(connection: Connection) -> None:
+    """Version 4 too: which joules of Slurm count, and before which meters, for all alike."""
+    from wattline.account.measured import kept_rules, settling
+
+    lives = tables.lives.c
+    jobs = {(cluster, label) for cluster, label in connection.execute(
+        select(lives.cluster, lives.label).distinct())}
+    settling.settle(connection, jobs, kept_rules.load(connection).highest_w)
+
+
+def _version_4(connection: Connection) -> None:
+    _widen_claims(connection)
+    _settle_anew(connection)
+
+
 STEPS: Mapping[int, Callable[[Connection], None]] = {
-    2: _add_measured, 3: _add_rules, 4: _widen_claims,
+    2: _add_measured, 3: _add_rules, 4: _version_4,
 }
 """By the version that each leads to."""
 LATEST = max(STEPS)

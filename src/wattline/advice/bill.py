@@ -18,13 +18,14 @@ from wattline.account.measured.questions import (
     crossing,
     metered_by,
     metered_together,
+    set_aside,
     spread,
     totals,
     unseen,
 )
 from wattline.account.measured.zones import zone_of
 from wattline.account.store import Store
-from wattline.advice.measured import evenness, open_ledger
+from wattline.advice.measured import check_clusters, evenness, open_ledger
 from wattline.advice.meters import chosen_meters
 from wattline.advice.view_closure import view_closure
 from wattline.model.errors import InputError, warn
@@ -105,6 +106,7 @@ def account_bill(
     asked = Asked(clusters=tuple(clusters), start_s=found.start_s, end_s=found.end_s)
     rates, notes = _rates(price, carbon, found)
     with closing(open_ledger(store)) as opened:
+        check_clusters(opened, asked.clusters)
         owed = totals(opened, "account", asked)
         seen = metered_by(opened, asked)
         feeds = chosen_meters(meter, seen)
@@ -113,6 +115,7 @@ def account_bill(
         told = unseen(opened, asked) if nodes or feed else 0
         notes += [f"jobs whose joules Slurm tells and no meter of their nodes: {told}; the meter "
                   "may not see them, and what it sees of them is in the residual"] if told else []
+        notes += [set_aside(opened, asked).said()] if told else []
         rows, said = _beneath(opened, asked, views, seen)
         sums = {name: _by_account(opened, rate, asked, owed) for name, rate in rates.items()}
         notes = [evenness(crossing(opened, asked)), *notes, *said]

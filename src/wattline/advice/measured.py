@@ -17,12 +17,21 @@ from wattline.account.measured.book import Entered, MeasuredLedger
 from wattline.account.measured.importing import is_server, read_source
 from wattline.account.measured.kept_rules import changed
 from wattline.account.measured.periods import Period, between
-from wattline.account.measured.questions import Asked, Total, crossing, life_rows, step_rows, totals
+from wattline.account.measured.questions import (
+    Asked,
+    Total,
+    crossing,
+    life_rows,
+    set_aside,
+    step_rows,
+    totals,
+    unknown_names,
+)
 from wattline.account.measured.readers.options import ServerOptions
 from wattline.account.measured.records import Found
 from wattline.account.measured.rules import Rules
 from wattline.account.measured.scope import Scope
-from wattline.account.measured.tables import lives
+from wattline.account.measured.tables import lives, series
 from wattline.account.measured.zones import zone_of
 from wattline.account.store import Store, refuse_missing, shown_url
 from wattline.model.errors import InputError, warn
@@ -187,6 +196,8 @@ def _said(
         f"steps that wait for their job to be told of: {waiting}" if waiting else "",
         f"jobs told twice with another end or other joules: {twice}; the later end and more "
         "joules count" if twice else "",
+        f"jobs of which meters cover less than Slurm tells: {together.set_aside}; Slurm's joules "
+        "count (`wattline account job` shows both)" if together.set_aside else "",
         "the files name no cluster; --cluster NAME keeps several apart" if unnamed else "",
     ]
     return [line for line in lines if line]
@@ -246,6 +257,7 @@ def account_show(
     asked = Asked(tuple(jobs), tuple(users), tuple(accounts), tuple(clusters), period.start_s,
                   period.end_s)
     with closing(open_ledger(store)) as opened:
+        check_clusters(opened, asked.clusters)
         whole = totals(opened, "account", asked)
         if by:
             found = whole if by == "account" else totals(opened, by, asked)
@@ -255,12 +267,14 @@ def account_show(
             rows = tuple({**row, "steps": steps.get(row["id"], [])}
                          for row in life_rows(opened, asked))
         cut_even = evenness(crossing(opened, asked))
+        aside = set_aside(opened, asked).said()
+        unknown = unknown_names(opened, asked)
     node_s = sum(total.node_s for total in whole)
     result = MeasuredAccount(
         by, rows, sum(total.energy_j for total in whole), sum(total.jobs for total in whole),
         sum(total.covered_s for total in whole) / node_s if node_s else None,
         sum(total.without_joules for total in whole), period,
-        _show_remarks(whole, by, period, cut_even))
+        (*_show_remarks(whole, by, period, cut_even), *filter(None, [aside]), *unknown))
     warn(result.remarks)
     return result
 
@@ -286,6 +300,17 @@ def open_ledger(store: str | Path) -> Store:
     opened = Store(store)
     MeasuredLedger(opened)
     return opened
+
+
+def check_clusters(store: Store, clusters: Iterable[str], option: str = "-M") -> None:
+    """Refuse a cluster of which the ledger has neither jobs nor meters."""
+    with store.session() as session:
+        there = {name for column in (lives.c.cluster, series.c.cluster)
+                 for name in session.scalars(select(column).distinct())}
+    unknown = [name for name in clusters if name not in there]
+    if unknown:
+        known = ", ".join(f"'{name}'" for name in sorted(there)) or "none yet"
+        raise InputError(f"{option}: the ledger has no cluster '{unknown[0]}'; it has {known}")
 
 
 def total_row(by: str, total: Total) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def test_totals_by_any_name_add_up(store, capsys, by, rows):
 @pytest.mark.parametrize(("words", "energy_j"), [
     (("-j", "200"), 1.62e6), (("-j", "400.0"), 0.8e6), (("-j", "400,400.0"), 3.5e6),
     (("-j", "100,500"), 5.91e6), (("-u", "bob"), 0.0), (("-u", "ann", "-A", "phys"), TRUTH_J),
-    (("-A", "phys", "-u", "bob"), 0.0), (("-M", "d"), 0.0), (("-M", "c", "-j", "500"), 0.15e6),
+    (("-A", "phys", "-u", "bob"), 0.0), (("-M", "c", "-j", "500"), 0.15e6),
     # Job 100 runs from 10 to 11: half of its hour.
     (("-j", "100", "-S", "2026-10-05T10:30"), 2.88e6),
     (("-j", "100", "-S", "2026-10-05T12:30+02:00", "-E", "2026-10-05T10:45"), 1.44e6),
@@ -100,6 +100,23 @@ def test_conditions_hold_together(store, capsys, words, energy_j):
     found = asked(store, capsys, "--by", "user", "--zone", "UTC", *words)
     assert found["total_j"] == pytest.approx(energy_j)
     assert sum(row["energy_j"] for row in found["rows"]) == pytest.approx(energy_j)
+
+
+@pytest.mark.parametrize("words", [
+    ("account", "show"), ("account", "bill", "--period", "2026-10"), ("account", "job", "100"),
+    ("energy", "metered", "--energy", "1kWh", "--start", "2026-10-05"),
+])
+def test_a_cluster_that_is_not_there_is_refused_with_those_that_are(store, capsys, words):
+    said = refused(*words, "--store", store, "-M", "nosuch", capsys=capsys)
+    assert "-M: the ledger has no cluster 'nosuch'; it has 'c'" in said
+
+
+def test_users_and_accounts_that_no_job_has_are_said(store, capsys):
+    found = asked(store, capsys, "--by", "user", "-u", "ann,nosuch", "-A", "phys,chem")
+    assert found["total_j"] == TRUTH_J
+    assert [remark for remark in found["remarks"] if "no job of the ledger" in remark] == [
+        "-u: no job of the ledger is of user 'nosuch'",
+        "-A: no job of the ledger is of account 'chem'"]
 
 
 def test_jobs_go_by_what_slurm_prints(store, tmp_path, capsys):

@@ -9,6 +9,7 @@ from tests.support.measured import rows_of
 
 from wattline.account.measured.book import MeasuredLedger
 from wattline.account.measured.from_sacct import (
+    FORGED,
     FORWARD,
     NEVER_STARTED,
     REVERSED,
@@ -167,6 +168,20 @@ def test_names_of_others_stay_in_one_line():
     assert [life.application for life in found.lives] == ["x y [2J", "a b"]
     assert found.lives[1].user == "o'b\"r,<b>=1"
     assert found.mended == {CONTROL: 2}
+
+
+def test_a_record_that_somebody_wrote_into_a_name_is_left_out_and_said():
+    whole = line("999", Account="chem", tres="energy=900000000")
+    found = read(*line("1", JobName=f"x\n{whole}\n").split("\n"), line("3"))
+    assert [life.key.label for life in found.lives] == ["1", "3"]
+    assert {life.account for life in found.lives} == {"phys"}
+    assert found.skipped == {FORGED: 1}
+    assert any(remark.startswith("line 3: a whole record inside the name") and "--json" in remark
+               for remark in found.remarks)
+    broken = read("1|x", whole)
+    assert [life.key.label for life in broken.lives] == ["999"]
+    assert any(remark.startswith("line 3 and 0 more: records after one") for remark in
+               broken.remarks)
 
 
 def test_what_cannot_be_is_left_out_and_counted():

@@ -13,7 +13,8 @@ from typing import Any
 
 from wattline.account.measured.records import Life, StepSeen
 
-_OF_LIFE = [field.name for field in fields(Life) if field.name not in ("key", "state", "end_s")]
+_OF_LIFE = [field.name for field in fields(Life)
+            if field.name not in ("key", "state", "end_s", "other_start_s", "guessed")]
 _OF_STEP = ("end_s", "node_list", "energy_j", "frequency_hz", "cpu_s")
 
 
@@ -28,6 +29,16 @@ def merged_step(one: StepSeen, other: StepSeen) -> StepSeen:
     """What both say together."""
     most = {name: _most(getattr(one, name), getattr(other, name)) for name in _OF_STEP}
     return replace(one, **most)
+
+
+def moved_life(life: Life, start_s: int) -> Life:
+    """The same stay, begun at the other time that its clock may have meant."""
+    return replace(life, key=replace(life.key, start_s=start_s),
+                   seen_s=life.seen_s + start_s - life.key.start_s)
+
+
+def moved_step(step: StepSeen, start_s: int) -> StepSeen:
+    return replace(step, start_s=start_s)
 
 
 def disagree(one: Life, other: Life) -> bool:

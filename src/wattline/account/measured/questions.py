@@ -36,6 +36,7 @@ from wattline.account.measured.summing import sums_across, sums_inside
 from wattline.account.measured.tables import facts, lives, rests
 from wattline.account.store import Store
 from wattline.model.errors import InputError
+from wattline.model.units import joules_text
 from wattline.site.slurm_energy import hosts_of
 
 BY = ("user", "account", "partition", "application", "class", "node")
@@ -254,6 +255,18 @@ def step_rows(store: Store, asked: Asked) -> dict[int, list[dict[str, Any]]]:
     return found
 
 
+def unknown_names(store: Store, asked: Asked) -> list[str]:
+    """What to say of users and accounts that no job of the ledger has."""
+    said = []
+    with store.session() as session:
+        for option, what, column, names in (("-u", "user", lives.c.user, asked.users),
+                                            ("-A", "account", lives.c.account, asked.accounts)):
+            there = set(session.scalars(select(column).where(column.in_(names)).distinct()))
+            said += [f"{option}: no job of the ledger is of {what} '{name}'" for name in names
+                     if name not in there]
+    return said
+
+
 def crossing(store: Store, asked: Asked) -> int:
     """How many lives cross an end of the period and have one figure for all of their time."""
     across = [and_(lives.c.start_s < edge, edge < UNTIL_S)
@@ -264,6 +277,37 @@ def crossing(store: Store, asked: Asked) -> int:
 def unseen(store: Store, asked: Asked) -> int:
     """How many lives of the period have their joules from Slurm, and not from a meter."""
     return _told_by_slurm(store, asked, _within(lives.c.start_s, UNTIL_S, asked))
+
+
+@dataclass(frozen=True)
+class SetAside:
+    """Lives whose meters cover too little to count, and both figures of their joules."""
+
+    lives: int = 0
+    counted_j: float = 0.0
+    metered_j: float = 0.0
+
+    def said(self) -> str:
+        """One line, empty where there are none."""
+        if not self.lives:
+            return ""
+        return (f"jobs of which meters cover less than Slurm tells: {self.lives}; Slurm's "
+                f"{joules_text(self.counted_j)} count, and not the {joules_text(self.metered_j)} "
+                "of the meters")
+
+
+def set_aside(store: Store, asked: Asked) -> SetAside:
+    """The lives of the period that have joules of a series which do not count."""
+    told = [str(Source.SLURM_JOB), str(Source.SLURM_STEPS)]
+    query = select(lives.c.id, lives.c.energy_j, func.sum(facts.c.energy_j)).join(
+        facts, facts.c.life_id == lives.c.id).where(
+        facts.c.source == str(Source.SERIES), lives.c.source.in_(told),
+        _within(lives.c.start_s, UNTIL_S, asked), _chosen(asked)).group_by(
+        lives.c.id, lives.c.energy_j)
+    with store.session() as session:
+        rows = session.execute(query).all()
+    return SetAside(len(rows), sum(float(row[1]) for row in rows),
+                    sum(float(row[2]) for row in rows))
 
 
 def _told_by_slurm(store: Store, asked: Asked, condition: ColumnElement[bool]) -> int:

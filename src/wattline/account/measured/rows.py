@@ -49,7 +49,7 @@ def step_of(row: Mapping[Any, Any]) -> StepSeen:
     return StepSeen(
         str(row["cluster"]), str(row["label"]), str(row["step"]), int(row["start_s"]),
         node_list=str(row["node_list"]),
-        **{name: _number(row[name]) for name in _STEP_NUMBERS},
+        **_fields(row, (), _STEP_NUMBERS),
     )
 
 

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Integer, Row, func, select
 
 from wattline.account.measured.bulk import among
 from wattline.account.measured.bulk import chunks as numbers
+from wattline.account.measured.counting import TOO_LITTLE
 from wattline.account.measured.entities import is_above, node_of
 from wattline.account.measured.records import Found, LifeKey, Series, Source
 from wattline.account.measured.settling import Job, chunks
@@ -35,7 +36,11 @@ class Scope:
         for series in found.series:
             if series.time_s.size:
                 _widen(spans, (series.cluster, _owner(series)), _span(series))
-        return cls(frozenset(life.key for life in found.lives),
+        # A start that was guessed may be known by now.
+        keys = {life.key for life in found.lives} | {
+            LifeKey(life.key.cluster, life.key.label, life.other_start_s) for life in found.lives
+            if life.guessed and life.other_start_s is not None}
+        return cls(frozenset(keys),
                    frozenset((step.cluster, step.label) for step in found.steps), spans)
 
     def __or__(self, other: Scope) -> Scope:
@@ -61,7 +66,7 @@ def _widen(spans: dict[Entity, Span], entity: Entity, span: Span) -> None:
 def known(connection: Connection, scope: Scope) -> dict[str, Any]:
     """What the ledger has of these lives, of those that these meters saw, and of nobody."""
     found = {**_own_ids(connection, scope.lives), **dict.fromkeys(_seen_ids(connection, scope))}
-    rows = without = running = 0
+    rows = without = running = aside = 0
     energy_j = covered_s = node_s = 0.0
     jobs = set()
     for life in _listed(connection, found):
@@ -71,11 +76,13 @@ def known(connection: Connection, scope: Scope) -> dict[str, Any]:
         energy_j += life.energy_j or 0.0
         without += life.energy_j is None
         running += life.runs
+        aside += life.quality.endswith(TOO_LITTLE)
         node_s += whole_s
         covered_s += whole_s * (life.coverage or 0.0)
     return {"jobs": len(jobs), "lives": len(found), "rows": rows, "energy_j": energy_j,
             "covered_s": covered_s, "node_s": node_s, "without_joules": without,
-            "running": running, "waiting_steps": _waiting(connection, scope.step_jobs),
+            "running": running, "set_aside": aside,
+            "waiting_steps": _waiting(connection, scope.step_jobs),
             **_nobody(connection, scope.spans)}
 
 
@@ -105,7 +112,7 @@ def _listed(connection: Connection, ids: Mapping[int, None]) -> list[Row[Any]]:
     """In a fixed order, so that sums are the same to the last bit."""
     until_s = func.coalesce(lives.c.end_s, lives.c.seen_s, lives.c.start_s).label("until_s")
     told = (lives.c.id, lives.c.cluster, lives.c.label, lives.c.start_s, lives.c.energy_j,
-            lives.c.coverage, lives.c.nodes)
+            lives.c.coverage, lives.c.nodes, lives.c.quality)
     found: list[Row[Any]] = []
     for some in numbers(ids):
         query = select(*told, until_s, lives.c.end_s.is_(None).cast(Integer).label("runs"),
