@@ -23,6 +23,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.schema import CreateColumn
 
 from wattline.account.measured import tables
 from wattline.account.store import Store, metadata, shown_url
@@ -69,6 +70,18 @@ def _widen_claims(connection: Connection) -> None:
         before.drop(connection)
 
 
+def _add_columns(connection: Connection) -> None:
+    """Version 4 too: what steps ended as, and which frequencies jobs of runs allowed."""
+    from wattline.account import ledger
+
+    for table, name in ((tables.steps, "state"), (ledger.jobs, "asked_frequency")):
+        known = inspect(connection)
+        if known.has_table(table.name) and name not in {
+                column["name"] for column in known.get_columns(table.name)}:
+            column = CreateColumn(table.c[name]).compile(dialect=connection.dialect)
+            connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN {column}")
+
+
 def _settle_anew(connection: Connection) -> None:
     """Version 4 too: which joules of Slurm count, and before which meters, for all alike."""
     from wattline.account.measured import kept_rules, settling
@@ -81,6 +94,7 @@ def _settle_anew(connection: Connection) -> None:
 
 def _version_4(connection: Connection) -> None:
     _widen_claims(connection)
+    _add_columns(connection)
     _settle_anew(connection)
 
 

@@ -18,11 +18,11 @@ from wattline.account.measured.questions import (
     crossing,
     metered_by,
     metered_together,
-    set_aside,
     spread,
     totals,
     unseen,
 )
+from wattline.account.measured.remarking import set_aside
 from wattline.account.measured.zones import zone_of
 from wattline.account.store import Store
 from wattline.advice.measured import check_clusters, evenness, open_ledger

@@ -22,13 +22,12 @@ from wattline.account.measured.questions import (
     Total,
     crossing,
     life_rows,
-    set_aside,
     step_rows,
     totals,
-    unknown_names,
 )
 from wattline.account.measured.readers.options import ServerOptions
 from wattline.account.measured.records import Found
+from wattline.account.measured.remarking import set_aside, unknown_names
 from wattline.account.measured.rules import Rules
 from wattline.account.measured.scope import Scope
 from wattline.account.measured.tables import lives, series

@@ -139,6 +139,38 @@ def test_jobs_are_listed_like_sacct_with_unknown_joules_empty(store, capsys):
         "200|REQUEUED|2026-10-05T10:30:00|540000", "200|COMPLETED|2026-10-05T11:50:00|1080000"]
 
 
+def test_steps_have_their_own_states_and_lives_count_their_restarts(store, tmp_path, capsys):
+    more(tmp_path, capsys, line("200", "FAILED", start="12:00", end="12:10"))
+    out = ok("account", "show", "--store", store, "-j", "200,400", "-P", "-n", "-o",
+             "jobid,state,restarts", capsys=capsys)
+    lines = out.splitlines()
+    assert "200|REQUEUED|0" in lines
+    assert "200|COMPLETED|1" in lines
+    assert "200|FAILED|2" in lines
+    assert "400|NODE_FAIL|0" in lines
+    assert "400.batch|CANCELLED|" in lines
+    assert "400.1|NODE_FAIL|" in lines
+    assert "400.0|COMPLETED|" in lines
+
+
+def test_times_are_printed_in_the_zone_with_its_offset_or_said_to_be_utc(store, capsys):
+    words = ("account", "show", "--store", store, "-j", "100", "-X", "-n", "-o", "start,end")
+    _, out, err = call(*words, "-P", capsys=capsys)
+    assert out == "2026-10-05T10:00:00|2026-10-05T11:00:00\n"
+    assert "times are printed in UTC" in err
+    _, out, err = call(*words, "--zone", "Europe/Berlin", capsys=capsys)
+    assert out.split() == ["2026-10-05T12:00:00+02:00", "2026-10-05T13:00:00+02:00"]
+    assert "UTC" not in err
+
+
+def test_a_step_that_is_asked_for_chooses_only_jobs_that_have_it(store, tmp_path, capsys):
+    more(tmp_path, capsys, line("12+0", Account="bio"), line("12+0.0", energy=7),
+         line("12+1", Account="chem"), line("12+1.batch", energy=8), line("12+2"))
+    found = asked(store, capsys, "-j", "12.0", "--by", "account")
+    assert [(row["account"], row["jobs"]) for row in found["rows"]] == [("bio", 1)]
+    assert (found["total_j"], found["jobs"]) == (7.0, 1)
+
+
 def test_bare_options_mean_show_and_a_run_stays_a_run(store, tmp_path, capsys):
     assert json.loads(ok("account", "--store", store, "--by", "user", "--json",
                          capsys=capsys))["total_j"] == TRUTH_J

@@ -124,6 +124,13 @@ def test_what_slurm_writes_for_unknown_is_unknown(cells, energy_j):
     assert math.isnan(life.energy_j) if energy_j is None else life.energy_j == energy_j
 
 
+def test_a_step_without_its_end_goes_on_while_its_job_is_suspended():
+    head = "JobID|State|Start|End|ElapsedRaw|Suspended"
+    told = f"COMPLETED|{DAY}10:00:00|Unknown|3600|01:00:00"
+    found = read(f"1|{told}", f"1.0|{told}", head=head)
+    assert found.lives[0].end_s == found.steps[0].end_s == found.lives[0].key.start_s + 7200
+
+
 def test_consumed_energy_may_have_a_prefix():
     head = "JobID|State|Start|End|ConsumedEnergy|AveCPUFreq|ReqCPUFreqMin|ReqCPUFreqGov"
     (life,) = read(f"1|COMPLETED|{DAY}10:00:00|{DAY}11:00:00|490.60K|2.40G|1200000|OnDemand",

@@ -4,15 +4,12 @@ import json
 from itertools import permutations
 
 import pytest
-from sqlalchemy import select
 from tests.support.measured import rows_of
 from tests.unit.cli.test_energy_commands import call, ok, refused
 from tests.unit.measured.test_from_sacct import HEAD, line
 from tests.unit.measured.test_import_of_series import T0, power, steady
 
-from wattline.account import schema
 from wattline.account.measured.holdings import memory_mib
-from wattline.account.measured.tables import rules
 from wattline.account.store import Store
 
 JOBS = "\n".join([HEAD, line("1", AllocCPUS=6, tres="mem=16G", TotalCPU="00:00:00"),
@@ -109,19 +106,6 @@ def test_a_refused_file_leaves_the_rules_as_they_were(imported, tmp_path, capsys
     refused("account", "import", tmp_path / "bad", "--store", tmp_path / "s.db", "--idle-w", "5",
             capsys=capsys)
     assert imported("jobs")["rules"]["idle_w"] == 0
-
-
-def test_a_store_of_version_2_gains_rules_and_keeps_its_joules(imported, tmp_path, capsys):
-    imported("jobs", "power")
-    before = owed(tmp_path, capsys)
-    with Store(tmp_path / "s.db") as store:
-        rules.drop(store.engine)
-        with store.session() as session:
-            session.execute(schema.version.update().values(version=2))
-        assert schema.migrate(store) == 2
-        with store.session() as session:
-            assert session.scalar(select(schema.version.c.version)) == schema.LATEST
-    assert owed(tmp_path, capsys) == before
 
 
 def test_memory_of_a_job_is_read_in_every_unit():

@@ -254,7 +254,7 @@ def _add_step(
     start_s, end_s, meant = times.settled(reading)
     state = values.state(cells)
     if math.isnan(end_s) and times.run_s is not None and state and state not in NOT_ENDED:
-        end_s = start_s + times.run_s
+        end_s = start_s + times.run_s + times.suspended_s
     if end_s < start_s:
         reading.skipped[REVERSED] += 1
         return
@@ -264,7 +264,8 @@ def _add_step(
         _cluster(cells, reading), label, step, int(start_s), end_s=end_s,
         node_list=clean_list(named, reading.mended), energy_j=values.energy_j(cells),
         frequency_hz=values.hz(cells.get("AveCPUFreq")),
-        cpu_s=values.known(values.seconds(cells.get("TotalCPU"))), **meant))
+        cpu_s=values.known(values.seconds(cells.get("TotalCPU"))),
+        state=clean(state, reading.mended), **meant))
 
 
 def _cluster(cells: Cells, reading: _Reading) -> str:

@@ -28,7 +28,13 @@ def merged_life(one: Life, other: Life) -> Life:
 def merged_step(one: StepSeen, other: StepSeen) -> StepSeen:
     """What both say together."""
     most = {name: _most(getattr(one, name), getattr(other, name)) for name in _OF_STEP}
-    return replace(one, **most)
+    return replace(max(one, other, key=_status_of_step), **most)
+
+
+def _status_of_step(step: StepSeen) -> tuple[bool, bool, float, str]:
+    ended = not math.isnan(step.end_s)
+    # A store of before has no states of steps.
+    return bool(step.state), ended, step.end_s if ended else 0.0, step.state
 
 
 def moved_life(life: Life, start_s: int) -> Life:

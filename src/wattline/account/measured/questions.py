@@ -33,10 +33,9 @@ from sqlalchemy import (
 from wattline.account.measured.entities import is_above
 from wattline.account.measured.records import Source
 from wattline.account.measured.summing import sums_across, sums_inside
-from wattline.account.measured.tables import facts, lives, rests
+from wattline.account.measured.tables import facts, lives, rests, steps
 from wattline.account.store import Store
 from wattline.model.errors import InputError
-from wattline.model.units import joules_text
 from wattline.site.slurm_energy import hosts_of
 
 BY = ("user", "account", "partition", "application", "class", "node")
@@ -91,7 +90,7 @@ def totals(store: Store, by: str, asked: Asked) -> list[Total]:
     name = lives.c["node_class" if by == "class" else by]
     first = -_FAR_S if asked.start_s is None else asked.start_s
     last = _FAR_S if asked.end_s is None else asked.end_s
-    steps = any("." in job for job in asked.jobs)
+    of_steps = any("." in job for job in asked.jobs)
     whole = lives.c.nodes * _overlap_s(lives.c.start_s, UNTIL_S, asked)
     counts = select(
         name, lives.c.cluster, func.count(distinct(lives.c.label)), func.count(),
@@ -102,13 +101,13 @@ def totals(store: Store, by: str, asked: Asked) -> list[Total]:
     found: dict[str, Total] = {}
     with store.session() as session:
         for key, _, jobs, number, node_s, without, *figures in session.execute(counts):
-            energy_j, idle_j, covered_s = (0.0 if steps else float(each) for each in figures)
+            energy_j, idle_j, covered_s = (0.0 if of_steps else float(each) for each in figures)
             found[key] = _plus(found.get(key, Total(key)), Total(
                 key, int(jobs), int(number), energy_j, idle_j, covered_s, float(node_s),
                 int(without)))
         connection = session.connection()
         # Joules of steps are those of their own rows.
-        others = _summed_by(connection, name, asked) if steps else sums_across(
+        others = _summed_by(connection, name, asked) if of_steps else sums_across(
             connection, name, first, last, _chosen(asked))
         for key, cut_figures in others.items():
             found[key] = _plus(found.get(key, Total(key)), Total(key, 0, 0, *cut_figures))
@@ -237,8 +236,16 @@ def _seen(asked: Asked, part: Number, condition: ColumnElement[bool]) -> Select[
 
 
 def life_rows(store: Store, asked: Asked) -> list[dict[str, Any]]:
-    """The lives that were there at some time of the period, in order."""
-    query = select(lives).where(_within(lives.c.start_s, UNTIL_S, asked), _chosen(asked)).order_by(
+    """The lives that were there at some time of the period, in order.
+
+    `restart` says how many lives of the same job the ledger has before each.
+    """
+    before = lives.alias("before")
+    restart = select(func.count()).where(
+        before.c.cluster == lives.c.cluster, before.c.label == lives.c.label,
+        before.c.start_s < lives.c.start_s).correlate(lives).scalar_subquery()
+    query = select(lives, restart.label("restart")).where(
+        _within(lives.c.start_s, UNTIL_S, asked), _chosen(asked)).order_by(
         lives.c.cluster, lives.c.start_s, lives.c.label)
     with store.session() as session:
         return [dict(row) for row in session.execute(query).mappings()]
@@ -246,8 +253,11 @@ def life_rows(store: Store, asked: Asked) -> list[dict[str, Any]]:
 
 def step_rows(store: Store, asked: Asked) -> dict[int, list[dict[str, Any]]]:
     """The steps with joules, by the number of their life."""
-    query = select(facts).join(lives, facts.c.life_id == lives.c.id).where(
-        facts.c.step != "", _chosen(asked)).order_by(facts.c.start_s, facts.c.step)
+    own = and_(*(steps.c[name] == lives.c[name] for name in ("cluster", "label")),
+               steps.c.step == facts.c.step, steps.c.start_s == facts.c.start_s)
+    query = select(facts, steps.c.state).join(lives, facts.c.life_id == lives.c.id).outerjoin(
+        steps, own).where(facts.c.step != "", _chosen(asked)).order_by(
+        facts.c.start_s, facts.c.step)
     found: dict[int, list[dict[str, Any]]] = {}
     with store.session() as session:
         for row in session.execute(query).mappings():
@@ -255,16 +265,9 @@ def step_rows(store: Store, asked: Asked) -> dict[int, list[dict[str, Any]]]:
     return found
 
 
-def unknown_names(store: Store, asked: Asked) -> list[str]:
-    """What to say of users and accounts that no job of the ledger has."""
-    said = []
-    with store.session() as session:
-        for option, what, column, names in (("-u", "user", lives.c.user, asked.users),
-                                            ("-A", "account", lives.c.account, asked.accounts)):
-            there = set(session.scalars(select(column).where(column.in_(names)).distinct()))
-            said += [f"{option}: no job of the ledger is of {what} '{name}'" for name in names
-                     if name not in there]
-    return said
+def lives_asked(asked: Asked) -> ColumnElement[bool]:
+    """The lives that were there at some time of the period and that the conditions choose."""
+    return and_(_within(lives.c.start_s, UNTIL_S, asked), _chosen(asked))
 
 
 def crossing(store: Store, asked: Asked) -> int:
@@ -277,37 +280,6 @@ def crossing(store: Store, asked: Asked) -> int:
 def unseen(store: Store, asked: Asked) -> int:
     """How many lives of the period have their joules from Slurm, and not from a meter."""
     return _told_by_slurm(store, asked, _within(lives.c.start_s, UNTIL_S, asked))
-
-
-@dataclass(frozen=True)
-class SetAside:
-    """Lives whose meters cover too little to count, and both figures of their joules."""
-
-    lives: int = 0
-    counted_j: float = 0.0
-    metered_j: float = 0.0
-
-    def said(self) -> str:
-        """One line, empty where there are none."""
-        if not self.lives:
-            return ""
-        return (f"jobs of which meters cover less than Slurm tells: {self.lives}; Slurm's "
-                f"{joules_text(self.counted_j)} count, and not the {joules_text(self.metered_j)} "
-                "of the meters")
-
-
-def set_aside(store: Store, asked: Asked) -> SetAside:
-    """The lives of the period that have joules of a series which do not count."""
-    told = [str(Source.SLURM_JOB), str(Source.SLURM_STEPS)]
-    query = select(lives.c.id, lives.c.energy_j, func.sum(facts.c.energy_j)).join(
-        facts, facts.c.life_id == lives.c.id).where(
-        facts.c.source == str(Source.SERIES), lives.c.source.in_(told),
-        _within(lives.c.start_s, UNTIL_S, asked), _chosen(asked)).group_by(
-        lives.c.id, lives.c.energy_j)
-    with store.session() as session:
-        rows = session.execute(query).all()
-    return SetAside(len(rows), sum(float(row[1]) for row in rows),
-                    sum(float(row[2]) for row in rows))
 
 
 def _told_by_slurm(store: Store, asked: Asked, condition: ColumnElement[bool]) -> int:
@@ -398,7 +370,18 @@ def _chosen(asked: Asked) -> ColumnElement[bool]:
     others = _of_names(asked)
     if not asked.jobs:
         return others
-    return and_(or_(false(), *(_is_job(text.partition(".")[0]) for text in asked.jobs)), others)
+    return and_(or_(false(), *(_has_step(text) for text in asked.jobs)), others)
+
+
+def _has_step(text: str) -> ColumnElement[bool]:
+    """The lives of a job, and where a step is named, those that have it."""
+    job, dot, step = text.partition(".")
+    if not dot:
+        return _is_job(job)
+    there = select(steps.c.id).where(
+        *(steps.c[name] == lives.c[name] for name in ("cluster", "label")), steps.c.step == step,
+        steps.c.start_s >= lives.c.start_s, steps.c.start_s <= UNTIL_S).correlate(lives)
+    return and_(_is_job(job), there.exists())
 
 
 def _of_names(asked: Asked) -> ColumnElement[bool]:

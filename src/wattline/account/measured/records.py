@@ -84,6 +84,8 @@ class StepSeen:
     energy_j: float = float("nan")
     frequency_hz: float = float("nan")
     cpu_s: float = float("nan")
+    state: str = ""
+    """Its own: a step may be cancelled in a job whose node failed."""
     other_start_s: int | None = None
     guessed: bool = False
     """As of a life."""

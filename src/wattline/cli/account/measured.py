@@ -59,12 +59,18 @@ def _print_jobs(
 ) -> None:
     from wattline.account import sacct
 
+    zone = found.period.zone.info if options["zone"] else None
+    if zone is not None:
+        fields = [sacct.Field(field.name, max(field.width, sacct.WIDTH_WITH_ZONE), field.left)
+                  if field.name in sacct.TIMES else field for field in fields]
+    elif any(field.name in sacct.TIMES for field in fields):
+        warn_assumed(["times are printed in UTC; --zone NAME prints them in a zone"])
     lines = []
     for life in found.rows:
         job = as_job(life)
-        lines.append(sacct.Line(job, 0.0))
+        lines.append(sacct.Line(job, 0.0, zone=zone))
         if not options["allocations"]:
-            lines += [sacct.Line(job, 0.0, {**step, "step_id": step["step"]})
+            lines += [sacct.Line(job, 0.0, {**step, "step_id": step["step"]}, zone)
                       for step in life["steps"]]
     for line in sacct.text_lines(lines, fields,
                                  parsable=options["parsable2"] or options["parsable"],
@@ -76,5 +82,4 @@ def _print_jobs(
 def as_job(life: dict[str, Any]) -> dict[str, Any]:
     """A life in the words of the ledger of runs, which sacct's fields are made from."""
     until = next(life[name] for name in ("end_s", "seen_s", "start_s") if life[name] is not None)
-    return {**life, "job_id": life["label"], "runs": life["end_s"] is None, "end_s": until,
-            "restart": ""}
+    return {**life, "job_id": life["label"], "runs": life["end_s"] is None, "end_s": until}
