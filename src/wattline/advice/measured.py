@@ -16,13 +16,13 @@ from wattline.account.ledger import runs
 from wattline.account.measured.book import Entered, MeasuredLedger
 from wattline.account.measured.importing import is_server, read_source
 from wattline.account.measured.kept_rules import changed
+from wattline.account.measured.listing import step_rows
 from wattline.account.measured.periods import Period, between
 from wattline.account.measured.questions import (
     Asked,
     Total,
     crossing,
     life_rows,
-    step_rows,
     totals,
 )
 from wattline.account.measured.readers.options import ServerOptions
@@ -233,12 +233,13 @@ class MeasuredAccount:
 def account_show(
     store: str | Path, *, by: str = "", jobs: Iterable[str] = (), users: Iterable[str] = (),
     accounts: Iterable[str] = (), clusters: Iterable[str] = (), start: str = "", end: str = "",
-    zone: str = "",
+    zone: str = "", classes: Mapping[str, str] | None = None,
 ) -> MeasuredAccount:
     """Say who used which measured joules: by user, account, partition, application, class or node.
 
     Conditions hold together. Of jobs that cross `start` or `end` (dates in `zone`) the part between
-    them counts. Without `by` there is a row per life of a job, with all its joules.
+    them counts. Without `by` there is a row per life of a job, with all its joules. `classes` has
+    the class of nodes by partition, for jobs of which no source tells it.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -252,15 +253,19 @@ def account_show(
     >>> found.rows[0]["user"], found.total_j
     ('ann', 360000.0)
     """
+    if classes and by != "class":
+        raise InputError("--class gives the classes of partitions; it goes with --by class")
     period = between(start, end, zone_of(zone))
     asked = Asked(tuple(jobs), tuple(users), tuple(accounts), tuple(clusters), period.start_s,
                   period.end_s)
     with closing(open_ledger(store)) as opened:
         check_clusters(opened, asked.clusters)
         whole = totals(opened, "account", asked)
+        unclassed = 0
         if by:
-            found = whole if by == "account" else totals(opened, by, asked)
+            found = whole if by == "account" else totals(opened, by, asked, classes)
             rows = tuple(total_row(by, total) for total in found)
+            unclassed = sum(total.jobs for total in found if by == "class" and not total.name)
         else:
             steps = step_rows(opened, asked)
             rows = tuple({**row, "steps": steps.get(row["id"], [])}
@@ -273,9 +278,15 @@ def account_show(
         by, rows, sum(total.energy_j for total in whole), sum(total.jobs for total in whole),
         sum(total.covered_s for total in whole) / node_s if node_s else None,
         sum(total.without_joules for total in whole), period,
-        (*_show_remarks(whole, by, period, cut_even), *filter(None, [aside]), *unknown))
+        (*_show_remarks(whole, by, period, cut_even),
+         *filter(None, [aside, _unclassed(unclassed)]), *unknown))
     warn(result.remarks)
     return result
+
+
+def _unclassed(jobs: int) -> str:
+    return (f"jobs of which nobody tells the class of nodes: {jobs}; --class PARTITION=CLASS says "
+            "it of a partition" if jobs else "")
 
 
 def kept_in(store: str | Path) -> set[str]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wattline.account.measured.questions import Asked, facts_of, life_rows
+from wattline.account.measured.listing import facts_of
+from wattline.account.measured.questions import Asked, life_rows
 from wattline.account.store import Store
 from wattline.advice.measured import check_clusters, open_ledger
 from wattline.model.errors import InputError, warn

@@ -87,6 +87,18 @@ def test_totals_by_any_name_add_up(store, capsys, by, rows):
     assert sum(row["node_s"] for row in found["rows"]) == pytest.approx(34200)
 
 
+def test_a_partition_gives_its_jobs_a_class_where_nobody_told_it(store, tmp_path, capsys):
+    more(tmp_path, capsys, line("900", Partition="gpu", energy=9))
+    found = asked(store, capsys, "--by", "class", "--class", "p=xeon")
+    assert {row["key"]: (row["energy_j"], row["jobs"]) for row in found["rows"]} == {
+        "xeon": (pytest.approx(TRUTH_J), 6), "": (9.0, 1)}
+    assert any("tells the class of nodes: 1; --class" in remark for remark in found["remarks"])
+    both = asked(store, capsys, "--by", "class", "--class", "p=xeon", "--class", "gpu=xeon")
+    assert [(row["class"], row["jobs"]) for row in both["rows"]] == [("xeon", 7)]
+    assert "goes with --by class" in refused("account", "show", "--store", store, "--class", "p=x",
+                                             capsys=capsys)
+
+
 @pytest.mark.parametrize(("words", "energy_j"), [
     (("-j", "200"), 1.62e6), (("-j", "400.0"), 0.8e6), (("-j", "400,400.0"), 3.5e6),
     (("-j", "100,500"), 5.91e6), (("-u", "bob"), 0.0), (("-u", "ann", "-A", "phys"), TRUTH_J),

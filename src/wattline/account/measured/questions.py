@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from sqlalchemy import (
@@ -57,6 +57,8 @@ class Asked:
     clusters: tuple[str, ...] = ()
     start_s: float | None = None
     end_s: float | None = None
+    classed: bool | None = None
+    """Whether a class of node was told for it; None for both."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +83,14 @@ class Total:
 UNTIL_S: Number = func.coalesce(lives.c.end_s, lives.c.seen_s, lives.c.start_s)
 
 
-def totals(store: Store, by: str, asked: Asked) -> list[Total]:
-    """Joules by name, most first."""
+def totals(
+    store: Store, by: str, asked: Asked, classes: Mapping[str, str] | None = None
+) -> list[Total]:
+    """Joules by name, most first; `classes` has the class of nodes of a partition's jobs."""
     if by not in BY:
         raise InputError(f"by is '{by}'; totals are by one of: {', '.join(BY)}")
+    if by == "class" and classes:
+        return _by_class(store, asked, classes)
     if by == "node":
         return _by_node(store, asked)
     name = lives.c["node_class" if by == "class" else by]
@@ -111,6 +117,17 @@ def totals(store: Store, by: str, asked: Asked) -> list[Total]:
             connection, name, first, last, _chosen(asked))
         for key, cut_figures in others.items():
             found[key] = _plus(found.get(key, Total(key)), Total(key, 0, 0, *cut_figures))
+    return _sorted(found.values())
+
+
+def _by_class(store: Store, asked: Asked, classes: Mapping[str, str]) -> list[Total]:
+    """What was told of a job's nodes counts before the class of its partition."""
+    found: dict[str, Total] = {}
+    told = totals(store, "class", replace(asked, classed=True))
+    for total in totals(store, "partition", replace(asked, classed=False)):
+        told.append(replace(total, name=classes.get(total.name, "")))
+    for total in told:
+        found[total.name] = _plus(found.get(total.name, Total(total.name)), total)
     return _sorted(found.values())
 
 
@@ -251,20 +268,6 @@ def life_rows(store: Store, asked: Asked) -> list[dict[str, Any]]:
         return [dict(row) for row in session.execute(query).mappings()]
 
 
-def step_rows(store: Store, asked: Asked) -> dict[int, list[dict[str, Any]]]:
-    """The steps with joules, by the number of their life."""
-    own = and_(*(steps.c[name] == lives.c[name] for name in ("cluster", "label")),
-               steps.c.step == facts.c.step, steps.c.start_s == facts.c.start_s)
-    query = select(facts, steps.c.state).join(lives, facts.c.life_id == lives.c.id).outerjoin(
-        steps, own).where(facts.c.step != "", _chosen(asked)).order_by(
-        facts.c.start_s, facts.c.step)
-    found: dict[int, list[dict[str, Any]]] = {}
-    with store.session() as session:
-        for row in session.execute(query).mappings():
-            found.setdefault(int(row["life_id"]), []).append(dict(row))
-    return found
-
-
 def lives_asked(asked: Asked) -> ColumnElement[bool]:
     """The lives that were there at some time of the period and that the conditions choose."""
     return and_(_within(lives.c.start_s, UNTIL_S, asked), _chosen(asked))
@@ -288,14 +291,6 @@ def _told_by_slurm(store: Store, asked: Asked, condition: ColumnElement[bool]) -
         condition, lives.c.source.in_(told), _chosen(asked))
     with store.session() as session:
         return int(session.scalar(query) or 0)
-
-
-def facts_of(store: Store, life_id: int) -> list[dict[str, Any]]:
-    """The facts of a life, in order of time."""
-    query = select(facts).where(facts.c.life_id == life_id).order_by(
-        facts.c.start_s, facts.c.step, facts.c.node)
-    with store.session() as session:
-        return [dict(row) for row in session.execute(query).mappings()]
 
 
 def _by_node(store: Store, asked: Asked) -> list[Total]:
@@ -387,8 +382,10 @@ def _has_step(text: str) -> ColumnElement[bool]:
 def _of_names(asked: Asked) -> ColumnElement[bool]:
     wanted = ((lives.c.user, asked.users), (lives.c.account, asked.accounts),
               (lives.c.cluster, asked.clusters))
-    return and_(literal(1) == literal(1), *(column.in_(list(names)) for column, names in wanted
-                                            if names))
+    told = [] if asked.classed is None else [
+        lives.c.node_class != "" if asked.classed else lives.c.node_class == ""]
+    return and_(literal(1) == literal(1), *told, *(column.in_(list(names)) for column, names in
+                                                   wanted if names))
 
 
 def _is_job(text: str) -> ColumnElement[bool]:

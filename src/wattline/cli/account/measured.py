@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.cli.claims import class_pairs
 from wattline.cli.output import print_json, print_table
 from wattline.cli.simulating import warn_assumed
 from wattline.model.errors import InputError
@@ -31,7 +32,8 @@ def show_measured(
                          "by `wattline account bill`")
     by = {"node_class": "class"}.get(options["by"] or "", options["by"] or "")
     found = account_show(store, by=by, start=options["starttime"], end=options["endtime"],
-                         zone=options["zone"], **chosen)
+                         zone=options["zone"], classes=class_pairs(options["classes"]),
+                         **chosen)
     if as_json:
         print_json(found.to_dict())
     elif by:
