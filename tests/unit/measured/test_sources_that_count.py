@@ -75,14 +75,15 @@ def test_joules_that_no_node_could_draw_are_unknown_and_said_with_the_job(import
     found = imported([line("41", **cells), line("42", energy=1000)], [])
     assert (found["energy_j"], found["without_joules"]) == (1000.0, 1)
     assert found["mended"] == {IMPOSSIBLE: 1}
-    assert any("41: Slurm's joules are more than 100" in remark for remark in found["remarks"])
+    assert any("100 kW per node (--highest-w), taken as unknown: 41" in remark
+               for remark in found["remarks"])
 
 
 def test_impossible_joules_of_a_step_leave_those_of_the_others(imported):
     found = imported([line("7"), line("7.batch", energy=10**12),
                       line("7.0", end="10:30", energy=5000)], [])
     assert found["energy_j"] == 5000
-    assert any("7.batch: Slurm's joules" in remark for remark in found["remarks"])
+    assert any("taken as unknown: 7.batch" in remark for remark in found["remarks"])
 
 
 def test_what_a_node_may_draw_is_a_rule_of_the_ledger(imported, tmp_path):

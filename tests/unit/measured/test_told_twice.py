@@ -81,8 +81,8 @@ def test_jobs_that_are_in_another_cluster_too_are_said_and_can_be_taken_back(
 
 
 def test_a_dump_in_another_zone_is_said(imported):
-    lines = [line("1", energy=5), line("2", "REQUEUED", energy=7),
-             line("2", start="12:00", end="13:00", energy=7)]
+    lines = [line("1", energy=5), line("2", "REQUEUED", Submit="", energy=7),
+             line("2", start="12:00", end="13:00", Submit="", energy=7)]
     assert not said(imported(lines), "another start")  # lives of a requeued job
     remarks = imported(lines, zone="Asia/Kolkata")
     assert said(remarks, "another start, off by quarters of an hour: 3; if that is a wrong --zone")

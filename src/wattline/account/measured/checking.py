@@ -22,8 +22,8 @@ def said(names: Sequence[str], highest_w: float) -> Iterator[str]:
     """Which ones, in a line, where there are some."""
     if names:
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        yield (f"{', '.join(names[:_SHOWN])}{more}: Slurm's joules are more than "
-               f"{format_power(highest_w)} per node (--highest-w), and are taken as unknown")
+        yield (f"jobs and steps of which Slurm tells more than {format_power(highest_w)} per node "
+               f"(--highest-w), taken as unknown: {', '.join(names[:_SHOWN])}{more}")
 
 
 def _lives(found: Found, highest_w: float) -> Iterator[str]:

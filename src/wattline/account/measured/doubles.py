@@ -28,13 +28,16 @@ def told_twice(connection: Connection, found: Collection[Life]) -> Iterator[str]
     by_label: dict[str, list[Life]] = {}
     for life in found:
         by_label.setdefault(life.key.label, []).append(life)
+    told = {(life.key.cluster, life.key.label, life.key.start_s) for life in found}
     elsewhere: dict[str, int] = {}
     shifted = 0
     for row in _rows(connection, by_label):
         mine = [life for life in by_label[row.label] if _has_same_owner(row, life)]
         if any(_is_elsewhere(row, life) for life in mine):
             elsewhere[row.cluster] = elsewhere.get(row.cluster, 0) + 1
-        shifted += any(_is_shifted(row, life) for life in mine)
+        # Lives of one file are in one zone, and a job that was requeued has several.
+        if (row.cluster, row.label, row.start_s) not in told:
+            shifted += any(_is_shifted(row, life) for life in mine)
     for cluster, number in sorted(elsewhere.items()):
         yield (f"jobs that are in cluster '{cluster}' too, with the same number, start, user and "
                f"nodes: {number}; they count twice, and `wattline account forget --cluster "
