@@ -22,7 +22,7 @@ from wattline.account.measured.questions import (
     totals,
     unseen,
 )
-from wattline.account.measured.remarking import set_aside
+from wattline.account.measured.remarking import filled_by_mean, set_aside
 from wattline.account.measured.zones import zone_of
 from wattline.account.store import Store
 from wattline.advice.measured import check_clusters, evenness, open_ledger
@@ -116,6 +116,7 @@ def account_bill(
         notes += [f"jobs whose joules Slurm tells and no meter of their nodes: {told}; the meter "
                   "may not see them, and what it sees of them is in the residual"] if told else []
         notes += [set_aside(opened, asked).said()] if told else []
+        notes.append(filled_by_mean(opened, asked))
         rows, said = _beneath(opened, asked, views, seen)
         sums = {name: _by_account(opened, rate, asked, owed) for name, rate in rates.items()}
         notes = [evenness(crossing(opened, asked)), *notes, *said]

@@ -51,6 +51,7 @@ def test_idle_power_is_divided_as_the_site_says(imported, tmp_path, capsys, word
 
 @pytest.mark.parametrize(("words", "in_gap_w"), [
     ((), 100), (("--fill", "interpolated"), 150), (("--fill", "none"), 0),
+    (("--fill", "mean"), 160), (("--fill", "mean", "--longest-gap", "5m"), 160),
     (("--longest-gap", "5m"), 0), (("--highest-w", "150"), 0),
 ])
 def test_gaps_are_filled_as_the_site_says(imported, tmp_path, capsys, words, in_gap_w):
@@ -88,7 +89,7 @@ def test_a_change_of_rules_is_said_and_later_imports_use_them(imported, tmp_path
 @pytest.mark.parametrize(("words", "said"), [
     (("--idle-w", "-5"), "idle-w"), (("--idle-w", "x=y"), "write it like 90"),
     (("--idle-by", "colour"), "not one of cores, memory, equal"),
-    (("--fill", "mean"), "not one of held, interpolated, none"),
+    (("--fill", "median"), "not one of held, interpolated, mean, none"),
     (("--longest-gap", "2-00:00:00"), "0 to 86400 s"), (("--highest-w", "0"), "above 0"),
     (("--step", "30s"), "go with a Prometheus server"), ((), "at least one file"),
 ])
@@ -106,6 +107,20 @@ def test_a_refused_file_leaves_the_rules_as_they_were(imported, tmp_path, capsys
     refused("account", "import", tmp_path / "bad", "--store", tmp_path / "s.db", "--idle-w", "5",
             capsys=capsys)
     assert imported("jobs")["rules"]["idle_w"] == 0
+
+
+def test_a_mean_stays_the_same_however_often_it_is_filled_in(imported, tmp_path, capsys):
+    imported("jobs", "power", "--fill", "mean")
+    first = owed(tmp_path, capsys)
+    assert first == pytest.approx({"phys": 0.75 * 576_000, "bio": 0.25 * 576_000})
+    (tmp_path / "power").write_text(power(*steady("n1", 100, first=5, last=15)))
+    imported("power")
+    assert owed(tmp_path, capsys) == pytest.approx(first)
+    bill = json.loads(ok("account", "bill", "--store", tmp_path / "s.db", "--period", "2026-10",
+                         "--zone", "UTC", "--json", capsys=capsys))
+    assert any("96,000 J" in remark and "no meter saw" in remark for remark in bill["remarks"])
+    imported("--fill", "held")
+    assert sum(owed(tmp_path, capsys).values()) == pytest.approx(480_000 + 100 * 600)
 
 
 def test_memory_of_a_job_is_read_in_every_unit():

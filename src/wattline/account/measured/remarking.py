@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from sqlalchemy import func, select
 
+from wattline.account.measured import kept_rules
 from wattline.account.measured.questions import Asked, lives_asked
 from wattline.account.measured.records import Source
 from wattline.account.measured.tables import facts, lives
 from wattline.account.store import Store
 from wattline.model.units import joules_text
+from wattline.physics.metering.stretches import Filling
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,18 @@ def set_aside(store: Store, asked: Asked) -> SetAside:
         rows = session.execute(query).all()
     return SetAside(len(rows), sum(float(row[1]) for row in rows),
                     sum(float(row[2]) for row in rows))
+
+
+def filled_by_mean(store: Store, asked: Asked) -> str:
+    """What to say of joules that no meter saw, where gaps have the mean of their job."""
+    with store.session() as session:
+        if kept_rules.load(session.connection()).filling is not Filling.MEAN:
+            return ""
+        filled_j = session.scalar(select(func.sum(facts.c.filled_j)).join(
+            lives, lives.c.id == facts.c.life_id).where(
+            facts.c.counts.is_(True), facts.c.source == str(Source.SERIES), lives_asked(asked)))
+    return (f"gaps of meters have the mean of the job on that node (--fill mean): "
+            f"{joules_text(filled_j)} of these jobs, which no meter saw" if filled_j else "")
 
 
 def unknown_names(store: Store, asked: Asked) -> list[str]:
