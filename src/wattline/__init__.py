@@ -36,6 +36,7 @@ if _TYPE_CHECKING:
     from wattline.advice.energy_status import energy_status
     from wattline.advice.fairshare import FairShare, fairshare
     from wattline.advice.fit import fit
+    from wattline.advice.forgetting import Forgotten, account_forget
     from wattline.advice.job import Sources, advise_job
     from wattline.advice.job_options import JobAdvice
     from wattline.advice.limits import Limits
@@ -174,6 +175,7 @@ __all__ = [
     "FirstFit",
     "FittedServer",
     "Fixed",
+    "Forgotten",
     "Imported",
     "ImportedViews",
     "InputError",
@@ -225,6 +227,7 @@ __all__ = [
     "Watts",
     "Wfp",
     "account_bill",
+    "account_forget",
     "account_import",
     "account_job",
     "account_run",
@@ -332,6 +335,7 @@ _PLACES = {
     **dict.fromkeys(("FairShare", "fairshare"), "wattline.advice.fairshare"),
     **dict.fromkeys(("RunAccount", "account_run"), "wattline.advice.account"),
     **dict.fromkeys(("Bill", "account_bill"), "wattline.advice.bill"),
+    **dict.fromkeys(("Forgotten", "account_forget"), "wattline.advice.forgetting"),
     **dict.fromkeys((
         "Imported", "MeasuredAccount", "account_import", "account_show"
     ), "wattline.advice.measured"),

@@ -38,6 +38,7 @@ def records_of(run: Run, frequency_hz: FloatArray | None = None) -> Iterator[Job
     machine = run.machine
     core_units = run.units != machine.node_count
     states = [WORDS[code] for code in run_states(run)]
+    asked = asked_frequencies(run)
     for row in np.flatnonzero(run.ran):
         units = int(schedule.nodes[row])
         start, end = float(schedule.start_s[row]), float(schedule.end_s[row])
@@ -58,11 +59,27 @@ def records_of(run: Run, frequency_hz: FloatArray | None = None) -> Iterator[Job
             energy_j=energy,
             node_runs=node_runs,
             frequency_hz=float("nan") if frequency_hz is None else float(frequency_hz[row]),
+            asked_frequency=asked[row],
             quality="simulated" if measured else "simulated, mean power",
             steps=steps,
         )
     for row in np.flatnonzero(~run.ran):
         yield _never_ran(run, int(row), states[row])
+
+
+def asked_frequencies(run: Run) -> list[str]:
+    """What each job allowed its cores, by row; empty for all that they have, or where no policy
+    asked for frequencies."""
+    ladder = run.promises.frequencies
+    if ladder is None:
+        return [""] * len(run.jobs)
+    first, last = float(ladder.frequency_hz[0]), float(ladder.frequency_hz[-1])
+    found = []
+    for low_hz, high_hz in zip(ladder.low_hz.tolist(), ladder.high_hz.tolist(), strict=True):
+        low, high = max(low_hz, first), min(high_hz, last)
+        khz = [f"{each / 1e3:.0f}" for each in dict.fromkeys((low, high))]
+        found.append("" if (low, high) == (first, last) else "-".join(khz))
+    return found
 
 
 def left_out(run: Run) -> dict[str, dict[str, float]]:

@@ -29,6 +29,7 @@ from sqlalchemy import (
     update,
 )
 
+from wattline.account import schema
 from wattline.account.records import JobRecord
 from wattline.account.store import Store, long_text, metadata, name_type, shown_url
 from wattline.model.errors import InputError
@@ -60,6 +61,7 @@ jobs = Table(
     *(Column(name, Float(53), nullable=False)
       for name in ("submit_s", "start_s", "end_s", "limit_s", "energy_j")),
     Column("frequency_hz", Float(53)),
+    Column("asked_frequency", NAME, nullable=False, server_default=""),
     UniqueConstraint("run_id", "job_id", "restart"),
     Index("ix_ledger_job_user", "run_id", "user"),
 )
@@ -140,6 +142,7 @@ class Ledger:
     def __init__(self, store: Store) -> None:
         self.store = store
         store.create(runs, jobs, steps, power)
+        schema.migrate(store)
         missing = [column.name for table in (runs, jobs) for column in table.columns
                    if column.name not in _kept(store, table)]
         if missing:
@@ -336,4 +339,5 @@ def _job_row(run_id: int, record: JobRecord) -> dict[str, Any]:
         "cores": record.cores, "node_list": record.node_list, "submit_s": record.submit_s,
         "start_s": record.start_s, "end_s": record.end_s, "limit_s": record.limit_s,
         "energy_j": record.energy_j, "frequency_hz": record.frequency_hz if known else None,
+        "asked_frequency": record.asked_frequency,
     }

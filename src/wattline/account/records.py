@@ -49,6 +49,8 @@ class JobRecord:
     node_runs: NodeRuns = ()
     """Its nodes as runs of neighbours where placement is known; none where it is not."""
     frequency_hz: float = float("nan")
+    asked_frequency: str = ""
+    """What it allowed its cores, in kHz as Slurm has it: `1200000-2400000`; empty for any."""
     restart: int = 0
     """How often the job had been started before: each of its lives is a record of its own."""
     quality: str = "simulated"

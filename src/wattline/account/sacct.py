@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from wattline.account.records import NOT_STARTED
@@ -21,6 +21,8 @@ class Line:
     job: Mapping[str, Any]
     epoch_s: float
     step: Mapping[str, Any] | None = None
+    zone: tzinfo | None = None
+    """In which its times are printed, with their distance from UTC; UTC without it otherwise."""
 
     def value(self, name: str) -> Any:
         """From the step where it has one of its own, else from the job."""
@@ -46,7 +48,9 @@ def clock(seconds: float) -> str:
     return (f"{days}-" if days else "") + f"{hours:02d}:{minutes:02d}:{rest:02d}"
 
 
-def stamp(seconds: float) -> str:
+def stamp(seconds: float, zone: tzinfo | None = None) -> str:
+    if zone is not None:
+        return datetime.fromtimestamp(int(seconds), zone).isoformat()
     return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
@@ -81,7 +85,7 @@ def _moment(line: Line, name: str) -> str:
         return "Unknown"
     if _never_ran(line.job) and name == "start_s":
         return "None"
-    return stamp(line.epoch_s + float(line.value(name)))
+    return stamp(line.epoch_s + float(line.value(name)), line.zone)
 
 
 def _energy(line: Line, written: Callable[[float], str]) -> str:
@@ -96,7 +100,7 @@ def _limit(job: Mapping[str, Any]) -> str:
 
 def _submit(line: Line) -> str:
     submit_s = line.job["submit_s"]
-    return "Unknown" if submit_s is None else stamp(line.epoch_s + float(submit_s))
+    return "Unknown" if submit_s is None else stamp(line.epoch_s + float(submit_s), line.zone)
 
 
 def _mean_power(line: Line) -> str:
@@ -139,7 +143,7 @@ FIELDS: Mapping[str, tuple[int, Callable[[Line], str]]] = {
     "AllocNodes": (10, lambda r: str(r.job["nodes"])),
     "NNodes": (8, lambda r: str(r.job["nodes"])),
     "NodeList": (15, lambda r: node_list(r.job)),
-    "State": (10, lambda r: str(r.job["state"])),
+    "State": (10, lambda r: str(r.value("state") or "")),
     "ExitCode": (8, lambda r: _exit_code(r.job)),
     "Submit": (19, _submit),
     "Start": (19, lambda r: _moment(r, "start_s")),
@@ -160,6 +164,8 @@ FIELDS: Mapping[str, tuple[int, Callable[[Line], str]]] = {
     "Cost": (12, _cost),
     "EnergyQuality": (13, lambda r: str(r.job["quality"])),
 }
+TIMES = ("Submit", "Start", "End")
+WIDTH_WITH_ZONE = 25
 _BY_LOWER = {name.lower(): name for name in FIELDS}
 
 

@@ -23,6 +23,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.schema import CreateColumn
 
 from wattline.account.measured import tables
 from wattline.account.store import Store, metadata, shown_url
@@ -69,8 +70,30 @@ def _widen_claims(connection: Connection) -> None:
         before.drop(connection)
 
 
+def _add_columns(connection: Connection) -> None:
+    """Version 4 too: what steps ended as, and which frequencies jobs of runs allowed."""
+    from wattline.account import ledger
+
+    for table, name in ((tables.steps, "state"), (ledger.jobs, "asked_frequency")):
+        known = inspect(connection)
+        if known.has_table(table.name) and name not in {
+                column["name"] for column in known.get_columns(table.name)}:
+            column = CreateColumn(table.c[name]).compile(dialect=connection.dialect)
+            connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN {column}")
+
+
+def _settle_anew(connection: Connection) -> None:
+    """Version 4 too: which joules of Slurm count, and before which meters, for all alike."""
+    from wattline.account.measured import kept_rules, settling
+
+    lives = tables.lives.c
+    jobs = {(cluster, label) for cluster, label in connection.execute(
+        select(lives.cluster, lives.label).distinct())}
+    settling.settle(connection, jobs, kept_rules.load(connection).highest_w)
+
+
 def _cut_at_quarters(connection: Connection) -> None:
-    """Of version 4: hours in quarters where power is uneven, and which joules are suspect.
+    """Version 4 too: hours in quarters where power is uneven, and which joules are suspect.
 
     Both follow from the series, so that they are computed anew by the rules of the store.
     """
@@ -85,13 +108,15 @@ def _cut_at_quarters(connection: Connection) -> None:
         settle_all(connection, kept_rules.load(connection))
 
 
-def _to_version_4(connection: Connection) -> None:
+def _version_4(connection: Connection) -> None:
     _widen_claims(connection)
+    _add_columns(connection)
+    _settle_anew(connection)
     _cut_at_quarters(connection)
 
 
 STEPS: Mapping[int, Callable[[Connection], None]] = {
-    2: _add_measured, 3: _add_rules, 4: _to_version_4,
+    2: _add_measured, 3: _add_rules, 4: _version_4,
 }
 """By the version that each leads to."""
 LATEST = max(STEPS)

@@ -21,15 +21,15 @@ from wattline.account.measured.questions import (
     metered_by,
     metered_together,
     spread,
-    suspect_j_by,
     totals,
     unseen,
 )
+from wattline.account.measured.remarking import filled_by_mean, set_aside, suspect_j_by
 from wattline.account.measured.seen_time import NEARLY, seen_shares
 from wattline.account.measured.seen_time import said as short_said
 from wattline.account.measured.zones import zone_of
 from wattline.account.store import Store
-from wattline.advice.measured import evenness, open_ledger
+from wattline.advice.measured import check_clusters, evenness, open_ledger
 from wattline.advice.meters import chosen_meters, refuse_nested, unknown_order
 from wattline.model.errors import InputError, warn
 from wattline.model.signal import Signal
@@ -111,6 +111,7 @@ def account_bill(
     asked = Asked(clusters=tuple(clusters), start_s=found.start_s, end_s=found.end_s)
     rates, notes = _rates(price, carbon, found)
     with closing(open_ledger(store)) as opened:
+        check_clusters(opened, asked.clusters)
         owed = totals(opened, "account", asked)
         seen = metered_by(opened, asked)
         feeds = chosen_meters(meter, seen)
@@ -124,6 +125,8 @@ def account_bill(
         told = unseen(opened, asked) if nodes or feed else 0
         notes += [f"jobs whose joules Slurm tells and no meter of their nodes: {told}; the meter "
                   "may not see them, and what it sees of them is in the residual"] if told else []
+        notes += [set_aside(opened, asked).said()] if told else []
+        notes.append(filled_by_mean(opened, asked))
         rows, said = _beneath(opened, asked, views, trees, seen, shares)
         sums = {name: _by_account(opened, rate, asked, owed) for name, rate in rates.items()}
         cuts = [asked.start_s, asked.end_s, *(at for rate in rates.values()

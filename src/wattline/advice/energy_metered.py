@@ -18,7 +18,7 @@ from wattline.account.measured.questions import (
 )
 from wattline.account.measured.zones import Zone, zone_of
 from wattline.account.store import Store
-from wattline.advice.measured import open_ledger
+from wattline.advice.measured import check_clusters, open_ledger
 from wattline.advice.meters import chosen_meters
 from wattline.model.errors import InputError, warn
 from wattline.model.units import parse_duration, parse_energy
@@ -112,12 +112,13 @@ def energy_metered(
     if span.start_s is None:
         raise InputError("--start is missing: the date at which the first period begins")
     with closing(open_ledger(store)) as opened:
-        last_s = last_metered_s(opened, tuple(clusters))
+        named = tuple(clusters)
+        check_clusters(opened, named)
+        last_s = last_metered_s(opened, named)
         until_s = span.end_s if span.end_s is not None else last_s
         if until_s is None or until_s <= span.start_s:
             raise InputError(f"{store}: no joules were measured after {start}")
-        drawn = _drawn(opened, list(_edges(span.start_s, until_s, length_s)), meter,
-                       tuple(clusters))
+        drawn = _drawn(opened, list(_edges(span.start_s, until_s, length_s)), meter, named)
     rows = tuple(_rows(drawn.joules, span.start_s, length_s, budget_j,
                        until_s if last_s is None else min(until_s, last_s), unspent))
     warn(drawn.remarks)

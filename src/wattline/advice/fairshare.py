@@ -66,15 +66,18 @@ class FairShare:
 def fairshare(
     run: Run | str | Path | None = None, *, store: str = "", run_name: str = "",
     shares: str | Path | None = None, assoc: str | Path | None = None, cluster: str = "",
-    half_life: float | str = "7d", at: float | str | None = None,
+    half_life: float | str = "7d", at: float | str | None = None, zone: str = "",
 ) -> FairShare:
-    """Show who used how much of its share of the joules, of a run, its folder or a ledger's run.
+    """Show who used how much of its share of the joules, of a run, its folder or a ledger.
+
+    Of a ledger (`store`) these are the measured jobs, of `cluster` where it has several, or a run
+    of it, which `run_name` names or which is the last where nothing was measured.
 
     `shares` is a file with the account tree; `assoc` one with Slurm's associations (of `cluster`,
     where it has several): `sacctmgr show assoc -P tree`, `sacctmgr dump`, or a script. Without
     either all users have equal shares. Users that the tree does not have count for nobody and are
     in `unplaced`. Half of a usage is forgotten after `half_life`; `at` is a time of the run, its
-    end otherwise.
+    end otherwise; of measured jobs a date in `zone`.
 
     >>> import pandas as pd
     >>> import wattline as wl
@@ -84,15 +87,27 @@ def fairshare(
     >>> {each.name: round(each.usage, 2) for each in wl.fairshare(run).standings}
     {'ann': 0.75, 'bob': 0.25}
     """
+    measured, which = _is_measured(run, store, run_name)
+    if not measured and cluster and not assoc:
+        raise InputError("--cluster chooses among the associations of --assoc; give that too")
+    if not measured and zone:
+        raise InputError("--zone goes with measured jobs, and this is a simulated run")
     tree, assumed = _tree(shares, assoc, cluster)
     half_life_s = parse_duration(half_life) if isinstance(half_life, str) else float(half_life)
     if not half_life_s > 0:
         raise InputError(f"--half-life is {half_life_s:g} s, must be above 0")
-    owners, columns, rests_on = _jobs(run, store, run_name)
+    if measured:
+        from wattline.advice.fairshare_measured import measured_jobs
+
+        owners, columns, rests_on = measured_jobs(store, cluster)
+    else:
+        owners, columns, rests_on = _jobs(run, store, run_name)
     if not owners:
         raise InputError("no job of this run ran, so nobody used anything")
     if at is None or at == "":
         at_s = float(max(columns["end_s"]))
+    elif measured and isinstance(at, str):
+        at_s = _date_s(at, zone)
     else:
         at_s = parse_duration(at) if isinstance(at, str) else float(at)
     tree = tree or ShareTree.flat(sorted({owner[0] for owner in owners}))
@@ -104,9 +119,30 @@ def fairshare(
     found = tree.standings({key: value for key, value in used.items()
                             if not isinstance(key, _Nobody)})
     unplaced = _unplaced(owners, places, used)
-    remarks = (*rests_on, *assumed, *_words(unplaced, len(owners)))
+    remarks = (*which, *rests_on, *assumed, *_words(unplaced, len(owners)))
     warn(remarks)
     return FairShare(at_s, half_life_s, tuple(found), remarks, unplaced)
+
+
+def _is_measured(
+    run: Run | str | Path | None, store: str, run_name: str
+) -> tuple[bool, list[str]]:
+    """Whether the measured jobs of a store are meant, and what to say where it has both."""
+    if run is not None or run_name or not store:
+        return False, []
+    from wattline.advice.measured import kept_in
+
+    kept = kept_in(store)
+    both = kept == {"measured", "runs"}
+    return "measured" in kept, ["the store has simulated runs and measured jobs; this is of the "
+                                "measured jobs, --run-name NAME is of a run"] if both else []
+
+
+def _date_s(text: str, zone: str) -> float:
+    from wattline.account.measured.periods import instant
+    from wattline.account.measured.zones import zone_of
+
+    return instant(text, "--at", zone_of(zone))
 
 
 Owner = tuple[str, str, str]
@@ -124,8 +160,6 @@ def _tree(
     """The share tree that was given, and what must be known of it."""
     if shares and assoc:
         raise InputError("give --shares or --assoc, not both: each is a whole tree of accounts")
-    if cluster and not assoc:
-        raise InputError("--cluster chooses among the associations of --assoc; give that too")
     if assoc:
         found = read_associations(assoc)
         try:

@@ -16,15 +16,17 @@ from wattline.account.ledger import runs
 from wattline.account.measured.book import Entered, MeasuredLedger
 from wattline.account.measured.importing import is_server, read_source
 from wattline.account.measured.kept_rules import changed
+from wattline.account.measured.listing import step_rows
 from wattline.account.measured.names import some_of
 from wattline.account.measured.periods import Period, between
 from wattline.account.measured.quarters import even_said
-from wattline.account.measured.questions import Asked, Total, crossing, life_rows, step_rows, totals
+from wattline.account.measured.questions import Asked, Total, crossing, life_rows, totals
 from wattline.account.measured.readers.options import ServerOptions
 from wattline.account.measured.records import Found
+from wattline.account.measured.remarking import set_aside, unknown_names
 from wattline.account.measured.rules import Rules
 from wattline.account.measured.scope import Scope
-from wattline.account.measured.tables import lives
+from wattline.account.measured.tables import lives, series
 from wattline.account.measured.zones import zone_of
 from wattline.account.store import Store, refuse_missing, shown_url
 from wattline.model.errors import InputError, warn
@@ -200,6 +202,8 @@ def _said(
         f"steps that wait for their job to be told of: {waiting}" if waiting else "",
         f"jobs told twice with another end or other joules: {twice}; the later end and more "
         "joules count" if twice else "",
+        f"jobs of which meters cover less than Slurm tells: {together.set_aside}; Slurm's joules "
+        "count (`wattline account job` shows both)" if together.set_aside else "",
         "the files name no cluster; --cluster NAME keeps several apart" if unnamed else "",
         _unknown_said(together),
     ]
@@ -246,12 +250,13 @@ class MeasuredAccount:
 def account_show(
     store: str | Path, *, by: str = "", jobs: Iterable[str] = (), users: Iterable[str] = (),
     accounts: Iterable[str] = (), clusters: Iterable[str] = (), start: str = "", end: str = "",
-    zone: str = "",
+    zone: str = "", classes: Mapping[str, str] | None = None,
 ) -> MeasuredAccount:
     """Say who used which measured joules: by user, account, partition, application, class or node.
 
     Conditions hold together. Of jobs that cross `start` or `end` (dates in `zone`) the part between
-    them counts. Without `by` there is a row per life of a job, with all its joules.
+    them counts. Without `by` there is a row per life of a job, with all its joules. `classes` has
+    the class of nodes by partition, for jobs of which no source tells it.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -265,28 +270,41 @@ def account_show(
     >>> found.rows[0]["user"], found.total_j
     ('ann', 360000.0)
     """
+    if classes and by != "class":
+        raise InputError("--class gives the classes of partitions; it goes with --by class")
     period = between(start, end, zone_of(zone))
     asked = Asked(tuple(jobs), tuple(users), tuple(accounts), tuple(clusters), period.start_s,
                   period.end_s)
     with closing(open_ledger(store)) as opened:
+        check_clusters(opened, asked.clusters)
         whole = totals(opened, "account", asked)
+        unclassed = 0
         if by:
-            found = whole if by == "account" else totals(opened, by, asked)
+            found = whole if by == "account" else totals(opened, by, asked, classes)
             rows = tuple(total_row(by, total) for total in found)
+            unclassed = sum(total.jobs for total in found if by == "class" and not total.name)
         else:
             steps = step_rows(opened, asked)
             rows = tuple({**row, "steps": steps.get(row["id"], [])}
                          for row in life_rows(opened, asked))
         cut_even = evenness(crossing(opened, asked))
         cut_even = "; ".join(filter(None, [cut_even, even_said([asked.start_s, asked.end_s])]))
+        aside = set_aside(opened, asked).said()
+        unknown = unknown_names(opened, asked)
     node_s = sum(total.node_s for total in whole)
     result = MeasuredAccount(
         by, rows, sum(total.energy_j for total in whole), sum(total.jobs for total in whole),
         sum(total.covered_s for total in whole) / node_s if node_s else None,
         sum(total.without_joules for total in whole), period,
-        _show_remarks(whole, by, period, cut_even))
+        (*_show_remarks(whole, by, period, cut_even),
+         *filter(None, [aside, _unclassed(unclassed)]), *unknown))
     warn(result.remarks)
     return result
+
+
+def _unclassed(jobs: int) -> str:
+    return (f"jobs of which nobody tells the class of nodes: {jobs}; --class PARTITION=CLASS says "
+            "it of a partition" if jobs else "")
 
 
 def kept_in(store: str | Path) -> set[str]:
@@ -310,6 +328,17 @@ def open_ledger(store: str | Path) -> Store:
     opened = Store(store)
     MeasuredLedger(opened)
     return opened
+
+
+def check_clusters(store: Store, clusters: Iterable[str], option: str = "-M") -> None:
+    """Refuse a cluster of which the ledger has neither jobs nor meters."""
+    with store.session() as session:
+        there = {name for column in (lives.c.cluster, series.c.cluster)
+                 for name in session.scalars(select(column).distinct())}
+    unknown = [name for name in clusters if name not in there]
+    if unknown:
+        known = ", ".join(f"'{name}'" for name in sorted(there)) or "none yet"
+        raise InputError(f"{option}: the ledger has no cluster '{unknown[0]}'; it has {known}")
 
 
 def total_row(by: str, total: Total) -> dict[str, Any]:

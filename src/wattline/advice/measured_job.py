@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wattline.account.measured.doubts import apart_said, suspects_said, told_twice
-from wattline.account.measured.questions import Asked, facts_of, life_rows, suspect_j_by
+from wattline.account.measured.listing import facts_of
+from wattline.account.measured.questions import Asked, life_rows
 from wattline.account.measured.records import Source
+from wattline.account.measured.remarking import suspect_j_by
 from wattline.account.store import Store
-from wattline.advice.measured import open_ledger
+from wattline.advice.measured import check_clusters, open_ledger
 from wattline.model.errors import InputError, warn
+from wattline.model.units import joules_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +75,9 @@ def account_job(
     """
     text = str(job).strip()
     with closing(open_ledger(store)) as opened:
-        rows = life_rows(opened, Asked(jobs=(text.partition(".")[0],), clusters=tuple(clusters)))
+        asked = Asked(jobs=(text.partition(".")[0],), clusters=tuple(clusters))
+        check_clusters(opened, asked.clusters)
+        rows = life_rows(opened, asked)
         if not rows:
             raise InputError(f"the ledger has no job {text}; `wattline account show` lists those "
                              "that it has")
@@ -105,10 +110,26 @@ def _life(store: Store, row: dict[str, Any]) -> dict[str, Any]:
                                                  if fact["node"] == node),
                    "covered_s": sum(fact["covered_s"] for fact in counting
                                     if fact["node"] == node)} for node in named],
+        "series_coverage": _series_coverage(row, facts),
         "sources": {source: sum(fact["energy_j"] for fact in facts
                                 if fact["source"] == source and not fact["step"])
                     for source in sorted({fact["source"] for fact in facts})},
     }
+
+
+def _series_coverage(row: dict[str, Any], facts: list[dict[str, Any]]) -> float | None:
+    """The share of its node-seconds that meters cover; None where none does."""
+    covered = [fact["covered_s"] for fact in facts if fact["source"] == "series"]
+    until_s = next(row[name] for name in ("end_s", "seen_s", "start_s") if row[name] is not None)
+    node_s = max(1, row["nodes"]) * (until_s - row["start_s"])
+    return min(1.0, sum(covered) / node_s) if covered and node_s > 0 else None
+
+
+def _set_aside(life: dict[str, Any]) -> str:
+    """Why the meters' joules do not count, and how far they are from those that do."""
+    metered_j, counted_j = life["sources"]["series"], life["energy_j"]
+    return (f"job {life['job']}: the meters of its nodes cover {life['series_coverage'] or 0:.1%} "
+            f"and have {joules_text(metered_j)}, {metered_j / counted_j - 1:+.1%} of what counts")
 
 
 def power_over_time(rows: Iterable[Stretch]) -> list[Stretch]:
@@ -149,6 +170,8 @@ def _remarks(lives: tuple[dict[str, Any], ...]) -> list[str]:
     if any(life["source"] == "slurm" for life in lives):
         lines.append("of a job that only Slurm tells of, the mean power is known and not its "
                      "course")
+    lines += [_set_aside(life) for life in lives
+              if life["source"] != "series" and "series" in life["sources"]]
     unknown = sum(life["energy_j"] is None for life in lives)
     if unknown:
         lines.append(f"lives of which no source knows the joules: {unknown}")

@@ -131,7 +131,8 @@ def learn(store: str, ledger: str, coverage: float, classes: tuple[str, ...],
     """
     from wattline.advice.claims import learn_claims
 
-    found = learn_claims(store, ledger=ledger, least_coverage=coverage, classes=_pairs(classes))
+    found = learn_claims(store, ledger=ledger, least_coverage=coverage,
+                         classes=class_pairs(classes))
     _say(found.remarks)
     if as_json:
         print_json(found.to_dict())
@@ -168,7 +169,8 @@ def _say(remarks: Iterable[str]) -> None:
         click.echo(f"note: {line}", err=True)
 
 
-def _pairs(given: tuple[str, ...]) -> dict[str, str]:
+def class_pairs(given: tuple[str, ...]) -> dict[str, str]:
+    """Classes by partition, of texts like gpu=xeon-h100."""
     found = {}
     for text in given:
         name, _, value = (part.strip() for part in text.partition("="))

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from wattline.cli.account.options import zone_option
 from wattline.cli.live_options import live_options, not_live, which
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.cli.simulating import warn_assumed
@@ -14,17 +15,21 @@ from wattline.cli.simulating import warn_assumed
 
 @click.command("fairshare")
 @click.argument("run_folder", metavar="[RUN]", type=click.Path(path_type=Path), required=False)
-@click.option("--store", default="", metavar="URL|FILE", help="Take the jobs from this ledger.")
-@click.option("--run-name", default="", help="Which run of the ledger; the last one otherwise.")
+@click.option("--store", default="", metavar="URL|FILE",
+              help="Take the jobs from this ledger: the measured ones, else a run.")
+@click.option("--run-name", default="",
+              help="Which run of the ledger; the last one where nothing was measured.")
 @click.option("--shares", type=click.Path(path_type=Path), metavar="FILE",
               help="Account tree with shares (TOML); equal shares for all users otherwise.")
 @click.option("--assoc", type=click.Path(path_type=Path), metavar="FILE",
               help="Slurm's associations instead: sacctmgr show assoc -P tree, a dump or a script.")
 @click.option("--cluster", default="", metavar="NAME",
-              help="Which cluster of --assoc, where it has several.")
+              help="Which cluster of --assoc, and of the measured jobs, where there are several.")
 @click.option("--half-life", default="7d", show_default=True, metavar="TIME",
               help="After this time half of a usage is forgotten.")
-@click.option("--at", default="", metavar="TIME", help="Time of the run; its end otherwise.")
+@click.option("--at", default="", metavar="TIME",
+              help="Time of the run, of measured jobs a date; the end otherwise.")
+@zone_option
 @live_options
 @json_option
 def command(run_folder: Path | None, as_json: bool, live: bool, config: Path | None,

@@ -4,7 +4,7 @@ Slurm reads a counter per node. Steps that run at the same time on a node (`.bat
 steps of srun) read the same counter, so their joules must not be added up. A step on several nodes
 has one figure for all of them; each node gets an equal part. On each node those steps count that do
 not overlap in time and have the most joules together: the largest sum that certainly is not
-counted twice.
+counted twice. Of the others counts what they cover beside these, in proportion to its time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wattline.model.errors import InputError
 from wattline.model.units import parse_hosts, plain_number
@@ -100,13 +100,15 @@ class Part:
     nodes: tuple[str, ...]
     """Empty where they are all the nodes of every step."""
     energy_j: float
+    by_time: bool = False
+    """Whether it is a part of the step's time, with its part of the joules."""
 
 
 def counted(steps: Sequence[Step]) -> list[Part]:
     """The parts that count of the steps of one life: per node those that do not overlap."""
     if _same_nodes(steps):
-        return [Part(step, (), energy_j)
-                for step, energy_j in _apart([(step, step.energy_j) for step in steps])]
+        return [Part(step, (), energy_j, by_time) for step, energy_j, by_time in
+                _union([(step, step.energy_j) for step in steps])]
     nodes = [hosts_of(step.nodes) for step in steps]
     on: dict[str, list[int]] = {}
     for place, hosts in enumerate(nodes):
@@ -115,10 +117,10 @@ def counted(steps: Sequence[Step]) -> list[Part]:
     alike: dict[tuple[int, ...], list[str]] = {}
     for host, places in on.items():
         alike.setdefault(tuple(places), []).append(host)
-    return [Part(step, tuple(hosts), len(hosts) * energy_j)
+    return [Part(step, tuple(hosts), len(hosts) * energy_j, by_time)
             for places, hosts in alike.items()
-            for step, energy_j in _apart([(steps[p], steps[p].energy_j / len(nodes[p]))
-                                          for p in places])]
+            for step, energy_j, by_time in _union([(steps[p], steps[p].energy_j / len(nodes[p]))
+                                                   for p in places])]
 
 
 def _same_nodes(steps: Sequence[Step]) -> bool:
@@ -136,6 +138,47 @@ def hosts_of(text: str) -> list[str]:
         return sorted(set(parse_hosts(text))) if count <= MOST_NODES else [text]
     except InputError:
         return [text]
+
+
+def _union(parts: Sequence[tuple[Step, float]]) -> list[tuple[Step, float, bool]]:
+    """What the parts cover together, each time once: (step, joules, whether cut by its time)."""
+    chosen = _apart(parts)
+    found = [(step, energy_j, False) for step, energy_j in chosen]
+    if not all(step.start_s <= step.end_s for step, _ in chosen):
+        return found
+    others = sorted((part for part in parts if part not in chosen
+                     and part[0].start_s < part[0].end_s),
+                    key=lambda part: (part[0].start_s, part[0].end_s, -part[1]))
+    for step, energy_j in others:
+        found += _beside(step, energy_j, found)
+    return sorted(found, key=lambda part: (part[0].start_s, part[0].end_s))
+
+
+def _beside(
+    step: Step, energy_j: float, counting: Sequence[tuple[Step, float, bool]]
+) -> list[tuple[Step, float, bool]]:
+    """The times of a step at which nothing counts yet, with their part of its joules.
+
+    Together they have no more than it leaves: what counts already read the same counter.
+    """
+    length_s = step.end_s - step.start_s
+    free, left_j, at = [], energy_j, step.start_s
+    for other, other_j, _ in sorted(counting, key=lambda part: part[0].start_s):
+        first, last = max(other.start_s, step.start_s), min(other.end_s, step.end_s)
+        if first >= last:
+            continue
+        left_j -= other_j * (last - first) / (other.end_s - other.start_s)
+        if first > at:
+            free.append((at, first))
+        at = max(at, last)
+    if at < step.end_s:
+        free.append((at, step.end_s))
+    free_s = sum(last - first for first, last in free)
+    part_j = min(energy_j * free_s / length_s, left_j)
+    if part_j <= 0:
+        return []
+    return [(replace(step, start_s=first, end_s=last), part_j * (last - first) / free_s, True)
+            for first, last in free]
 
 
 def _apart(parts: Sequence[tuple[Step, float]]) -> list[tuple[Step, float]]:

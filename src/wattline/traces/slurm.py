@@ -53,7 +53,7 @@ def parse_text(data: bytes, source: str, unit: str = "nodes") -> RawJobs:
             records.line.append(number)
             for column, cell in row.items():
                 records.cells[column].append(cell)
-    return _to_raw(records, source, unit, found.unreadable)
+    return _to_raw(records, source, unit, sorted([*found.unreadable, *found.inside]))
 
 
 def parse_json(data: bytes, source: str, unit: str = "nodes") -> RawJobs:

@@ -8,6 +8,7 @@ from tests.unit.analysis.run_maker import ACTIVE_W, fcfs_run, some_jobs
 
 from wattline.account.from_run import records_of
 from wattline.model.machine import Machine, NodeClass, NodeGroup
+from wattline.model.promises import Frequencies, Promises
 from wattline.model.run import Placement
 
 
@@ -27,6 +28,19 @@ def test_the_sum_of_the_records_is_the_sum_of_the_run():
     run = fcfs_run(some_jobs(60))
     total = sum(record.energy_j for record in records_of(run))
     assert total == pytest.approx(float(np.nansum(run.schedule.energy_j)))
+
+
+def test_what_a_job_allows_its_cores_is_in_khz_and_empty_for_any():
+    run = fcfs_run(some_jobs(4))
+    assert {record.asked_frequency for record in records_of(run)} == {""}
+    low = np.array([1e9, 0.0, 2e9, 1.2e9])
+    high = np.array([1.6e9, np.inf, 2e9, 2e9])
+    ladder = Frequencies(np.array([1e9, 2e9]), np.array([0.5, 1.0]), np.array([0.5, 1.0]), low,
+                         high, 0.0)
+    asked = replace(run, promises=Promises(frequencies=ladder))
+    found = {record.job_id: record.asked_frequency for record in records_of(asked)}
+    assert [found[int(job)] for job in run.jobs.job_id] == [
+        "1000000-1600000", "", "2000000", "1200000-2000000"]
 
 
 def test_without_placement_no_node_is_named():

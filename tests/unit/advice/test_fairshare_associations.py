@@ -76,3 +76,47 @@ def test_the_script_of_a_public_site_makes_a_tree(folder):
     tops = [each for each in found.standings if not each.parent]
     assert sum(each.share for each in tops) == pytest.approx(1)
     assert len(found.unplaced) == 4
+
+
+MEASURED = """JobID|Cluster|User|Account|State|Start|End|NNodes|NodeList|AllocTRES
+1|tux|ann|physics|COMPLETED|2026-10-05T10:00:00|2026-10-05T11:00:00|1|n1|energy=720000
+2|tux|ann|biology|COMPLETED|2026-10-04T10:00:00|2026-10-04T11:00:00|1|n1|energy=720000
+3|tux|bob|physics|COMPLETED|2026-10-05T10:00:00|2026-10-05T11:00:00|1|n1|
+"""
+
+
+@pytest.fixture
+def measured(tmp_path, capsys):
+    (tmp_path / "dump.txt").write_text(MEASURED)
+    assert call("account", "import", tmp_path / "dump.txt", "--store", tmp_path / "s.db", "--zone",
+                "UTC", capsys=capsys)[0] == 0
+    return tmp_path / "s.db"
+
+
+def test_measured_joules_count_by_user_and_account_and_fade(measured, assoc, capsys):
+    ask = ("fairshare", "--store", measured, "--assoc", assoc, "--half-life", "1d", "--json")
+    status, out, err = call(*ask, capsys=capsys)
+    assert status == 0, err
+    used = {(each["name"], each["parent"]): each["usage_j"]
+            for each in json.loads(out)["accounts"]}
+    fresh_j = used["ann", "physics"]
+    assert 0.98 * 720_000 < fresh_j < 720_000
+    assert used["ann", "biology"] == pytest.approx(fresh_j / 2)  # a day older
+    assert used["bob", "physics"] == 0
+    assert "jobs without joules: 1; they count as nothing" in err
+    _, out, _ = call(*ask, "--at", "2026-10-06T13:00", "--zone", "Europe/Berlin", capsys=capsys)
+    later = {(each["name"], each["parent"]): each["usage_j"]
+             for each in json.loads(out)["accounts"]}
+    assert later["ann", "physics"] == pytest.approx(fresh_j / 2)
+    assert "'yak'; it has 'tux'" in refused("fairshare", "--store", measured, "--cluster", "yak",
+                                            capsys=capsys)
+
+
+def test_where_a_store_has_runs_too_it_says_that_measured_jobs_are_meant(measured, folder, capsys):
+    assert call("account", folder, "--store", measured, capsys=capsys)[0] == 0
+    _, out, err = call("fairshare", "--store", measured, "--json", capsys=capsys)
+    assert {each["name"] for each in json.loads(out)["accounts"]} == {"ann"}
+    assert "this is of the measured jobs, --run-name NAME is of a run" in err
+    _, out, _ = call("fairshare", "--store", measured, "--run-name", "run", "--json",
+                     capsys=capsys)
+    assert {each["name"] for each in json.loads(out)["accounts"]} == {"ann", "bob", "zoe"}

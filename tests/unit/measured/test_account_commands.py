@@ -87,10 +87,22 @@ def test_totals_by_any_name_add_up(store, capsys, by, rows):
     assert sum(row["node_s"] for row in found["rows"]) == pytest.approx(34200)
 
 
+def test_a_partition_gives_its_jobs_a_class_where_nobody_told_it(store, tmp_path, capsys):
+    more(tmp_path, capsys, line("900", Partition="gpu", energy=9))
+    found = asked(store, capsys, "--by", "class", "--class", "p=xeon")
+    assert {row["key"]: (row["energy_j"], row["jobs"]) for row in found["rows"]} == {
+        "xeon": (pytest.approx(TRUTH_J), 6), "": (9.0, 1)}
+    assert any("tells the class of nodes: 1; --class" in remark for remark in found["remarks"])
+    both = asked(store, capsys, "--by", "class", "--class", "p=xeon", "--class", "gpu=xeon")
+    assert [(row["class"], row["jobs"]) for row in both["rows"]] == [("xeon", 7)]
+    assert "goes with --by class" in refused("account", "show", "--store", store, "--class", "p=x",
+                                             capsys=capsys)
+
+
 @pytest.mark.parametrize(("words", "energy_j"), [
     (("-j", "200"), 1.62e6), (("-j", "400.0"), 0.8e6), (("-j", "400,400.0"), 3.5e6),
     (("-j", "100,500"), 5.91e6), (("-u", "bob"), 0.0), (("-u", "ann", "-A", "phys"), TRUTH_J),
-    (("-A", "phys", "-u", "bob"), 0.0), (("-M", "d"), 0.0), (("-M", "c", "-j", "500"), 0.15e6),
+    (("-A", "phys", "-u", "bob"), 0.0), (("-M", "c", "-j", "500"), 0.15e6),
     # Job 100 runs from 10 to 11: half of its hour.
     (("-j", "100", "-S", "2026-10-05T10:30"), 2.88e6),
     (("-j", "100", "-S", "2026-10-05T12:30+02:00", "-E", "2026-10-05T10:45"), 1.44e6),
@@ -100,6 +112,23 @@ def test_conditions_hold_together(store, capsys, words, energy_j):
     found = asked(store, capsys, "--by", "user", "--zone", "UTC", *words)
     assert found["total_j"] == pytest.approx(energy_j)
     assert sum(row["energy_j"] for row in found["rows"]) == pytest.approx(energy_j)
+
+
+@pytest.mark.parametrize("words", [
+    ("account", "show"), ("account", "bill", "--period", "2026-10"), ("account", "job", "100"),
+    ("energy", "metered", "--energy", "1kWh", "--start", "2026-10-05"),
+])
+def test_a_cluster_that_is_not_there_is_refused_with_those_that_are(store, capsys, words):
+    said = refused(*words, "--store", store, "-M", "nosuch", capsys=capsys)
+    assert "-M: the ledger has no cluster 'nosuch'; it has 'c'" in said
+
+
+def test_users_and_accounts_that_no_job_has_are_said(store, capsys):
+    found = asked(store, capsys, "--by", "user", "-u", "ann,nosuch", "-A", "phys,chem")
+    assert found["total_j"] == TRUTH_J
+    assert [remark for remark in found["remarks"] if "no job of the ledger" in remark] == [
+        "-u: no job of the ledger is of user 'nosuch'",
+        "-A: no job of the ledger is of account 'chem'"]
 
 
 def test_jobs_go_by_what_slurm_prints(store, tmp_path, capsys):
@@ -120,6 +149,38 @@ def test_jobs_are_listed_like_sacct_with_unknown_joules_empty(store, capsys):
     assert "300|RUNNING|Unknown|700000" in lines
     assert [each for each in lines if each.startswith("200|")] == [
         "200|REQUEUED|2026-10-05T10:30:00|540000", "200|COMPLETED|2026-10-05T11:50:00|1080000"]
+
+
+def test_steps_have_their_own_states_and_lives_count_their_restarts(store, tmp_path, capsys):
+    more(tmp_path, capsys, line("200", "FAILED", start="12:00", end="12:10"))
+    out = ok("account", "show", "--store", store, "-j", "200,400", "-P", "-n", "-o",
+             "jobid,state,restarts", capsys=capsys)
+    lines = out.splitlines()
+    assert "200|REQUEUED|0" in lines
+    assert "200|COMPLETED|1" in lines
+    assert "200|FAILED|2" in lines
+    assert "400|NODE_FAIL|0" in lines
+    assert "400.batch|CANCELLED|" in lines
+    assert "400.1|NODE_FAIL|" in lines
+    assert "400.0|COMPLETED|" in lines
+
+
+def test_times_are_printed_in_the_zone_with_its_offset_or_said_to_be_utc(store, capsys):
+    words = ("account", "show", "--store", store, "-j", "100", "-X", "-n", "-o", "start,end")
+    _, out, err = call(*words, "-P", capsys=capsys)
+    assert out == "2026-10-05T10:00:00|2026-10-05T11:00:00\n"
+    assert "times are printed in UTC" in err
+    _, out, err = call(*words, "--zone", "Europe/Berlin", capsys=capsys)
+    assert out.split() == ["2026-10-05T12:00:00+02:00", "2026-10-05T13:00:00+02:00"]
+    assert "UTC" not in err
+
+
+def test_a_step_that_is_asked_for_chooses_only_jobs_that_have_it(store, tmp_path, capsys):
+    more(tmp_path, capsys, line("12+0", Account="bio"), line("12+0.0", energy=7),
+         line("12+1", Account="chem"), line("12+1.batch", energy=8), line("12+2"))
+    found = asked(store, capsys, "-j", "12.0", "--by", "account")
+    assert [(row["account"], row["jobs"]) for row in found["rows"]] == [("bio", 1)]
+    assert (found["total_j"], found["jobs"]) == (7.0, 1)
 
 
 def test_bare_options_mean_show_and_a_run_stays_a_run(store, tmp_path, capsys):

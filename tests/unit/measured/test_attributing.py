@@ -106,8 +106,14 @@ def test_gaps_longer_than_the_longest_are_not_filled(ledger) -> None:
     assert told(ledger)["1"][0] == 132_000
     with pytest.raises(InputError, match="86400"):
         Rules(longest_gap_s=1e6)
-    with pytest.raises(InputError, match="held or interpolated"):
-        Rules(filling=Filling.MEAN)
+
+
+def test_a_mean_is_that_of_the_job_itself_on_that_node(ledger) -> None:
+    touched = watts(ledger, [0, 60, 120, 600, 660], [100, 100, 100, 500, 500])
+    touched |= life(ledger, "1", 0, 360) | life(ledger, "2", 360, 720)
+    settle(ledger, touched, Rules(filling=Filling.MEAN))
+    assert told(ledger)["1"][:2] == (pytest.approx(36_000), 0.5)
+    assert told(ledger)["2"][0] == pytest.approx(500 * 360)
 
 
 def test_above_known_idle_power_without_a_job_is_unattributed(ledger) -> None:

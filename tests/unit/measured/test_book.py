@@ -9,10 +9,6 @@ from sqlalchemy import select
 from tests.support.measured import rows_of
 
 from wattline.account import schema
-from wattline.account.ledger import jobs as ledger_jobs
-from wattline.account.ledger import power as ledger_power
-from wattline.account.ledger import runs as ledger_runs
-from wattline.account.ledger import steps as ledger_steps
 from wattline.account.measured.book import MeasuredLedger
 from wattline.account.measured.records import Found, Life, LifeKey, Source, StepSeen
 from wattline.account.measured.tables import facts, lives
@@ -100,19 +96,6 @@ def test_a_file_that_fails_leaves_nothing(ledger, monkeypatch):
     with pytest.raises(ZeroDivisionError):
         ledger.enter(Found("f", (ENDED,)))
     assert ledger.is_empty()
-
-
-def test_a_store_of_version_1_gains_the_new_tables_and_keeps_its_runs(tmp_path):
-    with Store(tmp_path / "old.db", create=False) as store:
-        store.create(ledger_runs, ledger_jobs, ledger_steps, ledger_power)
-        store.insert(ledger_runs, [{"name": "r", "digest": "d", "machine": "m", "epoch_s": 0.0,
-                                    "energy_j": 5.0, "left_out": "{}", "assumed": "[]"}])
-    with Store(tmp_path / "old.db", create=False) as store:
-        assert schema.migrate(store) == 1
-        assert schema.migrate(store) == schema.LATEST
-        MeasuredLedger(store).enter(Found("f", (ENDED,)))
-        with store.session() as session:
-            assert session.scalar(select(ledger_runs.c.energy_j)) == 5.0
 
 
 def test_a_store_of_a_later_version_is_refused_in_one_line(ledger):

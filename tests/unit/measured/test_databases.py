@@ -13,6 +13,8 @@ from tests.support.measured import rows_of
 from tests.unit.account.test_mariadb import said_by
 from tests.unit.measured.test_from_sacct import DUMP, HEAD, line
 
+import wattline as wl
+from wattline.account import schema
 from wattline.account.measured.book import MeasuredLedger
 from wattline.account.measured.from_sacct import read_sacct
 from wattline.account.measured.tables import lives
@@ -195,3 +197,22 @@ def test_a_full_disk_costs_one_line_and_changes_nothing(tmp_path):
             ledger.enter(many(1000, 5000))
         assert "\n" not in str(told.value)
         assert rows_of(store) == before
+
+
+@pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+def test_every_database_answers_and_forgets_alike(url):
+    with Store(url) as store:
+        with store.engine.begin() as connection:  # as a store of version 3 has it
+            MeasuredLedger(store)
+            connection.exec_driver_sql("ALTER TABLE measured_step DROP COLUMN state")
+            connection.execute(schema.version.update().values(version=3))
+        MeasuredLedger(store).enter(found_in(*DUMP))
+    step = wl.account_show(url, jobs=["400.0"], by="account")
+    assert (step.jobs, step.total_j) == (1, 0.8e6)
+    listed = wl.account_show(url, jobs=["200"]).rows
+    assert [(row["state"], row["restart"]) for row in listed] == [("REQUEUED", 0), ("COMPLETED", 1)]
+    assert {each["state"] for row in listed for each in row["steps"]} == {"CANCELLED", "COMPLETED"}
+    by_class = wl.account_show(url, by="class", classes={"p": "xeon"})
+    assert [(row["key"], row["jobs"]) for row in by_class.rows] == [("xeon", 6)]
+    assert wl.account_forget(url, jobs=["100"], yes=True).energy_j == 5.76e6
+    assert wl.account_show(url, by="account").total_j == 11.73e6 - 5.76e6

@@ -9,6 +9,7 @@ from tests.support.measured import rows_of
 
 from wattline.account.measured.book import MeasuredLedger
 from wattline.account.measured.from_sacct import (
+    FORGED,
     FORWARD,
     NEVER_STARTED,
     REVERSED,
@@ -123,6 +124,13 @@ def test_what_slurm_writes_for_unknown_is_unknown(cells, energy_j):
     assert math.isnan(life.energy_j) if energy_j is None else life.energy_j == energy_j
 
 
+def test_a_step_without_its_end_goes_on_while_its_job_is_suspended():
+    head = "JobID|State|Start|End|ElapsedRaw|Suspended"
+    told = f"COMPLETED|{DAY}10:00:00|Unknown|3600|01:00:00"
+    found = read(f"1|{told}", f"1.0|{told}", head=head)
+    assert found.lives[0].end_s == found.steps[0].end_s == found.lives[0].key.start_s + 7200
+
+
 def test_consumed_energy_may_have_a_prefix():
     head = "JobID|State|Start|End|ConsumedEnergy|AveCPUFreq|ReqCPUFreqMin|ReqCPUFreqGov"
     (life,) = read(f"1|COMPLETED|{DAY}10:00:00|{DAY}11:00:00|490.60K|2.40G|1200000|OnDemand",
@@ -167,6 +175,20 @@ def test_names_of_others_stay_in_one_line():
     assert [life.application for life in found.lives] == ["x y [2J", "a b"]
     assert found.lives[1].user == "o'b\"r,<b>=1"
     assert found.mended == {CONTROL: 2}
+
+
+def test_a_record_that_somebody_wrote_into_a_name_is_left_out_and_said():
+    whole = line("999", Account="chem", tres="energy=900000000")
+    found = read(*line("1", JobName=f"x\n{whole}\n").split("\n"), line("3"))
+    assert [life.key.label for life in found.lives] == ["1", "3"]
+    assert {life.account for life in found.lives} == {"phys"}
+    assert found.skipped == {FORGED: 1}
+    assert any(remark.startswith("line 3: a whole record inside the name") and "--json" in remark
+               for remark in found.remarks)
+    broken = read("1|x", whole)
+    assert [life.key.label for life in broken.lives] == ["999"]
+    assert any(remark.startswith("line 3 and 0 more: records after one") for remark in
+               broken.remarks)
 
 
 def test_what_cannot_be_is_left_out_and_counted():

@@ -4,7 +4,7 @@ import json
 from itertools import permutations
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import text
 from tests.support.measured import rows_of
 from tests.unit.cli.test_energy_commands import call, ok, refused
 from tests.unit.measured.test_from_sacct import HEAD, line
@@ -12,7 +12,6 @@ from tests.unit.measured.test_import_of_series import T0, power, steady
 
 from wattline.account import schema
 from wattline.account.measured.holdings import memory_mib
-from wattline.account.measured.tables import rules
 from wattline.account.store import Store
 
 JOBS = "\n".join([HEAD, line("1", AllocCPUS=6, tres="mem=16G", TotalCPU="00:00:00"),
@@ -54,6 +53,7 @@ def test_idle_power_is_divided_as_the_site_says(imported, tmp_path, capsys, word
 
 @pytest.mark.parametrize(("words", "in_gap_w"), [
     ((), 100), (("--fill", "interpolated"), 150), (("--fill", "none"), 0),
+    (("--fill", "mean"), 160), (("--fill", "mean", "--longest-gap", "5m"), 160),
     (("--longest-gap", "5m"), 0), (("--highest-w", "150"), 0),
 ])
 def test_gaps_are_filled_as_the_site_says(imported, tmp_path, capsys, words, in_gap_w):
@@ -91,7 +91,7 @@ def test_a_change_of_rules_is_said_and_later_imports_use_them(imported, tmp_path
 @pytest.mark.parametrize(("words", "said"), [
     (("--idle-w", "-5"), "idle-w"), (("--idle-w", "x=y"), "write it like 90"),
     (("--idle-by", "colour"), "not one of cores, memory, equal"),
-    (("--fill", "mean"), "not one of held, interpolated, none"),
+    (("--fill", "median"), "not one of held, interpolated, mean, none"),
     (("--longest-gap", "2-00:00:00"), "0 to 86400 s"), (("--highest-w", "0"), "above 0"),
     (("--step", "30s"), "go with a Prometheus server"), ((), "at least one file"),
 ])
@@ -111,17 +111,18 @@ def test_a_refused_file_leaves_the_rules_as_they_were(imported, tmp_path, capsys
     assert imported("jobs")["rules"]["idle_w"] == 0
 
 
-def test_a_store_of_version_2_gains_rules_and_keeps_its_joules(imported, tmp_path, capsys):
-    imported("jobs", "power")
-    before = owed(tmp_path, capsys)
-    with Store(tmp_path / "s.db") as store:
-        rules.drop(store.engine)
-        with store.session() as session:
-            session.execute(schema.version.update().values(version=2))
-        assert schema.migrate(store) == 2
-        with store.session() as session:
-            assert session.scalar(select(schema.version.c.version)) == schema.LATEST
-    assert owed(tmp_path, capsys) == before
+def test_a_mean_stays_the_same_however_often_it_is_filled_in(imported, tmp_path, capsys):
+    imported("jobs", "power", "--fill", "mean")
+    first = owed(tmp_path, capsys)
+    assert first == pytest.approx({"phys": 0.75 * 576_000, "bio": 0.25 * 576_000})
+    (tmp_path / "power").write_text(power(*steady("n1", 100, first=5, last=15)))
+    imported("power")
+    assert owed(tmp_path, capsys) == pytest.approx(first)
+    bill = json.loads(ok("account", "bill", "--store", tmp_path / "s.db", "--period", "2026-10",
+                         "--zone", "UTC", "--json", capsys=capsys))
+    assert any("96,000 J" in remark and "no meter saw" in remark for remark in bill["remarks"])
+    imported("--fill", "held")
+    assert sum(owed(tmp_path, capsys).values()) == pytest.approx(480_000 + 100 * 600)
 
 
 def test_a_store_of_version_3_is_divided_anew_by_its_rules(imported, tmp_path, capsys):

@@ -44,3 +44,26 @@ def test_of_a_public_dump_only_a_record_without_its_beginning_is_lost():
     found = read_records(shared("fixtures/slurm/sacct_dump2101.log").read_text(), "dump")
     assert (len(found.rows), found.unreadable) == (14, (16,))
     assert {row["JobName"] for _, row in found.rows} >= {"Job| Name |003", "Jo| bNa| me003"}
+
+
+WHOLE = "9|ok|2024-01-01T00:00:00|COMPLETED|1\n"
+
+
+@pytest.mark.parametrize("name", ["x\n" + WHOLE, "x\n" + WHOLE + "y\nz", "x\n" + 3 * WHOLE + "7"])
+def test_a_record_that_a_name_holds_is_no_record(name):
+    text = HEAD + f"1|{name}|2024-01-01T00:00:00|COMPLETED|1\n2|d|2024-01-01T00:00:00|FAILED|1\n"
+    found = read_records(text, "dump")
+    assert [row["JobID"] for _, row in found.rows] == ["1", "2"]
+    assert found.inside == tuple(range(3, 3 + name.count("9|ok")))
+    assert (found.unreadable, found.doubtful) == ((), ())
+
+
+def test_records_after_one_that_never_ends_are_kept_and_doubtful():
+    found = read_records(HEAD + "1|a\n" + 60 * WHOLE + "5|x\ny|2024-01-01T00:00:00|FAILED|1\n",
+                         "dump")
+    assert (len(found.rows), found.unreadable) == (61, (2,))
+    assert found.rows[-1][1]["JobName"] == "x\ny"
+    assert found.doubtful == tuple(range(3, 52))
+    text = HEAD + "rest|1\n" + WHOLE + "5|x\ny|2024-01-01T00:00:00|FAILED|1\n"
+    again = read_records(text, "dump")
+    assert [row["JobID"] for _, row in again.rows] == ["9", "5"]

@@ -17,6 +17,7 @@ from wattline.account.attribution import CutShares, IdleRule, attribute_between
 from wattline.account.measured.bulk import insert_rows
 from wattline.account.measured.counting import count_sources
 from wattline.account.measured.entities import gpu_of, is_above, node_of
+from wattline.account.measured.filling import fill_by_mean
 from wattline.account.measured.holdings import Holding, Holdings, holdings
 from wattline.account.measured.node_power import AROUND, Days, NodePower, node_power
 from wattline.account.measured.notes import Notes
@@ -29,7 +30,7 @@ from wattline.account.measured.tables import series as series_table
 from wattline.account.measured.touched import Touched
 from wattline.account.measured.windows import touched_days
 from wattline.model.signal import FloatArray
-from wattline.physics.metering.stretches import added
+from wattline.physics.metering.stretches import Filling, added
 
 ROWS_AT_ONCE = 20_000
 DAYS_READ = 31
@@ -54,7 +55,8 @@ class Settled:
 
 def settle(connection: Connection, touched: Touched, rules: Rules | None = None) -> Settled:
     """Compute anew what follows from the series and lives that were touched."""
-    work = _Work(connection, rules or Rules(), set(touched.lives))
+    rules = rules or Rules()
+    work = _Work(connection, rules.of_nodes, set(touched.lives))
     for cluster, nodes in touched_days(connection, touched).items():
         every = [day for days in nodes.values() for day in days]
         window = min(every) * DAY_S, (max(every) + 1) * DAY_S
@@ -66,6 +68,8 @@ def settle(connection: Connection, touched: Touched, rules: Rules | None = None)
             for first, last in _runs(nodes[node]):
                 work.node(cluster, node, parts.get(node, []), held, first, last)
     work.flush()
+    if rules.filling is Filling.MEAN:
+        fill_by_mean(connection, work.lives)
     count_sources(connection, work.lives)
     return Settled(frozenset(work.lives), work.nodes, work.facts, work.rests,
                    work.notes.remarks(work.rules))

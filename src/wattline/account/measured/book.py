@@ -16,12 +16,14 @@ from wattline.account import schema
 from wattline.account.measured import kept_rules
 from wattline.account.measured.attributing import settle as settle_series
 from wattline.account.measured.attributing import settle_all
+from wattline.account.measured.checking import IMPOSSIBLE, impossible, said
+from wattline.account.measured.doubles import told_twice
 from wattline.account.measured.entities import is_above
 from wattline.account.measured.records import Found
 from wattline.account.measured.rules import Rules
 from wattline.account.measured.scope import Scope, known
 from wattline.account.measured.series_store import enter_series
-from wattline.account.measured.settling import settle
+from wattline.account.measured.settling import Job, settle
 from wattline.account.measured.tables import lives, series
 from wattline.account.measured.told import enter_lives, enter_steps
 from wattline.account.measured.touched import Touched
@@ -58,6 +60,8 @@ class Entered:
     doubts: tuple[str, ...] = ()
     unknown_jobs: tuple[str, ...] = ()
     """Jobs of profiles that nobody has told of."""
+    set_aside: int = 0
+    """Lives whose meters cover too little, so that Slurm's joules count."""
     metered_j: float | None = None
     """What the nodes' meters saw in the hours that the file tells of; None without any."""
     idle_j: float | None = None
@@ -85,17 +89,26 @@ class MeasuredLedger:
         with self.store.session() as session:
             connection = session.connection()
             schema.lock(connection)
+            before = kept_rules.load(connection)
+            rules = kept_rules.changed(before, given or {})
             told = enter_lives(connection, found.lives)
             seen = enter_steps(connection, found.steps)
             metered = enter_series(connection, found.series)
-            touched = settle(connection, told.touched | seen.touched)
-            rules, remarks = _divide(
-                connection, metered.touched | Touched(lives=touched), given or {})
+            jobs = told.touched | seen.touched
+            if rules.highest_w != before.highest_w:  # what Slurm's joules may be depends on it
+                jobs |= _every_job(connection)
+            touched = settle(connection, jobs, rules.highest_w)
+            remarks = _divide(
+                connection, metered.touched | Touched(lives=touched), before, rules)
+            wrong = impossible(found, rules.highest_w)
             return Entered(
                 new=told.new, changed=told.changed, disagreeing=told.disagreeing,
                 steps=len(found.steps), samples=metered.samples, new_samples=metered.new,
-                mended=metered.mended, rules=kept_rules.as_dict(rules),
-                remarks=(*remarks, *_above(scope), *_apart(connection, scope)),
+                mended=metered.mended | ({IMPOSSIBLE: len(wrong)} if wrong else {}),
+                rules=kept_rules.as_dict(rules),
+                remarks=(*said(wrong, rules.highest_w), *remarks, *_above(scope),
+                         *_apart(connection, scope),
+                         *(told_twice(connection, found.lives) if told.new else ())),
                 **known(connection, scope))
 
     def known(self, scope: Scope) -> Entered:
@@ -110,16 +123,19 @@ class MeasuredLedger:
 
 
 def _divide(
-    connection: Connection, touched: Touched, given: Mapping[str, Any]
-) -> tuple[Rules, tuple[str, ...]]:
+    connection: Connection, touched: Touched, before: Rules, rules: Rules
+) -> tuple[str, ...]:
     """Divide what meters saw among jobs: what was touched, or all of it where rules change."""
-    before = kept_rules.load(connection)
-    rules = kept_rules.changed(before, given)
     anew = kept_rules.said(rules, before)
     if anew:
         kept_rules.save(connection, rules)
     settled = settle_all(connection, rules) if anew else settle_series(connection, touched, rules)
-    return rules, (*_rules_said(rules, anew), *settled.remarks)
+    return *_rules_said(rules, anew), *settled.remarks
+
+
+def _every_job(connection: Connection) -> set[Job]:
+    return {(cluster, label) for cluster, label in connection.execute(
+        select(lives.c.cluster, lives.c.label).distinct())}
 
 
 def _rules_said(rules: Rules, anew: list[str]) -> Iterable[str]:

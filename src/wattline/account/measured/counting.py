@@ -11,9 +11,10 @@ from wattline.account.measured.bulk import among, chunks, update_rows
 from wattline.account.measured.records import Source
 from wattline.account.measured.tables import facts, lives
 
-ENOUGH = 0.5
+WHOLE = 0.95
 """A series that covers at least so much of a life's node-seconds counts before all else."""
-
+TOO_LITTLE = ", its meters cover too little"
+BY_TIME = ", parts of steps that overlap by their time"
 
 QUALITY = {str(Source.SERIES): "measured at the nodes",
            str(Source.SLURM_JOB): "told by Slurm for the job",
@@ -44,19 +45,23 @@ def _settled(row: Row[Any], sums: dict[str, Row[Any]]) -> tuple[Any, ...]:
     found = sums.get(chosen)
     figures = (None, 0.0, 0.0) if found is None else (
         found.energy_j, found.idle_j, found.covered_s)
-    return (chosen, _quality(chosen, found), *figures, coverage.get(chosen, 0.0), row.id)
+    return (chosen, _quality(chosen, sums), *figures, coverage.get(chosen, 0.0), row.id)
 
 
 def _chosen(coverage: dict[str, float]) -> str:
-    if coverage.get(Source.SERIES, 0.0) >= ENOUGH:
+    """Who knows all of a job is believed before who knows part of it."""
+    if coverage.get(Source.SERIES, 0.0) >= WHOLE:
         return str(Source.SERIES)
-    order = (Source.SLURM_JOB, Source.SLURM_STEPS, Source.SERIES)
-    return next((str(source) for source in order if source in coverage), "")
+    known = [source for source in Source if source in coverage]
+    return str(max(known, key=lambda source: coverage[source])) if known else ""
 
 
-def _quality(chosen: str, found: Row[Any] | None) -> str:
-    filled = ", gaps filled" if found is not None and found.filled_j > 0 else ""
-    return QUALITY[chosen] + filled
+def _quality(chosen: str, sums: dict[str, Row[Any]]) -> str:
+    found = sums.get(chosen)
+    filled = found is not None and found.filled_j > 0
+    how = (", gaps filled" if chosen == Source.SERIES else BY_TIME) if filled else ""
+    aside = TOO_LITTLE if chosen != Source.SERIES and Source.SERIES in sums else ""
+    return QUALITY[chosen] + how + aside
 
 
 def _rows(connection: Connection, some: list[int]) -> list[Row[Any]]:

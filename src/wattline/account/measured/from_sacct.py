@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from wattline.account.measured import sacct_values as values
 from wattline.account.measured.names import clean, clean_list
@@ -38,6 +39,7 @@ BAD_TIME = "with a time that is none"
 REVERSED = "that end before they begin"
 NO_END = "ended, without saying when"
 TOO_MUCH = "with more nodes or cores than there can be"
+FORGED = "whole records inside the name of a job"
 UNREADABLE = "lines that are no records"
 TWICE = "local times that the clock showed twice, taken as the earlier"
 FORWARD = "local times that no clock showed, taken as later"
@@ -119,6 +121,9 @@ def _read_text(text: str, source: str, columns: Sequence[str], reading: _Reading
         return
     if found.unreadable:
         reading.skipped[UNREADABLE] += len(found.unreadable)
+    reading.skipped[FORGED] += len(found.inside)
+    reading.remarks += _forged([number + has_header for number in found.inside],
+                               [number + has_header for number in found.doubtful])
     if not found.last_line_ends:
         reading.remarks.append("the last line has no end; if the file was cut off there, so is "
                                "its last cell")
@@ -127,6 +132,17 @@ def _read_text(text: str, source: str, columns: Sequence[str], reading: _Reading
     for _, row in found.rows:
         if row.get("JobID", row.get("JobIDRaw", "")).lower() not in ("jobid", "jobidraw"):
             _add(row, reading)
+
+
+def _forged(inside: Sequence[int], doubtful: Sequence[int]) -> Iterator[str]:
+    """What to say of records that may stand in the name of a job."""
+    if inside:
+        yield (f"line {inside[0]}: a whole record inside the name of a job, which somebody wrote "
+               "there; it is left out. sacct --json tells names and records apart")
+    if doubtful:
+        yield (f"line {doubtful[0]} and {len(doubtful) - 1} more: records after one that begins "
+               "and never ends, in whose name they may stand; they are entered. sacct --json "
+               "tells names and records apart")
 
 
 def canonical(columns: Sequence[str]) -> list[str]:
@@ -170,8 +186,8 @@ class _Times:
     run_s: float | None
     suspended_s: float
 
-    def settled(self, reading: _Reading) -> tuple[float, float]:
-        """Start and end; what had to be guessed is counted."""
+    def settled(self, reading: _Reading) -> tuple[float, float, dict[str, Any]]:
+        """Start and end, and what else the start may mean; what had to be guessed is counted."""
         assert self.start is not None
         run_s = None if self.run_s is None else self.run_s + self.suspended_s
         start_s, end_s, guessed = stay(self.start, self.end, run_s)
@@ -179,7 +195,9 @@ class _Times:
         told = [each for each in (self.start, self.end) if each is not None]
         reading.mended[FORWARD] += any(each.shifted for each in told)
         reading.local |= any(each.local for each in told)
-        return start_s, end_s
+        other = [int(each) for each in self.start.choices if each != start_s]
+        return start_s, end_s, {"other_start_s": other[0] if other else None,
+                                "guessed": bool(other) and guessed}
 
 
 def _add_life(cells: Cells, label: str, times: _Times, reading: _Reading) -> None:
@@ -190,7 +208,7 @@ def _add_life(cells: Cells, label: str, times: _Times, reading: _Reading) -> Non
             not times.run_s and (unassigned or (state == "CANCELLED" and not nodes_text))):
         reading.skipped[NEVER_STARTED] += 1
         return
-    start_s, end_s = times.settled(reading)
+    start_s, end_s, meant = times.settled(reading)
     seen_s = math.nan
     if state in NOT_ENDED and not (state == "RESIZING" and times.end is not None):
         end_s = math.nan
@@ -224,7 +242,7 @@ def _add_life(cells: Cells, label: str, times: _Times, reading: _Reading) -> Non
         alloc_tres=clean_list(values.text(cells, "AllocTRES"), reading.mended)[:LONGEST_TRES],
         frequency_hz=values.hz(cells.get("AveCPUFreq")),
         asked_frequency=clean(values.asked_frequency(cells), reading.mended),
-        seen_s=seen_s, **_names(cells, reading)))
+        seen_s=seen_s, **{**_names(cells, reading), **meant}))
 
 
 def _add_step(
@@ -233,10 +251,10 @@ def _add_step(
     if times.start is None:
         reading.skipped[NEVER_STARTED] += 1
         return
-    start_s, end_s = times.settled(reading)
+    start_s, end_s, meant = times.settled(reading)
     state = values.state(cells)
     if math.isnan(end_s) and times.run_s is not None and state and state not in NOT_ENDED:
-        end_s = start_s + times.run_s
+        end_s = start_s + times.run_s + times.suspended_s
     if end_s < start_s:
         reading.skipped[REVERSED] += 1
         return
@@ -246,7 +264,8 @@ def _add_step(
         _cluster(cells, reading), label, step, int(start_s), end_s=end_s,
         node_list=clean_list(named, reading.mended), energy_j=values.energy_j(cells),
         frequency_hz=values.hz(cells.get("AveCPUFreq")),
-        cpu_s=values.known(values.seconds(cells.get("TotalCPU")))))
+        cpu_s=values.known(values.seconds(cells.get("TotalCPU"))),
+        state=clean(state, reading.mended), **meant))
 
 
 def _cluster(cells: Cells, reading: _Reading) -> str:

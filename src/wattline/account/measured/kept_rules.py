@@ -21,7 +21,7 @@ from wattline.model.units import parse_duration, parse_energy, parse_hosts, pars
 from wattline.physics.metering.stretches import Filling
 
 NAMES = ("idle_w", "idle_by", "fill", "longest_gap", "highest_w", "counter_range")
-FILLINGS = (Filling.HELD, Filling.INTERPOLATED, Filling.NONE)
+FILLINGS = (Filling.HELD, Filling.INTERPOLATED, Filling.MEAN, Filling.NONE)
 MOST_W = 1e6
 """No node draws so much without a job."""
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from wattline.account.measured.records import Life, StepSeen
 
-_OF_LIFE = [field.name for field in fields(Life) if field.name not in ("key", "state", "end_s")]
+_OF_LIFE = [field.name for field in fields(Life)
+            if field.name not in ("key", "state", "end_s", "other_start_s", "guessed")]
 _OF_STEP = ("end_s", "node_list", "energy_j", "frequency_hz", "cpu_s")
 
 
@@ -27,7 +28,23 @@ def merged_life(one: Life, other: Life) -> Life:
 def merged_step(one: StepSeen, other: StepSeen) -> StepSeen:
     """What both say together."""
     most = {name: _most(getattr(one, name), getattr(other, name)) for name in _OF_STEP}
-    return replace(one, **most)
+    return replace(max(one, other, key=_status_of_step), **most)
+
+
+def _status_of_step(step: StepSeen) -> tuple[bool, bool, float, str]:
+    ended = not math.isnan(step.end_s)
+    # A store of before has no states of steps.
+    return bool(step.state), ended, step.end_s if ended else 0.0, step.state
+
+
+def moved_life(life: Life, start_s: int) -> Life:
+    """The same stay, begun at the other time that its clock may have meant."""
+    return replace(life, key=replace(life.key, start_s=start_s),
+                   seen_s=life.seen_s + start_s - life.key.start_s)
+
+
+def moved_step(step: StepSeen, start_s: int) -> StepSeen:
+    return replace(step, start_s=start_s)
 
 
 def disagree(one: Life, other: Life) -> bool:

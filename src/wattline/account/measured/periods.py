@@ -52,14 +52,15 @@ def period_of(text: str, zone: Zone) -> Period:
 
 def between(start: str, end: str, zone: Zone) -> Period:
     """From a date or time up to another; open where one is empty."""
-    first, last = (None if not text else _instant(text, option, zone)
+    first, last = (None if not text else instant(text, option, zone)
                    for text, option in ((start, "-S"), (end, "-E")))
     if first is not None and last is not None and not first < last:
         raise InputError(f"-E: '{end}' is not after -S '{start}'")
     return Period(first, last, zone)
 
 
-def _instant(text: str, option: str, zone: Zone) -> float:
+def instant(text: str, option: str, zone: Zone) -> float:
+    """A date, or a time of one, as Unix time."""
     try:
         found = moment(text, zone.info)
     except ValueError:

@@ -6,8 +6,8 @@ A row that crosses the end of the period is cut in proportion to its time.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from sqlalchemy import (
@@ -35,7 +35,7 @@ from wattline.account.measured.entities import is_above
 from wattline.account.measured.quarters import HOUR_S
 from wattline.account.measured.records import Source
 from wattline.account.measured.summing import sums_across, sums_inside
-from wattline.account.measured.tables import facts, lives, rests
+from wattline.account.measured.tables import facts, lives, rests, steps
 from wattline.account.store import Store
 from wattline.model.errors import InputError
 from wattline.site.slurm_energy import hosts_of
@@ -58,6 +58,8 @@ class Asked:
     clusters: tuple[str, ...] = ()
     start_s: float | None = None
     end_s: float | None = None
+    classed: bool | None = None
+    """Whether a class of node was told for it; None for both."""
 
 
 @dataclass(frozen=True)
@@ -82,16 +84,20 @@ class Total:
 UNTIL_S: Number = func.coalesce(lives.c.end_s, lives.c.seen_s, lives.c.start_s)
 
 
-def totals(store: Store, by: str, asked: Asked) -> list[Total]:
-    """Joules by name, most first."""
+def totals(
+    store: Store, by: str, asked: Asked, classes: Mapping[str, str] | None = None
+) -> list[Total]:
+    """Joules by name, most first; `classes` has the class of nodes of a partition's jobs."""
     if by not in BY:
         raise InputError(f"by is '{by}'; totals are by one of: {', '.join(BY)}")
+    if by == "class" and classes:
+        return _by_class(store, asked, classes)
     if by == "node":
         return _by_node(store, asked)
     name = lives.c["node_class" if by == "class" else by]
     first = -_FAR_S if asked.start_s is None else asked.start_s
     last = _FAR_S if asked.end_s is None else asked.end_s
-    steps = any("." in job for job in asked.jobs)
+    of_steps = any("." in job for job in asked.jobs)
     whole = lives.c.nodes * _overlap_s(lives.c.start_s, UNTIL_S, asked)
     counts = select(
         name, lives.c.cluster, func.count(distinct(lives.c.label)), func.count(),
@@ -102,16 +108,27 @@ def totals(store: Store, by: str, asked: Asked) -> list[Total]:
     found: dict[str, Total] = {}
     with store.session() as session:
         for key, _, jobs, number, node_s, without, *figures in session.execute(counts):
-            energy_j, idle_j, covered_s = (0.0 if steps else float(each) for each in figures)
+            energy_j, idle_j, covered_s = (0.0 if of_steps else float(each) for each in figures)
             found[key] = _plus(found.get(key, Total(key)), Total(
                 key, int(jobs), int(number), energy_j, idle_j, covered_s, float(node_s),
                 int(without)))
         connection = session.connection()
         # Joules of steps are those of their own rows.
-        others = _summed_by(connection, name, asked) if steps else sums_across(
+        others = _summed_by(connection, name, asked) if of_steps else sums_across(
             connection, name, first, last, _chosen(asked))
         for key, cut_figures in others.items():
             found[key] = _plus(found.get(key, Total(key)), Total(key, 0, 0, *cut_figures))
+    return _sorted(found.values())
+
+
+def _by_class(store: Store, asked: Asked, classes: Mapping[str, str]) -> list[Total]:
+    """What was told of a job's nodes counts before the class of its partition."""
+    found: dict[str, Total] = {}
+    told = totals(store, "class", replace(asked, classed=True))
+    for total in totals(store, "partition", replace(asked, classed=False)):
+        told.append(replace(total, name=classes.get(total.name, "")))
+    for total in told:
+        found[total.name] = _plus(found.get(total.name, Total(total.name)), total)
     return _sorted(found.values())
 
 
@@ -237,22 +254,24 @@ def _seen(asked: Asked, part: Number, condition: ColumnElement[bool]) -> Select[
 
 
 def life_rows(store: Store, asked: Asked) -> list[dict[str, Any]]:
-    """The lives that were there at some time of the period, in order."""
-    query = select(lives).where(within(lives.c.start_s, UNTIL_S, asked), _chosen(asked)).order_by(
+    """The lives that were there at some time of the period, in order.
+
+    `restart` says how many lives of the same job the ledger has before each.
+    """
+    before = lives.alias("before")
+    restart = select(func.count()).where(
+        before.c.cluster == lives.c.cluster, before.c.label == lives.c.label,
+        before.c.start_s < lives.c.start_s).correlate(lives).scalar_subquery()
+    query = select(lives, restart.label("restart")).where(
+        within(lives.c.start_s, UNTIL_S, asked), _chosen(asked)).order_by(
         lives.c.cluster, lives.c.start_s, lives.c.label)
     with store.session() as session:
         return [dict(row) for row in session.execute(query).mappings()]
 
 
-def step_rows(store: Store, asked: Asked) -> dict[int, list[dict[str, Any]]]:
-    """The steps with joules, by the number of their life."""
-    query = select(facts).join(lives, facts.c.life_id == lives.c.id).where(
-        facts.c.step != "", _chosen(asked)).order_by(facts.c.start_s, facts.c.step)
-    found: dict[int, list[dict[str, Any]]] = {}
-    with store.session() as session:
-        for row in session.execute(query).mappings():
-            found.setdefault(int(row["life_id"]), []).append(dict(row))
-    return found
+def lives_asked(asked: Asked) -> ColumnElement[bool]:
+    """The lives that were there at some time of the period and that the conditions choose."""
+    return and_(within(lives.c.start_s, UNTIL_S, asked), _chosen(asked))
 
 
 def contradicted(store: Store, asked: Asked) -> list[Twice]:
@@ -264,19 +283,6 @@ def contradicted(store: Store, asked: Asked) -> list[Twice]:
         lives.c.cluster, lives.c.start_s, lives.c.label)
     with store.session() as session:
         return [found for row in session.execute(query) if (found := told_twice(*row))]
-
-
-def suspect_j_by(
-    store: Store, asked: Asked, nodes: Collection[str] | None = None
-) -> dict[str, float]:
-    """Joules of readings that look like faults, by meter, in the hours of a period."""
-    query = select(rests.c.entity, func.sum(rests.c.suspect_j)).where(
-        rests.c.suspect_j > 0, within(rests.c.start_s, rests.c.end_s, asked),
-        rests.c.cluster.in_(asked.clusters) if asked.clusters else true(),
-        true() if nodes is None else rests.c.entity.in_(sorted(nodes))).group_by(
-        rests.c.entity).order_by(rests.c.entity)
-    with store.session() as session:
-        return {str(node): float(suspect_j) for node, suspect_j in session.execute(query)}
 
 
 def crossing(store: Store, asked: Asked) -> int:
@@ -297,14 +303,6 @@ def _told_by_slurm(store: Store, asked: Asked, condition: ColumnElement[bool]) -
         condition, lives.c.source.in_(told), _chosen(asked))
     with store.session() as session:
         return int(session.scalar(query) or 0)
-
-
-def facts_of(store: Store, life_id: int) -> list[dict[str, Any]]:
-    """The facts of a life, in order of time."""
-    query = select(facts).where(facts.c.life_id == life_id).order_by(
-        facts.c.start_s, facts.c.step, facts.c.node)
-    with store.session() as session:
-        return [dict(row) for row in session.execute(query).mappings()]
 
 
 def _by_node(store: Store, asked: Asked) -> list[Total]:
@@ -379,14 +377,27 @@ def _chosen(asked: Asked) -> ColumnElement[bool]:
     others = _of_names(asked)
     if not asked.jobs:
         return others
-    return and_(or_(false(), *(_is_job(text.partition(".")[0]) for text in asked.jobs)), others)
+    return and_(or_(false(), *(_has_step(text) for text in asked.jobs)), others)
+
+
+def _has_step(text: str) -> ColumnElement[bool]:
+    """The lives of a job, and where a step is named, those that have it."""
+    job, dot, step = text.partition(".")
+    if not dot:
+        return _is_job(job)
+    there = select(steps.c.id).where(
+        *(steps.c[name] == lives.c[name] for name in ("cluster", "label")), steps.c.step == step,
+        steps.c.start_s >= lives.c.start_s, steps.c.start_s <= UNTIL_S).correlate(lives)
+    return and_(_is_job(job), there.exists())
 
 
 def _of_names(asked: Asked) -> ColumnElement[bool]:
     wanted = ((lives.c.user, asked.users), (lives.c.account, asked.accounts),
               (lives.c.cluster, asked.clusters))
-    return and_(literal(1) == literal(1), *(column.in_(list(names)) for column, names in wanted
-                                            if names))
+    told = [] if asked.classed is None else [
+        lives.c.node_class != "" if asked.classed else lives.c.node_class == ""]
+    return and_(literal(1) == literal(1), *told, *(column.in_(list(names)) for column, names in
+                                                   wanted if names))
 
 
 def _is_job(text: str) -> ColumnElement[bool]:

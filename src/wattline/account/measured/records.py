@@ -65,6 +65,10 @@ class Life:
     asked_frequency: str = ""
     seen_s: float = float("nan")
     """Until when this was told, of a job that runs: the latest time of the source."""
+    other_start_s: int | None = None
+    """The other time that its start may mean, where a clock was set back and showed it twice."""
+    guessed: bool = False
+    """Whether nothing told which of the two it was; neither is kept."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,11 @@ class StepSeen:
     energy_j: float = float("nan")
     frequency_hz: float = float("nan")
     cpu_s: float = float("nan")
+    state: str = ""
+    """Its own: a step may be cancelled in a job whose node failed."""
+    other_start_s: int | None = None
+    guessed: bool = False
+    """As of a life."""
 
 
 class Kind(StrEnum):

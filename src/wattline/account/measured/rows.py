@@ -39,7 +39,7 @@ def step_row(step: StepSeen) -> dict[str, Any]:
     """What a row says of a step."""
     return {
         "cluster": step.cluster, "label": step.label, "step": step.step, "start_s": step.start_s,
-        "node_list": step.node_list,
+        "node_list": step.node_list, "state": step.state,
         **{name: _known(getattr(step, name)) for name in _STEP_NUMBERS},
     }
 
@@ -48,8 +48,7 @@ def step_of(row: Mapping[Any, Any]) -> StepSeen:
     """The step that a row tells of."""
     return StepSeen(
         str(row["cluster"]), str(row["label"]), str(row["step"]), int(row["start_s"]),
-        node_list=str(row["node_list"]),
-        **{name: _number(row[name]) for name in _STEP_NUMBERS},
+        **_fields(row, ("node_list", "state"), _STEP_NUMBERS),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from wattline.account.attribution import IdleRule, Node
 from wattline.model.errors import InputError
@@ -35,15 +35,17 @@ class Rules:
     """Where counters wrap around; None where they do not, or nobody knows."""
 
     def __post_init__(self) -> None:
-        if self.filling is Filling.MEAN:
-            raise InputError("gaps in the ledger are held or interpolated: a mean of all that was "
-                             "measured would change with each import")
         if not 0 <= self.longest_gap_s <= LONGEST_S:
             raise InputError(f"gaps up to {self.longest_gap_s:g} s are to be filled; right is "
                              f"0 to {LONGEST_S:.0f} s")
         if not self.highest_w > 0 or (self.range_j is not None and not self.range_j > 0):
             raise InputError("the highest power of a node, and the range of its counter where it "
                              "has one, must be above 0")
+
+    @property
+    def of_nodes(self) -> Rules:
+        """Those for the power of nodes; a mean is that of each job, and filled in afterwards."""
+        return replace(self, filling=Filling.NONE) if self.filling is Filling.MEAN else self
 
     def of(self, node: str) -> Node:
         return self.nodes.get(node, self.node)

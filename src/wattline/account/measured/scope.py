@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Integer, Row, func, or_, select
 
 from wattline.account.measured.bulk import among
 from wattline.account.measured.bulk import chunks as numbers
+from wattline.account.measured.counting import TOO_LITTLE
 from wattline.account.measured.doubts import Twice, apart_said, told_twice
 from wattline.account.measured.entities import is_above, node_of
 from wattline.account.measured.records import Found, LifeKey, Series, Source
@@ -41,7 +42,11 @@ class Scope:
         claimed: dict[Job, Span] = {}
         for (cluster, _), span in spans.items() if found.job else ():
             _widen(claimed, (cluster, found.job), span)
-        return cls(frozenset(life.key for life in found.lives),
+        # A start that was guessed may be known by now.
+        keys = {life.key for life in found.lives} | {
+            LifeKey(life.key.cluster, life.key.label, life.other_start_s) for life in found.lives
+            if life.guessed and life.other_start_s is not None}
+        return cls(frozenset(keys),
                    frozenset((step.cluster, step.label) for step in found.steps), spans, claimed)
 
     def __or__(self, other: Scope) -> Scope:
@@ -70,7 +75,7 @@ def _widen(spans: dict[Entity, Span], entity: Entity, span: Span) -> None:
 def known(connection: Connection, scope: Scope) -> dict[str, Any]:
     """What the ledger has of these lives, of those that these meters saw, and of nobody."""
     found = {**_own_ids(connection, scope.lives), **dict.fromkeys(_seen_ids(connection, scope))}
-    rows = without = running = 0
+    rows = without = running = aside = 0
     apart: list[Twice] = []
     energy_j = covered_s = node_s = 0.0
     jobs = set()
@@ -83,12 +88,14 @@ def known(connection: Connection, scope: Scope) -> dict[str, Any]:
         running += life.runs
         twice = told_twice(life.label, life.source, life.energy_j, life.told_j, life.coverage)
         apart += [twice] if twice else []
+        aside += life.quality.endswith(TOO_LITTLE)
         node_s += whole_s
         covered_s += whole_s * (life.coverage or 0.0)
     return {"jobs": len(jobs), "lives": len(found), "rows": rows, "energy_j": energy_j,
             "covered_s": covered_s, "node_s": node_s, "without_joules": without,
             "apart": len(apart), "doubts": (apart_said(apart),) if apart else (),
-            "running": running, "waiting_steps": _waiting(connection, scope.step_jobs),
+            "running": running, "set_aside": aside,
+            "waiting_steps": _waiting(connection, scope.step_jobs),
             "unknown_jobs": tuple(_unknown(connection, scope.claimed)),
             **_nobody(connection, scope.spans)}
 
@@ -130,7 +137,7 @@ def _listed(connection: Connection, ids: Mapping[int, None]) -> list[Row[Any]]:
     """In a fixed order, so that sums are the same to the last bit."""
     until_s = func.coalesce(lives.c.end_s, lives.c.seen_s, lives.c.start_s).label("until_s")
     names = ("id", "cluster", "label", "start_s", "energy_j", "coverage", "nodes", "source",
-             "told_j")
+             "told_j", "quality")
     told = [lives.c[name] for name in names]
     found: list[Any] = []
     for some in numbers(ids):

@@ -15,6 +15,7 @@ from wattline.account.measured.bulk import insert_rows
 from wattline.account.measured.counting import count_sources
 from wattline.account.measured.records import Life, Source, StepSeen
 from wattline.account.measured.rows import life_of, step_of
+from wattline.account.measured.rules import HIGHEST_W
 from wattline.account.measured.slurm_facts import (
     Fact,
     slurm_facts,
@@ -29,7 +30,9 @@ Job = tuple[str, str]
 """Cluster and label."""
 
 
-def settle(connection: Connection, jobs: Collection[Job]) -> frozenset[int]:
+def settle(
+    connection: Connection, jobs: Collection[Job], highest_w: float = HIGHEST_W
+) -> frozenset[int]:
     """Compute the Slurm facts of these jobs anew, and what counts; returns their lives."""
     settled: set[int] = set()
     for cluster, labels in chunks(jobs):
@@ -41,7 +44,7 @@ def settle(connection: Connection, jobs: Collection[Job]) -> frozenset[int]:
         connection.execute(delete(facts).where(
             facts.c.life_id.in_(told), facts.c.source != str(Source.SERIES)))
         entered = [(life_id, False, *(fact[name] for name in FACT))
-                   for life_id, fact in _facts(told, [step_of(row) for row in seen])]
+                   for life_id, fact in _facts(told, [step_of(row) for row in seen], highest_w)]
         insert_rows(connection, facts, ("life_id", "counts", *FACT), entered)
         count_sources(connection, list(told))
         settled.update(told)
@@ -49,7 +52,7 @@ def settle(connection: Connection, jobs: Collection[Job]) -> frozenset[int]:
 
 
 def _facts(
-    told: Mapping[int, Life], seen: Sequence[StepSeen]
+    told: Mapping[int, Life], seen: Sequence[StepSeen], highest_w: float
 ) -> Iterator[tuple[int, Fact]]:
     own: dict[str, list[StepSeen]] = {}
     for step in seen:
@@ -59,7 +62,7 @@ def _facts(
         of_job = dict(group)
         belonging = steps_by_life(of_job.values(), own.get(label, []))
         for life_id, life in of_job.items():
-            for fact in slurm_facts(life, belonging.get(life.key.start_s, [])):
+            for fact in slurm_facts(life, belonging.get(life.key.start_s, []), highest_w):
                 yield life_id, fact
 
 

@@ -1,7 +1,8 @@
 """The joules of a life by what Slurm says: of the whole job, and of its steps.
 
-A step's joules are kept as well, to be looked at; of those that overlap on a node only one counts,
-because they read the same counter (see `site/slurm_energy`).
+A step's joules are kept as well, to be looked at; of those that overlap on a node each time counts
+once, because they read the same counter (see `site/slurm_energy`). Joules that no hardware could
+draw in that time are unknown.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from wattline.account.measured.records import Life, Source, StepSeen
+from wattline.account.measured.rules import HIGHEST_W
 from wattline.site.slurm_energy import Step, counted, hosts_of
 
 Fact = dict[str, Any]
@@ -43,15 +45,34 @@ def steps_by_life(lives: Iterable[Life], steps: Iterable[StepSeen]) -> dict[int,
     return found
 
 
-def slurm_facts(life: Life, steps: Sequence[StepSeen]) -> list[Fact]:
+def is_impossible(energy_j: float, node_s: float, nodes: int, highest_w: float) -> bool:
+    """Whether nodes that draw so much at most cannot have drawn it: times are whole seconds."""
+    return energy_j > highest_w * (node_s + nodes)
+
+
+def impossible_life(life: Life, highest_w: float) -> bool:
+    return is_impossible(life.energy_j, node_seconds(life), max(1, life.nodes), highest_w)
+
+
+def slurm_facts(
+    life: Life, steps: Sequence[StepSeen], highest_w: float = HIGHEST_W
+) -> list[Fact]:
     """Rows of facts, without their life's number and whether they count."""
-    whole = [] if math.isnan(life.energy_j) else [_fact(
+    whole = [] if math.isnan(life.energy_j) or impossible_life(life, highest_w) else [_fact(
         Source.SLURM_JOB, "", "", life.key.start_s, until_s(life), life.energy_j,
         node_seconds(life))]
-    ended = [_ended(step, life) for step in steps if not math.isnan(step.energy_j)]
+    ended = [step for step in (_ended(step, life) for step in steps
+                               if not math.isnan(step.energy_j))
+             if not impossible_step(step, life, highest_w)]
     single = [_fact(Source.SLURM_STEPS, step.step, "", step.start_s, step.end_s, step.energy_j,
                     _hosts(step.node_list, life) * (step.end_s - step.start_s)) for step in ended]
     return [*whole, *_counted(ended, life), *single]
+
+
+def impossible_step(step: StepSeen, life: Life, highest_w: float) -> bool:
+    """The same of a step that has an end."""
+    nodes = _hosts(step.node_list, life)
+    return is_impossible(step.energy_j, nodes * (step.end_s - step.start_s), nodes, highest_w)
 
 
 def _ended(step: StepSeen, life: Life) -> StepSeen:
@@ -74,11 +95,13 @@ def _counted(steps: Sequence[StepSeen], life: Life) -> list[Fact]:
         for node in part.nodes or ("",):
             fact = _fact(Source.SLURM_STEPS, "", node, part.step.start_s, part.step.end_s,
                          part.energy_j / max(1, len(part.nodes)), nodes * seconds)
+            if part.by_time:
+                fact["filled_j"] = fact["energy_j"]
             before = found.get((node, part.step.start_s))
             if before is not None:  # one of them began and ended in the same second
                 fact = fact | {"end_s": max(fact["end_s"], before["end_s"]),
-                               "energy_j": fact["energy_j"] + before["energy_j"],
-                               "covered_s": fact["covered_s"] + before["covered_s"]}
+                               **{name: fact[name] + before[name]
+                                  for name in ("energy_j", "covered_s", "filled_j")}}
             found[node, part.step.start_s] = fact
     return list(found.values())
 

@@ -66,6 +66,7 @@ steps = Table(
     Column("start_s", BigInteger, nullable=False),
     *(_number(name) for name in ("end_s", "energy_j", "frequency_hz", "cpu_s")),
     Column("node_list", long_text(), nullable=False),
+    Column("state", NAME, nullable=False, server_default=""),
     UniqueConstraint("cluster", "label", "step", "start_s"),
 )
 series = Table(

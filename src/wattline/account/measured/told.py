@@ -1,4 +1,8 @@
-"""Writing what was told: read what the store has of the same jobs, merge, write the difference."""
+"""Writing what was told: read what the store has of the same jobs, merge, write the difference.
+
+A job that runs in the hour that comes twice when clocks are set back may be told with the wrong one
+of two starts; who knows the run time knows which it was, and then both are one life.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,13 @@ from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Connection, Table, bindparam, select, update
 
-from wattline.account.measured.merging import disagree, merged_life, merged_step
+from wattline.account.measured.merging import (
+    disagree,
+    merged_life,
+    merged_step,
+    moved_life,
+    moved_step,
+)
 from wattline.account.measured.records import Life, StepSeen
 from wattline.account.measured.rows import life_of, life_row, step_of, step_row
 from wattline.account.measured.settling import Job, chunks
@@ -37,14 +47,15 @@ class _Kind(Generic[Told]):
     """Begins with the cluster and the label of the job."""
     merged: Callable[[Told, Told], Told]
     differ: Callable[[Told, Told], bool]
+    moved: Callable[[Told, int], Told]
     row: Callable[[Told], dict[str, Any]]
     record: Callable[[Mapping[Any, Any]], Told]
 
 
 _LIVES = _Kind(lives, lambda life: (life.key.cluster, life.key.label, life.key.start_s),
-               merged_life, disagree, life_row, life_of)
+               merged_life, disagree, moved_life, life_row, life_of)
 _STEPS = _Kind(steps, lambda step: (step.cluster, step.label, step.start_s, step.step),
-               merged_step, lambda one, other: False, step_row, step_of)
+               merged_step, lambda one, other: False, moved_step, step_row, step_of)
 
 
 def enter_lives(connection: Connection, found: Iterable[Life]) -> Change:
@@ -69,14 +80,16 @@ def _enter(connection: Connection, kind: _Kind[Told], found: Iterable[Told]) -> 
             record = kind.record(row)
             kept[kind.key(record)] = int(row["id"]), record
         new, changed = [], []
+        known = {key: record for key, (_, record) in kept.items()}
         for key in (key for label in labels for key in by_job[cluster, label]):
-            if key not in kept:
+            twin = _twin(kind, told[key], known)
+            if key not in kept and twin is None:
                 new.append(kind.row(told[key]))
                 change.touched.add((cluster, key[1]))
                 continue
-            life_id, before = kept[key]
+            life_id, before = kept[twin or key]
             change.disagreeing += kind.differ(before, told[key])
-            after = kind.row(kind.merged(before, told[key]))
+            after = kind.row(_merged(kind, before, told[key]))
             if after != kind.row(before):
                 changed.append({f"new_{name}": value for name, value in after.items()}
                                | {"key": life_id})
@@ -90,13 +103,35 @@ def _enter(connection: Connection, kind: _Kind[Told], found: Iterable[Told]) -> 
 def _together(kind: _Kind[Told], found: Iterable[Told], change: Change) -> dict[Key, Told]:
     """The records of one file, those of the same life or step merged."""
     told: dict[Key, Told] = {}
-    for record in found:
-        key = kind.key(record)
+    for record in sorted(found, key=lambda record: record.guessed):
+        key = _twin(kind, record, told) or kind.key(record)
         before = told.get(key)
         if before is not None:
             change.disagreeing += kind.differ(before, record)
-        told[key] = record if before is None else kind.merged(before, record)
+        told[key] = record if before is None else _merged(kind, before, record)
     return told
+
+
+def _twin(kind: _Kind[Told], record: Told, known: Mapping[Key, Told]) -> Key | None:
+    """The key of a record of the same stay, told with the other start that it may have."""
+    own: Key = kind.key(record)
+    if record.other_start_s is None or own in known:
+        return None
+    other: Key = (*own[:2], record.other_start_s, *own[3:])
+    if other not in known:
+        return None
+    # A stay that was over when this one began is another one, of a job that was requeued.
+    return other if record.guessed or not known[other].end_s <= own[2] else None
+
+
+def _merged(kind: _Kind[Told], before: Told, record: Told) -> Told:
+    """What both say of one stay, at the start that is not guessed."""
+    old, new = kind.key(before)[2], kind.key(record)[2]
+    if old != new and record.guessed:
+        record = kind.moved(record, old)
+    elif old != new:
+        before = kind.moved(before, new)
+    return kind.merged(before, record)
 
 
 def _write(

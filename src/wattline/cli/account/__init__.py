@@ -11,6 +11,7 @@ from wattline.cli.choices import Group
 PLACES = {
     "show": "wattline.cli.account.show", "import": "wattline.cli.account.import_",
     "bill": "wattline.cli.account.bill", "job": "wattline.cli.account.job",
+    "forget": "wattline.cli.account.forget",
 }
 
 

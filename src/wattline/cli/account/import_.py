@@ -44,7 +44,7 @@ _RULES = (
                  help="What nodes draw without a job: all, or some, like n[1-4]=120."),
     click.option("--idle-by", metavar="cores|memory|equal",
                  help="How jobs on one node share its idle power."),
-    click.option("--fill", metavar="held|interpolated|none", help="What stands for gaps."),
+    click.option("--fill", metavar="held|interpolated|mean|none", help="What stands for gaps."),
     click.option("--longest-gap", metavar="TIME", help="Longer gaps stay gaps."),
     click.option("--highest-w", metavar="W", help="What is above is a fault of a node's meter."),
     click.option("--counter-range", metavar="J", help="Where counters of joules wrap around."),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.cli.claims import class_pairs
 from wattline.cli.output import print_json, print_table
 from wattline.cli.simulating import warn_assumed
 from wattline.model.errors import InputError
@@ -31,7 +32,8 @@ def show_measured(
                          "by `wattline account bill`")
     by = {"node_class": "class"}.get(options["by"] or "", options["by"] or "")
     found = account_show(store, by=by, start=options["starttime"], end=options["endtime"],
-                         zone=options["zone"], **chosen)
+                         zone=options["zone"], classes=class_pairs(options["classes"]),
+                         **chosen)
     if as_json:
         print_json(found.to_dict())
     elif by:
@@ -59,12 +61,18 @@ def _print_jobs(
 ) -> None:
     from wattline.account import sacct
 
+    zone = found.period.zone.info if options["zone"] else None
+    if zone is not None:
+        fields = [sacct.Field(field.name, max(field.width, sacct.WIDTH_WITH_ZONE), field.left)
+                  if field.name in sacct.TIMES else field for field in fields]
+    elif any(field.name in sacct.TIMES for field in fields):
+        warn_assumed(["times are printed in UTC; --zone NAME prints them in a zone"])
     lines = []
     for life in found.rows:
         job = as_job(life)
-        lines.append(sacct.Line(job, 0.0))
+        lines.append(sacct.Line(job, 0.0, zone=zone))
         if not options["allocations"]:
-            lines += [sacct.Line(job, 0.0, {**step, "step_id": step["step"]})
+            lines += [sacct.Line(job, 0.0, {**step, "step_id": step["step"]}, zone)
                       for step in life["steps"]]
     for line in sacct.text_lines(lines, fields,
                                  parsable=options["parsable2"] or options["parsable"],
@@ -76,5 +84,4 @@ def _print_jobs(
 def as_job(life: dict[str, Any]) -> dict[str, Any]:
     """A life in the words of the ledger of runs, which sacct's fields are made from."""
     until = next(life[name] for name in ("end_s", "seen_s", "start_s") if life[name] is not None)
-    return {**life, "job_id": life["label"], "runs": life["end_s"] is None, "end_s": until,
-            "restart": ""}
+    return {**life, "job_id": life["label"], "runs": life["end_s"] is None, "end_s": until}

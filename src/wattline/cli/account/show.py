@@ -51,6 +51,8 @@ BY = ("user", "account", "partition", "application", "class", "node_class", "nod
 @zone_option
 @click.option("-X", "--allocations", is_flag=True, help="Jobs without their steps.")
 @click.option("--by", type=Choice(BY), help="Totals instead of jobs.")
+@click.option("--class", "classes", multiple=True, metavar="PARTITION=CLASS",
+              help="Of --by class: the class of nodes of a partition, where nobody told it.")
 @price_option
 @click.option("--price-start", default="", metavar="DATE",
               help="Date in the table of prices at which the run's clock stands at 0; its first "
@@ -155,6 +157,8 @@ def _by_of_run(options: dict[str, Any]) -> str | None:
     for name, option in (("clusters", "-M"), ("zone", "--zone")):
         if options[name]:
             raise InputError(f"{option} goes with measured jobs, and this is a simulated run")
+    if options["classes"]:
+        raise InputError("--class goes with measured jobs; a run knows the classes of its nodes")
     if options["by"] == "node":
         raise InputError("--by node goes with measured jobs; of a run, --by is user, account, "
                          "partition, application or class")
