@@ -65,7 +65,7 @@ def cap(
         if field in changes:
             raise InputError(f"{field}: the cap is what is looked for; leave it out")
     only = only or changes.get("policy.power")
-    names = tuple(name.strip() for name in only.split(",")) if isinstance(only, str) else KEEPERS
+    names = tuple(filter(None, map(str.strip, only.split(",")))) if only is not None else KEEPERS
     with progress("trying caps") as advance:
         advice = advise_cap(loaded, limits, policies=names, progress=advance,
                             allow_code=code_allowed(scenario, loaded, changes, options))
@@ -135,14 +135,12 @@ def job(
     """
     from wattline.advice import Sources, advise_job
     from wattline.model.pictures import check_picture
-    from wattline.traces.rates import carbon_from, price_from
 
     if plot is not None:
         check_picture(Path(plot))
     advice = advise_job(
         app, Sources(table, claims, model, store), nodes=nodes, beta=beta,
-        price=None if price is None else price_from(price, start=start),
-        carbon=None if carbon is None else carbon_from(carbon, start=start))
+        price=price, carbon=carbon, start=start)
     if plot is not None:
         advice.plot(plot)
     if as_json:

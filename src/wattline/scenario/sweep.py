@@ -41,8 +41,8 @@ def sweep(
     """
     todo: dict[str, Asked] = {}
     said: dict[str, tuple[str, ...]] = {}
-    listed = {name: values if isinstance(values, str) else tuple(values)
-              for name, values in vary.items()}
+    listed = {name: tuple(values) if isinstance(values, Iterable) and not isinstance(values, str)
+              else values for name, values in vary.items()}
     for varied in combinations(listed):
         found = _asked(scenario, given | varied, allow_code)
         name = unique_name(label(found.scenario.name, varied), todo)
@@ -74,7 +74,7 @@ def with_keeper(
 def combinations(vary: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
     """Every combination of the values, the last name's changing first; one where none varies."""
     for name, values in vary.items():
-        if isinstance(values, str) or not values:
+        if isinstance(values, str) or not isinstance(values, Sequence) or not values:
             raise InputError(f"vary: {name} needs a list of values, like [0.6, 0.7, 0.8]")
     for values in product(*vary.values()):
         yield dict(zip(vary, values, strict=True))

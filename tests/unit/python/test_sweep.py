@@ -65,3 +65,19 @@ def test_a_cap_that_is_varied_is_kept_and_the_answer_says_by_whom() -> None:
     assert free.remarks == ()
     asked = wl.sweep(TRACE, machine=MACHINE, vary={"cap": ["80%"]}, power="block")
     assert not any("keeps the cap" in line for run in asked.runs.values() for line in run.remarks)
+
+
+def test_no_cap_is_written_as_none_in_either_spelling() -> None:
+    found = wl.sweep(TRACE, machine=MACHINE, power="dvfs", vary={"power.cap": [None, "80%"]})
+    same = wl.sweep(TRACE, machine=MACHINE, power="dvfs", vary={"power.cap": ["none", "80%"]})
+    assert [run.energy_j for run in found.runs.values()] == [
+        run.energy_j for run in same.runs.values()]
+    with pytest.raises(wl.InputError, match=r"machine\.nodes needs a list of values"):
+        wl.sweep(TRACE, vary={"machine.nodes": 8})
+
+
+def test_a_cap_is_given_once() -> None:
+    with pytest.raises(wl.InputError, match=r"cap is given twice: as 80% to power\.cap"):
+        wl.simulate(TRACE, machine=MACHINE, power=wl.Dvfs(cap="70%"), **{"power.cap": "80%"})
+    with pytest.raises(wl.InputError, match="Dvfs: cap: 'seventy' is neither watts"):
+        wl.Dvfs(cap="seventy")
