@@ -35,8 +35,8 @@ def draw_per_job(found: PerJob, path: Path) -> Path:
         axes.grid(True, color=GRID, linewidth=0.7)
         axes.set_axisbelow(True)
     _draw_changes(top, found)
-    for axes, by, label in zip(rest, ("size", "hour"), ("size of the job", "hour of submission"),
-                               strict=True):
+    labels = (f"{found.unit} of the job", "hour of submission")
+    for axes, by, label in zip(rest, ("size", "hour"), labels, strict=True):
         _draw_shares(axes, found.groups[by], label)
     return save_picture(figure, path)
 

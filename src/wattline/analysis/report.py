@@ -16,8 +16,10 @@ from typing import Any
 from wattline.analysis import bundle, charts, describe
 from wattline.analysis.metrics import metrics
 from wattline.analysis.naming import named_runs
+from wattline.analysis.other_caps import cap_notes
 from wattline.analysis.report_pictures import FORMS, Picture, common_pictures, map_picture
 from wattline.analysis.report_tables import summary_cells, tables
+from wattline.analysis.scenario_fields import fields
 from wattline.analysis.summary import compare_table, number_text
 from wattline.model.errors import InputError
 from wattline.model.files import write_whole
@@ -91,7 +93,7 @@ def _run_section(name: str, run: Run, figures: Mapping[str, Any],
         "map": drawn,
         "tables": list(tables(run, figures)),
         "notes": [(key, number_text(value)) for key, value in figures["notes"].items()],
-        "fields": list(describe.fields(run.scenario)),
+        "fields": list(fields(run.scenario)),
     }
 
 
@@ -116,7 +118,7 @@ def _render(runs: Mapping[str, Run], figures: Mapping[str, Mapping[str, Any]],
         alone=alone,
         rows=[(row, summary_cells(row, unlike)) for row in rows],
         unlike=[name for name, differs in zip(names, unlike, strict=True) if differs],
-        shared_cap=_shares_cap(runs),
+        cap_notes=cap_notes(runs),
         pictures=common,
         sections=sections,
         policy=bundle.content_policy(),
@@ -127,12 +129,6 @@ def _render(runs: Mapping[str, Run], figures: Mapping[str, Mapping[str, Any]],
             "charts": [chart.to_dict() for chart in drawn],
         })),
     )
-
-
-def _shares_cap(runs: Mapping[str, Run]) -> str:
-    """The run whose cap the others are measured by, where some run has none of its own."""
-    capped = [name for name, run in runs.items() if run.cap_w is not None]
-    return capped[0] if capped and len(capped) < len(runs) else ""
 
 
 def _slug(name: str) -> str:

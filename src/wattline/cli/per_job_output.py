@@ -58,12 +58,12 @@ def print_per_job(found: PerJob) -> None:
     else:
         most = tuple(sorted(users, key=_hurt_most)[:MOST_GROUPS])
         _print(f"user ({MOST_GROUPS} hurt most of {len(users):,})", most)
-    _print("size", found.groups["size"])
+    _print(found.unit, found.groups["size"])
     _print("hour of submission", found.groups["hour"])
     for title, jobs in (("hurt most", found.most_hurt), ("gained most", found.most_gained)):
         if jobs:
             click.echo()
-            print_table((title, "user", "nodes", "done later", "waits longer", "runs longer"),
+            print_table((title, "user", found.unit, "done later", "waits longer", "runs longer"),
                         [_job_row(job) for job in jobs])
     for note in found.notes:
         click.echo(f"note: {note}")

@@ -44,9 +44,12 @@ def sweep(
     listed = {name: tuple(values) if isinstance(values, Iterable) and not isinstance(values, str)
               else values for name, values in vary.items()}
     for varied in combinations(listed):
-        found = _asked(scenario, given | varied, allow_code)
+        changes, dropped = without_watched(
+            lambda changes: _asked(scenario, changes, allow_code).scenario, given | varied, varied)
+        found = _asked(scenario, changes, allow_code)
         name = unique_name(label(found.scenario.name, varied), todo)
-        kept, said[name] = with_keeper(found.scenario, varied, found.policy is not None)
+        kept, keeper = with_keeper(found.scenario, varied, found.policy is not None)
+        said[name] = (*dropped, *keeper)
         todo[name] = _named(replace(found, scenario=kept), name)
     runs: dict[str, Result] = {}
     for name, found in todo.items():
@@ -69,6 +72,25 @@ def with_keeper(
     return scenario.model_copy(update={"policy": policy}), (in_callers_terms(
         f"no power policy is chosen: '{USUAL_KEEPER}' keeps the cap that is varied; --power-policy "
         "(policy.power) chooses another"),)
+
+
+def without_watched(
+    load: Callable[[Mapping[str, Any]], Scenario], changes: Mapping[str, Any],
+    varied: Iterable[str],
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """What to change where a cap is varied, so that the one which the scenario only watches does
+    not contradict it; and a line that says so."""
+    fields = {name: name.replace("__", ".") for name in changes}
+    caps = {name for name, field in fields.items() if field in ("cap", "power.cap")}
+    asked = {"watch_cap", "power.watch_cap"} & set(fields.values())
+    if asked or not caps & set(varied):
+        return dict(changes), ()
+    watched = load({name: value for name, value in changes.items() if name not in caps})
+    if watched.power.watch_cap in (None, NO_CAP):
+        return dict(changes), ()
+    return {**changes, "power.watch_cap": NO_CAP}, (
+        f"power.watch_cap {watched.power.watch_cap} of the scenario is left out: the cap is "
+        "varied",)
 
 
 def combinations(vary: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
