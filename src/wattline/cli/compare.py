@@ -11,7 +11,12 @@ import click
 from wattline.analysis.folders import file_stem, run_folder
 from wattline.cli.choices import ScenarioCommand
 from wattline.cli.output import json_option, print_comparison, print_json, progress
-from wattline.cli.per_job_output import check_per_job, compare_per_job, print_per_job
+from wattline.cli.per_job_output import (
+    chapters,
+    check_per_job,
+    compare_per_job,
+    print_per_job,
+)
 from wattline.cli.scenario_options import (
     changes_from,
     code_allowed,
@@ -90,13 +95,13 @@ def command(
             figures[name] = metrics(run)
             folders[name] = each.folder or str(rundir.write(
                 run, folder / _file_name(name, len(runs)), figures[name]))
+        beside = compare_per_job(runs, plot) if per_job else []
         if not no_report:
             from wattline.analysis.report import report
 
             with progress("drawing the report") as advance:
-                page = report(runs, folder / "report", advance)
+                page = report(runs, folder / "report", advance, chapters=chapters(beside))
     figures = against_other_caps(runs, figures)
-    beside = compare_per_job(runs, plot) if per_job else []
     if as_json:
         print_json({
             "runs": {name: {"jobs": len(run.jobs), "engine_s": run.engine_s,

@@ -15,6 +15,7 @@ from wattline.model.units import counted
 if TYPE_CHECKING:
     from wattline.advice import PerJob
     from wattline.advice.per_job import Changed, Group
+    from wattline.analysis.report_tables import Chapter
     from wattline.model.run import Run
 
 MOST_GROUPS = 10
@@ -44,6 +45,13 @@ def compare_per_job(runs: dict[str, Run], plot: str | None) -> list[PerJob]:
     if plot is not None:
         found[0].plot(plot)
     return found
+
+
+def chapters(found: list[PerJob]) -> list[Chapter]:
+    """What the report says of it."""
+    from wattline.advice.per_job_report import per_job_chapter
+
+    return [per_job_chapter(each) for each in found]
 
 
 def print_per_job(found: PerJob) -> None:

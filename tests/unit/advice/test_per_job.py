@@ -158,3 +158,13 @@ def test_sizes_and_named_jobs_are_in_one_unit():
     assert found.to_dict()["unit"] == "nodes"
     shared = replace(run, units=8 * run.machine.node_count)
     assert compare_jobs(shared, shared).unit == "cores"
+
+
+def test_the_report_of_the_command_has_who_was_hurt(folders, tmp_path):
+    words = ["compare", *folders, "--per-job", "-o", str(tmp_path / "out")]
+    assert CliRunner().invoke(cli, words, catch_exceptions=False).exit_code == 0
+    page = (tmp_path / "out" / "report" / "index.html").read_text()
+    assert "narrow beside wide, job by job" in page
+    assert all(f"<h3>{title}</h3>" in page for title in (
+        "Who was hurt, and who gained", "By hour of submission", "Hurt most"))
+    assert [path.name for path in (tmp_path / "out" / "report").glob("chapter-1-*.png")]
