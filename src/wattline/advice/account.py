@@ -13,6 +13,7 @@ from wattline.analysis import rundir
 from wattline.model.errors import InputError, warn
 from wattline.model.progress import Advance, silent
 from wattline.model.run import Run
+from wattline.model.shown import Shown
 from wattline.model.signal import Signal
 from wattline.model.units import counted, joules_text, parse_duration
 
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class RunAccount:
+@dataclass(frozen=True, eq=False, repr=False)
+class RunAccount(Shown):
     """The jobs of a run as the ledger has them, or their totals, and what must be known of them."""
 
     run: dict[str, Any]

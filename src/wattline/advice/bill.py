@@ -27,14 +27,15 @@ from wattline.account.store import Store
 from wattline.advice.measured import evenness, open_ledger
 from wattline.advice.view_closure import view_closure
 from wattline.model.errors import InputError, warn
+from wattline.model.shown import Shown
 from wattline.model.signal import Signal
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class Bill:
+@dataclass(frozen=True, eq=False, repr=False)
+class Bill(Shown):
     """What accounts owe for a period, and where all joules of the meter went."""
 
     period: Period

@@ -12,6 +12,7 @@ from wattline.account.measured.questions import Asked, facts_of, life_rows
 from wattline.account.store import Store
 from wattline.advice.measured import open_ledger
 from wattline.model.errors import InputError, warn
+from wattline.model.shown import Shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,8 +21,8 @@ Stretch = tuple[float, float, float]
 """From, to, watts."""
 
 
-@dataclass(frozen=True, eq=False)
-class MeasuredJob:
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasuredJob(Shown):
     """The lives of a job, or of the tasks of an array, as the ledger knows them."""
 
     job: str

@@ -19,6 +19,7 @@ from wattline.analysis.describe import unix_start_s
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.run import Run
+from wattline.model.shown import Shown
 from wattline.model.signal import FloatArray
 from wattline.model.units import counted
 
@@ -71,8 +72,8 @@ class Changed:
     run_more_s: float
 
 
-@dataclass(frozen=True, eq=False)
-class PerJob:
+@dataclass(frozen=True, eq=False, repr=False)
+class PerJob(Shown):
     """All of it for two runs."""
 
     first: str

@@ -100,15 +100,7 @@ def compare(
 ) -> Comparison:
     """Compare runs, or the run folders they were saved to, with the first of them.
 
-    They are given one after the other, as a list, or as a folder that has their folders in it.
-    Runs are called what their scenarios are, and what differs between those that are called the
-    same; a mapping gives them other names.
-
-    >>> import wattline as wl
-    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
-    >>> sizes = [wl.simulate(trace, machine=wl.Machine(nodes=n), name=f"{n}") for n in (32, 64)]
-    >>> wl.compare(sizes).to_pandas()["jobs.completed"].to_dict()
-    {'32': 20, '64': 20}
+    `wattline.scenario.side_by_side` also takes what is still to be simulated.
     """
     if isinstance(runs, Mapping):
         if more:
