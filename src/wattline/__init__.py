@@ -62,7 +62,7 @@ if _TYPE_CHECKING:
     from wattline.analysis.accessor import Drawing, Plots
     from wattline.analysis.budget_status import EnergyStatus
     from wattline.analysis.checker import check
-    from wattline.analysis.comparison import Comparison, compare
+    from wattline.analysis.comparison import Comparison
     from wattline.analysis.metrics import metrics
     from wattline.analysis.report import report
     from wattline.analysis.result import Result, open_run
@@ -134,6 +134,7 @@ if _TYPE_CHECKING:
         Wfp,
     )
     from wattline.scenario.opening import open_books
+    from wattline.scenario.side_by_side import compare
     from wattline.scenario.sweep import sweep
     from wattline.site.importing import ImportedViews, import_views
     from wattline.studies.asking import study
@@ -352,7 +353,8 @@ _PLACES = {
     "procure": "wattline.advice.procure",
     **dict.fromkeys(("Drawing", "Plots"), "wattline.analysis.accessor"),
     "check": "wattline.analysis.checker",
-    **dict.fromkeys(("Comparison", "compare"), "wattline.analysis.comparison"),
+    "Comparison": "wattline.analysis.comparison",
+    "compare": "wattline.scenario.side_by_side",
     "metrics": "wattline.analysis.metrics",
     "report": "wattline.analysis.report",
     **dict.fromkeys(("Result", "open_run"), "wattline.analysis.result"),

@@ -237,3 +237,11 @@ def test_a_log_without_dates_shows_the_time_since_its_beginning(
     assert "since the first submission" in seen.said("power")
     assert "UTC" not in seen.said("power")
     assert seen.wrong == []
+
+
+def test_two_runs_and_their_ratio_fit_on_a_narrow_screen(
+    plain: Run, capped: Run, look: Look, tmp_path: Path
+) -> None:
+    seen = look(report({"no cap": plain, "with a cap": capped}, tmp_path), width=400)
+    assert seen.page.evaluate(
+        "(box => box.scrollWidth - box.clientWidth)(document.querySelector('.scroll'))") <= 0

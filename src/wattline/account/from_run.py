@@ -18,6 +18,7 @@ from wattline.model.states import WORDS, run_states
 _BEGIN = (EventKind.START, EventKind.RESUME)
 _STOP = (EventKind.PAUSE, EventKind.END)
 CLOSE = 1e-6
+MEAN_POWER = "simulated, mean power"
 
 
 def records_of(run: Run, frequency_hz: FloatArray | None = None) -> Iterator[JobRecord]:
@@ -28,8 +29,9 @@ def records_of(run: Run, frequency_hz: FloatArray | None = None) -> Iterator[Job
     that ran ended as its log says (`wattline.model.states`).
 
     A job's power over time is read off the event log: each of its events changes the machine's
-    power by what the job then draws more or less. Where that does not add up to the job's energy
-    (nodes that boot, or are slowed together) its mean power stands for it, and the record says so.
+    power by what the job then draws more or less, and one of all jobs each job's by its part. Where
+    that does not add up to the job's energy (nodes that boot, or are slowed each in its own way)
+    its mean power stands for it, and the record says so.
     `frequency_hz` is the mean frequency of each job, NaN where it is not known.
     """
     jobs, schedule = run.jobs, run.schedule
@@ -60,7 +62,7 @@ def records_of(run: Run, frequency_hz: FloatArray | None = None) -> Iterator[Job
             node_runs=node_runs,
             frequency_hz=float("nan") if frequency_hz is None else float(frequency_hz[row]),
             asked_frequency=asked[row],
-            quality="simulated" if measured else "simulated, mean power",
+            quality="simulated" if measured else MEAN_POWER,
             steps=steps,
         )
     for row in np.flatnonzero(~run.ran):
@@ -125,13 +127,29 @@ def _power_changes(run: Run) -> dict[int, list[tuple[float, int, float]]]:
     if not len(log):
         return {}
     change = np.diff(log.power_w, prepend=log.power_w[0])
-    kinds = np.isin(log.kind, [*_BEGIN, *_STOP, EventKind.RATE])
+    rows = np.flatnonzero(np.isin(log.kind, [*_BEGIN, *_STOP, EventKind.RATE]))
     found: dict[int, list[tuple[float, int, float]]] = {}
-    for at in np.flatnonzero(kinds & (log.job >= 0)):
-        found.setdefault(int(log.job[at]), []).append(
-            (float(log.time_s[at]), int(log.kind[at]), float(change[at]))
-        )
+    running: dict[int, float] = {}
+    """What each job draws above its nodes' idle power now."""
+    for time_s, kind, job, change_w in zip(
+            log.time_s[rows].tolist(), log.kind[rows].tolist(), log.job[rows].tolist(),
+            change[rows].tolist(), strict=True):
+        for each, its_w in _shares(job, change_w, running):
+            found.setdefault(each, []).append((time_s, kind, its_w))
+            running[each] = running.get(each, 0.0) + its_w
+        if kind in _STOP:
+            running.pop(job, None)
     return found
+
+
+def _shares(job: int, change_w: float, running: dict[int, float]) -> list[tuple[int, float]]:
+    """Whose change it is. Jobs that are slowed together share it by what they draw above idle:
+    under one law of frequency that is exact, and elsewhere their energies do not add up."""
+    if job >= 0:
+        return [(job, change_w)]
+    total_w = sum(running.values())
+    return [(each, change_w * its_w / total_w) for each, its_w in running.items()
+            ] if total_w > 0 else []
 
 
 def _steps(

@@ -13,15 +13,16 @@ from wattline.analysis import rundir
 from wattline.model.errors import InputError, warn
 from wattline.model.progress import Advance, silent
 from wattline.model.run import Run
+from wattline.model.shown import Shown
 from wattline.model.signal import Signal
-from wattline.model.units import joules_text, parse_duration
+from wattline.model.units import counted, joules_text, parse_duration
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class RunAccount:
+@dataclass(frozen=True, eq=False, repr=False)
+class RunAccount(Shown):
     """The jobs of a run as the ledger has them, or their totals, and what must be known of them."""
 
     run: dict[str, Any]
@@ -195,6 +196,7 @@ def _charged(
 ) -> RunAccount:
     """Put its cost to each job, and say what the costs rest on."""
     from wattline.account.costs import job_costs
+    from wattline.account.from_run import MEAN_POWER
     from wattline.account.sacct import life
     from wattline.traces.rates import end_note, is_flat, price_from
     from wattline.traces.tariffs import FIRST_UNIX_S, currency_of
@@ -215,6 +217,10 @@ def _charged(
     elif not is_flat(rate) and not price_start:
         notes.append(f"the first row of {price} stands for second 0 of the run; "
                      "--price-start DATE says otherwise")
+    rough = sum(job["quality"] == MEAN_POWER for job in jobs)
+    if rough and not is_flat(rate):
+        notes.append(f"{counted(rough, 'job')} of {len(jobs):,} charged by mean power: the log of "
+                     "the run does not say when they drew how much")
     notes.append("costs are those of the joules of jobs; what idle nodes draw is in nobody's")
     kept = tuple(note for note in notes if note)
     return replace(found, jobs=jobs, price=price, currency=currency_of(rate),

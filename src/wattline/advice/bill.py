@@ -32,6 +32,7 @@ from wattline.account.store import Store
 from wattline.advice.measured import check_clusters, evenness, open_ledger
 from wattline.advice.meters import chosen_meters, refuse_nested, unknown_order
 from wattline.model.errors import InputError, warn
+from wattline.model.shown import Shown
 from wattline.model.signal import Signal
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
     from wattline.model.views.view import View
 
 
-@dataclass(frozen=True, eq=False)
-class Bill:
+@dataclass(frozen=True, eq=False, repr=False)
+class Bill(Shown):
     """What accounts owe for a period, and where all joules of the meter went."""
 
     period: Period

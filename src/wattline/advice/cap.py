@@ -3,12 +3,14 @@
 A run without a cap says what there is to lose. Then, for each policy that keeps a cap, caps between
 what the idle machine draws and the peak of that run are tried; of two caps of which the upper keeps
 the limits and the lower does not, the one in the middle is tried next. Waiting does not always grow
-when the cap falls: where a tried cap above the answer breaks a limit, that is said.
+when the cap falls, so some caps above the answer are tried too: where one breaks a limit, that is
+said. A limit below what the free run needs (`--energy -5%`) is kept by low caps alone: where the
+peak breaks it, caps in even steps are tried first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,13 +26,15 @@ from wattline.scenario.build import Plan, plan
 from wattline.scenario.in_python import Source, asked
 from wattline.scenario.load import changed, validate
 from wattline.scenario.model import Scenario
-from wattline.scenario.objects import Machine
+from wattline.scenario.objects import Keeper, Machine, PolicyObject
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TOLERANCE = 0.002
 """Bisection ends when two caps differ by this part of the peak."""
+STEPS = 8
+"""Caps in so many even steps are tried, to see what bisection passes over."""
 
 
 @dataclass(frozen=True)
@@ -137,11 +141,13 @@ def ratios(found: Figures, free: Figures) -> dict[str, float]:
 
 
 def advise_cap(
-    scenario: Source, limits: Limits | None = None, *, wait: str | None = None,
-    slowdown: str | None = None, energy: str | None = None, refused: int = 0,
-    policies: Sequence[str] = KEEPERS, trace: Source | None = None,
-    machine: Machine | RunMachine | None = None, tolerance: float = TOLERANCE,
-    allow_code: bool = False, progress: Callable[[float], None] | None = None, **fields: Any,
+    scenario: Source, limits: Limits | None = None, *,
+    wait: str | float | None = None, slowdown: str | float | None = None,
+    energy: str | float | None = None, refused: int = 0,
+    policies: str | PolicyObject | Sequence[str | PolicyObject] = KEEPERS,
+    trace: Source | None = None, machine: Machine | RunMachine | None = None,
+    tolerance: float = TOLERANCE, allow_code: bool = False,
+    progress: Callable[[float], None] | None = None, **fields: Any,
 ) -> CapAdvice:
     """The tightest cap within these limits for each of these power policies.
 
@@ -161,48 +167,79 @@ def advise_cap(
     if scenario.policy.python is not None:
         raise InputError("policy.python: a policy in Python keeps a cap in its own way; caps are "
                          "advised for the power policies that are shipped")
-    unknown = [name for name in policies if name not in KEEPERS]
-    if unknown:
-        raise InputError(f"'{unknown[0]}' keeps no cap by itself; choose among "
-                         f"{', '.join(KEEPERS)}")
+    keepers = _keepers(policies)
     report = progress or (lambda fraction: None)
-    free_plan = plan(_with(scenario, "none", None), found.trace, allow_code=allow_code)
+    free_plan = plan(_with(scenario, {"name": "none"}, None), found.trace, allow_code=allow_code)
     free_run = free_plan.run()
     free = _figures(free_run)
     idle_w = free_plan.machine.power_w_idle
     choices = []
-    for place, name in enumerate(policies):
-        search = _Search(free_plan, name, limits.resolve(free), allow_code)
+    for place, keeper in enumerate(keepers.values()):
+        search = _Search(free_plan, keeper, limits.resolve(free), allow_code)
         choices.append(search.find(idle_w, free_run.power_w_peak, tolerance))
-        report((place + 1) / len(policies))
+        report((place + 1) / len(keepers))
     warn(free_run.remarks)
     return CapAdvice(free_run.power_w_peak, idle_w, free, limits, tuple(choices),
                      free_run.assumed, free_run.remarks)
 
 
+def _keepers(
+    policies: str | PolicyObject | Sequence[str | PolicyObject]
+) -> dict[str, dict[str, Any]]:
+    """Power policies by name, each once, as a scenario writes them."""
+    listed = [policies] if isinstance(policies, (str, PolicyObject)) else policies
+    found: dict[str, dict[str, Any]] = {}
+    for each in listed:
+        if isinstance(each, Keeper) and each.cap is not None:
+            raise InputError(f"{each}: the cap is what is looked for; leave it out")
+        said = each.choice() if isinstance(each, PolicyObject) else {"name": each}
+        if said["name"] not in KEEPERS:
+            raise InputError(f"'{said['name']}' keeps no cap by itself; choose among "
+                             f"{', '.join(KEEPERS)}")
+        found[said["name"]] = said
+    if not found:
+        raise InputError(f"no power policy is named; choose among {', '.join(KEEPERS)}")
+    return found
+
+
 class _Search:
     """Caps under one policy, each simulated once."""
 
-    def __init__(self, free: Plan, policy: str, limit: Figures, allow_code: bool) -> None:
-        self.free, self.policy, self.limit, self.allow_code = free, policy, limit, allow_code
+    def __init__(
+        self, free: Plan, keeper: Mapping[str, Any], limit: Figures, allow_code: bool
+    ) -> None:
+        self.free, self.keeper, self.limit, self.allow_code = free, keeper, limit, allow_code
+        self.policy = str(keeper["name"])
         self.tried: list[Tried] = []
 
     def find(self, idle_w: float, peak_w: float, tolerance: float) -> CapChoice:
-        low_w, high_w = idle_w, peak_w
-        best = self.keeps(high_w)
+        best = self.keeps(peak_w)
+        low_w = idle_w
         if not best.kept:
-            return self._choice(None)
-        while high_w - low_w > tolerance * peak_w:
-            middle = self.keeps((low_w + high_w) / 2.0)
+            steps = [self.keeps(cap_w) for cap_w in _between(idle_w, peak_w)]
+            kept = [place for place, found in enumerate(steps) if found.kept]
+            if not kept:
+                return self._choice(None)
+            best = steps[kept[0]]
+            low_w = steps[kept[0] - 1].cap_w if kept[0] else idle_w
+        best = self._tightest(best, low_w, tolerance * peak_w)
+        for cap_w in _between(best.cap_w, peak_w)[1:]:
+            self.keeps(cap_w)
+        return self._choice(best)
+
+    def _tightest(self, best: Tried, low_w: float, apart_w: float) -> Tried:
+        """Bisection between a cap that is kept and a lower one."""
+        while best.cap_w - low_w > apart_w:
+            middle = self.keeps((low_w + best.cap_w) / 2.0)
             if middle.kept:
-                best, high_w = middle, middle.cap_w
+                best = middle
             else:
                 low_w = middle.cap_w
-        return self._choice(best)
+        return best
 
     def keeps(self, cap_w: float) -> Tried:
         """Whether all limits are kept under this cap, by a run."""
-        made = _with(self.free.scenario, self.policy, cap_w)
+        made = _with(self.free.scenario, self.keeper, cap_w)
         run = plan(made, self.free.trace, allow_code=self.allow_code).run()
         figures = _figures(run)
         found = Tried(cap_w, figures, broken(figures, self.limit), run.time_above_cap_s)
@@ -213,14 +250,22 @@ class _Search:
         tried = tuple(sorted(self.tried, key=lambda each: each.cap_w))
         if best is None:
             return CapChoice(self.policy, None, None, tried,
-                             f"a cap at the peak breaks it: {_reason(tried[-1])}")
+                             f"no cap keeps it: at the peak {_reason(tried[-1])}, at "
+                             f"{tried[0].cap_w:,.0f} W {_reason(tried[0])}")
         above = [each for each in tried if each.cap_w > best.cap_w and not each.kept]
         below = [each for each in tried if each.cap_w < best.cap_w and not each.kept]
         if above:
-            remark = f"not steadily: above it, at {above[-1].cap_w:,.0f} W, {_reason(above[-1])}"
+            nearest, later = above[0], [each for each in tried if each.cap_w > above[0].cap_w]
+            how = "not steadily" if any(each.kept for each in later) else "only up to a cap"
+            remark = f"{how}: at {nearest.cap_w:,.0f} W {_reason(nearest)}"
         else:
             remark = f"a little lower {_reason(below[-1])}" if below else "even idle power will do"
         return CapChoice(self.policy, best.cap_w, best.figures, tried, remark)
+
+
+def _between(low_w: float, high_w: float) -> list[float]:
+    """Caps in even steps from the lower one on, the upper one left out."""
+    return [low_w + (high_w - low_w) * step / STEPS for step in range(STEPS)]
 
 
 def _reason(tried: Tried) -> str:
@@ -231,15 +276,14 @@ def _reason(tried: Tried) -> str:
     return f"the limit on {' and '.join(tried.broken)} breaks"
 
 
-def _with(scenario: Scenario, power: str, cap_w: float | None) -> Scenario:
+def _with(scenario: Scenario, power: Mapping[str, Any], cap_w: float | None) -> Scenario:
     """The same scenario under another power policy and cap."""
     fields = scenario.model_dump(mode="python", exclude_none=True)
     given = fields.get("policy", {}).get("power")
     named = given if isinstance(given, str) else (given or {}).get("name")
-    if named == power:  # with the parameters that it was given
-        changes: dict[str, Any] = {}
-    else:
-        changes = {"policy.power": power}
+    changes: dict[str, Any] = {"policy.power": dict(power)}
+    if power == {"name": named}:  # with the parameters that the scenario gives it
+        changes = {}
     section = dict(fields.get("power", {}))
     for field in ("cap", "watch_cap"):
         section.pop(field, None)

@@ -11,6 +11,7 @@ from wattline.account.claim_table import ClaimTable, ended_jobs
 from wattline.account.measured.ended import measured_jobs
 from wattline.account.store import Store, refuse_missing, shown_url
 from wattline.model.errors import InputError, warn
+from wattline.model.shown import Shown
 from wattline.physics.claims import (
     Claim,
     ClaimBook,
@@ -30,8 +31,8 @@ SHIPPED = "npb"
 """The claims that come with the package."""
 
 
-@dataclass(frozen=True, eq=False)
-class Claims:
+@dataclass(frozen=True, eq=False, repr=False)
+class Claims(Shown):
     """Claims, the best first where they were chosen from."""
 
     claims: tuple[Claim, ...]
@@ -46,8 +47,8 @@ class Claims:
         return pd.DataFrame([claim_row(claim) for claim in self.claims])
 
 
-@dataclass(frozen=True)
-class ClaimsImported:
+@dataclass(frozen=True, repr=False)
+class ClaimsImported(Shown):
     """What became of claims that were to be kept in a store."""
 
     imported: int
@@ -61,8 +62,8 @@ class ClaimsImported:
                 "verified_replaced": self.verified_replaced}
 
 
-@dataclass(frozen=True, eq=False)
-class ClaimsVerified:
+@dataclass(frozen=True, eq=False, repr=False)
+class ClaimsVerified(Shown):
     """Claims beside what was measured."""
 
     verified: tuple[Verification, ...]
@@ -167,8 +168,8 @@ def verify_claims(source: str | Path, store: str = "") -> ClaimsVerified:
     return ClaimsVerified(verified, bool(store), len(runs) - len(verified), remarks)
 
 
-@dataclass(frozen=True, eq=False)
-class ClaimsLearnt:
+@dataclass(frozen=True, eq=False, repr=False)
+class ClaimsLearnt(Shown):
     """What claims learnt from ended jobs, and which jobs taught nothing."""
 
     verified: tuple[Verification, ...]

@@ -8,13 +8,14 @@ from typing import Any
 
 from wattline.account.configuration_source import read_source
 from wattline.model.errors import InputError, warn
+from wattline.model.shown import Shown
 from wattline.model.units import watts_of
 from wattline.physics.configurations import Configuration, ConfigurationTable
 from wattline.physics.overprovisioning import Choice, choose
 
 
-@dataclass(frozen=True, eq=False)
-class ConfigurationAdvice:
+@dataclass(frozen=True, eq=False, repr=False)
+class ConfigurationAdvice(Shown):
     """The best configuration beside its alternatives, and the table that it is from."""
 
     choice: Choice

@@ -14,6 +14,7 @@ from wattline.model.errors import InputError, warn
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
 from wattline.model.progress import Advance, silent
+from wattline.model.shown import Shown
 from wattline.model.signal import Signal
 from wattline.model.units import counted, parse_duration, parse_energy
 from wattline.physics.budget import EnergyBudget, cost_of
@@ -37,8 +38,8 @@ class Slot(NamedTuple):
     power_w: float
 
 
-@dataclass(frozen=True)
-class EnergyPlan:
+@dataclass(frozen=True, repr=False)
+class EnergyPlan(Shown):
     """The power of each slot, and what it costs beside a flat one of the same joules."""
 
     budget_j: float
@@ -64,8 +65,8 @@ class EnergyPlan:
         return pd.DataFrame(list(self.slots), columns=Slot._fields)
 
 
-@dataclass(frozen=True, eq=False)
-class BudgetTrial:
+@dataclass(frozen=True, eq=False, repr=False)
+class BudgetTrial(Shown):
     """The same jobs without a limit, under the constant cap, and under the budget."""
 
     budget: EnergyBudget

@@ -19,6 +19,7 @@ from wattline.account.nodes_held import UNKNOWN
 from wattline.model.errors import InputError, warn
 from wattline.model.jobs import JobTable
 from wattline.model.run import Run
+from wattline.model.shown import Shown
 from wattline.model.units import joules_text, parse_duration
 from wattline.site.associations import read_associations
 
@@ -40,8 +41,8 @@ class Unplaced:
     """Faded, as in a standing; it counts for nobody."""
 
 
-@dataclass(frozen=True)
-class FairShare:
+@dataclass(frozen=True, repr=False)
+class FairShare(Shown):
     """Shares, faded joules and the fair-share factor of every account and user."""
 
     at_s: float

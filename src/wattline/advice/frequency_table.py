@@ -18,6 +18,8 @@ from wattline.model.units import plain_number
 FREQUENCIES = {"frequency_ghz": 1.0, "frequency_mhz": 1e-3, "frequency_khz": 1e-6,
                "frequency_hz": 1e-9}
 """Columns that a frequency may stand in, with what makes GHz of them."""
+SAME_WITHIN = 0.02
+"""Watts and joules of a line may differ by so much: people round them."""
 _TEXTS = ("application", "node_class", "threads")
 _NUMBERS = {"nodes": 1.0, "cap_w": math.inf}
 
@@ -58,8 +60,7 @@ def _run(row: Row) -> tuple[tuple[str, int, str, float, float], tuple[float, flo
     name = next((name for name in FREQUENCIES if name in row), "")
     ghz = _positive(row, name) * FREQUENCIES[name]
     time_s = _positive(row, "time_s")
-    energy_j = (_positive(row, "energy_j") if row.get("energy_j")
-                else _positive(row, "power_w") * time_s)
+    energy_j = _energy_j(row, time_s)
     texts = {key: (row.get(key) or "").strip() for key in _TEXTS}
     threads = texts["threads"] or (row.get("cores") or "").strip()
     numbers = {key: _positive(row, key) if (row.get(key) or "").strip() else default
@@ -68,6 +69,20 @@ def _run(row: Row) -> tuple[tuple[str, int, str, float, float], tuple[float, flo
         raise ValueError(f"nodes is {numbers['nodes']:g}, expected a whole number")
     return ((texts["node_class"], int(numbers["nodes"]), threads, numbers["cap_w"], ghz),
             (time_s, energy_j))
+
+
+def _energy_j(row: Row, time_s: float) -> float:
+    """Joules, or watts for the time; where both are told they agree."""
+    told = [name for name in ("energy_j", "power_w") if (row.get(name) or "").strip()]
+    if not told:
+        raise ValueError("it has neither energy_j nor power_w")
+    found = {name: _positive(row, name) for name in told}
+    energy_j = found.get("energy_j", found.get("power_w", 0.0) * time_s)
+    power_w = found.get("power_w", energy_j / time_s)
+    if abs(energy_j / time_s - power_w) > SAME_WITHIN * power_w:
+        raise ValueError(f"{energy_j:g} J in {time_s:g} s are {energy_j / time_s:g} W, and power_w "
+                         f"says {power_w:g}; correct one, or leave it out")
+    return energy_j
 
 
 def _positive(row: Row, name: str) -> float:

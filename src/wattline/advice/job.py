@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from wattline.physics.claims import ClaimBook, npb_claims, read_claims
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.measurements import read_measurements
 from wattline.physics.regression import load_models, shipped_models
-from wattline.traces.rates import end_note, is_flat
+from wattline.traces.rates import carbon_from, end_note, is_flat, price_from
 from wattline.traces.tariffs import currency_of
 
 
@@ -42,9 +42,13 @@ class Sources:
 
 def advise_job(
     application: str, sources: Sources | None = None, *, nodes: int | None = None,
-    beta: float = BETA, price: Signal | None = None, carbon: Signal | None = None,
+    beta: float = BETA, price: float | str | Signal | None = None,
+    carbon: float | str | Signal | None = None, start: str = "",
 ) -> JobAdvice:
     """Every way to run an application that is known or predicted, and the best of them.
+
+    `price` is that of a kWh (`0.12`, `"0.12EUR"`) or a table of prices, in which the job starts at
+    the date `start`; `carbon` grams per kWh or a table. A `Signal` is money or grams per joule.
 
     >>> import wattline as wl
     >>> found = wl.advise_job("CG.A")
@@ -56,6 +60,7 @@ def advise_job(
     if nodes is not None and nodes < 1:
         raise InputError(f"--nodes is {nodes}, must be at least 1")
     asked = sources or Sources()
+    price, carbon = _rate(price, price_from, start), _rate(carbon, carbon_from, start)
     names: list[str] = []
     found = [known for known in _all(asked, application, nodes, names) if known.options]
     if not found:
@@ -69,6 +74,12 @@ def advise_job(
         application, tuple(options), pareto_front(options), best_of(options),
         (*notes, *_of_rates(options, price, carbon), *_scope(found, application, names)),
         currency_of(price))
+
+
+def _rate(
+    given: float | str | Signal | None, read: Callable[..., Signal], start: str
+) -> Signal | None:
+    return given if given is None or isinstance(given, Signal) else read(str(given), start=start)
 
 
 def _all(

@@ -15,6 +15,8 @@ from wattline.physics.regression import Model
 
 BETA = 0.5
 """Run time ~ frequency^-beta, where nobody knows better; the same as in scenarios."""
+FARTHEST = 16
+"""Estimates go up to so many times the nodes that were measured: four doublings, 30 % off."""
 
 
 def same_name(names: Iterable[str], wanted: str) -> str | None:
@@ -27,6 +29,8 @@ def from_claims(book: ClaimBook, wanted: str, nodes: int | None, source: str) ->
     """The claims of an application, and estimates for the classes of node that it never ran on."""
     name = same_name(book.applications, wanted)
     if name is None:
+        return Known(())
+    if nodes is not None and nodes > FARTHEST * max(c.setting.nodes for c in book.of(name)):
         return Known(())
     claims = book.of(name) if nodes is None else book.candidates(
         name, dict.fromkeys(claim.node_class for claim in book), nodes)

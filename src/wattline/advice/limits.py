@@ -21,15 +21,16 @@ class Figures:
 
 @dataclass(frozen=True)
 class Limits:
-    """Each as `+10%` or `-5%` (of what it is without a cap) or absolute: `30min`, `5`, `2GWh`.
+    """Each as `+10%` or `-5%` (of what it is without a cap) or absolute: `30min`, `5`,
+    `2GWh`; numbers are seconds and joules.
 
     A limit that is not given does not count; but jobs that the cap never lets run do, unless
     `refused` says how many may be lost: every other figure looks better without them.
     """
 
-    wait: str | None = None
-    slowdown: str | None = None
-    energy: str | None = None
+    wait: str | float | None = None
+    slowdown: str | float | None = None
+    energy: str | float | None = None
     refused: int = 0
 
     def __post_init__(self) -> None:
@@ -53,7 +54,7 @@ class Limits:
             refused=free.refused + self.refused,
         )
 
-    def given(self) -> Mapping[str, str | int]:
+    def given(self) -> Mapping[str, str | float]:
         """The limits that count, as they were written."""
         named = {"wait": self.wait, "slowdown": self.slowdown, "energy": self.energy}
         return {name: text for name, text in named.items() if text is not None} | {
@@ -72,8 +73,10 @@ def broken(found: Figures, limit: Figures) -> tuple[str, ...]:
     return tuple(name for name, good in kept.items() if not good)
 
 
-def _limit(option: str, text: str, free: float, parse: Callable[[str], float]) -> float:
-    text = text.strip()
+def _limit(
+    option: str, given: str | float, free: float, parse: Callable[[str], float]
+) -> float:
+    text = str(given).strip()
     if text.startswith("+") or (text.startswith("-") and text.endswith("%")):
         sign = -1.0 if text.startswith("-") else 1.0
         try:

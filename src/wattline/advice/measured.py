@@ -31,14 +31,15 @@ from wattline.account.measured.zones import zone_of
 from wattline.account.store import Store, refuse_missing, shown_url
 from wattline.model.errors import InputError, warn
 from wattline.model.progress import Advance, silent
+from wattline.model.shown import Shown
 from wattline.model.units import format_energy
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
-class Imported:
+@dataclass(frozen=True, repr=False)
+class Imported(Shown):
     """What files told, and what the ledger made of it."""
 
     jobs: int
@@ -219,8 +220,8 @@ def _unknown_said(together: Entered) -> str:
             "ledger does not know: import its sacct, until then they count as idle")
 
 
-@dataclass(frozen=True, eq=False)
-class MeasuredAccount:
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasuredAccount(Shown):
     """Joules by name, or the jobs themselves."""
 
     by: str

@@ -16,6 +16,7 @@ from wattline.account.measured.remarking import suspect_j_by
 from wattline.account.store import Store
 from wattline.advice.measured import check_clusters, open_ledger
 from wattline.model.errors import InputError, warn
+from wattline.model.shown import Shown
 from wattline.model.units import joules_text
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ Stretch = tuple[float, float, float]
 """From, to, watts."""
 
 
-@dataclass(frozen=True, eq=False)
-class MeasuredJob:
+@dataclass(frozen=True, eq=False, repr=False)
+class MeasuredJob(Shown):
     """The lives of a job, or of the tasks of an array, as the ledger knows them."""
 
     job: str

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wattline.model.errors import InputError
+from wattline.model.shown import Shown
 from wattline.network.trial import Trial
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
-class PlacedJobs:
+@dataclass(frozen=True, eq=False, repr=False)
+class PlacedJobs(Shown):
     """Jobs on an empty machine: their nodes, their times, and the links that get hot."""
 
     trial: Trial

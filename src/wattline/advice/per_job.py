@@ -19,6 +19,7 @@ from wattline.analysis.describe import unix_start_s
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.run import Run
+from wattline.model.shown import Shown
 from wattline.model.signal import FloatArray
 from wattline.model.units import counted
 
@@ -65,13 +66,14 @@ class Changed:
     restart: int
     user: str
     nodes: int
+    """What it was given in the first run, in the unit of the comparison."""
     later_s: float
     wait_more_s: float
     run_more_s: float
 
 
-@dataclass(frozen=True, eq=False)
-class PerJob:
+@dataclass(frozen=True, eq=False, repr=False)
+class PerJob(Shown):
     """All of it for two runs."""
 
     first: str
@@ -87,10 +89,13 @@ class PerJob:
     notes: tuple[str, ...]
     later_s: FloatArray
     """Of every job that ran in both, how much later it is done."""
+    unit: str = "nodes"
+    """Of sizes: nodes, or cores where the runs share nodes."""
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "first": self.first, "second": self.second, "total": _plain(self.total),
+            "first": self.first, "second": self.second, "unit": self.unit,
+            "total": _plain(self.total),
             **{f"by_{name}": [_plain(group) for group in groups]
                for name, groups in self.groups.items()},
             "most_hurt": [vars(each) for each in self.most_hurt],
@@ -124,7 +129,7 @@ class _Matched:
 
 
 def compare_jobs(first: Run, second: Run, names: tuple[str, str] = ("first", "second")) -> PerJob:
-    """Compare two runs job by job.
+    """Compare two runs job by job; sizes are in `unit`, what the first run gave each job.
 
     >>> import wattline as wl
     >>> trace = wl.generate("lublin", seed=1, jobs=30, nodes=32)
@@ -141,7 +146,7 @@ def compare_jobs(first: Run, second: Run, names: tuple[str, str] = ("first", "se
                          "their number and restart")
     matched = _matched(first, second, *rows)
     hours, said = _hours(first, matched)
-    columns = {"user": _users(first.jobs, matched), "size": _sizes(first.jobs, matched),
+    columns = {"user": _users(first.jobs, matched), "size": _sizes(first, second, matched),
                "hour": hours}
     moved = int((np.abs(first.jobs.submit_s[matched.first] - second.jobs.submit_s[matched.second])
                  > EQUAL_S).sum())
@@ -153,8 +158,10 @@ def compare_jobs(first: Run, second: Run, names: tuple[str, str] = ("first", "se
         most_gained=tuple(_most(first, second, matched, 1.0)),
         only_first=len(first.jobs) - len(matched.first),
         only_second=len(second.jobs) - len(matched.second),
-        notes=tuple(_notes(matched, said, moved, names, (len(first.jobs), len(second.jobs)))),
+        notes=tuple(_notes(matched, said, moved, names, (len(first.jobs), len(second.jobs)),
+                           (_unit(first), _unit(second)))),
         later_s=matched.later_s[matched.both],
+        unit=_unit(first),
     )
 
 
@@ -224,9 +231,11 @@ def _users(jobs: JobTable, matched: _Matched) -> tuple[IntArray, list[str]]:
     return label.astype(np.int64), names
 
 
-def _sizes(jobs: JobTable, matched: _Matched) -> tuple[IntArray, list[str]]:
-    """By what the log counts, in powers of two: 1, 2, 3-4, 5-8, ..."""
-    size = np.maximum(jobs.procs[matched.first], 1)
+def _sizes(first: Run, second: Run, matched: _Matched) -> tuple[IntArray, list[str]]:
+    """By what they were given in the first run, where they ran in it, in powers of two: 1, 2, 3-4,
+    5-8, ..."""
+    given = first.schedule.nodes[matched.first]
+    size = np.maximum(np.where(given > 0, given, second.schedule.nodes[matched.second]), 1)
     label = np.ceil(np.log2(size)).astype(np.int64)
     names = ["1", "2", *(f"{2 ** (k - 1) + 1}-{2**k}" for k in range(2, int(label.max()) + 1))]
     return label, names
@@ -253,12 +262,13 @@ def _most(first: Run, second: Run, matched: _Matched, sign: float) -> Iterator[C
         later_s = float(matched.later_s[row])
         yield Changed(int(jobs.job_id[at]), int(jobs.restart[at]),
                       jobs.name_of("user", user) if user >= 0 else UNKNOWN,
-                      int(second.schedule.nodes[matched.second[row]]), later_s, wait_more_s,
+                      int(first.schedule.nodes[at]), later_s, wait_more_s,
                       later_s - wait_more_s)
 
 
 def _notes(
-    matched: _Matched, hours: str, moved: int, names: tuple[str, str], sizes: tuple[int, int]
+    matched: _Matched, hours: str, moved: int, names: tuple[str, str], sizes: tuple[int, int],
+    units: tuple[str, str],
 ) -> Iterator[str]:
     for name, size in zip(names, sizes, strict=True):
         alone = size - len(matched.first)
@@ -272,6 +282,12 @@ def _notes(
     if neither:
         yield f"{counted(neither, 'job')} ran in neither run"
     yield hours
+    if units[0] != units[1]:
+        yield f"{names[0]} counts {units[0]}, {names[1]} {units[1]}: sizes are in {units[0]}"
+
+
+def _unit(run: Run) -> str:
+    return "nodes" if run.units == run.machine.node_count else "cores"
 
 
 def _plain(group: Group) -> dict[str, Any]:

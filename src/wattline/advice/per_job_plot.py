@@ -13,6 +13,7 @@ from wattline.model.pictures import save_picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from wattline.advice.per_job import Group, PerJob
     from wattline.model.signal import FloatArray
@@ -23,6 +24,10 @@ _POINTS = 2000
 
 
 def draw_per_job(found: PerJob, path: Path) -> Path:
+    return save_picture(per_job_figure(found), path)
+
+
+def per_job_figure(found: PerJob) -> Figure:
     """All jobs by their change on top; the shares of hurt and gained by size and hour below."""
     from matplotlib.figure import Figure
 
@@ -35,10 +40,10 @@ def draw_per_job(found: PerJob, path: Path) -> Path:
         axes.grid(True, color=GRID, linewidth=0.7)
         axes.set_axisbelow(True)
     _draw_changes(top, found)
-    for axes, by, label in zip(rest, ("size", "hour"), ("size of the job", "hour of submission"),
-                               strict=True):
+    labels = (f"{found.unit} of the job", "hour of submission")
+    for axes, by, label in zip(rest, ("size", "hour"), labels, strict=True):
         _draw_shares(axes, found.groups[by], label)
-    return save_picture(figure, path)
+    return figure
 
 
 def changes(later_s: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -13,6 +13,7 @@ from wattline.model.errors import InputError, warn
 from wattline.model.files import write_whole
 from wattline.model.machine import Machine
 from wattline.model.run import Run
+from wattline.model.shown import Shown
 from wattline.model.units import format_duration, parse_duration, parse_fraction, watts_of
 from wattline.physics.powercap import CapChange, Limits, PowerCap, PowerStatus, WattReservation
 from wattline.scenario import objects
@@ -24,8 +25,8 @@ from wattline.scenario.model import CapPlan
 from wattline.scenario.planned_cap import planned_cap, resolved, windows
 
 
-@dataclass(frozen=True)
-class PowerNow:
+@dataclass(frozen=True, repr=False)
+class PowerNow(Shown):
     """The seven figures of `scontrol show powercap`, and the watts that are reserved."""
 
     status: PowerStatus
@@ -41,8 +42,8 @@ class PowerNow:
         }
 
 
-@dataclass(frozen=True)
-class CapWritten:
+@dataclass(frozen=True, repr=False)
+class CapWritten(Shown):
     """The plan that now stands in a scenario's file."""
 
     path: Path

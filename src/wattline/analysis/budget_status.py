@@ -17,6 +17,7 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.promises import EnergyPeriods
 from wattline.model.run import Run
+from wattline.model.shown import Shown
 from wattline.model.signal import FloatArray
 
 
@@ -50,8 +51,8 @@ class Waiting:
     for_energy: bool
 
 
-@dataclass(frozen=True)
-class EnergyStatus:
+@dataclass(frozen=True, repr=False)
+class EnergyStatus(Shown):
     """The budget at a time, by period, and the jobs that wait."""
 
     now_s: float

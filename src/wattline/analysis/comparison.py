@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from wattline.analysis.metrics import metrics
 from wattline.analysis.naming import named_runs
+from wattline.analysis.other_caps import ABOVE_CAP_OF, against_other_caps, cap_givers, cap_notes
 from wattline.analysis.result import Result, flattened, open_run
 from wattline.analysis.rundir import runs_below
 from wattline.analysis.summary import Row, compare_table, comparison
@@ -34,8 +35,13 @@ class Comparison:
 
     @cached_property
     def figures(self) -> dict[str, dict[str, Any]]:
-        """The metrics of each run, by its name."""
-        return {name: metrics(run) for name, run in self.runs.items()}
+        """The metrics of each run, by its name.
+
+        One without a cap is measured against that of the run most like it, which `above_cap_of`
+        names.
+        """
+        own = {name: metrics(run) for name, run in self.runs.items()}
+        return against_other_caps(self.runs, own)
 
     @property
     def rows(self) -> list[Row]:
@@ -47,7 +53,9 @@ class Comparison:
         import pandas as pd
 
         flat = {name: flattened(found) for name, found in self.figures.items()}
-        return pd.DataFrame.from_dict(flat, orient="index").rename_axis("run")
+        table = pd.DataFrame.from_dict(flat, orient="index").rename_axis("run")
+        givers = cap_givers(self.runs)
+        return table.assign(**{ABOVE_CAP_OF: table.index.map(givers.get)}) if givers else table
 
     @property
     def plot(self) -> Plots:
@@ -75,13 +83,15 @@ class Comparison:
     def __repr__(self) -> str:
         headers, lines = comparison(list(self.runs), self.rows)
         widths = [max(len(row[i]) for row in (headers, *lines)) for i in range(len(headers))]
-        return "\n".join("  ".join(text.ljust(w) for text, w in zip(row, widths, strict=True))
-                         .rstrip() for row in (headers, ["-" * w for w in widths], *lines))
+        table = ["  ".join(text.ljust(w) for text, w in zip(row, widths, strict=True)).rstrip()
+                 for row in (headers, ["-" * w for w in widths], *lines)]
+        return "\n".join([*table, *(f"note: {line}" for line in cap_notes(self.runs))])
 
     def _repr_html_(self) -> str:
         from wattline.analysis.html_tables import html_table
 
         notes = [f"{name}: {line}" for name, run in self.runs.items() for line in run.remarks]
+        notes += cap_notes(self.runs)
         return html_table(*comparison(list(self.runs), self.rows), notes)
 
 
@@ -90,15 +100,7 @@ def compare(
 ) -> Comparison:
     """Compare runs, or the run folders they were saved to, with the first of them.
 
-    They are given one after the other, as a list, or as a folder that has their folders in it.
-    Runs are called what their scenarios are, and what differs between those that are called the
-    same; a mapping gives them other names.
-
-    >>> import wattline as wl
-    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
-    >>> sizes = [wl.simulate(trace, machine=wl.Machine(nodes=n), name=f"{n}") for n in (32, 64)]
-    >>> wl.compare(sizes).to_pandas()["jobs.completed"].to_dict()
-    {'32': 20, '64': 20}
+    `wattline.scenario.side_by_side` also takes what is still to be simulated.
     """
     if isinstance(runs, Mapping):
         if more:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wattline.analysis.budget import budget_lines
+from wattline.analysis.scenario_fields import fields
 from wattline.analysis.summary import energy_text, lookup, number_text, power_text, time_text
 from wattline.model.run import Run
 from wattline.model.signal import Signal
@@ -36,18 +37,6 @@ def sentences(run: Run, figures: Mapping[str, Any]) -> list[str]:
     # A budget that was not kept is a result and a remark: it is said once.
     return list(dict.fromkeys((_workload(run), *_machine(run), *_policy(run), _cap(run),
                                *_result(run, figures), *said)))
-
-
-def fields(scenario: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
-    """Every field of a scenario with its place in the file, for the full list."""
-    for key, value in scenario.items():
-        if isinstance(value, Mapping):
-            yield from fields(value, f"{path}{key}.")
-        elif isinstance(value, (list, tuple)) and value and isinstance(value[0], Mapping):
-            for number, item in enumerate(value):
-                yield from fields(item, f"{path}{key}[{number}].")
-        else:
-            yield path + key, str(value)
 
 
 def _workload(run: Run) -> str:

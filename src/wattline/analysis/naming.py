@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 
-from wattline.analysis.describe import fields
+from wattline.analysis.scenario_fields import fields
 from wattline.model.errors import InputError
 from wattline.model.run import Run
 

@@ -16,8 +16,17 @@ from typing import Any
 from wattline.analysis import bundle, charts, describe
 from wattline.analysis.metrics import metrics
 from wattline.analysis.naming import named_runs
-from wattline.analysis.report_pictures import FORMS, Picture, common_pictures, map_picture
-from wattline.analysis.report_tables import summary_cells, tables
+from wattline.analysis.other_caps import cap_notes
+from wattline.analysis.report_pictures import (
+    FORMS,
+    Picture,
+    Still,
+    common_pictures,
+    map_picture,
+    still,
+)
+from wattline.analysis.report_tables import Chapter, summary_cells, tables
+from wattline.analysis.scenario_fields import fields
 from wattline.analysis.summary import compare_table, number_text
 from wattline.model.errors import InputError
 from wattline.model.files import write_whole
@@ -31,14 +40,14 @@ Advance = Callable[[float], None]
 
 def report(
     runs: Run | Iterable[Run] | Mapping[str, Run], folder: Path | str,
-    advance: Advance | None = None, pictures: str = "png",
+    advance: Advance | None = None, pictures: str = "png", *, chapters: Sequence[Chapter] = (),
 ) -> Path:
     """Write the page and its pictures into a folder; the path of the page.
 
     A name that ends in `.html` is that of the page, which is then written alone.
 
     `advance` is told how far the work has come, from 0 to 1; `pictures` is the form of the files
-    beside the page: `png`, `svg` or `pdf`.
+    beside the page: `png`, `svg` or `pdf`. `chapters` follow the runs.
 
     >>> import wattline as wl
     >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
@@ -66,14 +75,21 @@ def report(
         sections.append(_run_section(name, run, figures[name], drawn))
         tell(0.6 + 0.35 * (number + 1) / len(runs))
     target, alone = Path(folder), Path(folder).suffix.lower() in (".html", ".htm")
-    beside = [] if alone else [*common, *(section["map"] for section in sections)]
+    added = [{"of": each, "picture": _still(each, number, pictures)}
+             for number, each in enumerate(chapters, 1)]
+    beside = [] if alone else [*common, *(section["map"] for section in sections),
+                               *(each["picture"] for each in added)]
     written = target if alone else target / PAGE
-    _write(written, _render(runs, figures, common, sections, alone), beside)
+    _write(written, _render(runs, figures, common, sections, added, alone), beside)
     tell(1.0)
     return written
 
 
-def _write(target: Path, page: str, pictures: Iterable[Picture]) -> None:
+def _still(chapter: Chapter, number: int, form: str) -> Still:
+    return still(chapter.draw(), f"chapter-{number}-{_slug(chapter.title)}", form)
+
+
+def _write(target: Path, page: str, pictures: Iterable[Still]) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         for picture in pictures:
@@ -91,13 +107,13 @@ def _run_section(name: str, run: Run, figures: Mapping[str, Any],
         "map": drawn,
         "tables": list(tables(run, figures)),
         "notes": [(key, number_text(value)) for key, value in figures["notes"].items()],
-        "fields": list(describe.fields(run.scenario)),
+        "fields": list(fields(run.scenario)),
     }
 
 
 def _render(runs: Mapping[str, Run], figures: Mapping[str, Mapping[str, Any]],
             common: Sequence[Picture], sections: Sequence[Mapping[str, Any]],
-            alone: bool) -> str:
+            added: Sequence[Mapping[str, Any]], alone: bool) -> str:
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
@@ -116,9 +132,10 @@ def _render(runs: Mapping[str, Run], figures: Mapping[str, Mapping[str, Any]],
         alone=alone,
         rows=[(row, summary_cells(row, unlike)) for row in rows],
         unlike=[name for name, differs in zip(names, unlike, strict=True) if differs],
-        shared_cap=_shares_cap(runs),
+        cap_notes=cap_notes(runs),
         pictures=common,
         sections=sections,
+        chapters=added,
         policy=bundle.content_policy(),
         style=Markup(bundle.style()),
         script=Markup(bundle.script()),
@@ -127,12 +144,6 @@ def _render(runs: Mapping[str, Run], figures: Mapping[str, Mapping[str, Any]],
             "charts": [chart.to_dict() for chart in drawn],
         })),
     )
-
-
-def _shares_cap(runs: Mapping[str, Run]) -> str:
-    """The run whose cap the others are measured by, where some run has none of its own."""
-    capped = [name for name, run in runs.items() if run.cap_w is not None]
-    return capped[0] if capped and len(capped) < len(runs) else ""
 
 
 def _slug(name: str) -> str:

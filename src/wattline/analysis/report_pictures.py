@@ -20,16 +20,29 @@ FORMS = ("png", "svg", "pdf")
 
 
 @dataclass(frozen=True)
-class Picture:
-    """A chart with how to read it, and its picture: embedded, and the content of its file."""
+class Still:
+    """A picture: embedded, and the content of its file."""
+
+    file: str
+    content: bytes
+    embedded: str
+
+
+@dataclass(frozen=True)
+class Picture(Still):
+    """A chart with how to read it, and its picture."""
 
     chart: Chart
     caption: str
     still: str
     """What is to be said of the picture and not of the chart."""
-    file: str
-    content: bytes
-    embedded: str
+
+
+def still(figure: Figure, name: str, form: str) -> Still:
+    image = png(figure)
+    content = image if form == "png" else picture_bytes(figure, form)
+    return Still(f"{name}.{form}", content,
+                 "data:image/png;base64," + base64.b64encode(image).decode())
 
 
 @dataclass(frozen=True)
@@ -40,11 +53,9 @@ class Planned:
     draw: Callable[[], Figure]
 
     def drawn(self, form: str) -> Picture:
-        figure = self.draw()
-        image = png(figure)
-        content = image if form == "png" else picture_bytes(figure, form)
-        return Picture(self.chart, self.caption, self.still, f"{self.chart.id}.{form}", content,
-                       "data:image/png;base64," + base64.b64encode(image).decode())
+        found = still(self.draw(), self.chart.id, form)
+        return Picture(found.file, found.content, found.embedded, self.chart, self.caption,
+                       self.still)
 
 
 def common_pictures(runs: Mapping[str, Run]) -> list[Planned]:

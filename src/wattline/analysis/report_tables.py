@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wattline.analysis.budget import budget_rows
 from wattline.analysis.summary import (
@@ -19,6 +19,9 @@ from wattline.analysis.summary import (
     scale_for,
 )
 from wattline.model.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MOST_PERIODS = 400
 """So many periods of an energy budget stand in a report; `metrics.json` has them all."""
@@ -46,6 +49,18 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
 
 
+@dataclass(frozen=True)
+class Chapter:
+    """A part of a report that another room adds: sentences, a picture and tables."""
+
+    title: str
+    sentences: tuple[str, ...]
+    tables: tuple[Table, ...]
+    picture_title: str
+    caption: str
+    draw: Callable[[], Figure]
+
+
 Column = tuple[str, Sequence[Cell]]
 
 
@@ -68,7 +83,7 @@ def tables(run: Run, figures: Mapping[str, Any]) -> Iterator[Table]:
         yield _period_table(run, periods)
     named = list(budget_rows(run))
     if named:
-        yield _table("Beyond the energy budget", [
+        yield table_of("Beyond the energy budget", [
             ("Period", [Cell(row[0]) for row in named]),
             ("Job", [Cell(row[1]) for row in named]),
             ("Energy", [Cell(row[2], row[3]) for row in named]),
@@ -81,46 +96,46 @@ def _period_table(run: Run, rows: Sequence[Mapping[str, Any]]) -> Table:
     title = "Energy budget by period"
     title += "" if count == len(rows) else f", the first {len(rows):,} of {count:,}"
     charged = [row["charged_j"] for row in rows if "charged_j" in row]
-    return _table(title, [
-        ("Period", [_count(row["period"]) for row in rows]),
-        _column("Begins", TIME, [row["start_s"] - run.start_s for row in rows]),
-        _column("Budget", ENERGY, [row["budget_j"] for row in rows]),
-        _column("Drawn", ENERGY, [row["energy_j"] for row in rows]),
-        *([_column("Charged", ENERGY, charged)] if charged else []),
+    return table_of(title, [
+        ("Period", [count_cell(row["period"]) for row in rows]),
+        column("Begins", TIME, [row["start_s"] - run.start_s for row in rows]),
+        column("Budget", ENERGY, [row["budget_j"] for row in rows]),
+        column("Drawn", ENERGY, [row["energy_j"] for row in rows]),
+        *([column("Charged", ENERGY, charged)] if charged else []),
     ])
 
 
 def _class_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    return _table("By node class", [
+    return table_of("By node class", [
         ("Class", [Cell(row["class"]) for row in rows]),
-        ("Nodes", [_count(row["nodes"]) for row in rows]),
-        _column("Energy", ENERGY, [row["energy_j"] for row in rows]),
+        ("Nodes", [count_cell(row["nodes"]) for row in rows]),
+        column("Energy", ENERGY, [row["energy_j"] for row in rows]),
         ("In use", [_percent(row["busy"]) for row in rows]),
-        ("Jobs", [_count(row["jobs"]) for row in rows]),
-        _column("Mean wait", TIME, [row["wait_s"]["mean"] for row in rows]),
-        _column("Mean slowdown", PLAIN, [row["bounded_slowdown"]["mean"] for row in rows]),
+        ("Jobs", [count_cell(row["jobs"]) for row in rows]),
+        column("Mean wait", TIME, [row["wait_s"]["mean"] for row in rows]),
+        column("Mean slowdown", PLAIN, [row["bounded_slowdown"]["mean"] for row in rows]),
     ])
 
 
 def _group_table(title: str, rows: Sequence[Mapping[str, Any]], head: str,
                  named: Sequence[Cell]) -> Table:
-    return _table(title, [
+    return table_of(title, [
         (head, named),
-        ("Jobs", [_count(row["jobs"]) for row in rows]),
+        ("Jobs", [count_cell(row["jobs"]) for row in rows]),
         ("Share of use", [_percent(row["share"]) for row in rows]),
-        _column("Energy", ENERGY, [row["energy_j"] for row in rows]),
-        _column("Mean wait", TIME, [row["wait_s"]["mean"] for row in rows]),
-        _column("95 % wait", TIME, [row["wait_s"]["p95"] for row in rows]),
-        _column("Mean slowdown", PLAIN, [row["bounded_slowdown"]["mean"] for row in rows]),
+        column("Energy", ENERGY, [row["energy_j"] for row in rows]),
+        column("Mean wait", TIME, [row["wait_s"]["mean"] for row in rows]),
+        column("95 % wait", TIME, [row["wait_s"]["p95"] for row in rows]),
+        column("Mean slowdown", PLAIN, [row["bounded_slowdown"]["mean"] for row in rows]),
     ])
 
 
-def _table(title: str, columns: Sequence[Column]) -> Table:
+def table_of(title: str, columns: Sequence[Column]) -> Table:
     return Table(title, tuple(head for head, _ in columns),
                  tuple(zip(*(cells for _, cells in columns), strict=True)))
 
 
-def _column(head: str, scales: Sequence[Scale], values: Sequence[float]) -> Column:
+def column(head: str, scales: Sequence[Scale], values: Sequence[float]) -> Column:
     """A column in one unit, which its head names."""
     scale = scale_for(scales, values)
     unit = f" ({scale.sign})" if scale.sign else ""
@@ -128,7 +143,7 @@ def _column(head: str, scales: Sequence[Scale], values: Sequence[float]) -> Colu
     return head + unit, [Cell(text, value) for text, value in zip(texts, values, strict=True)]
 
 
-def _count(number: int | None) -> Cell:
+def count_cell(number: int | None) -> Cell:
     return Cell("", math.nan) if number is None else Cell(f"{number:,}", number)
 
 

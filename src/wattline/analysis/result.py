@@ -30,7 +30,10 @@ class JobsOfRun(JobTable):
         return given
 
     def __call__(self) -> pa.Table:
-        """One row per job, as an Arrow table: `.to_pandas()` makes a DataFrame."""
+        """One row per job, as an Arrow table: `.to_pandas()` makes a DataFrame.
+
+        `elapsed_s` is what the job took in this run, `run_s` what it took by the log.
+        """
         from wattline.analysis.tables import job_table
 
         return job_table(self.run)

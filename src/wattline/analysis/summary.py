@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from statistics import median_low
 from typing import Any, NamedTuple
 
-from wattline.analysis import series
 from wattline.analysis.metrics import metrics
+from wattline.analysis.other_caps import against_other_caps
 from wattline.model.run import Run
 
 
@@ -84,12 +84,11 @@ def compare_table(runs: Mapping[str, Run],
                   figures: Mapping[str, Mapping[str, Any]] | None = None) -> list[Row]:
     """The summary figures of runs side by side; `figures` are their metrics where known.
 
-    A run without a cap is measured against the first cap among the others, so that "time above
-    the cap" says what the cap changed.
+    A run without a cap is measured against that of the run most like it (`other_caps`).
     """
     known = figures or {name: metrics(run) for name, run in runs.items()}
-    shared = [_against_shared_cap(run, known[name], runs) for name, run in runs.items()]
-    rows = [_row(figure, [lookup(found, figure.key) for found in shared]) for figure in FIGURES]
+    measured = against_other_caps(runs, known).values()
+    rows = [_row(figure, [lookup(found, figure.key) for found in measured]) for figure in FIGURES]
     capped = any(run.cap_w is not None for run in runs.values())
     return [row for row in rows if _worth_showing(row, capped)]
 
@@ -212,15 +211,6 @@ def aligned(values: Sequence[float]) -> tuple[str, ...]:
     typical = _typical(finite)
     decimals = 0 if typical >= 10_000 else 1 if typical >= 100 else 2 if typical >= 1 else 4
     return tuple(f"{value:,.{decimals}f}" if math.isfinite(value) else "-" for value in values)
-
-
-def _against_shared_cap(run: Run, figures: Mapping[str, Any],
-                        runs: Mapping[str, Run]) -> Mapping[str, Any]:
-    caps = [other.cap_w for other in runs.values() if other.cap_w is not None]
-    if run.cap_w is not None or not caps:
-        return figures
-    time_s, energy_j = series.above(series.power_steps(run), caps[0])
-    return {**figures, "time_above_cap_s": time_s, "energy_above_cap_j": energy_j}
 
 
 def _worth_showing(row: Row, capped: bool) -> bool:

@@ -29,13 +29,15 @@ _AFTER_ROW = "after_row"
 _KINDS = tuple(kind.name.lower() for kind in EventKind)
 _OUTCOMES = tuple(outcome.name.lower() for outcome in Outcome)
 _LEADING = ("job_id", "submit_s", "start_s", "end_s", "nodes", "energy_j", "outcome", "wait_s",
-            "requested_s", "run_s")
+            "elapsed_s", "requested_s", "run_s")
 
 
 def job_table(run: Run) -> pa.Table:
     """One row per job: what the log said and what happened to it.
 
-    Codes stay in their columns (`user`); where the log has names they follow as `user_name`.
+    `elapsed_s` is from start to end in the simulation, `run_s` the run time by the log: under a cap
+    they differ. Codes stay in their columns (`user`); where the log has names they follow as
+    `user_name`.
 
     >>> import wattline as wl
     >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
@@ -52,6 +54,7 @@ def job_table(run: Run) -> pa.Table:
         "start_s": _column(schedule.start_s),
         "end_s": _column(schedule.end_s),
         "wait_s": _column(schedule.start_s - jobs.submit_s),
+        "elapsed_s": _column(schedule.end_s - schedule.start_s),
         "nodes": _column(schedule.nodes),
         "energy_j": _column(schedule.energy_j),
         "outcome": _coded(schedule.outcome, _OUTCOMES),

@@ -17,7 +17,9 @@ from wattline.cli.scenario_options import (
     load_scenario,
     scenario_options,
 )
+from wattline.model.errors import InputError
 from wattline.model.units import counted
+from wattline.policies.going_together import KEEPERS
 
 if TYPE_CHECKING:
     from wattline.advice.cap import CapAdvice
@@ -37,8 +39,8 @@ def command() -> None:
 @click.option("--energy", metavar="LIMIT", help="Energy of the machine at most, like +2% or 3GWh.")
 @click.option("--refused", type=int, default=0, show_default=True,
               help="Jobs that may never run under the cap.")
-@click.option("--only", metavar="POLICY,POLICY", help="Only these power policies; default: all "
-              "that keep a cap.")
+@click.option("--only", metavar="POLICY,POLICY", help="Only these power policies, of "
+              f"{', '.join(KEEPERS)}; default: all of them.")
 @click.option("--plot", metavar="FILE", help="Draw the mean wait over the cap (.png, .svg, .pdf).")
 @scenario_options
 @json_option
@@ -54,9 +56,7 @@ def cap(
     """
     from wattline.advice.cap import advise_cap
     from wattline.advice.limits import Limits
-    from wattline.model.errors import InputError
     from wattline.model.pictures import check_picture
-    from wattline.policies.going_together import KEEPERS
 
     limits = Limits(wait, slowdown, energy, refused)
     if plot is not None:
@@ -66,8 +66,8 @@ def cap(
     for field in ("power.cap", "power.watch_cap"):
         if field in changes:
             raise InputError(f"{field}: the cap is what is looked for; leave it out")
-    only = only or changes.get("policy.power")
-    names = tuple(name.strip() for name in only.split(",")) if isinstance(only, str) else KEEPERS
+    only = changes.get("policy.power") if only is None else only
+    names = _names(only) if only is not None else KEEPERS
     with progress("trying caps") as advance:
         advice = advise_cap(loaded, limits, policies=names, progress=advance,
                             allow_code=code_allowed(scenario, loaded, changes, options))
@@ -77,6 +77,14 @@ def cap(
         print_json(advice.to_dict())
     else:
         _print_caps(advice, plot)
+
+
+def _names(listed: str) -> tuple[str, ...]:
+    """Names between commas, each once."""
+    names = tuple(dict.fromkeys(filter(None, map(str.strip, listed.split(",")))))
+    if not names:
+        raise InputError(f"--only names no power policy; it takes some of {', '.join(KEEPERS)}")
+    return names
 
 
 def _print_caps(advice: CapAdvice, plot: str | None) -> None:
@@ -137,14 +145,12 @@ def job(
     """
     from wattline.advice.job import Sources, advise_job
     from wattline.model.pictures import check_picture
-    from wattline.traces.rates import carbon_from, price_from
 
     if plot is not None:
         check_picture(Path(plot))
     advice = advise_job(
         app, Sources(table, claims, model, store), nodes=nodes, beta=beta,
-        price=None if price is None else price_from(price, start=start),
-        carbon=None if carbon is None else carbon_from(carbon, start=start))
+        price=price, carbon=carbon, start=start)
     if plot is not None:
         advice.plot(plot)
     if as_json:

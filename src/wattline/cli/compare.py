@@ -11,7 +11,12 @@ import click
 from wattline.analysis.folders import file_stem, run_folder
 from wattline.cli.choices import ScenarioCommand
 from wattline.cli.output import json_option, print_comparison, print_json, progress
-from wattline.cli.per_job_output import check_per_job, compare_per_job, print_per_job
+from wattline.cli.per_job_output import (
+    chapters,
+    check_per_job,
+    compare_per_job,
+    print_per_job,
+)
 from wattline.cli.scenario_options import (
     changes_from,
     code_allowed,
@@ -23,6 +28,7 @@ from wattline.cli.simulating import (
     say_assumed,
     say_beforehand,
     say_budget,
+    say_caps,
     say_not_run,
     whole_or_gone,
 )
@@ -63,6 +69,7 @@ def command(
     from wattline.analysis import rundir
     from wattline.analysis.metrics import metrics
     from wattline.analysis.naming import unique_name
+    from wattline.analysis.other_caps import against_other_caps
     from wattline.analysis.summary import compare_table
     from wattline.scenario.sweep import combinations, parse_variations
 
@@ -88,12 +95,13 @@ def command(
             figures[name] = metrics(run)
             folders[name] = each.folder or str(rundir.write(
                 run, folder / _file_name(name, len(runs)), figures[name]))
+        beside = compare_per_job(runs, plot) if per_job else []
         if not no_report:
             from wattline.analysis.report import report
 
             with progress("drawing the report") as advance:
-                page = report(runs, folder / "report", advance)
-    beside = compare_per_job(runs, plot) if per_job else []
+                page = report(runs, folder / "report", advance, chapters=chapters(beside))
+    figures = against_other_caps(runs, figures)
     if as_json:
         print_json({
             "runs": {name: {"jobs": len(run.jobs), "engine_s": run.engine_s,
@@ -105,6 +113,7 @@ def command(
         })
         return
     print_comparison(list(runs), compare_table(runs, figures))
+    say_caps(runs)
     say_assumed(runs)
     for name, run in runs.items():
         click.echo(f"{name}: {counted(len(run.jobs), 'job')} simulated in {run.engine_s:.3g} s")
@@ -132,14 +141,15 @@ def _todo(
     options: dict[str, Any],
 ) -> _Todo:
     from wattline.analysis.rundir import is_run
-    from wattline.scenario.sweep import label, with_keeper
+    from wattline.scenario.sweep import label, with_keeper, without_watched
 
     if path is not None and is_run(path):
         return _Todo(Path(path).resolve().name, folder=path)
-    changes = given | varied
+    changes, dropped = without_watched(lambda changes: load_scenario(path, trace, dict(changes)),
+                                       given | varied, varied)
     loaded, remarks = with_keeper(load_scenario(path, trace, changes), varied)
     return _Todo(label(loaded.name, varied), loaded, code_allowed(path, loaded, changes, options),
-                 remarks=remarks)
+                 remarks=(*dropped, *remarks))
 
 
 def _run(todo: _Todo, name: str, said: set[str], following: list[_Todo]) -> Run:

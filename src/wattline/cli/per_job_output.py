@@ -14,6 +14,7 @@ from wattline.model.units import counted
 
 if TYPE_CHECKING:
     from wattline.advice.per_job import Changed, Group, PerJob
+    from wattline.analysis.report_tables import Chapter
     from wattline.model.run import Run
 
 MOST_GROUPS = 10
@@ -45,6 +46,13 @@ def compare_per_job(runs: dict[str, Run], plot: str | None) -> list[PerJob]:
     return found
 
 
+def chapters(found: list[PerJob]) -> list[Chapter]:
+    """What the report says of it."""
+    from wattline.advice.per_job_report import per_job_chapter
+
+    return [per_job_chapter(each) for each in found]
+
+
 def print_per_job(found: PerJob) -> None:
     click.echo()
     total, users = found.total, found.groups["user"]
@@ -57,12 +65,12 @@ def print_per_job(found: PerJob) -> None:
     else:
         most = tuple(sorted(users, key=_hurt_most)[:MOST_GROUPS])
         _print(f"user ({MOST_GROUPS} hurt most of {len(users):,})", most)
-    _print("size", found.groups["size"])
+    _print(found.unit, found.groups["size"])
     _print("hour of submission", found.groups["hour"])
     for title, jobs in (("hurt most", found.most_hurt), ("gained most", found.most_gained)):
         if jobs:
             click.echo()
-            print_table((title, "user", "nodes", "done later", "waits longer", "runs longer"),
+            print_table((title, "user", found.unit, "done later", "waits longer", "runs longer"),
                         [_job_row(job) for job in jobs])
     for note in found.notes:
         click.echo(f"note: {note}")

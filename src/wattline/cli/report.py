@@ -9,7 +9,7 @@ import click
 from wattline.analysis.folders import run_folder
 from wattline.cli.choices import Choice
 from wattline.cli.output import json_option, print_comparison, print_json, progress
-from wattline.cli.simulating import say_assumed, whole_or_gone
+from wattline.cli.simulating import say_assumed, say_caps, whole_or_gone
 from wattline.model.errors import InputError
 from wattline.model.run import Run
 
@@ -29,6 +29,7 @@ def command(folders: tuple[Path, ...], out: Path | None, pictures: str, as_json:
     The page has charts to zoom into and to read values from, tables that can be sorted, and needs
     no network. With several runs it compares them; ratios are to the first.
     """
+    from wattline.analysis.other_caps import cap_givers
     from wattline.analysis.report import report
     from wattline.analysis.rundir import read
     from wattline.analysis.summary import compare_table
@@ -48,6 +49,7 @@ def command(folders: tuple[Path, ...], out: Path | None, pictures: str, as_json:
         print_json({
             "report": str(page),
             "runs": list(runs),
+            "above_cap_of": cap_givers(runs),
             "assumed": {name: run.assumed for name, run in runs.items()},
             "figures": [
                 {"name": row.key, "values": row.values, "ratios": row.ratios} for row in rows
@@ -55,6 +57,7 @@ def command(folders: tuple[Path, ...], out: Path | None, pictures: str, as_json:
         })
         return
     print_comparison(list(runs), rows)
+    say_caps(runs)
     say_assumed(runs)
     click.echo(f"\nreport: {page}")
 

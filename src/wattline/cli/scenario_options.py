@@ -125,10 +125,11 @@ def changes_from(options: dict[str, Any]) -> dict[str, Any]:
 def load_scenario(path: str | None, trace: str | None, changes: dict[str, Any]) -> Any:
     """A scenario from a file, or from options alone when a log is given."""
     from wattline.scenario.load import changed, load, validate
+    from wattline.traces.reader import is_log
 
-    if path is not None and _is_log(path):
+    if path is not None and is_log(path):
         if trace is not None:
-            raise InputError(f"{path} is a job log by its name, and --trace {trace} is another: "
+            raise InputError(f"{path} is a job log, and --trace {trace} is another: "
                              "give one of them, or a scenario")
         path, trace = None, path
     if path is not None:
@@ -140,14 +141,6 @@ def load_scenario(path: str | None, trace: str | None, changes: dict[str, Any]) 
         raise InputError("give a scenario file or a job log (also with --trace LOG)")
     fields = changed({"name": _stem(trace), "trace": {"file": trace}}, changes)
     return validate(fields, "command line")
-
-
-def _is_log(path: str) -> bool:
-    """Whether what stands in the scenario's place is a job log, by its name."""
-    from wattline.traces.files import inner_name
-    from wattline.traces.reader import SUFFIXES
-
-    return Path(inner_name(Path(path))).suffix in SUFFIXES
 
 
 def _refuse_run(path: str) -> None:

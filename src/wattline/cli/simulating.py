@@ -52,6 +52,14 @@ def say_assumed(runs: Mapping[str, Run]) -> None:
         click.echo(f"note: {names}{line}")
 
 
+def say_caps(runs: Mapping[str, Run]) -> None:
+    """Which cap runs without one are measured against, below their table."""
+    from wattline.analysis.other_caps import cap_notes
+
+    for line in cap_notes(runs):
+        click.echo(f"note: {line}")
+
+
 def warn_assumed(assumed: Iterable[str]) -> None:
     """What the joules of a run rest on, on standard error: for tables that programs read."""
     for line in assumed:

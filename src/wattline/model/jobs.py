@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 IntArray = npt.NDArray[np.int64]
 
@@ -110,6 +113,17 @@ class JobTable:
             return f"{type(self).__name__}({jobs})"
         return (f"{type(self).__name__}({jobs} of {self.procs.min():,} to {self.procs.max():,}, "
                 f"submitted from {self.submit_s[0]:g} s to {self.submit_s[-1]:g} s)")
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per job as given, with codes; names of users and others follow as `user_name`."""
+        import pandas as pd
+
+        table = pd.DataFrame({column: getattr(self, column) for column in COLUMNS})
+        for column, words in self.names.items():
+            if column in COLUMNS and words:
+                named = dict(enumerate(words))
+                table[f"{column}_name"] = table[column].map(named.get)
+        return table
 
     def _repr_html_(self) -> str:
         names = ("job_id", "submit_s", "run_s", "requested_s", "procs", "power_w", "user")

@@ -9,6 +9,7 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from wattline.model.nearest import did_you_mean
+from wattline.model.units import counted
 
 _OUT_OF_RANGE = ("greater_than", "greater_than_equal", "less_than", "less_than_equal",
                  "finite_number")
@@ -99,5 +100,5 @@ def first_mistake(error: ValidationError, model: Any) -> str:
     elif "input" in first and not isinstance(first["input"], dict):
         shown = _shown(first["input"])
         message += "" if shown in message else f" (it is {shown})"
-    more = f" ({len(mistakes) - 1} more mistakes)" if len(mistakes) > 1 else ""
+    more = f" ({counted(len(mistakes) - 1, 'more mistake')})" if len(mistakes) > 1 else ""
     return f"{field}: {message}{more}" if field else message + more

@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from wattline.model.errors import InputError
+from wattline.model.shown import Shown
 
 FloatArray = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class Signal:
+@dataclass(frozen=True, eq=False, repr=False)
+class Signal(Shown):
     """A right-continuous step function: `value[i]` holds from `time_s[i]` until the next time.
 
     Before the first time the first value holds; after the last time the last one does.

@@ -22,6 +22,7 @@ from wattline.policies.registry import BUILT_IN
 from wattline.policies.setting import Chosen
 from wattline.policies.view import Policy
 from wattline.scenario.build import Plan, plan
+from wattline.scenario.caps import NO_CAP
 from wattline.scenario.load import changed, load, validate
 from wattline.scenario.model import Scenario
 from wattline.scenario.objects import Keeper, PolicyObject, machine_fields
@@ -31,6 +32,7 @@ from wattline.traces.frames import is_table
 
 Source = str | Path | Scenario | Trace | JobTable | Any
 """A scenario file, a log, a scenario, or jobs: a trace or a table of pandas or Arrow."""
+CAPS = ("power.cap", "power.watch_cap")
 PolicyChoice = str | Mapping[str, Any] | PolicyObject | Declaration | Chosen
 
 
@@ -65,8 +67,12 @@ def asked(
     if trace is None and scenario is not None and not _is_scenario(scenario):
         scenario, trace = None, scenario
     changes, chosen = _of_objects(machine, policies or {}, cap, watch_cap)
-    changes |= {name.replace("__", "."): value.said() if isinstance(value, Given) else value
-                for name, value in (fields or {}).items()}
+    further = dict(_field(name, value) for name, value in (fields or {}).items())
+    for name in CAPS:
+        if name in changes and name in further:
+            raise InputError(f"{name.split('.')[1]} is given twice: as {further[name]} to "
+                             f"{name}, and as {changes[name]} beside it")
+    changes |= further
     source = None if trace is None else _source(trace)
     if source is not None:
         changes = {"trace": {"file": source}} | changes
@@ -74,6 +80,14 @@ def asked(
     there = None if trace is None or isinstance(trace, (str, Path)) else _jobs(trace, found)
     return Asked(found, there, policy, chosen, allow_code or (named and not any(
         names_code(changes, each) for each in code_of(found.policy))))
+
+
+def _field(name: str, value: Any) -> tuple[str, Any]:
+    """A field of the scenario by its name with dots, and its value as a file would have it."""
+    dotted = name.replace("__", ".")
+    if value is None and dotted in CAPS:
+        return dotted, NO_CAP
+    return dotted, value.said() if isinstance(value, Given) else value
 
 
 def _is_scenario(given: Source) -> bool:

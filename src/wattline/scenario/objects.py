@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from pydantic import field_validator
+
 from wattline.model import machine
+from wattline.model.errors import InputError
 from wattline.model.fields import Number
 from wattline.model.given import Given
+from wattline.model.reading import is_file
 from wattline.policies.admission.adaptive_setup import AdaptiveParameters
 from wattline.policies.admission.admission_setup import DvfsParameters, WaitParameters
 from wattline.policies.admission.budget_setup import BudgetParameters
@@ -25,6 +29,7 @@ from wattline.policies.order.order_setup import MultifactorParameters, WfpParame
 from wattline.policies.placement.bounded_setup import BoundedParameters
 from wattline.policies.placement.varied_setup import VariedParameters
 from wattline.policies.registry import find
+from wattline.scenario.caps import NO_CAP, is_share
 from wattline.scenario.model import CapPlan, CapStep, MachineSection, NodeClassSection
 
 
@@ -103,6 +108,16 @@ class Keeper(Power):
     or `"70%"`, a file, or steps."""
 
     cap: Number | str | tuple[CapStep, ...] | CapPlan | None = None
+
+    @field_validator("cap")
+    @classmethod
+    def _readable(cls, cap: Any) -> Any:
+        if isinstance(cap, str) and cap != NO_CAP and not is_file(cap):
+            try:
+                is_share(cap)
+            except InputError as error:
+                raise ValueError(str(error).removeprefix("power.cap: ")) from None
+        return cap
 
 
 class Configure(PolicyObject):

@@ -41,12 +41,15 @@ def sweep(
     """
     todo: dict[str, Asked] = {}
     said: dict[str, tuple[str, ...]] = {}
-    listed = {name: values if isinstance(values, str) else tuple(values)
-              for name, values in vary.items()}
+    listed = {name: tuple(values) if isinstance(values, Iterable) and not isinstance(values, str)
+              else values for name, values in vary.items()}
     for varied in combinations(listed):
-        found = _asked(scenario, given | varied, allow_code)
+        changes, dropped = without_watched(
+            lambda changes: _asked(scenario, changes, allow_code).scenario, given | varied, varied)
+        found = _asked(scenario, changes, allow_code)
         name = unique_name(label(found.scenario.name, varied), todo)
-        kept, said[name] = with_keeper(found.scenario, varied, found.policy is not None)
+        kept, keeper = with_keeper(found.scenario, varied, found.policy is not None)
+        said[name] = (*dropped, *keeper)
         todo[name] = _named(replace(found, scenario=kept), name)
     runs: dict[str, Result] = {}
     for name, found in todo.items():
@@ -71,10 +74,29 @@ def with_keeper(
         "(policy.power) chooses another"),)
 
 
+def without_watched(
+    load: Callable[[Mapping[str, Any]], Scenario], changes: Mapping[str, Any],
+    varied: Iterable[str],
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """What to change where a cap is varied, so that the one which the scenario only watches does
+    not contradict it; and a line that says so."""
+    fields = {name: name.replace("__", ".") for name in changes}
+    caps = {name for name, field in fields.items() if field in ("cap", "power.cap")}
+    asked = {"watch_cap", "power.watch_cap"} & set(fields.values())
+    if asked or not caps & set(varied):
+        return dict(changes), ()
+    watched = load({name: value for name, value in changes.items() if name not in caps})
+    if watched.power.watch_cap in (None, NO_CAP):
+        return dict(changes), ()
+    return {**changes, "power.watch_cap": NO_CAP}, (
+        f"power.watch_cap {watched.power.watch_cap} of the scenario is left out: the cap is "
+        "varied",)
+
+
 def combinations(vary: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
     """Every combination of the values, the last name's changing first; one where none varies."""
     for name, values in vary.items():
-        if isinstance(values, str) or not values:
+        if isinstance(values, str) or not isinstance(values, Sequence) or not values:
             raise InputError(f"vary: {name} needs a list of values, like [0.6, 0.7, 0.8]")
     for values in product(*vary.values()):
         yield dict(zip(vary, values, strict=True))

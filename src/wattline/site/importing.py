@@ -9,6 +9,7 @@ from typing import Any
 
 from wattline.model.errors import InputError, warn
 from wattline.model.files import write_whole
+from wattline.model.shown import Shown
 from wattline.model.units import fold_hosts, part_of, watts_of
 from wattline.model.views import View
 from wattline.model.views.build import MOST_ENTITIES, view_from_mapping
@@ -23,8 +24,8 @@ from wattline.site.slurm_views import resources_draft, topology_drafts
 from wattline.site.topology import Topologies, read_topology, topology_conf
 
 
-@dataclass(frozen=True, eq=False)
-class ImportedViews:
+@dataclass(frozen=True, eq=False, repr=False)
+class ImportedViews(Shown):
     """Views made from a site's files, by name, and the views file that holds them."""
 
     views: Mapping[str, View]

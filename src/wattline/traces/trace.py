@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING
 
 from wattline.model.jobs import JobTable
 from wattline.model.signal import FloatArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,15 @@ class Trace:
     def __repr__(self) -> str:
         count = len(self.jobs)
         return f"Trace({self.source!r}: {count:,} job{'' if count == 1 else 's'})"
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per job, with the columns of the log that a simulation does not need."""
+        return self.jobs.to_pandas().assign(**self.logged)
+
+    def _repr_html_(self) -> str:
+        said = "".join(f"<li>{escape(line)}</li>" for line in self.remarks)
+        return f"<p>{escape(repr(self))}</p>{self.jobs._repr_html_()}" + (
+            f"<ul>{said}</ul>" if said else "")
 
     def machine_procs(self) -> int | None:
         """The size of the logged machine by its header."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import wattline as wl
 from wattline.advice.cap import advise_cap
 from wattline.advice.limits import Limits
 from wattline.cli.main import cli
@@ -83,3 +84,43 @@ def test_the_command_prints_every_policy(tmp_path):
         assert each["share_of_peak"] == pytest.approx(each["cap_w"] / answer["peak_w"])
         assert each["wait_ratio"] <= 1.2 + 1e-9
     assert picture.read_text().startswith("<?xml")
+
+
+def test_a_limit_below_the_free_run_is_kept_by_low_caps_alone():
+    """Energy falls with the cap: the peak breaks the limit, and lower caps keep it."""
+    found = advise_cap(scenario(), Limits(energy="-3%"), policies=["dvfs"], trace=trace())
+    (choice,) = found.choices
+    assert choice.figures.energy_j <= 0.97 * found.free.energy_j
+    assert choice.cap_w < found.peak_w
+    assert choice.remark.startswith("only up to a cap")
+    never = advise_cap(scenario(), Limits(energy="-99%"), policies=["dvfs"], trace=trace())
+    assert never.choices[0].cap_w is None
+    assert never.choices[0].remark.startswith("no cap keeps it: at the peak ")
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("policy", ["adaptive", "dvfs"])
+def test_where_a_cap_above_the_answer_breaks_the_limit_the_nearest_is_said(policy, seed):
+    found = advise_cap(scenario(), Limits(wait="+15%"), policies=policy, trace=trace(seed=seed))
+    (choice,) = found.choices
+    above = [each for each in choice.tried if each.cap_w > choice.cap_w]
+    assert len(above) >= 7 * (choice.cap_w < found.peak_w)
+    broken = [each for each in above if not each.kept]
+    assert choice.remark.startswith("not steadily") == bool(broken)
+    if broken:
+        assert f"at {broken[0].cap_w:,.0f} W" in choice.remark
+
+
+def test_limits_are_numbers_and_policies_are_names_or_objects():
+    given = {"trace": trace(), "wait": 300}
+    names = [advise_cap(scenario(), policies=policies, **given).choices[0].cap_w
+             for policies in ("dvfs", ["dvfs"], [wl.Dvfs()], wl.Dvfs(), ["dvfs", "dvfs"])]
+    assert len(set(names)) == 1
+    assert advise_cap(scenario(), policies="dvfs", trace=trace(), wait="5m").choices[
+        0].cap_w == names[0]
+    other = advise_cap(scenario(), policies=[wl.Dvfs(latency_s=900)], **given)
+    assert other.choices[0].cap_w != names[0]
+    with pytest.raises(InputError, match="the cap is what is looked for"):
+        advise_cap(scenario(), policies=[wl.Dvfs(cap="80%")], **given)
+    with pytest.raises(InputError, match="no power policy is named"):
+        advise_cap(scenario(), policies=[], **given)

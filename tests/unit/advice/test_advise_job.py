@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 from tests.unit.cli.test_model_commands import made_table, refusal
 
+import wattline as wl
 from wattline.advice.job import Sources, advise_job
 from wattline.advice.job_options import JobOption, best_of, pareto_front
 from wattline.advice.job_sources import at_frequencies
@@ -54,6 +55,8 @@ def test_claims_are_told_apart_from_estimates_for_other_node_counts():
     there = advise_job("ep.a", nodes=4)
     assert {(o.basis, o.nodes, o.runs) for o in there.options} == {("predicted", 4, 0)}
     assert all(o.time_error > 0 for o in there.options)
+    with pytest.raises(InputError, match="on 100000 nodes"):
+        advise_job("ep.a", nodes=100_000)
 
 
 def test_a_model_is_asked_at_every_point_of_its_grid_with_its_own_uncertainty():
@@ -165,4 +168,22 @@ def test_a_broken_line_of_runs_is_named(tmp_path):
     path = tmp_path / "r.csv"
     path.write_text("frequency_ghz,time_s,energy_j\n1.2,10,5\n1.4,fast,5\n")
     with pytest.raises(InputError, match=r"r\.csv: line 3: time_s is 'fast', expected a number"):
+        advise_job("x", Sources(table=str(path)))
+
+
+@pytest.mark.parametrize("price", ["0.12EUR", 0.12, wl.Signal.constant(0.12 / 3.6e6)])
+def test_a_price_is_that_of_a_kilowatt_hour_as_everywhere_else(price):
+    found = advise_job("EP.A", price=price, carbon=300)
+    for option in found.options:
+        assert option.cost == pytest.approx(0.12 * option.energy_j / 3.6e6)
+        assert option.carbon_g == pytest.approx(300 * option.energy_j / 3.6e6)
+
+
+def test_watts_and_joules_of_a_line_must_agree(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("frequency_ghz,time_s,energy_j,power_w\n1.2,100,7000,70.4\n1.4,100,5000,70\n")
+    with pytest.raises(InputError, match=r"line 3: 5000 J in 100 s are 50 W, and power_w says 70"):
+        advise_job("x", Sources(table=str(path)))
+    path.write_text("frequency_ghz,time_s,energy_j\n1.2,100,\n")
+    with pytest.raises(InputError, match=r"line 2: it has neither energy_j nor power_w"):
         advise_job("x", Sources(table=str(path)))

@@ -146,3 +146,25 @@ def test_one_run_is_not_enough(folders, words, said, capsys):
         main(["compare", folders[0], *words])
     assert stopped.value.code == 2
     assert said in capsys.readouterr().err
+
+
+def test_sizes_and_named_jobs_are_in_one_unit():
+    run = fcfs_run(four_jobs())
+    cores = replace(run.schedule, nodes=np.array([1, 1, 2, 3]))
+    found = compare_jobs(replace(run, schedule=cores), moved(replace(run, schedule=cores), [9] * 4))
+    assert [(group.name, group.jobs) for group in found.groups["size"]] == [
+        ("1", 2), ("2", 1), ("3-4", 1)]
+    assert sorted(job.nodes for job in found.most_hurt) == [1, 1, 2, 3]
+    assert found.to_dict()["unit"] == "nodes"
+    shared = replace(run, units=8 * run.machine.node_count)
+    assert compare_jobs(shared, shared).unit == "cores"
+
+
+def test_the_report_of_the_command_has_who_was_hurt(folders, tmp_path):
+    words = ["compare", *folders, "--per-job", "-o", str(tmp_path / "out")]
+    assert CliRunner().invoke(cli, words, catch_exceptions=False).exit_code == 0
+    page = (tmp_path / "out" / "report" / "index.html").read_text()
+    assert "narrow beside wide, job by job" in page
+    assert all(f"<h3>{title}</h3>" in page for title in (
+        "Who was hurt, and who gained", "By hour of submission", "Hurt most"))
+    assert [path.name for path in (tmp_path / "out" / "report").glob("chapter-1-*.png")]

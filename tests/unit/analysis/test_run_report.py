@@ -160,7 +160,7 @@ def test_two_runs_are_compared(plain: Run, capped: Run, tmp_path: Path) -> None:
     text = page.read_text()
     assert "2 runs compared" in text
     assert 'class="ratio better"' in text
-    assert "measured against the cap of with a cap" in text
+    assert "&#39;plain&#39; is measured against the cap of &#39;with a cap&#39;" in text
     names = {path.name for path in tmp_path.iterdir()}
     assert {"job-map-1-plain.png", "use-by-size-2-with-a-cap.png"} <= names
     assert "did not record which units each job held" in " ".join(text.split())

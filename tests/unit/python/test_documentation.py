@@ -39,7 +39,7 @@ def test_examples_in_docstrings_run(name: str) -> None:
 def test_the_functions_and_contracts_that_people_call_have_examples() -> None:
     shown = set(modules())
     assert {"wattline.scenario.api", "wattline.scenario.sweep", "wattline.analysis.result",
-            "wattline.analysis.comparison", "wattline.scenario.objects",
+            "wattline.scenario.side_by_side", "wattline.scenario.objects",
             "wattline.advice.cap", "wattline.advice.configure", "wattline.testing"} <= shown
 
 

@@ -184,3 +184,11 @@ def test_a_table_of_jobs_is_short_to_print() -> None:
     assert TRACE.jobs._repr_html_().count("<tr>") == 6
     empty = TRACE.jobs.take(TRACE.jobs.procs > 1000)
     assert repr(empty) == "JobTable(0 jobs)"
+
+
+def test_the_table_of_jobs_has_what_they_took_beside_what_the_log_says() -> None:
+    run = wl.simulate("examples/tiny.swf", power=wl.Dvfs(cap="70%"))
+    frame = run.jobs().to_pandas()
+    assert (frame["elapsed_s"] == frame["end_s"] - frame["start_s"]).all()
+    assert (frame["elapsed_s"] > frame["run_s"] + 1).any()
+    assert list(frame["run_s"]) == list(run.jobs.run_s)

@@ -65,3 +65,49 @@ def test_a_cap_that_is_varied_is_kept_and_the_answer_says_by_whom() -> None:
     assert free.remarks == ()
     asked = wl.sweep(TRACE, machine=MACHINE, vary={"cap": ["80%"]}, power="block")
     assert not any("keeps the cap" in line for run in asked.runs.values() for line in run.remarks)
+
+
+def test_no_cap_is_written_as_none_in_either_spelling() -> None:
+    found = wl.sweep(TRACE, machine=MACHINE, power="dvfs", vary={"power.cap": [None, "80%"]})
+    same = wl.sweep(TRACE, machine=MACHINE, power="dvfs", vary={"power.cap": ["none", "80%"]})
+    assert [run.energy_j for run in found.runs.values()] == [
+        run.energy_j for run in same.runs.values()]
+    with pytest.raises(wl.InputError, match=r"machine\.nodes needs a list of values"):
+        wl.sweep(TRACE, vary={"machine.nodes": 8})
+
+
+def test_a_cap_is_given_once() -> None:
+    with pytest.raises(wl.InputError, match=r"cap is given twice: as 80% to power\.cap"):
+        wl.simulate(TRACE, machine=MACHINE, power=wl.Dvfs(cap="70%"), **{"power.cap": "80%"})
+    with pytest.raises(wl.InputError, match="Dvfs: cap: 'seventy' is neither watts"):
+        wl.Dvfs(cap="seventy")
+
+
+def test_a_run_without_a_cap_is_measured_by_that_of_its_own_machine() -> None:
+    found = wl.sweep("examples/tiny.swf", power="dvfs", vary={
+        "power.cap": ["none", "90%"], "machine.nodes": [8, 16]})
+    free, capped = "tiny: cap none, nodes 16", "tiny: cap 90%, nodes 16"
+    cap = found[capped].cap_w
+    assert cap is not None
+    watched = wl.simulate("examples/tiny.swf", watch_cap=float(cap.value[0]), machine__nodes=16)
+    shown = {row.key: row for row in found.rows}["time_above_cap_s"].values[1]
+    assert shown == watched.time_above_cap_s > 0
+    table = found.to_pandas().loc[free]
+    assert (table["time_above_cap_s"], table["above_cap_of"]) == (shown, capped)
+    assert found.figures[free]["above_cap_of"] == capped
+    assert f"'{free}' is measured against the cap of '{capped}'" in repr(found)
+    other = wl.compare(found[free], found["tiny: cap 90%, nodes 8"])
+    assert "no run on the same machine has a cap" in repr(other)
+
+
+def test_a_cap_that_is_varied_goes_before_one_that_the_scenario_watches() -> None:
+    scenario = {"trace": {"file": "examples/tiny.swf"}, "power": {"watch_cap": "80%"},
+                "machine": {"node_idle_w": 90, "node_active_w": 300}}
+    found = wl.sweep(scenario, power="dvfs", vary={"power.cap": ["none", "90%"]})
+    free, capped = found.runs.values()
+    assert free.cap_w is None
+    assert capped.power_w_peak <= 0.9 * free.power_w_peak
+    for run in (free, capped):
+        assert "power.watch_cap 80% of the scenario is left out: the cap is varied" in run.remarks
+    with pytest.raises(wl.InputError, match="give either 'cap'"):
+        wl.sweep(scenario, watch_cap="70%", vary={"power.cap": ["90%"]})

@@ -15,12 +15,13 @@ from wattline.controller.testbed.simulated import BesideSimulation, Setup, besid
 from wattline.controller.testbed.workload import BedJob, jobs_of
 from wattline.model.errors import InputError
 from wattline.model.progress import Advance, silent
+from wattline.model.shown import Shown
 from wattline.model.units import parse_power
 from wattline.traces import Trace, read, trace_of
 
 
-@dataclass(frozen=True)
-class TriedRun:
+@dataclass(frozen=True, repr=False)
+class TriedRun(Shown):
     """What became of a workload, beside a simulation of the same submissions."""
 
     run: BedRun

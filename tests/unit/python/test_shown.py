@@ -1,0 +1,62 @@
+"""Answers where their name is typed: short as text, tables in a notebook and in pandas."""
+
+from __future__ import annotations
+
+from dataclasses import is_dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wattline as wl
+
+TINY = "examples/tiny.swf"
+ANSWERS = ("Bill", "BudgetTrial", "CapAdvice", "CapWritten", "Claims", "ClaimsImported",
+           "ClaimsLearnt", "ClaimsVerified", "Comparison", "ConfigurationAdvice", "EnergyPlan",
+           "EnergyStatus", "FairShare", "Imported", "ImportedViews", "JobAdvice", "JobTable",
+           "MeasuredAccount", "MeasuredJob", "PerJob", "PlacedJobs", "PowerNow", "Result",
+           "RunAccount", "Signal", "Trace", "TriedRun")
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_every_answer_has_a_table_for_notebooks_and_a_text_of_its_own(name: str) -> None:
+    kind = getattr(wl, name)
+    assert is_dataclass(kind)
+    assert callable(kind._repr_html_)
+    assert not hasattr(kind.__repr__, "__wrapped__")  # that of dataclasses, which prints all
+
+
+def test_long_answers_are_short_texts_and_tables() -> None:
+    run = wl.simulate(TINY, power=wl.Dvfs(cap="70%"))
+    account = wl.account_run(run)
+    jobs = wl.compare_jobs(run, run)
+    for answer in (account, jobs, wl.Signal(np.arange(500.0), np.arange(500.0))):
+        assert repr(answer).startswith(f"{type(answer).__name__}(")
+        assert len(repr(answer)) <= 300
+        assert "<table" in answer._repr_html_()
+    assert "jobs=<12 items>" in repr(account)
+    assert account.remarks[-1] in account._repr_html_()
+
+
+def test_jobs_and_logs_are_tables_of_pandas() -> None:
+    trace = wl.read(TINY)
+    frame = trace.to_pandas()
+    assert list(frame["run_s"]) == list(trace.jobs.run_s)
+    assert set(frame) >= set(trace.logged)
+    named = wl.JobTable.build(submit_s=[0, 1], run_s=[5, 5], procs=[1, 1], user=[0, -1],
+                              names={"user": ("ada",)}).to_pandas()
+    assert named["user_name"][0] == "ada"
+    assert named["user_name"].isna()[1]
+
+
+def test_logs_and_scenarios_are_compared_as_by_the_command(tmp_path: Path) -> None:
+    run = wl.simulate(TINY)
+    found = wl.compare([TINY, wl.read(TINY)], machine__nodes=16)
+    assert {each.machine.node_count for each in found.runs.values()} == {16}
+    assert len(wl.compare(wl.load_scenario("examples/week.toml"))) == 1
+    both = wl.compare(run, TINY)
+    first, second = both.runs.values()
+    assert first.energy_j == second.energy_j
+    assert len(wl.compare({"one": TINY, "other": run.save(tmp_path / "run")})) == 2
+    with pytest.raises(wl.InputError, match="machine__nodes cannot change a run that is done"):
+        wl.compare(run, machine__nodes=16)
