@@ -190,7 +190,7 @@ def test_nodes_are_switched_off_for_a_job_to_fit_and_on_again(bed: Bed, tmp_path
         here.cycle()
         label = submit(bed, 60, 300, *OURS, "-N", "1", "-t", "2", "-L", "watts:300")
         cycles(here, lambda: runs(bed, label), 40.0)
-        until(lambda: drawn_w(bed) > 400.0)
+        until(lambda: drawn_w(bed) >= 300.0)
         assert drawn_w(bed) <= 600.0
         off = set(here.watcher.off)
         assert off
