@@ -67,8 +67,9 @@ def drawn_w(bed: Bed) -> float:
 
 
 def cap_w(bed: Bed, node: str) -> float:
-    zone = bed.meters / node / "powercap" / "intel-rapl:0"
-    return float((zone / "constraint_0_power_limit_uw").read_text()) / 1e6
+    limit = bed.meters / node / "powercap" / "intel-rapl:0" / "constraint_0_power_limit_uw"
+    until(lambda: bool(limit.read_text().strip()))  # a file is empty while it is written
+    return float(limit.read_text() or "nan") / 1e6
 
 
 def started(bed: Bed, here: Controller, count: int, nodes: int, watts: int) -> list[str]:
@@ -188,7 +189,7 @@ def test_nodes_are_switched_off_for_a_job_to_fit_and_on_again(bed: Bed, tmp_path
             'node_shutdown = 6\n')
     with serving(site(bed, tmp_path, more), act=True) as here:
         here.cycle()
-        label = submit(bed, 60, 300, *OURS, "-N", "1", "-t", "2", "-L", "watts:300")
+        label = submit(bed, 15, 300, *OURS, "-N", "1", "-t", "2", "-L", "watts:300")
         cycles(here, lambda: runs(bed, label), 40.0)
         until(lambda: drawn_w(bed) >= 300.0)
         assert drawn_w(bed) <= 600.0
@@ -196,6 +197,7 @@ def test_nodes_are_switched_off_for_a_job_to_fit_and_on_again(bed: Bed, tmp_path
         assert off
         assert not here.watcher.down
         cap.write_text("1300")
+        # It needs more nodes than can be busy together, so they come on when nothing else runs.
         wide = submit(bed, 5, 120, *OURS, "-N", "5", "-t", "2", "-L", "watts:600")
         cycles(here, lambda: runs(bed, wide), 60.0)
         assert not here.watcher.off
