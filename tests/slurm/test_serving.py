@@ -200,7 +200,7 @@ def test_nodes_are_switched_off_for_a_job_to_fit_and_on_again(bed: Bed, tmp_path
         # It needs more nodes than can be busy together, so they come on when nothing else runs.
         wide = submit(bed, 5, 120, *OURS, "-N", "5", "-t", "2", "-L", "watts:600")
         cycles(here, lambda: runs(bed, wide), 60.0)
-        assert not here.watcher.off
+        assert len(here.watcher.off) < len(off)
 
 
 def test_licences_follow_the_cap(bed: Bed, tmp_path: Path) -> None:

@@ -31,7 +31,8 @@ done
 
 SWITCHING = "wattline.controller.testbed.switching"
 SWITCH = """#!/bin/sh
-# What Slurm runs to switch nodes: $1 is a host list.
+# What Slurm runs to switch nodes: $1 is a host list. It has none of our environment.
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export PYTHONPATH='{paths}'
 exec {python} -m {module} {bed} {way} "$1"
 """

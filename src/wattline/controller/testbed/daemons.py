@@ -158,10 +158,13 @@ class Daemons:
         (self.bed.folder / "spool" / name).mkdir(exist_ok=True)
         inside = f"exec {self._command(['slurmd'])[0]} -b -N {name} -f {self.bed.configuration}"
         with (self.bed.logs / "slurmd.start.log").open("ab") as log:
+            # Slurm runs its programs with the first descriptors closed: a slurmd that took one of
+            # them for its log would lose it when it goes into the background, and start no step.
             return subprocess.Popen(
                 ["unshare", "-m", "--propagation", "private", "sh", "-c",
                  _with_counters(self.bed.meters / name / "pm_counters", inside)],
-                stdout=log, stderr=log, env=self.environment, start_new_session=True)
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self.environment,
+                start_new_session=True)
 
     def _has_meters(self) -> bool:
         """Each slurmd is shown its node's counters when it starts: they must be there."""
