@@ -7,7 +7,7 @@ from tests.support.plain_process import PlainProcess
 from tests.support.proving import pairs
 
 PARTS = 6
-JOBS = 10
+JOBS = 14
 LONG = [pytest.param(part, part + seed, 24, marks=pytest.mark.long)
         for part in range(PARTS) for seed in (10, 20, 30)]
 

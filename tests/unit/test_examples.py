@@ -65,7 +65,8 @@ def test_maintenance_keeps_its_cap_and_the_watts_of_its_window() -> None:
 
 def test_the_list_is_complete() -> None:
     said = (EXAMPLES / "README.md").read_text(encoding="utf-8")
-    there = {str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*") if path.is_file()}
+    there = {str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*")
+             if path.is_file() and path.parent.name != "__pycache__"}
     assert set(re.findall(r"\]\(([\w./-]+)\)", said)) == there - {"README.md"}
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wattline.cli.choices import Group
-from wattline.cli.live_options import USUAL
+from wattline.cli.live_options import USUAL, needed
 from wattline.cli.output import json_option, print_json
 from wattline.model.units import format_duration
 
@@ -44,10 +44,9 @@ def command(context: click.Context, file: Path | None, act: bool, mode: str | No
         return
     from wattline.controller.configuration import read_configuration
     from wattline.controller.serving import run, serving, told_to_stop
-    from wattline.model.errors import InputError
 
-    if file is None:
-        raise InputError("give the site with --config FILE")
+    needed(file, "--config")
+    assert file is not None
     site = read_configuration(file)
     if mode is not None:
         site = site.model_copy(update={"mode": mode})
@@ -71,10 +70,9 @@ def watchdog(file: Path | None) -> None:
     from wattline.controller.serving import told_to_stop
     from wattline.live.slurm.client import Slurm
     from wattline.live.slurm.commands import Commands
-    from wattline.model.errors import InputError
 
-    if file is None:
-        raise InputError("give the site with --config FILE")
+    needed(file, "--config")
+    assert file is not None
     site = read_configuration(file)
     with told_to_stop() as stop:
         watch(site, Slurm(Commands(site.environment)), click.echo, stop=stop)

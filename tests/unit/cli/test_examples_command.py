@@ -30,7 +30,8 @@ def copied(tmp_path, monkeypatch, capsys) -> Path:
 
 def test_all_of_them_are_listed_and_copied(copied, capsys):
     listed = json.loads(ok("examples", "list", "--json", capsys=capsys))["examples"]
-    files = {str(path.relative_to(SOURCE)): path for path in SOURCE.rglob("*") if path.is_file()}
+    files = {str(path.relative_to(SOURCE)): path for path in SOURCE.rglob("*")
+             if path.is_file() and path.parent.name != "__pycache__"}
     assert {row["name"] for row in listed} | {"README.md"} == set(files)
     assert all(row["summary"] for row in listed)
     assert "small.toml" in ok("examples", "list", capsys=capsys)

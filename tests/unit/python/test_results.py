@@ -115,8 +115,10 @@ def test_several_runs_become_one_table(run: wl.Result, tmp_path: Path) -> None:
 
 
 def test_what_is_no_run_cannot_be_compared(tmp_path: Path) -> None:
-    with pytest.raises(wl.InputError, match="this takes runs, not dict"):
-        wl.compare([{}])
+    with pytest.raises(wl.InputError, match="trace: this is needed and not there"):
+        wl.compare([{}])  # a scenario without jobs
+    with pytest.raises(wl.InputError, match="jobs are a log's name"):
+        wl.compare([7])
     with pytest.raises(wl.InputError, match="there is no run"):
         wl.compare([])
     with pytest.raises(wl.InputError, match="there is no run folder"):
