@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import importlib
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import click
 
@@ -28,6 +30,23 @@ class Group(click.Group):
                 rows.append((name, command.get_short_help_str(limit=1000)))
         with formatter.section("Commands"):
             formatter.write_dl(rows)
+
+
+class LateGroup(Group):
+    """A group of commands that are imported when they are called."""
+
+    places: ClassVar[Mapping[str, str]] = {}
+    """By name, the module that has the command."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.places)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.places:
+            return None
+        found = importlib.import_module(self.places[cmd_name]).command
+        assert isinstance(found, click.Command)
+        return found
 
 
 class PolicyOption(click.Option):

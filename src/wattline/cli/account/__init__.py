@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-
 import click
 
-from wattline.cli.choices import Group
+from wattline.cli.choices import LateGroup
 
 PLACES = {
     "show": "wattline.cli.account.show", "import": "wattline.cli.account.import_",
@@ -15,18 +13,10 @@ PLACES = {
 }
 
 
-class AccountGroup(Group):
-    """Commands that are imported when they are called; anything else is what `show` takes."""
+class AccountGroup(LateGroup):
+    """Anything but the commands' names is what `show` takes."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(PLACES)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in PLACES:
-            return None
-        found = importlib.import_module(PLACES[cmd_name]).command
-        assert isinstance(found, click.Command)
-        return found
+    places = PLACES
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """`wattline account RUN` and bare options mean `show`, as before there were others."""
