@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import random
 import signal
 import subprocess
 import sys
@@ -20,6 +22,7 @@ from wattline.controller.controller import Controller
 from wattline.controller.lease import age_s, watchdog
 from wattline.controller.serving import serving
 from wattline.controller.testbed.agents import agents_of
+from wattline.controller.testbed.faults import deck
 from wattline.controller.testbed.layout import Bed
 from wattline.controller.testbed.running import Conditions, replays, run_workload
 from wattline.controller.testbed.workload import BedJob
@@ -329,13 +332,14 @@ def test_the_watchdog_hands_jobs_to_slurm_when_the_controller_is_silent(
 
 
 def test_whatever_goes_wrong_nothing_is_lost_or_done_twice(bed: Bed) -> None:
-    """With this seed each of the five kinds of fault comes once before one comes again."""
+    wanted = {"the controller is killed", "slurmctld is restarted"}
+    seed = next(seed for seed in itertools.count()
+                if set(deck(random.Random(seed))[:2]) == wanted)
     jobs = [BedJob(number, 2.0 * number, 4.0 + number % 5, 60.0, 1 + number % 3, 230.0)
             for number in range(14)]
     found = run_workload(bed, jobs, Conditions(
-        1300.0, policies={"power": "block", "placement": "first-fit"}, faults=349))
-    assert any("controller is killed" in each for each in found.faults)
-    assert any("slurmctld is restarted" in each for each in found.faults)
+        1300.0, policies={"power": "block", "placement": "first-fit"}, faults=seed))
+    assert wanted <= {each.partition(" s: ")[2] for each in found.faults}
     assert (found.finished, found.lost, found.doubled) == (14, (), ())
     assert found.above_cap_s_max <= 2.0
     assert found.replay_equal

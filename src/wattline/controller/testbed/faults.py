@@ -33,13 +33,14 @@ class Faults:
         self.bed, self.controller = bed, controller
         self.daemons = Daemons(bed)
         self.commands = Commands(bed.environment)
-        self.random = random.Random(seed)
+        self._order, self.random = random.Random(seed), random.Random(f"times of {seed}")
         self.said: list[str] = []
         self.slow = bed.folder / "slow"
         _write_wrappers(self.slow)
         controller.path = str(self.slow)
         self._next_s = time.monotonic() + self.random.uniform(*BETWEEN_S)
         self._undo: Undo | None = None
+        self._deck: list[str] = []
 
     def tick(self, now_s: float) -> None:
         """Begin the next fault or end the last one, where it is time; times are of the run."""
@@ -48,10 +49,16 @@ class Faults:
         if self._undo is not None:
             self.over()
             return
-        name = self.random.choice(sorted(self.KINDS))
+        name = self._next_kind()
         self.said.append(f"{now_s:.1f} s: {name}")
         self._undo = self.KINDS[name](self)
         self._next_s = time.monotonic() + self.random.uniform(*LASTS_S)
+
+    def _next_kind(self) -> str:
+        """As from a shuffled deck: each kind comes once before one comes again."""
+        if not self._deck:
+            self._deck = deck(self._order)
+        return self._deck.pop(0)
 
     def over(self) -> None:
         """End what is wrong now."""
@@ -114,6 +121,11 @@ class Faults:
         "slurmd vanishes on": _lose_node,
         "the agents are killed": _kill_agents,
         "the broker is killed": _kill_broker}
+
+
+def deck(source: random.Random) -> list[str]:
+    """All kinds of faults in an order of its own."""
+    return source.sample(sorted(Faults.KINDS), len(Faults.KINDS))
 
 
 def _write_wrappers(folder: Path) -> None:
