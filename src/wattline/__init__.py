@@ -138,6 +138,9 @@ if _TYPE_CHECKING:
     from wattline.scenario.sweep import sweep
     from wattline.site.importing import ImportedViews, import_views
     from wattline.studies.asking import study
+    from wattline.sweeps.api import run_sweep
+    from wattline.sweeps.optimise import optimise_sweep
+    from wattline.sweeps.results import SweepResult, SweptSetting
     from wattline.traces import Trace, generate, read, write
     from wattline.traces.summary import describe_trace
 
@@ -216,6 +219,8 @@ __all__ = [
     "Sjf",
     "Sources",
     "Start",
+    "SweepResult",
+    "SweptSetting",
     "Trace",
     "Traditional",
     "TriedRun",
@@ -276,6 +281,7 @@ __all__ = [
     "network_sensitivity",
     "open_books",
     "open_run",
+    "optimise_sweep",
     "place_jobs",
     "plan_energy",
     "power_status",
@@ -288,6 +294,7 @@ __all__ = [
     "report",
     "reserve_power",
     "run_net",
+    "run_sweep",
     "set_power",
     "simulate",
     "study",
@@ -384,6 +391,9 @@ _PLACES = {
     ), "wattline.scenario.objects"),
     "open_books": "wattline.scenario.opening",
     "sweep": "wattline.scenario.sweep",
+    "run_sweep": "wattline.sweeps.api",
+    "optimise_sweep": "wattline.sweeps.optimise",
+    **dict.fromkeys(("SweepResult", "SweptSetting"), "wattline.sweeps.results"),
     **dict.fromkeys(("ImportedViews", "import_views"), "wattline.site.importing"),
     "study": "wattline.studies.asking",
     **dict.fromkeys(("Trace", "generate", "read", "write"), "wattline.traces"),

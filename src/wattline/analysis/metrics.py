@@ -69,9 +69,29 @@ def metrics(run: Run) -> dict[str, Any]:
     20
     """
     jobs = job_figures(run)
+    used_unit_s = busy_unit_s(run)
+    return {
+        **_totals(run, jobs, used_unit_s),
+        "by_size": _by_size(jobs),
+        "by_user": _by_user(run, jobs),
+        "by_class": _by_class(run, jobs, used_unit_s),
+        "budget": dict(run.budget),
+        "notes": dict(run.notes),
+        "assumed": list(run.assumed),
+        "remarks": list(run.remarks),
+    }
+
+
+def totals(run: Run) -> dict[str, Any]:
+    """The metrics of all jobs together, without tables by size, user and class: where thousands
+    of runs are compared, those would cost more than the runs."""
+    return {**_totals(run, job_figures(run), busy_unit_s(run)),
+            "budget": dict(run.budget), "notes": dict(run.notes)}
+
+
+def _totals(run: Run, jobs: JobFigures, used_unit_s: float) -> dict[str, Any]:
     makespan_s = _makespan_s(run, jobs)
     span_s = run.end_s - run.start_s
-    used_unit_s = busy_unit_s(run)
     capped = run.cap_w is not None
     return {
         "jobs": _counts(run),
@@ -87,13 +107,6 @@ def metrics(run: Run) -> dict[str, Any]:
         "time_above_cap_s": run.time_above_cap_s if capped else float("nan"),
         "energy_above_cap_j": run.energy_above_cap_j if capped else float("nan"),
         "fairness": _fairness(run, jobs),
-        "by_size": _by_size(jobs),
-        "by_user": _by_user(run, jobs),
-        "by_class": _by_class(run, jobs, used_unit_s),
-        "budget": dict(run.budget),
-        "notes": dict(run.notes),
-        "assumed": list(run.assumed),
-        "remarks": list(run.remarks),
     }
 
 

@@ -83,16 +83,24 @@ def share_text(share: float) -> str:
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Advance]:
-    """A progress bar on a terminal, nothing in a pipe."""
+def progress(title: str, remaining: bool = False) -> Iterator[Advance]:
+    """A progress bar on a terminal, nothing in a pipe; also with how long it will still take."""
     if not sys.stderr.isatty():
         yield lambda fraction: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(),
-               TimeElapsedColumn())
+               TimeElapsedColumn(),
+               *((TextColumn("left"), TimeRemainingColumn()) if remaining else ()))
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=1.0)
         yield lambda fraction: bar.update(task, completed=fraction)

@@ -25,12 +25,15 @@ from wattline.policies.state import State
 LONGEST_S = 300.0
 """A lock that is older belongs to nobody who still compiles."""
 
+AT_ONCE = "WATTLINE_AT_ONCE"
+"""Set to 0 in the environment it forbids other processes."""
+
 Parts = tuple[State, Record, Simulated, Composition]
 
 
 def may_start_processes() -> bool:
     """Whether other processes may be started to save the user a wait."""
-    return os.environ.get("WATTLINE_AT_ONCE", "1") != "0" and not PLAIN
+    return os.environ.get(AT_ONCE, "1") != "0" and not PLAIN
 
 
 def environment(plain: bool) -> dict[str, str]:

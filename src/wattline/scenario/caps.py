@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
@@ -101,9 +102,7 @@ def cap_signal(
     cap, watched = scenario.power.cap, scenario.power.watch_cap
 
     def peak_w() -> float:
-        free = free_composition(rules)
-        return simulate(jobs, machine, free, replace(rules, cap_w=None),
-                        before_compiling=before_compiling).power_w_peak
+        return _peak_w(jobs, machine, replace(rules, cap_w=None), before_compiling)
 
     if isinstance(cap, CapPlan):
         return cap_plan(scenario, machine).signal(machine.power_w_max)
@@ -123,6 +122,22 @@ def cap_signal(
     if watched is None:
         return None
     return in_watts("power.watch_cap", watched, peak_w)
+
+
+_PEAKS: WeakKeyDictionary[JobTable, dict[Hashable, float]] = WeakKeyDictionary()
+"""Peaks of job tables that are still in use: a sweep over caps asks for one again and again."""
+
+
+def _peak_w(
+    jobs: JobTable, machine: Machine, rules: Rules, before_compiling: Callable[[], None] | None
+) -> float:
+    """What the jobs draw at most without a cap."""
+    known = _PEAKS.setdefault(jobs, {})
+    key = (machine, rules.granularity, rules.overrun, rules.choose_nodes, rules.reservations)
+    if key not in known:
+        known[key] = simulate(jobs, machine, free_composition(rules), rules,
+                              before_compiling=before_compiling).power_w_peak
+    return known[key]
 
 
 def is_part_of_peak(cap: object) -> bool:

@@ -32,6 +32,11 @@ def load(path: Path | str, changes: Mapping[str, Any] | None = None) -> Scenario
     >>> wl.load_scenario("bundled:main-capped").policy.power
     'dvfs'
     """
+    return validate(changed(fields_of(path), changes or {}), str(path))
+
+
+def fields_of(path: Path | str) -> dict[str, Any]:
+    """The fields of a scenario file as they stand there, not yet checked."""
     if said := other_kind(str(path)):
         raise InputError(f"{path} is no scenario: {said}")
     text, source, folder = _text(str(path))
@@ -39,9 +44,7 @@ def load(path: Path | str, changes: Mapping[str, Any] | None = None) -> Scenario
     if said := other_table(fields, source):
         raise InputError(f"{source} is no scenario: {said}")
     fields.setdefault("name", Path(source).stem.removeprefix("bundled:")[:200])
-    if folder is not None:
-        fields = _beside(fields, folder)
-    return validate(changed(fields, changes or {}), source)
+    return fields if folder is None else beside(fields, folder)
 
 
 def bundled() -> list[str]:
@@ -67,7 +70,7 @@ _FILES = ("file", "intra", "inter", "profiles")
 """Fields that are always the name of a file."""
 
 
-def _beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """File names in a scenario are relative to its folder; what is set later is not."""
     result = {key: _copy(value) for key, value in fields.items()}
     for section, name in (("trace", "file"), ("trace", "map"), ("power", "cap"),

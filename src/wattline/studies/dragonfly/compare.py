@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from wattline.model.signal import FloatArray
+from wattline.model.worker_pool import worker_pool
 from wattline.network.placement import BASELINES
 from wattline.network.topology import dragonfly
 from wattline.studies.dragonfly.evaluate import Bench, Known
 from wattline.studies.dragonfly.workloads import Workload, random_workload
-from wattline.studies.workers import worker_pool
 
 POLICIES = ("level-spread", *BASELINES, "jokanovic")
 CHUNK = 5

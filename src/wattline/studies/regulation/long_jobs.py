@@ -15,10 +15,10 @@ from wattline.grid.market import Bid
 from wattline.grid.signals import generate, load_signal
 from wattline.grid.workloads import poisson_jobs
 from wattline.model.signal import Signal
+from wattline.model.worker_pool import worker_pool
 from wattline.scenario.choosing import choose, problem_of
 from wattline.scenario.logs import log_case
 from wattline.scenario.regulated import Case, run_contract, simulator
-from wattline.studies.workers import worker_pool
 
 HOUR_S = 3600.0
 DAY_S = 24 * HOUR_S

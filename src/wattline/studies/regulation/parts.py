@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 from wattline.grid.market import Bid
 from wattline.grid.qos import mean_interval, share_interval
+from wattline.model.worker_pool import worker_pool
 from wattline.scenario.choosing import METHOD_OF, choose
 from wattline.scenario.regulated import ContractRun, run_contract
 from wattline.studies.regulation.workloads import Order, case_for, signal_of
-from wattline.studies.workers import worker_pool
 
 Progress = Callable[[float], None]
 PLANNED = 1000

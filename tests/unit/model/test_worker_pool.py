@@ -16,7 +16,7 @@ if not Path("/proc/self/stat").exists():
 SCRIPT = """
 import sys, time
 from pathlib import Path
-from wattline.studies.workers import worker_pool
+from wattline.model.worker_pool import worker_pool
 
 def work(folder, number):
     Path(folder, str(number)).touch()

@@ -1,0 +1,112 @@
+"""`wattline sweep`: a scenario at every point of its axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.model.errors import InputError
+from wattline.model.units import counted
+
+if TYPE_CHECKING:
+    from wattline.sweeps.results import SweepResult
+
+
+@click.command()
+@click.argument("sweep")
+@click.option("-o", "--out", help="Folder for table and report; default: the next under runs/.")
+@click.option("--on", default="local", metavar="PLACE", show_default=True,
+              help="Where: local, slurm, or dask://HOST:PORT.")
+@click.option("--workers", type=click.IntRange(1, 10_000), metavar="N",
+              help="Processes, or tasks of a Slurm array; default: the processors here.")
+@click.option("--resume", is_flag=True, help="Go on with an interrupted sweep in its folder.")
+@click.option("--no-cache", is_flag=True, help="Compute points again that are known.")
+@click.option("--no-report", is_flag=True, help="No HTML report.")
+@click.option("--optimise", multiple=True, metavar="EXPRESSION",
+              help="Search instead of trying all: make this small, like "
+                   "'energy_j + 0.1*wait_s'. Several: their Pareto front.")
+@click.option("--subject-to", multiple=True, metavar="CONSTRAINT",
+              help="With --optimise: like 'wait_s.p95 <= 3600'.")
+@click.option("--trials", type=click.IntRange(1, 1_000_000), metavar="N", default=100,
+              show_default=True, help="With --optimise: points to try.")
+@click.option("--prune", is_flag=True,
+              help="With --optimise: give settings up that do badly in the first months.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True,
+              help="With --optimise: of the search.")
+@click.option("--allow-code", is_flag=True, help="Run policies whose code the scenario names.")
+@json_option
+def command(
+    sweep: str, out: str | None, on: str, workers: int | None, resume: bool, no_cache: bool,
+    no_report: bool, optimise: tuple[str, ...], subject_to: tuple[str, ...], trials: int,
+    prune: bool, seed: int, allow_code: bool, as_json: bool,
+) -> None:
+    """Simulate a scenario at every point of its axes.
+
+    SWEEP is a TOML file with a scenario (`scenario = "file.toml"`, or a table) and `[axes]`:
+    fields with lists of values, or ranges. Results are one table (results.parquet) and a report
+    with the Pareto front and the main effects.
+    """
+    from wattline.sweeps.api import run_sweep
+
+    common: dict[str, Any] = {
+        "on": on, "workers": workers, "resume": resume, "cache": not no_cache,
+        "report": not no_report, "allow_code": allow_code}
+    with _counting("simulating") as tell:
+        if optimise:
+            from wattline.sweeps.optimise import optimise_sweep
+
+            if on != "local":
+                raise InputError("--optimise runs on this machine: each point follows from those "
+                                 "before it")
+            found = optimise_sweep(
+                sweep, out, list(optimise), subject_to=list(subject_to), trials=trials,
+                prune=prune, seed=seed, workers=workers, resume=resume, report=not no_report,
+                allow_code=allow_code, progress=tell)
+        else:
+            if subject_to or prune:
+                raise InputError("--subject-to and --prune go with --optimise")
+            found = run_sweep(sweep, out, **common, progress=tell)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    _print(found, list(optimise))
+
+
+def _print(found: SweepResult, objectives: list[str]) -> None:
+    from wattline.sweeps.report import figure_text
+    from wattline.sweeps.results import OBJECTIVES, shown
+
+    goals = objectives or list(OBJECTIVES)
+    front = found.pareto(goals)
+    if front:
+        from wattline.sweeps.expressions import Expression
+
+        values = [Expression.parse(goal) for goal in goals]
+        print_table(
+            [*found.axes, "runs", *goals],
+            [[*(shown(each.values[axis]) for axis in found.axes), each.runs,
+              *(figure_text(goal.text, goal.value(each.means)) for goal in values)]
+             for each in front],
+            "Settings that no other beats:" if len(goals) > 1 else "The best:")
+    counts = found.counts
+    click.echo(f"{counted(counts.points, 'point')}: {counts.computed:,} computed, "
+               f"{counts.cached:,} known before, {counts.failed:,} failed, in "
+               f"{found.seconds:.3g} s")
+    for row in [row for row in found.rows if "error" in row][:3]:
+        click.echo(f"wattline: a point failed: {row['error']}", err=True)
+    for line in found.sentences:
+        click.echo(f"wattline: {line}", err=True)
+    if found.folder is not None:
+        click.echo(f"table: {found.folder / 'results.parquet'}")
+    if found.page is not None:
+        click.echo(f"report: {found.page}")
+
+
+@contextmanager
+def _counting(title: str) -> Iterator[Callable[[int, int], None]]:
+    with progress(title, remaining=True) as advance:
+        yield lambda done, of: advance(done / of if of else 1.0)

@@ -1,0 +1,1 @@
+"""Thousands of futures: a scenario over axes of values, on this machine, a cluster or Dask."""

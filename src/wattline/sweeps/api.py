@@ -1,0 +1,90 @@
+"""Sweeps from Python: a file or a mapping in, a table out."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from wattline.analysis.folders import run_folder
+from wattline.model.errors import InputError, warn
+from wattline.model.files import replacing
+from wattline.sweeps.cache import NoCache, PointCache, cache_file
+from wattline.sweeps.point import Point, points_of
+from wattline.sweeps.results import OBJECTIVES, SweepResult
+from wattline.sweeps.runners import Place, runner
+from wattline.sweeps.running import Sweeping, check_folder
+from wattline.sweeps.space import Space, read_space
+
+
+def run_sweep(
+    sweep: str | Path | Mapping[str, Any], out: str | Path | None = None, *,
+    on: str = "local", workers: int | None = None, resume: bool = False, cache: bool = True,
+    report: bool = True, allow_code: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> SweepResult:
+    """Simulate a scenario at every point of its axes, and keep figures, table and report.
+
+    `sweep` is a file, or a mapping with `scenario` and `axes` as such a file has them. `on` is
+    `local`, `slurm` or `dask://HOST:PORT`. With `resume` a sweep that was interrupted goes on in
+    its folder. Points that were computed before, here or in another sweep, are not computed again;
+    `cache=False` computes all. A point that fails is kept with its error.
+
+    >>> import tempfile
+    >>> import wattline as wl
+    >>> scenario = {"trace": {"generate": "lublin", "jobs": 20}, "machine": {"nodes": 32}}
+    >>> axes = {"policy.order": ["fcfs", "sjf"], "machine.nodes": [32, 64]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = wl.run_sweep({"scenario": scenario, "axes": axes}, f"{folder}/sweep", workers=1)
+    >>> found.to_pandas()["jobs.completed"].tolist()
+    [20.0, 20.0, 20.0, 20.0]
+    """
+    begin_s = time.monotonic()
+    space = read_space(sweep)
+    points = checked_points(space)
+    folder = run_folder("sweep", out) if out is None else Path(out)
+    check_folder(folder, resume)
+    count = workers or os.cpu_count() or 1
+    sweeping = Sweeping(
+        folder, PointCache(cache_file()) if cache else NoCache(),
+        None if on == "local" and count == 1 else runner(on, Place(count, str(folder.absolute()))),
+        count, allow_code, progress)
+    rows = sweeping.rows(points)
+    remarks = tuple(dict.fromkeys(
+        line for point in points
+        for line in (*point.said, *rows[point.number].get("remarks", ()))))
+    found = SweepResult(
+        name=space.name,
+        fields=tuple(dict.fromkeys(name for point in points for name in point.setting)),
+        rows=tuple({**rows[point.number], "setting": dict(point.setting)} for point in points),
+        counts=sweeping.counts, seconds=time.monotonic() - begin_s, folder=folder,
+        remarks=remarks)
+    found = written(found, folder, report)
+    warn(found.sentences)
+    return found
+
+
+def checked_points(space: Space) -> list[Point]:
+    """All points; where none of them makes a scenario, the mistake is in the sweep."""
+    points = list(points_of(space))
+    if all(point.scenario is None for point in points):
+        raise InputError(points[0].error)
+    return points
+
+
+def written(
+    found: SweepResult, folder: Path, report: bool, objectives: Sequence[str] = OBJECTIVES
+) -> SweepResult:
+    """With its table, and with its page where that is wanted, in the sweep's folder."""
+    import pyarrow.parquet as pq
+
+    with replacing(folder / "results.parquet") as draft:
+        pq.write_table(found.to_arrow(), draft)
+    if not report:
+        return found
+    from wattline.sweeps.report import write_report
+
+    return replace(found, page=write_report(found, folder / "report.html", objectives))

@@ -1,0 +1,114 @@
+"""The values of an axis as a sweep file writes them: a list, or a range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from wattline.model.errors import InputError
+
+MOST_VALUES = 100_000
+SEED = "trace.seed"
+_RANGE = {"from", "to", "step", "count"}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A field of the scenario and the values that it takes."""
+
+    field: str
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """All numbers from one to another, for a search; a sweep needs a step or a count."""
+
+    field: str
+    low: float
+    high: float
+    whole: bool
+
+
+def read_axis(field: str, given: Any) -> Axis | Interval:
+    """A list of values, or `{from = 0.5, to = 1.0, step = 0.1}`, or the same with `count`."""
+    if isinstance(given, Mapping) and "from" in given:
+        return _range(field, given)
+    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+        raise InputError(f"axes: {field} needs a list of values, like [0.6, 0.7], or a range like "
+                         "{from = 0.6, to = 0.9, step = 0.1}")
+    return Axis(field, tuple(given))
+
+
+def _range(field: str, given: Mapping[str, Any]) -> Axis | Interval:
+    unknown = sorted(set(given) - _RANGE)
+    if unknown:
+        raise InputError(f"axes: {field} has '{unknown[0]}'; a range has from, to, and step or "
+                         "count")
+    numbers = {name: value for name, value in given.items()
+               if isinstance(value, (int, float)) and not isinstance(value, bool)
+               and np.isfinite(value)}
+    if len(numbers) < len(given) or "to" not in numbers:
+        raise InputError(f"axes: {field} is a range; from, to, step and count are numbers")
+    low, high = numbers["from"], numbers["to"]
+    if high < low:
+        raise InputError(f"axes: {field} goes from {low:g} to {high:g}; write the smaller first")
+    whole = all(isinstance(value, int) for name, value in numbers.items() if name != "count")
+    if "count" in numbers and "step" in numbers:
+        raise InputError(f"axes: {field} has a step and a count; one follows from the other")
+    if "count" in numbers:
+        return Axis(field, tuple(np.linspace(low, high, _count(field, numbers["count"])).tolist()))
+    if "step" not in numbers:
+        return Interval(field, float(low), float(high), whole)
+    step = numbers["step"]
+    if not step > 0:
+        raise InputError(f"axes: the step of {field} is {step:g}, must be above 0")
+    count = _count(field, int((high - low) / step * (1 + 1e-12) + 1e-9) + 1)
+    # Counted, not added up: 0.1 ten times is not 1. Rounded as a person would write it.
+    values = [low + step * number for number in range(count)]
+    return Axis(field, tuple(values if whole else [float(f"{value:.12g}") for value in values]))
+
+
+def _count(field: str, count: float) -> int:
+    if not 1 <= count <= MOST_VALUES or count != int(count):
+        raise InputError(f"axes: {field} would have {count:g} values, must be 1 to {MOST_VALUES:,}")
+    return int(count)
+
+
+def combined(axes: Iterable[Axis], together: Iterable[Sequence[str]]) -> Iterator[dict[str, Any]]:
+    """Every combination of the values, the last axis changing first; those of a group that goes
+    together take their first values together, then their second, and so on."""
+    bundles = bundled(list(axes), [tuple(group) for group in together])
+    for chosen in product(*bundles):
+        yield {field: value for part in chosen for field, value in part.items()}
+
+
+def bundled(axes: list[Axis], together: list[tuple[str, ...]]) -> list[list[dict[str, Any]]]:
+    """What is crossed: single axes, and groups of axes that go together."""
+    by_field = {axis.field: axis for axis in axes}
+    group_of: dict[str, tuple[str, ...]] = {}
+    for group in together:
+        for field in group:
+            if field not in by_field:
+                raise InputError(f"zip: '{field}' is no axis; there are: {', '.join(by_field)}")
+            if field in group_of:
+                raise InputError(f"zip: '{field}' stands in two groups")
+            group_of[field] = group
+        sizes = {field: len(by_field[field].values) for field in group}
+        if len(set(sizes.values())) > 1:
+            said = ", ".join(f"{field} has {size}" for field, size in sizes.items())
+            raise InputError(f"zip: axes that go together need as many values each; {said}")
+    found: list[list[dict[str, Any]]] = []
+    seen: set[str] = set()
+    for axis in axes:
+        if axis.field in seen:
+            continue
+        group = group_of.get(axis.field, (axis.field,))
+        seen.update(group)
+        columns = [by_field[field].values for field in group]
+        found.append([dict(zip(group, row, strict=True)) for row in zip(*columns, strict=True)])
+    return found

@@ -1,0 +1,235 @@
+"""A search along the axes of a sweep, by Optuna: each point follows from those before it."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wattline.analysis.folders import run_folder
+from wattline.model.errors import InputError, warn
+from wattline.scenario.model import Scenario
+from wattline.sweeps.api import written
+from wattline.sweeps.axes import Axis
+from wattline.sweeps.cache import PointCache, cache_file
+from wattline.sweeps.expressions import Constraint, Expression
+from wattline.sweeps.point import Point, point_of
+from wattline.sweeps.results import SweepResult, check_objectives
+from wattline.sweeps.running import Counts, check_folder
+from wattline.sweeps.shelf import Shelf
+from wattline.sweeps.space import Space, read_space
+from wattline.sweeps.work import Row, run_point
+from wattline.traces import Trace
+
+MONTH_S = 30 * 86400.0
+BROKEN = 1e300
+"""The value of a point that failed: worse than any other."""
+
+
+def optimise_sweep(
+    sweep: str | Path | Mapping[str, Any], out: str | Path | None = None,
+    objectives: Sequence[str] = ("energy_j",), *, subject_to: Sequence[str] = (),
+    trials: int = 100, prune: bool = False, seed: int = 1, workers: int | None = None,
+    resume: bool = False, report: bool = True, allow_code: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> SweepResult:
+    """Search the axes of a sweep for what makes `objectives` small; several: their Pareto front.
+
+    An axis may be a range without a step. `subject_to` are constraints like
+    `"wait_s.p95 <= 3600"`. With seeds, each setting counts by its mean over all of them. `prune`
+    tries a setting on the first month first, then on twice as much, and gives it up where it does
+    worse than most did there. It needs Optuna (`pip install wattline[optimise]`).
+
+    >>> import tempfile
+    >>> import wattline as wl
+    >>> scenario = {"trace": {"generate": "lublin", "jobs": 20}, "policy": {"power": "dvfs"}}
+    >>> axes = {"machine.nodes": {"from": 16, "to": 64}, "power.cap": ["70%", "90%"]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = wl.optimise_sweep({"scenario": scenario, "axes": axes}, f"{folder}/search",
+    ...                               ["wait_s"], trials=5)
+    >>> len(found)
+    5
+    """
+    begin_s = time.monotonic()
+    space = read_space(sweep)
+    goals = [Expression.parse(each) for each in objectives]
+    limits = [Constraint.parse(each) for each in subject_to]
+    if not goals:
+        raise InputError("objectives: give at least one, like energy_j")
+    if prune and len(goals) > 1:
+        raise InputError("prune: settings can be given up by one objective, not by several")
+    folder = run_folder("sweep", out) if out is None else Path(out)
+    check_folder(folder, resume)
+    search = _Search(space, goals, limits, folder, allow_code, prune)
+    search.run(trials, seed, workers or os.cpu_count() or 1, progress)
+    remarks = tuple(dict.fromkeys(line for row in search.rows for line in row.get("remarks", ())))
+    found = SweepResult(
+        name=space.name,
+        fields=tuple(dict.fromkeys(name for row in search.rows for name in row["setting"])),
+        rows=tuple(search.rows), counts=search.counts, seconds=time.monotonic() - begin_s,
+        folder=folder, remarks=(*search.said, *remarks), subject_to=tuple(subject_to))
+    warn(found.sentences)
+    return written(found, folder, report, objectives)
+
+
+class _Search:
+    """Optuna asks, the simulator answers."""
+
+    def __init__(
+        self, space: Space, goals: Sequence[Expression], limits: Sequence[Constraint],
+        folder: Path, allow_code: bool, prune: bool,
+    ) -> None:
+        self.space, self.goals, self.limits = space, goals, limits
+        self.folder, self.allow_code, self.prune = folder, allow_code, prune
+        self.shelf = Shelf(folder / "traces")
+        self.cache = PointCache(cache_file())
+        self.rows: list[Row] = []
+        self.counts = Counts()
+        self.said: list[str] = []
+        self._checked = False
+
+    def run(
+        self, trials: int, seed: int, workers: int, tell: Callable[[int, int], None] | None
+    ) -> None:
+        optuna = _optuna()
+        storage = optuna.storages.JournalStorage(
+            optuna.storages.journal.JournalFileBackend(str(self.folder / "points.jsonl")))
+        several = len(self.goals) > 1
+        samplers = optuna.samplers
+        sampler = (samplers.NSGAIISampler if several else samplers.TPESampler)(seed=seed)
+        pruner = optuna.pruners.MedianPruner() if self.prune else optuna.pruners.NopPruner()
+        study = optuna.create_study(
+            study_name=self.space.name, storage=storage, sampler=sampler, pruner=pruner,
+            directions=["minimize"] * len(self.goals), load_if_exists=True)
+        before = len(study.trials)
+        for trial in study.trials:
+            self._remember(trial)
+        todo = max(0, trials - before)
+        for done in range(1, todo + 1):
+            study.optimize(self._trial, n_trials=1)
+            if tell is not None:
+                tell(before + done, trials)
+        if before:
+            self.said.append(f"{before} trials are from before")
+        pruned = sum(trial.state.name == "PRUNED" for trial in study.trials)
+        if pruned:
+            self.said.append(f"{pruned} settings were given up by what they did in the first "
+                             "months; they are not among the rows")
+
+    def _remember(self, trial: Any) -> None:
+        for row in trial.user_attrs.get("rows", ()):
+            self._keep(row)
+            self.counts.cached += 1
+
+    def _keep(self, row: Row) -> None:
+        self.counts.points += 1
+        self.counts.failed += "error" in row
+        self.rows.append(row)
+
+    def _trial(self, trial: Any) -> tuple[float, ...]:
+        setting = {axis.field: self._chosen(trial, axis) for axis in self.space.axes}
+        for each in self.space.intervals:
+            suggest = trial.suggest_int if each.whole else trial.suggest_float
+            low, high = (int(each.low), int(each.high)) if each.whole else (each.low, each.high)
+            setting[each.field] = suggest(each.field, low, high)
+        seeds = [{"trace.seed": seed} for seed in self.space.seeds] or [{}]
+        rows = [self._row({**setting, **seed}, trial) for seed in seeds]
+        for row in rows:
+            self._keep(row)
+        trial.set_user_attr("rows", rows)
+        figures = [row["figures"] for row in rows if "figures" in row]
+        if len(figures) < len(rows):
+            self._tell_excess(trial, [BROKEN] * len(self.limits))
+            return (BROKEN,) * len(self.goals)
+        if not self._checked:
+            check_objectives([each.text for each in self.goals], figures[0])
+            for limit in self.limits:
+                for name in limit.excess.names:
+                    check_objectives([name], figures[0])
+            self._checked = True
+        self._tell_excess(trial, [_mean(each.excess, figures) for each in self.limits])
+        return tuple(_finite(_mean(each, figures)) for each in self.goals)
+
+    def _chosen(self, trial: Any, axis: Axis) -> Any:
+        # Optuna's choices are simple values: tables are chosen by their place in the list.
+        return axis.values[trial.suggest_categorical(axis.field, list(range(len(axis.values))))]
+
+    def _tell_excess(self, trial: Any, excess: Sequence[float]) -> None:
+        for limit, value in zip(self.limits, excess, strict=True):
+            trial.set_constraint(limit.text, _finite(value))
+
+    def _row(self, setting: Mapping[str, Any], trial: Any) -> Row:
+        point = point_of(self.space, len(self.rows), setting)
+        if point.scenario is None:
+            return {"number": point.number, "error": point.error, "setting": dict(setting)}
+        known = self.cache.find([point.key]).get(point.key)
+        if known is not None:
+            self.counts.cached += 1
+            return {**known, "number": point.number, "setting": dict(setting)}
+        if self.prune:
+            self._first_months(point, trial)
+        row = run_point(self.shelf, point.number, point.scenario, self.allow_code)
+        self.counts.computed += 1
+        if "error" not in row:
+            self.cache.keep([(point.key, row)])
+        return json.loads(json.dumps({**row, "setting": dict(setting)}))  # type: ignore[no-any-return]
+
+    def _first_months(self, point: Point, trial: Any) -> None:
+        """Give up what does worse on the beginning of the log than most did."""
+        optuna = _optuna()
+        assert point.scenario is not None
+        whole = self.shelf.trace(point.scenario)
+        submit_s = whole.jobs.submit_s
+        months = 1
+        while submit_s[0] + months * MONTH_S < submit_s[-1]:
+            part = _begin_of(whole, months)
+            row = run_point(_OneTrace(part), 0, point.scenario, self.allow_code)
+            if "figures" not in row:
+                return
+            trial.report(_finite(self.goals[0].value(row["figures"])), months)
+            if trial.should_prune():
+                raise optuna.TrialPruned
+            months *= 2
+
+
+class _OneTrace(Shelf):
+    """Hands out one trace, whatever the scenario."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+
+    def trace(self, scenario: Scenario) -> Trace:
+        return self._trace
+
+
+def _begin_of(trace: Trace, months: int) -> Trace:
+    submit_s = trace.jobs.submit_s
+    count = int(np.searchsorted(submit_s, submit_s[0] + months * MONTH_S))
+    return replace(trace, jobs=trace.jobs.take(np.arange(count)),
+                   logged={name: column[:count] for name, column in trace.logged.items()})
+
+
+def _mean(goal: Expression, figures: Sequence[Mapping[str, float]]) -> float:
+    return float(np.mean([goal.value(each) for each in figures]))
+
+
+def _finite(value: float) -> float:
+    return value if math.isfinite(value) else BROKEN
+
+
+def _optuna() -> Any:
+    try:
+        import optuna
+    except ImportError:
+        raise InputError("Optuna is not installed; install wattline[optimise]") from None
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    return optuna
+
+

@@ -1,0 +1,97 @@
+"""A point of a sweep, and the name that its content has: equal contents are computed once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from wattline.model.errors import WattlineError
+from wattline.model.reading import is_file
+from wattline.model.sources import package_digest
+from wattline.scenario.load import validate
+from wattline.scenario.model import Scenario
+from wattline.scenario.python_policy import code_of
+from wattline.scenario.sweep import with_keeper
+from wattline.sweeps.space import Space
+
+UNKNOWN_CODE = ""
+"""The key of a point whose policy is code that we cannot see: it is computed every time."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where it lies, what is simulated there, and its key."""
+
+    number: int
+    setting: Mapping[str, Any]
+    scenario: Scenario | None
+    key: str
+    error: str = ""
+    """Why there is no scenario."""
+    said: tuple[str, ...] = ()
+    """What was chosen for it that nobody chose."""
+
+
+def points_of(space: Space) -> Iterator[Point]:
+    """All points in order; a setting that makes no scenario is a point with its error."""
+    for number, setting in enumerate(space.settings()):
+        yield point_of(space, number, setting)
+
+
+def point_of(space: Space, number: int, setting: Mapping[str, Any]) -> Point:
+    try:
+        scenario = validate(space.fields(setting), space.name)
+        scenario, said = with_keeper(scenario, setting)
+        return Point(number, setting, scenario, content_key(scenario), said=said)
+    except WattlineError as error:
+        return Point(number, setting, None, UNKNOWN_CODE, str(error))
+
+
+def content_key(scenario: Scenario) -> str:
+    """A digest of all that decides about the result: fields, files, and this package's sources."""
+    if any(not _file_of_code(place) for place in code_of(scenario.policy)):
+        return UNKNOWN_CODE
+    fields = scenario.model_dump(mode="json", exclude_none=True)
+    fields.pop("name", None)
+    text = json.dumps(fields, sort_keys=True, separators=(",", ":"))
+    digest = hashlib.sha256(f"{package_digest()}\n{text}".encode())
+    for name in sorted(set(_texts(fields))):
+        file = _file_of_code(name) or (name if is_file(name) else "")
+        if file:
+            digest.update(f"\n{name}:{file_digest(file)}".encode())
+    return digest.hexdigest()
+
+
+def file_digest(path: str | Path) -> str:
+    """The digest of a file's content, read again where its time or size has changed."""
+    status = os.stat(path)
+    return _file_digest(str(path), status.st_mtime_ns, status.st_size)
+
+
+@lru_cache(maxsize=1024)
+def _file_digest(path: str, changed_ns: int, size: int) -> str:
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _file_of_code(place: str) -> str:
+    """The file of `file.py:Class`; nothing for a module that Python finds by itself."""
+    file, colon, _ = place.rpartition(":")
+    return file if colon and file.endswith(".py") and is_file(file) else ""
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            yield from _texts(inner)

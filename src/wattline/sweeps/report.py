@@ -1,0 +1,148 @@
+"""The report of a sweep: one page that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wattline.analysis import bundle
+from wattline.analysis.drawing import picture_bytes
+from wattline.analysis.report_tables import Cell, Table
+from wattline.analysis.summary import energy_text, number_text, power_text, time_text
+from wattline.model.errors import InputError
+from wattline.model.files import write_whole
+from wattline.model.units import counted
+from wattline.sweeps.results import OBJECTIVES, SweepResult, SweptSetting, shown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FIGURES = ("energy_j", "wait_s.mean", "wait_s.p95", "bounded_slowdown.mean", "utilisation",
+           "makespan_s", "power_w.peak", "time_above_cap_s", "jobs.completed", "jobs.not_run")
+"""What stands in the tables, beside what was asked for; results.parquet has all."""
+MOST_ROWS = 500
+
+
+@dataclass(frozen=True)
+class Chapter:
+    title: str
+    sentence: str
+    tables: Sequence[Table]
+    picture: str = ""
+
+
+def write_report(found: SweepResult, path: Path, objectives: Sequence[str] = OBJECTIVES) -> Path:
+    """Write the page; its path."""
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    source = resources.files("wattline.sweeps").joinpath("templates", "sweep.html.j2")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+                              lstrip_blocks=True)
+    page = environment.from_string(source.read_text(encoding="utf-8")).render(
+        title=found.name, sentences=_sentences(found), chapters=_chapters(found, objectives),
+        policy=bundle.content_policy(), style=Markup(bundle.style()),
+        script=Markup(bundle.script()),
+        data=Markup(bundle.script_json({"clock": [0, 1], "charts": []})))
+    try:
+        write_whole(path, page)
+    except OSError as error:
+        raise InputError(f"cannot write the report to {path}: {error.strerror}") from error
+    return path
+
+
+def _sentences(found: SweepResult) -> list[str]:
+    counts = found.counts
+    said = [f"{counted(counts.points, 'point')} along {', '.join(found.fields)}: "
+            f"{counts.computed:,} computed, {counts.cached:,} known before, {counts.failed:,} "
+            f"failed, in {time_text(found.seconds)}."]
+    seeds = {each.runs + each.failed for each in found.settings}
+    if max(seeds, default=1) > 1:
+        said.append("Points that differ by their seed alone are one setting: figures are means "
+                    "over its seeds, ± half a 95 % interval. All settings have the same seeds.")
+    return said + list(found.sentences)
+
+
+def _chapters(found: SweepResult, objectives: Sequence[str]) -> list[Chapter]:
+    from wattline.sweeps.plots import draw_effects, draw_front
+
+    front = found.pareto(objectives)
+    chapters = []
+    if front:
+        goals = " and ".join(objectives)
+        chapters.append(Chapter(
+            "The Pareto front", f"Settings that no other beats in {goals}, of which less is "
+            "better.", [_settings_table("", found, front)],
+            _embedded(draw_front(found, objectives, front)) if len(objectives) > 1 else ""))
+        chapters += [Chapter(
+            f"What moves {goal}", "The mean over all settings that have a value: how much an axis "
+            "does by itself, whatever the others are.", [_effects_table(found, goal)],
+            _embedded(draw_effects(found, goal))) for goal in objectives]
+    chapters.append(Chapter(
+        "All settings", "One row per setting" + (
+            f"; the first {MOST_ROWS:,} of {len(found.settings):,}."
+            if len(found.settings) > MOST_ROWS else "."),
+        [_settings_table("", found, found.settings[:MOST_ROWS])]))
+    failed = [row for row in found.rows if "error" in row]
+    if failed:
+        chapters.append(Chapter(
+            "Points that failed", "Each with its setting and why.", [Table(
+                "", ("Setting", "Why"), tuple(
+                    (Cell(setting_text(row["setting"])), Cell(row["error"]))
+                    for row in failed[:MOST_ROWS]))]))
+    return chapters
+
+
+def _settings_table(title: str, found: SweepResult, settings: Iterable[SweptSetting]) -> Table:
+    settings = list(settings)
+    names = [name for name in FIGURES
+             if any(math.isfinite(each.means.get(name, math.nan)) for each in settings)]
+    rows = tuple((
+        *(Cell(shown(each.values[axis]), _sorted_by(each.values[axis])) for axis in found.axes),
+        Cell(str(each.runs), each.runs),
+        *(_figure(name, each) for name in names)) for each in settings)
+    return Table(title, (*found.axes, "runs", *names), rows)
+
+
+def _figure(name: str, each: SweptSetting) -> Cell:
+    mean, half = each.means.get(name, math.nan), each.halves.get(name, math.nan)
+    text = figure_text(name, mean)
+    if math.isfinite(half):
+        text += f" ± {figure_text(name, half)}"
+    return Cell(text, mean)
+
+
+def _effects_table(found: SweepResult, objective: str) -> Table:
+    rows = tuple((Cell(axis), Cell(value), Cell(figure_text(objective, mean), mean))
+                 for axis, means in found.effects(objective).items()
+                 for value, mean in means.items())
+    return Table("", ("axis", "value", f"mean of {objective}"), rows)
+
+
+def figure_text(name: str, value: float) -> str:
+    """With its unit, where the name has one."""
+    if not math.isfinite(value):
+        return "-"
+    stem = name.split(".", maxsplit=1)[0]
+    for ending, text in (("_s", time_text), ("_j", energy_text), ("_w", power_text)):
+        if stem.endswith(ending) and value >= 0:
+            return text(value)
+    return number_text(value)
+
+
+def setting_text(setting: object) -> str:
+    assert isinstance(setting, dict)
+    return ", ".join(f"{name} {shown(value)}" for name, value in setting.items())
+
+
+def _sorted_by(value: object) -> float | None:
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def _embedded(figure: Figure) -> str:
+    return "data:image/png;base64," + base64.b64encode(picture_bytes(figure, "png")).decode()

@@ -1,0 +1,271 @@
+"""The rows of a sweep as one table, and what stands out in it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wattline.model.errors import InputError
+from wattline.sweeps.axes import SEED
+from wattline.sweeps.expressions import Constraint, Expression, figure_of
+from wattline.sweeps.intervals import mean_interval
+from wattline.sweeps.running import Counts
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+OBJECTIVES = ("energy_j", "wait_s.mean")
+"""What most sweeps are about, where nobody says otherwise; less is better."""
+
+
+@dataclass(frozen=True)
+class SweptSetting:
+    """One setting of the axes without the seed, with the means over its seeds."""
+
+    values: Mapping[str, Any]
+    runs: int
+    means: Mapping[str, float]
+    halves: Mapping[str, float]
+    """Half the width of the 95 % interval of each mean; NaN of one run."""
+    failed: int = 0
+
+    @property
+    def ran(self) -> float:
+        """Jobs that ran, per run."""
+        return sum(self.means.get(f"jobs.{how}", 0.0) for how in ("completed", "killed"))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SweepResult:
+    """What `run_sweep` gives: a row per point, groups of seeds, the Pareto front, main effects."""
+
+    name: str
+    fields: tuple[str, ...]
+    """The axes."""
+    rows: tuple[Mapping[str, Any], ...]
+    """Per point its setting, its figures, and its error where it failed."""
+    counts: Counts
+    seconds: float
+    folder: Path | None = None
+    page: Path | None = None
+    remarks: tuple[str, ...] = field(default=())
+    subject_to: tuple[str, ...] = ()
+    """Constraints that a setting must keep to be among the best."""
+
+    def __repr__(self) -> str:
+        return (f"SweepResult('{self.name}': {self.counts.points:,} points, "
+                f"{self.counts.computed:,} computed, {self.counts.cached:,} cached, "
+                f"{self.counts.failed:,} failed, in {self.seconds:.3g} s)")
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def settings(self) -> tuple[SweptSetting, ...]:
+        """Points that differ by their seed alone are one setting."""
+        groups: dict[str, list[Mapping[str, Any]]] = {}
+        for row in self.rows:
+            shown = {name: row["setting"].get(name) for name in self.axes}
+            groups.setdefault(json.dumps(shown, default=str), []).append(row)
+        return tuple(_grouped(self.axes, rows) for rows in groups.values())
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The fields that change, without the seed."""
+        return tuple(name for name in self.fields if name != SEED)
+
+    @cached_property
+    def comparable(self) -> tuple[SweptSetting, ...]:
+        """Settings that keep what they are subject to, and under which as many jobs ran as under
+        any other: to refuse jobs saves joules and hours, but is no way to be best."""
+        limits = [Constraint.parse(each) for each in self.subject_to]
+        return tuple(each for each in self._with_all_jobs
+                     if all(limit.excess.value(each.means) <= 0 for limit in limits))
+
+    @property
+    def _whole(self) -> list[SweptSetting]:
+        return [each for each in self.settings if each.runs and not each.failed]
+
+    @property
+    def _with_all_jobs(self) -> list[SweptSetting]:
+        most = max((each.ran for each in self._whole), default=0.0)
+        return [each for each in self._whole if each.ran >= most]
+
+    def pareto(self, objectives: Sequence[str] = OBJECTIVES) -> tuple[SweptSetting, ...]:
+        """Settings that no other beats in all of these figures, of which less is better."""
+        wanted = [Expression.parse(each) for each in objectives]
+        whole = self.comparable
+        values = np.array([[goal.value(each.means) for goal in wanted] for each in whole])
+        return tuple(each for number, each in enumerate(whole)
+                     if np.isfinite(values[number]).all() and not _is_beaten(values, number))
+
+    def best(self, objective: str = OBJECTIVES[0], count: int = 5) -> tuple[SweptSetting, ...]:
+        """The settings with the smallest value of a figure, or of an expression of figures."""
+        goal = Expression.parse(objective)
+        valued = [(goal.value(each.means), each) for each in self.comparable]
+        return tuple(each for value, each in sorted(valued, key=lambda pair: pair[0])
+                     if math.isfinite(value))[:count]
+
+    def effects(self, objective: str = OBJECTIVES[0]) -> dict[str, dict[str, float]]:
+        """By axis and value the mean of a figure over all settings that have this value."""
+        goal = Expression.parse(objective)
+        found: dict[str, dict[str, float]] = {}
+        for axis in self.axes:
+            sums: dict[str, list[float]] = {}
+            for each in self.settings:
+                if each.runs:
+                    sums.setdefault(shown(each.values[axis]), []).append(goal.value(each.means))
+            found[axis] = {value: float(np.mean(values)) for value, values in sums.items()}
+        return found
+
+    def differences(
+        self, axis: str, first: Any, second: Any, objective: str = OBJECTIVES[0]
+    ) -> tuple[float, float]:
+        """Mean of `objective` at the second value of an axis less that at the first, and half its
+        95 % interval: of pairs that differ in nothing else, so with the same seed."""
+        if axis not in self.axes:
+            raise InputError(f"'{axis}' is no axis; there are: {', '.join(self.axes)}")
+        goal = Expression.parse(objective)
+        sides: list[dict[str, float]] = [{}, {}]
+        for row in self.rows:
+            if "error" in row:
+                continue
+            others = {name: value for name, value in row["setting"].items() if name != axis}
+            for side, value in zip(sides, (first, second), strict=True):
+                if shown(row["setting"][axis]) == shown(value):
+                    side[json.dumps(others, default=str)] = goal.value(row["figures"])
+        pairs = [sides[1][key] - sides[0][key] for key in sides[0] if key in sides[1]]
+        if not pairs:
+            raise InputError(f"no two points differ in {axis} alone, with {first} and {second}")
+        return mean_interval(pairs)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What must be known of the settings: those that are not comparable, and the remarks of
+        runs, each kind once."""
+        whole, alike, good = len(self._whole), len(self._with_all_jobs), len(self.comparable)
+        said = []
+        if alike < whole:
+            said.append(f"under {whole - alike:,} of {whole:,} settings fewer jobs ran than under "
+                        "others; they are not among the best, nor on the front")
+        if good < alike:
+            said.append(f"{alike - good:,} of {alike:,} settings break a constraint "
+                        f"({', '.join(self.subject_to)})"
+                        + ("; there is no best one" if not good else ""))
+        return (*said, *once(self.remarks))
+
+    def to_arrow(self) -> pa.Table:
+        """A row per point: the axes, the figures, and the error."""
+        import pyarrow as pa
+
+        columns = list(_columns(self.fields, self.rows))
+        return pa.table(dict(columns))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The same for pandas."""
+        return self.to_arrow().to_pandas()
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `wattline sweep --json` prints."""
+        return {
+            "name": self.name, "points": self.counts.points, "computed": self.counts.computed,
+            "cached": self.counts.cached, "failed": self.counts.failed, "seconds": self.seconds,
+            "table": None if self.folder is None else str(self.folder / "results.parquet"),
+            "report": None if self.page is None else str(self.page),
+            "pareto": [_told(each) for each in self.pareto()],
+            "errors": [{"setting": dict(row["setting"]), "error": row["error"]}
+                       for row in self.rows if "error" in row][:100],
+            "remarks": list(self.sentences),
+        }
+
+
+def _told(each: SweptSetting) -> dict[str, Any]:
+    return {"setting": dict(each.values), "runs": each.runs,
+            **{name: {"mean": each.means.get(name, math.nan),
+                      "half": each.halves.get(name, math.nan)} for name in OBJECTIVES}}
+
+
+def _grouped(axes: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> SweptSetting:
+    good = [row["figures"] for row in rows if "error" not in row]
+    names = dict.fromkeys(name for figures in good for name in figures)
+    spread = {name: mean_interval([figures.get(name, math.nan) for figures in good])
+              for name in names}
+    return SweptSetting(
+        values={name: rows[0]["setting"].get(name) for name in axes}, runs=len(good),
+        means={name: mean for name, (mean, _) in spread.items()},
+        halves={name: half for name, (_, half) in spread.items()},
+        failed=len(rows) - len(good))
+
+
+def _is_beaten(values: Any, number: int) -> bool:
+    mine = values[number]
+    return bool(((values <= mine).all(axis=1) & (values < mine).any(axis=1)).any())
+
+
+def _columns(
+    fields: Iterable[str], rows: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[str, list[Any]]]:
+    yield "point", list(range(len(rows)))
+    for name in fields:
+        yield name, _alike([row["setting"].get(name) for row in rows])
+    figures = dict.fromkeys(name for row in rows for name in row.get("figures", ()))
+    for name in figures:
+        yield name, [_number(row.get("figures", {}).get(name)) for row in rows]
+    yield "engine_s", [row.get("engine_s") for row in rows]
+    yield "seconds", [row.get("seconds") for row in rows]
+    yield "error", [row.get("error") for row in rows]
+
+
+def _alike(values: list[Any]) -> list[Any]:
+    """One type per column: numbers where all are, else what a person would write."""
+    if all(isinstance(value, bool) for value in values):
+        return values
+    if all(isinstance(value, int) and not isinstance(value, bool) for value in values):
+        return values
+    if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
+        return [float(value) for value in values]
+    return [shown(value) for value in values]
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+def shown(value: Any) -> str:
+    """A value of an axis in words."""
+    if isinstance(value, Mapping):
+        name, rest = value.get("name"), {key: each for key, each in value.items() if key != "name"}
+        inner = ", ".join(f"{key} {shown(each)}" for key, each in rest.items())
+        return f"{name} ({inner})" if name and inner else str(name or inner)
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return "none" if value is None else str(value)
+
+
+def once(remarks: Iterable[str]) -> list[str]:
+    """Remarks that differ in their numbers alone, as one of them and how many more there are."""
+    kinds: dict[str, list[str]] = {}
+    for line in remarks:
+        kinds.setdefault(re.sub(r"[0-9][0-9.,]*", "#", line), []).append(line)
+    return [lines[0] if len(lines) == 1 else
+            f"{lines[0]} (and {len(lines) - 1} more like it, with other numbers)"
+            for lines in kinds.values()]
+
+
+def check_objectives(objectives: Iterable[str], figures: Iterable[str]) -> None:
+    """Say which figures there are where one is asked for that there is not."""
+    known = set(figures)
+    for text in objectives:
+        for name in Expression.parse(text).names:
+            if figure_of(name, known) is None:
+                raise InputError(f"there is no figure '{name}'; there are: "
+                                 f"{', '.join(sorted(known))}")

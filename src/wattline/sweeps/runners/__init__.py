@@ -1,0 +1,59 @@
+"""Where points are computed: executors of `concurrent.futures`, one way to call them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from wattline.model.errors import InputError
+
+
+@dataclass(frozen=True)
+class Place:
+    """What is asked of an executor."""
+
+    workers: int
+    folder: str
+    """A folder that all workers see."""
+
+
+class Runner(Protocol):
+    """Makes executors; makes another where workers of one have died."""
+
+    chunks_per_worker: int
+    """Into how many parts the work of a worker is cut: many keep all busy until the end, few cost
+    less where each is a job of its own."""
+
+    def executor(self) -> AbstractContextManager[Executor]: ...
+
+
+def runner(on: str, place: Place) -> Runner:
+    """`local`, `slurm`, or the address of a Dask scheduler."""
+    if on == "local":
+        from wattline.sweeps.runners.local import Local
+
+        return Local(place)
+    if on == "slurm":
+        from wattline.sweeps.runners.slurm import SlurmArrays
+
+        return SlurmArrays(place)
+    if on.startswith("dask://"):
+        from wattline.sweeps.runners.dask import Dask
+
+        return Dask(place, on.removeprefix("dask://"))
+    raise InputError(f"'{on}' is no place to run at; there are local, slurm and "
+                     "dask://HOST:PORT")
+
+
+@contextmanager
+def lent(executor: Executor) -> Iterator[Executor]:
+    """An executor that is ended without waiting for what is still to do, where it is left early."""
+    try:
+        yield executor
+    except BaseException:
+        executor.shutdown(wait=False, cancel_futures=True)
+        raise
+    executor.shutdown()

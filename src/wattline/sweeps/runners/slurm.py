@@ -1,0 +1,118 @@
+"""Tasks of a Slurm job array, through submitit: few that do much each."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from wattline.model.errors import InputError
+from wattline.sweeps.runners import Place, lent
+
+LOOK_S = 1.0
+"""From one look at the tasks to the next."""
+GATHER_S = 0.5
+"""Tasks that are handed in within so much time of one another become one array."""
+MINUTES = 24 * 60
+
+
+class SlurmArrays:
+    """Each part of the work is a task of an array; Slurm places it and says when it is lost."""
+
+    chunks_per_worker = 1
+
+    def __init__(self, place: Place) -> None:
+        try:
+            import submitit  # noqa: F401
+        except ImportError:
+            raise InputError("submitit is not installed; install wattline[slurm]") from None
+        self._place = place
+
+    @contextmanager
+    def executor(self) -> Iterator[Executor]:
+        with lent(ArrayExecutor(Path(self._place.folder) / "slurm", self._place.workers)) as found:
+            yield found
+
+
+class ArrayExecutor(Executor):
+    """Gathers what is submitted into arrays, and watches them from a thread."""
+
+    def __init__(self, folder: Path, at_once: int) -> None:
+        import submitit
+
+        self._slurm = submitit.SlurmExecutor(folder=folder)
+        self._slurm.update_parameters(
+            job_name="wattline-sweep", time=MINUTES, cpus_per_task=1, array_parallelism=at_once)
+        self._lock = threading.Lock()
+        self._waiting: list[tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]] = []
+        self._running: list[tuple[Future[Any], Any]] = []
+        self._handed_in_s = time.monotonic()
+        self._closing = False
+        self._failed: BaseException | None = None
+        self._watcher = threading.Thread(target=self._watch, daemon=True)
+        self._watcher.start()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_running_or_notify_cancel()
+        with self._lock:
+            self._waiting.append((future, fn, args))
+            self._handed_in_s = time.monotonic()
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        if cancel_futures:
+            with self._lock:
+                dropped, self._waiting = self._waiting, []
+                running = list(self._running)
+            for future, *_ in dropped:
+                future.set_exception(RuntimeError("the sweep was ended"))
+            for _, job in running:
+                with suppress(Exception):
+                    job.cancel()
+        self._closing = True
+        if wait:
+            self._watcher.join()
+
+    def _watch(self) -> None:
+        while not (self._closing and not self._waiting and not self._running):
+            with self._lock:
+                ripe = self._waiting and time.monotonic() > self._handed_in_s + GATHER_S
+                handed, self._waiting = (self._waiting, []) if ripe else ([], self._waiting)
+            if handed:
+                self._hand_in(handed)
+            self._look()
+            time.sleep(LOOK_S if self._running and not self._waiting else GATHER_S / 5)
+
+    def _hand_in(self, handed: list[tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]]
+                 ) -> None:
+        try:
+            jobs = self._slurm.map_array(_call, [fn for _, fn, _ in handed],
+                                         [arguments for *_, arguments in handed])
+        except Exception as error:
+            for future, *_ in handed:
+                future.set_exception(error)
+            return
+        with self._lock:
+            self._running += [(future, job) for (future, *_), job in zip(handed, jobs, strict=True)]
+
+    def _look(self) -> None:
+        still = []
+        for future, job in self._running:
+            if not job.done():
+                still.append((future, job))
+                continue
+            try:
+                future.set_result(job.result())
+            except Exception as error:
+                future.set_exception(error)
+        with self._lock:
+            self._running = still
+
+
+def _call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    return function(*arguments)

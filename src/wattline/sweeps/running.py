@@ -1,0 +1,213 @@
+"""A sweep from its points to its rows: what is known is not repeated, what dies is tried again."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from wattline.model.errors import InputError
+from wattline.scenario.model import Scenario
+from wattline.sweeps.cache import NoCache, PointCache
+from wattline.sweeps.point import Point
+from wattline.sweeps.runners import Runner
+from wattline.sweeps.work import Row, run_chunk, run_chunk_apart
+
+MOST_TRIES = 3
+"""A point whose worker died so often has killed it."""
+MOST_IN_CHUNK = 64
+DIED = "its worker died each of three times; it may need more memory than there is"
+
+Chunk = list[tuple[int, Scenario]]
+Tell = Callable[[int, int], None]
+"""How many points are done, of how many."""
+
+
+@dataclass
+class Counts:
+    """How the points of a sweep came to their rows."""
+
+    points: int = 0
+    computed: int = 0
+    cached: int = 0
+    """Known from an earlier sweep, from this one before it was interrupted, or from an equal
+    point."""
+    failed: int = 0
+
+
+@dataclass
+class Sweeping:
+    """Points on their way to rows."""
+
+    folder: Path
+    cache: PointCache | NoCache
+    runner: Runner | None
+    """None: in this process, one after the other."""
+    workers: int = 1
+    allow_code: bool = False
+    tell: Tell | None = None
+    counts: Counts = field(default_factory=Counts)
+
+    def rows(self, points: Sequence[Point]) -> dict[int, Row]:
+        """The row of each point by its number."""
+        found: dict[int, Row] = {}
+        done = dict(_journalled(self.journal))
+        known = done | self.cache.find(each.key for each in points if each.key not in done)
+        first: dict[str, int] = {}
+        alike: dict[int, list[int]] = {}
+        todo: list[Point] = []
+        self.counts = Counts(points=len(points))
+        for point in points:
+            if point.scenario is None:
+                found[point.number] = {"number": point.number, "error": point.error, "seconds": 0.0}
+            elif point.key and point.key in known:
+                found[point.number] = {**known[point.key], "number": point.number}
+                self.counts.cached += 1
+            elif point.key and point.key in first:
+                alike.setdefault(first[point.key], []).append(point.number)
+                self.counts.cached += 1
+            else:
+                first[point.key] = point.number
+                todo.append(point)
+        self._said(len(found))
+        keys = {point.number: point.key for point in todo}
+        with self.journal.open("a", encoding="utf-8") as journal:
+            for rows in self._computed(todo):
+                self.cache.keep((keys[row["number"]], row) for row in rows if "error" not in row)
+                for row in rows:
+                    journal.write(json.dumps({"key": keys[row["number"]], **row}) + "\n")
+                    for number in (row["number"], *alike.get(row["number"], ())):
+                        found[number] = {**row, "number": number}
+                self.counts.computed += len(rows)
+                journal.flush()
+                os.fsync(journal.fileno())
+                self._said(len(found))
+        self.counts.failed = sum("error" in row for row in found.values())
+        return found
+
+    @property
+    def journal(self) -> Path:
+        return self.folder / "points.jsonl"
+
+    def _said(self, done: int) -> None:
+        if self.tell is not None:
+            self.tell(done, self.counts.points)
+
+    def _computed(self, todo: Sequence[Point]) -> Iterator[list[Row]]:
+        place = str(self.folder / "traces")
+        work = [(point.number, point.scenario) for point in todo if point.scenario is not None]
+        if self.runner is None:
+            for each in work:
+                yield run_chunk(place, [each], self.allow_code)
+            return
+        many = self.runner.chunks_per_worker
+        chunks = _chunks(work, self.workers * many, MOST_IN_CHUNK if many > 1 else len(work))
+        at_once = 2 * self.workers if many > 1 else len(chunks)
+        yield from Tries(self.runner, place, self.allow_code).rows(chunks, at_once)
+
+
+class Tries:
+    """Chunks on an executor; those that come to grief are tried again.
+
+    Where a worker dies, its pool does not say which chunk it had. So all that were in hand are
+    suspects, and their points are tried one at a time: whose worker dies then is guilty.
+    """
+
+    def __init__(self, runner: Runner, place: str, allow_code: bool) -> None:
+        self._runner, self._place, self._allow_code = runner, place, allow_code
+        self._tries: Counter[int] = Counter()
+
+    def rows(self, chunks: Iterable[Chunk], at_once: int) -> Iterator[list[Row]]:
+        waiting = deque(chunks)
+        while waiting:
+            suspects: list[Chunk] = []
+            with self._runner.executor() as executor:
+                yield from self._run(executor, waiting, at_once, suspects)
+            for chunk in suspects:
+                yield from self._one_by_one(chunk)
+
+    def _one_by_one(self, chunk: Chunk) -> Iterator[list[Row]]:
+        waiting = deque([each] for each in chunk)
+        while waiting:
+            lost: list[Chunk] = []
+            with self._runner.executor() as executor:
+                yield from self._run(executor, waiting, 1, lost)
+            for each in lost:
+                yield from self._again_or_failed(each, waiting, DIED)
+
+    def _run(
+        self, executor: Executor, waiting: deque[Chunk], at_once: int, suspects: list[Chunk]
+    ) -> Iterator[list[Row]]:
+        """What comes back, until all is done or a worker has died."""
+        started: dict[Future[list[Row]], Chunk] = {}
+        while waiting or started:
+            while waiting and len(started) < at_once:
+                future = executor.submit(run_chunk_apart, self._place, waiting[0],
+                                         self._allow_code)
+                started[future] = waiting.popleft()
+            done, _ = wait(started, return_when=FIRST_COMPLETED)
+            for future in done:
+                chunk = started.pop(future)
+                error = future.exception()
+                if error is None:
+                    yield future.result()
+                elif isinstance(error, BrokenExecutor):
+                    suspects += [chunk, *(each for other, each in started.items()
+                                          if not _is_fine(other))]
+                    for other in started:
+                        if _is_fine(other):
+                            yield other.result()
+                    return
+                else:
+                    yield from self._again_or_failed(chunk, waiting, f"its worker failed: {error}")
+
+    def _again_or_failed(
+        self, chunk: Chunk, waiting: deque[Chunk], why: str
+    ) -> Iterator[list[Row]]:
+        numbers = [number for number, _ in chunk]
+        self._tries.update(numbers)
+        if self._tries[numbers[0]] < MOST_TRIES:
+            waiting.append(chunk)
+        else:
+            yield [{"number": number, "error": why, "seconds": 0.0} for number in numbers]
+
+
+def _is_fine(future: Future[list[Row]]) -> bool:
+    wait([future])  # of a broken pool all are done at once
+    return future.exception() is None
+
+
+def _chunks(work: Chunk, parts: int, most: int) -> list[Chunk]:
+    size = max(1, min(most, -(-len(work) // max(1, parts))))
+    return [work[begin:begin + size] for begin in range(0, len(work), size)]
+
+
+def _journalled(path: Path) -> Iterator[tuple[str, Row]]:
+    """Rows that an interrupted sweep left; a line that it had not finished is not one."""
+    if not path.is_file():
+        return
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue
+        key = row.pop("key", "")
+        if key and "error" not in row:
+            yield key, row
+
+
+def check_folder(folder: Path, resume: bool) -> None:
+    """A folder that has a sweep in it is only gone on with where that is asked for."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file; name a folder")
+    if folder.is_dir() and any(folder.iterdir()):
+        if not (folder / "points.jsonl").is_file():
+            raise InputError(f"{folder} is not empty and has no sweep in it; name another folder")
+        if not resume:
+            raise InputError(f"{folder} has a sweep in it; go on with it with --resume "
+                             "(resume=True), or name another folder")
+    folder.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,106 @@
+"""Traces laid out for workers: read once, then mapped from an Arrow file that all share."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import OrderedDict
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from wattline.model.files import replacing
+from wattline.model.jobs import COLUMNS, JobTable
+from wattline.model.reading import is_file
+from wattline.scenario.build import read_trace
+from wattline.scenario.model import Scenario
+from wattline.sweeps.point import file_digest
+from wattline.traces import Trace
+from wattline.traces.trace import CleaningReport, RuleCount
+
+KEPT = 4
+"""Traces that a worker holds at a time."""
+LOGGED = "logged."
+
+
+class Shelf:
+    """Traces by the content of a scenario's `[trace]`, in a folder that all workers see."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._held: OrderedDict[str, Trace] = OrderedDict()
+
+    def trace(self, scenario: Scenario) -> Trace:
+        """The jobs of a scenario, from memory, from the shelf, or from where they come from."""
+        name = trace_name(scenario)
+        if name in self._held:
+            self._held.move_to_end(name)
+            return self._held[name]
+        found = self._held[name] = self._fetch(scenario, name)
+        if len(self._held) > KEPT:
+            self._held.popitem(last=False)
+        return found
+
+    def _fetch(self, scenario: Scenario, name: str) -> Trace:
+        if scenario.trace.file is None:
+            return read_trace(scenario)  # to generate is as quick as to read
+        place = self.folder / f"{name}.arrow"
+        if not place.is_file():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with replacing(place) as draft:
+                write_trace(read_trace(scenario), draft)
+        return map_trace(place)
+
+
+def trace_name(scenario: Scenario) -> str:
+    """Scenarios of one name have the same jobs: what `read_trace` looks at is the same."""
+    section, machine = scenario.trace, scenario.machine
+    fields = section.model_dump(mode="json", exclude_none=True)
+    # A generated workload fits the machine, and a log is counted in what the machine counts.
+    fields["machine"] = [machine.granularity, machine.nodes, [each.count for each in
+                                                             machine.classes]]
+    if section.file is not None:
+        fields["machine"] = machine.granularity
+    named = (fields.get("file"), fields.get("map"), fields.get("parameters", {}).get("types"))
+    contents = [file_digest(name) for name in named if isinstance(name, str) and is_file(name)]
+    text = json.dumps([fields, contents], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def write_trace(trace: Trace, path: Path) -> None:
+    """Columns as they are, the rest as the file's metadata."""
+    columns = {name: getattr(trace.jobs, name) for name in COLUMNS}
+    columns |= {LOGGED + name: column for name, column in trace.logged.items()}
+    said = {"names": {name: list(words) for name, words in trace.jobs.names.items()},
+            "header": dict(trace.header), "cleaning": asdict(trace.cleaning),
+            "source": trace.source, "remarks": list(trace.remarks)}
+    table = pa.table({name: np.ascontiguousarray(column) for name, column in columns.items()})
+    table = table.replace_schema_metadata({"trace": json.dumps(said)}).combine_chunks()
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=max(1, len(table)))
+
+
+def map_trace(path: Path) -> Trace:
+    """A trace whose columns lie in the file, not in this process."""
+    table = pa.ipc.open_file(pa.memory_map(str(path))).read_all()
+    said: dict[str, Any] = json.loads(table.schema.metadata[b"trace"])
+    columns = {name: _column(table, name) for name in COLUMNS}
+    names = {name: tuple(words) for name, words in said["names"].items()}
+    cleaning = said["cleaning"]
+    rules = tuple(RuleCount(**rule) for rule in cleaning.pop("rules"))
+    return Trace(
+        jobs=JobTable(**columns, names=names), header=said["header"],
+        cleaning=CleaningReport(rules, **cleaning), source=said["source"],
+        logged={name.removeprefix(LOGGED): _column(table, name) for name in table.column_names
+                if name.startswith(LOGGED)},
+        remarks=tuple(said["remarks"]))
+
+
+def _column(table: pa.Table, name: str) -> Any:
+    column = table.column(name)
+    if not column.num_chunks:
+        return np.zeros(0, dtype=column.type.to_pandas_dtype())
+    return column.chunk(0).to_numpy(zero_copy_only=True)

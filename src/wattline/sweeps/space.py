@@ -1,0 +1,154 @@
+"""A sweep as a file says it: a scenario, axes over its fields, and how they are combined."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from wattline.model.errors import InputError
+from wattline.model.reading import MOST_TOML_BYTES, is_file, parse_toml, read_text
+from wattline.scenario.load import beside, changed, fields_of
+from wattline.sweeps.axes import SEED, Axis, Interval, bundled, combined, read_axis
+
+MOST_POINTS = 1_000_000
+_SECTIONS = ("scenario", "axes", "zip", "seeds", "name")
+
+
+@dataclass(frozen=True)
+class Space:
+    """A scenario's fields, and the axes along which some of them change."""
+
+    name: str
+    base: Mapping[str, Any]
+    axes: tuple[Axis, ...]
+    intervals: tuple[Interval, ...] = ()
+    together: tuple[tuple[str, ...], ...] = ()
+    seeds: tuple[int, ...] = ()
+    """The workload is drawn anew from each of these, the same ones at every other setting, so
+    that differences between settings are not differences between draws."""
+    folder: Path | None = field(default=None, compare=False)
+    """Names of files along the axes are relative to it."""
+
+    def settings(self) -> Iterator[dict[str, Any]]:
+        """The values at every point, by field."""
+        if self.intervals:
+            raise InputError(f"axes: {self.intervals[0].field} is a range without a step; give "
+                             "step or count, or search it with --optimise")
+        return combined((*self.axes, *self._seed_axis()), self.together)
+
+    def _seed_axis(self) -> tuple[Axis, ...]:
+        return (Axis(SEED, self.seeds),) if self.seeds else ()
+
+    @property
+    def size(self) -> int:
+        """How many points there are, were each range without a step one value."""
+        bundles = bundled([*self.axes, *self._seed_axis()], list(self.together))
+        return math.prod(len(bundle) for bundle in bundles)
+
+    def fields(self, setting: Mapping[str, Any]) -> dict[str, Any]:
+        """The scenario's fields at a point."""
+        if self.folder is None:
+            return changed(self.base, setting)
+        # File names along an axis are relative to the sweep's file, not to the scenario's.
+        return changed(self.base, {name: _beside(name, value, self.folder)
+                                   for name, value in setting.items()})
+
+
+def read_space(given: str | Path | Mapping[str, Any]) -> Space:
+    """A sweep from its file, or from a mapping of the same form."""
+    if isinstance(given, Mapping):
+        return space_of(given, "sweep", None)
+    path = Path(given)
+    if str(given).startswith("bundled:"):
+        raise InputError(f"{given} is a scenario; a sweep is a file with [axes] beside one")
+    return space_of(parse_toml(read_text(path, MOST_TOML_BYTES), str(path)), str(path), path.parent)
+
+
+def space_of(table: Mapping[str, Any], source: str, folder: Path | None) -> Space:
+    unknown = sorted(set(table) - set(_SECTIONS))
+    if unknown:
+        raise InputError(f"{source}: there is no '{unknown[0]}' in a sweep; it has "
+                         f"{', '.join(_SECTIONS)}")
+    if not isinstance(table.get("axes"), Mapping) or not table["axes"]:
+        raise InputError(f"{source}: it has no [axes]; write a field and its values, like "
+                         '"power.cap" = ["90%", "80%"]')
+    base = _base(table.get("scenario"), source, folder)
+    axes = [read_axis(_field(name), values) for name, values in _flat(table["axes"])]
+    seeds = _seeds(table.get("seeds"), [axis.field for axis in axes], source)
+    if seeds and isinstance(base.get("trace"), Mapping) and "file" in base["trace"]:
+        raise InputError(f"{source}: seeds draw a generated workload; a log is what it is")
+    name = str(table.get("name") or base.get("name") or Path(source).stem)
+    found = Space(
+        name=name[:200], base={**base, "name": name[:200]},
+        axes=tuple(axis for axis in axes if isinstance(axis, Axis)),
+        intervals=tuple(axis for axis in axes if isinstance(axis, Interval)),
+        together=_groups(table.get("zip"), [axis.field for axis in axes], source),
+        seeds=seeds, folder=folder)
+    if found.size > MOST_POINTS:
+        raise InputError(f"{source}: that is {found.size:,} points; at most {MOST_POINTS:,}")
+    return found
+
+
+def _flat(axes: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Fields with their values; `[axes.power] cap = [...]` is the same as `"power.cap"`."""
+    for name, value in axes.items():
+        if isinstance(value, Mapping) and "from" not in value:
+            yield from _flat(value, f"{path}{name}.")
+        else:
+            yield path + name, value
+
+
+def _field(name: str) -> str:
+    return name.replace("__", ".")
+
+
+def _base(given: Any, source: str, folder: Path | None) -> dict[str, Any]:
+    if given is None:
+        raise InputError(f'{source}: it has no scenario; give scenario = "file.toml", or a table '
+                         "[scenario] with its sections")
+    if isinstance(given, str):
+        place = given
+        if folder is not None and not given.startswith("bundled:"):
+            place = str(folder / given)
+        if not place.startswith("bundled:") and not is_file(place):
+            raise InputError(f"{source}: there is no scenario {given}")
+        return fields_of(place)
+    if not isinstance(given, Mapping):
+        raise InputError(f"{source}: scenario is the name of a file, or a table")
+    return beside(given, folder) if folder is not None else dict(given)
+
+
+def _seeds(given: Any, fields: list[str], source: str) -> tuple[int, ...]:
+    if given is None:
+        return ()
+    if SEED in fields:
+        raise InputError(f"{source}: seeds are given twice: as seeds, and along {SEED}")
+    if isinstance(given, int) and not isinstance(given, bool) and given >= 1:
+        return tuple(range(1, given + 1))
+    if (isinstance(given, list) and given
+            and all(isinstance(seed, int) and seed >= 0 for seed in given)
+            and len(set(given)) == len(given)):
+        return tuple(given)
+    raise InputError(f"{source}: seeds are a number of them, like 10, or a list of different ones")
+
+
+def _groups(given: Any, fields: list[str], source: str) -> tuple[tuple[str, ...], ...]:
+    if given is None or given is False:
+        return ()
+    if given is True:
+        return (tuple(fields),)
+    if isinstance(given, list) and all(
+            isinstance(group, list) and len(group) > 1 for group in given):
+        return tuple(tuple(_field(str(name)) for name in group) for group in given)
+    raise InputError(f"{source}: zip is true (all axes go together), or a list of groups like "
+                     '[["power.cap", "policy.power"]]')
+
+
+def _beside(name: str, value: Any, folder: Path) -> Any:
+    section = beside(changed({}, {name: value}), folder)
+    for part in name.split("."):
+        section = section[part]
+    return section

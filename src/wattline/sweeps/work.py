@@ -1,0 +1,57 @@
+"""What a worker does: simulate points, and give their figures back."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from wattline.analysis.metrics import totals
+from wattline.analysis.result import flattened
+from wattline.engine.compiling import AT_ONCE
+from wattline.model.errors import WattlineError, WattlineWarning
+from wattline.scenario.build import plan
+from wattline.scenario.model import Scenario
+from wattline.sweeps.shelf import Shelf
+
+Row = dict[str, Any]
+
+
+def run_chunk(folder: str, chunk: Sequence[tuple[int, Scenario]], allow_code: bool) -> list[Row]:
+    """The rows of some points, one after the other; one that fails says why."""
+    shelf = _shelf(folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WattlineWarning)
+        return [run_point(shelf, number, scenario, allow_code) for number, scenario in chunk]
+
+
+def run_chunk_apart(
+    folder: str, chunk: Sequence[tuple[int, Scenario]], allow_code: bool
+) -> list[Row]:
+    """The same in a process of its own, which is the place to compile: no further ones help it."""
+    os.environ[AT_ONCE] = "0"
+    return run_chunk(folder, chunk, allow_code)
+
+
+def run_point(shelf: Shelf, number: int, scenario: Scenario, allow_code: bool) -> Row:
+    """The figures of one point, or its error."""
+    begin_s = time.perf_counter()
+    try:
+        ready = plan(scenario, shelf.trace(scenario), allow_code=allow_code)
+        run = ready.run()
+        found: Row = {"figures": flattened(totals(run)), "engine_s": run.engine_s,
+                      "remarks": list(run.remarks)}
+    except WattlineError as error:
+        found = {"error": str(error)}
+    except Exception as error:  # of a policy or of ours: the others go on
+        found = {"error": f"{type(error).__name__}: {error}"}
+    return {"number": number, "seconds": time.perf_counter() - begin_s, **found}
+
+
+@cache
+def _shelf(folder: str) -> Shelf:
+    return Shelf(Path(folder))

@@ -1,0 +1,55 @@
+"""Figures and sums of them, as a person writes them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from wattline.model.errors import InputError
+from wattline.sweeps.expressions import Constraint, Expression
+from wattline.sweeps.intervals import mean_interval
+
+FIGURES = {"energy_j": 100.0, "wait_s.mean": 20.0, "wait_s.p95": 50.0}
+
+
+@pytest.mark.parametrize(("text", "value"), [
+    ("energy_j", 100.0), ("wait_s", 20.0), ("energy_j + 0.1*wait_s", 102.0),
+    ("-(wait_s.p95 - 10)/4", -10.0), ("2**3", 8.0)])
+def test_an_expression_is_worked_out(text: str, value: float) -> None:
+    assert Expression.parse(text).value(FIGURES) == value
+
+
+@pytest.mark.parametrize("text", ["nothing", "energy_j / 0", "10.0**400 * energy_j", "(-8)**0.5"])
+def test_what_has_no_value_is_not_a_number(text: str) -> None:
+    assert math.isnan(Expression.parse(text).value(FIGURES))
+
+
+@pytest.mark.parametrize("text", [
+    "", "energy_j +", "__import__('os')", "open('x')", "[1]", "a if b else c", "'text'", "True",
+    "energy_j < 3", "f(1).x"])
+def test_nothing_else_is_an_expression(text: str) -> None:
+    with pytest.raises(InputError, match=r"energy_j \+|is no figure"):
+        Expression.parse(text)
+
+
+@pytest.mark.parametrize(("text", "excess"), [
+    ("wait_s.p95 <= 60", -10.0), ("wait_s.p95 >= 60", 10.0), ("energy_j < 2*wait_s", 60.0)])
+def test_a_constraint_says_by_how_much_it_is_broken(text: str, excess: float) -> None:
+    assert Constraint.parse(text).excess.value(FIGURES) == excess
+
+
+@pytest.mark.parametrize("text", ["energy_j", "1 < energy_j < 2", "energy_j == 3", "<= 4"])
+def test_nothing_else_is_a_constraint(text: str) -> None:
+    with pytest.raises(InputError, match="is no constraint"):
+        Constraint.parse(text)
+
+
+def test_the_interval_of_a_mean_is_students() -> None:
+    mean, half = mean_interval([1.0, 2.0, 3.0])
+    assert mean == 2.0
+    assert half == pytest.approx(4.303 / math.sqrt(3))
+    assert mean_interval([5.0])[0] == 5.0
+    assert math.isnan(mean_interval([5.0])[1])
+    # Of forty draws from one to forty, t is nearly that of the normal distribution.
+    assert mean_interval(list(map(float, range(1, 41))))[1] == pytest.approx(3.62, abs=0.01)
