@@ -1,0 +1,109 @@
+"""Sweeps: a thousand points of a month of a log, what each costs beside its simulation."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wattline.benchmarks._measuring import public_log
+from wattline.model.progress import Advance
+
+MIRA = "swf/mira_walltime.swf.xz"
+NODES = 49_152
+MONTH_S = 30 * 86400.0
+CAPS_W = tuple(float(watts) for watts in np.linspace(2.9e6, 4.4e6, 112))
+POLICIES = ("block", "wait", "dvfs")
+ORDERS = ("fcfs", "sjf", "largest")
+OVERHEADS = 60
+
+
+def measure(progress: Advance) -> dict[str, Any]:
+    """A thousand different points with two workers and with one, and the cost of a point."""
+    from wattline.sweeps.api import run_sweep
+
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        log, name = _month(folder)
+        sweep = _sweep(log)
+        # Once beforehand, so that all is compiled.
+        run_sweep(_sweep(log, CAPS_W[:1]), folder / "warm", workers=1, cache=False, report=False)
+        progress(0.1)
+        overhead_ms, simulation_ms = _overhead(sweep, folder)
+        progress(0.2)
+        found: dict[str, Any] = {"log": name, "overhead_ms": overhead_ms,
+                                 "simulation_ms": simulation_ms}
+        for number, workers in enumerate((2, 1)):
+            done = run_sweep(sweep, folder / f"{workers}", workers=workers, cache=False,
+                             report=False)
+            found[f"workers_{workers}"] = {"points": done.counts.points,
+                                           "failed": done.counts.failed, "seconds": done.seconds}
+            progress(0.2 + 0.4 * (number + 1))
+        found["speedup"] = found["workers_1"]["seconds"] / found["workers_2"]["seconds"]
+    return found
+
+
+def _month(folder: Path) -> tuple[Path, str]:
+    """A month of the Mira log, or as many jobs of a generated one."""
+    from wattline.traces import generate, read, write
+
+    log = public_log(MIRA)
+    if log is None:
+        trace, name = generate("leadership", seed=1, jobs=5000, nodes=NODES), "leadership"
+    else:
+        trace, name = read(log, machine_procs=NODES), "mira"
+    submit_s = trace.jobs.submit_s
+    count = int(np.searchsorted(submit_s, submit_s[0] + MONTH_S))
+    month = replace(trace, jobs=trace.jobs.take(np.arange(count)), logged={})
+    path = folder / "month.csv"
+    write(month, path)
+    return path, name
+
+
+def _sweep(log: Path, caps: tuple[float, ...] = CAPS_W) -> dict[str, Any]:
+    return {
+        "scenario": {"trace": {"file": str(log)},
+                     "machine": {"nodes": NODES, "node_idle_w": 48, "node_active_w": 100}},
+        "axes": {"policy.power": list(POLICIES), "policy.order": list(ORDERS),
+                 "power.cap": list(caps)}}
+
+
+def _overhead(sweep: dict[str, Any], folder: Path) -> tuple[float, float]:
+    """Milliseconds of a point that are not the simulation itself, and those that are: medians."""
+    from wattline.engine import simulate as engine
+    from wattline.scenario import build
+    from wattline.sweeps.point import points_of
+    from wattline.sweeps.shelf import Shelf
+    from wattline.sweeps.space import read_space
+    from wattline.sweeps.work import run_point
+
+    points = list(points_of(read_space(sweep)))
+    shelf = Shelf(folder / "shelf")
+    inside: list[float] = []
+    true = engine.simulate
+
+    def timed(*given: Any, **named: Any) -> Any:
+        begin_s = time.perf_counter()
+        try:
+            return true(*given, **named)
+        finally:
+            inside.append(time.perf_counter() - begin_s)
+
+    around = []
+    build.simulate = timed  # type: ignore[attr-defined]
+    try:
+        for point in points[:: len(points) // OVERHEADS]:
+            assert point.scenario is not None
+            begin_s = time.perf_counter()
+            row = run_point(shelf, point.number, point.scenario, False)
+            around.append(time.perf_counter() - begin_s)
+            assert "error" not in row, row
+    finally:
+        build.simulate = true  # type: ignore[attr-defined]
+    outside = [all_s - own_s for all_s, own_s in zip(around, inside, strict=True)]
+    return 1e3 * statistics.median(outside), 1e3 * statistics.median(inside)

@@ -1,0 +1,35 @@
+"""A sweep as tasks of a job array on a real Slurm."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import wattline as wl
+from tests.slurm.bedside import slurm
+from wattline.controller.testbed.layout import Bed
+
+pytest.importorskip("submitit")
+SWEEP = {
+    "scenario": {"trace": {"generate": "lublin", "jobs": 5}, "machine": {"nodes": 64}},
+    "axes": {"machine.nodes": [64, 65, 66, 67, 68], "policy.order": ["fcfs", "sjf"]}}
+
+
+def test_points_run_in_few_tasks_of_one_array(
+    bed: Bed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in bed.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("WATTLINE_PLAIN", "1")
+    monkeypatch.setenv("SBATCH_COMMENT", "wattline")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    before = set(slurm(bed, "sacct", "-n", "-X", "-P", "-S", "now-1hour", "-o", "JobID").split())
+    found = wl.run_sweep(SWEEP, tmp_path / "sweep", on="slurm", workers=2, cache=False,
+                         report=False)
+    assert (found.counts.computed, found.counts.failed) == (10, 0)
+    after = set(slurm(bed, "sacct", "-n", "-X", "-P", "-S", "now-1hour", "-o", "JobID").split())
+    assert len(after - before) == 2
+    here = wl.run_sweep(SWEEP, tmp_path / "here", workers=1, cache=False, report=False)
+    kept = ["energy_j", "wait_s.mean", "makespan_s"]
+    assert found.to_pandas()[kept].equals(here.to_pandas()[kept])
