@@ -37,6 +37,8 @@ if _TYPE_CHECKING:
     from wattline.advice.fairshare import FairShare, fairshare
     from wattline.advice.fit import fit
     from wattline.advice.forgetting import Forgotten, account_forget
+    from wattline.advice.futures.policy import CandidateFigures, PolicyAdvice, advise_policy
+    from wattline.advice.futures.start import StartAdvice, advise_start
     from wattline.advice.job import Sources, advise_job
     from wattline.advice.job_options import JobAdvice
     from wattline.advice.limits import Limits
@@ -152,6 +154,7 @@ __all__ = [
     "Bounded",
     "Budget",
     "BudgetTrial",
+    "CandidateFigures",
     "CapAdvice",
     "CapWritten",
     "Check",
@@ -203,6 +206,7 @@ __all__ = [
     "PerJob",
     "PlacedJobs",
     "Plots",
+    "PolicyAdvice",
     "PolicyError",
     "PowerDown",
     "PowerNow",
@@ -219,6 +223,7 @@ __all__ = [
     "Sjf",
     "Sources",
     "Start",
+    "StartAdvice",
     "SweepResult",
     "SweptSetting",
     "Trace",
@@ -241,6 +246,8 @@ __all__ = [
     "advise",
     "advise_cap",
     "advise_job",
+    "advise_policy",
+    "advise_start",
     "bench",
     "bid",
     "check",
@@ -353,6 +360,9 @@ _PLACES = {
     **dict.fromkeys(("Sources", "advise_job"), "wattline.advice.job"),
     "JobAdvice": "wattline.advice.job_options",
     "Limits": "wattline.advice.limits",
+    **dict.fromkeys(("CandidateFigures", "PolicyAdvice", "advise_policy"),
+                    "wattline.advice.futures.policy"),
+    **dict.fromkeys(("StartAdvice", "advise_start"), "wattline.advice.futures.start"),
     **dict.fromkeys(("PerJob", "compare_jobs"), "wattline.advice.per_job"),
     **dict.fromkeys(("ConfigurationAdvice", "configure"), "wattline.advice.configure"),
     "fit": "wattline.advice.fit",

@@ -1,4 +1,5 @@
-"""What people ask before they decide, under one name: `wl.advise.cap(...)`, `wl.advise.job(...)`.
+"""What people ask before they decide, under one name: `wl.advise.cap(...)`, and `job`, `policy`,
+`start`.
 
 >>> import wattline as wl
 >>> trace = wl.generate("lublin", seed=1, jobs=30, nodes=32)
@@ -12,6 +13,8 @@ True
 """
 
 from wattline.advice.cap import advise_cap as cap
+from wattline.advice.futures.policy import advise_policy as policy
+from wattline.advice.futures.start import advise_start as start
 from wattline.advice.job import advise_job as job
 
-__all__ = ["cap", "job"]
+__all__ = ["cap", "job", "policy", "start"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.cli import advise_futures
 from wattline.cli.choices import Group, ScenarioCommand
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.rate_options import carbon_option, price_option
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 @click.group(cls=Group)
 def command() -> None:
     """Ask what can be borne and what is best, before it is decided."""
+
+
+command.add_command(advise_futures.policy)
+command.add_command(advise_futures.start)
 
 
 @command.command("cap", cls=ScenarioCommand)

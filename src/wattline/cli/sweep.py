@@ -83,7 +83,7 @@ def _print(found: SweepResult, objectives: list[str]) -> None:
     goals = objectives or list(OBJECTIVES)
     front = found.pareto(goals)
     if front:
-        from wattline.sweeps.expressions import Expression
+        from wattline.analysis.expressions import Expression
 
         values = [Expression.parse(goal) for goal in goals]
         print_table(

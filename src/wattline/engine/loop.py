@@ -19,7 +19,7 @@ from wattline.policies.contract import Composition
 from wattline.policies.state import State
 
 # Why the loop came back to its caller.
-FINISHED, GO_ON, LOG_FULL, SPANS_FULL, TIMERS_FULL = range(5)
+FINISHED, GO_ON, LOG_FULL, SPANS_FULL, TIMERS_FULL, TIME_IS_UP = range(6)
 
 
 @kernel
@@ -30,6 +30,8 @@ def run_events(
     while budget > 0:
         until_s = next_instant(st, record, world)
         reason = _must_stop(st, record, until_s)
+        if until_s > world.ends.tally[0].until_s and reason == GO_ON:
+            return TIME_IS_UP
         if reason != GO_ON:
             return reason
         budget -= 1

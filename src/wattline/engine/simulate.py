@@ -18,6 +18,7 @@ from wattline.engine.loop import (
     FINISHED,
     LOG_FULL,
     SPANS_FULL,
+    TIME_IS_UP,
     TIMERS_FULL,
     run_events,
 )
@@ -116,7 +117,7 @@ def run_compiled(
             progress(float(record.meter[0].done) / max(len(state.jobs), 1))
         if record.meter[0].undone:
             raise TypeError("a policy marked starts_only asked for more than starts")
-        if reason == FINISHED:
+        if reason in (FINISHED, TIME_IS_UP):
             return state, record
         if reason == LOG_FULL:
             record = grow_log(record)

@@ -26,6 +26,7 @@ TALLY = np.dtype(
     [
         ("ends", "i8"),  # jobs in the heap of ends
         ("caps", "i8"),  # steps of the cap that have been taken
+        ("until_s", "f8"),  # nothing later than this is simulated
     ]
 )
 
@@ -57,11 +58,9 @@ class Simulated(NamedTuple):
 
 
 def make_ends(most_running: int, caps: Any) -> Ends:
-    return Ends(
-        heap=np.zeros(most_running + 1, HEAP).view(np.recarray),
-        caps=caps,
-        tally=np.zeros(1, TALLY).view(np.recarray),
-    )
+    tally = np.zeros(1, TALLY).view(np.recarray)
+    tally.until_s = np.inf
+    return Ends(heap=np.zeros(most_running + 1, HEAP).view(np.recarray), caps=caps, tally=tally)
 
 
 @kernel

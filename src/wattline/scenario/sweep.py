@@ -45,8 +45,9 @@ def sweep(
               else values for name, values in vary.items()}
     for varied in combinations(listed):
         changes, dropped = without_watched(
-            lambda changes: _asked(scenario, changes, allow_code).scenario, given | varied, varied)
-        found = _asked(scenario, changes, allow_code)
+            lambda changes: asked_for(scenario, changes, allow_code).scenario, given | varied,
+            varied)
+        found = asked_for(scenario, changes, allow_code)
         name = unique_name(label(found.scenario.name, varied), todo)
         kept, keeper = with_keeper(found.scenario, varied, found.policy is not None)
         said[name] = (*dropped, *keeper)
@@ -124,7 +125,10 @@ def parse_variations(texts: Iterable[str]) -> dict[str, list[Any]]:
     return found
 
 
-def _asked(scenario: Source | None, given: Mapping[str, Any], allow_code: bool) -> Asked:
+def asked_for(
+    scenario: Source | None, given: Mapping[str, Any], allow_code: bool = False
+) -> Asked:
+    """What `simulate` takes, given by name."""
     own = {name: given[name] for name in _PARAMETERS if name in given}
     policies = {axis: given[axis] for axis in AXES if axis in given}
     fields = {name: value for name, value in given.items()

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from wattline.analysis.expressions import Constraint, Expression
 from wattline.analysis.folders import run_folder
 from wattline.model.errors import InputError, warn
 from wattline.scenario.model import Scenario
 from wattline.sweeps.api import written
 from wattline.sweeps.axes import Axis
 from wattline.sweeps.cache import PointCache, cache_file
-from wattline.sweeps.expressions import Constraint, Expression
 from wattline.sweeps.point import Point, point_of
 from wattline.sweeps.results import SweepResult, check_objectives
 from wattline.sweeps.running import Counts, check_folder

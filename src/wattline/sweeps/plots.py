@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from wattline.analysis.drawing import COLOURS, INK, SOFT, sheet
-from wattline.sweeps.expressions import Expression
+from wattline.analysis.expressions import Expression
 from wattline.sweeps.results import SweepResult, SweptSetting, shown
 
 if TYPE_CHECKING:

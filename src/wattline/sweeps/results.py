@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wattline.analysis.expressions import Constraint, Expression, figure_of
+from wattline.analysis.intervals import mean_interval
 from wattline.model.errors import InputError
 from wattline.sweeps.axes import SEED
-from wattline.sweeps.expressions import Constraint, Expression, figure_of
-from wattline.sweeps.intervals import mean_interval
 from wattline.sweeps.running import Counts
 
 if TYPE_CHECKING:

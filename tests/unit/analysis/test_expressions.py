@@ -6,9 +6,9 @@ import math
 
 import pytest
 
+from wattline.analysis.expressions import Constraint, Expression
+from wattline.analysis.intervals import mean_interval
 from wattline.model.errors import InputError
-from wattline.sweeps.expressions import Constraint, Expression
-from wattline.sweeps.intervals import mean_interval
 
 FIGURES = {"energy_j": 100.0, "wait_s.mean": 20.0, "wait_s.p95": 50.0}
 

@@ -1,0 +1,1 @@
+"""What the next hours may bring: a moment run ahead, many times, with run times as they were."""

@@ -1,0 +1,111 @@
+"""A moment of a scenario and its candidates, run ahead on the same draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from wattline.advice.futures.arrivals import with_arrivals
+from wattline.advice.futures.candidates import Choice
+from wattline.advice.futures.run_times import RunTimes
+from wattline.engine.ahead import Candidate, Future, Moment, moment_of_log
+from wattline.engine.prepare import Rules
+from wattline.model.errors import InputError, WattlineError
+from wattline.model.signal import FloatArray
+from wattline.policies.contract import Composition
+from wattline.scenario.build import Plan, plan
+from wattline.scenario.load import changed, validate
+
+BOUND_S = 10.0
+
+
+@dataclass(frozen=True)
+class Now:
+    """An instant of a log, and what may be supposed of what follows."""
+
+    plan: Plan
+    moment: Moment
+    rules: Rules
+    until_s: float
+    run_times: RunTimes
+    assumed: tuple[str, ...]
+
+    def draws(self, samples: int, seed: int) -> list[FloatArray]:
+        """Run times of all jobs, once for each sample; every candidate has the same."""
+        rng = np.random.default_rng(seed)
+        return [self.run_times.draw(self.moment.jobs, self.moment.done_s,
+                                    rng.random(len(self.moment.jobs))) for _ in range(samples)]
+
+
+def stand_at(ready: Plan, at_s: float, horizon_s: float, arrivals: str) -> Now:
+    """Simulate up to an instant."""
+    if not isinstance(ready.policy, Composition):
+        raise InputError("a look ahead needs a policy along the axes, not one written in Python")
+    jobs, rules, came, assumed = with_arrivals(ready.jobs, ready.rules, at_s, at_s + horizon_s,
+                                               arrivals)
+    here = moment_of_log(jobs, ready.machine, ready.policy, rules, at_s, at_s + horizon_s)
+    over = np.setdiff1d(np.arange(came), here.log_row[: here.came])
+    times = RunTimes(jobs.take(over))
+    said = (assumed, f"run times are drawn from {times.count:,} jobs that were over"
+            if times.count else "run times are as requested: no job was over")
+    return Now(ready, here, rules, at_s + horizon_s, times, said)
+
+
+def candidate_of(now: Now, choice: Choice) -> Candidate:
+    """A moment under one of the choices."""
+    if not choice.changes:
+        return Candidate(now.moment, None, now.rules, now.until_s)
+    own = plan_of(now.plan, choice)
+    assert isinstance(own.policy, Composition)
+    rules = replace(own.rules, logged=now.rules.logged)
+    return Candidate(now.moment, own.policy, rules, now.until_s)
+
+
+def plan_of(ready: Plan, choice: Choice) -> Plan:
+    """The scenario with a choice's changes, on the same jobs."""
+    fields = ready.scenario.model_dump(mode="json", exclude_none=True)
+    try:
+        scenario = validate(changed(fields, choice.changes), choice.name)
+        return plan(scenario, ready.trace)
+    except WattlineError as error:
+        raise InputError(f"candidate '{choice.name}': {error}") from None
+
+
+def figures_of(now: Now, future: Future) -> dict[str, float]:
+    """What a future is judged by; of jobs that have not started, what they waited by its end."""
+    jobs, submit_s = now.moment.jobs, now.moment.jobs.submit_s
+    waits = ~now.moment.running & ~future.refused
+    until_s = np.where(np.isnan(future.start_s), future.until_s, future.start_s)
+    wait_s = (until_s - submit_s)[waits]
+    size = np.asarray(now.moment.books.state.live.units[: len(jobs)], dtype=np.float64)
+    begin_s = np.where(now.moment.running, now.moment.now_s, future.start_s)
+    end_s = np.where(np.isnan(future.end_s), future.until_s, future.end_s)
+    used = np.nansum(size * np.maximum(end_s - begin_s, 0.0))
+    span_s = future.until_s - now.moment.now_s
+    held_s = np.maximum(np.where(np.isnan(future.end_s), jobs.requested_s,
+                                 future.end_s - future.start_s), BOUND_S)[waits]
+    slowdown = np.maximum((wait_s + held_s) / held_s, 1.0)
+    return {
+        "wait_s.mean": _mean(wait_s), "wait_s.p95": _quantile(wait_s, 0.95),
+        "bounded_slowdown.mean": _mean(slowdown),
+        "jobs.started": float((~np.isnan(future.start_s) & waits).sum()),
+        "jobs.waiting": float((np.isnan(future.start_s) & waits).sum()),
+        "jobs.refused": float(future.refused.sum()),
+        "energy_j": future.energy_j, "power_w.mean": future.energy_j / span_s,
+        "power_w.peak": future.peak_w, "time_above_cap_s": future.time_above_cap_s,
+        "utilisation": float(used) / (_units(now) * span_s),
+    }
+
+
+def _units(now: Now) -> float:
+    return float(now.moment.books.state.clock[0].units)
+
+
+def _mean(values: FloatArray) -> float:
+    return float(values.mean()) if values.size else 0.0
+
+
+def _quantile(values: FloatArray, part: float) -> float:
+    return float(np.quantile(values, part)) if values.size else 0.0
+

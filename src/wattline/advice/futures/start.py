@@ -1,0 +1,118 @@
+"""When a job that waits will start: the distribution over many futures, with joules and cost."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wattline.advice.futures.candidates import CURRENT, Choice
+from wattline.advice.futures.instants import instant_s
+from wattline.advice.futures.policy import planned
+from wattline.advice.futures.running import candidate_of, stand_at
+from wattline.model.errors import InputError
+from wattline.model.signal import FloatArray
+from wattline.model.units import parse_duration
+from wattline.scenario.in_python import Source
+
+QUANTILES = {"p10": 0.1, "p50": 0.5, "p90": 0.9}
+J_PER_KWH = 3.6e6
+
+
+@dataclass(frozen=True)
+class StartAdvice:
+    """When a job will start, how much it will use, and what that costs.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=3, jobs=80, nodes=32)
+    >>> machine = wl.Machine(nodes=32, node_idle_w=90, node_active_w=300)
+    >>> found = wl.advise_start(60, trace, at="60%", samples=3, machine=machine)
+    >>> found.start_s["p10"] <= found.start_s["p90"]
+    True
+    """
+
+    job: int
+    state: str
+    """`waiting`, or `to come` where it has not been submitted."""
+    at_s: float
+    start_s: dict[str, float]
+    """Quantiles of the start from `at` on; infinite where it does not start by the horizon."""
+    by: dict[str, float]
+    """The probability of a start within so much time."""
+    energy_j: dict[str, float]
+    cost: dict[str, float] | None
+    samples: int
+    seconds: float
+    assumed: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `wattline advise start --json` prints."""
+        return {name: getattr(self, name) for name in (
+            "job", "state", "at_s", "start_s", "by", "energy_j", "cost", "samples", "seconds")} | {
+            "assumed": list(self.assumed)}
+
+
+def advise_start(
+    job: int, scenario: Source | None = None, *, at: float | str, horizon: float | str = "7d",
+    samples: int = 100, price_per_kwh: float | None = None, arrivals: str = "last-week",
+    seed: int = 1, allow_code: bool = False,
+    progress: Callable[[float], None] | None = None, **given: Any,
+) -> StartAdvice:
+    """The distribution of a pending job's start at an instant of a log, of its joules and cost.
+
+    `job` is its number in the log. Jobs are run ahead with run times drawn from the history, under
+    the policy that is there.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=3, jobs=80, nodes=32)
+    >>> machine = wl.Machine(nodes=32, node_idle_w=90, node_active_w=300)
+    >>> wl.advise_start(60, trace, at="60%", samples=3, machine=machine).samples
+    3
+    """
+    begin_s = time.monotonic()
+    if not 1 <= samples <= 100_000:
+        raise InputError(f"samples is {samples}, must be 1 to 100,000")
+    ready = planned(scenario, given, allow_code)
+    at_s = instant_s(at, ready)
+    horizon_s = parse_duration(horizon) if isinstance(horizon, str) else float(horizon)
+    now = stand_at(ready, at_s, horizon_s, arrivals)
+    moment = now.moment
+    rows = np.flatnonzero((moment.jobs.job_id == job) & (np.arange(len(moment.jobs))
+                                                        < moment.came) & ~moment.running)
+    if not rows.size:
+        raise InputError(f"job {job} does not wait at {at_s:g} s"
+                         + (": it runs" if np.any(moment.jobs.job_id[moment.running] == job)
+                            else f"; {moment.came - int(moment.running.sum())} jobs do"))
+    row = int(rows[0])
+    one = candidate_of(now, Choice(CURRENT, {}))
+    starts, joules = [], []
+    watts = float(moment.books.state.jobs.watts[row])
+    for number, drawn_s in enumerate(now.draws(samples, seed)):
+        future = one.run(drawn_s)
+        starts.append(float(future.start_s[row]) - at_s)
+        joules.append(float(drawn_s[row]) * watts)
+        if progress is not None:
+            progress((number + 1) / samples)
+    waits = np.where(np.isnan(starts), np.inf, np.array(starts))
+    energy = _quantiles(np.array(joules))
+    return StartAdvice(
+        job, "waiting", at_s, _quantiles(waits),
+        {text: float((waits <= parse_duration(text)).mean()) for text in ("10min", "1h", "6h",
+                                                                         "24h")},
+        energy, None if price_per_kwh is None else {
+            name: value / J_PER_KWH * price_per_kwh for name, value in energy.items()},
+        samples, time.monotonic() - begin_s,
+        (*now.assumed, "joules are those at full power: a cap that slows it changes them"))
+
+
+def _quantiles(values: FloatArray) -> dict[str, float]:
+    """Without interpolation, which infinite ones would spoil."""
+    ordered = np.sort(values)
+    found = {name: float(ordered[min(len(ordered) - 1, int(part * len(ordered)))])
+             for name, part in QUANTILES.items()}
+    finite = ordered[np.isfinite(ordered)]
+    return found | {"mean": float(finite.mean()) if len(finite) == len(ordered) else math.inf}

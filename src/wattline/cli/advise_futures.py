@@ -1,0 +1,152 @@
+"""`wattline advise policy` and `wattline advise start`: what the next hours may bring."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wattline.cli.choices import Choice, ScenarioCommand
+from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.scenario_options import (
+    changes_from,
+    code_allowed,
+    load_scenario,
+    scenario_options,
+)
+
+if TYPE_CHECKING:
+    from wattline.advice.futures.policy import PolicyAdvice
+    from wattline.advice.futures.start import StartAdvice
+
+ARRIVALS = ("last-week", "none", "hindsight")
+at_option = click.option(
+    "--at", required=True, metavar="TIME",
+    help="The instant: seconds of the log, 30d, 50% of it, or a date.")
+arrivals_option = click.option(
+    "--arrivals", type=Choice(list(ARRIVALS)), default=ARRIVALS[0], show_default=True,
+    help="Jobs to come: those of a week before, none, or those that came.")
+seed_option = click.option("--draw-seed", "seed", type=click.IntRange(0), default=1,
+                           show_default=True, help="Of the draws.")
+
+
+@click.command(cls=ScenarioCommand)
+@click.argument("scenario", required=False)
+@click.option("--trace", help="A job log to replay, instead of the scenario's.")
+@at_option
+@click.option("--candidates", multiple=True, metavar="POLICY,...",
+              help="Policies to try: sjf,wfp or 'power=dvfs cap=80%'; default: other orders, and "
+                   "other ways to keep the cap.")
+@click.option("--horizon", default="24h", show_default=True, help="How far to look.")
+@click.option("--samples", type=click.IntRange(1, 100_000), default=30, show_default=True,
+              help="Draws of run times.")
+@click.option("--objective", default="wait_s", show_default=True, metavar="EXPRESSION",
+              help="What is to be small.")
+@click.option("--limit", "limits", multiple=True, metavar="CONSTRAINT",
+              help="Like 'power_w.peak <= 3e6'.")
+@click.option("--risk", type=click.FloatRange(0, 1), default=0.1, show_default=True,
+              help="With which probability a limit may be broken.")
+@arrivals_option
+@seed_option
+@scenario_options
+@json_option
+def policy(
+    scenario: str | None, trace: str | None, at: str, candidates: tuple[str, ...], horizon: str,
+    samples: int, objective: str, limits: tuple[str, ...], risk: float, arrivals: str, seed: int,
+    as_json: bool, **options: Any,
+) -> None:
+    """Run an instant of a log ahead under each candidate policy, and recommend one.
+
+    Run times are drawn from how requested and true ones differed in the history, the same draws
+    for every candidate.
+    """
+    from wattline.advice.futures.policy import advise_policy
+
+    changes = changes_from(options)
+    loaded = load_scenario(scenario, trace, changes)
+    with progress("running ahead") as advance:
+        found = advise_policy(
+            loaded, at=at, candidates=candidates, horizon=horizon, samples=samples,
+            objective=objective, limits=limits, risk=risk, arrivals=arrivals, seed=seed,
+            progress=advance, allow_code=code_allowed(scenario, loaded, changes, options))
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print_policies(found)
+
+
+@click.command(cls=ScenarioCommand)
+@click.argument("job", type=int)
+@click.argument("scenario", required=False)
+@click.option("--trace", help="A job log to replay, instead of the scenario's.")
+@at_option
+@click.option("--horizon", default="7d", show_default=True, help="How far to look.")
+@click.option("--samples", type=click.IntRange(1, 100_000), default=100, show_default=True,
+              help="Draws of run times.")
+@click.option("--price-per-kwh", type=float, metavar="PRICE", help="To say what it costs.")
+@arrivals_option
+@seed_option
+@scenario_options
+@json_option
+def start(
+    job: int, scenario: str | None, trace: str | None, at: str, horizon: str, samples: int,
+    price_per_kwh: float | None, arrivals: str, seed: int, as_json: bool, **options: Any,
+) -> None:
+    """Say when a job that waits will start: a distribution, with its joules and cost.
+
+    JOB is its number in the log.
+    """
+    from wattline.advice.futures.start import advise_start
+
+    changes = changes_from(options)
+    loaded = load_scenario(scenario, trace, changes)
+    with progress("running ahead") as advance:
+        found = advise_start(
+            job, loaded, at=at, horizon=horizon, samples=samples, price_per_kwh=price_per_kwh,
+            arrivals=arrivals, seed=seed, progress=advance,
+            allow_code=code_allowed(scenario, loaded, changes, options))
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print_start(found)
+
+
+def _print_policies(found: PolicyAdvice) -> None:
+    from wattline.analysis.summary import energy_text, power_text, time_text
+
+    click.echo(f"at {time_text(found.at_s)}: {found.waiting:,} jobs wait, {found.running:,} run; "
+               f"the next {time_text(found.horizon_s)}, {found.samples:,} draws")
+    limits = list(found.candidates[0].breaks)
+    rows = [(each.name + (" *" if each.name == found.best else ""),
+             time_text(each.means["wait_s.mean"]), each.means["bounded_slowdown.mean"],
+             each.means["jobs.started"], energy_text(each.means["energy_j"]),
+             power_text(each.means["power_w.peak"]),
+             *(f"{each.breaks[limit]:.0%}" for limit in limits)) for each in found.candidates]
+    print_table(("candidate", "mean wait", "slowdown", "started", "energy", "peak",
+                 *(f"breaks {limit}" for limit in limits)), rows)
+    click.echo("no candidate keeps the limits" if found.best is None
+               else f"* smallest {found.objective}: {found.best}")
+    for line in found.assumed:
+        click.echo(f"note: {line}")
+    click.echo(f"run ahead in {found.seconds:.3g} s")
+
+
+def _print_start(found: StartAdvice) -> None:
+    from wattline.analysis.summary import energy_text, time_text
+
+    def said(value_s: float) -> str:
+        return "later" if math.isinf(value_s) else f"in {time_text(value_s)}"
+
+    click.echo(f"job {found.job} waits; it starts {said(found.start_s['p50'])} (one in ten draws "
+               f"{said(found.start_s['p10'])} or before, one in ten {said(found.start_s['p90'])} "
+               "or after)")
+    print_table(("starts within", "probability"),
+                [(text, f"{share:.0%}") for text, share in found.by.items()])
+    energy = found.energy_j
+    cost = "" if found.cost is None else (
+        f"; costs {found.cost['p50']:.2f} ({found.cost['p10']:.2f} to {found.cost['p90']:.2f})")
+    click.echo(f"uses {energy_text(energy['p50'])} ({energy_text(energy['p10'])} to "
+               f"{energy_text(energy['p90'])}){cost}")
+    for line in found.assumed:
+        click.echo(f"note: {line}")

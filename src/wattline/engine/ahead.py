@@ -1,0 +1,211 @@
+"""A machine at an instant, run ahead: what waits and runs there, jobs to come, another policy.
+
+Books are copied, a policy takes them over, and the loop goes on from there with run times that
+somebody supposes, up to a time. Where nothing is supposed but what the log says, it goes on as the
+simulation would have.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wattline.books import Books
+from wattline.books.deciding import decide
+from wattline.books.keeping import bring_up_to_date, integrate
+from wattline.books.opening import unit_active_w
+from wattline.books.record import ANSWER, Record, make_record
+from wattline.books.roll import Roll
+from wattline.books.rows import kept_rows, only_rows
+from wattline.books.world import begun, copied_world
+from wattline.engine.loop import apply_due
+from wattline.engine.prepare import Rules, cap_steps, sizes_of
+from wattline.engine.simulate import made_ready, run_compiled
+from wattline.engine.telling import submissions
+from wattline.engine.world import Simulated, make_ends
+from wattline.model.errors import InputError
+from wattline.model.jobs import IntArray, JobTable
+from wattline.model.kernel import kernel
+from wattline.model.machine import Machine
+from wattline.model.signal import FloatArray
+from wattline.policies.contract import Composition
+from wattline.policies.memory import bound, each_memory, memories
+from wattline.policies.state import REFUSED, RUNNING, State, fill_rows
+from wattline.policies.state_records import ActionRecord
+
+
+class Moment(NamedTuple):
+    """Books at an instant with the jobs that are not over, and rows for those to come."""
+
+    books: Books
+    jobs: JobTable
+    """All rows: those that wait or run, then those to come."""
+    came: int
+    """How many of them were there at the instant."""
+    log_row: IntArray
+    """Their rows in the log, where they come from one."""
+    done_s: FloatArray
+    """Seconds of work, at full speed, that each has done: less than it ran where it was slowed."""
+
+    @property
+    def now_s(self) -> float:
+        return self.books.now_s
+
+    @property
+    def running(self) -> Any:
+        """Whether each row runs."""
+        return self.books.state.live.state[: len(self.jobs)] == RUNNING
+
+
+
+def moment_of_log(
+    jobs: JobTable, machine: Machine, policy: Composition, rules: Rules, at_s: float,
+    until_s: float,
+) -> Moment:
+    """Simulate a log up to an instant; the jobs to come are those of the log up to `until_s`."""
+    came = int(np.searchsorted(jobs.submit_s, at_s, side="right"))
+    last = int(np.searchsorted(jobs.submit_s, until_s, side="right"))
+    if came == 0:
+        raise InputError(f"no job is submitted until {at_s:g} s")
+    before = jobs.take(np.arange(came))
+    logged = {name: column[:came] for name, column in rules.logged.items()}
+    state, record, world, policy = made_ready(before, machine, policy,
+                                              replace(rules, logged=logged))
+    world.ends.tally[0].until_s = at_s
+    state, record = run_compiled(state, record, world, policy)
+    integrate(state, record, max(at_s, float(state.clock[0].now_s)))
+    return moment(state, record, policy, machine, rules, jobs, came, np.arange(came, last))
+
+
+def moment(
+    state: State, record: Record, policy: Composition, machine: Machine, rules: Rules,
+    jobs: JobTable, came: int, later: IntArray,
+) -> Moment:
+    """The rows that are not over of a state whose rows are the first of `jobs`, and later ones."""
+    kept = kept_rows(state, came, refused=True)
+    rows = np.concatenate([kept, later])
+    table = jobs.take(rows)
+    count = len(kept)
+    own_record = make_record(len(rows), 0, float(record.meter[0].start_s), state.nodes.size)
+    for name in ("energy_j", "told_cap_w", "held_w", "timers", "peak_w"):
+        own_record.meter[name] = record.meter[name]
+    state = only_rows(state, own_record, kept, len(rows))
+    size = sizes_of(table, machine, rules.granularity)
+    own = ~np.isnan(table.power_w)
+    watts = np.where(own, table.power_w, size * unit_active_w(machine, rules.granularity))
+    fill_rows(state, count, _from(table, count), size[count:], watts[count:])
+    state.live.own_watts[count:] = own[count:]
+    own_record.meter.arrived = count
+    roll = Roll()
+    said = submissions(jobs, machine, rules)
+    roll.jobs = [said(int(row)) for row in rows]
+    roll._rows = {job.job: place for place, job in enumerate(roll.jobs)}
+    policy = bound(each_memory(policy, lambda memory: memory.only(kept)), len(rows))
+    for memory in memories(policy).values():
+        memory.annotate(count, _from(table, count), _logged(rules, later))
+    books = Books(machine, rules.terms, policy, state, own_record, roll)
+    return Moment(books, table, count, rows, _done_s(state))
+
+
+def _done_s(state: State) -> FloatArray:
+    for place in range(state.clock[0].running):
+        bring_up_to_date(state, state.running[place])
+    begun_once = ~np.isnan(state.live.start_s)
+    return np.where(begun_once, state.jobs.run_s - state.live.work_s, 0.0)
+
+
+@dataclass(frozen=True)
+class Future:
+    """What became of the jobs of a moment by a time."""
+
+    start_s: FloatArray
+    """NaN of those that have not started."""
+    end_s: FloatArray
+    refused: Any
+    energy_j: float
+    peak_w: float
+    time_above_cap_s: float
+    until_s: float
+
+
+class Candidate:
+    """A moment under a policy and a cap, ready to be run ahead many times."""
+
+    def __init__(
+        self, moment: Moment, policy: Composition | None, rules: Rules, until_s: float
+    ) -> None:
+        """Without a policy the one that is there goes on, with all that it remembers."""
+        self.moment, self.until_s, self.took_over = moment, until_s, policy is not None
+        books = moment.books.copy()
+        steps = cap_steps(rules, moment.now_s)
+        if len(steps):  # the policy refuses what no cap to come has room for
+            books.state.clock[0].cap_w_max = np.max(steps.cap_w)
+        else:
+            books.state.clock[0].cap_w_max = books.state.clock[0].cap_w = np.inf
+        self.books = books if policy is None else books.with_policy(policy)
+        # Nobody reads what is decided on the way.
+        self.books.record = self.books.record.with_arrays(
+            decided=ActionRecord.table(0), answers=np.zeros(0, ANSWER).view(np.recarray))
+        ends = make_ends(len(self.books.state.running), steps)
+        ends.tally[0].until_s = until_s
+        if len(steps) and policy is None:
+            ends.tally[0].caps = 1  # the cap of now holds already
+        world = Simulated(ends, *bound(rules.nature, len(moment.jobs)))
+        for memory in memories(world).values():
+            memory.annotate(0, moment.jobs, _logged(rules, moment.log_row))
+        self.world = world
+
+    def run(self, run_s: FloatArray) -> Future:
+        """Go on with these run times, of running jobs those from their start on."""
+        books = self.books
+        state, record = books.state.copy(), books.record.copy()
+        policy = each_memory(books.policy, lambda memory: memory.copy())
+        world = copied_world(self.world)
+        moment = self.moment
+        state.jobs.run_s = run_s
+        left_s = np.maximum(run_s - moment.done_s, 0.0)
+        state.live.work_s = left_s
+        before_j = float(record.meter[0].energy_j)
+        record.meter[0].peak_w = record.meter[0].time_above_s = 0.0
+        record.meter[0].done = 0
+        go_on(state, record, world, policy, left_s, self.took_over)
+        state, record = run_compiled(state, record, world, policy)
+        integrate(state, record, self.until_s)
+        live = state.live
+        return Future(
+            start_s=np.where(live.start_s <= self.until_s, live.start_s, np.nan),
+            end_s=np.where(live.end_s <= self.until_s, live.end_s, np.nan),
+            refused=live.state == REFUSED,
+            energy_j=float(record.meter[0].energy_j) - before_j,
+            peak_w=float(record.meter[0].peak_w),
+            time_above_cap_s=float(record.meter[0].time_above_s), until_s=self.until_s)
+
+
+@kernel
+def go_on(
+    st: State, record: Record, world: Simulated, policy: Composition, left_s: FloatArray,
+    took_over: bool,
+) -> None:
+    """Let the world know what runs, and let a policy that took over decide.
+
+    The one that is there has decided after the last event, and decides again after the next.
+    """
+    for place in range(st.clock[0].running):
+        job = st.running[place]
+        bring_up_to_date(st, job)
+        st.live[job].work_s = left_s[job]
+        begun(st, world, policy, job, True)
+    if took_over:
+        apply_due(st, record, world, policy)
+        decide(st, record, world, policy)
+
+
+def _from(table: JobTable, first: int) -> JobTable:
+    return table.take(np.arange(first, len(table)))
+
+
+def _logged(rules: Rules, rows: IntArray) -> dict[str, Any]:
+    return {name: column[rows] for name, column in rules.logged.items()}
+

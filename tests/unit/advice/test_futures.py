@@ -1,0 +1,131 @@
+"""Which policy for the next hours, and when a job will start."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import wattline as wl
+from wattline.advice.futures.arrivals import WEEK_S, with_arrivals
+from wattline.advice.futures.run_times import OVERDUE, RunTimes
+from wattline.cli.main import cli
+from wattline.engine.prepare import Rules
+from wattline.model.jobs import JobTable
+
+pytestmark = pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+MACHINE = wl.Machine(nodes=64, node_idle_w=90, node_active_w=300)
+
+
+def table(requested_s: list[float], run_s: list[float], user: list[int]) -> JobTable:
+    return JobTable.build(submit_s=np.arange(float(len(run_s))), run_s=run_s,
+                          requested_s=requested_s, procs=[1] * len(run_s), user=user)
+
+
+def test_run_times_are_drawn_from_what_the_same_user_did() -> None:
+    history = table([100.0] * 40, [50.0] * 20 + [90.0] * 20, [1] * 20 + [2] * 20)
+    jobs = table([1000.0] * 3, [0.0] * 3, [1, 2, 3])
+    chances = np.linspace(0, 0.999, 101)
+    drawn = np.array([RunTimes(history).draw(jobs, np.zeros(3), np.full(3, chance))
+                      for chance in chances])
+    assert set(drawn[:, 0]) == {500.0}
+    assert set(drawn[:, 1]) == {900.0}
+    assert set(drawn[:, 2]) == {500.0, 900.0}  # of a user without history, those of all
+
+
+def test_a_job_that_runs_is_drawn_from_those_that_ran_longer() -> None:
+    history = table([100.0] * 20, [float(part) for part in range(5, 105, 5)], [1] * 20)
+    jobs = table([100.0] * 3, [0.0] * 3, [1, 1, 1])
+    done_s = np.array([0.0, 52.0, 300.0])
+    drawn = np.array([RunTimes(history).draw(jobs, done_s, np.full(3, chance))
+                      for chance in np.linspace(0, 0.999, 200)])
+    assert drawn[:, 0].min() == 5.0
+    assert drawn[:, 1].min() == pytest.approx(55.0)
+    assert drawn[:, :2].max() == 100.0
+    assert set(drawn[:, 2]) == {300.0 + OVERDUE * 100.0}
+
+
+def test_without_history_jobs_run_as_long_as_they_asked_for() -> None:
+    none = RunTimes(table([], [], []))
+    assert none.draw(table([60.0], [1.0], [1]), np.zeros(1), np.zeros(1)).tolist() == [60.0]
+
+
+def test_the_jobs_of_a_week_before_come_again() -> None:
+    jobs = JobTable.build(submit_s=np.arange(0.0, 20 * 86400, 3600), run_s=np.ones(480),
+                          procs=np.ones(480, int), job_id=np.arange(480))
+    at_s = 10 * 86400.0
+    found, _, came, said = with_arrivals(jobs, Rules(), at_s, at_s + 86400, "last-week")
+    assert came == 241
+    assert (found.submit_s[came:] - at_s).tolist() == [3600.0 * n for n in range(1, 25)]
+    again_s = jobs.submit_s[found.job_id[came:]]
+    assert (found.submit_s[came:] - again_s).tolist() == [WEEK_S] * 24
+    assert "week before" in said
+    alone, _, _, said = with_arrivals(jobs, Rules(), 86400.0, 2 * 86400.0, "last-week")
+    assert len(alone) == 25
+    assert "no week of history" in said
+
+
+def test_the_best_keeps_the_limits_and_refuses_no_more_than_others() -> None:
+    trace = wl.generate("lublin", seed=1, jobs=150, nodes=64)
+    found = wl.advise_policy(trace, at="50%", samples=3, machine=MACHINE, power="dvfs",
+                             cap="14kW", candidates=["sjf", "power=block", "cap=12kW"],
+                             limits=["power_w.peak <= 12e3"])
+    by_name = {each.name: each for each in found.candidates}
+    assert by_name["as it is"].breaks["power_w.peak <= 12e3"] == 1.0
+    assert by_name["cap=12kW"].breaks["power_w.peak <= 12e3"] == 0.0
+    assert found.best == "cap=12kW"
+    again = wl.advise_policy(trace, at="50%", samples=3, machine=MACHINE, power="dvfs",
+                             cap="14kW", candidates=["sjf", "power=block", "cap=12kW"],
+                             limits=["power_w.peak <= 1"])
+    assert again.best is None
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    ({"at": "50%", "candidates": ["fastest"]}, "is no policy"),
+    ({"at": "50%", "candidates": ["speed=3"]}, "neither a policy"),
+    ({"at": "50%", "objective": "joules"}, "no figure 'joules'"),
+    ({"at": "50%", "limits": ["energy_j"]}, "is no constraint"),
+    ({"at": "2024-02-01"}, "does not say when it began"),
+    ({"at": "soon"}, "soon"),
+    ({"at": "50%", "horizon": 0}, "above 0"),
+    ({"at": "50%", "samples": 0}, "1 to 100,000"),
+    ({"at": "50%", "arrivals": "many"}, "one of last-week"),
+    ({"at": -5.0}, "before the first"),
+])
+def test_a_mistake_is_said_in_one_line(given: dict[str, object], said: str) -> None:
+    trace = wl.generate("lublin", seed=1, jobs=30, nodes=64)
+    with pytest.raises(wl.InputError, match=said) as caught:
+        wl.advise_policy(trace, machine=MACHINE, **{"samples": 1, **given})
+    assert "\n" not in str(caught.value)
+
+
+def test_the_start_of_a_job_is_a_distribution_that_holds_what_happened() -> None:
+    trace = wl.generate("lublin", seed=3, jobs=150, nodes=64)
+    run = wl.simulate(trace, machine=MACHINE)
+    at_s = float(trace.jobs.submit_s[100])
+    waits = np.flatnonzero((trace.jobs.submit_s <= at_s) & (run.schedule.start_s > at_s))
+    row = int(waits[-1])
+    found = wl.advise_start(int(trace.jobs.job_id[row]), trace, at=at_s, samples=8,
+                            machine=MACHINE, price_per_kwh=0.3)
+    assert found.start_s["p10"] <= found.start_s["p50"] <= found.start_s["p90"]
+    assert list(found.by.values()) == sorted(found.by.values())
+    assert found.cost is not None
+    assert found.cost["p50"] == pytest.approx(found.energy_j["p50"] / 3.6e6 * 0.3)
+    running = int(np.flatnonzero((run.schedule.start_s <= at_s) & (run.schedule.end_s > at_s))[0])
+    with pytest.raises(wl.InputError, match="it runs"):
+        wl.advise_start(int(trace.jobs.job_id[running]), trace, at=at_s, machine=MACHINE)
+
+
+def test_the_commands_print_what_python_gives() -> None:
+    asked = ["--at", "60%", "--samples", "2", "--json", "--draw-seed", "5"]
+    said = CliRunner().invoke(cli, ["advise", "policy", "examples/week.toml", "--candidates",
+                                    "sjf,largest", *asked])
+    assert said.exit_code == 0, said.output
+    found = json.loads(said.stdout)
+    assert [each["name"] for each in found["candidates"]] == ["as it is", "sjf", "largest"]
+    own = wl.advise_policy("examples/week.toml", at="60%", samples=2, seed=5,
+                           candidates=["sjf", "largest"])
+    assert [each.means["energy_j"] for each in own.candidates] == [
+        each["figures"]["energy_j"] for each in found["candidates"]]

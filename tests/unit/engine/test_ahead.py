@@ -1,0 +1,67 @@
+"""From a moment on: with true run times it goes as the simulation went."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import wattline as wl
+from wattline.engine.ahead import Candidate, moment_of_log
+from wattline.scenario.in_python import asked
+
+MACHINE = wl.Machine(nodes=64, node_idle_w=90, node_active_w=300)
+POLICIES: list[dict[str, Any]] = [
+    {}, {"order": "sjf"}, {"backfill": "conservative"}, {"backfill": "none"},
+    {"placement": "first-fit"}, {"power": "block"}, {"power": "wait"}, {"power": "dvfs"},
+    {"order": "wfp", "power": "adaptive"}]
+
+
+@pytest.mark.parametrize("part", [0.2, 0.55])
+@pytest.mark.parametrize("chosen", POLICIES, ids=str)
+def test_a_moment_goes_on_as_the_simulation_did(chosen: dict[str, Any], part: float) -> None:
+    trace = wl.generate("lublin", seed=7, jobs=120, nodes=64)
+    ready = asked(trace, machine=MACHINE, policies=chosen,
+                  cap="14kW" if "power" in chosen else None).plan()
+    run = ready.run()
+    at_s = run.start_s + part * (run.end_s - run.start_s)
+    until_s = at_s + 36 * 3600
+    here = moment_of_log(ready.jobs, ready.machine, ready.policy, ready.rules, at_s, until_s)
+    assert here.came >= int(here.running.sum()) > 0
+    found = Candidate(here, None, ready.rules, until_s).run(here.jobs.run_s)
+    for name in ("start_s", "end_s"):
+        true_s = getattr(run.schedule, name)[here.log_row]
+        expected_s = np.where(true_s <= until_s, true_s, np.nan)
+        assert getattr(found, name) == pytest.approx(expected_s, nan_ok=True), name
+    # Joules between the two instants, from the log of events of the whole run.
+    log = run.events
+    inside_s = np.diff(np.clip(np.append(log.time_s, run.end_s), at_s, until_s))
+    idle_j = run.machine.power_w_idle * max(0.0, until_s - max(run.end_s, at_s))
+    assert found.energy_j == pytest.approx(float(log.power_w @ inside_s) + idle_j, rel=1e-9)
+
+
+def test_running_ahead_leaves_the_moment_as_it_was() -> None:
+    trace = wl.generate("lublin", seed=3, jobs=80, nodes=64)
+    ready = asked(trace, machine=MACHINE).plan()
+    at_s = float(ready.jobs.submit_s[50])
+    here = moment_of_log(ready.jobs, ready.machine, ready.policy, ready.rules, at_s,
+                         at_s + 86400)
+    candidate = Candidate(here, None, ready.rules, at_s + 86400)
+    first = candidate.run(here.jobs.run_s)
+    candidate.run(here.jobs.run_s / 2)
+    again = candidate.run(here.jobs.run_s)
+    assert np.array_equal(first.start_s, again.start_s, equal_nan=True)
+    assert first.energy_j == again.energy_j
+
+
+def test_jobs_that_take_longer_never_end_before_they_did() -> None:
+    trace = wl.generate("lublin", seed=3, jobs=80, nodes=64)
+    ready = asked(trace, machine=MACHINE).plan()
+    at_s = float(ready.jobs.submit_s[50])
+    here = moment_of_log(ready.jobs, ready.machine, ready.policy, ready.rules, at_s,
+                         at_s + 5 * 86400)
+    candidate = Candidate(here, None, ready.rules, at_s + 5 * 86400)
+    runs = here.running
+    short, long = (candidate.run(here.jobs.run_s * factor).end_s[runs] for factor in (1.0, 1.5))
+    assert (long[~np.isnan(long)] > short[~np.isnan(long)]).all()
