@@ -38,6 +38,7 @@ if _TYPE_CHECKING:
     from wattline.advice.fit import fit
     from wattline.advice.forgetting import Forgotten, account_forget
     from wattline.advice.futures.policy import CandidateFigures, PolicyAdvice, advise_policy
+    from wattline.advice.futures.self_tuning import SelfTuning, self_tune
     from wattline.advice.futures.start import StartAdvice, advise_start
     from wattline.advice.job import Sources, advise_job
     from wattline.advice.job_options import JobAdvice
@@ -216,6 +217,7 @@ __all__ = [
     "Run",
     "RunAccount",
     "Scenario",
+    "SelfTuning",
     "SensorComparison",
     "SetLevel",
     "SetSpeed",
@@ -302,6 +304,7 @@ __all__ = [
     "reserve_power",
     "run_net",
     "run_sweep",
+    "self_tune",
     "set_power",
     "simulate",
     "study",
@@ -362,6 +365,7 @@ _PLACES = {
     "Limits": "wattline.advice.limits",
     **dict.fromkeys(("CandidateFigures", "PolicyAdvice", "advise_policy"),
                     "wattline.advice.futures.policy"),
+    **dict.fromkeys(("SelfTuning", "self_tune"), "wattline.advice.futures.self_tuning"),
     **dict.fromkeys(("StartAdvice", "advise_start"), "wattline.advice.futures.start"),
     **dict.fromkeys(("PerJob", "compare_jobs"), "wattline.advice.per_job"),
     **dict.fromkeys(("ConfigurationAdvice", "configure"), "wattline.advice.configure"),

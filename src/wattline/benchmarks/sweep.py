@@ -21,6 +21,7 @@ CAPS_W = tuple(float(watts) for watts in np.linspace(2.9e6, 4.4e6, 112))
 POLICIES = ("block", "wait", "dvfs")
 ORDERS = ("fcfs", "sjf", "largest")
 OVERHEADS = 60
+DAY_S, CANDIDATES, SAMPLES = 86400.0, 20, 30
 
 
 def measure(progress: Advance) -> dict[str, Any]:
@@ -45,6 +46,7 @@ def measure(progress: Advance) -> dict[str, Any]:
                                            "failed": done.counts.failed, "seconds": done.seconds}
             progress(0.2 + 0.4 * (number + 1))
         found["speedup"] = found["workers_1"]["seconds"] / found["workers_2"]["seconds"]
+        found["ahead"] = _ahead(log)
     return found
 
 
@@ -71,6 +73,32 @@ def _sweep(log: Path, caps: tuple[float, ...] = CAPS_W) -> dict[str, Any]:
                      "machine": {"nodes": NODES, "node_idle_w": 48, "node_active_w": 100}},
         "axes": {"policy.power": list(POLICIES), "policy.order": list(ORDERS),
                  "power.cap": list(caps)}}
+
+
+def _ahead(log: Path) -> dict[str, Any]:
+    """Twenty candidates, thirty draws, a day: from a moment of the log that is there already."""
+    from wattline.advice.futures.candidates import read_choices
+    from wattline.advice.futures.policy import planned
+    from wattline.advice.futures.running import candidate_of, figures_of, stand_at
+
+    machine = {"machine.nodes": NODES, "machine.node_idle_w": 48, "machine.node_active_w": 100}
+    ready = planned(str(log), {**machine, "power": "dvfs", "cap": "3.5MW"}, False)
+    at_s = float(ready.jobs.submit_s[0]) + 0.6 * MONTH_S
+    now = stand_at(ready, at_s, DAY_S, "last-week")
+    names = [f"{order} {power} cap={watts}" for order in ("fcfs", "sjf") for power in POLICIES
+             for watts in (3.2e6, 3.5e6, 3.8e6, 4.1e6)][: CANDIDATES - 1]
+    choices = read_choices(names, ready.scenario)
+    for choice in choices:  # once beforehand, so that all is compiled
+        candidate_of(now, choice).run(now.moment.jobs.run_s)
+    begin_s = time.perf_counter()
+    draws = now.draws(SAMPLES, 1)
+    for choice in choices:
+        one = candidate_of(now, choice)
+        for drawn_s in draws:
+            figures_of(now, one.run(drawn_s))
+    return {"candidates": len(choices), "samples": SAMPLES, "jobs": len(now.moment.jobs),
+            "waiting": now.moment.came - int(now.moment.running.sum()),
+            "running": int(now.moment.running.sum()), "seconds": time.perf_counter() - begin_s}
 
 
 def _overhead(sweep: dict[str, Any], folder: Path) -> tuple[float, float]:

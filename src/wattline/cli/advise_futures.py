@@ -15,10 +15,12 @@ from wattline.cli.scenario_options import (
     load_scenario,
     scenario_options,
 )
+from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
     from wattline.advice.futures.policy import PolicyAdvice
     from wattline.advice.futures.start import StartAdvice
+    from wattline.scenario.model import Scenario
 
 ARRIVALS = ("last-week", "none", "hindsight")
 at_option = click.option(
@@ -34,7 +36,11 @@ seed_option = click.option("--draw-seed", "seed", type=click.IntRange(0), defaul
 @click.command(cls=ScenarioCommand)
 @click.argument("scenario", required=False)
 @click.option("--trace", help="A job log to replay, instead of the scenario's.")
-@at_option
+@click.option("--at", metavar="TIME",
+              help="The instant: seconds of the log, 30d, 50% of it, or a date.")
+@click.option("--follow", metavar="EVERY",
+              help="Instead of one instant: choose anew every so often (6h) from the beginning of "
+                   "the log, and compare with every fixed policy.")
 @click.option("--candidates", multiple=True, metavar="POLICY,...",
               help="Policies to try: sjf,wfp or 'power=dvfs cap=80%'; default: other orders, and "
                    "other ways to keep the cap.")
@@ -52,9 +58,9 @@ seed_option = click.option("--draw-seed", "seed", type=click.IntRange(0), defaul
 @scenario_options
 @json_option
 def policy(
-    scenario: str | None, trace: str | None, at: str, candidates: tuple[str, ...], horizon: str,
-    samples: int, objective: str, limits: tuple[str, ...], risk: float, arrivals: str, seed: int,
-    as_json: bool, **options: Any,
+    scenario: str | None, trace: str | None, at: str | None, follow: str | None,
+    candidates: tuple[str, ...], horizon: str, samples: int, objective: str,
+    limits: tuple[str, ...], risk: float, arrivals: str, seed: int, as_json: bool, **options: Any,
 ) -> None:
     """Run an instant of a log ahead under each candidate policy, and recommend one.
 
@@ -63,13 +69,20 @@ def policy(
     """
     from wattline.advice.futures.policy import advise_policy
 
+    if (at is None) == (follow is None):
+        raise InputError("give --at, an instant, or --follow, how often to choose anew")
     changes = changes_from(options)
     loaded = load_scenario(scenario, trace, changes)
+    common: dict[str, Any] = {
+        "candidates": candidates, "horizon": horizon, "samples": samples, "objective": objective,
+        "arrivals": arrivals, "seed": seed,
+        "allow_code": code_allowed(scenario, loaded, changes, options)}
+    if follow is not None:
+        _follow(loaded, follow, limits, common, as_json)
+        return
+    assert at is not None
     with progress("running ahead") as advance:
-        found = advise_policy(
-            loaded, at=at, candidates=candidates, horizon=horizon, samples=samples,
-            objective=objective, limits=limits, risk=risk, arrivals=arrivals, seed=seed,
-            progress=advance, allow_code=code_allowed(scenario, loaded, changes, options))
+        found = advise_policy(loaded, at=at, limits=limits, risk=risk, progress=advance, **common)
     if as_json:
         print_json(found.to_dict())
     else:
@@ -110,6 +123,28 @@ def start(
         print_json(found.to_dict())
     else:
         _print_start(found)
+
+
+def _follow(
+    loaded: Scenario, every: str, limits: tuple[str, ...], common: dict[str, Any], as_json: bool
+) -> None:
+    from wattline.advice.futures.self_tuning import self_tune
+
+    if limits:
+        raise InputError("--limit goes with --at; --follow judges by the objective")
+    with progress("following", remaining=True) as advance:
+        found = self_tune(loaded, every=every, progress=advance, **common)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    print_table(("policy", found.objective, "energy_j", "slowdown"), [
+        (name, value, found.figures[name]["energy_j"],
+         found.figures[name]["bounded_slowdown.mean"]) for name, value in found.values.items()])
+    click.echo(f"{len(found.switches):,} switches in {found.decisions:,} decisions; the best fixed "
+               f"policy was {found.best_fixed}: self-tuning is {abs(found.regret):.1%} "
+               f"{'worse' if found.regret > 0 else 'better'}")
+    for line in found.assumed:
+        click.echo(f"note: {line}")
 
 
 def _print_policies(found: PolicyAdvice) -> None:

@@ -46,6 +46,8 @@ class Moment(NamedTuple):
     """How many of them were there at the instant."""
     log_row: IntArray
     """Their rows in the log, where they come from one."""
+    arrived: int
+    """How many came in all, those that are over included."""
     done_s: FloatArray
     """Seconds of work, at full speed, that each has done: less than it ran where it was slowed."""
 
@@ -106,7 +108,7 @@ def moment(
     for memory in memories(policy).values():
         memory.annotate(count, _from(table, count), _logged(rules, later))
     books = Books(machine, rules.terms, policy, state, own_record, roll)
-    return Moment(books, table, count, rows, _done_s(state))
+    return Moment(books, table, count, rows, came, _done_s(state))
 
 
 def _done_s(state: State) -> FloatArray:

@@ -129,3 +129,28 @@ def test_the_commands_print_what_python_gives() -> None:
                            candidates=["sjf", "largest"])
     assert [each.means["energy_j"] for each in own.candidates] == [
         each["figures"]["energy_j"] for each in found["candidates"]]
+
+
+def test_a_supervisor_is_measured_beside_every_fixed_policy() -> None:
+    trace = wl.generate("lublin", seed=1, jobs=120, nodes=64)
+    found = wl.self_tune(trace, machine=MACHINE, candidates=["sjf", "largest"], every="4h",
+                         samples=2, arrivals="none")
+    assert set(found.values) == {"as it is", "sjf", "largest", "self-tuning"}
+    for name, order in (("as it is", "fcfs"), ("sjf", "sjf")):
+        alone = wl.simulate(trace, machine=MACHINE, order=order)
+        assert found.values[name] == alone.metrics()["wait_s"]["mean"]
+    assert found.values["self-tuning"] == found.run.metrics()["wait_s"]["mean"]
+    assert found.regret == pytest.approx(
+        found.values["self-tuning"] / min(found.values[name] for name in
+                                          ("as it is", "sjf", "largest")) - 1)
+    assert found.switches, "shortest first is better here, and it begins with first come"
+    assert int(found.run.ran.sum()) == 120
+
+
+def test_a_supervisor_never_takes_a_policy_that_would_exceed_the_cap() -> None:
+    trace = wl.generate("lublin", seed=1, jobs=120, nodes=64)
+    found = wl.self_tune(trace, machine=MACHINE, power="dvfs", cap="14kW", every="2h", samples=1,
+                         candidates=["block", "wait", "order=sjf"], arrivals="hindsight")
+    assert found.decisions > 5
+    assert found.run.time_above_cap_s == 0.0
+    assert (found.run.ran | found.run.refused).all()

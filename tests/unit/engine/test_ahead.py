@@ -9,6 +9,7 @@ import pytest
 
 import wattline as wl
 from wattline.engine.ahead import Candidate, moment_of_log
+from wattline.engine.supervised import Supervised
 from wattline.scenario.in_python import asked
 
 MACHINE = wl.Machine(nodes=64, node_idle_w=90, node_active_w=300)
@@ -65,3 +66,38 @@ def test_jobs_that_take_longer_never_end_before_they_did() -> None:
     runs = here.running
     short, long = (candidate.run(here.jobs.run_s * factor).end_s[runs] for factor in (1.0, 1.5))
     assert (long[~np.isnan(long)] > short[~np.isnan(long)]).all()
+
+
+@pytest.mark.parametrize("chosen", POLICIES, ids=str)
+def test_a_supervised_run_that_nobody_touches_is_the_run(chosen: dict[str, Any]) -> None:
+    trace = wl.generate("lublin", seed=5, jobs=80, nodes=64)
+    ready = asked(trace, machine=MACHINE, policies=chosen,
+                  cap="14kW" if "power" in chosen else None).plan()
+    alone = ready.run()
+    world = Supervised(ready.jobs, ready.machine, ready.policy, ready.rules)
+    for time_s in np.linspace(alone.start_s, alone.end_s, 9)[1:-1]:
+        world.run_until(float(time_s))
+        world.moment(ready.jobs, ready.rules)  # to look changes nothing
+    run = world.finish()
+    assert np.array_equal(run.schedule.start_s, alone.schedule.start_s, equal_nan=True)
+    assert run.energy_j == pytest.approx(alone.energy_j, rel=1e-12)
+
+
+def test_after_a_switch_nothing_is_lost_and_the_cap_is_kept() -> None:
+    trace = wl.generate("lublin", seed=5, jobs=120, nodes=64)
+    names = ["block", "wait"]
+    plans = [asked(trace, machine=MACHINE, policies={"power": name}, cap="14kW").plan()
+             for name in names]
+    first = plans[0]
+    world = Supervised(first.jobs, first.machine, first.policy, first.rules)
+    for number, part in enumerate(np.linspace(0.1, 0.9, 12)):
+        submit_s = first.jobs.submit_s
+        world.run_until(float(submit_s[0] + part * (submit_s[-1] - submit_s[0])))
+        own = plans[(number + 1) % len(plans)]
+        world.switch(own.policy, own.rules)
+    run = wl.Result.of(first.finished(world.finish()))
+    assert run.time_above_cap_s == 0.0
+    assert run.power_w_peak <= 14e3 * (1 + 1e-9)
+    assert (run.ran | run.refused).all()
+    busy_s = np.nansum((run.schedule.end_s - run.schedule.start_s) * run.schedule.nodes)
+    assert busy_s <= 64 * (run.end_s - run.start_s)

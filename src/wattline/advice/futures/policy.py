@@ -151,10 +151,12 @@ def _check(goal: Expression, kept: Sequence[Constraint], row: Mapping[str, float
 
 
 def _best(found: Sequence[CandidateFigures], risk: float) -> str | None:
-    """What is there wins where another is not better; who refuses jobs does not win by that."""
-    least = min(each.means["jobs.refused"] for each in found)
-    good = [each for each in found if max(each.breaks.values(), default=0.0) <= risk
-            and each.means["jobs.refused"] <= least]
+    """What is there wins where another is not better; who refuses jobs, or draws more than the
+    cap allows, does not win by that."""
+    good = [each for each in found if max(each.breaks.values(), default=0.0) <= risk]
+    for name in ("jobs.refused", "time_above_cap_s"):
+        least = min((each.means[name] for each in good), default=0.0)
+        good = [each for each in good if each.means[name] <= least]
     return min(good, key=lambda each: each.value).name if good else None
 
 

@@ -42,10 +42,10 @@ def stand_at(ready: Plan, at_s: float, horizon_s: float, arrivals: str) -> Now:
     """Simulate up to an instant."""
     if not isinstance(ready.policy, Composition):
         raise InputError("a look ahead needs a policy along the axes, not one written in Python")
-    jobs, rules, came, assumed = with_arrivals(ready.jobs, ready.rules, at_s, at_s + horizon_s,
+    jobs, rules, _, assumed = with_arrivals(ready.jobs, ready.rules, at_s, at_s + horizon_s,
                                                arrivals)
     here = moment_of_log(jobs, ready.machine, ready.policy, rules, at_s, at_s + horizon_s)
-    over = np.setdiff1d(np.arange(came), here.log_row[: here.came])
+    over = np.setdiff1d(np.arange(here.arrived), here.log_row[: here.came])
     times = RunTimes(jobs.take(over))
     said = (assumed, f"run times are drawn from {times.count:,} jobs that were over"
             if times.count else "run times are as requested: no job was over")

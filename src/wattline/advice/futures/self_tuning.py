@@ -1,0 +1,189 @@
+"""A supervisor above a simulation: every few hours it looks ahead and chooses the policy.
+
+What it gains is measured beside every fixed policy, and beside the best of them in hindsight.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from wattline.advice.futures.arrivals import with_arrivals
+from wattline.advice.futures.candidates import CURRENT, read_choices
+from wattline.advice.futures.policy import planned
+from wattline.advice.futures.run_times import RunTimes
+from wattline.advice.futures.running import Now, figures_of, plan_of
+from wattline.analysis.expressions import Expression
+from wattline.analysis.metrics import totals
+from wattline.analysis.result import Result, flattened
+from wattline.engine.ahead import Candidate
+from wattline.engine.supervised import Supervised
+from wattline.model.errors import InputError
+from wattline.model.units import parse_duration
+from wattline.policies.contract import Composition
+from wattline.scenario.build import Plan
+from wattline.scenario.in_python import Source
+
+BETTER = 0.02
+"""Another policy has to be better by so much: to change for nothing only makes waits uneven."""
+TUNED = "self-tuning"
+
+
+@dataclass(frozen=True)
+class Switched:
+    """When the supervisor changed the policy, and to which."""
+
+    time_s: float
+    to: str
+
+
+@dataclass(frozen=True, eq=False)
+class SelfTuning:
+    """What `self_tune` gives.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=60, nodes=32)
+    >>> found = wl.self_tune(trace, candidates=["sjf"], every="6h", samples=2, nodes=32)
+    >>> sorted(found.values) == ['as it is', 'self-tuning', 'sjf']
+    True
+    """
+
+    run: Result
+    objective: str
+    values: dict[str, float]
+    """The objective of the whole run: of each fixed policy, and of the self-tuning one."""
+    figures: dict[str, dict[str, float]]
+    switches: tuple[Switched, ...]
+    decisions: int
+    seconds: float
+    assumed: tuple[str, ...]
+
+    @property
+    def best_fixed(self) -> str:
+        """The fixed policy that was best, which nobody knew beforehand."""
+        return min((name for name in self.values if name != TUNED), key=self.values.__getitem__)
+
+    @property
+    def regret(self) -> float:
+        """How much worse than that, as a part of it; below 0 it was better."""
+        best = self.values[self.best_fixed]
+        return self.values[TUNED] / best - 1 if best else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `wattline advise policy --follow --json` prints."""
+        return {"objective": self.objective, "values": self.values, "figures": self.figures,
+                "best_fixed": self.best_fixed, "regret": self.regret,
+                "switches": [{"time_s": each.time_s, "to": each.to} for each in self.switches],
+                "decisions": self.decisions, "seconds": self.seconds,
+                "assumed": list(self.assumed)}
+
+
+def self_tune(
+    scenario: Source | None = None, *, candidates: Sequence[str] = (), every: float | str = "6h",
+    horizon: float | str = "24h", samples: int = 5, objective: str = "wait_s",
+    arrivals: str = "last-week", seed: int = 1, allow_code: bool = False,
+    progress: Callable[[float], None] | None = None, **given: Any,
+) -> SelfTuning:
+    """Simulate a log under a supervisor that chooses the policy anew every few hours.
+
+    At each of these times it copies the books, runs every candidate ahead as `advise_policy` does,
+    and changes the policy where another promises an objective smaller by 2 %. The candidates are
+    also simulated alone, so that the gain, or the loss, is known.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=60, nodes=32)
+    >>> found = wl.self_tune(trace, candidates=["sjf"], every="6h", samples=2, nodes=32)
+    >>> found.decisions > 0
+    True
+    """
+    begin_s = time.monotonic()
+    goal = Expression.parse(objective)
+    ready = planned(scenario, given, allow_code)
+    if not isinstance(ready.policy, Composition):
+        raise InputError("self-tuning chooses between policies along the axes; this one is "
+                         "written in Python")
+    every_s, horizon_s = (parse_duration(each) if isinstance(each, str) else float(each)
+                          for each in (every, horizon))
+    if not every_s > 0 or not horizon_s > 0:
+        raise InputError("every and horizon must be above 0")
+    choices = read_choices(candidates, ready.scenario)
+    plans = {choice.name: ready if not choice.changes else plan_of(ready, choice)
+             for choice in choices}
+    supervisor = _Supervisor(ready, plans, goal, horizon_s, samples, arrivals, seed)
+    run = supervisor.run(every_s, progress)
+    figures = {name: flattened(totals(each.run())) for name, each in plans.items()}
+    figures[TUNED] = flattened(totals(run))
+    return SelfTuning(
+        run, objective, {name: goal.value(each) for name, each in figures.items()}, figures,
+        tuple(supervisor.switches), supervisor.decisions, time.monotonic() - begin_s,
+        (supervisor.assumed,))
+
+
+class _Supervisor:
+    def __init__(
+        self, ready: Plan, plans: dict[str, Plan], goal: Expression, horizon_s: float,
+        samples: int, arrivals: str, seed: int,
+    ) -> None:
+        self.ready, self.plans, self.goal = ready, plans, goal
+        self.horizon_s, self.samples, self.arrivals, self.seed = horizon_s, samples, arrivals, seed
+        self.switches: list[Switched] = []
+        self.decisions = 0
+        self.chosen = CURRENT
+        self.assumed = ""
+
+    def run(self, every_s: float, tell: Callable[[float], None] | None) -> Result:
+        ready = self.ready
+        assert isinstance(ready.policy, Composition)
+        world = Supervised(ready.jobs, ready.machine, ready.policy, ready.rules)
+        at_s = float(ready.jobs.submit_s[0])
+        while not world.finished and np.isfinite(world.next_s):
+            # Nothing can be decided anew before something happens.
+            at_s += every_s * max(1.0, np.ceil((world.next_s - at_s) / every_s))
+            world.run_until(at_s)
+            self._look(world)
+            if tell is not None:
+                tell(float(world.record.meter[0].done) / len(ready.jobs))
+        return ready.finished(world.finish())
+
+    def _look(self, world: Supervised) -> None:
+        state = world.state
+        if int(state.clock[0].queue_last - state.clock[0].queue_first) < 2:
+            return  # whoever waits alone is next under any policy
+        at_s = world.now_s
+        ready = self.ready
+        jobs, rules, _, self.assumed = with_arrivals(ready.jobs, ready.rules, at_s,
+                                                     at_s + self.horizon_s, self.arrivals)
+        here = world.moment(jobs, rules)
+        over = np.setdiff1d(np.arange(here.arrived), here.log_row[: here.came])
+        now = Now(ready, here, rules, at_s + self.horizon_s, RunTimes(jobs.take(over)), ())
+        draws = now.draws(self.samples, self.seed + self.decisions)
+        self.decisions += 1
+        values = {}
+        for name, own in self.plans.items():
+            policy = None if name == self.chosen else own.policy
+            assert policy is None or isinstance(policy, Composition)
+            one = Candidate(here, policy, replace(own.rules, logged=rules.logged), now.until_s)
+            found = [figures_of(now, one.run(drawn_s)) for drawn_s in draws]
+            values[name] = _judged(found, self.goal)
+        best = min(values, key=lambda name: values[name])
+        if values[best][2] < (1 - BETTER) * values[self.chosen][2]:
+            own = self.plans[best]
+            assert isinstance(own.policy, Composition)
+            world.switch(own.policy, own.rules)
+            self.chosen = best
+            self.switches.append(Switched(at_s, best))
+
+
+def _judged(found: Sequence[Mapping[str, float]], goal: Expression) -> tuple[float, float, float]:
+    """First jobs that are refused, then time above the cap, then the objective.
+
+    A policy that cannot slow jobs lets those that another one slowed run in full when it takes
+    over, which may be more than the cap.
+    """
+    return (float(np.mean([each["jobs.refused"] for each in found])),
+            float(np.mean([each["time_above_cap_s"] for each in found])),
+            float(np.mean([goal.value(each) for each in found])))
