@@ -147,7 +147,7 @@ def useful_units(st: State, admission: Any, cap_w: float) -> int:
     most = units_in_order(st)
     if cap_w == float("inf"):
         return most
-    rise_w = (admission.node_w - clock.idle_w) * admission.dynamic[admission.usual]
+    rise_w = (admission.unit_w - clock.idle_w) * admission.dynamic[admission.usual]
     busy_w = clock.idle_w + rise_w
     room_w = cap_w - clock.units * clock.off_w
     if busy_w <= clock.off_w:
