@@ -220,7 +220,7 @@ def _settle(st: State, admission: Adaptive, policy: Composition) -> None:
     change_w = 0.0
     if admission.follow:
         change_w = follow_cap(st, admission, policy, cap_w)
-    settle_under(st, admission, cap_w, change_w, st.clock[0].units)
+    settle_under(st, admission, policy, cap_w, change_w, st.clock[0].units)
 
 
 @implement(refuses, Adaptive)
