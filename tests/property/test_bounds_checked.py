@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from tests.support.checked import Cases, every_choice_once
+from tests.support.checked import ALONE, PACKED, WORLDS, Cases, Ready, every_choice_once, ready
 from tests.support.choices import every
 from tests.support.plain_process import CheckedProcess, PlainProcess
 from tests.support.regulated import NAMES
@@ -19,13 +19,15 @@ from tests.support.regulated import NAMES
 pytestmark = pytest.mark.compiled
 
 GROUPS = every_choice_once()
-WORLDS: dict[str, Cases] = {
-    "counted": ("order.fcfs",),
-    "claims": ("configure.claims",),
-    "network": ("placement.nedd", "power.adaptive"),
-}
-"""Between them they have all that a simulated world adds to the books."""
+FIELDS = {"power": "admission", "configure": "configuration"}
+"""What an axis is called in a composition, where it has another name there."""
 ASK = "tests.support.checked"
+
+
+def planned_as(cases: Cases) -> Ready:
+    made = ready(cases)
+    assert not isinstance(made, str), made
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +43,18 @@ def test_an_index_outside_of_its_array_raises_there(checked: CheckedProcess) -> 
 
 
 def test_the_combinations_have_every_choice_of_every_axis() -> None:
-    chosen = [case for cases in GROUPS for case in cases]
-    assert set(chosen) == every() | {f"regulation.{name}" for name in NAMES}
-    assert len(GROUPS) < 35
+    chosen = {case for cases in (*GROUPS, *WORLDS.values(), ALONE) for case in cases}
+    assert chosen == every() | {f"regulation.{name}" for name in NAMES}
+    assert len(GROUPS) < 20
+
+
+@pytest.mark.parametrize("cases", [*PACKED, *WORLDS.values()], ids=lambda cases: cases[0])
+def test_a_choice_is_compiled_beside_others_as_it_is_alone(cases: Cases) -> None:
+    """Where jobs are moldable, for one, the cap of `watts` is kept by another type."""
+    for case in cases:
+        axis = FIELDS.get(case.split(".")[0], case.split(".")[0])
+        both, alone = (getattr(made.policy, axis) for made in map(planned_as, (cases, (case,))))
+        assert type(both) is type(alone), case
 
 
 @pytest.mark.parametrize("cases", GROUPS, ids=lambda cases: cases[0])
@@ -53,6 +64,16 @@ def test_compiled_with_checks_it_decides_as_plain_python_does(
     journal = plain.call(ASK, "told", cases)
     assert journal.count("\n") > 20  # the head, and a line for each step
     assert checked.call(ASK, "told_otherwise", cases, journal) == []
+
+
+@pytest.mark.parametrize("case", ALONE)
+def test_a_placement_alone_with_checks_gives_the_nodes_of_plain_python(
+    case: str, plain: PlainProcess, checked: CheckedProcess
+) -> None:
+    nodes = plain.call(ASK, "placed", case)
+    assert len(nodes) > 8
+    assert all(len(set(each)) == len(each) > 0 for each in nodes)
+    assert checked.call(ASK, "placed", case) == nodes
 
 
 @pytest.mark.parametrize("world", WORLDS)

@@ -14,15 +14,38 @@ import numpy as np
 from tests.support import regulated
 from tests.support.choices import CASES, every
 from tests.support.proving import planned_cases
-from wattline.engine.prepare import Rules
+from wattline.engine.prepare import Rules, prepare
 from wattline.engine.simulate import simulate
 from wattline.model.jobs import JobTable
 from wattline.model.kernel import kernel
 from wattline.model.machine import Machine
-from wattline.policies.contract import Composition
+from wattline.policies.contract import Composition, counters_read, give_back, place
+from wattline.policies.memory import bound, memories
+from wattline.policies.placement.network.placements import PLACEMENTS
+from wattline.policies.state import State
 from wattline.testing.five_ways import columns_of, journal_of, parts_from
 
 Cases = tuple[str, ...]
+ALONE = tuple(f"placement.{name}" for name in PLACEMENTS if name != "rdn")
+"""Placements on a network are kernels of their own, which the scheduler only calls: compiled with
+it they take half a minute each, alone a few seconds. One of them is had with it too."""
+WORLDS: dict[str, Cases] = {
+    "claims": ("configure.claims", "placement.claims", "order.claims", "power.none",
+               "backfill.none"),
+    "network": ("placement.nedd", "power.adaptive"),
+}
+"""Simulated from end to end: between them they have all that a world adds to the books."""
+PACKED: tuple[Cases, ...] = (
+    ("power.block", "order.fcfs", "configure.requested", "placement.counted", "backfill.easy"),
+    ("power.wait", "order.sjf", "placement.first-fit", "backfill.conservative"),
+    ("power.dvfs", "order.largest", "placement.bounded"),
+    ("power.watts", "order.wfp", "placement.rdn"),
+    ("power.budget", "order.multifactor"),
+    # The four rules are one type: what is compiled for the first serves the others.
+    *(("power.lending", "order.energy-share", "placement.varied", f"configure.{rule}")
+      for rule in ("naive", "traditional", "fixed", "adaptive")),
+)
+"""Told their events: the fewest compositions that have the choices of every axis between them."""
 SEED = 3
 JOBS = {False: 40, True: 14}
 """Without and with a network, whose flows take plain Python long."""
@@ -55,23 +78,47 @@ def ready(cases: Cases) -> Ready | str:
 
 
 def every_choice_once() -> list[Cases]:
-    """Few combinations that have every choice; the axis with most left leads, others join it."""
-    left: dict[str, list[str]] = {}
-    for case in CASES:
-        if case in every():
-            left.setdefault(case.split(".")[0], []).append(case)
-    found = []
-    while any(left.values()):
-        axes = sorted(left, key=lambda axis: -len(left[axis]))
-        cases: Cases = (left[axes[0]].pop(0),)
-        for axis in axes[1:]:
-            for case in left[axis]:
-                if not isinstance(ready((*cases, case)), str):
-                    cases = (*cases, case)
-                    left[axis].remove(case)
-                    break
-        found.append(cases)
-    return found + [(f"{REGULATION}{name}",) for name in regulated.NAMES]
+    """Few combinations that have every choice which no world and no placement alone has.
+
+    A choice that was added and packed with no others has one to itself.
+    """
+    had = {case for cases in (*PACKED, *WORLDS.values(), ALONE) for case in cases}
+    return [*PACKED, *((case,) for case in CASES if case in every() - had),
+            *((f"{REGULATION}{name}",) for name in regulated.NAMES)]
+
+
+def placed(case: str) -> list[list[int]]:
+    """The nodes that a placement gives to jobs as they come and go, asked without a scheduler."""
+    made = ready((case,))
+    assert not isinstance(made, str), made
+    state, _, _ = prepare(made.jobs, made.machine, made.rules)
+    placement = bound(made.policy, len(made.jobs)).placement
+    for memory in memories(placement).values():
+        memory.annotate(0, made.jobs, made.rules.logged)
+    found, running = [], []
+    for job in range(len(made.jobs)):
+        while state.live[job].units > state.clock[0].free:
+            _leave(state, placement, running.pop(len(running) // 2))
+        assert place(state, placement, job)
+        state.clock[0].free -= state.live[job].units
+        running.append(job)
+        found.append(_nodes_of(state, job))
+        counters_read(state, placement, job % 3, float(job))
+    return found
+
+
+def _leave(state: State, placement: Any, job: int) -> None:
+    give_back(state, placement, job)
+    state.clock[0].free += state.live[job].units
+
+
+def _nodes_of(state: State, job: int) -> list[int]:
+    found: list[int] = []
+    run = int(state.live[job].first_node)
+    while run >= 0:
+        found += range(run, run + int(state.nodes[run].length))
+        run = int(state.nodes[run].next)
+    return found
 
 
 def told(cases: Cases) -> str:

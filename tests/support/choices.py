@@ -23,6 +23,11 @@ CLASSES = [
     {"name": "xeon", "count": 8, "cores": 1, "idle_w": 30.0, "active_w": 90.0},
     {"name": "odroid-c2", "count": 8, "cores": 1, "idle_w": 2.0, "active_w": 6.0, "speed": 0.4},
 ]
+MIXED = [
+    {"name": "new", "count": 8, "cores": 1, "idle_w": 90.0, "active_w": 300.0},
+    {"name": "old", "count": 8, "cores": 1, "idle_w": 40.0, "active_w": 350.0, "speed": 0.7},
+]
+"""Both draw so much that a cap is felt, and neither is the one that draws least."""
 NODES = {"machine.nodes": 16, "machine.node_idle_w": 90.0, "machine.node_active_w": 300.0,
          "machine.nodes_per_rack": 4}
 CAP = {"power.cap": "3kW"}
@@ -89,7 +94,7 @@ CASES: dict[str, dict[str, Any]] = {
                                               "caution": 1.0, "patience": 1.0}},
     "placement.counted": {},
     "placement.first-fit": {"policy.placement": "first-fit"},
-    "placement.first-fit, classes": {"machine.classes": CLASSES, "policy.placement": "first-fit"},
+    "placement.first-fit, classes": {"machine.classes": MIXED, "policy.placement": "first-fit"},
     "placement.varied": MOLDABLE | {"policy.configure": "naive",
                                     "policy.placement": {"name": "varied", "caps": "fitted"}},
     "placement.bounded": {"policy.placement": RACKS},

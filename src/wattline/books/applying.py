@@ -19,6 +19,7 @@ from wattline.books.timers import (
 from wattline.model.kernel import kernel, kernel_part
 from wattline.policies.contract import (
     Composition,
+    chooses_watts,
     holds,
     least_factor,
     never_configured,
@@ -34,11 +35,7 @@ def submit(st: State, record: Record, policy: Composition, job: int) -> None:
     """A job arrives: it is refused, set aside, held for the job that it depends on, or queued."""
     st.clock[0].least_factor = least_factor(st, policy.admission)
     after = st.jobs[job].after
-    if (
-        refuses(st, policy.admission, job)
-        or never_configured(st, policy.configuration, job)
-        or never_placed(st, policy.placement, job)
-    ):
+    if never_starts(st, policy, job):
         st.live[job].state = REFUSED
         record.meter[0].done += 1
     elif holds(st, policy.admission, job):
@@ -52,6 +49,21 @@ def submit(st: State, record: Record, policy: Composition, job: int) -> None:
     else:
         enqueue(st, policy, job)
     log_event(st, record, SUBMIT, job, 1.0 if st.live[job].state == REFUSED else 0.0)
+
+
+@kernel_part
+def never_starts(st: State, policy: Composition, job: int) -> bool:
+    """Whether a job could not start even alone on the machine under the highest cap to come.
+
+    By its size and watts as submitted or, where a configuration chooses those, by its choices.
+    """
+    if chooses_watts(st, policy.configuration):
+        return never_configured(st, policy.configuration, job)
+    return bool(
+        refuses(st, policy.admission, job)
+        or never_configured(st, policy.configuration, job)
+        or never_placed(st, policy.placement, job)
+    )
 
 
 @kernel

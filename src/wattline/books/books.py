@@ -19,7 +19,7 @@ from wattline.books.decision import KINDS, Decision, refusal
 from wattline.books.encoding import decode, encode, policy_names
 from wattline.books.events import Event, Refused, Reserved, Submitted
 from wattline.books.journal import JournalWriter, Position
-from wattline.books.opening import Terms, open_state, set_window_timers, unit_active_w
+from wattline.books.opening import Terms, open_state, set_window_timers
 from wattline.books.record import ANSWER, Record, make_record
 from wattline.books.roll import Roll, figures
 from wattline.books.room import make_room
@@ -31,6 +31,7 @@ from wattline.books.world import RealWorld, copied_world
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine
+from wattline.model.unit_power import unit_active_w
 from wattline.policies.contract import Composition, cycle_s
 from wattline.policies.control import Control, control_of, level_settings, switched
 from wattline.policies.memory import bound, each_memory, memories

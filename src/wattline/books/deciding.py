@@ -21,6 +21,7 @@ from wattline.policies.contract import (
     Composition,
     Everything,
     cycle_s,
+    marks_nodes,
     regulate,
     schedule,
     settle,
@@ -142,9 +143,11 @@ def _steer_all(
     elif kind == ACT_PAUSE:
         pause(st, record, world, policy, action.job)
     elif kind == ACT_DOWN:
-        _name_batch(st, record, index, power_down(st, record, int(action.value)))
+        marked = action.job >= 0 and marks_nodes(st, policy.placement, action.job)
+        _name_batch(st, record, index, power_down(st, record, int(action.value), marked))
     elif kind == ACT_UP:
-        _name_batch(st, record, index, power_up(st, record, int(action.value)))
+        marked = action.job >= 0 and marks_nodes(st, policy.placement, action.job)
+        _name_batch(st, record, index, power_up(st, record, int(action.value), marked))
     elif kind == ACT_WAKE:
         push_timer(st, record.meter[0].timers, action.value, WAKE_UP, action.job)
         record.meter[0].timers += 1

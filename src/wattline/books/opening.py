@@ -14,6 +14,7 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.machine import MOST_NODES, Machine, NodeClass
 from wattline.model.reservation import Reservation
+from wattline.model.unit_power import unit_share
 from wattline.policies.state import OVER, State, make_state
 from wattline.policies.state_records import UnitKind, Window
 
@@ -36,9 +37,9 @@ def open_state(
 ) -> State:
     """The state of an idle machine, with these jobs in its table and room for `rows`."""
     units = units_of(machine, terms.granularity)
-    per_unit = _per_unit(machine, terms.granularity)
-    kinds, kind_of = _kinds(machine, per_unit)
+    kinds, kind_of = _kinds(machine, terms.granularity)
     reference = machine.groups[0].node_class
+    per_unit = unit_share(reference, terms.granularity)
     state = make_state(
         jobs,
         size,
@@ -58,21 +59,6 @@ def open_state(
     return state
 
 
-def unit_active_w(machine: Machine, granularity: str) -> float:
-    """What a busy unit draws, where a job does not say.
-
-    On nodes of several classes nobody knows beforehand which ones a job will get: it is taken to
-    raise the power as much as on the hungriest, so that a cap holds wherever it runs. Once it has
-    its nodes, they say what it draws.
-    """
-    classes = [group.node_class for group in machine.groups]
-    reference, per_unit = classes[0], _per_unit(machine, granularity)
-    if len(classes) == 1:
-        return reference.power_w_active * per_unit
-    kinds, _ = _kinds(machine, per_unit)
-    return float(reference.power_w_idle * per_unit + np.max(kinds.active_w - kinds.idle_w))
-
-
 def units_of(machine: Machine, granularity: str) -> int:
     """What jobs are given: nodes or cores. Each has its place in memory, so there is an end."""
     units = machine.core_count if granularity == "core" else machine.node_count
@@ -82,20 +68,15 @@ def units_of(machine: Machine, granularity: str) -> int:
     return units
 
 
-def _per_unit(machine: Machine, granularity: str) -> float:
-    """What part of a node's power a unit has: a core its part of the node's."""
-    return 1.0 / machine.groups[0].node_class.cores if granularity == "core" else 1.0
-
-
-def _kinds(machine: Machine, per_unit: float) -> tuple[Any, IntArray]:
+def _kinds(machine: Machine, granularity: str) -> tuple[Any, IntArray]:
     kinds = UnitKind.table(len(machine.groups))
     counts = []
     for kind, group in zip(kinds, machine.groups, strict=True):
-        share = 1.0 if per_unit == 1.0 else 1.0 / group.node_class.cores
+        share = unit_share(group.node_class, granularity)
         kind.idle_w = group.node_class.power_w_idle * share
         kind.active_w = group.node_class.power_w_active * share
         kind.speed = group.node_class.speed
-        kind.count = group.count if per_unit == 1.0 else group.count * group.node_class.cores
+        kind.count = group.count * (group.node_class.cores if granularity == "core" else 1)
         counts.append(int(kind.count))
     return kinds, np.repeat(np.arange(len(counts)), counts)
 

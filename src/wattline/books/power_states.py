@@ -1,8 +1,9 @@
 """Units that are switched off and on; where nodes are chosen, which ones.
 
-Nodes that begin to boot or to shut down together are a batch. Its number is that of one of its
-nodes and one more: a node is in one batch at a time, so no two have the same. The timer names the
-batch; where units are only counted, it counts them.
+Nodes may be marked in `scratch_nodes` as those that a waiting job is to have: they are switched on
+first, and off last. Nodes that begin to boot or to shut down together are a batch. Its number is
+that of one of its nodes and one more: a node is in one batch at a time, so no two have the same.
+The timer names the batch; where units are only counted, it counts them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from wattline.policies.state import ACT_UP, NODE_BLOCK, NODE_OFF, PLAN_STALE, St
 
 
 @kernel
-def power_down(st: State, record: Record, units: int) -> int:
+def power_down(st: State, record: Record, units: int, marked: bool) -> int:
     """Free units begin to shut down; their batch, or 0 where units are only counted."""
     clock = st.clock[0]
     units = min(units, clock.free)
@@ -25,7 +26,7 @@ def power_down(st: State, record: Record, units: int) -> int:
     clock.changing_w += units * clock.halt_w
     clock.power_w += units * (clock.halt_w - clock.idle_w)
     clock.replan = PLAN_STALE
-    batch = _last_free(st, units)
+    batch = _last_free(st, units, marked)
     arg = batch if st.nodes.size > 0 else units
     push_timer(st, record.meter[0].timers, clock.now_s + clock.halt_s, NODES_OFF, arg)
     record.meter[0].timers += 1
@@ -34,7 +35,7 @@ def power_down(st: State, record: Record, units: int) -> int:
 
 
 @kernel
-def power_up(st: State, record: Record, units: int) -> int:
+def power_up(st: State, record: Record, units: int, marked: bool) -> int:
     """Units that are off begin to boot; their batch, or 0 where units are only counted."""
     clock = st.clock[0]
     units = min(units, clock.off)
@@ -42,7 +43,7 @@ def power_up(st: State, record: Record, units: int) -> int:
     clock.changing += units
     clock.changing_w += units * clock.boot_w
     clock.power_w += units * (clock.boot_w - clock.off_w)
-    batch = _first_off(st, units)
+    batch = _first_off(st, units, marked)
     arg = batch if st.nodes.size > 0 else units
     push_timer(st, record.meter[0].timers, clock.now_s + clock.boot_s, NODES_ON, arg)
     record.meter[0].timers += 1
@@ -88,7 +89,7 @@ def nodes_again(st: State, record: Record, units: int) -> None:
     units = min(units, st.clock[0].off)
     if units <= 0:
         return
-    batch = power_up(st, record, units)
+    batch = power_up(st, record, units, False)
     meter = record.meter[0]
     if record.decided.size > 0:
         kept = record.decided[meter.decided]
@@ -101,34 +102,39 @@ def nodes_again(st: State, record: Record, units: int) -> None:
 
 
 @kernel
-def _last_free(st: State, units: int) -> int:
-    """Take the free nodes with the highest numbers: those that are filled last."""
+def _last_free(st: State, units: int, marked: bool) -> int:
+    """Take the free nodes with the highest numbers: those that are filled last; marked ones last of
+    all."""
     batch = 0
-    node = st.nodes.size - 1
-    while units > 0 and node >= 0:
-        if st.node_free[node]:
-            if batch == 0:
-                batch = node + 1
-            st.nodes[node].power = batch
-            st.node_free[node] = 0
-            st.free_in_block[node // NODE_BLOCK] -= 1
-            units -= 1
-        node -= 1
+    for others in range(2):
+        node = st.nodes.size - 1
+        while units > 0 and node >= 0:
+            chosen = others or not (marked and st.scratch_nodes[node])
+            if chosen and st.node_free[node]:
+                if batch == 0:
+                    batch = node + 1
+                st.nodes[node].power = batch
+                st.node_free[node] = 0
+                st.free_in_block[node // NODE_BLOCK] -= 1
+                units -= 1
+            node -= 1
     return batch
 
 
 @kernel
-def _first_off(st: State, units: int) -> int:
-    """Choose the nodes with the lowest numbers among those that are off."""
+def _first_off(st: State, units: int, marked: bool) -> int:
+    """Choose the nodes with the lowest numbers among those that are off, marked ones first."""
     batch = 0
-    node = 0
-    while units > 0 and node < st.nodes.size:
-        if st.nodes[node].power == NODE_OFF:
-            if batch == 0:
-                batch = node + 1
-            st.nodes[node].power = batch
-            units -= 1
-        node += 1
+    for others in range(2):
+        node = 0
+        while units > 0 and node < st.nodes.size:
+            chosen = others or (marked and st.scratch_nodes[node])
+            if chosen and st.nodes[node].power == NODE_OFF:
+                if batch == 0:
+                    batch = node + 1
+                st.nodes[node].power = batch
+                units -= 1
+            node += 1
     return batch
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wattline.books.applying import release_dependents, set_aside
+from wattline.books.applying import never_starts, release_dependents, set_aside
 from wattline.books.decision import Decision, refusal
 from wattline.books.keeping import set_level, set_speed
 from wattline.books.power_states import power_up
@@ -19,10 +19,7 @@ from wattline.policies.contract import (
     cycle_s,
     holds,
     least_factor,
-    never_configured,
-    never_placed,
     occupied,
-    refuses,
 )
 from wattline.policies.control import Control, control_of, switched
 from wattline.policies.memory import bound
@@ -68,7 +65,7 @@ def _switch_on(books: Books) -> None:
     state, record = books.state, books.record
     off = int(state.clock[0].off)
     if off > 0:
-        batch = power_up(state, record, off)
+        batch = power_up(state, record, off, False)
         books.untold.append(Decision("up", None, float(off), 0.0, switched(state, batch, off)))
     timers = state.timers[: record.meter[0].timers]
     for timer in timers[timers.kind == NODES_OFF].copy():
@@ -84,8 +81,8 @@ def _order_anew(books: Books) -> None:
     rows = np.flatnonzero(np.isin(state.live.state, (QUEUED, ASIDE, PAUSED, HELD)))
     refused = []
     for row in rows.tolist():
-        _as_submitted(state, row)
-        if _never_starts(state, policy, row):
+        _as_submitted(books, row)
+        if never_starts(state, policy, row):
             state.live[row].state = REFUSED
             books.record.meter[0].done += 1
             books.untold.append(refusal(books.roll.key(row)))
@@ -147,12 +144,6 @@ def _say_full(books: Books, row: Any, slowed: bool, capped: bool) -> None:
                                  float(live.power_w), control))
 
 
-def _never_starts(state: State, policy: Composition, row: int) -> bool:
-    return bool(refuses(state, policy.admission, row)
-                or never_configured(state, policy.configuration, row)
-                or never_placed(state, policy.placement, row))
-
-
 def _forget_plans(state: State) -> None:
     """What the last policy had worked out for itself."""
     clock = state.clock[0]
@@ -168,9 +159,10 @@ def _forget_plans(state: State) -> None:
     clock.wake_s = 0.0
 
 
-def _as_submitted(state: State, row: int) -> None:
-    live, asked = state.live[row], state.jobs[row]
+def _as_submitted(books: Books, row: int) -> None:
+    live, asked = books.state.live[row], books.state.jobs[row]
     live.units, live.watts = asked.units, asked.watts
+    live.own_watts = not np.isnan(books.roll.jobs[row].watts)
     if np.isnan(live.start_s):  # otherwise it was paused, and what is left of its request counts
         live.requested_s = asked.requested_s
     live.config, live.stretch = 0, 1.0

@@ -38,7 +38,8 @@ def ahead_of(state: State, row: int) -> list[int]:
 def added_w(state: State, row: int) -> float:
     """What a job adds to the power of now if it starts at the level of now."""
     live, clock = state.live[row], state.clock[0]
-    return float(live.watts * clock.power_factor - live.units * _least_idle_w(state))
+    least_w = live.units * _least_idle_w(state)
+    return float((live.watts - _counted_twice_w(state, row)) * clock.power_factor - least_w)
 
 
 def left_w(state: State) -> float:
@@ -52,7 +53,16 @@ def alone_w(state: State, row: int) -> float:
     clock = state.clock[0]
     idle_w = (float(np.sum(kinds.idle_w * kinds.count)) if len(kinds) > 1
               else float(clock.units * clock.idle_w))
-    return idle_w + float(state.live[row].watts - state.live[row].units * _least_idle_w(state))
+    least_w = state.live[row].units * _least_idle_w(state)
+    return idle_w + float(state.live[row].watts - _counted_twice_w(state, row) - least_w)
+
+
+def _counted_twice_w(state: State, row: int) -> float:
+    """A job without watts of its own is taken to draw the first class's idle power, and the rise of
+    the hungriest above that; on other nodes it draws their idle power instead."""
+    live = state.live[row]
+    beneath_w = float(state.clock[0].idle_w) - _least_idle_w(state)
+    return 0.0 if live.own_watts else float(live.units) * beneath_w
 
 
 def _least_idle_w(state: State) -> float:

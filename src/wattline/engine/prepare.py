@@ -12,7 +12,6 @@ from wattline.books.opening import (
     Terms,
     open_state,
     set_window_timers,
-    unit_active_w,
     units_of,
 )
 from wattline.books.record import SPARE_ROWS, Record, make_record
@@ -22,6 +21,7 @@ from wattline.model.jobs import IntArray, JobTable
 from wattline.model.machine import Machine
 from wattline.model.reservation import Reservation
 from wattline.model.signal import FloatArray, Signal
+from wattline.model.unit_power import unit_active_w
 from wattline.policies.memory import bound, memories
 from wattline.policies.state import State
 

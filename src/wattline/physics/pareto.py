@@ -12,11 +12,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from wattline.model.jobs import IntArray
 from wattline.model.kernel import kernel
 from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
+
+Flags = npt.NDArray[np.bool_]
 
 NONE = -1
 """Stands for "no configuration fits"."""
@@ -59,14 +62,18 @@ def join(tables: Sequence[ConfigurationTable]) -> JoinedTables:
     )
 
 
-def build_index(tables: Sequence[ConfigurationTable]) -> ParetoIndex:
-    """The index of these tables; application `i` is `tables[i]`."""
+def build_index(
+    tables: Sequence[ConfigurationTable], kept: Sequence[Flags] | None = None
+) -> ParetoIndex:
+    """The index of these tables, or of the rows that are `kept`; application `i` is `tables[i]`."""
     first_level, level_nodes, first_point = [0], [], [0]
     rows: list[IntArray] = []
     offset = 0
-    for table in tables:
+    for place, table in enumerate(tables):
         order = np.lexsort((table.time_s, table.power_w))
-        for count in np.unique(table.nodes):
+        if kept is not None:
+            order = order[kept[place][order]]
+        for count in np.unique(table.nodes[order]):
             front = _front(table, order[table.nodes[order] <= count])
             level_nodes.append(int(count))
             first_point.append(first_point[-1] + len(front))
@@ -74,7 +81,7 @@ def build_index(tables: Sequence[ConfigurationTable]) -> ParetoIndex:
         first_level.append(len(level_nodes))
         offset += len(table)
     joined = join(tables)
-    row = np.concatenate(rows)
+    row = np.concatenate([*rows, np.zeros(0, dtype=np.int64)])
     return ParetoIndex(
         np.array(first_level, dtype=np.int64), np.array(level_nodes, dtype=np.int64),
         np.array(first_point, dtype=np.int64), joined.power_w[row], joined.time_s[row], row,

@@ -290,6 +290,13 @@ def never_configured(st: State, configuration: ConfigurationPolicy, job: int) ->
 
 
 @slot(1, default=True)
+def chooses_watts(st: State, configuration: ConfigurationPolicy) -> bool:
+    """Whether a job's watts follow from its configuration: then `never_configured` judges them at
+    its submission, and `refuses` and `never_placed` are not asked by those of its request."""
+    return False
+
+
+@slot(1, default=True)
 def waits_for_cap(st: State, configuration: ConfigurationPolicy, job: int) -> bool:
     """Whether no configuration is possible before the cap rises; then nothing is reserved."""
     return False
@@ -325,6 +332,16 @@ def occupied(st: State, placement: PlacementPolicy, job: int) -> None:
 @slot(1, default=True)
 def never_placed(st: State, placement: PlacementPolicy, job: int) -> bool:
     """Whether the job finds no acceptable nodes even on an idle machine; then it is refused."""
+    return False
+
+
+@slot(1, default=True)
+def marks_nodes(st: State, placement: PlacementPolicy, job: int) -> bool:
+    """Mark in `scratch_nodes` which of the nodes that are free or off a waiting job would get.
+
+    False where any will do, or there are too few. Asked before nodes are switched, so that those
+    that the job waits for are on.
+    """
     return False
 
 

@@ -93,6 +93,8 @@ class Made:
     """How claims choose, which placement shares with configuration; and what is true of them."""
     tables: Mapping[str, ConfigurationTable] | None = None
     """The configurations that jobs choose from, by application."""
+    placeable: Mapping[str, Any] = field(default_factory=dict)
+    """Which of those find nodes, where the placement has bounds."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from wattline.books.opening import unit_active_w
 from wattline.engine.prepare import Rules, effective_cap, sizes_of
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray
+from wattline.model.unit_power import unit_idle_w_least, unit_rise_w_most
 from wattline.physics.budget_terms import ALLOW, CHARGE_NOW, KEEP, MOST_PERIODS
 from wattline.scenario.budget_notes import named
 
@@ -25,9 +25,9 @@ def without_room(budget: Any, run: Run, rules: Rules) -> list[dict[str, Any]]:
         return []
     jobs, ladder = run.jobs, budget.adaptive
     units = sizes_of(jobs, run.machine, rules.granularity)[rows]
-    full_w = units * unit_active_w(run.machine, rules.granularity)
-    own_w = np.where(np.isnan(jobs.power_w[rows]), full_w, jobs.power_w[rows])
-    rise_w = own_w - units * run.machine.power_w_idle / run.units
+    own_w = jobs.power_w[rows]
+    rise_w = np.where(np.isnan(own_w), units * unit_rise_w_most(run.machine, rules.granularity),
+                      own_w - units * unit_idle_w_least(run.machine, rules.granularity))
     low, high = (ladder.memory.find[name](jobs, rules.logged) for name in ("low", "high"))
     cap = effective_cap(rules)
     # With other nodes off a little more may fit under a cap than is reckoned here.

@@ -9,7 +9,9 @@ import numpy as np
 
 from wattline.analysis.summary import energy_text
 from wattline.engine.prepare import effective_cap, sizes_of
+from wattline.model.jobs import IntArray
 from wattline.policies.configuration.moldable import ADAPTIVE, FIXED, Moldable
+from wattline.policies.configuration.offers import Offers
 from wattline.policies.contract import Composition
 from wattline.scenario.build import Plan
 
@@ -77,18 +79,20 @@ def _without_configuration(plan: Plan, rule: Moldable, row: int, units: int) -> 
     possible_w = cap_w - plan.machine.power_w_idle
     offers = rule.offers
     code = int(offers.code[row])
+    given = _given(offers, code, rule.rule == FIXED)
+    if not given.size:
+        return "no nodes have the watts of any of its configurations within their bounds"
     if rule.rule == FIXED:
-        rungs = offers.rung_row[offers.first_rung[code]:offers.first_rung[code + 1]]
+        rungs = given
         fewest = int(offers.row_nodes[rungs].min())
         if fewest > units:
             return f"its smallest configuration needs {fewest} nodes"
         return (f"on {fewest} nodes it draws {offers.row_power_w[rungs[0]]:.0f} W, and the cap "
                 f"leaves {possible_w:.0f} W beside idle nodes")
-    own = slice(offers.first_row[code], offers.first_row[code + 1])
-    fits = offers.row_nodes[own] <= plan.machine.node_count
+    fits = offers.row_nodes[given] <= plan.machine.node_count
     if not fits.any():
-        return f"its smallest configuration needs {offers.row_nodes[own].min()} nodes"
-    least_w = float(offers.row_power_w[own][fits].min())
+        return f"its smallest configuration needs {offers.row_nodes[given].min()} nodes"
+    least_w = float(offers.row_power_w[given][fits].min())
     if least_w > possible_w:
         return (f"its thriftiest configuration draws {least_w:.0f} W, and the cap leaves "
                 f"{possible_w:.0f} W beside idle nodes")
@@ -97,7 +101,18 @@ def _without_configuration(plan: Plan, rule: Moldable, row: int, units: int) -> 
             f"{share_w:.0f} W")
     if rule.rule == ADAPTIVE:
         limit_s = (1.0 + rule.threshold) * float(plan.jobs.requested_s[row])
-        possible = fits & (offers.row_power_w[own] <= possible_w)
-        best_s = float(offers.row_time_s[own][possible].min())
+        possible = fits & (offers.row_power_w[given] <= possible_w)
+        best_s = float(offers.row_time_s[given][possible].min())
         said += f", and even alone it takes {best_s:.4g} s where {limit_s:.4g} s are accepted"
     return said
+
+
+def _given(offers: Offers, code: int, ladder: bool) -> IntArray:
+    """The configurations of an application that a rule chooses from: its ladder, or those that no
+    other beats in nodes, watts and time."""
+    if ladder:
+        rungs: IntArray = offers.rung_row[offers.first_rung[code]:offers.first_rung[code + 1]]
+        return rungs
+    points = offers.first_point[offers.first_level[code:code + 2]]
+    rows: IntArray = np.unique(offers.row[points[0]:points[1]])
+    return rows

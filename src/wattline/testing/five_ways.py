@@ -48,7 +48,8 @@ def differences(
     saved = Books.load(books.save(), machine, policy, rules.terms)
     copied = books.copy()
     highest_w = float(books.state.clock[0].cap_w_max)
-    found += [f"from the middle on, {each}" for each in stuck(books.copy(), highest_w)]
+    planned_s = float(cap_steps(rules, float(jobs.submit_s[0])).time_s.max(initial=-np.inf))
+    found += [f"from the middle on, {each}" for each in stuck(books.copy(), highest_w, planned_s)]
     # These books have then heard the whole journal, and were looked at in the middle.
     for name, each in (("replayed, after saving and copying", books), ("saved and loaded", saved),
                        ("the copy, which forgets what is over", copied)):

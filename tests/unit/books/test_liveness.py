@@ -9,7 +9,7 @@ SLEEPY = """
     from typing import NamedTuple
     from tests.support.choices import planned
     from tests.support.workloads import compose
-    from wattline.books import Books, Submitted
+    from wattline.books import Books, CapChanged, Submitted
     from wattline.model.kernel import implement, kernel
     from wattline.model.machine import Machine
     from wattline.policies.contract import schedule
@@ -55,3 +55,14 @@ def test_a_job_that_no_budget_has_room_for_is_held_and_not_forgotten() -> None:
     result = differences(ready.jobs, ready.machine, ready.policy, ready.rules)
     """)
     assert found == []
+
+
+def test_jobs_may_wait_for_a_window_that_is_planned_but_not_for_ever() -> None:
+    """Nobody but the teller of events says that it is over: the check has to."""
+    found = in_plain(SLEEPY + """
+    ready = planned("power.adaptive, window")
+    books = Books.open(ready.machine, ready.policy, ready.rules.terms, cap_w_max=3000.0)
+    books.step(0.0, [CapChanged(3000.0), Submitted("long", 12, 1e6)])
+    result = [stuck(books.copy(), 3000.0), stuck(books.copy(), 3000.0, 700.0)]
+    """)
+    assert found == [["job long waits for ever"], []]

@@ -12,12 +12,14 @@ from wattline.physics.core_power import SANDY_BRIDGE
 from wattline.physics.powercap import PowerCap
 from wattline.policies.admission.adaptive_setup import adaptive
 from wattline.policies.admission.block import Block
+from wattline.policies.admission.dvfs import Dvfs
 from wattline.policies.admission.wait import Wait
 from wattline.policies.admission.watts import Watts
 from wattline.policies.backfill.easy import Easy
 from wattline.policies.configuration.requested import Requested
 from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
+from wattline.policies.placement.counted import Counted
 from wattline.policies.placement.first_fit import FirstFit
 from wattline.policies.regulation.none import NoRegulation
 from wattline.scenario.build import plan
@@ -34,18 +36,67 @@ def table(count=80, seed=1):
                           run_s=random.uniform(50, 500, count))
 
 
-@pytest.mark.parametrize("admission", ["block", "wait", "watts", "adaptive"])
+def own_watts(jobs, seed=2):
+    """The log says what each job draws: between the two classes' power, whichever nodes it gets."""
+    each_w = np.random.default_rng(seed).uniform(300, 600, len(jobs))
+    return jobs.with_columns(power_w=jobs.procs // 16 * each_w)
+
+
+def ran_under(cap, machine, jobs, chosen):
+    policy = Composition(Fcfs(), Easy(), chosen, Requested(), FirstFit(), NoRegulation())
+    return simulate(jobs, machine, policy,
+                    Rules(cap_w=cap.signal(machine.power_w_max), choose_nodes=True))
+
+
+@pytest.mark.parametrize("jobs", [table(), own_watts(table())], ids=["by nodes", "own watts"])
+@pytest.mark.parametrize("admission", ["block", "wait", "watts", "dvfs", "adaptive", "following"])
 @pytest.mark.parametrize("classes", [(THRIFTY, HUNGRY), (HUNGRY, THRIFTY)])
-def test_the_cap_holds_whichever_nodes_a_job_gets(admission, classes):
+def test_the_cap_holds_whichever_nodes_a_job_gets(admission, classes, jobs):
     machine = Machine(groups=tuple(NodeGroup(node, 5) for node in classes))
     cap = PowerCap(0.7 * machine.power_w_max)
     chosen = {"block": Block(), "wait": Wait(30.0, 10), "watts": Watts(),
-              "adaptive": adaptive(machine, cap)}[admission]
-    policy = Composition(Fcfs(), Easy(), chosen, Requested(), FirstFit(), NoRegulation())
-    run = simulate(table(), machine, policy,
-                   Rules(cap_w=cap.signal(machine.power_w_max), choose_nodes=True))
+              "dvfs": Dvfs(np.array([0.5, 1.0]), np.array([0.7, 1.0])),
+              "adaptive": adaptive(machine, cap),
+              "following": adaptive(machine, cap, follow=True)}[admission]
+    run = ran_under(cap, machine, jobs, chosen)
     assert run.time_above_cap_s == 0
     assert run.ran.all()
+
+
+@pytest.mark.parametrize("chosen", [Block(), Watts()], ids=["block", "watts"])
+def test_a_job_that_fits_alone_on_the_hungriest_nodes_is_not_refused(chosen):
+    """Three nodes raise the power by 550 W each at most, above 2 x 150 + 2 x 112 W idle."""
+    machine = Machine(groups=(NodeGroup(HUNGRY, 2), NodeGroup(THRIFTY, 2)))
+    jobs = JobTable.build(submit_s=[0.0], procs=[3 * 16], run_s=[100.0])
+    assert ran_under(PowerCap(524.0 + 3 * 550.0), machine, jobs, chosen).ran.all()
+    assert ran_under(PowerCap(524.0 + 3 * 550.0 - 1.0), machine, jobs, chosen).refused.all()
+
+
+def test_a_job_of_own_watts_draws_at_a_low_frequency_what_its_own_nodes_say():
+    """1,800 W on four nodes, 524 W idle: the lowest frequency takes its part off what is above.
+
+    Before it has its nodes they might be four of 112 W idle: the cap has to have room for that.
+    """
+    machine = Machine(groups=(NodeGroup(THRIFTY, 2), NodeGroup(HUNGRY, 2)))
+    jobs = JobTable.build(submit_s=[0.0], procs=[4 * 16], run_s=[100.0], power_w=[1800.0])
+    least = SANDY_BRIDGE.dynamic()[0]
+    cap = PowerCap(524 + (1800 - 4 * 112) * least)
+    run = ran_under(cap, machine, jobs, adaptive(machine, cap))
+    assert run.power_w_peak == pytest.approx(524 + (1800 - 524) * least)
+
+
+def test_where_cores_are_shared_the_idle_ones_are_counted_as_cores():
+    """16 cores, 8 idle beside a job: the optimal frequency is the one that leaves them theirs."""
+    machine = Machine.uniform(1, THRIFTY)
+    share = SANDY_BRIDGE.dynamic()[4]
+    cap = PowerCap(112 + 240 * share)
+    jobs = JobTable.build(submit_s=[0.0, 0.0], procs=[8, 8], run_s=[100.0, 100.0])
+    policy = Composition(Fcfs(), Easy(), adaptive(machine, cap, granularity="core"), Requested(),
+                         Counted(), NoRegulation())
+    run = simulate(jobs, machine, policy,
+                   Rules(cap_w=cap.signal(machine.power_w_max), granularity="core"))
+    assert run.schedule.start_s.tolist() == [0.0, 0.0]
+    assert run.power_w_peak == pytest.approx(cap.watts)
 
 
 def test_a_slow_job_on_fast_nodes_is_slower_there_too():

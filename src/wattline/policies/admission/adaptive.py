@@ -100,8 +100,8 @@ class Adaptive(NamedTuple):
     """What is taken from the cap in each window known in advance, in the order of their starts."""
     machine_w: float
     """All units at full speed: a cap above that leaves no more to take from."""
-    node_w: float
-    """A unit at full speed."""
+    unit_w: float
+    """A unit at full speed; of several classes, the one that raises the power most."""
     memory: AdaptiveMemory
     frequency_hz: Any
     """Of each level: what the cores are set to."""
@@ -220,7 +220,7 @@ def _settle(st: State, admission: Adaptive, policy: Composition) -> None:
     change_w = 0.0
     if admission.follow:
         change_w = follow_cap(st, admission, policy, cap_w)
-    settle_under(st, admission, cap_w, change_w, st.clock[0].units)
+    settle_under(st, admission, policy, cap_w, change_w, st.clock[0].units)
 
 
 @implement(refuses, Adaptive)
@@ -234,6 +234,8 @@ def _settings(axis: Adaptive, st: State, job: int) -> dict[str, Any]:
     live = st.live[job]
     if live.level < 0:
         return {}
+    if axis.caps and len(st.kinds) > 1:
+        return {"cap_w": float(live.watts / live.units)}
     if axis.caps:
         above_idle_w = rise_of(st, job) * axis.dynamic[live.level]
         return {"cap_w": float(st.clock[0].idle_w + above_idle_w / live.units)}

@@ -14,6 +14,7 @@ from wattline.model.fields import Number, Said, Watts
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.machine import Machine
 from wattline.model.signal import FloatArray
+from wattline.model.unit_power import unit_active_w
 from wattline.physics.core_power import (
     GHZ,
     SANDY_BRIDGE,
@@ -90,6 +91,7 @@ def adaptive_of(setting: Setting, given: LevelParameters) -> Adaptive:
         setting.machine, setting.cap_plan, core=core, strategy=Strategy(given.strategy),
         allowed=parse_cpu_freq(given.cpu_freq, core) if given.cpu_freq else None,
         jobs=setting.jobs if setting.granularity == "node" else None, logged=setting.logged,
+        granularity=setting.granularity,
         follow=isinstance(given, AdaptiveParameters) and given.follow_cap,
     )
 
@@ -110,6 +112,7 @@ def adaptive(
     machine: Machine, plan: PowerCap | None = None, *, core: CorePower = SANDY_BRIDGE,
     strategy: Strategy = Strategy.DVFS, allowed: FrequencyRange | None = None,
     jobs: JobTable | None = None, logged: Mapping[str, Any] | None = None, follow: bool = False,
+    granularity: str = "node",
 ) -> Adaptive:
     """Parameters for this machine.
 
@@ -144,7 +147,7 @@ def adaptive(
         window_end_s=end,
         window_held_w=held,
         machine_w=machine.power_w_max,
-        node_w=machine.groups[0].node_class.power_w_active,
+        unit_w=unit_active_w(machine, granularity),
         least_rise_w=_least_rise_w(machine, jobs),
         **_bounds(core, levels_of, jobs, logged),
         shut=int(shuts),

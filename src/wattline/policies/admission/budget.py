@@ -221,7 +221,8 @@ def _holds(st: State, admission: Budget, job: int) -> bool:
 def _settle(st: State, admission: Budget, policy: Composition) -> None:
     settle_pending(st, admission)
     admission.memory.plan[0].summed = -1
-    settle_under(st, admission.adaptive, _useful_w(st, admission), 0.0, _most_off(st, admission))
+    settle_under(st, admission.adaptive, policy, _useful_w(st, admission), 0.0,
+                 _most_off(st, admission))
     _ask_for_next_slot(st, admission)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from wattline.model.kernel import implement, kernel
-from wattline.policies.admission.power import TOLERANCE, never_fits
+from wattline.policies.admission.power import TOLERANCE, most_raised_w, never_fits
 from wattline.policies.contract import (
     START,
     STOP,
@@ -49,9 +49,13 @@ def _admit(st: State, admission: Dvfs, policy: Composition, job: int) -> int:
     """A job may start if the machine can carry it at the lowest level."""
     clock = st.clock[0]
     live = st.live[job]
+    lowest = admission.power_factor[0]
     rest_w = clock.power_w - clock.running_watts * clock.power_factor
-    jobs_w = (clock.running_watts + live.watts) * admission.power_factor[0]
-    needed_w = rest_w - live.units * clock.idle_w + jobs_w
+    if st.kinds.size < 2:
+        jobs_w = (clock.running_watts + live.watts) * lowest
+        needed_w = rest_w - live.units * clock.idle_w + jobs_w
+    else:
+        needed_w = rest_w + clock.running_watts * lowest + most_raised_w(st, job, lowest)
     return START if needed_w <= clock.cap_w * (1.0 + TOLERANCE) else STOP
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from wattline.model.kernel import kernel
 from wattline.physics.adaptive import SLACK, choose_level, fits, optimal_level
 from wattline.physics.adaptive import WAIT as NO_LEVEL
-from wattline.policies.admission.power import idle_difference_w
+from wattline.policies.admission.power import idle_beneath_w, idle_difference_w
 from wattline.policies.contract import Reach
 from wattline.policies.state import RUNNING, State
 
@@ -28,15 +28,15 @@ def highest(admission: Any, job: int) -> int:
 
 @kernel
 def rise_of(st: State, job: int) -> float:
-    """Power of a waiting job at full speed above the idle power of its units."""
-    return float(st.jobs[job].watts - st.live[job].units * st.clock[0].idle_w)
+    """Power of a waiting job at full speed above the idle power of its units, at most."""
+    return float(st.jobs[job].watts - idle_beneath_w(st, job))
 
 
 @kernel
 def level_of(st: State, admission: Any, job: int, room_w: float) -> int:
     """The level at which a job could start with this room under the cap, or NO_LEVEL."""
     clock = st.clock[0]
-    idle_rise_w = clock.free * (admission.node_w - clock.idle_w)
+    idle_rise_w = clock.free * (admission.unit_w - clock.idle_w)
     return choose_level(room_w, rise_of(st, job), idle_rise_w, admission.dynamic,
                         lowest(admission, job), highest(admission, job))
 
@@ -45,7 +45,7 @@ def level_of(st: State, admission: Any, job: int, room_w: float) -> int:
 def set_level(st: State, admission: Any, job: int, level: int) -> None:
     """Write a level into the books of a waiting job."""
     live = st.live[job]
-    live.watts = live.units * st.clock[0].idle_w + rise_of(st, job) * admission.dynamic[level]
+    live.watts = idle_beneath_w(st, job) + rise_of(st, job) * admission.dynamic[level]
     live.slowdown = 1.0 / admission.speed[level]
     live.dynamic = admission.dynamic[level]
     live.level = level
@@ -116,7 +116,7 @@ def reach_under(st: State, admission: Any, cap_w: float) -> Reach:
     clock = st.clock[0]
     room_w = cap_w - clock.power_w
     top = admission.speed.size - 1
-    idle_rise_w = clock.free * (admission.node_w - clock.idle_w)
+    idle_rise_w = clock.free * (admission.unit_w - clock.idle_w)
     level = max(optimal_level(room_w, idle_rise_w, admission.dynamic, 0, top),
                 admission.highest_low)
     fast_units = clock.units

@@ -14,9 +14,17 @@ def never_fits(st: State, job: int, power_factor: float) -> bool:
     """Whether a job alone on the machine, at this power, exceeds the highest cap to come."""
     clock = st.clock[0]
     live = st.live[job]
-    alone_w = (clock.units - live.units) * clock.idle_w + live.watts * power_factor
-    alone_w += idle_difference_w(st) + live.units * (clock.idle_w - least_idle_w(st))
+    if st.kinds.size < 2:
+        alone_w = (clock.units - live.units) * clock.idle_w + live.watts * power_factor
+    else:
+        alone_w = idle_machine_w(st) + most_raised_w(st, job, power_factor)
     return bool(alone_w > clock.cap_w_max * (1.0 + TOLERANCE))
+
+
+@kernel
+def idle_machine_w(st: State) -> float:
+    """What the machine draws with all units on and idle."""
+    return float(st.clock[0].units * st.clock[0].idle_w + idle_difference_w(st))
 
 
 @kernel
@@ -43,9 +51,32 @@ def least_idle_w(st: State) -> float:
 
 
 @kernel
+def idle_beneath_w(st: State, job: int) -> float:
+    """The idle power of its units above which a waiting job's watts are counted.
+
+    Where classes differ, a job that brings its watts along raises the power most on the units that
+    draw least idle. What one without is taken to draw says that of itself: it is the idle power of
+    the first class and the rise of the hungriest (`unit_active_w` of the books).
+    """
+    live = st.live[job]
+    each_w = least_idle_w(st) if live.own_watts else st.clock[0].idle_w
+    return float(live.units * each_w)
+
+
+@kernel
+def most_raised_w(st: State, job: int, power_factor: float) -> float:
+    """The most by which a waiting job raises the power at this level, whichever nodes it gets."""
+    live = st.live[job]
+    least_w = live.units * least_idle_w(st)
+    watts = live.watts
+    if st.kinds.size > 1 and not live.own_watts:
+        watts = st.jobs[job].watts - idle_beneath_w(st, job) + least_w
+    return float(watts * power_factor - least_w)
+
+
+@kernel
 def within_cap(st: State, job: int) -> bool:
     """Whether the machine stays under the cap with this job at the current level."""
     clock = st.clock[0]
-    live = st.live[job]
-    added_w = live.watts * clock.power_factor - live.units * least_idle_w(st)
+    added_w = most_raised_w(st, job, clock.power_factor)
     return bool(clock.power_w + added_w <= clock.cap_w * (1.0 + TOLERANCE))

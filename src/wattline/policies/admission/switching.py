@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wattline.model.kernel import kernel
+from wattline.model.kernel import kernel, kernel_part
 from wattline.physics.adaptive import SLACK, fits
 from wattline.policies.admission.levels import lowest, rise_of
 from wattline.policies.admission.ramp import remember, units_that_may_change
@@ -15,14 +15,15 @@ from wattline.policies.admission.windows import (
     window_start_s,
     windows_known,
 )
+from wattline.policies.contract import Composition, marks_nodes
 from wattline.policies.in_order import units_in_order, units_to_count_on
 from wattline.policies.starting import note
 from wattline.policies.state import ACT_DOWN, ACT_UP, State
 
 
-@kernel
+@kernel_part
 def settle_under(
-    st: State, admission: Any, cap_w: float, change_w: float, most_off: int
+    st: State, admission: Any, policy: Composition, cap_w: float, change_w: float, most_off: int
 ) -> None:
     """Switch units after a decision, not more than `most_off` of them off, and keep account of the
     ramp.
@@ -31,13 +32,15 @@ def settle_under(
     when that has happened.
     """
     if admission.shut and change_w == 0.0:
-        change_w = switch(st, admission, cap_w, most_off)
+        change_w = switch(st, admission, policy, cap_w, most_off)
     if admission.ramp_w_per_s > 0.0:
         remember(st, admission, change_w)
 
 
-@kernel
-def switch(st: State, admission: Any, cap_w: float, most_off: int) -> float:
+@kernel_part
+def switch(
+    st: State, admission: Any, policy: Composition, cap_w: float, most_off: int
+) -> float:
     """Keep as many units on as can be busy together under the cap; the others are switched off.
 
     The result is what that changes the power by at once.
@@ -54,32 +57,42 @@ def switch(st: State, admission: Any, cap_w: float, most_off: int) -> float:
     wanted = on
     if waiting > 0 or over:
         wanted = useful_units(st, admission, cap_w)
+    first = -1
     if waiting > 0 and not over and clock.running == 0:
-        wanted = _for_first(st, admission, wanted, cap_w)
+        first = _first_waiting(st)
+    if first >= 0:
+        wanted = _for_first(st, admission, wanted, cap_w, first)
+        if st.live[first].unplaced_s == clock.now_s:
+            missing, spare = _missing_and_spare(st, policy, first)
+            if missing > 0:
+                return _exchange(st, admission, missing, min(spare, most_off), cap_w, first)
     if clock.power_w < admission.floor_w and saved_w > 0.0:
         missing_w = admission.floor_w - clock.power_w
         wanted = max(wanted, on + int((missing_w / saved_w) * (1.0 - SLACK)) + 1)
     if on > wanted and clock.free > 0 and saved_w > 0.0:
-        return _switch_off(st, admission, min(on - wanted, clock.free, most_off), cap_w)
+        return _switch_off(st, admission, min(on - wanted, clock.free, most_off), cap_w, first)
     if on < wanted and clock.off > 0:
-        return _switch_on(st, admission, min(wanted - on, clock.off), cap_w)
+        return _switch_on(st, admission, min(wanted - on, clock.off), cap_w, first)
     return 0.0
 
 
 @kernel
-def _for_first(st: State, admission: Any, wanted: int, cap_w: float) -> int:
+def _first_waiting(st: State) -> int:
+    """The first job of the queue, or -1; those that need units out of order are passed over."""
+    clock = st.clock[0]
+    for position in range(clock.queue_first, clock.queue_last):
+        if st.queue[position].units <= units_to_count_on(st):
+            return int(st.queue[position].job)
+    return -1
+
+
+@kernel
+def _for_first(st: State, admission: Any, wanted: int, cap_w: float, job: int) -> int:
     """Nothing runs and the first job waits: keep on what it needs, and off what it lacks watts for.
 
-    Jobs differ: one draws little on many units, one allows no level as low as the others do. One
-    that needs units that are out of order is passed over.
+    Jobs differ: one draws little on many units, one allows no level as low as the others do.
     """
     clock = st.clock[0]
-    position = clock.queue_first
-    while st.queue[position].units > units_to_count_on(st):
-        position += 1
-        if position == clock.queue_last:
-            return wanted
-    job = st.queue[position].job
     units = st.live[job].units
     rise_w = rise_of(st, job) * admission.dynamic[lowest(admission, job)]
     saved_w = clock.idle_w - clock.off_w
@@ -90,8 +103,36 @@ def _for_first(st: State, admission: Any, wanted: int, cap_w: float) -> int:
     return int(wanted)
 
 
+@kernel_part
+def _missing_and_spare(st: State, policy: Composition, job: int) -> tuple[int, int]:
+    """How many of the nodes that a job would get are off, and how many others are free."""
+    missing, spare = 0, 0
+    if marks_nodes(st, policy.placement, job):
+        for node in range(st.nodes.size):
+            marked = st.scratch_nodes[node] == 1
+            if marked and not st.node_free[node]:
+                missing += 1
+            if st.node_free[node] and not marked:
+                spare += 1
+    return missing, spare
+
+
 @kernel
-def _switch_off(st: State, admission: Any, units: int, cap_w: float) -> float:
+def _exchange(
+    st: State, admission: Any, missing: int, spare: int, cap_w: float, job: int
+) -> float:
+    """Nodes that the first job waits for are off and others on: those go on or, where there are no
+    watts for it, as many others off before."""
+    before = st.clock[0].actions
+    change_w = _switch_on(st, admission, missing, cap_w, job)
+    if st.clock[0].actions == before and st.clock[0].idle_w > st.clock[0].off_w:
+        change_w = _switch_off(st, admission, min(missing, spare), cap_w, job)
+    return change_w
+
+
+@kernel
+def _switch_off(st: State, admission: Any, units: int, cap_w: float, job: int) -> float:
+    """Ask for units to be switched off; `job` is the one whose nodes are to stay, or -1."""
     clock = st.clock[0]
     saved_w = clock.idle_w - clock.off_w
     units = min(units, int(max(clock.power_w - admission.floor_w, 0.0) / saved_w))
@@ -102,12 +143,13 @@ def _switch_off(st: State, admission: Any, units: int, cap_w: float) -> float:
         units = _units_for_windows(st, admission, units, more_w, clock.now_s + clock.halt_s)
     units = units_that_may_change(st, admission, units, -saved_w)
     if units > 0:
-        note(st, ACT_DOWN, -1, float(units), 0.0)
+        note(st, ACT_DOWN, job, float(units), 0.0)
     return float(units * (clock.halt_w - clock.idle_w))
 
 
 @kernel
-def _switch_on(st: State, admission: Any, units: int, cap_w: float) -> float:
+def _switch_on(st: State, admission: Any, units: int, cap_w: float, job: int) -> float:
+    """Ask for units to be switched on; `job` is the one whose nodes come first, or -1."""
     clock = st.clock[0]
     booting_w = max(clock.boot_w, clock.idle_w) - clock.off_w
     if booting_w > 0.0 and cap_w < float("inf"):
@@ -117,7 +159,7 @@ def _switch_on(st: State, admission: Any, units: int, cap_w: float) -> float:
         units = _units_for_windows(st, admission, units, booting_w, clock.now_s + clock.boot_s)
     units = units_that_may_change(st, admission, units, booting_w)
     if units > 0:
-        note(st, ACT_UP, -1, float(units), 0.0)
+        note(st, ACT_UP, job, float(units), 0.0)
     return float(units * (clock.boot_w - clock.off_w))
 
 
@@ -147,7 +189,7 @@ def useful_units(st: State, admission: Any, cap_w: float) -> int:
     most = units_in_order(st)
     if cap_w == float("inf"):
         return most
-    rise_w = (admission.node_w - clock.idle_w) * admission.dynamic[admission.usual]
+    rise_w = (admission.unit_w - clock.idle_w) * admission.dynamic[admission.usual]
     busy_w = clock.idle_w + rise_w
     room_w = cap_w - clock.units * clock.off_w
     if busy_w <= clock.off_w:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
-from wattline.policies.admission.power import never_fits, within_cap
+from wattline.policies.admission.power import most_raised_w, never_fits, within_cap
 from wattline.policies.contract import (
     START,
     WAIT,
@@ -31,11 +31,10 @@ class Watts(NamedTuple):
 @kernel
 def added_watts(st: State, job: int) -> float:
     """What a job adds to the machine's draw: all it takes, less the idle power of its units."""
-    clock = st.clock[0]
     live = st.live[job]
     if live.state == RUNNING:
         return float(live.power_w - live.idle_w)
-    return float(live.watts * clock.power_factor - live.units * clock.idle_w)
+    return most_raised_w(st, job, st.clock[0].power_factor)
 
 
 @implement(admit, Watts)
@@ -59,5 +58,4 @@ def _watts_of(st: State, admission: Watts, job: int) -> float:
 @implement(refuses, Watts)
 @kernel
 def _refuses(st: State, admission: Watts, job: int) -> bool:
-    """Where nodes differ, what a job alone would draw is not known before it has its nodes."""
-    return bool(st.kinds.size < 2 and never_fits(st, job, 1.0))
+    return never_fits(st, job, 1.0)

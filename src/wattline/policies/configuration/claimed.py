@@ -18,7 +18,14 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from wattline.model.kernel import implement, kernel
-from wattline.policies.contract import Composition, configure, least_units
+from wattline.policies.admission.power import TOLERANCE, idle_machine_w, least_idle_w
+from wattline.policies.contract import (
+    Composition,
+    chooses_watts,
+    configure,
+    least_units,
+    never_configured,
+)
 from wattline.policies.control import settings
 from wattline.policies.memory import Memory
 from wattline.policies.state import State
@@ -114,6 +121,8 @@ def _configure(st: State, configuration: Claimed, policy: Composition, position:
     wanted = first
     wanted_score = np.inf
     for row in range(first, first + configuration.memory.count[entry.job]):
+        if exceeds_all_caps(st, configuration, row):
+            continue
         value = score(configuration, row)
         if value < wanted_score:
             wanted, wanted_score = row, value
@@ -126,6 +135,33 @@ def _configure(st: State, configuration: Claimed, policy: Composition, position:
         _take(st, configuration, position, wanted)
         return False
     _take(st, configuration, position, best)
+    return True
+
+
+@kernel
+def exceeds_all_caps(st: State, claims: Claimed, row: int) -> bool:
+    """Whether an option alone on the machine, at its lowest power, exceeds the highest cap to come.
+    """
+    clock = st.clock[0]
+    option = claims.memory.options[row]
+    watts = option.claimed_j / option.claimed_s
+    raised_w = watts * clock.least_factor - option.units * least_idle_w(st)
+    return bool(idle_machine_w(st) + raised_w > clock.cap_w_max * (1.0 + TOLERANCE))
+
+
+@implement(chooses_watts, Claimed)
+@kernel
+def _chooses_watts(st: State, configuration: Claimed) -> bool:
+    return True
+
+
+@implement(never_configured, Claimed)
+@kernel
+def _never_configured(st: State, configuration: Claimed, job: int) -> bool:
+    first = configuration.memory.first[job]
+    for row in range(first, first + configuration.memory.count[job]):
+        if not exceeds_all_caps(st, configuration, row):
+            return False
     return True
 
 

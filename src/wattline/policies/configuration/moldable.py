@@ -16,6 +16,7 @@ from wattline.policies.configuration.naive import fair_row
 from wattline.policies.configuration.offers import Offers, adopt, is_settled
 from wattline.policies.contract import (
     Composition,
+    chooses_watts,
     configure,
     least_units,
     never_configured,
@@ -101,6 +102,12 @@ def _row_alone(st: State, configuration: Moldable, job: int, cap_w: float, units
         row = row_within(st, configuration.offers, job, units, available_w,
                          configuration.threshold)
     return int(row)
+
+
+@implement(chooses_watts, Moldable)
+@kernel
+def _chooses_watts(st: State, configuration: Moldable) -> bool:
+    return True
 
 
 @implement(never_configured, Moldable)

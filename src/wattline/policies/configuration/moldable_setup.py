@@ -11,6 +11,7 @@ from pydantic import Field
 from wattline.model.errors import InputError
 from wattline.model.fields import FileName, Fraction, Said, Watts, Weight, Whole
 from wattline.model.machine import MOST_CORES
+from wattline.policies.configuration.bounded_tables import placeable
 from wattline.policies.declaration import Declaration, Parameters, of_numbers
 from wattline.policies.going_together import MOLDABLE
 from wattline.policies.setting import Outside, Setting
@@ -52,11 +53,20 @@ def offers_of(setting: Setting) -> Offers:
     given = chosen.given
     if setting.made.tables is None:
         setting.made.tables = read_tables(given, setting.outside)
+        setting.made.placeable = placeable(_used(setting.made.tables, setting.jobs), setting)
     return make_offers(
         setting.jobs, setting.made.tables, cores=getattr(given, "cores", None),
         cap_w=getattr(given, "cap_w", None),
         weights=_weights(setting.jobs, getattr(given, "weights", {})),
+        placeable=setting.made.placeable,
     )
+
+
+def _used(tables: Tables, jobs: JobTable) -> Tables:
+    """Those that these jobs use; all where they are yet to come."""
+    from wattline.policies.configuration.offers import tables_used
+
+    return {name: tables[name] for name in tables_used(jobs, tables)[0]} if len(jobs) else tables
 
 
 def read_tables(given: MoldableParameters, outside: Outside) -> Tables:

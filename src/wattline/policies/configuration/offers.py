@@ -14,7 +14,7 @@ from wattline.model.kernel import kernel
 from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.measurements import find_application
-from wattline.physics.pareto import build_index, join
+from wattline.physics.pareto import Flags, build_index, join
 from wattline.policies.memory import Find, Memory
 from wattline.policies.state import State
 
@@ -72,19 +72,24 @@ def make_offers(
     cores: int | None = None,
     cap_w: float | None = None,
     weights: Mapping[str, float] | None = None,
+    placeable: Mapping[str, Flags] | None = None,
 ) -> Offers:
     """The configurations of these jobs' applications; without jobs, as where they are yet to
     come, of all applications that have a table.
 
     `cores` and `cap_w` make the ladder; left out, they are the most and the highest of each table.
     `weights` are those of a job's share of the power, by the name of its queue; 1 where none is.
+    `placeable` says which configurations of an application may be given at all; left out, all.
     """
     names = tables_used(jobs, tables)[0] if len(jobs) else list(tables)
     find: dict[str, Find] = {"code": partial(_codes, names, tables),
                              "weight": partial(_weights, weights or {})}
     chosen = [tables[name] for name in names]
-    index, joined = build_index(chosen), join(chosen)
-    rungs = [_rungs(table, cores, cap_w) for table in chosen]
+    given = [(placeable or {}).get(name, np.ones(len(tables[name]), dtype=np.bool_))
+             for name in names]
+    index, joined = build_index(chosen, given), join(chosen)
+    ladders = (_rungs(table, cores, cap_w) for table in chosen)
+    rungs = [ladder[may[ladder]] for ladder, may in zip(ladders, given, strict=True)]
     sizes = np.array([0, *(len(one) for one in rungs)])
     ups = [_next_up(table) for table in chosen]
     offset = joined.first_row

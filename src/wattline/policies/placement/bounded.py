@@ -15,6 +15,7 @@ from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import (
     give_back,
     keeps_bounds,
+    marks_nodes,
     may_rise_w,
     never_placed,
     occupied,
@@ -23,7 +24,7 @@ from wattline.policies.contract import (
 )
 from wattline.policies.memory import Memory
 from wattline.policies.placement.nodes import adopt_kinds, give_back_nodes, take_run
-from wattline.policies.state import State
+from wattline.policies.state import NODE_OFF, State
 
 SLACK = 1e-9
 
@@ -85,17 +86,41 @@ def _never_placed(st: State, placement: Bounded, job: int) -> bool:
     """
     live = st.live[job]
     rise_w = live.watts * st.clock[0].least_factor - live.units * st.clock[0].idle_w
-    share_w = max(rise_w, 0.0) / live.units
+    return not finds_nodes(placement, live.units, max(rise_w, 0.0) / live.units)
+
+
+@kernel
+def finds_nodes(placement: Bounded, units: int, share_w: float) -> bool:
+    """Whether an idle machine has so many nodes for a job that raises each by so much."""
     for bound in range(placement.memory.trial_w.size):
         placement.memory.trial_w[bound] = placement.whole_w[bound]
-    missing = live.units
-    for node in range(st.nodes.size):
+    missing = units
+    for node in range(placement.first.size - 1):
         if missing == 0:
-            return False
+            break
         if _has_room(placement, placement.memory.trial_w, node, share_w):
             _take(placement, placement.memory.trial_w, node, share_w)
             missing -= 1
-    return bool(missing > 0)
+    return bool(missing == 0)
+
+
+@implement(marks_nodes, Bounded)
+@kernel
+def _marks_nodes(st: State, placement: Bounded, job: int) -> bool:
+    """Those that `place` would find if all of them were on."""
+    live = st.live[job]
+    share_w = max(live.watts * st.clock[0].least_factor / live.units - st.clock[0].idle_w, 0.0)
+    for bound in range(placement.memory.trial_w.size):
+        placement.memory.trial_w[bound] = placement.memory.room_w[bound]
+    missing = live.units
+    for node in range(st.nodes.size):
+        st.scratch_nodes[node] = 0
+        there = st.node_free[node] or (st.nodes[node].power == NODE_OFF and not st.node_down[node])
+        if missing > 0 and there and _has_room(placement, placement.memory.trial_w, node, share_w):
+            _take(placement, placement.memory.trial_w, node, share_w)
+            st.scratch_nodes[node] = 1
+            missing -= 1
+    return bool(missing == 0)
 
 
 @implement(give_back, Bounded)

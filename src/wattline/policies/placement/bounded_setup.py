@@ -54,7 +54,22 @@ def keeping(bounds: Sequence[PowerBound], machine: Machine) -> Bounded:
 
 
 def _make(setting: Setting, given: BoundedParameters) -> Bounded:
+    return keeping(_bounds(setting, given), setting.machine)
+
+
+def kept_in(setting: Setting) -> Bounded | None:
+    """The placement of this setting, where it is this one: for axes that ask what finds room."""
+    chosen = setting.chosen["placement"]
+    if chosen.declaration is not BOUNDED:
+        return None
+    return _make(setting, chosen.given)
+
+
+def _bounds(setting: Setting, given: BoundedParameters) -> tuple[PowerBound, ...]:
+    """Found once, for whoever asks first."""
     machine = setting.machine
+    if setting.made.bounds:
+        return setting.made.bounds
     if setting.granularity == "core":
         raise InputError("policy.placement: bounded chooses nodes, not cores")
     if len(machine.groups) > 1:
@@ -63,7 +78,7 @@ def _make(setting: Setting, given: BoundedParameters) -> Bounded:
     found = placed(_views(machine, given), machine)
     setting.made.bounds = bounds_in(found, machine)
     setting.made.assumed += found.assumed
-    return keeping(setting.made.bounds, machine)
+    return setting.made.bounds
 
 
 def _views(machine: Machine, given: BoundedParameters) -> list[View]:

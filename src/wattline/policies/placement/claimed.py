@@ -45,7 +45,8 @@ def _place(st: State, placement: ClaimedNodes, job: int) -> bool:
 @kernel
 def _give_back(st: State, placement: ClaimedNodes, job: int) -> None:
     live = st.live[job]
-    if placement.claims.learn and live.completed:
+    at_full_speed = st.clock[0].least_factor == 1.0  # a slower run would teach another claim
+    if placement.claims.learn and live.completed and at_full_speed:
         row = chosen(st, placement.claims, job)
         learn(placement.claims, row, st.clock[0].now_s - live.start_s, live.energy_j)
     give_back_nodes(st, job)
