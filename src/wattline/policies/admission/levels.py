@@ -11,7 +11,7 @@ from typing import Any
 from wattline.model.kernel import kernel
 from wattline.physics.adaptive import SLACK, choose_level, fits, optimal_level
 from wattline.physics.adaptive import WAIT as NO_LEVEL
-from wattline.policies.admission.power import idle_difference_w
+from wattline.policies.admission.power import idle_difference_w, least_idle_w
 from wattline.policies.contract import Reach
 from wattline.policies.state import RUNNING, State
 
@@ -28,8 +28,14 @@ def highest(admission: Any, job: int) -> int:
 
 @kernel
 def rise_of(st: State, job: int) -> float:
-    """Power of a waiting job at full speed above the idle power of its units."""
-    return float(st.jobs[job].watts - st.live[job].units * st.clock[0].idle_w)
+    """Power of a waiting job at full speed above the idle power of its units.
+
+    One that says what it draws raises the power most on units that draw least idle; of the others
+    that is in their watts already.
+    """
+    live = st.live[job]
+    idle_w = least_idle_w(st) if live.own_watts else st.clock[0].idle_w
+    return float(st.jobs[job].watts - live.units * idle_w)
 
 
 @kernel
@@ -43,9 +49,10 @@ def level_of(st: State, admission: Any, job: int, room_w: float) -> int:
 
 @kernel
 def set_level(st: State, admission: Any, job: int, level: int) -> None:
-    """Write a level into the books of a waiting job."""
+    """Write a level into the books of a waiting job; its nodes will say what they draw idle."""
     live = st.live[job]
-    live.watts = live.units * st.clock[0].idle_w + rise_of(st, job) * admission.dynamic[level]
+    idle_w = live.units * st.clock[0].idle_w
+    live.watts = idle_w + (st.jobs[job].watts - idle_w) * admission.dynamic[level]
     live.slowdown = 1.0 / admission.speed[level]
     live.dynamic = admission.dynamic[level]
     live.level = level

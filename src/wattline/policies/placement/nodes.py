@@ -61,8 +61,12 @@ def adopt_kinds(st: State, job: int) -> None:
         run = st.nodes[run].next
     live.idle_w = idle_w
     live.stretch = 1.0 / speed
-    if not live.own_watts:
-        live.watts = idle_w + (active_w - idle_w) * live.dynamic if live.level >= 0 else active_w
+    if live.own_watts:
+        active_w = st.jobs[job].watts
+    if live.level >= 0:
+        live.watts = idle_w + (active_w - idle_w) * live.dynamic
+    elif not live.own_watts:
+        live.watts = active_w
 
 
 @kernel
