@@ -95,8 +95,28 @@ def test_a_partition_gives_its_jobs_a_class_where_nobody_told_it(store, tmp_path
     assert any("tells the class of nodes: 1; --class" in remark for remark in found["remarks"])
     both = asked(store, capsys, "--by", "class", "--class", "p=xeon", "--class", "gpu=xeon")
     assert [(row["class"], row["jobs"]) for row in both["rows"]] == [("xeon", 7)]
-    assert "goes with --by class" in refused("account", "show", "--store", store, "--class", "p=x",
-                                             capsys=capsys)
+    assert "go with --by class" in refused("account", "show", "--store", store, "--class", "p=x",
+                                           capsys=capsys)
+
+
+def test_a_views_file_gives_each_node_its_class(store, tmp_path, capsys):
+    more(tmp_path, capsys, line("900", Partition="gpu", NodeList="n9", energy=9))
+    views = tmp_path / "views.toml"
+    views.write_text("""[views.rack]
+keys = [{ name = "node_class", type = "text" }]
+entities = [{ name = "r1", type = "rack" },
+            { name = "n1", type = "node", parent = "r1", node_class = "old" },
+            { name = "n2", type = "node", parent = "r1", node_class = "new" }]
+""")
+    found = asked(store, capsys, "--by", "class", "--views", views, "--class", "gpu=h100")
+    by_node = {row["key"]: row["energy_j"] for row in asked(store, capsys, "--by", "node")["rows"]}
+    assert {row["key"]: row["energy_j"] for row in found["rows"]} == pytest.approx(
+        {"old": by_node["n1"], "new": by_node["n2"], "h100": 9.0})
+    assert {row["key"]: row["jobs"] for row in found["rows"]}["h100"] == 1
+    assert any("divided among its nodes alike" in remark for remark in found["remarks"])
+    views.write_text(views.read_text().replace("node_class", "model"))
+    assert "no view says of which class its nodes are" in refused(
+        "account", "show", "--store", store, "--by", "class", "--views", views, capsys=capsys)
 
 
 @pytest.mark.parametrize(("words", "energy_j"), [
