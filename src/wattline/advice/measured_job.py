@@ -28,7 +28,20 @@ Stretch = tuple[float, float, float]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeasuredJob(Shown):
-    """The lives of a job, or of the tasks of an array, as the ledger knows them."""
+    """The lives of a job, or of the tasks of an array, as the ledger knows them.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import wattline as wl
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "dump.txt").write_text(
+    ...     "JobID|Account|State|Start|End|NNodes|NodeList|AllocTRES\\n"
+    ...     "7|phys|COMPLETED|2026-10-05T10:00:00|2026-10-05T11:00:00|1|n1|energy=720000\\n")
+    >>> told = wl.account_import(folder / "dump.txt", store=folder / "site.db", zone="UTC")
+    >>> job = wl.account_job(7, folder / "site.db")
+    >>> job.job, job.energy_j, len(job.lives)
+    ('7', 720000.0, 1)
+    """
 
     job: str
     lives: tuple[dict[str, Any], ...]
