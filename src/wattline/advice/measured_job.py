@@ -117,7 +117,8 @@ def _life(store: Store, row: dict[str, Any]) -> dict[str, Any]:
         "filled_j": sum(fact["filled_j"] for fact in counting),
         "idle_j": sum(fact["idle_j"] for fact in counting),
         "power": power_over_time(
-            (fact["start_s"], fact["end_s"], fact["energy_j"]) for fact in counting),
+            (fact["start_s"], fact["end_s"], fact["energy_j"] / _seen_part(fact))
+            for fact in counting),
         "steps": [{name: fact[name] for name in ("step", "start_s", "end_s", "energy_j")}
                   for fact in facts if fact["step"]],
         "nodes": [{"node": node, "energy_j": sum(fact["energy_j"] for fact in counting
@@ -129,6 +130,14 @@ def _life(store: Store, row: dict[str, Any]) -> dict[str, Any]:
                                 if fact["source"] == source and not fact["step"])
                     for source in sorted({fact["source"] for fact in facts})},
     }
+
+
+def _seen_part(fact: dict[str, Any]) -> float:
+    """The part of a stretch in which a node's meter was seen: the watts are those of that time."""
+    length_s = fact["end_s"] - fact["start_s"]
+    if fact["source"] != Source.SERIES or not 0 < fact["covered_s"] < length_s:
+        return 1.0
+    return float(fact["covered_s"] / length_s)
 
 
 def _series_coverage(row: dict[str, Any], facts: list[dict[str, Any]]) -> float | None:

@@ -406,3 +406,20 @@ def test_power_over_time_adds_up_nodes_and_keeps_gaps():
     rows = [(0.0, 10.0, 100.0), (0.0, 10.0, 50.0), (5.0, 10.0, 25.0), (20.0, 30.0, 0.0)]
     assert power_over_time(rows) == [(0.0, 5.0, 15.0), (5.0, 10.0, 20.0), (20.0, 30.0, 0.0)]
     assert sparkline([(0.0, 5.0, 10.0), (10.0, 20.0, 20.0)], width=4) == "▄ ██"
+
+
+def test_watts_at_the_ends_of_a_gap_are_those_of_the_time_that_was_seen(tmp_path):
+    (tmp_path / "dump.txt").write_text(
+        "JobID|User|State|Start|End|NNodes|NodeList\n"
+        "7|ann|COMPLETED|2026-10-05T10:00:00|2026-10-05T14:00:00|1|n1\n")
+    begin_s = 1791194400  # at 10, and the meter is silent from 11:05 to 12:50
+    samples = [f"{begin_s + 60 * minute},n1,200" for minute in range(240)
+               if not 65 <= minute < 170]
+    (tmp_path / "power.csv").write_text("\n".join(["time,node,watts", *samples, ""]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in ("dump.txt", "power.csv"):
+            wl.account_import(tmp_path / name, store=tmp_path / "s.db", zone="UTC")
+        [life] = wl.account_job(7, tmp_path / "s.db").lives
+    assert 0.5 < life["coverage"] < 0.6
+    assert {round(watts) for _, _, watts in life["power"]} == {200}
