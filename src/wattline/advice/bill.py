@@ -234,17 +234,16 @@ def _by_account(
         return {total.name: total.energy_j * per_j for total in owed}
     even = bool((rate.time_s % HOUR_S == 0).all())
     rows = spread(store, "account", asked, even_in_hours=even)
-    if not rows:
+    if not rows.names:
         return {}
-    first, last, joules = (np.array([row[at] for row in rows]) for at in (1, 2, 3))
+    first, last = rows.start_s, rows.end_s
     length = last - first
     whole = rate.accumulated(last) - rate.accumulated(first)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.where(length > 0, whole / length, rate.sample(first))
-    found: dict[str, float] = {}
-    for row, amount in zip(rows, (joules * mean).tolist(), strict=True):
-        found[row[0]] = found.get(row[0], 0.0) + amount
-    return found
+    names, place = np.unique(rows.names, return_inverse=True)
+    return dict(zip(names.tolist(), np.bincount(place, rows.energy_j * mean).tolist(),
+                    strict=True))
 
 
 def _closed(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, func, literal_column, not_, select, true
+from sqlalchemy import ColumnElement, Select, and_, func, not_, select, true
 
 from wattline.account.measured.entities import is_above
 from wattline.account.measured.questions import (
@@ -48,7 +48,7 @@ def metered_by(store: Store, asked: Asked) -> dict[str, Metered]:
     inside = and_(true(), *inside_period(rests, asked))
     with store.session() as session:
         # Most rows lie in the period as a whole, and need no share.
-        whole = session.execute(_seen(asked, literal_column("1.0"), inside)).all()
+        whole = session.execute(_seen(asked, None, inside)).all()
         across = session.execute(_seen(asked, part_of(rests.c.start_s, rests.c.end_s, asked), and_(
             within(rests.c.start_s, rests.c.end_s, asked), not_(inside)))).all()
     found: dict[str, list[float]] = {}
@@ -68,11 +68,12 @@ def last_metered_s(store: Store, clusters: Sequence[str] = ()) -> float | None:
     return max((float(end_s) for end_s in ends if end_s is not None), default=None)
 
 
-def _seen(asked: Asked, part: Number, condition: ColumnElement[bool]) -> Select[Any]:
+def _seen(asked: Asked, part: Number | None, condition: ColumnElement[bool]) -> Select[Any]:
     clusters = rests.c.cluster.in_(asked.clusters) if asked.clusters else true()
     # By cluster first, as the table's own index has them: then nothing needs to be sorted.
     names = rests.c.cluster, rests.c.entity
-    return select(*names, *(func.sum(rests.c[name] * part) for name in SEEN)).where(
+    figures = (rests.c[name] if part is None else rests.c[name] * part for name in SEEN)
+    return select(*names, *(func.sum(figure) for figure in figures)).where(
         condition, clusters).group_by(*names)
 
 

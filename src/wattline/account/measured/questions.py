@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import numpy as np
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -24,10 +25,8 @@ from sqlalchemy import (
     func,
     literal,
     literal_column,
-    not_,
     or_,
     select,
-    true,
 )
 
 from wattline.account.measured.doubts import Twice, told_twice
@@ -37,6 +36,7 @@ from wattline.account.measured.summing import sums_across, sums_inside
 from wattline.account.measured.tables import facts, lives, steps
 from wattline.account.store import Store
 from wattline.model.errors import InputError
+from wattline.model.signal import FloatArray
 from wattline.site.slurm_energy import hosts_of
 
 BY = ("user", "account", "partition", "application", "class", "node")
@@ -154,37 +154,52 @@ def _summed_by(
             key, energy_j, idle_j, covered_s in connection.execute(_summed(asked, name))}
 
 
-def spread(
-    store: Store, by: str, asked: Asked, *, even_in_hours: bool = False
-) -> list[tuple[str, float, float, float]]:
-    """Joules by name and stretch of time: (name, from, to, joules), cut to the period.
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Joules by name and stretch of time, in order."""
+
+    names: list[str]
+    start_s: FloatArray
+    end_s: FloatArray
+    energy_j: FloatArray
+
+
+def spread(store: Store, by: str, asked: Asked, *, even_in_hours: bool = False) -> Spread:
+    """Joules by name and stretch of time, cut to the period.
 
     `even_in_hours` says that nothing depends on when in an hour they were: rows within one hour
     are then added up by the database, which is most of them, as series are cut at hours.
     """
     name = lives.c["node_class" if by == "class" else by]
+    begin: Number = facts.c.start_s
+    end: Number = facts.c.end_s
+    whole: Number = literal(0)
     with store.session() as session:
         connection = session.connection()
-        hour = hour_of(connection, facts.c.start_s)
-        one_hour = and_(facts.c.end_s <= HOUR_S * (hour + 1), *inside_period(facts, asked))
-        rows = _stretches(connection, asked, not_(one_hour) if even_in_hours else true(),
-                          name, facts.c.start_s, facts.c.end_s)
         if even_in_hours:
-            rows += [(key, HOUR_S * float(at), HOUR_S * (float(at) + 1), energy_j)
-                     for key, at, energy_j in _stretches(connection, asked, one_hour, name, hour)]
-    return sorted((str(key), *cut(float(first), float(last), float(energy_j), asked))
-                  for key, first, last, energy_j in rows)
+            hour = hour_of(connection, facts.c.start_s)
+            one_hour = and_(facts.c.end_s <= HOUR_S * (hour + 1), *inside_period(facts, asked))
+            begin = case((one_hour, HOUR_S * hour), else_=begin)
+            end = case((one_hour, HOUR_S * (hour + 1)), else_=end)
+            whole = case((one_hour, 1), else_=0)
+        keys = [name, begin.label("begins_s"), end.label("ends_s"), whole.label("whole")]
+        rows = connection.execute(select(*keys, func.sum(facts.c.energy_j)).join(
+            lives, facts.c.life_id == lives.c.id).where(
+            _counting(asked), within(facts.c.start_s, facts.c.end_s, asked)).group_by(
+            name, "begins_s", "ends_s", "whole")).all()
+    return _cut_rows(sorted(tuple(row) for row in rows), asked)
 
 
-def _stretches(
-    connection: Connection, asked: Asked, condition: ColumnElement[bool], *keys: Number
-) -> list[Any]:
-    """Joules by these keys of the facts that a condition chooses."""
-    query = select(*keys, func.sum(facts.c.energy_j)).join(
-        lives, facts.c.life_id == lives.c.id).where(
-        _counting(asked), within(facts.c.start_s, facts.c.end_s, asked), condition).group_by(
-        *keys)
-    return list(connection.execute(query))
+def _cut_rows(rows: list[tuple[Any, ...]], asked: Asked) -> Spread:
+    """What lies in the period; rows within an hour of it do already, wherever they are in it."""
+    names = [str(row[0]) for row in rows]
+    start_s, end_s, whole, energy_j = (
+        np.array([float(row[at]) for row in rows]) for at in (1, 2, 3, 4))
+    first = start_s if asked.start_s is None else np.maximum(start_s, asked.start_s)
+    last = end_s if asked.end_s is None else np.minimum(end_s, asked.end_s)
+    length_s = end_s - start_s
+    part = np.where(length_s > 0, (last - first) / np.where(length_s > 0, length_s, 1.0), 1.0)
+    return Spread(names, first, last, energy_j * np.where(whole > 0, 1.0, part))
 
 
 def hour_of(connection: Connection, time_s: Number) -> Number:
