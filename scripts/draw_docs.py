@@ -17,9 +17,11 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 import matplotlib as mpl
+import numpy as np
 from click.testing import CliRunner
 from PIL import Image
 
@@ -29,6 +31,8 @@ from wattline.cli.main import cli
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
 WEEK = "examples/week.toml"
+BEGIN_S = 1_790_000_100
+"""When the measured job began."""
 FIXED = {"svg.fonttype": "none", "svg.hashsalt": "wattline"}
 """Letters stay letters, and a picture that is drawn again comes out the same."""
 
@@ -46,6 +50,7 @@ COMMANDS: Mapping[str, str] = {
     "regulation.png": "regulate examples/regulation.toml --bid 10163,4248 --check 0 "
                       "--out {folder}",
     "net.svg": "petri show cluster --out {out}",
+    "meters.svg": "testbed meters --seconds 60 --plot {out}",
 }
 
 
@@ -101,11 +106,51 @@ def policies() -> wl.Drawing:
     return wl.compare(runs).plot.waits()
 
 
-DRAWN: Mapping[str, Callable[[], wl.Drawing]] = {
+def racks() -> wl.Drawing:
+    """The week in four racks, of which the first may draw least."""
+    kept = wl.Bounded(limits={"rack0": "2.4kW"})
+    return _week(placement=kept, machine__nodes_per_rack=16).plot.job_map()
+
+
+class _Measured:
+    """The power of a job of a measured ledger, by `wattline account job`."""
+
+    def __init__(self, silent_s: tuple[float, float] = (0.0, 0.0)) -> None:
+        """An invented series of two nodes, in phases, and a time in which meters were silent."""
+        random, rows = np.random.default_rng(1), ["time,node,watts"]
+        phase_w = np.repeat(random.uniform(180, 340, 16), 30)  # half an hour each
+        for minute, watts in enumerate(phase_w):
+            if not silent_s[0] <= 60 * minute < silent_s[1]:
+                rows += [f"{BEGIN_S + 60 * minute},n{node},{watts + random.normal(0, 6):.1f}"
+                         for node in (1, 2)]
+        Path("power.csv").write_text("\n".join([*rows, ""]), encoding="utf-8")
+        begin, end = (datetime.fromtimestamp(at_s, UTC).isoformat()[:19]
+                      for at_s in (BEGIN_S, BEGIN_S + 60 * len(phase_w)))
+        Path("sacct.txt").write_text(
+            "JobID|User|Account|State|Start|End|NNodes|NodeList\n"
+            f"4711|ann|phys|COMPLETED|{begin}|{end}|2|n[1-2]\n", encoding="utf-8")
+        Path("site.db").unlink(missing_ok=True)
+        _call("account import sacct.txt power.csv --store site.db --zone UTC")
+
+    def save(self, path: Path) -> None:
+        _call("account job 4711 --store site.db --plot {out}", out=path)
+
+
+def measured_job() -> _Measured:
+    return _Measured()
+
+
+def gap() -> _Measured:
+    """The same, but the meters were silent for two hours."""
+    return _Measured((3 * 3600, 5 * 3600))
+
+
+DRAWN: Mapping[str, Callable[[], wl.Drawing | _Measured]] = {
     "main-power.png": main_power, "week-power.svg": week_power, "week-capped.png": week_capped,
     "week-waits.svg": week_waits, "week-durations.svg": week_durations,
     "week-queue.svg": week_queue, "week-sizes.png": week_sizes, "week-map.svg": week_map,
     "maintenance.svg": maintenance, "budget.png": budget, "orders.svg": policies,
+    "racks.svg": racks, "measured-job.svg": measured_job, "gap.svg": gap,
 }
 
 
@@ -118,11 +163,13 @@ def _week_compared() -> wl.Comparison:
         power=wl.Dvfs(cap="80%"))})
 
 
-def _call(command: str, **places: Path) -> None:
+def _call(command: str, **places: Path) -> str:
+    """Run a command; what it prints."""
     argv = [part.format(**places) for part in shlex.split(command)]
     done = CliRunner().invoke(cli, argv, catch_exceptions=False)
     if done.exit_code:
         raise SystemExit(done.output)
+    return done.stdout
 
 
 def draw(name: str, place: Path) -> None:

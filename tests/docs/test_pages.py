@@ -92,5 +92,12 @@ def test_every_picture_is_drawn_by_the_script_shown_somewhere_and_small() -> Non
     assert heavy == []
 
 
+@pytest.mark.parametrize("page", [
+    "index", "how-to", "python", "policies", "views", "live", "accounting", "claims", "traces",
+    "power-series"])
+def test_a_page_that_speaks_of_something_visible_shows_it(page: str) -> None:
+    assert re.search(r"!\[[^]]+\]\(pictures/", (DOCS / f"{page}.md").read_text(encoding="utf-8"))
+
+
 def test_the_first_screen_of_the_readme_has_a_picture() -> None:
     assert pictures()["README.md"]

@@ -21,7 +21,7 @@ from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.run import Run
 from wattline.model.signal import Signal
-from wattline.model.views import View
+from wattline.model.views import MachineView
 from wattline.model.views.build import power_view, view_from_mapping
 from wattline.physics.budget import EnergyBudget
 from wattline.physics.claims import npb_claims
@@ -88,7 +88,7 @@ def feeds(seed: int) -> Run:
     idle_w, busy_w, nodes = NODE.power_w_idle, NODE.power_w_active, MACHINE.node_count
     keys = [{"name": "w", "inherit": "children_sum"}, {"name": "most"}, {"name": "part"}]
 
-    def view(name: str, part: float, most: dict[str, float], carries: list[str]) -> View:
+    def view(name: str, part: float, most: dict[str, float], carries: list[str]) -> MachineView:
         entities = [{"name": f"{name}{half}", "most": most_w} for half, most_w in most.items()]
         entities += [{"name": f"n{node}", "type": "node", "w": part * idle_w, "part": part,
                       "parent": f"{name}{list(most)[node % len(most)]}"} for node in range(nodes)]

@@ -18,7 +18,8 @@ from tests.unit.measured.test_attributing import life, told
 
 from wattline.account.attribution import Node
 from wattline.account.measured.attributing import settle
-from wattline.account.measured.questions import Asked, metered_by, totals
+from wattline.account.measured.meters_seen import metered_by
+from wattline.account.measured.questions import Asked, totals
 from wattline.account.measured.records import Kind, Series
 from wattline.account.measured.rules import Rules
 from wattline.account.measured.series_store import DAY_S, enter_series

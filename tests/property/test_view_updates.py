@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.examples import examples
 
-from wattline.model.views import Entity, Inherit, Key, View
+from wattline.model.views import Entity, Inherit, Key, MachineView
 
 UP = [Inherit.CHILDREN_SUM, Inherit.CHILDREN_MIN, Inherit.CHILDREN_MAX, Inherit.CHILDREN_AVERAGE,
       Inherit.CHILDREN_COUNT]
@@ -58,7 +58,7 @@ def by_hand(view, entity, inherit, key):
 @given(trees(), updates)
 @examples(60)
 def test_updates_equal_a_fresh_computation(entities, changes):
-    view = View("v", entities, KEYS, {"own": {"e0": 1.0}})
+    view = MachineView("v", entities, KEYS, {"own": {"e0": 1.0}})
     for number_of, value in changes:
         place = number_of % len(view.tree)
         number = math.nan if value is None else value

@@ -15,7 +15,7 @@ from wattline.account import schema
 from wattline.account.ledger import jobs
 from wattline.account.ledger import runs as ledger_runs
 from wattline.account.store import Store, metadata, name_type
-from wattline.physics.claims import Claim, ClaimBook, Measured, Setting, Verification
+from wattline.physics.claims import Claim, ClaimBook, ClaimSetting, Measured, Verification
 from wattline.physics.claims.learning import Ended
 
 NO_CAP_W = 0.0
@@ -83,14 +83,14 @@ class ClaimTable:
             _put(session, book)
         return len(book)
 
-    def forget(self, keys: Iterable[tuple[str, str, Setting]]) -> None:
+    def forget(self, keys: Iterable[tuple[str, str, ClaimSetting]]) -> None:
         """Forget which runs verified these claims: what is claimed no longer rests on them."""
         with self.store.session() as session:
             for application, node_class, setting in keys:
                 key = _key(application, node_class, setting)
                 session.execute(delete(counted).where(*(counted.c[n] == key[n] for n in KEY)))
 
-    def verified(self, book: ClaimBook) -> set[tuple[str, str, Setting]]:
+    def verified(self, book: ClaimBook) -> set[tuple[str, str, ClaimSetting]]:
         """Keys of claims that runs have corrected and that a claim of the book would undo."""
         runs = {claim.key: claim.runs for claim in book}
         return {claim.key for claim in self.load()
@@ -145,7 +145,7 @@ def _digests(runs: Sequence[Measured]) -> list[str]:
     return found
 
 
-def _key(application: str, node_class: str, setting: Setting) -> dict[str, object]:
+def _key(application: str, node_class: str, setting: ClaimSetting) -> dict[str, object]:
     return {
         "application": application, "node_class": node_class, "threads": setting.threads,
         "cap_w": _limit(setting.cap_w), "nodes": setting.nodes,
@@ -173,7 +173,7 @@ def _row(claim: Claim) -> dict[str, object]:
 
 def _claim(row: object) -> Claim:
     found = row._mapping  # type: ignore[attr-defined]
-    setting = Setting(found["threads"], _limited(found["cap_w"]), found["nodes"], found["gpu"],
+    setting = ClaimSetting(found["threads"], _limited(found["cap_w"]), found["nodes"], found["gpu"],
                       found["gpus"], _limited(found["gpu_cap_w"]))
     return Claim(
         found["application"], found["node_class"], setting, found["time_s"], found["energy_j"],

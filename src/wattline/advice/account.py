@@ -23,7 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunAccount(Shown):
-    """The jobs of a run as the ledger has them, or their totals, and what must be known of them."""
+    """The jobs of a run as the ledger has them, or their totals, and what must be known of them.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> machine = wl.Machine(nodes=32, node_idle_w=90, node_active_w=300)
+    >>> found = wl.account_run(wl.simulate(trace, machine=machine))
+    >>> len(found.jobs), found.price
+    (20, '')
+    """
 
     run: dict[str, Any]
     """Name, machine, joules in all, the time of its clock's zero, what was left out or assumed."""

@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from wattline.account.measured.doubts import apart_said, suspects_said
 from wattline.account.measured.entities import is_above
+from wattline.account.measured.meters_seen import Metered, metered_by, metered_together
 from wattline.account.measured.periods import Period, period_of
 from wattline.account.measured.quarters import HOUR_S, even_said
 from wattline.account.measured.questions import (
     Asked,
-    Metered,
     Total,
     contradicted,
     crossing,
-    metered_by,
-    metered_together,
     spread,
     totals,
     unseen,
@@ -38,12 +36,25 @@ from wattline.model.signal import Signal
 if TYPE_CHECKING:
     import pandas as pd
 
-    from wattline.model.views.view import View
+    from wattline.model.views.view import MachineView
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bill(Shown):
-    """What accounts owe for a period, and where all joules of the meter went."""
+    """What accounts owe for a period, and where all joules of the meter went.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import wattline as wl
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "dump.txt").write_text(
+    ...     "JobID|Account|State|Start|End|NNodes|NodeList|AllocTRES\\n"
+    ...     "7|phys|COMPLETED|2026-10-05T10:00:00|2026-10-05T11:00:00|1|n1|energy=720000\\n")
+    >>> told = wl.account_import(folder / "dump.txt", store=folder / "site.db", zone="UTC")
+    >>> bill = wl.account_bill(folder / "site.db", "2026-10", zone="UTC")
+    >>> bill.accounts[0]["account"], bill.jobs_j
+    ('phys', 720000.0)
+    """
 
     period: Period
     accounts: tuple[dict[str, Any], ...]
@@ -141,7 +152,7 @@ def account_bill(
     return bill
 
 
-def _trees(views: str | Path | None) -> list[View]:
+def _trees(views: str | Path | None) -> list[MachineView]:
     if views is None:
         return []
     from wattline.model.views.build import read_views  # it loads the compiler
@@ -150,7 +161,7 @@ def _trees(views: str | Path | None) -> list[View]:
 
 
 def _beneath(
-    store: Store, asked: Asked, views: str | Path | None, trees: list[View],
+    store: Store, asked: Asked, views: str | Path | None, trees: list[MachineView],
     seen: Mapping[str, Metered], shares: Mapping[str, float],
 ) -> tuple[list[dict[str, Any]], list[str]]:
     if views is None:
@@ -223,17 +234,16 @@ def _by_account(
         return {total.name: total.energy_j * per_j for total in owed}
     even = bool((rate.time_s % HOUR_S == 0).all())
     rows = spread(store, "account", asked, even_in_hours=even)
-    if not rows:
+    if not rows.names:
         return {}
-    first, last, joules = (np.array([row[at] for row in rows]) for at in (1, 2, 3))
+    first, last = rows.start_s, rows.end_s
     length = last - first
     whole = rate.accumulated(last) - rate.accumulated(first)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.where(length > 0, whole / length, rate.sample(first))
-    found: dict[str, float] = {}
-    for row, amount in zip(rows, (joules * mean).tolist(), strict=True):
-        found[row[0]] = found.get(row[0], 0.0) + amount
-    return found
+    names, place = np.unique(rows.names, return_inverse=True)
+    return dict(zip(names.tolist(), np.bincount(place, rows.energy_j * mean).tolist(),
+                    strict=True))
 
 
 def _closed(

@@ -26,7 +26,7 @@ from wattline.scenario.budget_room import without_room
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class BudgetRuns:
     """The same jobs without a limit, under the constant cap, and under the budget."""
 
     runs: dict[str, Run]
@@ -37,7 +37,7 @@ class Comparison:
 def compare(
     jobs: JobTable, machine: Machine, budget: EnergyBudget, *,
     strategy: Strategy = Strategy.DVFS, terms: BudgetTerms | None = None,
-) -> Comparison:
+) -> BudgetRuns:
     """Three runs, the last under the budget.
 
     A job that runs on past its request could break the promise of a budget, so it is stopped there,
@@ -55,12 +55,12 @@ def compare(
     limited = simulate(jobs, machine, composed(admission), rules)
     kept = budget_kept(admission, limited, without_room(admission, limited, rules))
     limited = replace(limited, budget=kept)
-    return Comparison({"no limit": free, "constant cap": capped, "budget": limited}, shifted,
+    return BudgetRuns({"no limit": free, "constant cap": capped, "budget": limited}, shifted,
                       kept["periods"])
 
 
 def figures(
-    found: Comparison, price: Signal | None = None, carbon: Signal | None = None
+    found: BudgetRuns, price: Signal | None = None, carbon: Signal | None = None
 ) -> dict[str, Any]:
     """Of each run: energy, cost, carbon, waiting, and how each period kept to the budget.
 
@@ -86,7 +86,7 @@ def figures(
     }
 
 
-def excess_j(found: Comparison, run: Run) -> float:
+def excess_j(found: BudgetRuns, run: Run) -> float:
     """The most that any period drew above the budget; 0 where all kept it."""
     length_s = found.budget.end_s - found.budget.start_s
     worst = 0.0
@@ -106,7 +106,7 @@ def power_of(run: Run) -> Signal:
     return Signal(run.events.time_s[last], run.events.power_w[last], "W")
 
 
-def _charge(found: Comparison, run: Run, tariff: Signal | None, end_s: float) -> float:
+def _charge(found: BudgetRuns, run: Run, tariff: Signal | None, end_s: float) -> float:
     """The integral of power times a tariff whose time 0 is the first submission."""
     power = power_of(run)
     idle_w = float(run.machine.power_w_idle)

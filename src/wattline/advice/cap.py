@@ -65,7 +65,15 @@ class CapChoice:
 
 @dataclass(frozen=True, repr=False)
 class CapAdvice:
-    """The answer for all policies."""
+    """The answer for all policies.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> machine = wl.Machine(nodes=32, node_idle_w=90, node_active_w=300)
+    >>> found = wl.advise_cap(trace, wait="+50%", machine=machine, policies=["block"])
+    >>> [choice.policy for choice in found.choices]
+    ['block']
+    """
 
     peak_w: float
     idle_w: float

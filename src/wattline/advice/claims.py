@@ -33,7 +33,12 @@ SHIPPED = "npb"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Claims(Shown):
-    """Claims, the best first where they were chosen from."""
+    """Claims, the best first where they were chosen from.
+
+    >>> import wattline as wl
+    >>> wl.list_claims(application="CG.A").claims[0].node_class
+    'odroid-c1'
+    """
 
     claims: tuple[Claim, ...]
 
@@ -49,7 +54,14 @@ class Claims(Shown):
 
 @dataclass(frozen=True, repr=False)
 class ClaimsImported(Shown):
-    """What became of claims that were to be kept in a store."""
+    """What became of claims that were to be kept in a store.
+
+    >>> import wattline as wl
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     wl.import_claims("npb", f"{folder}/claims.sqlite").imported
+    44
+    """
 
     imported: int
     applications: int
@@ -64,7 +76,16 @@ class ClaimsImported(Shown):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClaimsVerified(Shown):
-    """Claims beside what was measured."""
+    """Claims beside what was measured.
+
+    >>> import wattline as wl
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     rows = wl.list_claims(application="CG.A").to_pandas()
+    ...     rows[["application", "node_class", "time_s", "energy_j"]].to_csv(f"{folder}/runs.csv")
+    ...     wl.verify_claims(f"{folder}/runs.csv").corrected
+    False
+    """
 
     verified: tuple[Verification, ...]
     corrected: bool
@@ -170,7 +191,16 @@ def verify_claims(source: str | Path, store: str = "") -> ClaimsVerified:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClaimsLearnt(Shown):
-    """What claims learnt from ended jobs, and which jobs taught nothing."""
+    """What claims learnt from ended jobs, and which jobs taught nothing.
+
+    >>> import wattline as wl
+    >>> from tempfile import TemporaryDirectory
+    >>> from wattline.physics.claims.learning import Ended
+    >>> job = Ended("1", "lulesh", "xeon", nodes=2, time_s=60.0, energy_j=30e3, state="FAILED")
+    >>> with TemporaryDirectory() as folder:
+    ...     wl.learn_claims(f"sqlite:///{folder}/claims.db", ended=[job]).left_out
+    {'state FAILED': 1}
+    """
 
     verified: tuple[Verification, ...]
     already_counted: int

@@ -16,7 +16,13 @@ from wattline.physics.overprovisioning import Choice, choose
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConfigurationAdvice(Shown):
-    """The best configuration beside its alternatives, and the table that it is from."""
+    """The best configuration beside its alternatives, and the table that it is from.
+
+    >>> import wattline as wl
+    >>> found = wl.configure("BT-MZ", "3500W")
+    >>> found.best.power_w < 3500, len(found.within) <= len(found.table)
+    (True, True)
+    """
 
     choice: Choice
     table: ConfigurationTable

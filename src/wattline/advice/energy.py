@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from wattline.advice.budget import Comparison, compare, figures
+from wattline.advice.budget import BudgetRuns, compare, figures
 from wattline.analysis.budget import budget_lines
 from wattline.model.errors import InputError, warn
 from wattline.model.jobs import JobTable
@@ -40,7 +40,14 @@ class Slot(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class EnergyPlan(Shown):
-    """The power of each slot, and what it costs beside a flat one of the same joules."""
+    """The power of each slot, and what it costs beside a flat one of the same joules.
+
+    >>> import wattline as wl
+    >>> machine = wl.Machine(nodes=10, node_idle_w=90, node_active_w=300)
+    >>> plan = wl.plan_energy("48kWh", machine=machine, period="1d")
+    >>> round(plan.flat_w), len(plan.slots)
+    (2000, 24)
+    """
 
     budget_j: float
     planned_j: float
@@ -67,10 +74,16 @@ class EnergyPlan(Shown):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BudgetTrial(Shown):
-    """The same jobs without a limit, under the constant cap, and under the budget."""
+    """The same jobs without a limit, under the constant cap, and under the budget.
+
+    >>> import wattline as wl
+    >>> machine = wl.Machine(nodes=10, node_idle_w=90, node_active_w=300)
+    >>> list(wl.try_budget("48kWh", machine=machine, period="1d", jobs=20).runs)
+    ['no limit', 'constant cap', 'budget']
+    """
 
     budget: EnergyBudget
-    comparison: Comparison
+    comparison: BudgetRuns
     runs: dict[str, dict[str, Any]]
     """Of each: energy, cost, carbon, waiting, and how each period kept to the budget."""
     currency: str | None

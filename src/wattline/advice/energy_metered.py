@@ -8,14 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from wattline.account.measured.meters_seen import last_metered_s, metered_by, metered_together
 from wattline.account.measured.periods import between
-from wattline.account.measured.questions import (
-    Asked,
-    last_metered_s,
-    metered_by,
-    metered_together,
-    totals,
-)
+from wattline.account.measured.questions import Asked, totals
 from wattline.account.measured.zones import Zone, zone_of
 from wattline.account.store import Store
 from wattline.advice.measured import check_clusters, open_ledger

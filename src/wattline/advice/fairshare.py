@@ -43,7 +43,14 @@ class Unplaced:
 
 @dataclass(frozen=True, repr=False)
 class FairShare(Shown):
-    """Shares, faded joules and the fair-share factor of every account and user."""
+    """Shares, faded joules and the fair-share factor of every account and user.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> machine = wl.Machine(nodes=32, node_idle_w=90, node_active_w=300)
+    >>> wl.fairshare(wl.simulate(trace, machine=machine)).half_life_s
+    604800.0
+    """
 
     at_s: float
     half_life_s: float

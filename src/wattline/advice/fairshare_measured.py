@@ -7,13 +7,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from wattline.account.measured.listing import clusters_of
 from wattline.account.measured.questions import Asked, life_rows
+from wattline.account.measured.used import with_joules
 from wattline.account.store import Store
 from wattline.advice.measured import check_clusters, open_ledger
-from wattline.model.errors import InputError
 
 
 def measured_jobs(
@@ -23,16 +21,9 @@ def measured_jobs(
     with closing(open_ledger(store)) as opened:
         chosen, remarks = _clusters(opened, cluster)
         rows = life_rows(opened, Asked(clusters=chosen))
-    known = [row for row in rows if row["energy_j"] is not None]
-    if not known:
-        raise InputError("the ledger knows the joules of no measured job, so nobody used anything")
+    known, columns = with_joules(rows)
     if len(known) < len(rows):
         remarks.append(f"jobs without joules: {len(rows) - len(known)}; they count as nothing")
-    start_s = np.array([float(row["start_s"]) for row in known])
-    until_s = np.array([float(_until_s(row)) for row in known])
-    # A job that ended in the second in which it began has its joules in that second.
-    columns = {"start_s": start_s, "end_s": np.maximum(until_s, start_s + 1),
-               "energy_j": np.array([float(row["energy_j"]) for row in known])}
     return [(row["user"], row["account"], row["partition"]) for row in known], columns, remarks
 
 
@@ -46,8 +37,3 @@ def _clusters(store: Store, cluster: str) -> tuple[tuple[str, ...], list[str]]:
         named = ", ".join(f"'{name}'" for name in there)
         return (), [f"jobs of the clusters {named} count together; --cluster NAME chooses one"]
     return (), []
-
-
-def _until_s(row: dict[str, Any]) -> float:
-    return float(next(row[name] for name in ("end_s", "seen_s", "start_s")
-                      if row[name] is not None))

@@ -25,7 +25,20 @@ from wattline.model.errors import InputError
 
 @dataclass(frozen=True)
 class Forgotten:
-    """What goes, or went."""
+    """What goes, or went.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import wattline as wl
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "dump.txt").write_text(
+    ...     "JobID|Account|State|Start|End|NNodes|NodeList|AllocTRES\\n"
+    ...     "7|phys|COMPLETED|2026-10-05T10:00:00|2026-10-05T11:00:00|1|n1|energy=720000\\n")
+    >>> told = wl.account_import(folder / "dump.txt", store=folder / "site.db", zone="UTC")
+    >>> asked = wl.account_forget(folder / "site.db", jobs=["7"])
+    >>> asked.done, asked.energy_j
+    (False, 720000.0)
+    """
 
     done: bool
     """False where it was only asked what would go."""

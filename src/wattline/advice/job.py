@@ -28,7 +28,12 @@ from wattline.traces.tariffs import currency_of
 
 @dataclass(frozen=True)
 class Sources:
-    """Where to look; without any, the claims and the models that come with the package."""
+    """Where to look; without any, the claims and the models that come with the package.
+
+    >>> import wattline as wl
+    >>> wl.Sources(claims="claims.csv").claims
+    'claims.csv'
+    """
 
     table: str | None = None
     """Measured configurations, or measured runs at several frequencies (CSV)."""

@@ -88,7 +88,13 @@ class Known:
 
 @dataclass(frozen=True, repr=False)
 class JobAdvice:
-    """All options of a job, those that nothing beats, and the best by each measure."""
+    """All options of a job, those that nothing beats, and the best by each measure.
+
+    >>> import wattline as wl
+    >>> found = wl.advise_job("CG.A")
+    >>> found.options[found.best["time"]].node_class
+    'xeon'
+    """
 
     application: str
     options: tuple[JobOption, ...]

@@ -26,6 +26,10 @@ class Limits:
 
     A limit that is not given does not count; but jobs that the cap never lets run do, unless
     `refused` says how many may be lost: every other figure looks better without them.
+
+    >>> import wattline as wl
+    >>> wl.Limits(wait="+10%", refused=0).wait
+    '+10%'
     """
 
     wait: str | float | None = None

@@ -29,6 +29,7 @@ from wattline.account.measured.scope import Scope
 from wattline.account.measured.tables import lives, series
 from wattline.account.measured.zones import zone_of
 from wattline.account.store import Store, refuse_missing, shown_url
+from wattline.advice.node_classes import classes_of_nodes
 from wattline.model.errors import InputError, warn
 from wattline.model.progress import Advance, silent
 from wattline.model.shown import Shown
@@ -40,7 +41,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Imported(Shown):
-    """What files told, and what the ledger made of it."""
+    """What files told, and what the ledger made of it.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import wattline as wl
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "dump.txt").write_text(
+    ...     "JobID|Account|State|Start|End|NNodes|NodeList|AllocTRES\\n"
+    ...     "7|phys|COMPLETED|2026-10-05T10:00:00|2026-10-05T11:00:00|1|n1|energy=720000\\n")
+    >>> told = wl.account_import(folder / "dump.txt", store=folder / "site.db", zone="UTC")
+    >>> told.jobs, told.energy_j, told.coverage
+    (1, 720000.0, 1.0)
+    """
 
     jobs: int
     lives: int
@@ -222,7 +235,20 @@ def _unknown_said(together: Entered) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeasuredAccount(Shown):
-    """Joules by name, or the jobs themselves."""
+    """Joules by name, or the jobs themselves.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import wattline as wl
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "dump.txt").write_text(
+    ...     "JobID|Account|State|Start|End|NNodes|NodeList|AllocTRES\\n"
+    ...     "7|phys|COMPLETED|2026-10-05T10:00:00|2026-10-05T11:00:00|1|n1|energy=720000\\n")
+    >>> told = wl.account_import(folder / "dump.txt", store=folder / "site.db", zone="UTC")
+    >>> found = wl.account_show(folder / "site.db", by="account")
+    >>> found.rows[0]["account"], found.total_j
+    ('phys', 720000.0)
+    """
 
     by: str
     rows: tuple[dict[str, Any], ...]
@@ -251,13 +277,14 @@ class MeasuredAccount(Shown):
 def account_show(
     store: str | Path, *, by: str = "", jobs: Iterable[str] = (), users: Iterable[str] = (),
     accounts: Iterable[str] = (), clusters: Iterable[str] = (), start: str = "", end: str = "",
-    zone: str = "", classes: Mapping[str, str] | None = None,
+    zone: str = "", classes: Mapping[str, str] | None = None, views: str | Path | None = None,
 ) -> MeasuredAccount:
     """Say who used which measured joules: by user, account, partition, application, class or node.
 
     Conditions hold together. Of jobs that cross `start` or `end` (dates in `zone`) the part between
     them counts. Without `by` there is a row per life of a job, with all its joules. `classes` has
-    the class of nodes by partition, for jobs of which no source tells it.
+    the class of nodes by partition, for jobs of which no source tells it; before it counts what
+    `views`, a file of views, says of each node under the key `node_class`.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -271,8 +298,9 @@ def account_show(
     >>> found.rows[0]["user"], found.total_j
     ('ann', 360000.0)
     """
-    if classes and by != "class":
-        raise InputError("--class gives the classes of partitions; it goes with --by class")
+    if (classes or views is not None) and by != "class":
+        raise InputError("--class and --views give the classes of nodes; they go with --by class")
+    node_classes = None if views is None else classes_of_nodes(views)
     period = between(start, end, zone_of(zone))
     asked = Asked(tuple(jobs), tuple(users), tuple(accounts), tuple(clusters), period.start_s,
                   period.end_s)
@@ -281,7 +309,7 @@ def account_show(
         whole = totals(opened, "account", asked)
         unclassed = 0
         if by:
-            found = whole if by == "account" else totals(opened, by, asked, classes)
+            found = whole if by == "account" else totals(opened, by, asked, classes, node_classes)
             rows = tuple(total_row(by, total) for total in found)
             unclassed = sum(total.jobs for total in found if by == "class" and not total.name)
         else:
@@ -297,7 +325,7 @@ def account_show(
         by, rows, sum(total.energy_j for total in whole), sum(total.jobs for total in whole),
         sum(total.covered_s for total in whole) / node_s if node_s else None,
         sum(total.without_joules for total in whole), period,
-        (*_show_remarks(whole, by, period, cut_even),
+        (*_show_remarks(whole, by, period, cut_even, node_classes is not None),
          *filter(None, [aside, _unclassed(unclassed)]), *unknown))
     warn(result.remarks)
     return result
@@ -305,7 +333,7 @@ def account_show(
 
 def _unclassed(jobs: int) -> str:
     return (f"jobs of which nobody tells the class of nodes: {jobs}; --class PARTITION=CLASS says "
-            "it of a partition" if jobs else "")
+            "it of a partition, --views FILE of each node" if jobs else "")
 
 
 def kept_in(store: str | Path) -> set[str]:
@@ -356,13 +384,13 @@ def evenness(lives: int) -> str:
 
 
 def _show_remarks(
-    whole: list[Total], by: str, period: Period, cut_even: str
+    whole: list[Total], by: str, period: Period, cut_even: str, by_node: bool = False
 ) -> tuple[str, ...]:
     without = sum(total.without_joules for total in whole)
     lines = [f"jobs without joules: {without}; they count as not covered" if without else ""]
     if period.start_s is not None or period.end_s is not None:
         lines.append(f"joules {period.said()}; of jobs that cross an end, the part between")
     lines.append(cut_even)
-    if by == "node":
+    if by == "node" or by_node:
         lines.append("joules that Slurm tells for a whole job are divided among its nodes alike")
     return tuple(line for line in lines if line)

@@ -28,7 +28,20 @@ Stretch = tuple[float, float, float]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeasuredJob(Shown):
-    """The lives of a job, or of the tasks of an array, as the ledger knows them."""
+    """The lives of a job, or of the tasks of an array, as the ledger knows them.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import wattline as wl
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "dump.txt").write_text(
+    ...     "JobID|Account|State|Start|End|NNodes|NodeList|AllocTRES\\n"
+    ...     "7|phys|COMPLETED|2026-10-05T10:00:00|2026-10-05T11:00:00|1|n1|energy=720000\\n")
+    >>> told = wl.account_import(folder / "dump.txt", store=folder / "site.db", zone="UTC")
+    >>> job = wl.account_job(7, folder / "site.db")
+    >>> job.job, job.energy_j, len(job.lives)
+    ('7', 720000.0, 1)
+    """
 
     job: str
     lives: tuple[dict[str, Any], ...]
@@ -104,7 +117,8 @@ def _life(store: Store, row: dict[str, Any]) -> dict[str, Any]:
         "filled_j": sum(fact["filled_j"] for fact in counting),
         "idle_j": sum(fact["idle_j"] for fact in counting),
         "power": power_over_time(
-            (fact["start_s"], fact["end_s"], fact["energy_j"]) for fact in counting),
+            (fact["start_s"], fact["end_s"], fact["energy_j"] / _seen_part(fact))
+            for fact in counting),
         "steps": [{name: fact[name] for name in ("step", "start_s", "end_s", "energy_j")}
                   for fact in facts if fact["step"]],
         "nodes": [{"node": node, "energy_j": sum(fact["energy_j"] for fact in counting
@@ -116,6 +130,14 @@ def _life(store: Store, row: dict[str, Any]) -> dict[str, Any]:
                                 if fact["source"] == source and not fact["step"])
                     for source in sorted({fact["source"] for fact in facts})},
     }
+
+
+def _seen_part(fact: dict[str, Any]) -> float:
+    """The part of a stretch in which a node's meter was seen: the watts are those of that time."""
+    length_s = fact["end_s"] - fact["start_s"]
+    if fact["source"] != Source.SERIES or not 0 < fact["covered_s"] < length_s:
+        return 1.0
+    return float(fact["covered_s"] / length_s)
 
 
 def _series_coverage(row: dict[str, Any], facts: list[dict[str, Any]]) -> float | None:

@@ -21,7 +21,8 @@ def draw_measured_job(job: MeasuredJob, path: Path) -> Path:
         if times:
             axes.plot(times, watts, color=COLOURS[number % len(COLOURS)],
                       label=f"{life['job']} ({life['source']})")
-    axes.set_ylim(bottom=0)
+    highest_w = max((watts for life in job.lives for *_, watts in life["power"]), default=0.0)
+    axes.set_ylim(0, 1.1 * highest_w or 1.0)  # room above a line that is even
     axes.set_xlabel("hours since its start", color=INK)
     axes.set_ylabel("power in W", color=INK)
     legend_above(axes)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:  # views load the compiler
-    from wattline.model.views.view import View
+    from wattline.model.views.view import MachineView
 
 
 def chosen_meters(names: str, seen: Mapping[str, Any]) -> list[str]:
@@ -22,13 +22,13 @@ def chosen_meters(names: str, seen: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def entity_of(view: View, meter: str) -> str | None:
+def entity_of(view: MachineView, meter: str) -> str | None:
     """What a view calls the place of a meter: its name, or what follows its colon."""
     return next((name for name in (meter, meter.partition(":")[2]) if name in view.tree.index),
                 None)
 
 
-def refuse_nested(meters: Sequence[str], views: Iterable[View]) -> None:
+def refuse_nested(meters: Sequence[str], views: Iterable[MachineView]) -> None:
     """Two meters of which one lies beneath the other would count the same joules twice."""
     for view in views:
         tree = view.tree

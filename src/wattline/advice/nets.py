@@ -23,7 +23,12 @@ USUAL_CAP = 0.7
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NetRun:
-    """A net after so many firings: what lies on its places."""
+    """A net after so many firings: what lies on its places.
+
+    >>> import wattline as wl
+    >>> sorted(wl.run_net("cluster").marking())[:1]
+    ['Done']
+    """
 
     net: str
     simulation: Simulation

@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlacedJobs(Shown):
-    """Jobs on an empty machine: their nodes, their times, and the links that get hot."""
+    """Jobs on an empty machine: their nodes, their times, and the links that get hot.
+
+    >>> import wattline as wl
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "jobs.toml"
+    ...     _ = file.write_text('[[job]]\\nname = "a"\\nnodes = 8\\npattern = "all-to-all"')
+    ...     len(wl.place_jobs(file, machine="dragonfly-272", placement="simple").to_pandas())
+    1
+    """
 
     trial: Trial
 

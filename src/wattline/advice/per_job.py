@@ -74,7 +74,16 @@ class Changed:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PerJob(Shown):
-    """All of it for two runs."""
+    """All of it for two runs.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> machine = wl.Machine(nodes=32, node_idle_w=90, node_active_w=300)
+    >>> free, capped = (wl.simulate(trace, machine=machine, power=power)
+    ...                 for power in (None, wl.Dvfs(cap="70%")))
+    >>> wl.compare_jobs(free, capped).total.jobs
+    20
+    """
 
     first: str
     second: str

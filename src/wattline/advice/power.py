@@ -15,7 +15,7 @@ from wattline.model.machine import Machine
 from wattline.model.run import Run
 from wattline.model.shown import Shown
 from wattline.model.units import format_duration, parse_duration, parse_fraction, watts_of
-from wattline.physics.powercap import CapChange, Limits, PowerCap, PowerStatus, WattReservation
+from wattline.physics.powercap import CapChange, DrawLimits, PowerCap, PowerStatus, WattReservation
 from wattline.scenario import objects
 from wattline.scenario.cap_file import with_cap
 from wattline.scenario.caps import CHOICES, cap_plan, has_keeper, is_share
@@ -27,7 +27,13 @@ from wattline.scenario.planned_cap import planned_cap, resolved, windows
 
 @dataclass(frozen=True, repr=False)
 class PowerNow(Shown):
-    """The seven figures of `scontrol show powercap`, and the watts that are reserved."""
+    """The seven figures of `scontrol show powercap`, and the watts that are reserved.
+
+    >>> import wattline as wl
+    >>> machine = wl.Machine(nodes=4, node_idle_w=90, node_active_w=300)
+    >>> wl.power_status(machine).to_dict()["MinWatts"]
+    360.0
+    """
 
     status: PowerStatus
     reservations: tuple[WattReservation, ...] = ()
@@ -44,11 +50,19 @@ class PowerNow(Shown):
 
 @dataclass(frozen=True, repr=False)
 class CapWritten(Shown):
-    """The plan that now stands in a scenario's file."""
+    """The plan that now stands in a scenario's file.
+
+    >>> import wattline as wl
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = wl.copy_examples(folder)
+    ...     wl.set_power(f"{folder}/week.toml", cap="8kW").plan.to_mapping()["watts"]
+    8000.0
+    """
 
     path: Path
     plan: PowerCap
-    limits: Limits
+    limits: DrawLimits
     remarks: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -125,11 +139,11 @@ def set_power(
         plan = replace(plan, floor_w=watts_of(floor))
     if change_rate is not None:
         plan = replace(plan, change_rate_w_per_s=watts_of(change_rate))
-    remarks += _write(path, text, before, plan.checked(Limits.of(machine)))
+    remarks += _write(path, text, before, plan.checked(DrawLimits.of(machine)))
     if cap is not None and not later and plan.changes:
         remarks.append(f"later changes of the cap stay ({steps_text(plan.changes)})")
     warn(remarks)
-    return CapWritten(path, plan, Limits.of(machine), tuple(remarks))
+    return CapWritten(path, plan, DrawLimits.of(machine), tuple(remarks))
 
 
 def reserve_power(
@@ -152,7 +166,7 @@ def reserve_power(
     """
     path = Path(scenario)
     text, machine, before, remarks = _read(path)
-    limits = Limits.of(machine)
+    limits = DrawLimits.of(machine)
     wanted = WattReservation(_seconds(start), _seconds(duration),
                              _watts(watts, machine.power_w_max), name)
     after = before.reserve(wanted, limits, _seconds(now))

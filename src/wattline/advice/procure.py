@@ -14,8 +14,8 @@ from wattline.model.units import part_of, plain_number, watts_of
 from wattline.physics.overprovisioning import best_by_nodes
 from wattline.physics.procurement import (
     PARAMETERS,
-    Budget,
     PurchaseComparison,
+    PurchaseTerms,
     Rack,
     Sweep,
     compare,
@@ -39,7 +39,7 @@ class Procurement:
     """Both machines, what their times come from, and where each parameter breaks even."""
 
     result: PurchaseComparison
-    budget: Budget
+    budget: PurchaseTerms
     curve: Curve
     drawn: DrawnLine | None
     """The line, where it was drawn through best times."""
@@ -116,7 +116,7 @@ def procure(
             remarks.append(_deviation(drawn))
         else:
             curve = times = BestTimes(known, budget_w)
-    budget = Budget(budget_w, watts_of(node_power_max), watts_of(node_power_min), ratio,
+    budget = PurchaseTerms(budget_w, watts_of(node_power_max), watts_of(node_power_min), ratio,
                     part_of(speed_ratio))
     found = Procurement(compare(budget, curve), budget, curve, drawn, times,
                         tuple(sweep(budget, curve, parameter) for parameter in PARAMETERS),

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from wattline.account.measured.entities import is_above
-from wattline.account.measured.questions import Metered
+from wattline.account.measured.meters_seen import Metered
 from wattline.account.measured.seen_time import NEARLY
 from wattline.advice.meters import entity_of
-from wattline.model.views.view import View
+from wattline.model.views.view import MachineView
 
 
 def view_closure(
-    file: str | Path, views: Collection[View], seen: Mapping[str, Metered],
+    file: str | Path, views: Collection[MachineView], seen: Mapping[str, Metered],
     jobs_j: Mapping[str, float], shares: Mapping[str, float],
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """A row per metered entity of each view of a file; and what must be said of the others.
@@ -43,8 +43,8 @@ def view_closure(
 
 
 def _row(
-    view: View, name: str, meter: str, seen: Mapping[str, Metered], jobs_j: Mapping[str, float],
-    share_seen: float | None,
+    view: MachineView, name: str, meter: str, seen: Mapping[str, Metered],
+    jobs_j: Mapping[str, float], share_seen: float | None,
 ) -> dict[str, Any]:
     nodes = _nodes(view, name)
     shares = _shares(view, nodes)
@@ -59,14 +59,14 @@ def _row(
             if metered_j and (share_seen is None or share_seen >= NEARLY) else None}
 
 
-def _nodes(view: View, name: str) -> list[str]:
+def _nodes(view: MachineView, name: str) -> list[str]:
     tree = view.tree
     place = tree.of(name)
     return [tree.names[at] for at in range(place, int(tree.end[place]))
             if tree.types[at] == "node"]
 
 
-def _shares(view: View, nodes: Iterable[str]) -> list[float]:
+def _shares(view: MachineView, nodes: Iterable[str]) -> list[float]:
     key = next((bound.share for bound in view.bounds if bound.share), "")
     return [float(view.get(node, key) or 0.0) if key else 1.0 for node in nodes]
 

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Drawing:
-    """A picture: notebooks show it, `save` writes it, `figure` is matplotlib's."""
+    """A picture: notebooks show it, `save` writes it, `figure` is matplotlib's.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> machine = wl.Machine(nodes=32, node_idle_w=90, node_active_w=300)
+    >>> wl.simulate(trace, machine=machine).plot.power()
+    <picture: power; .save(FILE) writes it>
+    """
 
     title: str
     figure: Figure

@@ -53,7 +53,15 @@ class Waiting:
 
 @dataclass(frozen=True, repr=False)
 class EnergyStatus(Shown):
-    """The budget at a time, by period, and the jobs that wait."""
+    """The budget at a time, by period, and the jobs that wait.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> machine = wl.Machine(nodes=32, node_idle_w=90, node_active_w=300)
+    >>> run = wl.simulate(trace, machine=machine, power=wl.Budget(energy="150kWh", period="1d"))
+    >>> wl.energy_status(run, at="2h").now.period
+    1
+    """
 
     now_s: float
     carry: str

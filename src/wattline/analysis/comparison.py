@@ -29,7 +29,15 @@ Source = Run | str | Path
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """Runs side by side: printed it is the table of `wattline compare`."""
+    """Runs side by side: printed it is the table of `wattline compare`.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> machine = wl.Machine(nodes=32, node_idle_w=90, node_active_w=300)
+    >>> found = wl.sweep(trace, machine=machine, vary={"order": ["fcfs", "sjf"]})
+    >>> len(found.runs), found.to_pandas()["jobs.completed"].tolist()
+    (2, [20, 20])
+    """
 
     runs: Mapping[str, Result]
 

@@ -22,7 +22,6 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +29,7 @@ import numpy as np
 
 from wattline.analysis import kept_promises, tables
 from wattline.analysis.metrics import metrics
+from wattline.model.clock import now
 from wattline.model.errors import InputError
 from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.run import PowerBound, Run
@@ -134,7 +134,7 @@ def _manifest(run: Run, digests: Mapping[str, str]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
-        "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "written_at": now().isoformat(timespec="seconds"),
         "versions": {
             "wattline": _version("wattline"),
             "python": platform.python_version(),

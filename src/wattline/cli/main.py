@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from wattline.cli.start import INTERRUPTED, leave
-from wattline.model import before_compiling, before_running_plain
+from wattline.model import COMPILING, before_compiling, before_running_plain, while_compiling
 from wattline.model.errors import InputError, WattlineError, WattlineWarning
 
 
@@ -124,6 +124,7 @@ def main(argv: list[str] | None = None) -> None:
     gc.set_threshold(100_000)
     before_compiling[:] = [_say_compiling]
     before_running_plain[:] = [_say_running_plain]
+    while_compiling[:] = [] if sys.stderr.isatty() else [_say]
     with _interrupts() as interrupted:
         try:
             status = cli.main(args=argv, prog_name="wattline", standalone_mode=False)
@@ -199,8 +200,7 @@ def _drop_output() -> None:
 
 
 def _say_compiling() -> None:
-    _say("compiling; this happens once, and takes some 10 to 40 seconds for each new combination "
-         "of policies")
+    _say(COMPILING)
 
 
 def _say_running_plain() -> None:

@@ -14,7 +14,7 @@ from wattline.model.units import counted, plain_number
 
 if TYPE_CHECKING:
     from wattline.model.machine import Machine
-    from wattline.model.views import View
+    from wattline.model.views import MachineView
 
 
 def machine_options(function: Any) -> Any:
@@ -139,7 +139,7 @@ def import_(sources: tuple[Path, ...], as_json: bool, output: Path | None, idle_
                 [list(row.values()) for row in found.to_dict()["views"]])
 
 
-def _view(name: str, scenario: Path | None, options: dict[str, Any]) -> View:
+def _view(name: str, scenario: Path | None, options: dict[str, Any]) -> MachineView:
     from wattline.scenario.machine_views import machine_view
 
     if options["views_file"] is not None:
@@ -149,7 +149,7 @@ def _view(name: str, scenario: Path | None, options: dict[str, Any]) -> View:
                         limits=_limits(options["limits"]), with_cores=options["with_cores"])
 
 
-def _change(view: View, text: str) -> int:
+def _change(view: MachineView, text: str) -> int:
     """Carry out `n3.power_w=300`; how many values changed."""
     place, equals, given = text.partition("=")
     entity, dot, key = place.strip().rpartition(".")

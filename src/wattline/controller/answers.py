@@ -12,7 +12,7 @@ import numpy as np
 from wattline.books import Books, Explanation, explain
 from wattline.books.explaining import reason_in_short
 from wattline.books.waiting import joules_left, needed_j, queued_rows, waiting_rows
-from wattline.controller.orders import Outcome
+from wattline.controller.orders import OrderOutcome
 from wattline.controller.watching import key
 from wattline.live.slurm.reading import WAITING, SlurmJob
 from wattline.model.errors import InputError
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from wattline.controller.configuration import SiteConfig
     from wattline.controller.controller import Controller
 
-Answer = Callable[["Controller", "SiteConfig", Mapping[str, Any]], Outcome]
+Answer = Callable[["Controller", "SiteConfig", Mapping[str, Any]], OrderOutcome]
 
 
-def explained(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) -> Outcome:
+def explained(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) -> OrderOutcome:
     """Why a job waits: by the books where they have it, otherwise by what Slurm says."""
     label = str(fields.get("job", ""))
     books, told = controller.books, controller.watcher.told
@@ -38,7 +38,7 @@ def explained(controller: Controller, site: SiteConfig, fields: Mapping[str, Any
         found = _not_ours(controller, seen)
     else:
         found = explain(books, name)
-    return Outcome(True, found.sentence, found.to_dict())
+    return OrderOutcome(True, found.sentence, found.to_dict())
 
 
 def _released_by_others(controller: Controller, name: str, job: SlurmJob) -> bool:
@@ -63,7 +63,7 @@ def _not_ours(controller: Controller, job: SlurmJob) -> Explanation:
                        f"itself; it waits there for {job.reason or 'its turn'}", figures)
 
 
-def energy(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) -> Outcome:
+def energy(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) -> OrderOutcome:
     """Joules by the books: drawn, of each running job, and left of a budget."""
     books = controller.books
     state, now_s = books.state, books.now_s
@@ -76,7 +76,7 @@ def energy(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) 
     result = {"now_s": now_s, "power_w": books.power_w, "drawn_j": books.energy_j,
               "running": jobs, "budget": _budget(books), "waiting": _waiting(books),
               "remarks": ["joules are those that the books expect, not measured ones"]}
-    return Outcome(True, f"{books.energy_j:,.0f} J since the books were opened", result)
+    return OrderOutcome(True, f"{books.energy_j:,.0f} J since the books were opened", result)
 
 
 def _budget(books: Books) -> dict[str, float] | None:
@@ -97,7 +97,7 @@ def _waiting(books: Books) -> list[dict[str, Any]]:
              "needs_j": needed_j(books, row)} for row in queued_rows(books.state)[:20]]
 
 
-def fairshare(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) -> Outcome:
+def fairshare(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) -> OrderOutcome:
     """Joules by account as the order of the queue counts them, and the factor of each."""
     books = controller.books
     order: Any = books.policy.order
@@ -121,7 +121,7 @@ def fairshare(controller: Controller, site: SiteConfig, fields: Mapping[str, Any
                      - set(names) - {""}) if names else []
     remarks = [f"{user} is in no account of the tree and counts for {names[0]}"
                for user in strange]
-    return Outcome(True, f"{len(rows)} accounts",
+    return OrderOutcome(True, f"{len(rows)} accounts",
                    {"at_s": books.now_s, "half_life_s": float(order.half_life_s),
                     "accounts": rows, "waiting": waiting, "remarks": remarks})
 
@@ -147,7 +147,9 @@ def _name(names: list[str], account: int) -> str:
     return names[account] if account < len(names) else str(account)
 
 
-def applications(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) -> Outcome:
+def applications(
+    controller: Controller, site: SiteConfig, fields: Mapping[str, Any]
+) -> OrderOutcome:
     """What runs and waits by application, for claims to be looked up."""
     books = controller.books
     state = books.state
@@ -160,7 +162,7 @@ def applications(controller: Controller, site: SiteConfig, fields: Mapping[str, 
             here[kind] += 1
             here["node_w"] = float(np.nanmax([here["node_w"],
                                               state.live[row].watts / state.live[row].units]))
-    return Outcome(True, f"{len(found)} applications", {"applications": found})
+    return OrderOutcome(True, f"{len(found)} applications", {"applications": found})
 
 
 QUESTIONS: Mapping[str, Answer] = {

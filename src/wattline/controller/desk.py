@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from wattline.books import CapChanged, Event, ReservationRemoved, Reserved
 from wattline.books.possible import no_cap, no_figure, no_power
 from wattline.controller.answers import QUESTIONS
-from wattline.controller.orders import Inbox, Order, Outcome
+from wattline.controller.orders import Inbox, Order, OrderOutcome
 from wattline.controller.status import StatusWriter, ahead
 from wattline.model.errors import InputError, WattlineError
 from wattline.policies.state import REFUSED
@@ -45,7 +45,7 @@ class Desk:
             try:
                 event = self._event(order, now_s)
             except InputError as error:
-                self._say(order, Outcome(False, str(error)))
+                self._say(order, OrderOutcome(False, str(error)))
                 continue
             self.taken.append((order, event))
             found += [] if event is None else [event]
@@ -60,10 +60,10 @@ class Desk:
                 outcome = (QUESTIONS[order.kind](self.controller, self.site, order.fields)
                            if event is None else self._done(event, refused.get(id(event), "")))
             except WattlineError as error:
-                outcome = Outcome(False, str(error))
+                outcome = OrderOutcome(False, str(error))
             self._say(order, outcome)
 
-    def _say(self, order: Order, outcome: Outcome) -> None:
+    def _say(self, order: Order, outcome: OrderOutcome) -> None:
         with suppress(InputError):  # a full disk: whoever waits is told that no answer came
             self.inbox.answer(order, outcome)
 
@@ -81,14 +81,14 @@ class Desk:
         return [] if self.remembers else [
             "a controller that is started again takes the cap of its file"]
 
-    def _done(self, event: Event, refused: str) -> Outcome:
+    def _done(self, event: Event, refused: str) -> OrderOutcome:
         if refused:
-            return Outcome(False, refused)
+            return OrderOutcome(False, refused)
         books = self.controller.books
         remarks = [*_remarks(event, self.controller), *self._forgotten()]
         result = {"cap_w": _finite(float(books.state.clock[0].cap_w)), "power_w": books.power_w,
                   "ahead": ahead(books), "remarks": remarks}
-        return Outcome(True, _said(event), result)
+        return OrderOutcome(True, _said(event), result)
 
 
 def open_desk(

@@ -46,7 +46,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class OrderOutcome:
     """What came of an order: what was done, or why it was refused."""
 
     ok: bool
@@ -56,7 +56,7 @@ class Outcome:
 
 
 def give(folder: Path, kind: str, fields: Mapping[str, Any], *,
-         within_s: float = PATIENCE_S) -> Outcome:
+         within_s: float = PATIENCE_S) -> OrderOutcome:
     """Put an order before the controller of a folder and wait for its outcome.
 
     One that is not taken in time is withdrawn, so that it is not done when nobody expects it.
@@ -78,7 +78,7 @@ def give(folder: Path, kind: str, fields: Mapping[str, Any], *,
     return _late(folder, name, within_s)
 
 
-def _late(folder: Path, name: str, within_s: float) -> Outcome:
+def _late(folder: Path, name: str, within_s: float) -> OrderOutcome:
     try:
         (folder / ORDERS / name).unlink()
     except FileNotFoundError:  # it was taken at the last moment
@@ -92,13 +92,13 @@ def _late(folder: Path, name: str, within_s: float) -> Outcome:
                         "withdrawn, and nothing was done")
 
 
-def _outcome(folder: Path, name: str) -> Outcome | None:
+def _outcome(folder: Path, name: str) -> OrderOutcome | None:
     for place in (DONE, REFUSED):
         try:
             said = json.loads((folder / place / name).read_text(encoding="utf-8"))["outcome"]
         except FileNotFoundError:
             continue
-        return Outcome(**said)
+        return OrderOutcome(**said)
     return None
 
 
@@ -111,7 +111,7 @@ class Inbox:
         for name in (ORDERS, TAKEN, DONE, REFUSED):
             (folder / name).mkdir(parents=True, exist_ok=True)
         for path in sorted((folder / TAKEN).iterdir()):
-            self.answer(Order(path.name, ""), Outcome(
+            self.answer(Order(path.name, ""), OrderOutcome(
                 False, "the controller stopped while it had this order: look at what holds before "
                 "you repeat it"))
 
@@ -127,12 +127,12 @@ class Inbox:
                 continue
             except (InputError, OSError) as error:
                 with suppress(InputError):
-                    self.answer(order, Outcome(False, f"it cannot be read: {error}"))
+                    self.answer(order, OrderOutcome(False, f"it cannot be read: {error}"))
                 continue
             found.append(order)
         return found
 
-    def answer(self, order: Order, outcome: Outcome) -> None:
+    def answer(self, order: Order, outcome: OrderOutcome) -> None:
         """Say what came of an order that was taken."""
         place = self.folder / (DONE if outcome.ok else REFUSED) / order.name
         said = {"kind": order.kind, **order.fields, "who": order.who, "when_s": order.when_s,

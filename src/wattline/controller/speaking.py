@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wattline.controller.configuration import SiteConfig, read_configuration
-from wattline.controller.orders import PATIENCE_S, Outcome, give
+from wattline.controller.orders import PATIENCE_S, OrderOutcome, give
 from wattline.controller.status import read_status
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.units import parse_duration, parse_fraction, watts_of
@@ -33,7 +33,7 @@ def live_status(config: str | Path = USUAL_CONFIG) -> dict[str, Any]:
 def live_order(
     config: str | Path = USUAL_CONFIG, kind: str = "energy", *, within_s: float = PATIENCE_S,
     **fields: Any,
-) -> Outcome:
+) -> OrderOutcome:
     """Order something of a running controller, or ask it, and wait for the outcome.
 
     Orders are `set_cap` (watts; none: no cap), `reserve` (start_s, duration_s, watts, name) and

@@ -18,7 +18,9 @@ from typing import Any
 from wattline.books.record import Record
 from wattline.engine.world import Simulated
 from wattline.model import before_compiling
+from wattline.model.clock import file_age_s
 from wattline.model.kernel import PLAIN, is_compiled
+from wattline.model.waiting import waiting
 from wattline.policies.contract import Composition
 from wattline.policies.state import State
 
@@ -76,8 +78,9 @@ def wait_for_other(parts: Parts, loop: Any) -> None:
         return
     while before_compiling:
         before_compiling.pop()()
-    while is_held(lock):
-        time.sleep(0.02)
+    with waiting():
+        while is_held(lock):
+            time.sleep(0.02)
 
 
 def _lock(parts: Parts) -> Path:
@@ -103,7 +106,7 @@ def take(lock: Path) -> bool:
 
 def is_held(lock: Path) -> bool:
     with suppress(OSError, ValueError):
-        is_new = time.time() - lock.stat().st_mtime < LONGEST_S
+        is_new = file_age_s(lock) < LONGEST_S
         # Between being made and being written to it is empty for a moment.
         return is_new and Path(f"/proc/{int(lock.read_text() or os.getpid())}").exists()
     return False

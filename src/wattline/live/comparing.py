@@ -26,7 +26,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MeterRow:
-    """One channel beside the reference; None where something cannot be told."""
+    """One channel beside the reference; None where something cannot be told.
+
+    >>> import wattline as wl
+    >>> row = wl.MeterRow("rapl", "package-0", "cpu", reference=False, readings=60, missing=1,
+    ...                   bias_w=-3.5, bias_share=-0.02, gain=0.98, lag_s=0.4, noise_w=1.2,
+    ...                   cpu_share=0.01, read_s=0.002, remark="")
+    >>> row.channel, row.lag_s
+    ('package-0', 0.4)
+    """
 
     sensor: str
     channel: str
@@ -49,7 +57,13 @@ class MeterRow:
 
 @dataclass(frozen=True)
 class SensorComparison:
-    """What `compare_sensors` found."""
+    """What `compare_sensors` found.
+
+    >>> import wattline as wl
+    >>> found = wl.SensorComparison("ipmi power", 60.0, 1.0, rows=[], remarks=[], series={})
+    >>> found.to_dict()["reference"]
+    'ipmi power'
+    """
 
     reference: str
     seconds: float

@@ -21,7 +21,16 @@ TIME = "time_s"
 
 @dataclass(frozen=True)
 class FittedServer:
-    """What `fit_server_power` found."""
+    """What `fit_server_power` found.
+
+    >>> import wattline as wl
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     rows = "".join(f"{t},{50 + t % 7},{100 + 2 * (t % 7)}\\n" for t in range(60))
+    ...     _ = Path(folder, "seen.csv").write_text("time_s,rapl,ipmi\\n" + rows)
+    ...     wl.fit_server_power(f"{folder}/seen.csv", server="ipmi").server
+    'ipmi'
+    """
 
     server: str
     model: ServerModel

@@ -5,12 +5,26 @@ from collections.abc import Callable
 PLUGINS = "wattline.policies"
 """Entry points of this group name policies of other packages."""
 
-before_compiling: list[Callable[[], None]] = []
+COMPILING = ("compiling; this happens once, and takes some 10 to 40 seconds for each new "
+             "combination of policies")
+
+
+def _log(line: str) -> None:
+    """To whoever calls from Python: a script or a notebook shows warnings of loggers by itself."""
+    import logging
+
+    logging.getLogger("wattline").warning("wattline: %s", line)
+
+
+before_compiling: list[Callable[[], None]] = [lambda: _log(COMPILING)]
 """Called, and forgotten, when a process is about to compile its first kernel.
 
 They are kept here, apart from the kernels, so that a command can leave a word for a user who will
 have to wait without loading the compiler itself.
 """
+
+while_compiling: list[Callable[[str], None]] = [_log]
+"""Told how long compiling takes, while it does; commands on a terminal have a bar instead."""
 
 before_running_plain: list[Callable[[], None]] = []
 """Called, and forgotten, when a run goes on uncompiled while another process compiles."""

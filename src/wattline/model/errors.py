@@ -43,11 +43,29 @@ def _in_a_command() -> bool:
 
 
 class WattlineError(Exception):
-    """Base of every error that the package raises on purpose."""
+    """Base of every error that the package raises on purpose.
+
+    >>> import wattline as wl
+    >>> try:
+    ...     wl.simulate("nowhere.swf")
+    ... except wl.WattlineError as error:
+    ...     print(error)
+    nowhere.swf: there is no such file
+    """
 
 
 class WattlineWarning(UserWarning):
-    """What must be known of an answer: cleaned, refused or assumed, or without effect."""
+    """What must be known of an answer: cleaned, refused or assumed, or without effect.
+
+    >>> import wattline as wl
+    >>> import warnings
+    >>> trace = wl.generate("lublin", jobs=2, nodes=4)
+    >>> with warnings.catch_warnings(record=True) as said:
+    ...     warnings.simplefilter("always", wl.WattlineWarning)
+    ...     run = wl.simulate(trace, machine=wl.Machine(nodes=4))
+    >>> str(said[0].message).split(":")[0]
+    'node powers are assumed'
+    """
 
 
 def warn(lines: Iterable[str], *, stacklevel: int = 3) -> None:
@@ -63,6 +81,13 @@ class InputError(WattlineError):
     """A mistake in what the user gave: the message names it and says what would be right.
 
     The command line prints the message on one line and exits with status 2.
+
+    >>> import wattline as wl
+    >>> try:
+    ...     wl.Machine(nodes=0)
+    ... except wl.InputError as error:
+    ...     print(error)
+    Machine: nodes: must be at least 1 and at most 2e+07 (it is 0)
     """
 
     def __init__(self, message: str) -> None:
@@ -70,4 +95,16 @@ class InputError(WattlineError):
 
 
 class PolicyError(WattlineError):
-    """A policy asked for something that cannot be: it overcommits, or names an unknown job."""
+    """A policy asked for something that cannot be: it overcommits, or names an unknown job.
+
+    >>> import wattline as wl
+    >>> class Wrong:
+    ...     def decide(self, view):
+    ...         return [wl.Start(99)]
+    >>> trace = wl.generate("lublin", jobs=2, nodes=4)
+    >>> try:
+    ...     wl.simulate(trace, machine=wl.Machine(nodes=4), policy=Wrong())
+    ... except wl.PolicyError as error:
+    ...     print(error)
+    the policy started job 99, which is not waiting
+    """

@@ -34,6 +34,11 @@ class JobTable:
     `application` are codes; `names` maps a column to the names that its codes stand for. `status`
     is how the job ended by its log (`wattline.model.states`). A job that was started again has a
     row for each of its lives, with the same `job_id`; `restart` counts them from 0.
+
+    >>> import wattline as wl
+    >>> jobs = wl.generate("lublin", seed=1, jobs=20, nodes=32).jobs
+    >>> len(jobs), float(jobs.submit_s[0])
+    (20, 108.0)
     """
 
     job_id: IntArray

@@ -48,19 +48,24 @@ if not PLAIN:
         del sys.modules[name]
 
     from wattline.model.kernel_cache import keep_on_disk
+    from wattline.model.waiting import Wait
 
     class _Announcement(event.Listener):  # type: ignore[misc]
         """numba tells it of every kernel that it compiles because it is not found on disk."""
 
+        def __init__(self) -> None:
+            self._wait = Wait()
+
         def on_start(self, event: Any) -> None:
             module = event.data["dispatcher"].py_func.__module__
-            if module.startswith(("numba.", "wattline.traces.")):
-                return  # the reader, and what it is made of, takes a second: not worth a word
-            while before_compiling:
-                before_compiling.pop()()
+            # The reader, and what it is made of, takes a second: not worth a word.
+            if not module.startswith(("numba.", "wattline.traces.")):
+                while before_compiling:
+                    before_compiling.pop()()
+            self._wait.begin()
 
         def on_end(self, event: Any) -> None:
-            pass
+            self._wait.end()
 
     event.register("numba:compile", _Announcement())
 

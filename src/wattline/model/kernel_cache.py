@@ -15,7 +15,6 @@ import os
 import platform
 import shutil
 import sys
-import time
 import uuid
 from collections.abc import Iterable
 from contextlib import suppress
@@ -32,6 +31,7 @@ from numba.core.caching import (
 )
 
 from wattline.model import PLUGINS
+from wattline.model.clock import file_age_s
 
 HOME = Path(__file__).resolve().parent.parent
 SHIPPED = HOME / "_kernels"
@@ -274,8 +274,8 @@ def _forget_old(parent: Path) -> None:
     used = sorted((path for path in parent.glob("*") if path.is_dir()),
                   key=lambda path: path.stat().st_mtime, reverse=True)
     for path in used[FOLDERS_KEPT:]:
-        if path.stat().st_mtime < time.time() - 3600:
+        if file_age_s(path) > 3600:
             shutil.rmtree(path, ignore_errors=True)
     for note in (parent.parent / "sources").glob("*"):
-        if note.stat().st_mtime < time.time() - 30 * 86400:
+        if file_age_s(note) > 30 * 86400:
             note.unlink(missing_ok=True)

@@ -112,7 +112,15 @@ class PowerBound:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Run:
-    """The result of one simulation."""
+    """The result of one simulation.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> machine = wl.Machine(nodes=32, node_idle_w=90, node_active_w=300)
+    >>> run = wl.simulate(trace, machine=machine)
+    >>> isinstance(run, wl.Run), run.power_w_peak <= 32 * 300
+    (True, True)
+    """
 
     jobs: JobTable
     schedule: Schedule

@@ -19,6 +19,11 @@ class Signal(Shown):
     """A right-continuous step function: `value[i]` holds from `time_s[i]` until the next time.
 
     Before the first time the first value holds; after the last time the last one does.
+
+    >>> import wattline as wl
+    >>> cap_w = wl.Signal([0, 3600], [20e3, 15e3], "W")  # less after an hour
+    >>> float(cap_w.at(1800.0))
+    20000.0
     """
 
     time_s: FloatArray

@@ -41,7 +41,7 @@ class WattReservation:
 
 
 @dataclass(frozen=True)
-class Limits:
+class DrawLimits:
     """What a machine can draw: all idle, all at full speed, all off."""
 
     min_w: float
@@ -49,7 +49,7 @@ class Limits:
     off_w: float
 
     @classmethod
-    def of(cls, machine: Machine) -> Limits:
+    def of(cls, machine: Machine) -> DrawLimits:
         off = sum(group.count * group.node_class.power_w_off for group in machine.groups)
         return cls(machine.power_w_idle, machine.power_w_max, off)
 
@@ -65,7 +65,7 @@ class PowerCap:
     change_rate_w_per_s: float = 0.0
     """How fast decisions may change the power, up or down; 0 for no limit."""
 
-    def checked(self, limits: Limits, now_s: float = -math.inf) -> PowerCap:
+    def checked(self, limits: DrawLimits, now_s: float = -math.inf) -> PowerCap:
         """This plan, refused with the reason where it cannot be."""
         _non_negative("floor", self.floor_w)
         _non_negative("change_rate", self.change_rate_w_per_s)
@@ -81,7 +81,7 @@ class PowerCap:
             self._check_reservation(reservation, limits, now_s)
         return self
 
-    def reserve(self, wanted: WattReservation, limits: Limits, now_s: float) -> PowerCap:
+    def reserve(self, wanted: WattReservation, limits: DrawLimits, now_s: float) -> PowerCap:
         """The plan with one reservation more, or the reason why not."""
         if wanted.start_s < now_s:
             raise InputError(
@@ -107,7 +107,7 @@ class PowerCap:
             steps.append((time_s, min(cap, max_w) - held if held else cap))
         return Signal.from_steps(steps, "W")
 
-    def _check_reservation(self, wanted: WattReservation, limits: Limits, now_s: float) -> None:
+    def _check_reservation(self, wanted: WattReservation, limits: DrawLimits, now_s: float) -> None:
         what = f"reservation {wanted.name or 'at ' + format(wanted.start_s, 'g') + ' s'}"
         if wanted.start_s < now_s:
             raise InputError(f"{what} starts in the past; it is {now_s:g} s now")
@@ -125,7 +125,7 @@ class PowerCap:
                     )
                 self._refuse_low(left, what + " leaves a cap that", limits)
 
-    def _refuse_low(self, cap_w: float, what: str, limits: Limits) -> None:
+    def _refuse_low(self, cap_w: float, what: str, limits: DrawLimits) -> None:
         if math.isnan(cap_w) or cap_w <= 0:
             raise InputError(f"{what} is {cap_w:g} W, must be above 0")
         if cap_w < limits.off_w:
@@ -198,7 +198,7 @@ class PowerStatus:
         cls, machine: Machine, plan: PowerCap, at_s: float = 0.0,
         current_w: float | None = None, nodes_off: int = 0,
     ) -> PowerStatus:
-        limits = Limits.of(machine)
+        limits = DrawLimits.of(machine)
         node = machine.class_of(0)
         off = nodes_off * (node.power_w_active - node.power_w_off)
         return cls(

@@ -18,7 +18,7 @@ from wattline.physics.scaling import Curve
 
 
 @dataclass(frozen=True)
-class Budget:
+class PurchaseTerms:
     """What the site may use, and the two kinds of node on offer."""
 
     power_w: float
@@ -72,7 +72,7 @@ class PurchaseComparison:
                 "t_ovp_s": self.t_ovp_s, "t_wc_s": self.t_wc_s, "s_ovp": self.s_ovp}
 
 
-def compare(budget: Budget, curve: Curve) -> PurchaseComparison:
+def compare(budget: PurchaseTerms, curve: Curve) -> PurchaseComparison:
     """Equations 4.1 to 4.7, node counts rounded down to whole nodes."""
     n_wc = _whole(budget.power_w / budget.node_power_w_max)
     n_lim = _whole(budget.power_w / budget.node_power_w_min)
@@ -116,7 +116,7 @@ _MOST_STEPS = 2000
 PARAMETERS = ("cost_ratio", "power_w", "speed_ratio")
 
 
-def sweep(budget: Budget, curve: Curve, parameter: str, points: int = 121) -> Sweep:
+def sweep(budget: PurchaseTerms, curve: Curve, parameter: str, points: int = 121) -> Sweep:
     """The gain over the range of one parameter that the study plots."""
     ranges = {
         "cost_ratio": np.linspace(1.0, max(3.0, 1.5 * budget.cost_ratio), points),
@@ -139,7 +139,7 @@ def sweep(budget: Budget, curve: Curve, parameter: str, points: int = 121) -> Sw
                  in_steps=parameter != "speed_ratio")
 
 
-def _steps(budget: Budget, parameter: str, over: FloatArray) -> FloatArray:
+def _steps(budget: PurchaseTerms, parameter: str, over: FloatArray) -> FloatArray:
     """Values of a parameter at which a machine gains a whole node, within a range."""
     if parameter == "speed_ratio":
         return np.array([])

@@ -27,7 +27,14 @@ ALL_AXES = (*AXES, REGULATION)
 
 
 class Parameters(Section):
-    """Base of a policy's parameters: fields with types, ranges and defaults, no others allowed."""
+    """Base of a policy's parameters: fields with types, ranges and defaults, no others allowed.
+
+    >>> import wattline as wl
+    >>> class Weight(wl.Parameters):
+    ...     weight: float = 0.5
+    >>> Weight(weight=1).weight
+    1.0
+    """
 
 
 class NoParameters(Parameters):
@@ -36,7 +43,15 @@ class NoParameters(Parameters):
 
 @dataclass(frozen=True)
 class Declaration:
-    """A policy that a scenario can name."""
+    """A policy that a scenario can name.
+
+    >>> import wattline as wl
+    >>> from wattline.policies.order.fcfs import Fcfs
+    >>> first = wl.Declaration("order", "first", "The first first.", lambda setting, given: Fcfs())
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> len(wl.simulate(trace, machine=wl.Machine(nodes=32), order=first).jobs())
+    20
+    """
 
     axis: str
     name: str

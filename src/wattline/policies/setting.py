@@ -51,6 +51,10 @@ class Outside:
         """The tree of accounts in a file, or without one all users with the same share."""
         raise _missing("shares")
 
+    def used(self, store: str, half_life_s: float) -> Mapping[str, float]:
+        """Joules that users drew by the measured ledger of a store, faded up to its end."""
+        raise _missing("ledgers")
+
     def configurations(self, store: str) -> Mapping[str, ConfigurationTable]:
         """Tables of configurations by application, from a database."""
         raise _missing("stores of configurations")

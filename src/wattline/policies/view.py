@@ -46,7 +46,13 @@ class RunningJob:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The machine at one instant. Jobs are in the order of submission."""
+    """The machine at one instant. Jobs are in the order of submission.
+
+    >>> import wattline as wl
+    >>> view = wl.View(now_s=0.0, units=8, free=8, power_w=720.0, cap_w=2000.0, idle_w=90.0)
+    >>> view.cap_w - view.power_w  # watts that jobs may still draw
+    1280.0
+    """
 
     now_s: float
     units: int
@@ -85,7 +91,12 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Start a queued job, or resume a paused one."""
+    """Start a queued job, or resume a paused one.
+
+    >>> import wattline as wl
+    >>> wl.Start(3, speed=0.8, power_w=900.0)
+    Start(job=3, speed=0.8, power_w=900.0)
+    """
 
     job: int
     speed: float | None = None
@@ -96,7 +107,12 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class SetSpeed:
-    """Let a running job go on at another speed and power."""
+    """Let a running job go on at another speed and power.
+
+    >>> import wattline as wl
+    >>> wl.SetSpeed(3, speed=0.5, power_w=600.0)
+    SetSpeed(job=3, speed=0.5, power_w=600.0)
+    """
 
     job: int
     speed: float
@@ -105,31 +121,60 @@ class SetSpeed:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Take a running job off its units; it keeps what it has done."""
+    """Take a running job off its units; it keeps what it has done.
+
+    >>> import wattline as wl
+    >>> wl.Pause(3)
+    Pause(job=3)
+    """
 
     job: int
 
 
 @dataclass(frozen=True, slots=True)
 class PowerDown:
+    """Switch idle units off.
+
+    >>> import wattline as wl
+    >>> wl.PowerDown(units=4)
+    PowerDown(units=4)
+    """
+
     units: int
 
 
 @dataclass(frozen=True, slots=True)
 class PowerUp:
+    """Switch units on again; they boot first.
+
+    >>> import wattline as wl
+    >>> wl.PowerUp(units=4)
+    PowerUp(units=4)
+    """
+
     units: int
 
 
 @dataclass(frozen=True, slots=True)
 class WakeAt:
-    """Ask to be called at a time, whatever happens before."""
+    """Ask to be called at a time, whatever happens before.
+
+    >>> import wattline as wl
+    >>> wl.WakeAt(time_s=3600.0)
+    WakeAt(time_s=3600.0)
+    """
 
     time_s: float
 
 
 @dataclass(frozen=True, slots=True)
 class SetLevel:
-    """Let all running jobs, and those to start, go at this speed and power relative to full."""
+    """Let all running jobs, and those to start, go at this speed and power relative to full.
+
+    >>> import wattline as wl
+    >>> wl.SetLevel(speed=0.8, power_factor=0.7)
+    SetLevel(speed=0.8, power_factor=0.7, latency_s=0.0)
+    """
 
     speed: float
     power_factor: float

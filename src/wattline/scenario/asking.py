@@ -37,7 +37,7 @@ from wattline.model.errors import InputError
 from wattline.model.reading import is_file
 from wattline.model.units import parse_duration
 from wattline.scenario.build import Plan
-from wattline.scenario.comparing import Comparison, starts
+from wattline.scenario.comparing import DecisionComparison, starts
 from wattline.scenario.journals import (
     NO_AXES,
     Asked,
@@ -216,7 +216,7 @@ class _Question:
                                         self.delays)
             teller.switch([Switch(self.from_s, along_axes(self.ready))])
         self._tell(teller)
-        comparison = Comparison(found, self.entries[self.place:], teller)
+        comparison = DecisionComparison(found, self.entries[self.place:], teller)
         teller.run(comparison.watch)
         found = replace(comparison.end(), decisions=self._decisions())
         books, ready = teller.books, self.ready

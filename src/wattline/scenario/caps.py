@@ -16,7 +16,7 @@ from wattline.model.machine import MOST_POWER_W, Machine
 from wattline.model.reading import is_file
 from wattline.model.signal import Signal
 from wattline.model.units import parse_fraction, parse_power, unit_hint
-from wattline.physics.powercap import CapChange, Limits, PowerCap, WattReservation
+from wattline.physics.powercap import CapChange, DrawLimits, PowerCap, WattReservation
 from wattline.policies.contract import Composition
 from wattline.policies.going_together import KEEPERS, is_moldable
 from wattline.policies.registry import is_place, places
@@ -85,7 +85,7 @@ def cap_plan(scenario: Scenario, machine: Machine) -> PowerCap:
         change_rate_w_per_s=given.change_rate_w_per_s,
     )
     try:
-        return plan.checked(Limits.of(machine))
+        return plan.checked(DrawLimits.of(machine))
     except InputError as error:
         raise InputError(f"power.cap: {error}") from None
 

@@ -18,7 +18,7 @@ SAME_S = 1e-6
 """Times that differ by less are the same: they are sums of others."""
 
 
-class Comparison:
+class DecisionComparison:
     """Decisions by their times; steps in which nothing is decided do not count.
 
     A machine is looked at more often than anything happens to it, a simulated world is not.

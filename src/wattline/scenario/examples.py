@@ -17,7 +17,12 @@ LIST = "README.md"
 
 @dataclass(frozen=True)
 class Example:
-    """A file of the examples."""
+    """A file of the examples.
+
+    >>> import wattline as wl
+    >>> [example.name for example in wl.list_examples() if "tiny" in example.name]
+    ['tiny.swf']
+    """
 
     name: str
     summary: str

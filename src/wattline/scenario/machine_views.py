@@ -9,7 +9,7 @@ from typing import Any
 from wattline.model.errors import InputError
 from wattline.model.machine import Machine
 from wattline.model.units import watts_of
-from wattline.model.views import View
+from wattline.model.views import MachineView
 from wattline.model.views.build import BUILDERS, power_view, read_views
 from wattline.scenario import objects
 from wattline.scenario.machines import machine_from, machine_in
@@ -19,7 +19,7 @@ def machine_view(
     name: str, machine: Machine | objects.Machine | str | Path | None = None, *,
     file: str | Path | None = None, limits: Mapping[str, float | str] | None = None,
     with_cores: bool = False,
-) -> View:
+) -> MachineView:
     """A view of a machine, of a scenario's machine, or from a views file.
 
     `name` is power, rack or network, or a view of the `file`. `limits` are bounds of the power view

@@ -242,7 +242,13 @@ class ReservationSection(Section):
 
 
 class Scenario(Section):
-    """The whole file."""
+    """The whole file.
+
+    >>> import wattline as wl
+    >>> scenario = wl.Scenario(trace={"generate": "lublin", "jobs": 20}, machine={"nodes": 32})
+    >>> len(wl.simulate(scenario).jobs())
+    20
+    """
 
     name: Name = "scenario"
     trace: TraceSection

@@ -34,7 +34,12 @@ from wattline.scenario.model import CapPlan, CapStep, MachineSection, NodeClassS
 
 
 class NodeClass(Given, NodeClassSection):
-    """One kind of nodes: how many, their cores and powers. Fields of `[[machine.classes]]`."""
+    """One kind of nodes: how many, their cores and powers. Fields of `[[machine.classes]]`.
+
+    >>> import wattline as wl
+    >>> wl.NodeClass(name="fat", count=8, cores=64, idle_w=200, active_w="1.2kW").active_w
+    1200.0
+    """
 
 
 class Machine(Given, MachineSection):
@@ -76,7 +81,8 @@ class PolicyObject(Given):
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         if cls.NAME:
-            cls.__doc__ = find(cls.AXIS, cls.NAME).summary
+            example = cls.__dict__.get("__doc__") or ""
+            cls.__doc__ = f"{find(cls.AXIS, cls.NAME).summary}\n{example}"
 
     def choice(self) -> dict[str, Any]:
         """As a scenario writes it: the name, and the parameters that were given."""
@@ -133,116 +139,290 @@ class Placement(PolicyObject):
 
 
 class Fcfs(Order):
+    """
+    >>> import wattline as wl
+    >>> wl.Fcfs().choice()
+    {'name': 'fcfs'}
+    """
+
     NAME = "fcfs"
 
 
 class Sjf(Order):
+    """
+    >>> import wattline as wl
+    >>> wl.Sjf().choice()
+    {'name': 'sjf'}
+    """
+
     NAME = "sjf"
 
 
 class ClaimedOrder(Order):
+    """
+    >>> import wattline as wl
+    >>> wl.ClaimedOrder().choice()
+    {'name': 'claims'}
+    """
+
     NAME = "claims"
 
 
 class Largest(Order):
+    """
+    >>> import wattline as wl
+    >>> wl.Largest().choice()
+    {'name': 'largest'}
+    """
+
     NAME = "largest"
 
 
 class Wfp(Order, WfpParameters):
+    """
+    >>> import wattline as wl
+    >>> wl.Wfp(exponent=2).choice()
+    {'name': 'wfp', 'exponent': 2.0}
+    """
+
     NAME = "wfp"
 
 
 class Multifactor(Order, MultifactorParameters):
+    """
+    >>> import wattline as wl
+    >>> wl.Multifactor(age=1000, size=500).choice()
+    {'name': 'multifactor', 'age': 1000.0, 'size': 500.0}
+    """
+
     NAME = "multifactor"
 
 
 class EnergyShare(Order, EnergyShareParameters):
+    """
+    >>> import wattline as wl
+    >>> wl.EnergyShare(shares="shares.toml", half_life="7d").choice()
+    {'name': 'energy-share', 'shares': 'shares.toml', 'half_life': 604800.0}
+    """
+
     NAME = "energy-share"
 
 
 class NoBackfill(Backfill):
+    """
+    >>> import wattline as wl
+    >>> wl.NoBackfill().choice()
+    {'name': 'none'}
+    """
+
     NAME = "none"
 
 
 class Easy(Backfill):
+    """
+    >>> import wattline as wl
+    >>> wl.Easy().choice()
+    {'name': 'easy'}
+    """
+
     NAME = "easy"
 
 
 class Conservative(Backfill):
+    """
+    >>> import wattline as wl
+    >>> wl.Conservative().choice()
+    {'name': 'conservative'}
+    """
+
     NAME = "conservative"
 
 
 class NoLimit(Power):
+    """
+    >>> import wattline as wl
+    >>> wl.NoLimit().choice()
+    {'name': 'none'}
+    """
+
     NAME = "none"
 
 
 class Block(Keeper):
+    """
+    >>> import wattline as wl
+    >>> wl.Block(cap="70%").cap
+    '70%'
+    """
+
     NAME = "block"
 
 
 class Wait(Keeper, WaitParameters):
+    """
+    >>> import wattline as wl
+    >>> wl.Wait(cap="1.4MW", wait_s="1h").choice()
+    {'name': 'wait', 'wait_s': 3600.0}
+    """
+
     NAME = "wait"
 
 
 class Dvfs(Keeper, DvfsParameters):
+    """
+    >>> import wattline as wl
+    >>> wl.Dvfs(cap="70%").cap
+    '70%'
+    """
+
     NAME = "dvfs"
 
 
 class Watts(Keeper):
+    """
+    >>> import wattline as wl
+    >>> wl.Watts(cap=20e3).cap
+    20000.0
+    """
+
     NAME = "watts"
 
 
 class Lending(Keeper):
+    """
+    >>> import wattline as wl
+    >>> wl.Lending(cap=20e3).cap
+    20000.0
+    """
+
     NAME = "lending"
 
 
 class Adaptive(Keeper, AdaptiveParameters):
+    """
+    >>> import wattline as wl
+    >>> wl.Adaptive(cap="80%", strategy="shut").choice()
+    {'name': 'adaptive', 'strategy': 'shut'}
+    """
+
     NAME = "adaptive"
 
 
 class Budget(Keeper, BudgetParameters):
+    """
+    >>> import wattline as wl
+    >>> wl.Budget(energy="48kWh", period="1d").choice()
+    {'name': 'budget', 'energy': 172800000.0, 'period': 86400.0}
+    """
+
     NAME = "budget"
 
 
 class Requested(Configure):
+    """
+    >>> import wattline as wl
+    >>> wl.Requested().choice()
+    {'name': 'requested'}
+    """
+
     NAME = "requested"
 
 
 class Traditional(Configure, MoldableParameters):
+    """
+    >>> import wattline as wl
+    >>> wl.Traditional(table="runs.csv").choice()
+    {'name': 'traditional', 'table': 'runs.csv'}
+    """
+
     NAME = "traditional"
 
 
 class Fixed(Configure, FixedParameters):
+    """
+    >>> import wattline as wl
+    >>> wl.Fixed(table="runs.csv", cores=8, cap_w=60).choice()
+    {'name': 'fixed', 'table': 'runs.csv', 'cores': 8, 'cap_w': 60.0}
+    """
+
     NAME = "fixed"
 
 
 class Naive(Configure, WeightedParameters):
+    """
+    >>> import wattline as wl
+    >>> wl.Naive(table="runs.csv").choice()
+    {'name': 'naive', 'table': 'runs.csv'}
+    """
+
     NAME = "naive"
 
 
 class AdaptiveConfiguration(Configure, WeightedParameters):
+    """
+    >>> import wattline as wl
+    >>> wl.AdaptiveConfiguration(table="runs.csv").choice()
+    {'name': 'adaptive', 'table': 'runs.csv'}
+    """
+
     NAME = "adaptive"
 
 
 class ClaimedConfiguration(Configure, ClaimsParameters):
+    """
+    >>> import wattline as wl
+    >>> wl.ClaimedConfiguration(objective="edp").choice()
+    {'name': 'claims', 'objective': 'edp'}
+    """
+
     NAME = "claims"
 
 
 class Counted(Placement):
+    """
+    >>> import wattline as wl
+    >>> wl.Counted().choice()
+    {'name': 'counted'}
+    """
+
     NAME = "counted"
 
 
 class FirstFit(Placement):
+    """
+    >>> import wattline as wl
+    >>> wl.FirstFit().choice()
+    {'name': 'first-fit'}
+    """
+
     NAME = "first-fit"
 
 
 class Varied(Placement, VariedParameters):
+    """
+    >>> import wattline as wl
+    >>> wl.Varied(seed=1).choice()
+    {'name': 'varied', 'seed': 1}
+    """
+
     NAME = "varied"
 
 
 class Bounded(Placement, BoundedParameters):
+    """
+    >>> import wattline as wl
+    >>> wl.Bounded(limits={"rack0": "5kW"}).choice()
+    {'name': 'bounded', 'limits': {'rack0': 5000.0}}
+    """
+
     NAME = "bounded"
 
 
 class ClaimedPlacement(Placement):
+    """
+    >>> import wattline as wl
+    >>> wl.ClaimedPlacement().choice()
+    {'name': 'claims'}
+    """
+
     NAME = "claims"

@@ -54,6 +54,11 @@ class Readers(Outside):
 
         return read_shares(Path(file)) if file else ShareTree.flat(users)
 
+    def used(self, store: str, half_life_s: float) -> Mapping[str, float]:
+        from wattline.account.measured.used import used_by_user
+
+        return used_by_user(store, half_life_s)
+
     def configurations(self, store: str) -> Mapping[str, ConfigurationTable]:
         from wattline.account.configurations import read_catalogue
 

@@ -13,7 +13,7 @@ from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.engine.truth import TrueTypes
 from wattline.engine.world import Nature
-from wattline.grid.bidding.problem import Outcome, Simulate
+from wattline.grid.bidding.problem import BidOutcome, Simulate
 from wattline.grid.market import (
     WS_PER_KWH,
     Bid,
@@ -118,9 +118,9 @@ class ContractRun:
         return self.outcome.met
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> BidOutcome:
         bill = self.settlement
-        return Outcome(bill.cost, bill.saving, bill.tracking, self.quality, self.delays_s)
+        return BidOutcome(bill.cost, bill.saving, bill.tracking, self.quality, self.delays_s)
 
 
 def run_contract(case: Case, bid: Bid | Sequence[Bid | None] | None) -> ContractRun:
@@ -295,7 +295,7 @@ def simulator(cases: Case | Sequence[Case], hold: float = 0.0) -> Simulate:
     spare = math.floor((1 - hold) * len(chosen) + 1e-9)
     known = False
 
-    def outcome(bid: Bid) -> Outcome:
+    def outcome(bid: Bid) -> BidOutcome:
         nonlocal known
         runs: list[ContractRun] = []
         missed = 0
@@ -311,7 +311,7 @@ def simulator(cases: Case | Sequence[Case], hold: float = 0.0) -> Simulate:
     return outcome
 
 
-def pool(runs: Sequence[ContractRun], hold: float = 0.0) -> Outcome:
+def pool(runs: Sequence[ContractRun], hold: float = 0.0) -> BidOutcome:
     """One outcome of several runs: mean bill, all jobs judged together.
 
     With `hold`, this share of the runs must meet all constraints by itself.
@@ -343,7 +343,7 @@ def pool(runs: Sequence[ContractRun], hold: float = 0.0) -> Outcome:
     )
     cost = float(np.mean([b.cost for b in bills]))
     without = float(np.mean([b.cost_without for b in bills]))
-    return Outcome(cost, saved_share(cost, without), tracking, tuple(quality), delays,
+    return BidOutcome(cost, saved_share(cost, without), tracking, tuple(quality), delays,
                    tuple(run.outcome for run in runs), hold)  # fmt: skip
 
 

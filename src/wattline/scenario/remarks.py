@@ -45,6 +45,7 @@ def remarks(plan: Plan) -> list[str]:
     if plan.rules.cap_w is None and any(each.watts for each in plan.rules.reservations):
         found.append("reservations: watts have no effect without a power cap (power.cap)")
     found += _of_cores(plan.scenario)
+    found += _of_ledger(plan.scenario)
     if isinstance(policy, Composition) and plan.tables is not None:
         found += notes_of(plan.tables, plan.jobs)
         found += _of_rule(plan.scenario.policy.configure)
@@ -65,6 +66,16 @@ def _of_cores(scenario: Scenario) -> list[str]:
     return [f"power.{field} has no effect on '{name}', which has a table of cores; set "
             f"{instead.get(field, 'policy.power.core_w and frequency_ghz')} instead"
             for field in given]
+
+
+def _of_ledger(scenario: Scenario) -> list[str]:
+    """What the order by joules takes from a measured ledger."""
+    order = scenario.policy.order
+    store = None if isinstance(order, str) else order.get("store")
+    if scenario.policy.python is not None or name_of(order) != "energy-share" or not store:
+        return []
+    return ["policy.order.store: the run begins with what users drew by the measured ledger, in "
+            "all its clusters, faded up to its last job; users without a share count for nobody"]
 
 
 def _of_rule(choice: Any) -> list[str]:

@@ -16,6 +16,7 @@ from wattline.scenario.caps import NO_CAP, has_keeper
 from wattline.scenario.in_python import Asked, Source, asked
 from wattline.scenario.load import parse_value
 from wattline.scenario.model import Scenario
+from wattline.scenario.objects import Keeper
 
 _PARAMETERS = ("trace", "machine", "cap", "watch_cap", "policy")
 """What `simulate` takes beside the axes and the fields of a scenario."""
@@ -80,18 +81,25 @@ def without_watched(
     varied: Iterable[str],
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """What to change where a cap is varied, so that the one which the scenario only watches does
-    not contradict it; and a line that says so."""
+    not contradict it; and a line that says so.
+
+    A policy that is varied may bring a cap of its own; then a cap that the caller watches is
+    measured in the runs beside it that have none.
+    """
     fields = {name: name.replace("__", ".") for name in changes}
-    caps = {name for name, field in fields.items() if field in ("cap", "power.cap")}
-    asked = {"watch_cap", "power.watch_cap"} & set(fields.values())
-    if asked or not caps & set(varied):
+    caps = {name for name, field in fields.items() if field in ("cap", "power.cap")
+            or (isinstance(changes[name], Keeper) and changes[name].cap is not None)}
+    asked = {name for name, field in fields.items() if field in ("watch_cap", "power.watch_cap")}
+    named = {name for name in caps & set(varied) if not isinstance(changes[name], Keeper)}
+    if not caps & set(varied) or (asked and named):
         return dict(changes), ()
     watched = load({name: value for name, value in changes.items() if name not in caps})
     if watched.power.watch_cap in (None, NO_CAP):
         return dict(changes), ()
-    return {**changes, "power.watch_cap": NO_CAP}, (
-        f"power.watch_cap {watched.power.watch_cap} of the scenario is left out: the cap is "
-        "varied",)
+    left = {name: value for name, value in changes.items() if name not in asked}
+    return {**left, "power.watch_cap": NO_CAP}, (
+        f"power.watch_cap {watched.power.watch_cap}{'' if asked else ' of the scenario'} is left "
+        "out: the cap is varied",)
 
 
 def combinations(vary: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:

@@ -11,7 +11,7 @@ from wattline.model.errors import InputError, warn
 from wattline.model.files import write_whole
 from wattline.model.shown import Shown
 from wattline.model.units import fold_hosts, part_of, watts_of
-from wattline.model.views import View
+from wattline.model.views import MachineView
 from wattline.model.views.build import MOST_ENTITIES, view_from_mapping
 from wattline.site.drafts import NODE, Draft, Part, Powers, mapping_of, toml_of, writable
 from wattline.site.gres import GresConf, gres_conf
@@ -26,9 +26,17 @@ from wattline.site.topology import Topologies, read_topology, topology_conf
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ImportedViews(Shown):
-    """Views made from a site's files, by name, and the views file that holds them."""
+    """Views made from a site's files, by name, and the views file that holds them.
 
-    views: Mapping[str, View]
+    >>> import wattline as wl
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "racks.csv"
+    >>> _ = file.write_text("child,parent\\nn[1-4],rack1\\n")
+    >>> list(wl.import_views(file).views)
+    ['racks']
+    """
+
+    views: Mapping[str, MachineView]
     toml: str
     remarks: tuple[str, ...] = ()
     """What was left out or assumed: a sentence each."""

@@ -61,7 +61,13 @@ class CleaningReport:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace:
-    """A workload: read from a file or generated."""
+    """A workload: read from a file or generated.
+
+    >>> import wattline as wl
+    >>> trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    >>> len(trace), trace.source
+    (20, 'lublin seed 1')
+    """
 
     jobs: JobTable
     header: Mapping[str, str] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from wattline.account import schema
 from wattline.account.claim_table import ClaimTable
 from wattline.account.store import Store
 from wattline.books import Books, Submitted
-from wattline.physics.claims import Claim, ClaimBook, Measured, Setting, npb_claims
+from wattline.physics.claims import Claim, ClaimBook, ClaimSetting, Measured, npb_claims
 from wattline.physics.claims.files import parse_claims, write_claims
 from wattline.physics.claims.latency import with_cap_latency
 
@@ -25,15 +25,15 @@ UNIQUE (application, node_class, threads, cap_w, nodes))"""
 OLD_RUN = """CREATE TABLE claim_run (id INTEGER PRIMARY KEY, digest VARCHAR(64) NOT NULL UNIQUE,
 application VARCHAR(255) NOT NULL, node_class VARCHAR(255) NOT NULL, threads VARCHAR(64) NOT NULL,
 cap_w FLOAT NOT NULL, nodes INTEGER NOT NULL)"""
-RUN = Measured("lu", "xeon", Setting("8"), 12.0, 130.0, "job 7")
+RUN = Measured("lu", "xeon", ClaimSetting("8"), 12.0, 130.0, "job 7")
 
 
 def settings():
-    yield Setting("8")
+    yield ClaimSetting("8")
     for gpu in ("", "h200"):
         for gpus in (1, 4):
             for gpu_cap_w in (300.0, math.inf):
-                yield Setting("8", gpu=gpu, gpus=gpus, gpu_cap_w=gpu_cap_w)
+                yield ClaimSetting("8", gpu=gpu, gpus=gpus, gpu_cap_w=gpu_cap_w)
 
 
 def claims():
@@ -55,12 +55,12 @@ def test_settings_that_differ_in_their_gpus_alone_are_different_claims():
 ])
 def test_gpus_that_cannot_be_are_refused(given, said):
     with pytest.raises(wl.InputError, match=said):
-        Setting(**given)
+        ClaimSetting(**given)
 
 
 def test_a_late_cap_of_gpus_is_between_the_capped_and_the_free_run():
-    free = Claim("lu", "fat", Setting(gpus=4), 10.0, 1000.0)
-    capped = Claim("lu", "fat", Setting(gpus=4, gpu_cap_w=300.0), 20.0, 600.0)
+    free = Claim("lu", "fat", ClaimSetting(gpus=4), 10.0, 1000.0)
+    capped = Claim("lu", "fat", ClaimSetting(gpus=4, gpu_cap_w=300.0), 20.0, 600.0)
     late = with_cap_latency(ClaimBook([free, capped]), 2.0).find("lu", "fat", capped.setting)
     assert (late.time_s, late.energy_j) == (pytest.approx(18.0), pytest.approx(680.0))
 
@@ -69,7 +69,7 @@ def old_store(path):
     """As version 3 left it: one verified claim, and the run that verified it."""
     with Store(path) as store:
         now = ClaimTable(store)
-        now.save([Claim("lu", "xeon", Setting("8"), 10.0, 100.0)])
+        now.save([Claim("lu", "xeon", ClaimSetting("8"), 10.0, 100.0)])
         now.record([RUN])
         with store.engine.begin() as connection:
             for old, statement in (("claim", OLD_CLAIM), ("claim_run", OLD_RUN)):
@@ -87,7 +87,7 @@ def test_a_store_of_version_3_keeps_its_claims_and_counts_no_run_again(tmp_path)
     with Store(path) as store:
         table = ClaimTable(store)
         (claim,) = table.load()
-        assert (claim.setting, claim.runs, claim.time_s) == (Setting("8"), 2, 11.0)
+        assert (claim.setting, claim.runs, claim.time_s) == (ClaimSetting("8"), 2, 11.0)
         assert table.record([RUN]) == []
         assert not {"claim", "claim_run"} & set(inspect(store.engine).get_table_names())
 

@@ -18,7 +18,7 @@ from wattline.account.records import JobRecord, StepRecord
 from wattline.account.store import Store
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
-from wattline.physics.claims import Claim, Measured, Setting, npb_claims
+from wattline.physics.claims import Claim, ClaimSetting, Measured, npb_claims
 
 EPOCH_S = 1_379_027_571  # 2013-09-12T23:12:51
 
@@ -274,20 +274,20 @@ def test_claims_in_the_store():
         table = ClaimTable(store)
         assert table.save(npb_claims()) == 44
         assert list(table.load()) == list(npb_claims())
-        (found,) = table.record([Measured("CG.A", "xeon", Setting("8"), 0.70, 29.91)])
+        (found,) = table.record([Measured("CG.A", "xeon", ClaimSetting("8"), 0.70, 29.91)])
         assert found.time_error == pytest.approx(0.12 / 0.58)
-        assert table.load().find("CG.A", "xeon", Setting("8")).runs == 6
+        assert table.load().find("CG.A", "xeon", ClaimSetting("8")).runs == 6
         assert len(table.load()) == 44
 
 
 def test_a_bad_claim_changes_nothing_in_the_store():
     with Store("sqlite://") as store:
         table = ClaimTable(store)
-        table.save([Claim("a", "x", Setting(), 1.0, 1.0)])
+        table.save([Claim("a", "x", ClaimSetting(), 1.0, 1.0)])
 
         def broken():
-            yield Claim("b", "x", Setting(), 1.0, 1.0)
-            yield Claim("c", "x", Setting(), -1.0, 1.0)
+            yield Claim("b", "x", ClaimSetting(), 1.0, 1.0)
+            yield Claim("c", "x", ClaimSetting(), -1.0, 1.0)
 
         with pytest.raises(InputError, match="time_s is -1"):
             table.save(broken())

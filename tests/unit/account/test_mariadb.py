@@ -12,7 +12,7 @@ from wattline.account.ledger import GROUPS, Ledger
 from wattline.account.store import Store
 from wattline.cli.main import main
 from wattline.model.errors import InputError
-from wattline.physics.claims import Claim, Measured, Setting, npb_claims
+from wattline.physics.claims import Claim, ClaimSetting, Measured, npb_claims
 
 pytestmark = pytest.mark.servers
 
@@ -72,12 +72,13 @@ def test_claims_are_kept_corrected_and_told_apart_by_case(store):
     table = ClaimTable(store)
     assert table.save(npb_claims()) == 44
     assert list(table.load()) == list(npb_claims())
-    assert table.save([Claim("ep.a", "xeon", Setting("8"), 1.0, 2.0)]) == 1
+    assert table.save([Claim("ep.a", "xeon", ClaimSetting("8"), 1.0, 2.0)]) == 1
     assert len(table.load()) == 45
-    (found,) = table.record([Measured("CG.A", "xeon", Setting("8"), 0.70, 29.91)])
+    (found,) = table.record([Measured("CG.A", "xeon", ClaimSetting("8"), 0.70, 29.91)])
     assert found.time_error == pytest.approx(0.12 / 0.58)
     with pytest.raises(InputError, match="time_s is -1"):
-        table.save([Claim("b", "x", Setting(), 1.0, 1.0), Claim("c", "x", Setting(), -1.0, 1.0)])
+        table.save([Claim("b", "x", ClaimSetting(), 1.0, 1.0),
+                    Claim("c", "x", ClaimSetting(), -1.0, 1.0)])
     assert len(table.load()) == 45
 
 

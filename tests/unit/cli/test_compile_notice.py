@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -32,3 +33,23 @@ def test_notice_comes_once_and_only_when_something_is_compiled(tmp_path):
     assert len(said[0]) == 1
     assert "compiling" in said[0][0]
     assert said[1] == []
+
+
+IN_PYTHON = """
+import wattline.model.waiting as waiting
+waiting.Wait.__init__.__defaults__ = (0.001,)
+from tests.support.small_kernels import double
+print(double(2.0))
+"""
+
+
+@pytest.mark.compiled
+def test_in_python_the_wait_is_said_too_with_how_long_it_took(tmp_path):
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    done = subprocess.run([sys.executable, "-c", IN_PYTHON], env=environment, text=True,
+                          capture_output=True, check=True)
+    lines = done.stderr.splitlines()
+    assert lines[0].startswith("wattline: compiling; this happens once")
+    assert re.fullmatch(r"wattline: compiling, \d+ s so far", lines[1])
+    assert re.fullmatch(r"wattline: compiled in \d+ s", lines[-1])

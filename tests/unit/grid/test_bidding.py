@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from wattline.grid.bidding import (
-    Outcome,
+    BidOutcome,
     Problem,
     adaptive_bid,
     capping_heuristic,
@@ -215,7 +215,7 @@ def smooth_simulation(problem: Problem, tracking_limit_w: float) -> object:
     """A stand-in for the cluster with a known answer: delays fall with P - R/2 and the weight."""
     load = problem.workload
 
-    def simulate(bid: Bid) -> Outcome:
+    def simulate(bid: Bid) -> BidOutcome:
         delays, quality = [], []
         for j, job_type in enumerate(load.types):
             slack = (bid.average_w - 0.5 * bid.reserve_w - load.range.power_w_min) / 1000
@@ -228,7 +228,7 @@ def smooth_simulation(problem: Problem, tracking_limit_w: float) -> object:
             )  # fmt: skip
         share = 0.0 if bid.reserve_w < tracking_limit_w else 0.5
         cost = 1e-4 * (bid.average_w - bid.reserve_w)
-        return Outcome(cost, 1 - cost / (1e-4 * bid.average_w), Tracking(0.05, share),
+        return BidOutcome(cost, 1 - cost / (1e-4 * bid.average_w), Tracking(0.05, share),
                        tuple(quality), tuple(delays))  # fmt: skip
 
     return simulate

@@ -14,7 +14,7 @@ from tests.unit.grid.test_beyond import called, site
 from wattline.cli.main import cli
 from wattline.grid.bidding.closed_form import closed_form_bid
 from wattline.grid.bidding.exhaustive import exhaustive_bid
-from wattline.grid.bidding.problem import Decision, Outcome, Problem, Simulate
+from wattline.grid.bidding.problem import BidOutcome, Decision, Problem, Simulate
 from wattline.grid.market import Bid, Contract, Prices, Tracking, settle
 from wattline.grid.workloads import workload
 from wattline.model.errors import InputError
@@ -33,15 +33,15 @@ def test_large_errors_are_told_apart_by_side() -> None:
                   start_s=0, end_s=20)  # fmt: skip
     assert bill.tracking.exceed_share == pytest.approx(0.75)
     assert bill.tracking.short_share == pytest.approx(0.5)
-    words = Outcome(0, 0, bill.tracking, ()).violations[0]
+    words = BidOutcome(0, 0, bill.tracking, ()).violations[0]
     assert "50.0% below the target" in words
     assert "25.0% above it" in words
 
 
-def judged(met: int, missed: int, hold: float) -> Outcome:
-    hours = [Outcome(0, 0, Tracking(0, 0.05), ())] * met
-    hours += [Outcome(0, 0, Tracking(0, 0.2 + 0.1 * n), ()) for n in range(missed)]
-    return Outcome(0, 0, Tracking(0, 0.08), (), hours=tuple(hours), hold=hold)
+def judged(met: int, missed: int, hold: float) -> BidOutcome:
+    hours = [BidOutcome(0, 0, Tracking(0, 0.05), ())] * met
+    hours += [BidOutcome(0, 0, Tracking(0, 0.2 + 0.1 * n), ()) for n in range(missed)]
+    return BidOutcome(0, 0, Tracking(0, 0.08), (), hours=tuple(hours), hold=hold)
 
 
 def test_a_share_of_the_hours_must_hold_each_by_itself() -> None:
@@ -58,14 +58,15 @@ def landscape(seed: int, problem: Problem) -> tuple[list[Bid], Simulate]:
     """Errors and constraints by a rule of the bid alone, and what was asked for."""
     asked: list[Bid] = []
 
-    def simulate(bid: Bid) -> Outcome:
+    def simulate(bid: Bid) -> BidOutcome:
         asked.append(bid)
         rng = np.random.default_rng((seed, int(bid.average_w), int(bid.reserve_w)))
         error = float(rng.uniform(0, 0.2))
         cost = 1e-4 * (bid.average_w - bid.reserve_w + error * bid.reserve_w)
         share = float(rng.uniform(0, 0.5))
         delays = tuple(np.ones(5) for _ in problem.workload.types)
-        return Outcome(cost, 1 - cost / (1e-4 * bid.average_w), Tracking(error, share), (), delays)
+        return BidOutcome(cost, 1 - cost / (1e-4 * bid.average_w), Tracking(error, share), (),
+                          delays)
 
     return asked, simulate
 

@@ -95,8 +95,28 @@ def test_a_partition_gives_its_jobs_a_class_where_nobody_told_it(store, tmp_path
     assert any("tells the class of nodes: 1; --class" in remark for remark in found["remarks"])
     both = asked(store, capsys, "--by", "class", "--class", "p=xeon", "--class", "gpu=xeon")
     assert [(row["class"], row["jobs"]) for row in both["rows"]] == [("xeon", 7)]
-    assert "goes with --by class" in refused("account", "show", "--store", store, "--class", "p=x",
-                                             capsys=capsys)
+    assert "go with --by class" in refused("account", "show", "--store", store, "--class", "p=x",
+                                           capsys=capsys)
+
+
+def test_a_views_file_gives_each_node_its_class(store, tmp_path, capsys):
+    more(tmp_path, capsys, line("900", Partition="gpu", NodeList="n9", energy=9))
+    views = tmp_path / "views.toml"
+    views.write_text("""[views.rack]
+keys = [{ name = "node_class", type = "text" }]
+entities = [{ name = "r1", type = "rack" },
+            { name = "n1", type = "node", parent = "r1", node_class = "old" },
+            { name = "n2", type = "node", parent = "r1", node_class = "new" }]
+""")
+    found = asked(store, capsys, "--by", "class", "--views", views, "--class", "gpu=h100")
+    by_node = {row["key"]: row["energy_j"] for row in asked(store, capsys, "--by", "node")["rows"]}
+    assert {row["key"]: row["energy_j"] for row in found["rows"]} == pytest.approx(
+        {"old": by_node["n1"], "new": by_node["n2"], "h100": 9.0})
+    assert {row["key"]: row["jobs"] for row in found["rows"]}["h100"] == 1
+    assert any("divided among its nodes alike" in remark for remark in found["remarks"])
+    views.write_text(views.read_text().replace("node_class", "model"))
+    assert "no view says of which class its nodes are" in refused(
+        "account", "show", "--store", store, "--by", "class", "--views", views, capsys=capsys)
 
 
 @pytest.mark.parametrize(("words", "energy_j"), [
@@ -386,3 +406,20 @@ def test_power_over_time_adds_up_nodes_and_keeps_gaps():
     rows = [(0.0, 10.0, 100.0), (0.0, 10.0, 50.0), (5.0, 10.0, 25.0), (20.0, 30.0, 0.0)]
     assert power_over_time(rows) == [(0.0, 5.0, 15.0), (5.0, 10.0, 20.0), (20.0, 30.0, 0.0)]
     assert sparkline([(0.0, 5.0, 10.0), (10.0, 20.0, 20.0)], width=4) == "▄ ██"
+
+
+def test_watts_at_the_ends_of_a_gap_are_those_of_the_time_that_was_seen(tmp_path):
+    (tmp_path / "dump.txt").write_text(
+        "JobID|User|State|Start|End|NNodes|NodeList\n"
+        "7|ann|COMPLETED|2026-10-05T10:00:00|2026-10-05T14:00:00|1|n1\n")
+    begin_s = 1791194400  # at 10, and the meter is silent from 11:05 to 12:50
+    samples = [f"{begin_s + 60 * minute},n1,200" for minute in range(240)
+               if not 65 <= minute < 170]
+    (tmp_path / "power.csv").write_text("\n".join(["time,node,watts", *samples, ""]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in ("dump.txt", "power.csv"):
+            wl.account_import(tmp_path / name, store=tmp_path / "s.db", zone="UTC")
+        [life] = wl.account_job(7, tmp_path / "s.db").lives
+    assert 0.5 < life["coverage"] < 0.6
+    assert {round(watts) for _, _, watts in life["power"]} == {200}

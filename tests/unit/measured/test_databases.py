@@ -200,7 +200,7 @@ def test_a_full_disk_costs_one_line_and_changes_nothing(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
-def test_every_database_answers_and_forgets_alike(url):
+def test_every_database_answers_and_forgets_alike(url, tmp_path):
     with Store(url) as store:
         with store.engine.begin() as connection:  # as a store of version 3 has it
             MeasuredLedger(store)
@@ -214,5 +214,10 @@ def test_every_database_answers_and_forgets_alike(url):
     assert {each["state"] for row in listed for each in row["steps"]} == {"CANCELLED", "COMPLETED"}
     by_class = wl.account_show(url, by="class", classes={"p": "xeon"})
     assert [(row["key"], row["jobs"]) for row in by_class.rows] == [("xeon", 6)]
+    prices = tmp_path / "prices.csv"
+    prices.write_text("Datetime (UTC),Price (EUR/kWh)\n" + "".join(
+        f"2026-10-05 {hour:02d}:00,0.36\n" for hour in range(24)))
+    bill = wl.account_bill(url, "2026-10-05T00:30..2026-10-05T23:30", price=prices, zone="UTC")
+    assert bill.money == pytest.approx(bill.jobs_j * 0.36 / 3.6e6)
     assert wl.account_forget(url, jobs=["100"], yes=True).energy_j == 5.76e6
     assert wl.account_show(url, by="account").total_j == 11.73e6 - 5.76e6

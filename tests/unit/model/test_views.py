@@ -7,7 +7,7 @@ import pytest
 
 from wattline.model.errors import InputError
 from wattline.model.machine import Machine, NodeClass
-from wattline.model.views import Bound, BoundExceeded, Entity, Inherit, Key, KeyType, View
+from wattline.model.views import Bound, BoundExceeded, Entity, Inherit, Key, KeyType, MachineView
 from wattline.model.views.build import network_view, power_view, rack_view, read_views
 
 # site -- a (a1, a2), b (b1)
@@ -21,7 +21,7 @@ LEAVES = {"a1": 10.0, "a2": 30.0, "b1": 5.0}
 
 def view_with(inherit, source="power", **more):
     keys = [Key("power", inherit=Inherit.CHILDREN_SUM), Key("out", inherit=inherit, source=source)]
-    return View("test", ENTITIES, keys, {"power": LEAVES}, **more)
+    return MachineView("test", ENTITIES, keys, {"power": LEAVES}, **more)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_up(inherit, of_a, of_site):
 )
 def test_down(inherit, of_a1):
     keys = [Key("limit"), Key("out", inherit=inherit, source="limit")]
-    view = View("test", ENTITIES, keys, {"limit": {"site": 100, "a": 4}})
+    view = MachineView("test", ENTITIES, keys, {"limit": {"site": 100, "a": 4}})
     assert view.get("a1", "out") == of_a1
 
 
@@ -57,7 +57,7 @@ def test_down_comes_before_up():
         Key("share", inherit=Inherit.PARENTS_SHARE),
         Key("total", inherit=Inherit.CHILDREN_SUM, source="share"),
     ]
-    view = View("test", ENTITIES, keys, {"share": {"site": 12}})
+    view = MachineView("test", ENTITIES, keys, {"share": {"site": 12}})
     assert [view.get(e, "share") for e in ("a", "a1", "b1")] == [6, 3, 6]
     assert [view.get(e, "total") for e in ("a", "b", "site")] == [6, 6, 12]
     view.set("site", "share", 24)
@@ -71,7 +71,7 @@ def test_keys_of_one_level_each():
         Key("node_w", inherit=Inherit.CHILDREN_SUM, source="core_w", on=("rack",)),
         Key("sum_w", inherit=Inherit.CHILDREN_SUM, source="node_w", on=("site",)),
     ]
-    view = View("test", ENTITIES, keys, {"core_w": LEAVES})
+    view = MachineView("test", ENTITIES, keys, {"core_w": LEAVES})
     assert [view.get("a", "node_w"), view.get("site", "sum_w")] == [40, 45]
     assert view.get("site", "node_w") is None
     view.set("a1", "core_w", 20)
@@ -79,7 +79,8 @@ def test_keys_of_one_level_each():
 
 
 def test_an_update_touches_the_path_and_nothing_else():
-    view = View("test", ENTITIES, [Key("power", inherit=Inherit.CHILDREN_SUM)], {"power": LEAVES})
+    keys = [Key("power", inherit=Inherit.CHILDREN_SUM)]
+    view = MachineView("test", ENTITIES, keys, {"power": LEAVES})
     assert view.set("a1", "power", 11) == 3  # a1, a, site
     assert view.get("site", "power") == 46
 
@@ -92,7 +93,7 @@ def test_a_value_can_be_taken_away():
 
 def test_texts_and_types():
     keys = [Key("cores", KeyType.INTEGER), Key("on", KeyType.SWITCH), Key("model", KeyType.TEXT)]
-    view = View("t", ENTITIES, keys, {"model": {"a1": "x86"}})
+    view = MachineView("t", ENTITIES, keys, {"model": {"a1": "x86"}})
     view.set("a1", "cores", 16)
     view.set("a1", "on", True)
     assert [view.get("a1", k) for k in ("cores", "on", "model")] == [16, True, "x86"]
@@ -107,7 +108,7 @@ def test_texts_and_types():
 def test_bounds_hold_at_every_level_and_a_refusal_changes_nothing():
     keys = [Key("power", inherit=Inherit.CHILDREN_SUM), Key("limit")]
     values = {"power": LEAVES, "limit": {"site": 100.0, "a": 45.0}}
-    view = View("test", ENTITIES, keys, values, [Bound("power", "limit")])
+    view = MachineView("test", ENTITIES, keys, values, [Bound("power", "limit")])
     assert view.headroom("a1") == 5
     assert view.headroom("b1") == 55
     before = view.column("power").copy()
@@ -133,7 +134,7 @@ def test_bounds_hold_at_every_level_and_a_refusal_changes_nothing():
 )
 def test_what_is_no_tree_is_refused(entities, message):
     with pytest.raises(InputError, match=message):
-        View("test", entities, [Key("power")])
+        MachineView("test", entities, [Key("power")])
 
 
 @pytest.mark.parametrize(
@@ -149,11 +150,11 @@ def test_what_is_no_tree_is_refused(entities, message):
 )
 def test_keys_that_cannot_be_computed_are_refused(keys, message):
     with pytest.raises(InputError, match=message):
-        View("test", ENTITIES, keys)
+        MachineView("test", ENTITIES, keys)
 
 
 def test_read_only_and_inherited_values_cannot_be_set():
-    view = View("t", ENTITIES, [Key("power", inherit=Inherit.CHILDREN_SUM),
+    view = MachineView("t", ENTITIES, [Key("power", inherit=Inherit.CHILDREN_SUM),
                                 Key("serial", read_only=True)], {"serial": {"a1": 7}})
     with pytest.raises(InputError, match="read-only"):
         view.set("a1", "serial", 8)

@@ -6,10 +6,10 @@ import pytest
 
 from wattline.model.errors import InputError
 from wattline.physics.core_power import emulated_cluster
-from wattline.physics.powercap import CapChange, Limits, PowerCap, PowerStatus, WattReservation
+from wattline.physics.powercap import CapChange, DrawLimits, PowerCap, PowerStatus, WattReservation
 
 MACHINE = emulated_cluster()
-LIMITS = Limits.of(MACHINE)
+LIMITS = DrawLimits.of(MACHINE)
 RESERVED = WattReservation(660.0, 960.0, 532_224.0)
 
 

@@ -8,10 +8,10 @@ from tests.shared_data import shared
 from wattline.model.errors import InputError
 from wattline.physics.configurations import Configuration, ConfigurationTable
 from wattline.physics.measurements import read_measurements
-from wattline.physics.procurement import Budget, Rack, compare, sweep
+from wattline.physics.procurement import PurchaseTerms, Rack, compare, sweep
 from wattline.physics.scaling import PUBLISHED, BestTimes, Scaling, fit_scaling
 
-EXAMPLE = Budget(7000.0, 380.0, 180.0, 1.7, 0.27)
+EXAMPLE = PurchaseTerms(7000.0, 380.0, 180.0, 1.7, 0.27)
 
 
 @pytest.mark.parametrize(
@@ -39,12 +39,12 @@ def test_the_coefficients_as_printed_lead_to_the_same_times(line, t_ovp_s, t_wc_
 
 
 def test_more_money_than_watts_leaves_money_over():
-    result = compare(Budget(1000.0, 400.0, 250.0, 9.0, 0.1), Scaling(-0.1, 10.0))
+    result = compare(PurchaseTerms(1000.0, 400.0, 250.0, 9.0, 0.1), Scaling(-0.1, 10.0))
     assert (result.n_wc, result.n_lim, result.n_ovp) == (2, 4, 4)
 
 
 def test_division_of_whole_watts_loses_no_node():
-    assert compare(Budget(0.3, 0.1, 0.1, 1.1, 0.0), Scaling(-0.1, 10.0)).n_wc == 3
+    assert compare(PurchaseTerms(0.3, 0.1, 0.1, 1.1, 0.0), Scaling(-0.1, 10.0)).n_wc == 3
 
 
 def test_a_line_is_not_used_where_it_does_not_hold():
@@ -66,7 +66,7 @@ def test_impossible_budgets_are_refused(changed, message):
     values = {"power_w": 7000.0, "node_power_w_max": 380.0, "node_power_w_min": 180.0,
               "cost_ratio": 1.7, "speed_ratio": 0.27}
     with pytest.raises(InputError, match=message):
-        Budget(**{**values, **changed})
+        PurchaseTerms(**{**values, **changed})
 
 
 @pytest.mark.parametrize(("parameter", "expected"), [("cost_ratio", 1.5), ("power_w", 5700.0)])
@@ -82,7 +82,7 @@ def test_break_even_is_at_the_step_of_a_whole_node(parameter, expected):
 def test_break_even_is_where_the_gain_is_one():
     found = sweep(EXAMPLE, PUBLISHED["LU-MZ"], "speed_ratio")
     assert found.break_even == pytest.approx(0.40, abs=0.01)
-    at = Budget(7000.0, 380.0, 180.0, 1.7, found.break_even)
+    at = PurchaseTerms(7000.0, 380.0, 180.0, 1.7, found.break_even)
     assert compare(at, PUBLISHED["LU-MZ"]).s_ovp == pytest.approx(1.0, abs=0.002)
     never = sweep(EXAMPLE, PUBLISHED["BT-MZ"], "cost_ratio")
     assert never.break_even is None
@@ -140,7 +140,7 @@ def test_best_times_are_the_times_themselves_and_a_power_between_them():
 def test_a_sweep_over_the_budget_takes_the_times_of_each_budget():
     # 1600 W feed 16 nodes at the higher cap, 1100 W at the lower one alone: with the times of
     # 1100 W, 12 older nodes would take as long as 8 of them.
-    budget = Budget(1100.0, 200.0, 40.0, 1.5, 0.27)
+    budget = PurchaseTerms(1100.0, 200.0, 40.0, 1.5, 0.27)
     found = sweep(budget, BestTimes(two_caps(), 1100.0), "power_w")
     at = {float(watts): gain for watts, gain in zip(found.values, found.s_ovp, strict=True)}
     assert at[1600.0] == pytest.approx(0.73 * 12 / 8)
@@ -150,7 +150,8 @@ def test_a_sweep_over_the_budget_takes_the_times_of_each_budget():
     ("file", "table", "budget", "s_ovp"),
     [("configs.csv.xz", "bt-mz_8-32nodes_5caps", EXAMPLE, 1.19),
      ("sphot_grid.csv", "sphot_grid", EXAMPLE, 1.20),
-     ("configs.csv.xz", "bt-mz_8-32nodes_5caps", Budget(3500.0, 260.0, 100.0, 1.7, 0.27), 1.01)],
+     ("configs.csv.xz", "bt-mz_8-32nodes_5caps",
+      PurchaseTerms(3500.0, 260.0, 100.0, 1.7, 0.27), 1.01)],
 )
 def test_measured_times_decide_and_not_a_line_through_them(file, table, budget, s_ovp):
     measured = read_measurements(shared(f"rapl/{file}"))[table]

@@ -116,7 +116,7 @@ def test_files_are_marked_as_files() -> None:
              for axis, named in registry.built_in().items() for name, each in named.items()}
     tables = {"table", "model", "store"}
     assert {whole: files for whole, files in found.items() if files} == {
-        "order.energy-share": {"shares"}, "power.budget": {"price", "carbon"},
+        "order.energy-share": {"shares", "store"}, "power.budget": {"price", "carbon"},
         **{f"configure.{rule}": tables for rule in ("traditional", "fixed", "naive", "adaptive")},
         "configure.claims": {"claims", "store"}, "placement.varied": {"file"},
         "placement.bounded": {"views"}}

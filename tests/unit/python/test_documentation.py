@@ -48,6 +48,11 @@ def test_every_function_shows_itself_in_an_example(name: str) -> None:
     assert f"wl.{name}" in getattr(wl, name).__doc__
 
 
+@pytest.mark.parametrize("name", [name for name in wl.__all__ if name[0].isupper()])
+def test_every_class_has_an_example_of_its_own(name: str) -> None:
+    assert ">>> " in (vars(getattr(wl, name))["__doc__"] or "")
+
+
 @pytest.mark.parametrize("name", wl.__all__)
 def test_every_name_is_there_and_says_what_it_is(name: str) -> None:
     assert getattr(wl, name).__doc__

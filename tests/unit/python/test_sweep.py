@@ -111,3 +111,20 @@ def test_a_cap_that_is_varied_goes_before_one_that_the_scenario_watches() -> Non
         assert "power.watch_cap 80% of the scenario is left out: the cap is varied" in run.remarks
     with pytest.raises(wl.InputError, match="give either 'cap'"):
         wl.sweep(scenario, watch_cap="70%", vary={"power.cap": ["90%"]})
+
+
+@pytest.mark.parametrize("by_scenario", [True, False])
+def test_a_policy_with_a_cap_of_its_own_goes_before_one_that_is_watched(by_scenario: bool) -> None:
+    scenario = {"trace": {"file": "examples/tiny.swf"},
+                "machine": {"node_idle_w": 90, "node_active_w": 300}}
+    given = {} if by_scenario else {"watch_cap": "80%"}
+    if by_scenario:
+        scenario["power"] = {"watch_cap": "80%"}
+    found = wl.sweep(scenario, vary={"power": [None, wl.Dvfs(cap="90%")]}, **given)
+    watched, capped = found.runs.values()
+    whose = " of the scenario" if by_scenario else ""
+    left_out = f"power.watch_cap 80%{whose} is left out: the cap is varied"
+    assert capped.power_w_peak <= 0.9 * watched.power_w_peak
+    assert left_out in capped.remarks
+    assert left_out not in watched.remarks
+    assert watched.time_above_cap_s > 0  # it is measured against the cap that is watched

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -32,10 +33,11 @@ from wattline.account.measured.windows import touched_days
 from wattline.model.signal import FloatArray
 from wattline.physics.metering.stretches import Filling, added
 
-ROWS_AT_ONCE = 20_000
-DAYS_READ = 31
-DAYS_AT_ONCE = 8
-"""So much is read and computed at once; more would only wait for memory."""
+ROWS_AT_ONCE = 100_000
+DAYS_READ = 33
+"""A month and the day on either side of it, which it touches too."""
+DAYS_AT_ONCE = 11
+"""So much is computed at once; more would only wait for memory."""
 FACT = ("step", "node", "source", "counts", "life_id", "start_s", "end_s", "energy_j",
         "covered_s", "filled_j", "idle_j")
 REST = ("cluster", "entity", "start_s", "end_s", "metered_j", "covered_s", "filled_j", "idle_j",
@@ -196,6 +198,7 @@ class _Work:
         """Write what is waiting, where it is more than so many rows."""
         if len(self.fact_rows) > most:
             self.facts += len(self.fact_rows)
+            self.fact_rows.sort(key=itemgetter(4, 5))  # neighbours in the index
             insert_rows(self.connection, facts, FACT, self.fact_rows)
             self.fact_rows = []
         if len(self.rest_rows) > most:

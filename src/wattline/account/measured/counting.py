@@ -33,10 +33,10 @@ def count_sources(connection: Connection, life_ids: Collection[int]) -> None:
         _mark(connection, settled, sums)
 
 
-def _settled(row: Row[Any], sums: dict[str, Row[Any]]) -> tuple[Any, ...]:
+def _settled(row: Any, sums: dict[str, Row[Any]]) -> tuple[Any, ...]:
     """The source that counts, how good it is, its figures, and the number of the life."""
-    end_s = next(each for each in (row.end_s, row.seen_s, row.start_s) if each is not None)
-    node_s = max(1, row.nodes) * (end_s - row.start_s)
+    life, nodes, start_s, until_s = row
+    node_s = max(1, nodes) * (until_s - start_s)
     coverage = {source: min(1.0, each.covered_s / node_s) if node_s > 0 else 0.0
                 for source, each in sums.items()}
     if Source.SLURM_JOB in sums:  # told of the whole job, whatever its nodes are
@@ -45,7 +45,7 @@ def _settled(row: Row[Any], sums: dict[str, Row[Any]]) -> tuple[Any, ...]:
     found = sums.get(chosen)
     figures = (None, 0.0, 0.0) if found is None else (
         found.energy_j, found.idle_j, found.covered_s)
-    return (chosen, _quality(chosen, sums), *figures, coverage.get(chosen, 0.0), row.id)
+    return (chosen, _quality(chosen, sums), *figures, coverage.get(chosen, 0.0), life)
 
 
 def _chosen(coverage: dict[str, float]) -> str:
@@ -64,11 +64,11 @@ def _quality(chosen: str, sums: dict[str, Row[Any]]) -> str:
     return QUALITY[chosen] + how + aside
 
 
-def _rows(connection: Connection, some: list[int]) -> list[Row[Any]]:
+def _rows(connection: Connection, some: list[int]) -> list[Any]:
     table = lives.c
-    return list(connection.execute(
-        select(table.id, table.nodes, table.start_s, table.end_s, table.seen_s)
-        .where(among(table.id, some))))
+    until_s = func.coalesce(table.end_s, table.seen_s, table.start_s).label("until_s")
+    return list(connection.execute(select(table.id, table.nodes, table.start_s, until_s)
+                                   .where(among(table.id, some))).all())
 
 
 def _sums(connection: Connection, some: list[int]) -> dict[int, dict[str, Row[Any]]]:
@@ -84,7 +84,7 @@ def _sums(connection: Connection, some: list[int]) -> dict[int, dict[str, Row[An
                    func.count().label("rows"),
                    counting.label("counting"))
             .where(among(table.life_id, some), table.step == "")
-            .group_by(table.life_id, table.source)):
+            .group_by(table.life_id, table.source)).all():
         found.setdefault(row.life_id, {})[row.source] = row
     return found
 

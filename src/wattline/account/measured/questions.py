@@ -6,10 +6,11 @@ A row that crosses the end of the period is cut in proportion to its time.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+import numpy as np
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -24,25 +25,22 @@ from sqlalchemy import (
     func,
     literal,
     literal_column,
-    not_,
     or_,
     select,
-    true,
 )
 
 from wattline.account.measured.doubts import Twice, told_twice
-from wattline.account.measured.entities import is_above
 from wattline.account.measured.quarters import HOUR_S
 from wattline.account.measured.records import Source
 from wattline.account.measured.summing import sums_across, sums_inside
-from wattline.account.measured.tables import facts, lives, rests, steps
+from wattline.account.measured.tables import facts, lives, steps
 from wattline.account.store import Store
 from wattline.model.errors import InputError
+from wattline.model.signal import FloatArray
 from wattline.site.slurm_energy import hosts_of
 
 BY = ("user", "account", "partition", "application", "class", "node")
 Number = ColumnElement[Any]
-SEEN = ("metered_j", "idle_j", "unattributed_j", "filled_j")
 _FAR_S = 1e15
 """Before and after all times."""
 
@@ -85,15 +83,20 @@ UNTIL_S: Number = func.coalesce(lives.c.end_s, lives.c.seen_s, lives.c.start_s)
 
 
 def totals(
-    store: Store, by: str, asked: Asked, classes: Mapping[str, str] | None = None
+    store: Store, by: str, asked: Asked, classes: Mapping[str, str] | None = None,
+    node_classes: Mapping[str, str] | None = None,
 ) -> list[Total]:
-    """Joules by name, most first; `classes` has the class of nodes of a partition's jobs."""
+    """Joules by name, most first.
+
+    `classes` has the class of nodes of a partition's jobs, `node_classes` that of each node, which
+    counts before it.
+    """
     if by not in BY:
         raise InputError(f"by is '{by}'; totals are by one of: {', '.join(BY)}")
-    if by == "class" and classes:
-        return _by_class(store, asked, classes)
+    if by == "class" and (classes or node_classes):
+        return _by_class(store, asked, classes or {}, node_classes or {})
     if by == "node":
-        return _by_node(store, asked)
+        return _by_host(store, asked, lambda host, partition: host)
     name = lives.c["node_class" if by == "class" else by]
     first = -_FAR_S if asked.start_s is None else asked.start_s
     last = _FAR_S if asked.end_s is None else asked.end_s
@@ -121,12 +124,19 @@ def totals(
     return _sorted(found.values())
 
 
-def _by_class(store: Store, asked: Asked, classes: Mapping[str, str]) -> list[Total]:
-    """What was told of a job's nodes counts before the class of its partition."""
+def _by_class(
+    store: Store, asked: Asked, classes: Mapping[str, str], node_classes: Mapping[str, str]
+) -> list[Total]:
+    """What was told of a job's nodes counts before the class of its nodes, or its partition."""
     found: dict[str, Total] = {}
     told = totals(store, "class", replace(asked, classed=True))
-    for total in totals(store, "partition", replace(asked, classed=False)):
-        told.append(replace(total, name=classes.get(total.name, "")))
+    others = replace(asked, classed=False)
+    if node_classes:
+        told += _by_host(store, others, lambda host, partition: (
+            node_classes.get(host) or classes.get(partition, "")))
+    else:
+        told += [replace(total, name=classes.get(total.name, ""))
+                 for total in totals(store, "partition", others)]
     for total in told:
         found[total.name] = _plus(found.get(total.name, Total(total.name)), total)
     return _sorted(found.values())
@@ -144,37 +154,52 @@ def _summed_by(
             key, energy_j, idle_j, covered_s in connection.execute(_summed(asked, name))}
 
 
-def spread(
-    store: Store, by: str, asked: Asked, *, even_in_hours: bool = False
-) -> list[tuple[str, float, float, float]]:
-    """Joules by name and stretch of time: (name, from, to, joules), cut to the period.
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Joules by name and stretch of time, in order."""
+
+    names: list[str]
+    start_s: FloatArray
+    end_s: FloatArray
+    energy_j: FloatArray
+
+
+def spread(store: Store, by: str, asked: Asked, *, even_in_hours: bool = False) -> Spread:
+    """Joules by name and stretch of time, cut to the period.
 
     `even_in_hours` says that nothing depends on when in an hour they were: rows within one hour
     are then added up by the database, which is most of them, as series are cut at hours.
     """
     name = lives.c["node_class" if by == "class" else by]
+    begin: Number = facts.c.start_s
+    end: Number = facts.c.end_s
+    whole: Number = literal(0)
     with store.session() as session:
         connection = session.connection()
-        hour = hour_of(connection, facts.c.start_s)
-        one_hour = and_(facts.c.end_s <= HOUR_S * (hour + 1), *_inside(facts, asked))
-        rows = _stretches(connection, asked, not_(one_hour) if even_in_hours else true(),
-                          name, facts.c.start_s, facts.c.end_s)
         if even_in_hours:
-            rows += [(key, HOUR_S * float(at), HOUR_S * (float(at) + 1), energy_j)
-                     for key, at, energy_j in _stretches(connection, asked, one_hour, name, hour)]
-    return sorted((str(key), *cut(float(first), float(last), float(energy_j), asked))
-                  for key, first, last, energy_j in rows)
+            hour = hour_of(connection, facts.c.start_s)
+            one_hour = and_(facts.c.end_s <= HOUR_S * (hour + 1), *inside_period(facts, asked))
+            begin = case((one_hour, HOUR_S * hour), else_=begin)
+            end = case((one_hour, HOUR_S * (hour + 1)), else_=end)
+            whole = case((one_hour, 1), else_=0)
+        keys = [name, begin.label("begins_s"), end.label("ends_s"), whole.label("whole")]
+        rows = connection.execute(select(*keys, func.sum(facts.c.energy_j)).join(
+            lives, facts.c.life_id == lives.c.id).where(
+            _counting(asked), within(facts.c.start_s, facts.c.end_s, asked)).group_by(
+            name, "begins_s", "ends_s", "whole")).all()
+    return _cut_rows(sorted(tuple(row) for row in rows), asked)
 
 
-def _stretches(
-    connection: Connection, asked: Asked, condition: ColumnElement[bool], *keys: Number
-) -> list[Any]:
-    """Joules by these keys of the facts that a condition chooses."""
-    query = select(*keys, func.sum(facts.c.energy_j)).join(
-        lives, facts.c.life_id == lives.c.id).where(
-        _counting(asked), within(facts.c.start_s, facts.c.end_s, asked), condition).group_by(
-        *keys)
-    return list(connection.execute(query))
+def _cut_rows(rows: list[tuple[Any, ...]], asked: Asked) -> Spread:
+    """What lies in the period; rows within an hour of it do already, wherever they are in it."""
+    names = [str(row[0]) for row in rows]
+    start_s, end_s, whole, energy_j = (
+        np.array([float(row[at]) for row in rows]) for at in (1, 2, 3, 4))
+    first = start_s if asked.start_s is None else np.maximum(start_s, asked.start_s)
+    last = end_s if asked.end_s is None else np.minimum(end_s, asked.end_s)
+    length_s = end_s - start_s
+    part = np.where(length_s > 0, (last - first) / np.where(length_s > 0, length_s, 1.0), 1.0)
+    return Spread(names, first, last, energy_j * np.where(whole > 0, 1.0, part))
 
 
 def hour_of(connection: Connection, time_s: Number) -> Number:
@@ -183,7 +208,7 @@ def hour_of(connection: Connection, time_s: Number) -> Number:
     return cast(hours, Integer) if connection.dialect.name == "sqlite" else func.floor(hours)
 
 
-def _inside(table: Table, asked: Asked) -> list[ColumnElement[bool]]:
+def inside_period(table: Table, asked: Asked) -> list[ColumnElement[bool]]:
     """Rows that lie in the period as a whole."""
     found = []
     if asked.start_s is not None:
@@ -198,59 +223,6 @@ def cut(start_s: float, end_s: float, energy_j: float, asked: Asked) -> tuple[fl
     first = start_s if asked.start_s is None else max(start_s, asked.start_s)
     last = end_s if asked.end_s is None else min(end_s, asked.end_s)
     return first, last, energy_j * ((last - first) / (end_s - start_s) if end_s > start_s else 1.0)
-
-
-@dataclass(frozen=True)
-class Metered:
-    """What meters saw in a period."""
-
-    metered_j: float
-    idle_j: float
-    unattributed_j: float
-    filled_j: float
-
-
-def metered_together(
-    seen: Mapping[str, Metered], meters: Sequence[str] = ()
-) -> tuple[Metered | None, Metered | None]:
-    """What the nodes' meters saw together, and what those called `meters` did."""
-    # A GPU's meter lies within its node's, and nodes lie beneath a feed's.
-    nodes = [found for name, found in seen.items()
-             if name not in meters and "/" not in name and not is_above(name)]
-    return _added(nodes), _added([seen[name] for name in meters if name in seen])
-
-
-def metered_by(store: Store, asked: Asked) -> dict[str, Metered]:
-    """What each meter saw, by the name of what it is of, in order."""
-    inside = and_(true(), *_inside(rests, asked))
-    with store.session() as session:
-        # Most rows lie in the period as a whole, and need no share.
-        whole = session.execute(_seen(asked, literal_column("1.0"), inside)).all()
-        across = session.execute(_seen(asked, _part(rests.c.start_s, rests.c.end_s, asked), and_(
-            within(rests.c.start_s, rests.c.end_s, asked), not_(inside)))).all()
-    found: dict[str, list[float]] = {}
-    for _, name, *figures in (*whole, *across):
-        before = found.get(str(name), [0.0] * len(SEEN))
-        found[str(name)] = [old + float(new) for old, new in zip(before, figures, strict=True)]
-    return {name: Metered(*figures) for name, figures in sorted(found.items())}
-
-
-def last_metered_s(store: Store, clusters: Sequence[str] = ()) -> float | None:
-    """When the last joules were measured, by a meter or of a job; None in an empty ledger."""
-    ends = []
-    with store.session() as session:
-        for table, end_s in ((rests, rests.c.end_s), (lives, UNTIL_S)):
-            condition = table.c.cluster.in_(clusters) if clusters else true()
-            ends.append(session.scalar(select(func.max(end_s)).where(condition)))
-    return max((float(end_s) for end_s in ends if end_s is not None), default=None)
-
-
-def _seen(asked: Asked, part: Number, condition: ColumnElement[bool]) -> Select[Any]:
-    clusters = rests.c.cluster.in_(asked.clusters) if asked.clusters else true()
-    # By cluster first, as the table's own index has them: then nothing needs to be sorted.
-    names = rests.c.cluster, rests.c.entity
-    return select(*names, *(func.sum(rests.c[name] * part) for name in SEEN)).where(
-        condition, clusters).group_by(*names)
 
 
 def life_rows(store: Store, asked: Asked) -> list[dict[str, Any]]:
@@ -305,32 +277,41 @@ def _told_by_slurm(store: Store, asked: Asked, condition: ColumnElement[bool]) -
         return int(session.scalar(query) or 0)
 
 
-def _by_node(store: Store, asked: Asked) -> list[Total]:
-    """Joules that no source tells apart by node are divided among the job's nodes alike."""
+def _by_host(
+    store: Store, asked: Asked, name_of: Callable[[str, str], str]
+) -> list[Total]:
+    """Joules by what a node, and the partition of the job on it, are called.
+
+    What no source tells apart by node is divided among the job's nodes alike.
+    """
     found: dict[str, list[float]] = {}
     jobs: dict[str, set[tuple[str, str]]] = {}
-    hosts: dict[int, list[str]] = {}
+    hosts: dict[int, tuple[list[str], str]] = {}
     for row in life_rows(store, asked):
-        hosts[row["id"]] = own = hosts_of(row["node_list"]) if row["node_list"] else [""]
+        own = hosts_of(row["node_list"]) if row["node_list"] else [""]
+        hosts[row["id"]] = own, row["partition"]
         first, last, _ = cut(row["start_s"], _until(row), 0.0, asked)
-        for host in own:
-            sums = found.setdefault(host, [0.0, 0.0, 0.0, 0.0, 0, 0])
+        names = [name_of(host, row["partition"]) for host in own]
+        for name in names:
+            sums = found.setdefault(name, [0.0, 0.0, 0.0, 0.0, 0, 0])
             sums[3] += max(0.0, last - first) * (row["nodes"] / len(own))
-            sums[4] += 1
-            sums[5] += row["energy_j"] is None
-            jobs.setdefault(host, set()).add((row["cluster"], row["label"]))
+        for name in set(names):
+            found[name][4] += 1
+            found[name][5] += row["energy_j"] is None
+            jobs.setdefault(name, set()).add((row["cluster"], row["label"]))
     with store.session() as session:
         for life_id, node, *figures in session.execute(
                 _summed(asked, facts.c.life_id, facts.c.node)):
-            named = [node] if node else hosts.get(int(life_id), [""])
+            own, partition = hosts.get(int(life_id), ([""], ""))
+            named = [node] if node else own
             for host in named:
-                sums = found.setdefault(host, [0.0, 0.0, 0.0, 0.0, 0, 0])
+                sums = found.setdefault(name_of(host, partition), [0.0, 0.0, 0.0, 0.0, 0, 0])
                 for at, figure in enumerate(figures):
                     sums[at] += float(figure) / len(named)
     return _sorted(
-        Total(host, len(jobs.get(host, ())), int(lived), energy_j, idle_j, covered_s, node_s,
+        Total(name, len(jobs.get(name, ())), int(lived), energy_j, idle_j, covered_s, node_s,
               int(without))
-        for host, (energy_j, idle_j, covered_s, node_s, lived, without) in found.items())
+        for name, (energy_j, idle_j, covered_s, node_s, lived, without) in found.items())
 
 
 def _until(row: dict[str, Any]) -> float:
@@ -342,16 +323,9 @@ def _sorted(found: Iterable[Total]) -> list[Total]:
     return sorted(found, key=lambda total: (-total.energy_j, total.name))
 
 
-def _added(found: Sequence[Metered]) -> Metered | None:
-    if not found:
-        return None
-    return Metered(*(sum(getattr(each, name) for each in found)
-                     for name in SEEN))
-
-
 def _summed(asked: Asked, *names: Number) -> Select[Any]:
     """Joules, idle joules and node-seconds of the facts that count."""
-    part = _part(facts.c.start_s, facts.c.end_s, asked)
+    part = part_of(facts.c.start_s, facts.c.end_s, asked)
     return select(*names, *(func.sum(facts.c[name] * part)
                             for name in ("energy_j", "idle_j", "covered_s"))).join(
         lives, facts.c.life_id == lives.c.id).where(
@@ -432,7 +406,7 @@ def _overlap_s(start_s: Number, end_s: Number, asked: Asked) -> Number:
     return last - first
 
 
-def _part(start_s: Number, end_s: Number, asked: Asked) -> Number:
+def part_of(start_s: Number, end_s: Number, asked: Asked) -> Number:
     """The share of a row that lies in the period."""
     if asked.start_s is None and asked.end_s is None:
         return literal(1.0)

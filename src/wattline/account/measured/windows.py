@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, func, select
 
 from wattline.account.measured.bulk import AT_ONCE, among, chunks
 from wattline.account.measured.entities import is_above, node_of
@@ -17,6 +17,7 @@ from wattline.account.measured.tables import series as series_table
 from wattline.account.measured.touched import Touched
 
 NodeDays = dict[str, set[int]]
+Spans = dict[str, tuple[int, int]]
 
 
 def touched_days(connection: Connection, touched: Touched) -> dict[str, NodeDays]:
@@ -26,12 +27,11 @@ def touched_days(connection: Connection, touched: Touched) -> dict[str, NodeDays
         node = entity if is_above(entity) else node_of(entity)
         mine = found.setdefault(cluster, {}).setdefault(node, set())
         mine.update(near for day in days for near in (day - 1, day, day + 1))
-    told: dict[str, NodeDays] = {}
-    for row in _touched_lives(connection, touched.lives):
-        metered = told.get(row.cluster)
-        if metered is None:
-            metered = told[row.cluster] = _metered_days(connection, row.cluster)
-        _add_life(found.setdefault(row.cluster, {}), metered, row)
+    told: dict[str, Spans] = {}
+    for cluster, node_list, first, last in _touched_stays(connection, touched.lives):
+        if cluster not in told:
+            told[cluster] = _metered_days(connection, cluster)
+        _add_stay(found.setdefault(cluster, {}), told[cluster], node_list, first, last)
     for cluster, node, first_s, last_s in _stale(connection, touched.lives):
         found.setdefault(cluster, {}).setdefault(node, set()).update(
             range(int(first_s) // DAY_S, int(last_s) // DAY_S + 1))
@@ -51,33 +51,41 @@ def touched_jobs(connection: Connection, jobs: Collection[tuple[str, str]]) -> T
     return Touched(lives=frozenset(found))
 
 
-def _add_life(found: NodeDays, metered: NodeDays, row: Row[Any]) -> None:
-    first = row.start_s // DAY_S
-    end_s = next(each for each in (row.end_s, row.seen_s, row.start_s) if each is not None)
-    for host in hosts_of(row.node_list):
+def _add_stay(
+    found: NodeDays, metered: Spans, node_list: str, first: int, last: int
+) -> None:
+    for host in hosts_of(node_list):
         if host in metered:
-            there = metered[host]
-            found.setdefault(host, set()).update(
-                range(max(first, min(there)), min(int(end_s) // DAY_S, max(there)) + 1))
+            begin, end = metered[host]
+            found.setdefault(host, set()).update(range(max(first, begin), min(last, end) + 1))
 
 
-def _touched_lives(connection: Connection, ids: Collection[int]) -> Iterator[Any]:
+def _touched_stays(
+    connection: Connection, ids: Collection[int]
+) -> set[tuple[str, str, int, int]]:
+    """Cluster, nodes, first and last day of these lives; most share them with others."""
     table = lives.c
+    until_s = func.coalesce(table.end_s, table.seen_s, table.start_s)
+    found: set[tuple[str, str, int, int]] = set()
     for some in chunks(ids):
-        yield from connection.execute(
-            select(table.cluster, table.start_s, table.end_s, table.seen_s, table.node_list)
-            .where(among(table.id, some)))
+        found.update(
+            (cluster, node_list, start_s // DAY_S, int(end_s) // DAY_S)
+            for cluster, node_list, start_s, end_s in connection.execute(
+                select(table.cluster, table.node_list, table.start_s, until_s)
+                .where(among(table.id, some))).all())
+    return found
 
 
-def _metered_days(connection: Connection, cluster: str) -> NodeDays:
+def _metered_days(connection: Connection, cluster: str) -> Spans:
     """First and last day, and one around, of each node that has a series."""
     table = series_table.c
-    found: NodeDays = {}
+    found: Spans = {}
     for entity, first, last in connection.execute(
             select(table.entity, func.min(table.day), func.max(table.day))
             .where(table.cluster == cluster).group_by(table.entity)):
         if not is_above(entity):
-            found.setdefault(node_of(entity), set()).update((first - 1, last + 1))
+            before = found.get(node_of(entity), (first - 1, last + 1))
+            found[node_of(entity)] = min(first - 1, before[0]), max(last + 1, before[1])
     return found
 
 

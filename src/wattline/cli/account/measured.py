@@ -33,7 +33,7 @@ def show_measured(
     by = {"node_class": "class"}.get(options["by"] or "", options["by"] or "")
     found = account_show(store, by=by, start=options["starttime"], end=options["endtime"],
                          zone=options["zone"], classes=class_pairs(options["classes"]),
-                         **chosen)
+                         views=options["views"], **chosen)
     if as_json:
         print_json(found.to_dict())
     elif by:

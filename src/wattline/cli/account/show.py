@@ -53,6 +53,8 @@ BY = ("user", "account", "partition", "application", "class", "node_class", "nod
 @click.option("--by", type=Choice(BY), help="Totals instead of jobs.")
 @click.option("--class", "classes", multiple=True, metavar="PARTITION=CLASS",
               help="Of --by class: the class of nodes of a partition, where nobody told it.")
+@click.option("--views", type=click.Path(path_type=Path), metavar="FILE",
+              help="Of --by class: a file of views that has the class of each node (node_class).")
 @price_option
 @click.option("--price-start", default="", metavar="DATE",
               help="Date in the table of prices at which the run's clock stands at 0; its first "
@@ -159,6 +161,8 @@ def _by_of_run(options: dict[str, Any]) -> str | None:
             raise InputError(f"{option} goes with measured jobs, and this is a simulated run")
     if options["classes"]:
         raise InputError("--class goes with measured jobs; a run knows the classes of its nodes")
+    if options["views"] is not None:
+        raise InputError("--views goes with measured jobs; a run knows the classes of its nodes")
     if options["by"] == "node":
         raise InputError("--by node goes with measured jobs; of a run, --by is user, account, "
                          "partition, application or class")

@@ -8,7 +8,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Check:
-    """What was found, whether it is as it should be, and otherwise how to mend it."""
+    """What was found, whether it is as it should be, and otherwise how to mend it.
+
+    >>> import wattline as wl
+    >>> check = wl.Check("cgroups", ok=False, found="version 1", mend="boot with version 2")
+    >>> check.to_dict()["mend"]
+    'boot with version 2'
+    """
 
     name: str
     ok: bool

@@ -22,7 +22,13 @@ from wattline.traces import Trace, read, trace_of
 
 @dataclass(frozen=True, repr=False)
 class TriedRun(Shown):
-    """What became of a workload, beside a simulation of the same submissions."""
+    """What became of a workload, beside a simulation of the same submissions.
+
+    >>> import wattline as wl
+    >>> jobs = wl.generate("lublin", seed=1, jobs=3, nodes=4)
+    >>> wl.try_workload(jobs, nodes=4, cap="1kW").beside  # doctest: +SKIP
+    BesideSimulation(...)  # a real Slurm on this machine has run them
+    """
 
     run: BedRun
     beside: BesideSimulation | None

@@ -5,11 +5,11 @@ from wattline.grid.bidding.closed_form import closed_form_bid
 from wattline.grid.bidding.descent import descend
 from wattline.grid.bidding.exhaustive import exhaustive_bid
 from wattline.grid.bidding.heuristic import capping_heuristic, range_heuristic
-from wattline.grid.bidding.problem import Decision, Outcome, Problem, Simulate, Trial
+from wattline.grid.bidding.problem import BidOutcome, Decision, Problem, Simulate, Trial
 
 __all__ = [
+    "BidOutcome",
     "Decision",
-    "Outcome",
     "Problem",
     "Simulate",
     "Trial",

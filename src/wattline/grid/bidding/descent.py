@@ -17,7 +17,7 @@ import numpy as np
 from wattline.grid.bidding import theory
 from wattline.grid.bidding.exhaustive import grid_bids
 from wattline.grid.bidding.polish import polish, project_power, project_weights
-from wattline.grid.bidding.problem import Decision, Outcome, Problem, Simulate, best_of
+from wattline.grid.bidding.problem import BidOutcome, Decision, Problem, Simulate, best_of
 from wattline.grid.market import Bid
 from wattline.model.signal import FloatArray
 
@@ -126,7 +126,7 @@ def descend(
     bid = start or start_bid(problem)
     money = problem.energy_price * problem.workload.power_w_mean / 1000.0
     beta = chosen.penalty * money
-    tried: list[tuple[Bid, Outcome]] = []
+    tried: list[tuple[Bid, BidOutcome]] = []
     history: list[tuple[float, ...]] = []
     rounds = max(1, round(chosen.rounds * (1 - chosen.polish)))
     for number in range(rounds):
@@ -152,7 +152,7 @@ def descend(
 
 
 def _look_around(
-    problem: Problem, simulate: Simulate, tried: list[tuple[Bid, Outcome]], most: int
+    problem: Problem, simulate: Simulate, tried: list[tuple[Bid, BidOutcome]], most: int
 ) -> None:
     """A coarse grid of averages and reserves with the best weights so far.
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from wattline.grid.bidding.problem import Outcome, Problem, Simulate
+from wattline.grid.bidding.problem import BidOutcome, Problem, Simulate
 from wattline.grid.market import Bid, Range
 from wattline.model.signal import FloatArray
 
@@ -28,7 +28,7 @@ APART = 0.075
 def polish(
     problem: Problem,
     simulate: Simulate,
-    tried: list[tuple[Bid, Outcome]],
+    tried: list[tuple[Bid, BidOutcome]],
     rounds: int,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> None:
@@ -53,10 +53,10 @@ def polish(
     _climb(problem, simulate, tried, best, rounds - done, STARTS, tell)
 
 
-def _apart(reach: Range, tried: list[tuple[Bid, Outcome]]) -> list[tuple[Bid, Outcome]]:
+def _apart(reach: Range, tried: list[tuple[Bid, BidOutcome]]) -> list[tuple[Bid, BidOutcome]]:
     """The best bids of which no two are closer than a share of the machine's range."""
     near_w = APART * (reach.power_w_max - reach.power_w_min)
-    found: list[tuple[Bid, Outcome]] = []
+    found: list[tuple[Bid, BidOutcome]] = []
     for bid, outcome in sorted(tried, key=lambda pair: _rank(pair[1])):
         if all(
             abs(bid.average_w - other.average_w) + abs(bid.reserve_w - other.reserve_w) > near_w
@@ -71,8 +71,8 @@ def _apart(reach: Range, tried: list[tuple[Bid, Outcome]]) -> list[tuple[Bid, Ou
 def _climb(
     problem: Problem,
     simulate: Simulate,
-    tried: list[tuple[Bid, Outcome]],
-    start: tuple[Bid, Outcome],
+    tried: list[tuple[Bid, BidOutcome]],
+    start: tuple[Bid, BidOutcome],
     rounds: int,
     seed: int,
     tell: Callable[[float], None],
@@ -93,7 +93,7 @@ def _climb(
         tell(number + 1)
 
 
-def _rank(outcome: Outcome) -> tuple[float, float]:
+def _rank(outcome: BidOutcome) -> tuple[float, float]:
     return (outcome.excess, outcome.cost if outcome.excess == 0 else 0.0)
 
 

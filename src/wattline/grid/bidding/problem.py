@@ -63,7 +63,7 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class BidOutcome:
     """What one simulation of a bid gave."""
 
     cost: float
@@ -72,7 +72,7 @@ class Outcome:
     quality: tuple[TypeQuality, ...]
     delays_s: tuple[FloatArray, ...] = field(default=(), repr=False)
     """For each type, how much longer its jobs stayed than their shortest time."""
-    hours: tuple[Outcome, ...] = field(default=(), repr=False)
+    hours: tuple[BidOutcome, ...] = field(default=(), repr=False)
     """The single hours, where several were simulated; the other fields are of all together."""
     hold: float = 0.0
     """Share of the hours that must meet all constraints, each by itself; 0: all together must."""
@@ -84,7 +84,7 @@ class Outcome:
         return self.tracking.met and all(q.met for q in self.quality)
 
     @property
-    def _deciding(self) -> Outcome | None:
+    def _deciding(self) -> BidOutcome | None:
         """The hour that must be met for enough hours to be: all better ones are then met too."""
         if not self.hours or self.hold <= 0:
             return None
@@ -132,7 +132,7 @@ class Outcome:
         return over + sum(max(0.0, q.violation_share - q.limit) for q in self.quality)
 
 
-Simulate = Callable[[Bid], Outcome]
+Simulate = Callable[[Bid], BidOutcome]
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class Decision:
 
     bid: Bid | None
     reason: str
-    outcome: Outcome | None = None
+    outcome: BidOutcome | None = None
     trials: tuple[Trial, ...] = ()
     nearest: Bid | None = None
     """Where nothing is feasible, the bid that fails least."""
@@ -171,7 +171,7 @@ class Decision:
         return self.bid is not None
 
 
-def trial_of(bid: Bid, outcome: Outcome) -> Trial:
+def trial_of(bid: Bid, outcome: BidOutcome) -> Trial:
     return Trial(
         bid.average_w, bid.reserve_w, outcome.cost, outcome.met,
         "; ".join(outcome.violations), outcome.tracking.mean, bid.weights,
@@ -185,7 +185,7 @@ def try_all(
     *,
     whole: bool = True,
     progress: Callable[[float], None] = lambda fraction: None,
-) -> list[tuple[Bid, Outcome]]:
+) -> list[tuple[Bid, BidOutcome]]:
     """Simulate these bids; unless the `whole` surface is wanted, only those that can be best.
 
     Without tracking errors a bid costs what is known beforehand, and errors only add to it. So
@@ -196,7 +196,7 @@ def try_all(
         kw = problem.energy_price * bid.average_w - problem.reserve_price * bid.reserve_w
         return problem.hours * kw / 1000.0
 
-    found: dict[int, Outcome] = {}
+    found: dict[int, BidOutcome] = {}
     best = math.inf
     for done, number in enumerate(sorted(range(len(bids)), key=floor)):
         if not whole and floor(number) >= best:
@@ -209,7 +209,7 @@ def try_all(
 
 
 def best_of(
-    problem: Problem, tried: list[tuple[Bid, Outcome]], how: str, **notes: object
+    problem: Problem, tried: list[tuple[Bid, BidOutcome]], how: str, **notes: object
 ) -> Decision:
     """The cheapest bid that meets all constraints and brings a gain against staying out."""
     trials = tuple(trial_of(bid, outcome) for bid, outcome in tried)
@@ -248,7 +248,7 @@ def _no_gain(bid: Bid, cost: float, alone: float) -> str:
             "brings no gain")  # fmt: skip
 
 
-def _binding(bid: Bid, tried: list[tuple[Bid, Outcome]]) -> str:
+def _binding(bid: Bid, tried: list[tuple[Bid, BidOutcome]]) -> str:
     """What stops the bid from going further, from its cheaper neighbours that fail."""
     chosen = next(o for b, o in tried if b is bid)
     failing = [(b, o) for b, o in tried if not o.met and o.cost < chosen.cost]

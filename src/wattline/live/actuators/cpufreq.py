@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from wattline.live.actuator import Knob
-from wattline.live.actuators.settable import Settable, Setting
+from wattline.live.actuators.settable import KnobSetting, Settable
 from wattline.live.devices.cpufreq import FOLDER, policies_of
 from wattline.live.devices.files import number_in, write_number
 
@@ -33,5 +33,5 @@ class CpufreqLimit(Settable):
                 write_number(limit, khz)
 
         knob = Knob(KNOB, "Hz", "core", 1e3 * max(lows), 1e3 * max(highs))
-        super().__init__([Setting(knob, lambda: 1e3 * max(found()), write, found, put_back,
+        super().__init__([KnobSetting(knob, lambda: 1e3 * max(found()), write, found, put_back,
                                   rounding=1e3, may_be_lower=True)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from wattline.live.actuator import Knob
-from wattline.live.actuators.settable import Refusal, Settable, Setting
+from wattline.live.actuators.settable import KnobSetting, Refusal, Settable
 from wattline.live.devices.ipmitool import PATIENCE_S, Ipmitool, watts_of
 
 LOW_W, HIGH_W = 1.0, 65_535.0
@@ -44,7 +44,7 @@ class IpmiLimit(Settable):
             if found()[0] != limit_w:
                 tell("set_limit", "limit", str(round(limit_w)))
 
-        super().__init__([Setting(Knob("limit", "W", "node", LOW_W, HIGH_W), held, write, found,
+        super().__init__([KnobSetting(Knob("limit", "W", "node", LOW_W, HIGH_W), held, write, found,
                                   put_back, rounding=1.0)])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wattline.live.actuator import Knob
-from wattline.live.actuators.settable import Settable, Setting
+from wattline.live.actuators.settable import KnobSetting, Settable
 from wattline.live.devices.nvml import Card, cards_of, library
 from wattline.model.errors import InputError
 
@@ -22,7 +22,7 @@ class NvmlLimit(Settable):
         super().__init__(settings, failures=(nvml.NVMLError,))
 
 
-def _setting(nvml: Any, card: Card) -> Setting:
+def _setting(nvml: Any, card: Card) -> KnobSetting:
     low_mw, high_mw = nvml.nvmlDeviceGetPowerManagementLimitConstraints(card.handle)
 
     def found() -> int:
@@ -31,6 +31,6 @@ def _setting(nvml: Any, card: Card) -> Setting:
     def put_back(limit_mw: int) -> None:
         nvml.nvmlDeviceSetPowerManagementLimit(card.handle, limit_mw)
 
-    return Setting(Knob(card.name, "W", "gpu", low_mw / 1e3, high_mw / 1e3),
+    return KnobSetting(Knob(card.name, "W", "gpu", low_mw / 1e3, high_mw / 1e3),
                    lambda: found() / 1e3, lambda value_w: put_back(round(1e3 * value_w)), found,
                    put_back, rounding=1.0)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from wattline.live.actuator import Knob
-from wattline.live.actuators.settable import Settable, Setting
+from wattline.live.actuators.settable import KnobSetting, Settable
 from wattline.live.devices.files import number_in, text_in, write_number
 from wattline.live.devices.zones import FOLDER, channel_name, domain_of, zones_of
 from wattline.model.errors import InputError
@@ -40,7 +40,7 @@ def _long_term(zone: Path) -> str:
     return ""
 
 
-def _setting(zone: Path, constraint: str) -> Setting:
+def _setting(zone: Path, constraint: str) -> KnobSetting:
     limit, enabled = zone / f"{constraint}power_limit_uw", zone / "enabled"
     low_w, high_w = (_stated(zone / f"{constraint}{bound}_power_uw") for bound in ("min", "max"))
 
@@ -60,7 +60,7 @@ def _setting(zone: Path, constraint: str) -> Setting:
 
     knob = Knob(channel_name(zone), "W", LIMITED[domain_of(zone)], low_w or LEAST_W,
                 high_w or math.inf)
-    return Setting(knob, lambda: number_in(limit) / 1e6 if is_on() else math.inf, write,
+    return KnobSetting(knob, lambda: number_in(limit) / 1e6 if is_on() else math.inf, write,
                    lambda: (number_in(limit), is_on()), put_back, rounding=0.5)
 
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from wattline.live.actuator import Knob
-from wattline.live.actuators.settable import Refusal, Settable, Setting
+from wattline.live.actuators.settable import KnobSetting, Refusal, Settable
 from wattline.live.devices.http import HttpError
 from wattline.live.devices.redfish import PATIENCE_S, Found, Redfish, Variant, Way, at, change, has
 from wattline.model.errors import InputError
@@ -31,7 +31,7 @@ class RedfishLimit(Settable):
         limit = _Limit(service, found)
         knob = Knob("limit", "W", "node", _watts(at(body, found.variant.low)) or LEAST_W,
                     _watts(at(body, found.variant.high)) or math.inf)
-        super().__init__([Setting(knob, limit.held, limit.write, limit.found, limit.put_back,
+        super().__init__([KnobSetting(knob, limit.held, limit.write, limit.found, limit.put_back,
                                   rounding=1.0)])
 
 

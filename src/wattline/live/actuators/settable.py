@@ -1,7 +1,7 @@
 """What all actuators share: bounds, reading back, remembering what was found, putting it back.
 
-A kind of actuator says only how one setting is read and written (`Setting`); `Settable` makes an
-`Actuator` of some of them.
+A kind of actuator says only how one setting is read and written (`KnobSetting`); `Settable` makes
+an `Actuator` of some of them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Refusal(WattlineError):
 
 
 @dataclass(frozen=True)
-class Setting:
+class KnobSetting:
     """One thing that can be set. Each function may raise `Refusal`, or what its device raises."""
 
     knob: Knob
@@ -42,7 +42,7 @@ class Settable:
     """Some settings as an actuator."""
 
     def __init__(
-        self, settings: Sequence[Setting], failures: tuple[type[Exception], ...] = ()
+        self, settings: Sequence[KnobSetting], failures: tuple[type[Exception], ...] = ()
     ) -> None:
         self._settings = {setting.knob.name: setting for setting in settings}
         self._failures: tuple[type[Exception], ...] = (OSError, ValueError, WattlineError,
@@ -101,14 +101,14 @@ class Settable:
             held.append(self._now(setting, ""))
         return held
 
-    def _now(self, setting: Setting, reason: str) -> Held:
+    def _now(self, setting: KnobSetting, reason: str) -> Held:
         """What holds, and why that is not what was wanted."""
         try:
             return Held(setting.knob.name, setting.held(), not reason, reason)
         except self._failures as error:
             return Held(setting.knob.name, math.nan, False, reason or _said(error))
 
-    def _obeyed(self, setting: Setting, value: float) -> Held:
+    def _obeyed(self, setting: KnobSetting, value: float) -> Held:
         now = self._now(setting, "")
         above = now.value - value
         if not now.ok or (above <= setting.rounding

@@ -6,6 +6,6 @@ rack, who is reached through which switch. See docs/views.md.
 
 from wattline.model.views.keys import Inherit, Key, KeyType
 from wattline.model.views.tree import Entity, Tree
-from wattline.model.views.view import Bound, BoundExceeded, View
+from wattline.model.views.view import Bound, BoundExceeded, MachineView
 
-__all__ = ["Bound", "BoundExceeded", "Entity", "Inherit", "Key", "KeyType", "Tree", "View"]
+__all__ = ["Bound", "BoundExceeded", "Entity", "Inherit", "Key", "KeyType", "MachineView", "Tree"]

@@ -12,7 +12,7 @@ from wattline.model.reading import read_toml
 from wattline.model.units import parse_hosts
 from wattline.model.views.keys import Inherit, Key, KeyType
 from wattline.model.views.tree import Entity
-from wattline.model.views.view import Bound, View
+from wattline.model.views.view import Bound, MachineView
 
 MOST_ENTITIES = 1_000_000
 """Of a view; each is an object with its values, some kilobyte in all."""
@@ -30,7 +30,7 @@ POWER_KEYS = (
 
 def power_view(machine: Machine, *, cores: bool = False, racks_per_pdu: int = 8,
                limits_w: Mapping[str, float] | None = None, site_limit_w: float | None = None
-               ) -> View:
+               ) -> MachineView:
     """Who feeds whom: site, distribution unit, rack, node and, on request, core.
 
     A node's idle and full power are spread over its cores equally. All nodes begin idle.
@@ -57,10 +57,10 @@ def power_view(machine: Machine, *, cores: bool = False, racks_per_pdu: int = 8,
     if site_limit_w is not None:
         limits[machine.site] = site_limit_w
     values = {"power_w": idle, "idle_w": idle, "max_w": full, "limit_w": limits}
-    return View("power", entities, POWER_KEYS, values, (POWER_BOUND,))
+    return MachineView("power", entities, POWER_KEYS, values, (POWER_BOUND,))
 
 
-def rack_view(machine: Machine) -> View:
+def rack_view(machine: Machine) -> MachineView:
     """What stands where: site, system, rack, node, with counts."""
     _refuse_large(machine)
     entities = [Entity(machine.site, "site"), Entity(machine.name, "system", machine.site)]
@@ -78,10 +78,10 @@ def rack_view(machine: Machine) -> View:
             on=("rack",), read_only=True),
         Key("node_class", KeyType.TEXT, on=("node",), read_only=True),
     )
-    return View("rack", entities, keys, {"cores": cores, "node_class": classes})
+    return MachineView("rack", entities, keys, {"cores": cores, "node_class": classes})
 
 
-def network_view(machine: Machine, *, nodes_per_switch: int = 16) -> View:
+def network_view(machine: Machine, *, nodes_per_switch: int = 16) -> MachineView:
     """Who is reached through whom: core switch, rack switch, edge switch, node.
 
     A machine file says nothing of its network, so this is the plain tree that a site's racks
@@ -103,13 +103,13 @@ def network_view(machine: Machine, *, nodes_per_switch: int = 16) -> View:
         Key("links", KeyType.INTEGER, inherit=_SUM, read_only=True),
         Key("share", inherit=Inherit.PARENTS_SHARE, read_only=True),
     )
-    return View("network", entities, keys, {"links": link, "share": {"fabric": 1.0}})
+    return MachineView("network", entities, keys, {"links": link, "share": {"fabric": 1.0}})
 
 
 BUILDERS = {"power": power_view, "rack": rack_view, "network": network_view}
 
 
-def read_views(path: Path) -> dict[str, View]:
+def read_views(path: Path) -> dict[str, MachineView]:
     """Views from a TOML file: `[views.NAME]` with `keys`, `entities` and `bounds`."""
     views = read_toml(path).get("views")
     if not isinstance(views, dict) or not views:
@@ -123,13 +123,13 @@ def read_views(path: Path) -> dict[str, View]:
     return found
 
 
-def view_from_mapping(name: str, given: Mapping[str, Any], where: str) -> View:
+def view_from_mapping(name: str, given: Mapping[str, Any], where: str) -> MachineView:
     """One view from its table; `entities` may name many at once, as in `node[0-15]`."""
     try:
         keys = [Key.from_mapping(key) for key in given.get("keys", ())]
         entities, values = _entities(name, given.get("entities", ()), {key.name for key in keys})
         bounds = [_bound(name, table) for table in given.get("bounds", ())]
-        return View(name, entities, keys, values, bounds)
+        return MachineView(name, entities, keys, values, bounds)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
     except (KeyError, TypeError, AttributeError) as error:

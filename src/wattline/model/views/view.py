@@ -44,7 +44,7 @@ class BoundExceeded(InputError):
         self.limit = limit
 
 
-class View:
+class MachineView:
     """One tree over the machine's entities with its properties.
 
     Values are set with `set` or, for many entities at once, `set_many`; what inherits from them

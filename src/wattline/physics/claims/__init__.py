@@ -4,9 +4,20 @@ See docs/claims.md.
 """
 
 from wattline.physics.claims.book import ClaimBook, Measured, Verification
-from wattline.physics.claims.claim import Claim, Setting
+from wattline.physics.claims.claim import Claim, ClaimSetting
 from wattline.physics.claims.files import npb_claims, read_claims, read_runs, write_claims
 from wattline.physics.claims.objective import Choice, Objective
 
-__all__ = ["Choice", "Claim", "ClaimBook", "Measured", "Objective", "Setting", "Verification",
-           "npb_claims", "read_claims", "read_runs", "write_claims"]
+__all__ = [
+           "Choice",
+           "Claim",
+           "ClaimBook",
+           "ClaimSetting",
+           "Measured",
+           "Objective",
+           "Verification",
+           "npb_claims",
+           "read_claims",
+           "read_runs",
+           "write_claims",
+]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from wattline.physics.claims import estimate
-from wattline.physics.claims.claim import Claim, Setting
+from wattline.physics.claims.claim import Claim, ClaimSetting
 from wattline.physics.claims.objective import Choice, Objective, choose
 
 WINDOW = 20
@@ -20,7 +20,7 @@ class Measured:
 
     application: str
     node_class: str
-    setting: Setting
+    setting: ClaimSetting
     time_s: float
     energy_j: float
     run_id: str = ""
@@ -43,7 +43,7 @@ class ClaimBook:
     """Claims by application, class and setting. A book is not changed: `record` makes a new one."""
 
     def __init__(self, claims: Iterable[Claim] = ()) -> None:
-        self._claims: dict[tuple[str, str, Setting], Claim] = {}
+        self._claims: dict[tuple[str, str, ClaimSetting], Claim] = {}
         for claim in claims:
             self._claims[claim.key] = claim
 
@@ -64,7 +64,7 @@ class ClaimBook:
             if claim.application == application and nodes in (None, claim.setting.nodes)
         ]
 
-    def find(self, application: str, node_class: str, setting: Setting) -> Claim | None:
+    def find(self, application: str, node_class: str, setting: ClaimSetting) -> Claim | None:
         return self._claims.get((application, node_class, setting))
 
     def candidates(

@@ -13,7 +13,7 @@ POWER_W_MOST = 100e3
 
 
 @dataclass(frozen=True, order=True)
-class Setting:
+class ClaimSetting:
     """How an application runs: threads (outer x inner) and package cap of a node, nodes together,
     and of each node the model, the number and the cap of its GPUs."""
 
@@ -75,7 +75,7 @@ class Claim:
 
     application: str
     node_class: str
-    setting: Setting
+    setting: ClaimSetting
     time_s: float
     energy_j: float
     runs: int = 1
@@ -105,7 +105,7 @@ class Claim:
                 raise InputError(f"{where}: {name} is {value}, must be >= 0 and finite")
 
     @property
-    def key(self) -> tuple[str, str, Setting]:
+    def key(self) -> tuple[str, str, ClaimSetting]:
         return self.application, self.node_class, self.setting
 
     @property

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from wattline.physics.claims.claim import Claim, Setting
+from wattline.physics.claims.claim import Claim, ClaimSetting
 
 SCALING_ERROR = 0.15
 """Relative error for each doubling of the nodes away from what was measured."""
@@ -86,7 +86,7 @@ class _Vote:
 
 
 def _votes(
-    claims: Sequence[Claim], own: dict[tuple[str, Setting], Claim], there: dict[str, Claim]
+    claims: Sequence[Claim], own: dict[tuple[str, ClaimSetting], Claim], there: dict[str, Claim]
 ) -> list[_Vote]:
     votes = []
     for other, target in there.items():
@@ -135,7 +135,7 @@ def _spread_of_sizes(claims: Sequence[Claim]) -> float:
 
 
 def _from_votes(
-    application: str, node_class: str, setting: Setting, votes: list[_Vote], least: float
+    application: str, node_class: str, setting: ClaimSetting, votes: list[_Vote], least: float
 ) -> Claim:
     weight = np.array([1.0 / (0.05 + vote.distance) for vote in votes])
     weight /= weight.sum()

@@ -13,7 +13,7 @@ from wattline.model.errors import InputError
 from wattline.model.reading import read_text
 from wattline.model.units import plain_number
 from wattline.physics.claims.book import ClaimBook, Measured
-from wattline.physics.claims.claim import Claim, Setting
+from wattline.physics.claims.claim import Claim, ClaimSetting
 
 COLUMNS = ("application", "node_class", "threads", "cap_w", "nodes", "time_s", "energy_j", "runs",
            "time_error", "energy_error", "predictions", "gpu", "gpus", "gpu_cap_w")
@@ -50,7 +50,7 @@ def unused_columns(path: Path) -> list[str]:
 
 def parse_claims(text: str, where: str) -> list[Claim]:
     claims: list[Claim] = []
-    seen: dict[tuple[str, str, Setting], int] = {}
+    seen: dict[tuple[str, str, ClaimSetting], int] = {}
     for number, claim in _rows(text, where):
         if claim.key in seen:
             raise InputError(f"{where}: line {number}: the claim of line {seen[claim.key]} again")
@@ -108,7 +108,7 @@ def write_claims(claims: Iterable[Claim]) -> str:
 
 
 def _claim(row: dict[str, str]) -> Claim:
-    setting = Setting(
+    setting = ClaimSetting(
         (row.get("threads") or "").strip(),
         _number(row, "cap_w", math.inf),
         _count(row, "nodes", 1, 1),

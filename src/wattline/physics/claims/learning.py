@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from wattline.physics.claims.book import Measured
-from wattline.physics.claims.claim import Setting
+from wattline.physics.claims.claim import ClaimSetting
 
 COMPLETED = "COMPLETED"
 UNEVEN = -1
@@ -37,8 +37,8 @@ class Ended:
     """Their model, where the ledger knows it."""
 
     @property
-    def setting(self) -> Setting:
-        return Setting(nodes=self.nodes, gpus=self.gpus, gpu=self.gpu)
+    def setting(self) -> ClaimSetting:
+        return ClaimSetting(nodes=self.nodes, gpus=self.gpus, gpu=self.gpu)
 
 
 def measured(

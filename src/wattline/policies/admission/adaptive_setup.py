@@ -22,7 +22,7 @@ from wattline.physics.core_power import (
     FrequencyRange,
     parse_cpu_freq,
 )
-from wattline.physics.powercap import Limits, PowerCap
+from wattline.physics.powercap import DrawLimits, PowerCap
 from wattline.policies.declaration import Declaration, Parameters
 from wattline.policies.setting import Setting
 
@@ -132,7 +132,7 @@ def adaptive(
             f"strategy '{strategy.name.lower()}' switches nodes off by their number, which on a "
             "machine of several node classes does not say which; choose dvfs"
         )
-    plan = (plan or PowerCap()).checked(Limits.of(machine))
+    plan = (plan or PowerCap()).checked(DrawLimits.of(machine))
     start, end, held = _windows(plan)
     levels_of = _levels(core, strategy, allowed)
     return Adaptive(

@@ -77,10 +77,19 @@ def by_code(accounts: Sequence[int]) -> Find:
     return find
 
 
-def fresh_memory(accounts: int, account_of: Find) -> ShareMemory:
-    """Nothing used yet; `account_of` says which account each job of a table belongs to."""
-    return ShareMemory.start({"account": account_of}, used_j=np.zeros(accounts),
-                             factor=np.zeros(accounts), faded_s=np.zeros(1))
+def fresh_memory(
+    accounts: int, account_of: Find, before_j: Mapping[int, float] | None = None
+) -> ShareMemory:
+    """Nothing used yet but what accounts used `before_j` the first decision, whenever that is.
+
+    `account_of` says which account each job of a table belongs to.
+    """
+    used_j = np.zeros(accounts)
+    for account, joules in (before_j or {}).items():
+        used_j[account] = joules
+    faded_s = np.full(1, np.nan if before_j else 0.0)  # NaN: it does not fade before that
+    return ShareMemory.start({"account": account_of}, used_j=used_j, factor=np.zeros(accounts),
+                             faded_s=faded_s)
 
 
 @implement(keys_change, EnergyShare)

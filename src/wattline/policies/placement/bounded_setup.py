@@ -18,7 +18,7 @@ from wattline.policies.placement.bounds_in_views import bounds_in, bounds_of, pl
 from wattline.policies.setting import Setting
 
 if TYPE_CHECKING:
-    from wattline.model.views import View
+    from wattline.model.views import MachineView
     from wattline.policies.placement.bounded import Bounded
 
 
@@ -32,7 +32,7 @@ class BoundedParameters(Parameters):
     racks_per_pdu: Whole = Field(8, ge=1, le=MOST_NODES)
 
 
-def bounded(views: View | Sequence[View], machine: Machine) -> Bounded:
+def bounded(views: MachineView | Sequence[MachineView], machine: Machine) -> Bounded:
     """Keep the bounds of views whose nodes are idle now."""
     return keeping(bounds_of(views, machine), machine)
 
@@ -81,7 +81,7 @@ def _bounds(setting: Setting, given: BoundedParameters) -> tuple[PowerBound, ...
     return setting.made.bounds
 
 
-def _views(machine: Machine, given: BoundedParameters) -> list[View]:
+def _views(machine: Machine, given: BoundedParameters) -> list[MachineView]:
     from wattline.model.views.build import power_view, read_views
 
     if given.views:

@@ -16,7 +16,7 @@ from wattline.model.signal import FloatArray
 from wattline.model.units import fold_hosts
 
 if TYPE_CHECKING:
-    from wattline.model.views import Bound, View
+    from wattline.model.views import Bound, MachineView
 
 NODE_TYPE = "node"
 SAME = 1e-6
@@ -27,17 +27,19 @@ SAME = 1e-6
 class Placed:
     """Views, and the place of each of the machine's nodes in each: -1 where it is not in it."""
 
-    views: Mapping[str, View]
+    views: Mapping[str, MachineView]
     places: Mapping[str, IntArray]
     assumed: tuple[str, ...] = ()
 
 
-def bounds_of(views: View | Sequence[View], machine: Machine) -> tuple[PowerBound, ...]:
+def bounds_of(
+    views: MachineView | Sequence[MachineView], machine: Machine
+) -> tuple[PowerBound, ...]:
     """The bounds of views whose nodes are idle now, as a run keeps them."""
     return bounds_in(placed(views if isinstance(views, Sequence) else [views], machine), machine)
 
 
-def placed(views: Sequence[View], machine: Machine) -> Placed:
+def placed(views: Sequence[MachineView], machine: Machine) -> Placed:
     """Find the machine's nodes in views by their names, never by numbers in them.
 
     Where the machine has none, those of the first view that has as many stand for them, in its
@@ -84,7 +86,7 @@ def bounds_in(found: Placed, machine: Machine) -> tuple[PowerBound, ...]:
     return tuple(bounds)
 
 
-def _rows(view: View, bound: Bound, places: IntArray, share: FloatArray, more_w: FloatArray,
+def _rows(view: MachineView, bound: Bound, places: IntArray, share: FloatArray, more_w: FloatArray,
           words: str) -> Iterator[PowerBound]:
     used, limit, tree = view.column(bound.used), view.column(bound.limit), view.tree
     for place in np.flatnonzero(~np.isnan(limit)):
@@ -102,7 +104,7 @@ def _rows(view: View, bound: Bound, places: IntArray, share: FloatArray, more_w:
                          None if whole else share[nodes])
 
 
-def _hosts(views: Sequence[View], machine: Machine) -> tuple[Sequence[str], list[str]]:
+def _hosts(views: Sequence[MachineView], machine: Machine) -> tuple[Sequence[str], list[str]]:
     named = [[view.tree.names[place] for place in _nodes(view)] for view in views]
     if machine.node_names or any(set(names) == set(machine.hosts) for names in named):
         return machine.hosts, []
@@ -115,7 +117,7 @@ def _hosts(views: Sequence[View], machine: Machine) -> tuple[Sequence[str], list
                      f"{machine.node_count}")
 
 
-def _nodes(view: View) -> IntArray:
+def _nodes(view: MachineView) -> IntArray:
     """The entities that are nodes: those of that type, or the leaves where there are none."""
     tree = view.tree
     if NODE_TYPE in tree.types:
@@ -123,7 +125,7 @@ def _nodes(view: View) -> IntArray:
     return np.flatnonzero(tree.child_count == 0).astype(np.int64)
 
 
-def _share(view: View, bound: Bound, places: IntArray) -> FloatArray:
+def _share(view: MachineView, bound: Bound, places: IntArray) -> FloatArray:
     """Of each watt of a node the part that counts in a view, 0 where it is not in it."""
     inside = places >= 0
     share = np.zeros(places.size)
@@ -135,7 +137,7 @@ def _share(view: View, bound: Bound, places: IntArray) -> FloatArray:
     return share
 
 
-def _carried(found: Placed, view: View, bound: Bound) -> FloatArray:
+def _carried(found: Placed, view: MachineView, bound: Bound) -> FloatArray:
     """What the views that it stands in for have of each node, by the same key."""
     more = np.zeros(len(found.places[view.name]))
     for name in bound.carries:
@@ -149,7 +151,7 @@ def _carried(found: Placed, view: View, bound: Bound) -> FloatArray:
     return more
 
 
-def _check_feeds(view: View, bound: Bound, share: FloatArray, places: IntArray) -> None:
+def _check_feeds(view: MachineView, bound: Bound, share: FloatArray, places: IntArray) -> None:
     """Feeds that stand in for one another carry a node's watts among them, no more and no less."""
     wrong = np.flatnonzero((places >= 0) & ~np.isclose(share, 1.0, rtol=SAME, atol=0.0))
     if bound.carries and wrong.size:
@@ -158,7 +160,7 @@ def _check_feeds(view: View, bound: Bound, share: FloatArray, places: IntArray) 
                          f"{', '.join(bound.carries)} add up to {share[node]:g}, must be 1")
 
 
-def _check_idle(view: View, bound: Bound, places: IntArray, share: FloatArray,
+def _check_idle(view: MachineView, bound: Bound, places: IntArray, share: FloatArray,
                 idle_w: FloatArray) -> None:
     """A bound on watts that the machine does not draw would be no bound at all."""
     inside = np.flatnonzero(places >= 0)

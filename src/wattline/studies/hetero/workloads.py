@@ -8,7 +8,7 @@ import numpy as np
 
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
-from wattline.physics.claims import Claim, ClaimBook, Setting
+from wattline.physics.claims import Claim, ClaimBook, ClaimSetting
 
 CLASSES = ("xeon", "odroid-c1", "odroid-c2")
 """In the order in which the unmodified resource manager takes them."""
@@ -107,7 +107,7 @@ def gpu_claims(book: ClaimBook) -> list[Claim]:
     for application in GPU_APPLICATIONS:
         xeon = claim_of(book, application, "xeon", capped=False)
         time_s = xeon.time_s / GPU_SPEED
-        found.append(Claim(application, "gpu", Setting(), time_s, GPU_W * time_s, runs=1))
+        found.append(Claim(application, "gpu", ClaimSetting(), time_s, GPU_W * time_s, runs=1))
     return found
 
 

@@ -1,0 +1,34 @@
+"""One name, one thing: what people import from `wattline`, and the words that everybody meets."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import wattline as wl
+
+CLASS = re.compile(r"^class (\w+)", re.MULTILINE)
+SOURCE = Path(__file__).parents[2] / "src" / "wattline"
+ROOM_OF_OBJECTS = SOURCE / "scenario" / "objects.py"
+"""Policies and machines as people write them; the kernels' own have the same names on purpose."""
+
+
+@cache
+def classes() -> Counter[str]:
+    """How often each class of the package is defined, policies as objects apart."""
+    return Counter(name for path in SOURCE.rglob("*.py") if path != ROOM_OF_OBJECTS
+                   for name in CLASS.findall(path.read_text(encoding="utf-8")))
+
+
+def test_a_class_that_is_exported_shares_its_name_with_no_other() -> None:
+    objects = set(CLASS.findall(ROOM_OF_OBJECTS.read_text(encoding="utf-8")))
+    found = classes()
+    assert {name for name in {*wl.__all__} - objects if found[name] > 1} == set()
+
+
+def test_view_setting_and_outcome_mean_one_thing_each() -> None:
+    found = classes()
+    assert {name: found[name] for name in ("View", "Setting", "Outcome")} == {
+        "View": 1, "Setting": 1, "Outcome": 1}
