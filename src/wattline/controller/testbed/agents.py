@@ -19,7 +19,7 @@ from wattline.live.agent.agent import Agent
 from wattline.live.agent.caps import Caps
 from wattline.live.agent.marks import Marks
 from wattline.live.agent.meter import Meter
-from wattline.live.agent.running import Inbox, alone
+from wattline.live.agent.running import Inbox, alone, marked
 from wattline.live.agent.settings import AgentSettings
 from wattline.live.found import open_actuator, open_sensor
 from wattline.live.mqtt_fleet import MqttFleet
@@ -30,7 +30,7 @@ from wattline.live.transport.messages import key_of, topic
 KNOB = "psys@0"
 
 
-def fleet_of(bed: Bed, *, seen: Mapping[str, tuple[int, int]] | None = None) -> MqttFleet:
+def fleet_of(bed: Bed, *, seen: Mapping[str, tuple[int, int, float]] | None = None) -> MqttFleet:
     """The fleet of a bed, for its controller."""
     return MqttFleet(bed.broker.of(CONTROLLER), bed.cluster, bed.names, _master(bed), seen=seen)
 
@@ -58,8 +58,8 @@ class Agents:
     def __init__(self, bed: Bed, say: Callable[[str], None] = lambda _: None) -> None:
         self.bed = bed
         self._agents = {name: self._made(name, say) for name in bed.names}
-        self._marks = {marks.fileno(): (name, marks) for name in bed.names
-                       for marks in (Marks(bed.agents / name),)}
+        self._marks = {marks.fileno(): (name, marks) for name, agent in self._agents.items()
+                       for marks in (Marks(bed.agents / name, agent.counter_files),)}
         self._inbox = Inbox()
         self._poll = select.poll()  # select takes no file above 1023
         for file in (*self._marks, self._inbox.fileno()):
@@ -72,6 +72,8 @@ class Agents:
         while not stop():
             self._wait(next_s - time.monotonic())
             if time.monotonic() >= next_s:
+                for name, marks in self._marks.values():
+                    self._hear_marks(name, marks)  # those that came while nobody listened
                 for name, agent in self._agents.items():
                     self._send(name, agent.tick())
                 next_s = max(next_s + every_s, time.monotonic())
@@ -99,9 +101,11 @@ class Agents:
                     self._send(name, message)
         for file, _ in ready:
             if file in self._marks:
-                name, marks = self._marks[file]
-                for job in marks.jobs():
-                    self._send(name, self._agents[name].mark(job))
+                self._hear_marks(*self._marks[file])
+
+    def _hear_marks(self, name: str, marks: Marks) -> None:
+        for message in marked(self._agents[name], marks):
+            self._send(name, message)
 
     def _send(self, name: str, message: bytes) -> None:
         self._link.publish(topic(self.bed.cluster, name, "report"), message)
