@@ -16,6 +16,8 @@ from wattline.books import Books, CapChanged, Event
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller, Cycle
 from wattline.controller.desk import open_desk
+from wattline.controller.joules.keeping import LedgerKeeper
+from wattline.controller.joules.memory import recalled
 from wattline.controller.keeping_cap import CapKeeper
 from wattline.controller.lease import hand_over, renew
 from wattline.controller.licences import LicenceNet, allowed_w
@@ -30,6 +32,9 @@ from wattline.live.slurm.commands import PATIENCE_S, Commands, SlurmError
 from wattline.live.transport.link import read_key
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.units import parse_power
+
+BACK = 120
+"""Readings that a node is asked for which nobody has heard before: jobs may have begun by then."""
 
 
 @contextmanager
@@ -46,11 +51,14 @@ def serving(
     with _alone(folder):
         kept = open_remembered(site, folder, clock(), act=act)
         with kept.file:
-            controller, keeper = _assembled(site, kept, act=act, clock=clock)
+            controller, keeper, ledger = _assembled(site, kept, act=act, clock=clock)
             with nullcontext() if keeper is None else closing(keeper.fleet):
                 yield controller
                 if keeper is not None:
                     keeper.restore()
+                    keeper.meters.hear(clock())
+            if ledger is not None:
+                ledger.close()
             if act and site.mode == "decide":
                 with suppress(SlurmError):  # the watchdog does it later
                     _leave(site, controller.slurm)
@@ -67,7 +75,7 @@ def _leave(site: SiteConfig, slurm: Slurm) -> None:
 
 def _assembled(
     site: SiteConfig, kept: Remembered, *, act: bool, clock: Callable[[], float]
-) -> tuple[Controller, CapKeeper | None]:
+) -> tuple[Controller, CapKeeper | None, LedgerKeeper | None]:
     books, folder = kept.books, Path(site.folder)
     # Compile the policy before the first job comes; what a copy is asked is written nowhere.
     books.copy().step(max(clock(), books.now_s))
@@ -80,6 +88,7 @@ def _assembled(
                             clock=clock)
     controller.notes += kept.remarks
     fleet = fleet_of(site, act=act)
+    ledger = _ledger(site, controller) if act and fleet is not None else None
     keeper = None if fleet is None else _keeper(site, controller, fleet)
     sources: list[Callable[[float], list[Event]]] = []
     listeners: list[Callable[[Cycle], None]] = []
@@ -88,6 +97,9 @@ def _assembled(
     if keeper is not None:
         sources.append(keeper.meters.events)
         listeners.append(lambda cycle: keeper.keep(clock(), heard=cycle.looked))
+    if ledger is not None and keeper is not None:
+        keeper.meters.also = ledger.hear
+        listeners.append(lambda cycle: _enter(ledger, controller.watcher, fleet, cycle))
     if site.licences and act:
         net = LicenceNet(controller.slurm.commands)
         listeners.append(lambda cycle: _allow(net, site, controller))
@@ -97,7 +109,20 @@ def _assembled(
     controller.sources, controller.listeners = sources, listeners
     open_desk(controller, site, remembers=act, clock=clock,
               more=lambda: _standing(site, keeper, clock()))
-    return controller, keeper
+    return controller, keeper, ledger
+
+
+def _ledger(site: SiteConfig, controller: Controller) -> LedgerKeeper | None:
+    if not site.ledger:
+        return None
+    return LedgerKeeper(site.ledger, site.cluster, controller.slurm.commands, Path(site.folder),
+                        site.store_every, controller.notes)
+
+
+def _enter(ledger: LedgerKeeper, watcher: Watcher, fleet: Fleet | None, cycle: Cycle) -> None:
+    if cycle.looked:
+        ledger.look(watcher.seen, watcher.looked_s)
+    ledger.keep(fleet)
 
 
 def _standing(site: SiteConfig, keeper: CapKeeper | None, now_s: float) -> dict[str, Any]:
@@ -113,8 +138,9 @@ def fleet_of(site: SiteConfig, *, act: bool) -> MqttFleet | None:
         return None
     # A broker ends the older of two connections of one name: a dry run has its own.
     name = "controller" if act else f"dry-{os.getpid()}"
+    seen = recalled(Path(site.folder)).seen if act and site.ledger else {}
     return MqttFleet(site.broker, site.cluster, site.node_names, read_key(site.order_key),
-                     name=name)
+                     name=name, seen=seen, back=BACK if act and site.ledger else 0)
 
 
 def _keeper(site: SiteConfig, controller: Controller, fleet: Fleet) -> CapKeeper:

@@ -102,13 +102,14 @@ class Watcher:
         """Nodes that were switched off from here: out of use, and not out of order."""
         self.seen: tuple[SlurmJob, ...] = ()
         """All jobs of the last look."""
+        self.looked_s = math.nan
         self.told: dict[str, Told] = {}
         self.down: set[str] = set()
 
     def news(self, seen: Seen) -> News:
         """What has happened since the last look."""
         found = News()
-        self.seen = seen.jobs
+        self.seen, self.looked_s = seen.jobs, seen.time_s
         self._nodes(seen, found)
         # Rows of one look are told in the order of submission, which decides ties: squeue has
         # another.
