@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from wattline.books import Books, CapChanged, Event
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller, Cycle
 from wattline.controller.desk import open_desk
+from wattline.controller.handing_back import hand_back, keep_off, kept_off
 from wattline.controller.joules.keeping import LedgerKeeper
 from wattline.controller.joules.memory import recalled
 from wattline.controller.keeping_cap import CapKeeper
@@ -59,10 +61,28 @@ def serving(
                     keeper.meters.hear(clock())
             if ledger is not None:
                 ledger.close()
+            if act:
+                _switch_on(folder, controller)
             if act and site.mode == "decide":
                 with suppress(SlurmError):  # the watchdog does it later
                     _leave(site, controller.slurm)
             kept.save(controller.books)
+
+
+def _switch_on(folder: Path, controller: Controller) -> None:
+    """Nodes that are off because of us come on again, or are left to Slurm's own power saving."""
+    off = controller.watcher.off | kept_off(folder)
+    if not off:
+        return
+    try:
+        left = hand_back(controller.slurm, off)
+    except SlurmError as error:
+        controller.notes.append(f"nodes that were switched off stay off: {error}")
+        return
+    keep_off(folder, left)
+    controller.notes.append(f"{len(off - left)} nodes that were switched off are on again"
+                            + (f"; {','.join(sorted(left))} still go down, and Slurm switches them "
+                               "on when a job needs them" if left else ""))
 
 
 def _leave(site: SiteConfig, slurm: Slurm) -> None:
@@ -82,11 +102,14 @@ def _assembled(
     watcher = Watcher(site.node_names, site.partitions, watts=watts_of_licences(),
                       node_w=site.node_active_w, mark=site.mark, decides=site.mode == "decide")
     recall(watcher, books, clock())
+    watcher.off = kept_off(folder) & set(site.node_names) if act else set()
     # A command that hangs must not cost the lease.
     patience_s = min(PATIENCE_S, max(site.lease / 4, 2.0))
     controller = Controller(books, Slurm(Commands(site.environment, patience_s)), watcher, act=act,
                             clock=clock)
     controller.notes += kept.remarks
+    if act:
+        controller.hands.keep_off = partial(keep_off, folder)
     fleet = fleet_of(site, act=act)
     ledger = _ledger(site, controller) if act and fleet is not None else None
     keeper = None if fleet is None else _keeper(site, controller, fleet)
