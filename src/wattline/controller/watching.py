@@ -182,6 +182,10 @@ class Watcher:
             found.events.append(Started(name, self._numbers(job.node_list)))
         else:
             found.events.append(submitted)
+            if job.restarts and not job.held:
+                # A node that fails under a job lets Slurm queue it again, to be started by Slurm.
+                found.withdrawn.append(job.label)
+                found.remarks.append(f"job {name} was queued again by Slurm: it is held for us")
 
     def _ours(self, job: SlurmJob) -> bool:
         return ((not self.partitions or job.partition in self.partitions)
