@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError
 
 from wattline.live.transport.link import BrokerSettings, beside
 from wattline.model.errors import InputError
-from wattline.model.fields import Choice, FileName, Seconds, Section, Watts
+from wattline.model.fields import Choice, FileName, Seconds, Section, Watts, Whole
 from wattline.model.mistakes import first_mistake
 from wattline.model.reading import read_toml
 from wattline.model.units import parse_hosts
@@ -58,6 +58,10 @@ class SiteConfig(Section):
     """A controller that is silent for so long has gone: nodes and the watchdog act alone."""
     save: Seconds = Field(default=60.0, gt=0)
     """So often the books are saved; what came since is in the journal."""
+    journal_mb: Whole = Field(default=64, ge=1)
+    """A larger journal is gone on with in another file."""
+    journals: Whole = Field(default=10, ge=2)
+    """So many are kept, each with the books that it begins with."""
     broker: BrokerSettings | None = None
     """Through which the agents of nodes are reached; without it only starts are decided."""
     cluster: str = "cluster"

@@ -52,7 +52,7 @@ def serving(
     folder = Path(site.folder)
     with _alone(folder):
         kept = open_remembered(site, folder, clock(), act=act)
-        with kept.file:
+        with closing(kept):
             controller, keeper, ledger = _assembled(site, kept, act=act, clock=clock)
             with nullcontext() if keeper is None else closing(keeper.fleet):
                 yield controller
@@ -131,7 +131,7 @@ def _assembled(
     listeners.append(lambda cycle: kept.save_if_due(controller.books, cycle.time_s, site.save))
     controller.sources, controller.listeners = sources, listeners
     open_desk(controller, site, remembers=act, clock=clock,
-              more=lambda: _standing(site, keeper, clock()))
+              more=lambda: {**_standing(site, keeper, clock()), "journal": str(kept.path)})
     return controller, keeper, ledger
 
 
