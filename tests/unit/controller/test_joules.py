@@ -136,12 +136,13 @@ def test_marks_wait_for_their_job_over_a_kill_and_slurms_accounting_tells_of_it(
 
 
 def test_a_job_that_is_queued_again_has_two_lives_with_their_own_joules(writer) -> None:
-    """Slurm runs no prolog for the second one: it began when it was first seen to have."""
+    """Slurm runs no prolog for the second one: it began between two looks."""
     found = Gathering("c")
     found.hear(drawn(*range(40)))
     found.hear(drawn(10.4, job="begin 7"))
     found.look([job()], T + 10.6)
     found.hear(drawn(12.7, job="end 7"))
+    found.look([job("COMPLETING", 1, T + 12, submit_s=T + 12)], T + 12.9)
     found.look([job("PENDING", 1, math.nan, submit_s=T + 12)], T + 13.0)
     found.look([job("PENDING", 1, math.nan, submit_s=T + 12)], T + 20.4)
     found.look([job("RUNNING", 1, T + 20)], T + 20.9)
@@ -150,7 +151,9 @@ def test_a_job_that_is_queued_again_has_two_lives_with_their_own_joules(writer) 
     writer.enter(found.batch({}), T + 40)
     assert life_of(writer).energy_j == pytest.approx(630.0)
     assert life_of(writer).state == "REQUEUED"
-    assert life_of(writer, T + 20).energy_j == pytest.approx(100.0 * (30.5 - 20.4))
+    assert life_of(writer, T + 20).energy_j == pytest.approx(100.0 * (30.5 - 20.65))
+    with writer.store.session() as session:
+        assert session.scalars(select(lives.c.start_s)).all() == [T + 10, T + 20]
 
 
 def test_a_missing_reading_is_no_joule_and_one_after_a_reset_is_said() -> None:

@@ -44,7 +44,7 @@ class Batch:
     """Per node times and joules."""
     marks: tuple[Marked, ...] = ()
     begun_s: Mapping[LifeKey, float] = field(default_factory=dict)
-    """Of lives that were seen to begin, when they had not yet."""
+    """Of lives that were seen to begin, about when: between two looks."""
     seen: Mapping[str, tuple[int, int, float]] = field(default_factory=dict)
     """Up to where nodes need not be asked again once all this is entered."""
 
@@ -102,7 +102,9 @@ class Gathering:
             before = self._last.get(label)
             if before is not None and job.restarts > before.restarts:
                 self._requeued(before, job, now_s)
-            if _has_begun(job):
+            known = before is not None and before.restarts == job.restarts
+            # What is being requeued shows its next life on the nodes of the last.
+            if _has_begun(job) and (known or job.state not in ENDING):
                 self._begun(job, before, now_s)
         self._last = {label: job for label, job in self._last.items() if label in seen}
         self._looked_s = now_s
@@ -118,7 +120,7 @@ class Gathering:
         life = life_of(job, self.cluster, now_s)
         new = before is None or before.restarts != job.restarts
         if new and not math.isnan(self._looked_s):
-            self._begun_s[life.key] = max(self._looked_s, job.start_s)
+            self._begun_s[life.key] = max((self._looked_s + now_s) / 2, job.start_s)
         if new or _runs(job) or before is None or before.state != job.state:
             self._lives[life.key] = life
         self._last[job.label] = job

@@ -7,7 +7,7 @@ import math
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,6 +39,8 @@ GRACE_S = 120.0
 """So long after its last possible end a run is given up."""
 SETTLE_S = 3.0
 """Accounting is a little late."""
+ACCOUNTED_S = 60.0
+"""So long accounting may take to hear of jobs that ended while it was away."""
 LEASE_S = 60.0
 
 
@@ -214,7 +216,7 @@ def _result(
     begin_s: float, end: _End, faults: tuple[str, ...],
 ) -> BedRun:
     labels = submitter.labels
-    told = Accounted.ask(bed, labels)
+    told = _accounted(bed, labels, end.refused)
     log = read_log(bed.logs / "emulator.jsonl")
     curve = tuple((each["time_s"] - begin_s, each["power_w"]) for each in log if "power_w" in each
                   and each["time_s"] >= begin_s)
@@ -235,6 +237,16 @@ def _result(
         wait_s_mean=sum(waits) / len(waits) if waits else math.nan, power_w=curve, seen=done,
         faults=faults, remarks=(*submitter.failed, *controller.remarks(), *end.remarks),
     )
+
+
+def _accounted(bed: Bed, labels: Mapping[str, BedJob], refused: Collection[str]) -> Accounted:
+    """What accounting says once it has heard of all: one that was away is told later."""
+    until_s = time.monotonic() + ACCOUNTED_S
+    while True:
+        told = Accounted.ask(bed, labels)
+        if set(told.lost) <= set(refused) or time.monotonic() >= until_s:
+            return told
+        time.sleep(LOOK_S)
 
 
 @dataclass(frozen=True)
