@@ -1,7 +1,20 @@
 #!/bin/sh
-# Prolog and epilog of Slurm: note the node's energy counter when a job begins and ends there, so that
-# short jobs are right. A line is time, node, meter, joules; `wattline account import` reads the file.
-# It never fails: a node whose prolog fails is drained.
+# Prolog and epilog of Slurm: note the node's energy counters when a job begins and ends there, so that
+# short jobs are right. It never fails: a node whose prolog fails is drained.
+# Where an agent runs, it is told; the controller then enters the job's joules into the ledger.
+agent="${WATTLINE_AGENT:-/var/lib/wattline-agent}"
+if [ -e "$agent/counters" ]; then
+  case "$SLURM_SCRIPT_CONTEXT" in *epilog*) what=end ;; *) what=begin ;; esac
+  read -r up idle < /proc/uptime
+  shown=
+  while read -r file; do
+    read -r value rest < "$file" && shown="$shown $value"
+  done < "$agent/counters"
+  printf '%s %s %s%s\n' "$what" "$SLURM_JOB_ID" "$up" "$shown" >> "$agent/marks"
+  printf '\n' 1<> "$agent/mark"
+  exit 0
+fi
+# Without one, a line is time, node, meter, joules; `wattline account import` reads the file.
 folder="${WATTLINE_READINGS:-/var/lib/wattline/readings}"
 node="${SLURMD_NODENAME:-$(hostname -s)}"
 file="$folder/$node.csv"

@@ -49,6 +49,7 @@ if _TYPE_CHECKING:
         account_import,
         account_show,
     )
+    from wattline.advice.measured_compare import MetersBesideSlurm, account_compare
     from wattline.advice.measured_job import MeasuredJob, account_job
     from wattline.advice.nets import NetRun, list_nets, run_net
     from wattline.advice.network import (
@@ -196,6 +197,7 @@ __all__ = [
     "MeasuredAccount",
     "MeasuredJob",
     "MeterRow",
+    "MetersBesideSlurm",
     "Multifactor",
     "Naive",
     "NetRun",
@@ -240,6 +242,7 @@ __all__ = [
     "Watts",
     "Wfp",
     "account_bill",
+    "account_compare",
     "account_forget",
     "account_import",
     "account_job",
@@ -357,6 +360,7 @@ _PLACES = {
     **dict.fromkeys((
         "Imported", "MeasuredAccount", "account_import", "account_show"
     ), "wattline.advice.measured"),
+    **dict.fromkeys(("MetersBesideSlurm", "account_compare"), "wattline.advice.measured_compare"),
     **dict.fromkeys(("MeasuredJob", "account_job"), "wattline.advice.measured_job"),
     "advise": "wattline.advice.advise:",
     **dict.fromkeys(("CapAdvice", "advise_cap"), "wattline.advice.cap"),

@@ -47,3 +47,9 @@ def truth(bed: Bed, job: str) -> dict[str, Any]:
     lines = (bed.logs / "emulator.jsonl").read_text().splitlines()
     found = [said for said in map(json.loads, lines) if said.get("job") == f"{job}.0"]
     return found[0] if found else {}
+
+
+def held_j(bed: Bed, job: str) -> list[float]:
+    """Per node what it drew between prolog and epilog of a job, by the emulator."""
+    lines = (bed.logs / "emulator.jsonl").read_text().splitlines()
+    return [said["energy_j"] for said in map(json.loads, lines) if said.get("held") == job]

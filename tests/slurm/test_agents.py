@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.slurm.bedside import slurm, state, submit, truth, until
+from tests.slurm.bedside import held_j, slurm, state, submit, truth, until
 from wattline.controller.testbed.agents import fleet_of
 from wattline.controller.testbed.daemons import Daemons, is_running
 from wattline.controller.testbed.layout import Bed
@@ -61,15 +61,20 @@ def test_marks_give_the_joules_of_a_short_job(bed, watch):
     until(lambda: set(watch.last()) == set(bed.names))
     job = submit(bed, 3, 280, "-N", "2")
     until(lambda: state(bed, job) == "COMPLETED")
-    until(lambda: bool(watch.last()) and sum(each.job == job for each in watch.all) >= 4)
-    drawn_j = 0.0
-    for node in {each.node for each in watch.all if each.job == job}:
-        marks = [each.energy_j for each in watch.all if each.job == job and each.node == node]
-        drawn_j += max(marks) - min(marks)
-    true = truth(bed, job)
-    # Slurm's own start and end, in which a node idles, are the job's too.
-    idle_j = 2 * bed.power.idle_w * 1.5
-    assert true["energy_j"] * 0.97 < drawn_j < true["energy_j"] * 1.03 + idle_j
+    marks = {}
+
+    def marked() -> int:
+        watch.last()
+        marks.update({(each.node, each.job): each.energy_j for each in watch.all
+                      if each.job.endswith(f" {job}")})
+        return len(marks)
+
+    until(lambda: marked() == 4)
+    drawn_j = sum(energy_j if what.startswith("end") else -energy_j
+                  for (_, what), energy_j in marks.items())
+    until(lambda: len(held_j(bed, job)) == 2)
+    assert drawn_j == pytest.approx(sum(held_j(bed, job)), rel=0.03)
+    assert drawn_j > truth(bed, job)["energy_j"]
 
 
 def test_killed_agents_lose_no_joule_and_keep_the_caps(bed, watch):

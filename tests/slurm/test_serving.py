@@ -204,6 +204,10 @@ def test_nodes_are_switched_off_for_a_job_to_fit_and_on_again(bed: Bed, tmp_path
         wide = submit(bed, 5, 120, *OURS, "-N", "5", "-t", "2", "-L", "watts:600")
         cycles(here, lambda: runs(bed, wide), 60.0)
         assert len(here.watcher.off) < len(off)
+        slurm(bed, "scancel", label, wide)
+    # A stop switches on what is off because of it.
+    until(lambda: not any((bed.meters / name / "off").exists() for name in bed.names), 20.0)
+    until(lambda: set(slurm(bed, "sinfo", "-h", "-N", "-o", "%t").split()) == {"idle"}, 40.0)
 
 
 def test_licences_follow_the_cap(bed: Bed, tmp_path: Path) -> None:
@@ -266,7 +270,8 @@ def test_a_killed_controller_comes_back_with_the_same_books(bed: Bed, tmp_path: 
     running = Process(file).until_ready()
     labels = [submit(bed, 40, 200, *OURS, "-N", "2", "-t", "2", "-L", "watts:400")
               for _ in range(4)]
-    until(lambda: runs(bed, labels[0]))
+    # A start that was decided and not done when it is killed is rightly decided again.
+    until(lambda: all(runs(bed, label) for label in labels[:3]))
     assert running.end(signal.SIGKILL) == -signal.SIGKILL
     slurm(bed, "scancel", labels[0])  # meanwhile
     time.sleep(2.5)  # its lease is not fresh any more

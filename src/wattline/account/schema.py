@@ -115,8 +115,13 @@ def _version_4(connection: Connection) -> None:
     _cut_at_quarters(connection)
 
 
+def _add_stays(connection: Connection) -> None:
+    """Version 5: when jobs held their nodes, to the moment."""
+    metadata.create_all(connection, tables=[tables.stays])
+
+
 STEPS: Mapping[int, Callable[[Connection], None]] = {
-    2: _add_measured, 3: _add_rules, 4: _version_4,
+    2: _add_measured, 3: _add_rules, 4: _version_4, 5: _add_stays,
 }
 """By the version that each leads to."""
 LATEST = max(STEPS)

@@ -18,7 +18,7 @@ from wattline.books.checking import Checker
 from wattline.books.decision import KINDS, Decision, refusal
 from wattline.books.encoding import decode, encode, policy_names
 from wattline.books.events import Event, Refused, Reserved, Submitted
-from wattline.books.journal import JournalWriter, Position
+from wattline.books.journal import BEGIN, JournalWriter, Position
 from wattline.books.opening import Terms, open_state, set_window_timers
 from wattline.books.record import ANSWER, Record, make_record
 from wattline.books.roll import Roll, figures
@@ -283,6 +283,14 @@ class Books:
         caps = {"cap_w": float(clock.cap_w), "cap_w_max": float(clock.cap_w_max)}
         finite = {name: watts for name, watts in caps.items() if watts < np.inf}  # as JSON has it
         journal.head({**(about or {}), "start_s": self.now_s, **finite})
+        self.journal = journal
+
+    def turn_page(self, journal: JournalWriter, about: Mapping[str, Any], begin: str) -> None:
+        """From now on write into this journal instead; what it begins with is saved as `begin`.
+
+        `about` is the first line of the one before.
+        """
+        journal.head({**about, "start_s": self.now_s, BEGIN: begin})
         self.journal = journal
 
     def with_policy(

@@ -27,6 +27,8 @@ from wattline.model.errors import InputError
 
 MARK = "wattline journal"
 VERSION = 1
+BEGIN = "books"
+"""In the head of a journal that goes on from another: the file, beside it, of saved books."""
 Position = tuple[int, int]
 """How many entries were written, and the checksum of all lines up to there."""
 

@@ -55,6 +55,8 @@ def command(context: click.Context, file: Path | None, act: bool, mode: str | No
                    f" {'acting' if act else 'a dry run: nothing is started'}", err=True)
     with told_to_stop() as stop, serving(site, act=act) as controller:
         run(controller, site.cycle, _printer(as_json), cycles=cycles, stop=stop)
+    for note in controller.notes:
+        click.echo(f"wattline: {note}", err=True)
 
 
 @command.command()

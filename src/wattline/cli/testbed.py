@@ -111,7 +111,8 @@ def _figures(tried: TriedRun) -> list[list[object]]:
         ["makespan", f"{found.makespan_s:.0f} s"],
         ["mean wait", f"{found.wait_s_mean:.1f} s"],
         ["longest above the cap", f"{found.above_cap_s_max:.1f} s"],
-        ["worst energy of a job", f"{100 * found.energy_error_max:.1f} % off"],
+        ["worst energy of a job, by our ledger", f"{100 * found.energy_error_max:.1f} % off"],
+        ["worst energy of a job, by Slurm", f"{100 * found.slurm_energy_error_max:.1f} % off"],
         ["decisions", found.decisions],
         ["journal replays", "yes" if found.replay_equal else "no"]]
     if beside is not None:

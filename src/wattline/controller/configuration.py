@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError
 
 from wattline.live.transport.link import BrokerSettings, beside
 from wattline.model.errors import InputError
-from wattline.model.fields import Choice, FileName, Seconds, Section, Watts
+from wattline.model.fields import Choice, FileName, Seconds, Section, Watts, Whole
 from wattline.model.mistakes import first_mistake
 from wattline.model.reading import read_toml
 from wattline.model.units import parse_hosts
@@ -58,12 +58,22 @@ class SiteConfig(Section):
     """A controller that is silent for so long has gone: nodes and the watchdog act alone."""
     save: Seconds = Field(default=60.0, gt=0)
     """So often the books are saved; what came since is in the journal."""
+    journal_mb: Whole = Field(default=64, ge=1)
+    """A larger journal is gone on with in another file."""
+    journals: Whole = Field(default=10, ge=2)
+    """So many are kept, each with the books that it begins with."""
     broker: BrokerSettings | None = None
     """Through which the agents of nodes are reached; without it only starts are decided."""
     cluster: str = "cluster"
-    """The name that agents and controller share."""
+    """The name that agents and controller share; the ledger knows the machine by it, as by Slurm's
+    ClusterName, which it should be."""
     order_key: FileName = ""
     """The key that orders to agents are signed with (`wattline agent keys` makes it)."""
+    store: str = ""
+    """The ledger that joules of jobs are entered into: a file or the URL of a database; empty:
+    `ledger.db` in the folder; `none`: nowhere. Needs agents."""
+    store_every: Seconds = Field(default=15.0, gt=0)
+    """So often, or less often where that would take more than a tenth of a processor's time."""
     partitions: tuple[str, ...] = ()
     """Those whose jobs are started from here; jobs of others are counted. Empty: all."""
     slurm_conf: FileName = ""
@@ -73,6 +83,13 @@ class SiteConfig(Section):
     policy: Policies = Policies()
     scenario: FileName = ""
     """A scenario whose policies decide, instead of `policy`."""
+
+    @property
+    def ledger(self) -> str:
+        """Where joules are entered; empty: nowhere."""
+        if self.broker is None or self.store == "none":
+            return ""
+        return self.store or str(Path(self.folder) / "ledger.db")
 
     @property
     def least_w(self) -> float:
@@ -92,6 +109,9 @@ def read_configuration(path: str | Path) -> SiteConfig:
     found = read_toml(path)
     base = Path(path).resolve().parent
     found = beside(found, base, ("slurm_conf", "folder", "cap_file", "order_key", "scenario"))
+    store = str(found.get("store", ""))
+    if store != "none" and "://" not in store:
+        found = beside(found, base, ("store",))
     if "broker" in found:
         found["broker"] = beside(found["broker"], base, ("ca", "certificate", "key"))
     if "folder" not in found:

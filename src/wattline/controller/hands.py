@@ -7,7 +7,7 @@ there. Slurm itself cannot change the frequency of a job that runs.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,8 @@ class Hands:
     """Power of all jobs relative to full speed."""
     done: int = 0
     """Orders carried out."""
+    keep_off: Callable[[Collection[str]], None] = lambda names: None
+    """Told which nodes are off because of us: before one goes down, and after one came up."""
 
     def carry_out(self, controller: Controller, decision: Decision, now_s: float) -> list[str]:
         """Do what was decided, or say what would be; what went wrong is said, not raised."""
@@ -92,8 +94,11 @@ class Hands:
             return [f"{decision.control.units} nodes should go {decision.kind}; which ones, only a "
                     "policy that chooses nodes says"]
         names = controller.watcher.node_names(decision.control.nodes)
+        if decision.kind == "down":
+            self.keep_off(controller.watcher.off | set(names))
         controller.slurm.power(names, decision.kind == "up")
         controller.watcher.switched(names, decision.kind == "up")
+        self.keep_off(controller.watcher.off)
         return []
 
     def refuse(self, controller: Controller, decision: Decision, now_s: float) -> list[str]:

@@ -64,7 +64,7 @@ class CapKeeper:
         must not lower a node yet: from then on its readings say nothing of its job.
         """
         if not heard:
-            self.meters.hear()
+            self.meters.hear(now_s)
         cap_w = self.cap_w()
         wanted_w = self._wanted(now_s)
         rest_w = self._rest(wanted_w, now_s)

@@ -45,6 +45,14 @@ def age_s(folder: Path) -> float:
         return math.inf
 
 
+def holder(folder: Path) -> int | None:
+    """The process of the controller that renewed the lease last."""
+    try:
+        return int(json.loads((folder / LEASE).read_text(encoding="utf-8"))["pid"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def _boot() -> str:
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from wattline.books import Event, Measured
@@ -38,21 +38,29 @@ class Meters:
     throttled: Callable[[], Collection[str]] = lambda: ()
     """Nodes that are kept below what their jobs want: their readings say nothing of jobs."""
     latest: dict[str, NodeReport] = field(default_factory=dict)
+    also: Callable[[Sequence[NodeReport]], None] = lambda _: None
+    """Who else hears all that nodes say."""
+    _heard_s: dict[str, float] = field(default_factory=dict)
+    """By our own clock: a node's may be wrong."""
     _jobs: dict[str, deque[tuple[float, float]]] = field(default_factory=dict)
     _excess: deque[tuple[float, float]] = field(default_factory=deque)
     _told_w: dict[str, float] = field(default_factory=dict)
     _told_rest_w: float = 0.0
 
-    def hear(self) -> None:
+    def hear(self, now_s: float) -> None:
         """Take what nodes have said since."""
-        for report in self.fleet.reports():
-            if report.quality is not Quality.MISSING:
+        reports = self.fleet.reports()
+        self.also(reports)
+        for report in reports:
+            # A mark says what was, and one that came late too.
+            if report.quality is not Quality.MISSING and not report.late and not report.job:
                 self.latest[report.node] = report
+                self._heard_s[report.node] = now_s
 
     def node_w(self, name: str, now_s: float) -> float:
         """What a node draws now; NaN where it is not known."""
         report = self.latest.get(name)
-        known = report is not None and abs(now_s - report.time_s) <= STALE_S
+        known = abs(now_s - self._heard_s.get(name, -math.inf)) <= STALE_S
         return report.power_w if known and report is not None else math.nan
 
     def job_w(self, name: str, told: Told) -> float:
@@ -60,13 +68,13 @@ class Meters:
         return max(told.watts, self._told_w.get(name, 0.0))
 
     def machine_w(self, now_s: float) -> float:
-        """All nodes together; NaN where one is silent that is in order."""
+        """All nodes together that are in use; NaN where one of them is silent."""
         return sum(self.node_w(name, now_s) for name in self.watcher.names
-                   if name not in self.watcher.down)
+                   if name not in self.watcher.down and name not in self.watcher.off)
 
     def events(self, now_s: float) -> list[Event]:
         """A source of events: what the books do not know yet."""
-        self.hear()
+        self.hear(now_s)
         found: list[Event] = []
         throttled = set(self.throttled())
         for name, told in self.watcher.told.items():

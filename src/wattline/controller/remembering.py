@@ -2,20 +2,24 @@
 
 A folder has journals named by the time at which they were begun, and beside each the books as they
 were last saved and the site that they were kept for. A start loads them, tells them what their
-journal holds beyond that, and writes on at its end.
+journal holds beyond that, and writes on at its end. A long journal is gone on with in another file,
+with the books that this one begins with beside it; the oldest are deleted.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
-from wattline.books import Books, carry_on, read_journal
+from wattline.books import Books, JournalWriter, carry_on, read_journal
+from wattline.books.journal import MARK
 from wattline.controller.configuration import SiteConfig
 from wattline.model.errors import InputError, WattlineError
 from wattline.scenario.objects import Machine, NodeClass
@@ -25,6 +29,8 @@ KEPT = ("cap", "nodes", "node_idle_w", "node_active_w", "node_off_w", "node_boot
         "policy", "scenario", "mode", "mark", "partitions")
 """What of a site the books depend on: where it was changed they begin anew."""
 
+BEGUN = ".begin"
+"""How the name of the books ends that a journal begins with, where it goes on from another."""
 DRY = ".dry"
 """How the name of a dry run's journal ends: no controller goes on with it."""
 
@@ -38,6 +44,13 @@ class Remembered:
     path: Path
     remarks: list[str] = field(default_factory=list)
     saved_s: float = 0.0
+    largest_bytes: float = math.inf
+    """A larger journal is gone on with in another file."""
+    most: int = 10
+    """Journals that are kept, with what they begin with."""
+
+    def close(self) -> None:
+        self.file.close()
 
     def save(self, books: Books) -> None:
         """Put the books where the next start finds them, whole or not at all; not of a dry run."""
@@ -52,8 +65,34 @@ class Remembered:
 
     def save_if_due(self, books: Books, now_s: float, every_s: float) -> None:
         if now_s >= self.saved_s + every_s:
+            if self.path.suffix != DRY and self.file.tell() > self.largest_bytes:
+                self._turn_page(books, now_s)
             self.save(books)
             self.saved_s = now_s
+
+    def _turn_page(self, books: Books, now_s: float) -> None:
+        """Go on in another file; a kill on the way leaves the one before, or the new one whole."""
+        with self.path.open(encoding="utf-8") as old:
+            head = read_journal(old.readline(), str(self.path)).head
+        path = self.path.with_name(f"{_stamp(now_s)}.journal")
+        draft = path.with_suffix(".draft")
+        file = draft.open("w", encoding="utf-8")
+        books.turn_page(JournalWriter(lambda line: synced(file, line)),
+                        {name: value for name, value in head.items() if name != MARK},
+                        path.with_suffix(BEGUN).name)
+        said = self.path.with_suffix(".site").read_text(encoding="utf-8")
+        path.with_suffix(".site").write_text(said, encoding="utf-8")
+        before, self.file, self.path = self.file, file, path
+        self.save(books)
+        shutil.copyfile(path.with_suffix(".books"), path.with_suffix(BEGUN))
+        draft.replace(path)
+        before.close()
+        self._forget()
+
+    def _forget(self) -> None:
+        for old in sorted(self.path.parent.glob("*.journal"))[:-self.most]:
+            for suffix in (".journal", ".site", ".books", BEGUN):
+                old.with_suffix(suffix).unlink(missing_ok=True)
 
 
 def open_remembered(
@@ -67,15 +106,18 @@ def open_remembered(
             return _again(site, last, now_s)
         except InputError as error:
             remarks.append(f"the books begin anew: {error}")
-    stamp = datetime.fromtimestamp(now_s, UTC).strftime("%Y-%m-%dT%H-%M-%S.%f")
-    path = folder / f"{stamp}{'.journal' if act else DRY}"
+    path = folder / f"{_stamp(now_s)}{'.journal' if act else DRY}"
     file = path.open("x", encoding="utf-8")
     kept = Remembered(_fresh(site, now_s, lambda line: synced(file, line)), file, path, remarks,
-                      now_s)
+                      now_s, 1e6 * site.journal_mb, site.journals)
     if act:
         path.with_suffix(".site").write_text(_said(site), encoding="utf-8")
         kept.save(kept.books)
     return kept
+
+
+def _stamp(now_s: float) -> str:
+    return datetime.fromtimestamp(now_s, UTC).strftime("%Y-%m-%dT%H-%M-%S.%f")
 
 
 def _again(site: SiteConfig, path: Path, now_s: float) -> Remembered:
@@ -98,7 +140,8 @@ def _again(site: SiteConfig, path: Path, now_s: float) -> Remembered:
     except InputError:
         file.close()
         raise
-    return Remembered(books, file, path, saved_s=now_s)
+    return Remembered(books, file, path, saved_s=now_s, largest_bytes=1e6 * site.journal_mb,
+                      most=site.journals)
 
 
 def _fresh(site: SiteConfig, now_s: float, write: Callable[[str], None] | None) -> Books:

@@ -9,6 +9,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ from wattline.books import Books, CapChanged, Event
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.controller import Controller, Cycle
 from wattline.controller.desk import open_desk
+from wattline.controller.handing_back import hand_back, keep_off, kept_off
+from wattline.controller.joules.keeping import LedgerKeeper
+from wattline.controller.joules.memory import recalled
 from wattline.controller.keeping_cap import CapKeeper
 from wattline.controller.lease import hand_over, renew
 from wattline.controller.licences import LicenceNet, allowed_w
@@ -31,6 +35,9 @@ from wattline.live.transport.link import read_key
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.units import parse_power
 
+BACK = 120
+"""Readings that a node is asked for which nobody has heard before: jobs may have begun by then."""
+
 
 @contextmanager
 def serving(
@@ -45,16 +52,37 @@ def serving(
     folder = Path(site.folder)
     with _alone(folder):
         kept = open_remembered(site, folder, clock(), act=act)
-        with kept.file:
-            controller, keeper = _assembled(site, kept, act=act, clock=clock)
+        with closing(kept):
+            controller, keeper, ledger = _assembled(site, kept, act=act, clock=clock)
             with nullcontext() if keeper is None else closing(keeper.fleet):
                 yield controller
                 if keeper is not None:
                     keeper.restore()
+                    keeper.meters.hear(clock())
+            if ledger is not None:
+                ledger.close()
+            if act:
+                _switch_on(folder, controller)
             if act and site.mode == "decide":
                 with suppress(SlurmError):  # the watchdog does it later
                     _leave(site, controller.slurm)
             kept.save(controller.books)
+
+
+def _switch_on(folder: Path, controller: Controller) -> None:
+    """Nodes that are off because of us come on again, or are left to Slurm's own power saving."""
+    off = controller.watcher.off | kept_off(folder)
+    if not off:
+        return
+    try:
+        left = hand_back(controller.slurm, off)
+    except SlurmError as error:
+        controller.notes.append(f"nodes that were switched off stay off: {error}")
+        return
+    keep_off(folder, left)
+    controller.notes.append(f"{len(off - left)} nodes that were switched off are on again"
+                            + (f"; {','.join(sorted(left))} still go down, and Slurm switches them "
+                               "on when a job needs them" if left else ""))
 
 
 def _leave(site: SiteConfig, slurm: Slurm) -> None:
@@ -67,19 +95,23 @@ def _leave(site: SiteConfig, slurm: Slurm) -> None:
 
 def _assembled(
     site: SiteConfig, kept: Remembered, *, act: bool, clock: Callable[[], float]
-) -> tuple[Controller, CapKeeper | None]:
+) -> tuple[Controller, CapKeeper | None, LedgerKeeper | None]:
     books, folder = kept.books, Path(site.folder)
     # Compile the policy before the first job comes; what a copy is asked is written nowhere.
     books.copy().step(max(clock(), books.now_s))
     watcher = Watcher(site.node_names, site.partitions, watts=watts_of_licences(),
                       node_w=site.node_active_w, mark=site.mark, decides=site.mode == "decide")
     recall(watcher, books, clock())
+    watcher.off = kept_off(folder) & set(site.node_names) if act else set()
     # A command that hangs must not cost the lease.
     patience_s = min(PATIENCE_S, max(site.lease / 4, 2.0))
     controller = Controller(books, Slurm(Commands(site.environment, patience_s)), watcher, act=act,
                             clock=clock)
     controller.notes += kept.remarks
+    if act:
+        controller.hands.keep_off = partial(keep_off, folder)
     fleet = fleet_of(site, act=act)
+    ledger = _ledger(site, controller) if act and fleet is not None else None
     keeper = None if fleet is None else _keeper(site, controller, fleet)
     sources: list[Callable[[float], list[Event]]] = []
     listeners: list[Callable[[Cycle], None]] = []
@@ -88,6 +120,9 @@ def _assembled(
     if keeper is not None:
         sources.append(keeper.meters.events)
         listeners.append(lambda cycle: keeper.keep(clock(), heard=cycle.looked))
+    if ledger is not None and keeper is not None:
+        keeper.meters.also = ledger.hear
+        listeners.append(lambda cycle: _enter(ledger, controller.watcher, fleet, cycle))
     if site.licences and act:
         net = LicenceNet(controller.slurm.commands)
         listeners.append(lambda cycle: _allow(net, site, controller))
@@ -96,8 +131,21 @@ def _assembled(
     listeners.append(lambda cycle: kept.save_if_due(controller.books, cycle.time_s, site.save))
     controller.sources, controller.listeners = sources, listeners
     open_desk(controller, site, remembers=act, clock=clock,
-              more=lambda: _standing(site, keeper, clock()))
-    return controller, keeper
+              more=lambda: {**_standing(site, keeper, clock()), "journal": str(kept.path)})
+    return controller, keeper, ledger
+
+
+def _ledger(site: SiteConfig, controller: Controller) -> LedgerKeeper | None:
+    if not site.ledger:
+        return None
+    return LedgerKeeper(site.ledger, site.cluster, controller.slurm.commands, Path(site.folder),
+                        site.store_every, controller.notes)
+
+
+def _enter(ledger: LedgerKeeper, watcher: Watcher, fleet: Fleet | None, cycle: Cycle) -> None:
+    if cycle.looked:
+        ledger.look(watcher.seen, watcher.looked_s)
+    ledger.keep(fleet)
 
 
 def _standing(site: SiteConfig, keeper: CapKeeper | None, now_s: float) -> dict[str, Any]:
@@ -113,8 +161,9 @@ def fleet_of(site: SiteConfig, *, act: bool) -> MqttFleet | None:
         return None
     # A broker ends the older of two connections of one name: a dry run has its own.
     name = "controller" if act else f"dry-{os.getpid()}"
+    seen = recalled(Path(site.folder)).seen if act and site.ledger else {}
     return MqttFleet(site.broker, site.cluster, site.node_names, read_key(site.order_key),
-                     name=name)
+                     name=name, seen=seen, back=BACK if act and site.ledger else 0)
 
 
 def _keeper(site: SiteConfig, controller: Controller, fleet: Fleet) -> CapKeeper:

@@ -102,13 +102,14 @@ class Watcher:
         """Nodes that were switched off from here: out of use, and not out of order."""
         self.seen: tuple[SlurmJob, ...] = ()
         """All jobs of the last look."""
+        self.looked_s = math.nan
         self.told: dict[str, Told] = {}
         self.down: set[str] = set()
 
     def news(self, seen: Seen) -> News:
         """What has happened since the last look."""
         found = News()
-        self.seen = seen.jobs
+        self.seen, self.looked_s = seen.jobs, seen.time_s
         self._nodes(seen, found)
         # Rows of one look are told in the order of submission, which decides ties: squeue has
         # another.
@@ -181,6 +182,10 @@ class Watcher:
             found.events.append(Started(name, self._numbers(job.node_list)))
         else:
             found.events.append(submitted)
+            if job.restarts and not job.held:
+                # A node that fails under a job lets Slurm queue it again, to be started by Slurm.
+                found.withdrawn.append(job.label)
+                found.remarks.append(f"job {name} was queued again by Slurm: it is held for us")
 
     def _ours(self, job: SlurmJob) -> bool:
         return ((not self.partitions or job.partition in self.partitions)

@@ -15,7 +15,7 @@ import numpy as np
 from wattline.books import Books
 from wattline.books.deciding import decide
 from wattline.books.keeping import bring_up_to_date, integrate
-from wattline.books.opening import unit_active_w
+
 from wattline.books.record import ANSWER, Record, make_record
 from wattline.books.roll import Roll
 from wattline.books.rows import kept_rows, only_rows
@@ -30,6 +30,7 @@ from wattline.model.jobs import IntArray, JobTable
 from wattline.model.kernel import kernel
 from wattline.model.machine import Machine
 from wattline.model.signal import FloatArray
+from wattline.model.unit_power import unit_active_w
 from wattline.policies.contract import Composition
 from wattline.policies.memory import bound, each_memory, memories
 from wattline.policies.state import REFUSED, RUNNING, State, fill_rows

@@ -31,7 +31,10 @@ class NodeReport:
     reason: str = ""
     """Why the reading is missing, or the order was refused."""
     job: str = ""
-    """The job whose prolog or epilog asked for this reading; empty for those taken by the clock."""
+    """Of a mark, `begin 4711` or `end 4711`, or what else was asked for by name; empty for those
+    taken by the clock."""
+    late: bool = False
+    """Whether it came after newer ones, because it had to be asked for again."""
 
 
 @runtime_checkable

@@ -54,14 +54,21 @@ class MqttFleet:
     def __init__(
         self, broker: BrokerSettings, cluster: str, nodes: Sequence[str], master: bytes, *,
         name: str = "controller", silent_s: float = SILENT_S,
-        clock: Callable[[], float] = time.time, seen: Mapping[str, tuple[int, int]] | None = None,
+        clock: Callable[[], float] = time.time,
+        seen: Mapping[str, tuple[int, int, float]] | None = None, back: int = 0,
     ) -> None:
-        """`seen` is what an earlier fleet said at its end: what came meanwhile is asked for."""
+        """`seen` is what an earlier fleet said at its end: what came meanwhile is asked for.
+
+        Of other nodes `back` readings are asked for, where they have them.
+        """
         self._nodes = {node: _Node(key_of(master, cluster, node), topic(cluster, node, "order"))
                        for node in nodes}
-        for node, (life, number) in (seen or {}).items():
+        for each in self._nodes.values():
+            each.gaps.back = back
+        for node, (life, number, base_j) in (seen or {}).items():
             if node in self._nodes:
-                self._nodes[node].gaps = Gaps(life, number)
+                self._nodes[node].gaps = Gaps(life, number, back=back)
+                self._nodes[node].base_j = self._nodes[node].energy_j = base_j
         self._clock, self._silent_s = clock, silent_s
         self._lock = threading.Lock()
         self._came: list[NodeReport] = []
@@ -105,11 +112,12 @@ class MqttFleet:
                     if max(node.heard_s, self._began_s) < since_s
                     or node.state in ("gone", "left")]
 
-    def seen(self) -> dict[str, tuple[int, int]]:
-        """Per node the life of its spool and the number of its next reading; for a restart."""
+    def seen(self) -> dict[str, tuple[int, int, float]]:
+        """Per node the life of its spool, the number of its next reading, and the joules of
+        earlier lives; for a restart."""
         with self._lock:
             return {name: (node.gaps.life, node.gaps.missing[0][0] if node.gaps.missing
-                           else node.gaps.next)
+                           else node.gaps.next, node.base_j)
                     for name, node in self._nodes.items() if node.gaps.next}
 
     def lost(self) -> Mapping[str, int]:
@@ -152,15 +160,16 @@ class MqttFleet:
                 gaps.begin(batch.life)
                 node.base_j = node.energy_j
             for number, report in batch.readings:
+                late = number < gaps.next
                 if gaps.take(number):
-                    self._came.append(self._of_all_lives(node, report))
+                    self._came.append(self._of_all_lives(node, report, late))
             if gaps.missing:
                 gaps.forget(batch)
                 self._gapped.add(name)
 
-    def _of_all_lives(self, node: _Node, report: NodeReport) -> NodeReport:
-        if node.base_j:
-            report = dataclasses.replace(report, energy_j=node.base_j + report.energy_j)
+    def _of_all_lives(self, node: _Node, report: NodeReport, late: bool) -> NodeReport:
+        if node.base_j or late:
+            report = dataclasses.replace(report, energy_j=node.base_j + report.energy_j, late=late)
         node.energy_j = max(node.energy_j, report.energy_j)
         return report
 

@@ -29,7 +29,7 @@ from wattline.books import (
     Submitted,
 )
 from wattline.books.events import Key
-from wattline.books.journal import JournalEntry
+from wattline.books.journal import BEGIN, JournalEntry
 from wattline.books.replay import Replay, replay
 from wattline.engine.simulate import collect
 from wattline.engine.telling import Switch, Teller
@@ -135,6 +135,10 @@ def ask_another(
     if other.policy.python is not None:
         raise InputError(NO_AXES)
     journal = journal_at(path)
+    if BEGIN in journal.head:
+        raise InputError(f"{path}: it goes on from an earlier journal, whose jobs it does not hold:"
+                         " another policy can be asked of a first journal; this one can be asked "
+                         "again")
     entries = list(journal.entries())
     question = _Question.of(journal.head, entries, other, since, str(path), allow_code)
     simulated = assume_requested or not question.unknown

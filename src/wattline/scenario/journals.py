@@ -14,7 +14,7 @@ from typing import Any
 from wattline.analysis.result import Result
 from wattline.books import Books, JournalWriter, Submitted
 from wattline.books.events import Key
-from wattline.books.journal import MARK, JournalEntry, read_journal
+from wattline.books.journal import BEGIN, MARK, JournalEntry, read_journal
 from wattline.books.replay import Replay, replay
 from wattline.books.roll import NAMED, Roll, figures, name_of
 from wattline.engine.simulate import collect
@@ -134,7 +134,7 @@ def ask_again(path: str | Path, *, allow_code: bool = False) -> Asked:
     journal = journal_at(path)
     entries = list(journal.entries())
     ready = plan_of(journal.head, entries, str(path), allow_code=allow_code)
-    result = replay(books_of(journal.head, ready), entries,
+    result = replay(_begin(path, journal.head, ready), entries,
                     lambda given: along_axes(plan_of(given, entries, str(path),
                                                      allow_code=allow_code)))
     return Asked(result, len(ready.jobs), tuple(journal.damaged), journal.complete)
@@ -166,6 +166,19 @@ def along_axes(ready: Plan) -> Composition:
     if not isinstance(ready.policy, Composition):
         raise InputError(NO_AXES)
     return ready.policy
+
+
+def _begin(path: str | Path, head: Mapping[str, Any], ready: Plan) -> Books:
+    """The books that a journal begins with: fresh ones, or those saved beside it."""
+    if BEGIN not in head:
+        return books_of(head, ready)
+    file = Path(path).parent / Path(str(head[BEGIN])).name
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: it goes on from the books in {file}, which cannot be read: "
+                         f"{error.strerror}") from None
+    return Books.load(data, ready.machine, along_axes(ready), ready.rules.terms)
 
 
 def books_of(head: Mapping[str, Any], ready: Plan) -> Books:

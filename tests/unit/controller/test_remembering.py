@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+import wattline as wl
 from wattline.books import Ended, NodesDown, Started, Submitted
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.recalling import recall
 from wattline.controller.remembering import open_remembered, synced
 from wattline.controller.watching import Watcher
-from wattline.model.errors import WattlineError
+from wattline.model.errors import InputError, WattlineError
 
 SITE = SiteConfig(nodes="n[1-4]", node_idle_w=90, node_active_w=300, cap=1000)
 JOB = {"units": 2, "requested_s": 600.0, "watts": 500.0}
@@ -97,3 +98,34 @@ def test_a_full_disk_is_one_line_and_nothing_more_is_done() -> None:
     with pytest.raises(WattlineError, match="cannot be written") as found:
         synced(FullDisk(), "x\n")
     assert "\n" not in str(found.value)
+
+
+def test_a_long_journal_is_gone_on_with_in_another_and_each_replays(tmp_path: Path) -> None:
+    kept = open_remembered(SITE, tmp_path, 100.0, act=True)
+    kept.largest_bytes, kept.most = 600, 3
+    sizes = []
+    for number in range(60):
+        at_s = 101.0 + 10 * number
+        kept.books.step(at_s, [Submitted(str(number), **JOB)])
+        kept.books.step(at_s + 1, [Started(str(number), (0, 1))])
+        if number == 41:  # a kill, and another controller
+            kept.close()
+            kept = open_remembered(SITE, tmp_path, at_s + 2, act=True)
+            assert kept.remarks == []
+            kept.largest_bytes, kept.most = 600, 3
+        kept.books.step(at_s + 5, [Ended(str(number))])
+        kept.save_if_due(kept.books, at_s + 6, 20.0)
+        sizes.append(sum(each.stat().st_size for each in tmp_path.iterdir()))
+    kept.close()
+    journals = sorted(tmp_path.glob("*.journal"))
+    assert len(journals) == 3
+    assert len(list(tmp_path.iterdir())) == 3 * 4
+    assert max(sizes[30:]) < 1.2 * max(sizes[15:30])
+    found = [wl.replay(each) for each in journals]
+    assert all(each.equal for each in found)
+    assert found[0].result.decisions > 0
+    with pytest.raises(InputError, match="goes on from an earlier journal"):
+        wl.replay(journals[-1], "bundled:main-capped")
+    journals[-1].with_suffix(".begin").unlink()
+    with pytest.raises(InputError, match="cannot be read"):
+        wl.replay(journals[-1])

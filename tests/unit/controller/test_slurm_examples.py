@@ -14,6 +14,7 @@ import pytest
 from wattline.cli.main import cli
 from wattline.controller.configuration import read_configuration
 from wattline.controller.doctor.slurm import _options
+from wattline.live.agent.marks import SCRIPT, Marks
 from wattline.live.agent.settings import read_settings
 
 ROOT = Path(__file__).parents[3]
@@ -82,6 +83,20 @@ def test_prolog_and_epilog_never_fail(tmp_path: Path) -> None:
                               capture_output=True, env={"WATTLINE_READINGS": str(folder),
                                                         "PATH": "/usr/bin:/bin"})
         assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_prolog_and_epilog_mark_jobs_for_an_agent_as_it_reads_them(tmp_path: Path) -> None:
+    script = EXAMPLES / "prolog_epilog.sh"
+    said = [line.strip() for line in script.read_text().splitlines()]
+    assert [line for line in SCRIPT.splitlines() if line.strip() not in said] == []
+    counter = tmp_path / "energy_uj"
+    counter.write_text("42\n")
+    marks = Marks(tmp_path, [counter])
+    subprocess.run(["sh", str(script)], check=True, env={
+        "WATTLINE_AGENT": str(tmp_path), "PATH": "/usr/bin:/bin", "SLURM_JOB_ID": "7",
+        "SLURM_SCRIPT_CONTEXT": "epilog_slurmd"})
+    assert [(each.job, each.shown) for each in marks.noted()] == [("end 7", (42.0,))]
+    marks.close()
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")

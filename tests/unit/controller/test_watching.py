@@ -73,6 +73,18 @@ def test_a_life_that_is_shown_while_the_last_one_ends_does_not_run_yet() -> None
     assert [each.job for each in looked(watcher, replace(WAITS, restarts=1)).events] == ["7.1"]
 
 
+def test_what_slurm_queued_again_is_held_for_us_once() -> None:
+    """As after a failure of its node; whoever releases it then wants Slurm to start it."""
+    watcher = Watcher(["n1", "n2"])
+    looked(watcher, RUNS)
+    free = replace(WAITS, restarts=1, priority=5)
+    found = looked(watcher, free)
+    assert found.withdrawn == ["7"]
+    assert "queued again" in found.remarks[0]
+    assert looked(watcher, free).withdrawn == []
+    assert looked(Watcher(["n1", "n2"]), replace(free, restarts=0)).withdrawn == []
+
+
 def test_what_slurm_has_forgotten_is_said() -> None:
     watcher = Watcher(["n1", "n2"])
     looked(watcher, WAITS)

@@ -423,3 +423,21 @@ def test_watts_at_the_ends_of_a_gap_are_those_of_the_time_that_was_seen(tmp_path
         [life] = wl.account_job(7, tmp_path / "s.db").lives
     assert 0.5 < life["coverage"] < 0.6
     assert {round(watts) for _, _, watts in life["power"]} == {200}
+
+
+def test_meters_stand_beside_slurms_own_joules(tmp_path, capsys):
+    """Two hours at 800 W on one node: Slurm counts the first job's right, the second's not."""
+    lines = [line("1", energy=2_880_000), line("2", start="11:00", end="12:00", energy=2_304_000),
+             line("3", start="13:00", end="14:00", energy=1000)]
+    more(tmp_path, capsys, *lines)
+    power = tmp_path / "power.csv"
+    power.write_text("time,node,joules\n" + "".join(
+        f"2026-10-05T{10 + at // 60:02d}:{at % 60:02d}:00,n1,{48000 * at}\n" for at in range(121)))
+    ok("account", "import", power, "--store", tmp_path / "s.db", "--zone", "UTC", "--cluster",
+       "c", capsys=capsys)
+    found = asked(tmp_path / "s.db", capsys, command="compare")
+    assert [(row["job"], round(row["apart"], 6)) for row in found["rows"]] == [("1", 0.0),
+                                                                              ("2", -0.2)]
+    assert (found["apart_max"], found["only_slurm"]) == (pytest.approx(0.2), 1)
+    shown = ok("account", "compare", "--store", tmp_path / "s.db", "-j", "2", capsys=capsys)
+    assert "2880000 J 2304000 J -20.0 %" in " ".join(shown.split())

@@ -211,8 +211,8 @@ def _fact_rows(
     node: str, there: Holding, found: CutShares, edges: FloatArray
 ) -> Iterator[tuple[Any, ...]]:
     rows = fact_rows(found, there.held, edges)
-    columns = (there.life[rows.stay], rows.start_s, rows.end_s, rows.energy_j, rows.covered_s,
-               rows.filled_j, rows.idle_j)
+    columns = (there.life[rows.stay], rows.start_s, rows.end_s, rows.energy_j,
+               rows.covered_s * there.told_share[rows.stay], rows.filled_j, rows.idle_j)
     source = str(Source.SERIES)
     for row in zip(*(each.tolist() for each in columns), strict=True):
         yield ("", node, source, True, *row)

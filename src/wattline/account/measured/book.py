@@ -24,6 +24,7 @@ from wattline.account.measured.rules import Rules
 from wattline.account.measured.scope import Scope, known
 from wattline.account.measured.series_store import enter_series
 from wattline.account.measured.settling import Job, settle
+from wattline.account.measured.staying import enter_stays
 from wattline.account.measured.tables import lives, series
 from wattline.account.measured.told import enter_lives, enter_steps
 from wattline.account.measured.touched import Touched
@@ -94,7 +95,7 @@ class MeasuredLedger:
             told = enter_lives(connection, found.lives)
             seen = enter_steps(connection, found.steps)
             metered = enter_series(connection, found.series)
-            jobs = told.touched | seen.touched
+            jobs = told.touched | seen.touched | enter_stays(connection, found.stays)
             if rules.highest_w != before.highest_w:  # what Slurm's joules may be depends on it
                 jobs |= _every_job(connection)
             touched = settle(connection, jobs, rules.highest_w)

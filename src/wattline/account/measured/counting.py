@@ -37,8 +37,9 @@ def _settled(row: Any, sums: dict[str, Row[Any]]) -> tuple[Any, ...]:
     """The source that counts, how good it is, its figures, and the number of the life."""
     life, nodes, start_s, until_s = row
     node_s = max(1, nodes) * (until_s - start_s)
-    coverage = {source: min(1.0, each.covered_s / node_s) if node_s > 0 else 0.0
-                for source, each in sums.items()}
+    # A job that began and ended within a second of Slurm's has no time by which to tell.
+    coverage = {source: min(1.0, each.covered_s / node_s) if node_s > 0
+                else float(each.energy_j > 0) for source, each in sums.items()}
     if Source.SLURM_JOB in sums:  # told of the whole job, whatever its nodes are
         coverage[Source.SLURM_JOB] = 1.0
     chosen = _chosen(coverage)

@@ -14,7 +14,7 @@ from wattline.account.measured.bulk import chunks as numbers
 from wattline.account.measured.rows import life_of, step_of
 from wattline.account.measured.settling import Job, chunks, settle
 from wattline.account.measured.slurm_facts import steps_by_life
-from wattline.account.measured.tables import facts, lives, series, steps
+from wattline.account.measured.tables import facts, lives, series, stays, steps
 from wattline.account.measured.touched import Touched
 from wattline.account.measured.windows import touched_days
 
@@ -86,6 +86,11 @@ def forget_jobs(connection: Connection, unwanted: Unwanted) -> None:
     _delete_by_id(connection, steps, _steps_of(connection, jobs, ids))
     for some in numbers(ids):
         connection.execute(delete(facts).where(facts.c.life_id.in_(some)))
+    for cluster, label, start_s in connection.execute(
+            select(lives.c.cluster, lives.c.label, lives.c.start_s).where(
+                unwanted.chosen())).all():
+        connection.execute(delete(stays).where(
+            stays.c.cluster == cluster, stays.c.label == label, stays.c.start_s == start_s))
     _delete_by_id(connection, lives, ids)
     rules = kept_rules.load(connection)
     left = settle(connection, jobs, rules.highest_w)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from array import array
 from dataclasses import dataclass, field
@@ -9,9 +10,10 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import Connection, or_, select
+from sqlalchemy import Connection, and_, or_, select
 
 from wattline.account.attribution import Gpus, Held
+from wattline.account.measured.staying import Times, stays_of
 from wattline.account.measured.tables import lives
 from wattline.model.errors import InputError
 from wattline.model.units import parse_hosts
@@ -23,6 +25,8 @@ _COUNT = re.compile(r"(?:^|,)gres/gpu=([0-9]+)")
 _TYPED = re.compile(r"gpu(?::[^:=,()]+)?[:=]([0-9]+)")
 
 _MEMORY = re.compile(r"(?:^|,)mem=([0-9]{1,15}(?:\.[0-9]{1,9})?)([KMGTP]?)(?=,|$)")
+MARKED_S = 60.0
+"""A stay as marked may reach so far beyond what Slurm tells of its job."""
 _MIB = {"K": 1 / 1024, "": 1.0, "M": 1.0, "G": 1024.0, "T": 1024.0**2, "P": 1024.0**3}
 
 
@@ -35,6 +39,8 @@ class Holding:
     gpu_count: npt.NDArray[np.float64]
     gpu_index: tuple[frozenset[int], ...]
     """Which GPUs each holds; empty where nobody says."""
+    told_share: npt.NDArray[np.float64]
+    """Seconds of the job by Slurm, per second of the stay: coverage is of the former."""
 
     def between(self, start_s: float, end_s: float) -> Holding:
         """Those that were there at some time in between."""
@@ -43,7 +49,7 @@ class Holding:
         held = Held(*(getattr(self.held, name)[chosen]
                       for name in ("start_s", "end_s", "cores", "cpu_s", "memory")))
         return Holding(self.life[chosen], held, self.gpu_count[chosen],
-                       tuple(self.gpu_index[at] for at in chosen))
+                       tuple(self.gpu_index[at] for at in chosen), self.told_share[chosen])
 
     def gpus(self, meters: dict[int, Stretches]) -> Gpus:
         """Who held each GPU, where that is told; else how many each job held."""
@@ -73,13 +79,14 @@ class Holdings:
 
     def of(self, node: str) -> Holding:
         found = self.nodes.get(node, _Columns())
-        start, end, cores, cpu_s, gpus, memory = (
-            np.array(found.figures, dtype=np.float64).reshape(-1, 6).T)
+        start, end, cores, cpu_s, gpus, memory, told = (
+            np.array(found.figures, dtype=np.float64).reshape(-1, 7).T)
         life = np.array(found.life, dtype=np.int64)
         # By what they are and not by their numbers, which depend on what was entered first.
         order = np.lexsort((life, memory, gpus, cpu_s, cores, end, start))
         held = Held.of(start[order], end[order], cores[order], cpu_s[order], memory[order])
-        return Holding(life[order], held, gpus[order], tuple(found.index[at] for at in order))
+        return Holding(life[order], held, gpus[order], tuple(found.index[at] for at in order),
+                       told[order])
 
 
 def holdings(
@@ -87,12 +94,14 @@ def holdings(
 ) -> Holdings:
     """The stays on the wanted nodes between two times, read in one go."""
     table = lives.c
+    there = and_(table.cluster == cluster, table.start_s < end_s + MARKED_S,
+                 table.node_list != "",
+                 or_(table.end_s.is_(None), table.end_s > start_s - MARKED_S))
+    marked = stays_of(connection, there)
     rows = connection.execute(
         select(table.id, table.start_s, table.end_s, table.seen_s, table.cores,
                table.cpu_s, table.node_list, table.alloc_tres, table.suspended_s)
-        .where(table.cluster == cluster, table.start_s < end_s, table.node_list != "",
-               or_(table.end_s.is_(None), table.end_s > start_s))
-        .execution_options(yield_per=10_000))
+        .where(there).execution_options(yield_per=10_000))
     nodes: dict[str, _Columns] = {}
     unreadable = suspended = 0
     for life, start, ended, seen, cores, cpu_s, node_list, tres, paused_s in rows:
@@ -103,24 +112,31 @@ def holdings(
         # Of one that runs, what the resource manager has seen; where it does not say, nothing: it
         # may have ended long ago, and others hold the nodes since.
         end = max(start, next(each for each in (ended, seen, start) if each is not None))
-        figures = _figures(start, end, cores, cpu_s, tres, len(hosts))
+        figures = _figures(cores, cpu_s, tres, len(hosts))
         suspended += bool(paused_s) and not wanted.isdisjoint(hosts)
         index = gpu_index(tres)
         for host in hosts & wanted:
             mine = nodes.setdefault(host, _Columns())
             mine.life.append(life)
-            mine.figures.extend(figures)
+            began_s, ended_s = _stay(start, end, marked.get((life, host)))
+            told = (end - start) / (ended_s - began_s) if ended_s > began_s else 1.0
+            mine.figures.extend((began_s, ended_s, *figures, told))
             mine.index.append(index)
     return Holdings(nodes, unreadable, suspended)
 
 
-def _figures(
-    start_s: float, end_s: float, cores: int, cpu_s: float | None, tres: str, hosts: int
-) -> tuple[float, ...]:
-    """Start, end, and per node the cores, the processor time, the GPUs and the memory."""
+def _stay(start_s: float, end_s: float, marked: Times | None) -> Times:
+    """From when to when a life was on a node: as marked there, else as Slurm tells."""
+    began_s, ended_s = marked or (math.nan, math.nan)
+    if math.isnan(began_s):
+        began_s = float(start_s) if math.isnan(ended_s) else min(float(start_s), ended_s)
+    return began_s, max(began_s, float(end_s) if math.isnan(ended_s) else ended_s)
+
+
+def _figures(cores: int, cpu_s: float | None, tres: str, hosts: int) -> tuple[float, ...]:
+    """Per node the cores, the processor time, the GPUs and the memory."""
     used = float("nan") if cpu_s is None else cpu_s / hosts
-    return float(start_s), float(end_s), cores / hosts, used, gpu_count(tres) / hosts, (
-        memory_mib(tres) / hosts)
+    return cores / hosts, used, gpu_count(tres) / hosts, memory_mib(tres) / hosts
 
 
 @lru_cache(maxsize=4096)

@@ -91,6 +91,17 @@ class StepSeen:
     """As of a life."""
 
 
+@dataclass(frozen=True)
+class Stay:
+    """From when to when a life held a node, to the moment: Slurm's own times are whole seconds."""
+
+    key: LifeKey
+    node: str
+    begin_s: float = float("nan")
+    end_s: float = float("nan")
+    """NaN where nobody marked it: then Slurm's time counts."""
+
+
 class Kind(StrEnum):
     """What the values of a series are."""
 
@@ -123,6 +134,7 @@ class Found:
     lives: tuple[Life, ...] = ()
     steps: tuple[StepSeen, ...] = ()
     series: tuple[Series, ...] = ()
+    stays: tuple[Stay, ...] = ()
     skipped: dict[str, int] = field(default_factory=dict)
     """How many records were left out, by reason."""
     mended: dict[str, int] = field(default_factory=dict)

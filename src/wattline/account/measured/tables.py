@@ -1,9 +1,8 @@
 """The tables of the measured ledger.
 
-Three hold what was told (lives, steps, series), two what follows from it (facts, rests), and one
-the rules by which it does. What
-was told is merged so that neither order nor repetition matters; what follows is computed anew for
-the nodes and lives that were touched.
+Four hold what was told (lives, steps, stays, series), two what follows from it (facts, rests),
+and one the rules by which it does. What was told is merged so that neither order nor repetition
+matters; what follows is computed anew for the nodes and lives that were touched.
 """
 
 from __future__ import annotations
@@ -68,6 +67,16 @@ steps = Table(
     Column("node_list", long_text(), nullable=False),
     Column("state", NAME, nullable=False, server_default=""),
     UniqueConstraint("cluster", "label", "step", "start_s"),
+)
+stays = Table(
+    "measured_stay", metadata,
+    Column("id", KEY, primary_key=True),
+    Column("cluster", NAME, nullable=False),
+    Column("label", NAME, nullable=False),
+    Column("start_s", BigInteger, nullable=False),
+    Column("node", NAME, nullable=False),
+    _number("begin_s"), _number("end_s"),
+    UniqueConstraint("cluster", "label", "start_s", "node"),
 )
 series = Table(
     "measured_series", metadata,

@@ -9,7 +9,7 @@ from wattline.cli.choices import LateGroup
 PLACES = {
     "show": "wattline.cli.account.show", "import": "wattline.cli.account.import_",
     "bill": "wattline.cli.account.bill", "job": "wattline.cli.account.job",
-    "forget": "wattline.cli.account.forget",
+    "forget": "wattline.cli.account.forget", "compare": "wattline.cli.account.compare",
 }
 
 

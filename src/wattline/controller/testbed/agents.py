@@ -14,12 +14,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from wattline.controller.testbed.emulator import OFF
 from wattline.controller.testbed.layout import Bed
-from wattline.live.agent.agent import Agent
+from wattline.live.agent.agent import Agent, Clocks
 from wattline.live.agent.caps import Caps
 from wattline.live.agent.marks import Marks
 from wattline.live.agent.meter import Meter
-from wattline.live.agent.running import Inbox, alone
+from wattline.live.agent.running import Inbox, alone, marked
 from wattline.live.agent.settings import AgentSettings
 from wattline.live.found import open_actuator, open_sensor
 from wattline.live.mqtt_fleet import MqttFleet
@@ -28,9 +29,13 @@ from wattline.live.transport.link import Link, read_key
 from wattline.live.transport.messages import key_of, topic
 
 KNOB = "psys@0"
+LOST = "lost"
+"""While a file of this name lies in the agents' folder, no message comes or goes."""
+CLOCK = "clock"
+"""A file of this name in an agent's folder says by how many seconds its clock is wrong."""
 
 
-def fleet_of(bed: Bed, *, seen: Mapping[str, tuple[int, int]] | None = None) -> MqttFleet:
+def fleet_of(bed: Bed, *, seen: Mapping[str, tuple[int, int, float]] | None = None) -> MqttFleet:
     """The fleet of a bed, for its controller."""
     return MqttFleet(bed.broker.of(CONTROLLER), bed.cluster, bed.names, _master(bed), seen=seen)
 
@@ -58,8 +63,8 @@ class Agents:
     def __init__(self, bed: Bed, say: Callable[[str], None] = lambda _: None) -> None:
         self.bed = bed
         self._agents = {name: self._made(name, say) for name in bed.names}
-        self._marks = {marks.fileno(): (name, marks) for name in bed.names
-                       for marks in (Marks(bed.agents / name),)}
+        self._marks = {marks.fileno(): (name, marks) for name, agent in self._agents.items()
+                       for marks in (Marks(bed.agents / name, agent.counter_files),)}
         self._inbox = Inbox()
         self._poll = select.poll()  # select takes no file above 1023
         for file in (*self._marks, self._inbox.fileno()):
@@ -72,8 +77,11 @@ class Agents:
         while not stop():
             self._wait(next_s - time.monotonic())
             if time.monotonic() >= next_s:
+                for name, marks in self._marks.values():
+                    self._hear_marks(name, marks)  # those that came while nobody listened
                 for name, agent in self._agents.items():
-                    self._send(name, agent.tick())
+                    if not self._is_off(name):
+                        self._send(name, agent.tick())
                 next_s = max(next_s + every_s, time.monotonic())
 
     def close(self) -> None:
@@ -85,26 +93,52 @@ class Agents:
         settings = settings_of(self.bed, name)
         place = Path(settings.sensor.place)
         Path(settings.folder).mkdir(parents=True, exist_ok=True)
+
+        def clock() -> float:
+            return time.time() + wrong_s(Path(settings.folder))
+
         return Agent(name, key_of(_master(self.bed), self.bed.cluster, name), settings,
-                     Meter(open_sensor("powercap", place)),
+                     Meter(open_sensor("powercap", place), clock=clock),
                      Caps(open_actuator("powercap", place), settings.limits),
-                     Path(settings.folder), say=lambda said: say(f"{name}: {said}"))
+                     Path(settings.folder), clocks=Clocks(clock),
+                     say=lambda said: say(f"{name}: {said}"))
 
     def _wait(self, wait_s: float) -> None:
         ready = self._poll.poll(max(wait_s, 0.0) * 1000)
         while (order := self._inbox.get()) is not None:
             name = order[0].split("/")[2]
-            if name in self._agents:
+            if name in self._agents and not self._is_off(name) and not self._lost():
                 for message in self._agents[name].hear(order[1]):
                     self._send(name, message)
         for file, _ in ready:
             if file in self._marks:
-                name, marks = self._marks[file]
-                for job in marks.jobs():
-                    self._send(name, self._agents[name].mark(job))
+                self._hear_marks(*self._marks[file])
+
+    def _hear_marks(self, name: str, marks: Marks) -> None:
+        if self._is_off(name):
+            return
+        for message in marked(self._agents[name], marks):
+            self._send(name, message)
+
+    def _is_off(self, name: str) -> bool:
+        """A node without power has no agent."""
+        return (self.bed.meters / name / OFF).exists()
+
+    def _lost(self) -> bool:
+        return (self.bed.agents / LOST).exists()
 
     def _send(self, name: str, message: bytes) -> None:
+        if self._lost():
+            return
         self._link.publish(topic(self.bed.cluster, name, "report"), message)
+
+
+def wrong_s(folder: Path) -> float:
+    """By how much the clock of a node is wrong."""
+    try:
+        return float((folder / CLOCK).read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return 0.0
 
 
 def _master(bed: Bed) -> bytes:

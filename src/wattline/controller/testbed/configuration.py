@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from wattline.controller.testbed.layout import Bed
+from wattline.live.agent.marks import SCRIPT
 from wattline.live.transport.broker import make_broker_files
 
 DATABASE = "slurm_acct_db"
@@ -39,8 +40,11 @@ exec {python} -m {module} {bed} {way} "$1"
 
 
 MARK = """#!/bin/sh
-# Prolog and epilog: the node's agent takes a reading for the job. It never fails a job.
-printf '%s\\n' "$SLURM_JOB_ID" 1<> "{agents}/$SLURMD_NODENAME/mark" || true
+# Prolog and epilog: a mark for the node's agent, and one for the emulator, whose own count of what
+# the job's node drew is the truth. It never fails a job.
+agent="{agents}/$SLURMD_NODENAME"
+{script}: > "{work}/$SLURM_JOB_ID.$SLURMD_NODENAME.$what"
+exit 0
 """
 
 
@@ -58,7 +62,8 @@ def write_all(bed: Bed) -> None:
            "CgroupPlugin=disabled\n" if bed.root else "CgroupAutomount=no\n")
     _write(bed.configuration.parent / "acct_gather.conf", acct_gather_conf(bed))
     _write(bed.folder / "job.sh", JOB.format(work=bed.work), 0o755)
-    _write(bed.folder / "mark.sh", MARK.format(agents=bed.agents), 0o755)
+    _write(bed.folder / "mark.sh", MARK.format(
+        agents=bed.agents, script=SCRIPT, work=bed.work), 0o755)
     for way in ("down", "up"):
         _write(bed.folder / f"switch_{way}", SWITCH.format(
             paths=os.pathsep.join(sys.path[1:]), python=sys.executable, module=SWITCHING,

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from wattline.controller.testbed.configuration import DATABASE
@@ -51,8 +52,7 @@ class Daemons:
         say("database")
         self._database()
         say("slurmdbd")
-        self._daemon("slurmdbd", ["slurmdbd", "-D"])
-        self._until(lambda: self._answers(["sacctmgr", "-n", "show", "cluster"]), "slurmdbd")
+        self.start_slurmdbd()
         self._run(["sacctmgr", "-i", "add", "cluster", self.bed.cluster], fails=True)
         say("emulated nodes")
         self._daemon("emulator", [sys.executable, "-m", "wattline.controller.testbed.emulator",
@@ -69,6 +69,27 @@ class Daemons:
     def start_slurmctld(self) -> None:
         self._daemon("slurmctld", ["slurmctld", "-D", "-f", str(self.bed.configuration)])
         self._until(lambda: self._answers(["scontrol", "ping"]), "slurmctld")
+
+    def start_slurmdbd(self) -> None:
+        self._daemon("slurmdbd", ["slurmdbd", "-D"])
+        self._until(lambda: self._answers(["sacctmgr", "-n", "show", "cluster"]), "slurmdbd")
+
+    def kill_node(self, name: str) -> None:
+        """End a slurmd and all that it has started, as a loss of power would.
+
+        What it has started is in its own namespace of mounts.
+        """
+        pid = _pid(self.bed.pids / f"slurmd.{name}")
+        space = None if pid is None else _space(pid)
+        if space is None:
+            return
+        until_s = time.monotonic() + STOP_S
+        while (there := [each for each in _pids() if _space(each) == space]) and (
+                time.monotonic() < until_s):
+            for each in there:
+                with suppress(ProcessLookupError):
+                    os.kill(each, signal.SIGKILL)
+            time.sleep(0.05)
 
     def start_node(self, name: str) -> None:
         self._node(name).wait(timeout=START_S)
@@ -232,6 +253,18 @@ mount --bind {counters} /sys/cray/pm_counters
 
 def is_running(pid: int) -> bool:
     return state_of(pid) not in GONE
+
+
+def _space(pid: int) -> str | None:
+    """Its namespace of mounts; None of one that is gone."""
+    try:
+        return os.readlink(f"/proc/{pid}/ns/mnt") if is_running(pid) else None
+    except OSError:
+        return None
+
+
+def _pids() -> list[int]:
+    return [int(each.name) for each in Path("/proc").iterdir() if each.name.isdecimal()]
 
 
 def _pid(file: Path) -> int | None:

@@ -50,6 +50,14 @@ class Work:
     """Suspended: it makes no progress and draws nothing above idle."""
 
 
+@dataclass(frozen=True)
+class Held:
+    """Since when a job holds a node, and what the node had drawn by then."""
+
+    start_s: float
+    energy_j: float
+
+
 @dataclass
 class Node:
     """A node's cap, power and counter, and the files that show them."""
@@ -109,6 +117,8 @@ class Emulator:
         for node in self.nodes:
             node.describe(bed.power)
         self.works: dict[str, Work] = {}
+        self.held: dict[tuple[str, str], Held] = {}
+        """By job and node: what jobs hold now, from prolog to epilog."""
         self.pipes: dict[str, tuple[int, int]] = {}
         """Of jobs that are done and have not gone yet: pipe and process."""
         self.now_s = time.time()
@@ -120,6 +130,7 @@ class Emulator:
         passed_s = max(now_s - self.now_s, 0.0)
         self.now_s = now_s
         self._draw(passed_s)
+        self._hear_marks()
         self._hear(now_s)
         for node in self.nodes:
             node.read_cap()
@@ -127,6 +138,7 @@ class Emulator:
                                                       if not work.stopped], node.cap_w)
             if node.off:
                 node.power_w = self.bed.power.off_w
+                self._die(node.folder.name)
             node.show(now_s)
         self._say_power(now_s)
 
@@ -156,6 +168,36 @@ class Emulator:
             return 1.0
         return float(min(max((node.power_w - idle_w) / wanted_w, 0.0), 1.0) ** SLOWER)
 
+    def _hear_marks(self) -> None:
+        """Prolog and epilog of jobs: what a node drew between them is what its job drew."""
+        for file in [*self.bed.work.glob("*.begin"), *self.bed.work.glob("*.end")]:
+            job, name, what = file.name.split(".")
+            at_s = min(file.stat().st_mtime, self.now_s)
+            file.unlink()
+            if what == "begin":
+                self._hold(job, name, at_s)
+            else:
+                self._leave(job, name, at_s)
+
+    def _hold(self, job: str, name: str, at_s: float) -> None:
+        self.held.setdefault((job, name), Held(at_s, self._drawn_j(name, at_s)))
+
+    def _leave(self, job: str, name: str, at_s: float, *, died: bool = False) -> None:
+        held = self.held.pop((job, name), None)
+        if held is not None:
+            self._say({"held": job, "node": name, "start_s": held.start_s, "end_s": at_s,
+                       "died": died, "energy_j": self._drawn_j(name, at_s) - held.energy_j})
+
+    def _die(self, name: str) -> None:
+        """A node that is off holds no job any more, and runs no epilog."""
+        for job in [job for job, node in self.held if node == name]:
+            self._leave(job, name, self.now_s, died=True)
+
+    def _drawn_j(self, name: str, at_s: float) -> float:
+        """What a node had drawn a moment ago."""
+        node = self.nodes[self.place[name]]
+        return node.energy_j - node.power_w * (self.now_s - at_s)
+
     def _hear(self, now_s: float) -> None:
         """Take up jobs that have begun."""
         for file in sorted(self.bed.work.glob("*.job")):
@@ -169,6 +211,8 @@ class Emulator:
             self.works[work.name] = work
             for number in work.nodes:
                 self.nodes[number].jobs.append(work)
+                # Slurm runs no prolog for a job that was queued again and came back soon.
+                self._hold(work.name.partition(".")[0], self.bed.names[number], work.start_s)
 
     def _read(self, file: Path, now_s: float) -> Work:
         seconds, watts, pid, hosts = file.read_text(encoding="ascii").split()

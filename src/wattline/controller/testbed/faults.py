@@ -11,7 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
+from wattline.controller.testbed.agents import CLOCK, LOST
 from wattline.controller.testbed.daemons import Daemons
+from wattline.controller.testbed.emulator import OFF
 from wattline.controller.testbed.layout import Bed
 from wattline.controller.testbed.process import ControllerProcess
 from wattline.live.slurm.commands import Commands, SlurmError
@@ -21,6 +23,8 @@ BETWEEN_S = (3.0, 6.0)
 LASTS_S = (0.5, 3.0)
 SLOW_S = 2.0
 RETURN_S = 30.0
+WRONG_S = (3.0, 20.0)
+"""By how much a clock is wrong; agents obey no order that is 30 s old by theirs."""
 SLOWED = ("squeue", "sinfo", "scontrol")
 
 Undo = Callable[[], None]
@@ -114,13 +118,60 @@ class Faults:
         self.daemons.kill("mosquitto")
         return self.daemons.start_broker
 
+    def _lose_busy_node(self) -> Undo:
+        """Its power goes, and with it all that runs there; Slurm is told, as by a monitoring."""
+        busy = [name for name in self.bed.names if self._is_busy(name)]
+        if not busy:
+            self.said[-1] += " none, because all were idle"
+            return lambda: None
+        name = self.random.choice(busy)
+        self.said[-1] += f" {name}"
+        off = self.bed.meters / name / OFF
+        off.touch()
+        self.daemons.kill_node(name)
+        with suppress(SlurmError):
+            self.commands.run("scontrol", "update", f"NodeName={name}", "State=DOWN",
+                              "Reason=fault")
+
+        def back() -> None:
+            off.unlink(missing_ok=True)
+            self._return_node(name)
+
+        return back
+
+    def _is_busy(self, name: str) -> bool:
+        with suppress(SlurmError):
+            return bool(self.commands.run("squeue", "-h", "-t", "RUNNING", "-w", name).strip())
+        return False
+
+    def _lose_messages(self) -> Undo:
+        lost = self.bed.agents / LOST
+        lost.touch()
+        return lambda: lost.unlink(missing_ok=True)
+
+    def _set_clock(self) -> Undo:
+        name = self.random.choice(self.bed.names)
+        wrong_s = self.random.choice((-1, 1)) * self.random.uniform(*WRONG_S)
+        self.said[-1] += f" {name} by {wrong_s:+.1f} s"
+        file = self.bed.agents / name / CLOCK
+        file.write_text(f"{wrong_s}\n", encoding="ascii")
+        return lambda: file.unlink(missing_ok=True)
+
+    def _stop_slurmdbd(self) -> Undo:
+        self.daemons.halt("slurmdbd")
+        return self.daemons.start_slurmdbd
+
     KINDS: ClassVar[Mapping[str, Callable[[Faults], Undo]]] = {
         "the controller is killed": _kill_controller,
         "slurmctld is restarted": _stop_slurmctld,
         "Slurm's commands are slow": _slow_commands,
         "slurmd vanishes on": _lose_node,
         "the agents are killed": _kill_agents,
-        "the broker is killed": _kill_broker}
+        "the broker is killed": _kill_broker,
+        "a node dies with its job:": _lose_busy_node,
+        "messages of agents are lost": _lose_messages,
+        "a clock is set wrong:": _set_clock,
+        "slurmdbd is restarted": _stop_slurmdbd}
 
 
 def deck(source: random.Random) -> list[str]:

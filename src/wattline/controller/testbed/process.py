@@ -13,7 +13,7 @@ from typing import Any
 
 import tomli_w
 
-from wattline.controller.lease import age_s
+from wattline.controller.lease import age_s, holder
 from wattline.controller.testbed.layout import Bed
 from wattline.model.errors import WattlineError
 
@@ -59,7 +59,8 @@ class ControllerProcess:
 
     def until_ready(self) -> None:
         until_s = time.monotonic() + READY_S
-        while age_s(self.folder) > 2.0:
+        while not (self._process is not None and holder(self.folder) == self._process.pid
+                   and age_s(self.folder) < 2.0):
             if not self.runs or time.monotonic() > until_s:
                 raise WattlineError(f"the controller did not come up: {self._last_line()}")
             time.sleep(0.1)

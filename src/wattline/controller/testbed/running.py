@@ -7,7 +7,7 @@ import math
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ from wattline.controller.testbed.accounted import (
 )
 from wattline.controller.testbed.agents import agents_of
 from wattline.controller.testbed.faults import Faults
+from wattline.controller.testbed.joules import LifeJoules, joules_of, worst
 from wattline.controller.testbed.layout import Bed
 from wattline.controller.testbed.process import ControllerProcess
 from wattline.controller.testbed.workload import BedJob, Submitter
@@ -38,6 +39,8 @@ GRACE_S = 120.0
 """So long after its last possible end a run is given up."""
 SETTLE_S = 3.0
 """Accounting is a little late."""
+ACCOUNTED_S = 60.0
+"""So long accounting may take to hear of jobs that ended while it was away."""
 LEASE_S = 60.0
 
 
@@ -72,7 +75,7 @@ class Conditions:
                 "when_short": self.when_short, "slurm_conf": str(bed.configuration),
                 "folder": "controller", "cycle": CYCLE_S,
                 **agents_of(bed),
-                "lease": LEASE_S, "save": 5.0, **deciding}
+                "lease": LEASE_S, "save": 5.0, "store_every": 5.0, **deciding}
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,9 @@ class BedRun:
     above_cap_s_max: float
     """The longest stretch of emulated power above the cap."""
     energy_error_max: float
-    """The worst job's joules as Slurm counts them against what the emulator let it draw."""
+    """The worst life of a job: the joules of our ledger against what the emulator let it draw."""
+    slurm_energy_error_max: float
+    """The same of Slurm's own joules, of jobs with one life, against what their work drew."""
     decisions: int
     replay_equal: bool | None
     """Whether the journal, in another process, gives every decision again."""
@@ -102,6 +107,8 @@ class BedRun:
     """Times since the beginning, and watts."""
     seen: tuple[SeenJob, ...] = ()
     """The jobs that completed, as Slurm's accounting has them."""
+    joules: tuple[LifeJoules, ...] = ()
+    """Each life of each job, by the emulator, by our ledger, and by Slurm."""
     faults: tuple[str, ...] = ()
     """What went wrong on purpose, and when."""
     remarks: tuple[str, ...] = ()
@@ -111,6 +118,7 @@ class BedRun:
         return {name: getattr(self, name) for name in self.__dataclass_fields__} | {
             name: list(getattr(self, name)) for name in lists} | {
             "seen": [vars(job) for job in self.seen],
+            "joules": [each.to_dict() for each in self.joules],
             "power_w": {"time_s": [at for at, _ in self.power_w],
                         "power_w": [watts for _, watts in self.power_w]}}
 
@@ -136,6 +144,7 @@ def run_workload(
         end = _Watch(bed, submitter, conditions, faults, begin_s, say).until_over()
         if faults is not None:
             faults.over()
+            controller.until_ready()  # one that was killed last has to enter what it missed
     finally:
         controller.stop()
         with suppress(SlurmError):
@@ -207,18 +216,20 @@ def _result(
     begin_s: float, end: _End, faults: tuple[str, ...],
 ) -> BedRun:
     labels = submitter.labels
-    told = Accounted.ask(bed, labels)
+    told = _accounted(bed, labels, end.refused)
     log = read_log(bed.logs / "emulator.jsonl")
     curve = tuple((each["time_s"] - begin_s, each["power_w"]) for each in log if "power_w" in each
                   and each["time_s"] >= begin_s)
     journal = Story.read(controller.journal)
     done = told.jobs(labels, begin_s, journal.held_s)
+    joules = joules_of(controller.folder / "ledger.db", bed.cluster, labels, log)
     waits = [job.start_s - job.submit_s for job in done]
     return BedRun(
         jobs=len(submitter.jobs), finished=len(done),
         above_cap_s_max=longest_above(curve, conditions.caps()),
-        energy_error_max=told.energy_error({each["job"]: each["energy_j"] for each in log
-                                            if "job" in each}),
+        energy_error_max=worst(joules), joules=joules,
+        slurm_energy_error_max=told.energy_error({
+            each["job"]: each["energy_j"] for each in log if "job" in each}),
         decisions=journal.decisions, replay_equal=replays(controller.journal),
         lost=tuple(label for label in told.lost if label not in end.refused),
         doubled=told.doubled, refused=tuple(sorted(end.refused)), requeued=told.requeued,
@@ -226,6 +237,16 @@ def _result(
         wait_s_mean=sum(waits) / len(waits) if waits else math.nan, power_w=curve, seen=done,
         faults=faults, remarks=(*submitter.failed, *controller.remarks(), *end.remarks),
     )
+
+
+def _accounted(bed: Bed, labels: Mapping[str, BedJob], refused: Collection[str]) -> Accounted:
+    """What accounting says once it has heard of all: one that was away is told later."""
+    until_s = time.monotonic() + ACCOUNTED_S
+    while True:
+        told = Accounted.ask(bed, labels)
+        if set(told.lost) <= set(refused) or time.monotonic() >= until_s:
+            return told
+        time.sleep(LOOK_S)
 
 
 @dataclass(frozen=True)

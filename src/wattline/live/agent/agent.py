@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from wattline.live.agent.caps import Caps
-from wattline.live.agent.meter import Meter
+from wattline.live.agent.marks import Mark
+from wattline.live.agent.meter import Measured, Meter
 from wattline.live.agent.settings import AgentSettings
 from wattline.live.agent.spool import Spool
 from wattline.live.agent.state import State, boot_id
@@ -82,6 +83,15 @@ class Agent:
     def mark(self, job: str) -> bytes:
         """A reading now, for a job that begins or ends, and the message that reports it."""
         return self._reading(job)
+
+    def noted(self, mark: Mark) -> bytes:
+        """What the node had drawn at a mark, and the message that reports it."""
+        return self._reading(mark.job, self._meter.read_at(mark.passed_s, mark.shown))
+
+    @property
+    def counter_files(self) -> list[Path]:
+        """What prolog and epilog read."""
+        return self._meter.counter_files()
 
     def hear(self, payload: bytes) -> Sequence[bytes]:
         """Obey an order, or say why not; the messages that answer it."""
@@ -170,8 +180,8 @@ class Agent:
         return [self._report(kept[at:at + READINGS_IN_A_MESSAGE])
                 for at in range(0, max(len(kept), 1), READINGS_IN_A_MESSAGE)]
 
-    def _reading(self, job: str) -> bytes:
-        measured = self._meter.read()
+    def _reading(self, job: str, measured: Measured | None = None) -> bytes:
+        measured = measured or self._meter.read()
         reasons = [measured.reason, *self._reasons]
         self._reasons.clear()
         report = NodeReport(

@@ -10,14 +10,20 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from wattline.live.sensor import Channel, Quality, Reading, Sensor
+from wattline.live.sensors.counter import CounterFile
 from wattline.model.errors import InputError
 
 SHORTEST_S = 0.5
 """Counters move in steps: over a shorter time they give no power worth the name."""
+SLOWER = 0.5
+"""A clock that was set back goes so much slower until the time is reached again."""
+READ_AT_ONCE_S = 0.5
+"""A mark without counters that is older says when something was, and not what was drawn by then."""
 LONGEST_PAUSE_S = 300.0
 """A counter that was not read for longer may have gone round more than once."""
 
@@ -32,6 +38,15 @@ class Resumes(Protocol):
 
     def resume(self, counters: Mapping[str, float], passed_s: float) -> None:
         """Count the first reading from there, which was so long ago."""
+        ...
+
+
+@runtime_checkable
+class Counted(Protocol):
+    """A sensor whose counters others can read too, from files."""
+
+    def files(self) -> Mapping[str, CounterFile]:
+        """By channel."""
         ...
 
 
@@ -50,9 +65,12 @@ class Meter:
     """Adds up those channels of a sensor that are the node."""
 
     def __init__(
-        self, sensor: Sensor, names: Sequence[str] = (), clock: Callable[[], float] = time.time
+        self, sensor: Sensor, names: Sequence[str] = (), clock: Callable[[], float] = time.time,
+        steady: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._sensor, self._clock = sensor, clock
+        self._sensor, self._clock, self._steady = sensor, clock, steady
+        self._told: tuple[float, float] | None = None
+        """The time that was told last, and when that was by the clock that nobody sets."""
         self.channels = _chosen(sensor.channels(), names)
         self._energy_j = 0.0
         self._last: dict[str, Reading] = {}
@@ -66,7 +84,11 @@ class Meter:
         if not noted:
             return
         self._energy_j = float(noted["energy_j"])
-        pause_s = self._clock() - float(noted["time_s"])
+        same_boot = noted["boot"] == boot and "steady_s" in noted
+        if same_boot:
+            self._told = float(noted["time_s"]), float(noted["steady_s"])
+        pause_s = (self._steady() - float(noted["steady_s"]) if same_boot
+                   else self._clock() - float(noted["time_s"]))
         if (isinstance(self._sensor, Resumes) and noted["boot"] == boot
                 and 0 <= pause_s < LONGEST_PAUSE_S):
             self._sensor.resume(noted["counters"], pause_s)
@@ -77,13 +99,14 @@ class Meter:
     def note(self, boot: str) -> dict[str, Any]:
         """What `resume` needs."""
         counters = self._sensor.counters() if isinstance(self._sensor, Resumes) else {}
-        return {"energy_j": self._energy_j, "time_s": self._clock(), "boot": boot,
+        time_s, steady_s = self._told or (self._clock(), self._steady())
+        return {"energy_j": self._energy_j, "time_s": time_s, "steady_s": steady_s, "boot": boot,
                 "counters": {name: value for name, value in counters.items()
                              if not math.isnan(value)}}
 
     def read(self) -> Measured:
         readings = {each.channel: each for each in self._sensor.read()}
-        now_s = self._clock()
+        now_s = self._time_s()
         chosen = [readings[channel.name] for channel in self.channels]
         for channel, reading in zip(self.channels, chosen, strict=True):
             self._energy_j += self._passed_j(channel, reading)
@@ -93,6 +116,37 @@ class Meter:
             return Measured(now_s, math.nan, self._energy_j, Quality.MISSING,
                             f"{missing.channel}: {missing.reason}")
         return self._power(now_s, chosen)
+
+    def counter_files(self) -> list[Path]:
+        """Files that show all that the node draws, for whoever marks a moment; else none."""
+        return [file.path for file in self._files()]
+
+    def read_at(self, passed_s: float, shown: Sequence[float]) -> Measured:
+        """What the node had drawn so long ago, when its files showed this."""
+        begins, now, files = bool(self._begins), self.read(), self._files()
+        readable = files and len(files) == len(shown)
+        if not readable and passed_s <= READ_AT_ONCE_S:
+            return now
+        known = readable and not begins and now.quality in (Quality.GOOD, Quality.FIRST)
+        since_j = sum(file.since(each, passed_s) for file, each in zip(files, shown, strict=True)
+                      ) if known else math.nan
+        if math.isnan(since_j):
+            return Measured(now.time_s - passed_s, math.nan, now.energy_j, Quality.MISSING,
+                            "what was drawn until a mark is not known")
+        return replace(now, time_s=now.time_s - passed_s, energy_j=now.energy_j - since_j)
+
+    def _files(self) -> list[CounterFile]:
+        found = self._sensor.files() if isinstance(self._sensor, Counted) else {}
+        names = [channel.name for channel in self.channels]
+        return [found[name] for name in names] if all(name in found for name in names) else []
+
+    def _time_s(self) -> float:
+        """The time of day, which never goes back: joules in front of others would be lost."""
+        now_s, steady_s = self._clock(), self._steady()
+        if self._told is not None:
+            now_s = max(now_s, self._told[0] + SLOWER * max(steady_s - self._told[1], 0.0))
+        self._told = now_s, steady_s
+        return now_s
 
     def _power(self, now_s: float, chosen: Sequence[Reading]) -> Measured:
         if self.channels[0].unit == "W":

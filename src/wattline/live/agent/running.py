@@ -27,7 +27,7 @@ def run_agent(
     folder = Path(settings.folder)
     with alone(folder):
         agent = make_agent(settings, say=say)
-        marks = Marks(folder)
+        marks = Marks(folder, agent.counter_files)
         inbox = Inbox()
         link = Link(settings.broker, f"{settings.cluster}-{settings.node}",
                     [topic(settings.cluster, settings.node, "order")], inbox.put, say=say,
@@ -67,12 +67,20 @@ def _loop(
         while (order := inbox.get()) is not None:
             for message in agent.hear(order[1]):
                 link.publish(reports, message)
-        for job in marks.jobs():
-            link.publish(reports, agent.mark(job))
+        for message in marked(agent, marks):
+            link.publish(reports, message)
         if time.monotonic() >= next_s:
             link.publish(reports, agent.tick())
             # After a pause it goes on from now; it does not catch up.
             next_s = max(next_s + settings.every, time.monotonic())
+
+
+def marked(agent: Agent, marks: Marks) -> list[bytes]:
+    """The messages of marks that came; each is on disk before it is forgotten here."""
+    messages = [agent.mark(job) for job in marks.jobs()]
+    messages += [agent.noted(mark) for mark in marks.noted()]
+    marks.done()
+    return messages
 
 
 class Inbox:

@@ -6,6 +6,8 @@ The same rule as `wattline.physics.metering.counters`, without arrays: agents ar
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from pathlib import Path
 
 from wattline.live.sensor import Quality, Reading
 
@@ -29,6 +31,14 @@ class Counter:
     def resume(self, stood_at_j: float, at_s: float) -> None:
         """Count the next reading from what another process read, at this time of the clock."""
         self._last_j, self._last_s = stood_at_j, at_s
+
+    def since(self, showed_j: float, passed_s: float) -> float:
+        """Joules from a time at which the counter showed this to its last reading.
+
+        NaN where it was reset between, or cannot have shown that.
+        """
+        rise_j, broken = self._rise(showed_j, self._last_j, passed_s)
+        return math.nan if broken else rise_j
 
     def take(self, time_s: float, now_j: float) -> Reading:
         """The reading that a state of the counter stands for."""
@@ -56,3 +66,16 @@ class Counter:
         if rise_j + self._range_j <= self._highest_w * passed_s:
             return 0.0, "the counter may have come round more than once: read it more often"
         return rise_j, ""
+
+
+@dataclass(frozen=True)
+class CounterFile:
+    """A file whose first word is the state of a counter."""
+
+    path: Path
+    unit_j: float
+    counter: Counter
+
+    def since(self, shown: float, passed_s: float) -> float:
+        """Joules from a time at which the file showed this to the last reading of the counter."""
+        return self.counter.since(shown * self.unit_j, passed_s)

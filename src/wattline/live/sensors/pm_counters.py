@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from wattline.live.devices.files import reason_of, text_in
 from wattline.live.sensor import Channel, Domain, Quality, Reading, missing
-from wattline.live.sensors.counter import Counter
+from wattline.live.sensors.counter import Counter, CounterFile
 from wattline.model.errors import InputError
 
 FOLDER = Path("/sys/cray/pm_counters")
@@ -59,6 +59,23 @@ class PmCounters:
 
     def read(self) -> Sequence[Reading]:
         return [self._reading(file) for file in self._files]
+
+    def counters(self) -> Mapping[str, float]:
+        """Where each counter stood, for another process to `resume` from."""
+        return {file.channel.name: file.counter.stands_at_j for file in self._counted()}
+
+    def resume(self, counters: Mapping[str, float], passed_s: float) -> None:
+        for file in self._counted():
+            if file.channel.name in counters:
+                file.counter.resume(counters[file.channel.name], self._clock() - passed_s)
+
+    def files(self) -> Mapping[str, CounterFile]:
+        """Where others can read the counters too."""
+        return {file.channel.name: CounterFile(file.path, 1.0, file.counter)
+                for file in self._counted()}
+
+    def _counted(self) -> list[_File]:
+        return [file for file in self._files if file.channel.unit == "J"]
 
     def _reading(self, file: _File) -> Reading:
         name = file.channel.name

@@ -14,7 +14,7 @@ from pathlib import Path
 from wattline.live.devices.files import number_in, reason_of
 from wattline.live.devices.zones import FOLDER, channel_name, domain_of, zones_of
 from wattline.live.sensor import Channel, Reading, missing
-from wattline.live.sensors.counter import Counter
+from wattline.live.sensors.counter import Counter, CounterFile
 
 HIGHEST_W, HIGHEST_OF_NODE_W = 1000.0, 4000.0
 """Of a zone that states no power; what is stated may be exceeded for a while, so twice that."""
@@ -53,6 +53,11 @@ class Powercap:
         for zone in self._zones:
             if zone.channel.name in counters:
                 zone.counter.resume(counters[zone.channel.name], self._clock() - passed_s)
+
+    def files(self) -> Mapping[str, CounterFile]:
+        """Where others can read the counters too."""
+        return {zone.channel.name: CounterFile(zone.folder / "energy_uj", 1e-6, zone.counter)
+                for zone in self._zones}
 
     def _reading(self, zone: _Zone) -> Reading:
         try:

@@ -21,16 +21,21 @@ class Gaps:
     asked_s: float = -ASK_EVERY_S
     lost: int = 0
     """Readings that the node no longer had when they were asked for."""
+    back: int = 0
+    """So many from before the first that came are asked for."""
 
     def begin(self, life: int) -> None:
-        """A life that was not seen before: what came earlier in it is not asked for."""
+        """A life that was not seen before: what came earlier in it is asked for no further than
+        `back`."""
         self.life, self.next = life, 0
         self.lost += sum(last - first + 1 for first, last in self.missing)
         self.missing = []
 
     def take(self, number: int) -> bool:
         """Whether a reading is new."""
-        if self.next in (number, 0):
+        if self.next == 0:
+            self.next = max(number - self.back, 1) if self.back else number
+        if number == self.next:
             self.next = number + 1
             return True
         if number > self.next:

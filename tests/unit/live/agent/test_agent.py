@@ -35,7 +35,8 @@ class Node:
         self.start()
 
     def start(self):
-        meter = Meter(Powercap(self.emulated.tree, lambda: self.steady_s), clock=lambda: self.day_s)
+        meter = Meter(Powercap(self.emulated.tree, lambda: self.steady_s), clock=lambda: self.day_s,
+                      steady=lambda: self.steady_s)
         actuator = PowercapLimit(self.emulated.tree) if self.settings.limits.knobs else None
         self.agent = Agent(
             "n1", KEY, self.settings, meter, Caps(actuator, self.settings.limits), self.folder,

@@ -38,3 +38,15 @@ def test_what_a_node_no_longer_has_is_counted_as_lost_once():
     assert gaps.lost == 4
     gaps.forget(Batch(1, 20, []))
     assert (gaps.missing, gaps.lost) == ([], 8)
+
+
+def test_of_a_life_that_is_new_as_many_are_asked_for_as_was_said():
+    gaps = Gaps(back=3)
+    assert gaps.take(10)
+    assert gaps.missing == [(7, 9)]
+    gaps.begin(5)
+    assert gaps.take(2)
+    assert gaps.missing == [(1, 1)]
+    near = Gaps(back=3)
+    assert near.take(1)
+    assert near.missing == []

@@ -1,10 +1,14 @@
-"""Marks through a pipe, without an agent behind it."""
+"""Marks through a pipe and a file, without an agent behind them."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+
 import pytest
 
-from wattline.live.agent.marks import Marks, mark
+from wattline.live.agent import marks as marks_module
+from wattline.live.agent.marks import SCRIPT, Marks, mark
 from wattline.model.errors import InputError, WattlineError
 
 
@@ -40,3 +44,89 @@ def test_without_an_agent_it_is_said_and_nothing_waits(tmp_path):
 def test_a_name_that_cannot_be_one_is_refused(tmp_path, job):
     with pytest.raises(InputError, match="printable"):
         mark(tmp_path, job)
+
+
+def prolog(folder, job, context="prolog_slurmd"):
+    """What Slurm's prolog or epilog does on a node."""
+    env = {**os.environ, "SLURM_JOB_ID": job, "SLURM_SCRIPT_CONTEXT": context}
+    subprocess.run(["sh", "-c", f'agent="{folder}"\n{SCRIPT}'], env=env, check=True, timeout=10)
+
+
+@pytest.fixture
+def counters(tmp_path):
+    """Two counters, as powercap and pm_counters show them."""
+    files = [tmp_path / "energy_uj", tmp_path / "energy"]
+    files[0].write_text("123456\n")
+    files[1].write_text("5640 J 1731627000000000 us\n")
+    return files
+
+
+def test_prolog_and_epilog_note_what_the_counters_show_and_wake_the_agent(tmp_path, counters):
+    marks = Marks(tmp_path, counters)
+    prolog(tmp_path, "4711")
+    counters[0].write_text("999999\n")
+    prolog(tmp_path, "4711", "epilog_slurmd")
+    assert os.read(marks.fileno(), 10) == b"\n\n"
+    begin, end = marks.noted()
+    assert (begin.job, begin.shown) == ("begin 4711", (123456.0, 5640.0))
+    assert (end.job, end.shown) == ("end 4711", (999999.0, 5640.0))
+    assert 0.0 <= end.passed_s <= begin.passed_s < 5.0
+    marks.close()
+
+
+def test_marks_that_came_without_an_agent_are_there_for_the_next_and_once(tmp_path, counters):
+    Marks(tmp_path, counters).close()
+    prolog(tmp_path, "1")
+    first = Marks(tmp_path, counters)
+    assert [each.job for each in first.noted()] == ["begin 1"]
+    first.close()  # killed before it was done with them
+    second = Marks(tmp_path, counters)
+    assert [each.job for each in second.noted()] == ["begin 1"]
+    second.done()
+    second.close()
+    third = Marks(tmp_path, counters)
+    assert third.noted() == []
+    prolog(tmp_path, "2")
+    assert [each.job for each in third.noted()] == ["begin 2"]
+    third.close()
+
+
+def test_what_is_no_mark_in_the_file_is_left_out(tmp_path):
+    marks = Marks(tmp_path)
+    with (tmp_path / "marks").open("a") as file:
+        file.write("nonsense\nbegin 7 x\nmiddle 7 1.0\nbegin 8 1.0\nbegin 9")
+    assert [each.job for each in marks.noted()] == ["begin 8"]
+    marks.done()
+    with (tmp_path / "marks").open("a") as file:
+        file.write(" 1.0\n")
+    assert [each.job for each in marks.noted()] == ["begin 9"]
+    marks.close()
+
+
+def test_a_long_file_of_marks_is_begun_anew_and_loses_none(tmp_path, monkeypatch):
+    monkeypatch.setattr(marks_module, "LARGEST_BYTES", 20)
+    monkeypatch.setattr(marks_module, "LAST_WRITER_S", 0.0)
+    marks, found = Marks(tmp_path), []
+    for job in range(12):
+        prolog(tmp_path, str(job))
+        found += [each.job for each in marks.noted()]
+        marks.done()
+    for _ in range(3):
+        found += [each.job for each in marks.noted()]
+        marks.done()
+    assert found == [f"begin {job}" for job in range(12)]
+    assert (tmp_path / "marks").stat().st_size < 100
+    marks.close()
+
+
+def test_marks_from_before_a_boot_have_no_time_and_are_let_go(tmp_path, monkeypatch):
+    marks = Marks(tmp_path)
+    prolog(tmp_path, "1")
+    marks.noted()
+    marks.done()
+    prolog(tmp_path, "2")
+    marks.close()
+    monkeypatch.setattr(marks_module, "boot_id", lambda: "another")
+    after = Marks(tmp_path)
+    assert after.noted() == []
+    after.close()

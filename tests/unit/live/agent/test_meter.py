@@ -31,7 +31,7 @@ def node(tmp_path):
 
 
 def meter_of(node, clock):
-    return Meter(Powercap(node.tree, clock), clock=clock)
+    return Meter(Powercap(node.tree, clock), clock=clock, steady=clock)
 
 
 def later(node, clock, seconds, joules):
@@ -138,3 +138,64 @@ def test_watts_are_integrated_and_a_gap_is_not_made_up(clock):
 def test_a_channel_that_is_not_there_is_refused_with_those_that_are(node, clock):
     with pytest.raises(InputError, match="no channel 'dram'; it has: psys@0"):
         Meter(Powercap(node.tree, clock), ["dram"])
+
+
+def test_a_mark_has_the_joules_of_its_moment_however_late_it_is_heard(node, clock):
+    meter = meter_of(node, clock)
+    meter.read()
+    later(node, clock, 1.0, 90.0)
+    shown = float((node.zone / "energy_uj").read_text())
+    later(node, clock, 1.0, 300.0)
+    meter.read()
+    later(node, clock, 1.0, 300.0)
+    assert meter.counter_files() == [node.zone / "energy_uj"]
+    marked = meter.read_at(2.0, (shown,))
+    assert (marked.time_s, marked.energy_j) == (1001.0, 90.0)
+    assert meter.read().energy_j == 690.0
+
+
+def test_a_mark_that_came_while_the_agent_was_away_has_its_joules_too(node, clock):
+    first = meter_of(node, clock)
+    first.read()
+    noted = first.note("boot")
+    later(node, clock, 1.0, 90.0)
+    shown = float((node.zone / "energy_uj").read_text())
+    later(node, clock, 2.0, 600.0)
+    second = meter_of(node, clock)
+    second.resume(noted, "boot")
+    marked = second.read_at(2.0, (shown,))
+    assert (marked.time_s, marked.energy_j) == (1001.0, 90.0)
+
+
+@pytest.mark.parametrize(("passed_s", "shown"), [(5.0, ()), (5.0, (9e15,)), (5.0, (1.0, 2.0))])
+def test_a_mark_without_joules_says_when_and_no_more(node, clock, passed_s, shown):
+    meter = meter_of(node, clock)
+    meter.read()
+    later(node, clock, 10.0, 900.0)
+    marked = meter.read_at(passed_s, shown)
+    assert (marked.time_s, marked.quality) == (1005.0, Quality.MISSING)
+    assert "not known" in marked.reason
+
+
+def test_a_clock_that_is_set_back_neither_goes_back_nor_loses_a_joule(node):
+    day, steady = Clock(), Clock()
+    meter = Meter(Powercap(node.tree, steady), clock=day, steady=steady)
+    found = []
+    for step_s in (1.0, 1.0, -7.0, *[1.0] * 20):
+        day.now_s += step_s
+        steady.now_s += 1.0
+        node.draw(100.0)
+        found.append(meter.read())
+    times = [each.time_s for each in found]
+    assert times == sorted(set(times))
+    assert times[-1] == day.now_s
+    assert [each.energy_j for each in found] == [100.0 * each for each in range(len(found))]
+    noted = meter.note("boot")
+    day.now_s -= 3600.0  # while no agent ran
+    steady.now_s += 2.0
+    node.draw(200.0)
+    after = Meter(Powercap(node.tree, steady), clock=day, steady=steady)
+    after.resume(noted, "boot")
+    measured = after.read()
+    assert measured.energy_j == found[-1].energy_j + 200.0
+    assert measured.time_s > times[-1]

@@ -1,0 +1,52 @@
+"""A job's joules where its user finds them: in a comment of Slurm's accounting.
+
+Slurm changes comments of jobs that have ended through `sacctmgr` alone, which makes capital letters
+small. So nobody's text is touched that has some: the joules then go where there is none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wattline.live.slurm.commands import Commands, SlurmError
+
+FIELDS = ("AdminComment", "SystemComment")
+"""Of operators and of the system; the user's own comment is never written to."""
+WORD = "energy="
+_SEPARATOR = "\x1f"
+
+
+@dataclass(frozen=True)
+class Commenter:
+    """Writes joules behind what is there."""
+
+    commands: Commands
+
+    def say(self, job_id: int, energy_j: float) -> str:
+        """Say it once; what must be known where it cannot be. Raises where Slurm fails."""
+        text = f"{WORD}{energy_j:.0f}j"
+        found = self._comments(job_id)
+        if found is None or any(WORD in each for each in found):
+            return ""
+        for name, before in zip(FIELDS, found, strict=True):
+            if _survives(before):
+                self.commands.run("sacctmgr", "-i", "modify", "job", "where", f"jobid={job_id}",
+                                  "set", f"{name}={f'{before}; {text}' if before else text}")
+                return ""
+        return (f"job {job_id}: its {energy_j:.0f} J are in no comment, because Slurm would change "
+                "what is written there")
+
+    def _comments(self, job_id: int) -> list[str] | None:
+        """Of its last life; None where accounting has no such job yet."""
+        said = self.commands.run("sacct", "-n", "-X", "-P", "--delimiter", _SEPARATOR, "-j",
+                                 str(job_id), "-o", f"JobIDRaw,{','.join(FIELDS)}")
+        rows = [line.split(_SEPARATOR) for line in said.splitlines()]
+        mine = [row[1:] for row in rows if row[0] == str(job_id) and len(row) == 1 + len(FIELDS)]
+        if not mine:
+            raise SlurmError(f"accounting does not know job {job_id}")
+        return mine[-1]
+
+
+def _survives(text: str) -> bool:
+    """Whether `sacctmgr` writes it back as it is."""
+    return text == text.lower() and not set(text) & set("'\"\\\n,")

@@ -1,0 +1,182 @@
+"""Batches entered into the ledger, in a thread of its own: the controller never waits for a store.
+
+What was entered is noted only afterwards. A kill between costs nothing: nodes are asked again, and
+what comes twice is merged.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Row, select
+
+from wattline.account.measured.book import MeasuredLedger
+from wattline.account.measured.from_sacct import read_sacct
+from wattline.account.measured.holdings import hosts_of
+from wattline.account.measured.records import Found, LifeKey, Stay
+from wattline.account.measured.tables import lives, stays
+from wattline.account.store import Store
+from wattline.controller.joules.commenting import Commenter
+from wattline.controller.joules.gathering import REQUEUED, Batch
+from wattline.controller.joules.matching import Begun, match
+from wattline.controller.joules.memory import Memory, Unsaid, recalled
+from wattline.live.slurm.commands import Commands, SlurmError
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+COLUMNS = ("JobID", "JobIDRaw", "User", "Account", "Partition", "State", "Submit", "Start", "End",
+           "ElapsedRaw", "NNodes", "AllocCPUS", "NodeList", "AllocTRES", "ConsumedEnergyRaw",
+           "TotalCPU", "Suspended")
+"""No names of jobs, which may hold ends of lines: the queue tells those."""
+ACCOUNT_EVERY_S = 300.0
+BEFORE_S = 120.0
+"""Accounting is late: what it told last time is asked for again."""
+FIRST_S = 3600.0
+"""So far back accounting is asked where nothing was ever entered."""
+COMPLETE_S = 30.0
+"""So long after its end a job waits for marks of its nodes."""
+FORGOTTEN_S = 86400.0
+"""Marks of jobs that nobody told of, and comments that could not be written, are let go."""
+
+
+@dataclass
+class Writer:
+    """Enters batches; used by one thread."""
+
+    store: Store
+    cluster: str
+    commands: Commands
+    folder: Path
+    memory: Memory = field(default_factory=Memory)
+    remarks: list[str] = field(default_factory=list)
+    _begun_s: dict[LifeKey, float] = field(default_factory=dict)
+    _told: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._ledger = MeasuredLedger(self.store)
+        self.memory = recalled(self.folder)
+
+    def enter(self, batch: Batch, now_s: float, *, last: bool = False) -> None:
+        """Enter all of it, then note that; `last`: nothing will follow."""
+        self._begun_s |= batch.begun_s
+        over = {life.key: life for life in batch.lives.values()
+                if not math.isnan(life.end_s) and life.state != REQUEUED}
+        marks = [*self.memory.marks, *batch.marks]
+        found = Found("the live machine", tuple(batch.lives.values()),
+                      series=batch.series(self.cluster))
+        self._ledger.enter(found)
+        matched, left = match(marks, self._lives({mark.job_id for mark in marks}))
+        if matched:
+            self._ledger.enter(Found("marks", stays=tuple(matched)))
+        self.memory.marks = [mark for mark in left if mark.time_s > now_s - FORGOTTEN_S]
+        self.memory.seen = {**self.memory.seen, **batch.seen}
+        known = {(each.label, each.start_s) for each in self.memory.unsaid}
+        self.memory.unsaid += [
+            Unsaid(life.job_id, key.label, key.start_s, now_s) for key, life in over.items()
+            if life.job_id is not None and (key.label, key.start_s) not in known]
+        self.memory.save(self.folder)
+        self._account(now_s, asked=last)
+        self._say_joules(now_s, last=last)
+        self.memory.save(self.folder)
+
+    def _account(self, now_s: float, *, asked: bool) -> None:
+        """What Slurm's accounting knows: jobs that came and went unseen, and its own joules."""
+        since_s = self.memory.accounted_s
+        if not asked and now_s < since_s + ACCOUNT_EVERY_S:
+            return
+        from_s = now_s - FIRST_S if math.isnan(since_s) else since_s - BEFORE_S
+        start = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(from_s))
+        try:
+            text = self.commands.run("sacct", "-P", "-D", "-a", "-S", start, "-E", "now", "-o",
+                                     ",".join(COLUMNS))
+        except SlurmError as error:
+            self._say_once("accounting", f"{error}; what Slurm accounts for is asked again later")
+            return
+        self._told.discard("accounting")
+        self._ledger.enter(replace(read_sacct(text.encode(), "sacct", cluster=self.cluster,
+                                              zone="UTC"), series=()))
+        self.memory.accounted_s = now_s
+
+    def _say_joules(self, now_s: float, *, last: bool) -> None:
+        commenter = Commenter(self.commands)
+        left: list[Unsaid] = []
+        for job in self.memory.unsaid:
+            key = LifeKey(self.cluster, job.label, job.start_s)
+            if not last and not self._is_whole(key) and now_s < job.since_s + COMPLETE_S:
+                left.append(job)
+                continue
+            try:
+                self._fill_in(key)
+                energy_j = self._energy_j(key)
+                said = "" if energy_j is None else commenter.say(job.job_id, energy_j)
+                self.remarks += [said] if said else []
+            except SlurmError as error:
+                self._say_once("comment", f"{error}; joules of jobs are written later")
+                if now_s < job.since_s + FORGOTTEN_S:
+                    left.append(job)
+            else:
+                self._told.discard("comment")
+        self.memory.unsaid = left
+
+    def _fill_in(self, key: LifeKey) -> None:
+        """Where no prolog ran, a life began when it was first seen to have."""
+        begun_s = self._begun_s.pop(key, None)
+        if begun_s is None:
+            return
+        with self.store.session() as session:
+            marked = {node for node, begin_s, _ in _stays(session, key) if begin_s is not None}
+            hosts = hosts_of(_life(session, key).node_list)
+        missing = tuple(Stay(key, node, begin_s=begun_s) for node in sorted(hosts - marked))
+        if missing:
+            self._ledger.enter(Found("marks", stays=missing))
+
+    def _is_whole(self, key: LifeKey) -> bool:
+        """Whether all nodes of a life have marked its end."""
+        with self.store.session() as session:
+            hosts = hosts_of(_life(session, key).node_list)
+            return hosts <= {node for node, _, end_s in _stays(session, key) if end_s is not None}
+
+    def _energy_j(self, key: LifeKey) -> float | None:
+        with self.store.session() as session:
+            found = _life(session, key).energy_j
+        return None if found is None else float(found)
+
+    def _lives(self, job_ids: Iterable[int]) -> dict[int, Sequence[Begun]]:
+        found: dict[int, list[Begun]] = {}
+        wanted = sorted(job_ids)
+        with self.store.session() as session:
+            for at in range(0, len(wanted), 400):
+                for row in session.execute(
+                        select(lives.c.label, lives.c.start_s, lives.c.job_id, lives.c.node_list,
+                               lives.c.end_s).where(
+                            lives.c.cluster == self.cluster,
+                            lives.c.job_id.in_(wanted[at:at + 400]))):
+                    found.setdefault(int(row.job_id), []).append(Begun(
+                        LifeKey(self.cluster, row.label, int(row.start_s)), int(row.job_id),
+                        hosts_of(row.node_list),
+                        math.nan if row.end_s is None else float(row.end_s)))
+        return dict(found)
+
+    def _say_once(self, what: str, said: str) -> None:
+        if what not in self._told:
+            self._told.add(what)
+            self.remarks.append(said)
+
+
+def _life(session: Session, key: LifeKey) -> Row[Any]:
+    return session.execute(select(lives).where(
+        lives.c.cluster == key.cluster, lives.c.label == key.label,
+        lives.c.start_s == key.start_s)).one()
+
+
+def _stays(session: Session, key: LifeKey) -> list[tuple[str, float | None, float | None]]:
+    return [(row.node, row.begin_s, row.end_s) for row in session.execute(
+        select(stays.c.node, stays.c.begin_s, stays.c.end_s).where(
+            stays.c.cluster == key.cluster, stays.c.label == key.label,
+            stays.c.start_s == key.start_s))]

@@ -1,0 +1,155 @@
+"""What nodes and Slurm say of jobs, gathered between two entries into the ledger.
+
+All of it may be told again: a reading is known by its node and time, a life by its job and start.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from wattline.account.measured.records import Kind, Life, LifeKey, Series
+from wattline.live.agent.marks import BEGIN, END
+from wattline.live.fleet import NodeReport
+from wattline.live.sensor import Quality
+from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, SlurmJob
+from wattline.model.units import fold_hosts
+
+METER = "agent"
+REQUEUED = "REQUEUED"
+MOST_READINGS = 3_000_000
+"""More are not kept where they cannot be entered: nodes have them, and are asked for them again."""
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A prolog or epilog that ran on a node."""
+
+    node: str
+    what: str
+    job_id: int
+    time_s: float
+    """By the node's clock, as those of its readings."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What came in a while."""
+
+    lives: Mapping[LifeKey, Life] = field(default_factory=dict)
+    readings: Mapping[str, Sequence[tuple[float, float]]] = field(default_factory=dict)
+    """Per node times and joules."""
+    marks: tuple[Marked, ...] = ()
+    begun_s: Mapping[LifeKey, float] = field(default_factory=dict)
+    """Of lives that were seen to begin, about when: between two looks."""
+    seen: Mapping[str, tuple[int, int, float]] = field(default_factory=dict)
+    """Up to where nodes need not be asked again once all this is entered."""
+
+    def __or__(self, later: Batch) -> Batch:
+        readings = {node: list(each) for node, each in self.readings.items()}
+        for node, each in later.readings.items():
+            readings.setdefault(node, []).extend(each)
+        return Batch({**self.lives, **later.lives}, readings, self.marks + later.marks,
+                     {**later.begun_s, **self.begun_s}, later.seen or self.seen)
+
+    def series(self, cluster: str) -> tuple[Series, ...]:
+        return tuple(
+            Series(cluster, node, Kind.JOULES, np.array([at for at, _ in each]),
+                   np.array([joules for _, joules in each]), METER)
+            for node, each in sorted(self.readings.items()) if each)
+
+
+class Gathering:
+    """Takes reports of nodes and looks at Slurm; gives them as batches."""
+
+    def __init__(self, cluster: str) -> None:
+        self.cluster = cluster
+        self.remarks: list[str] = []
+        self._lives: dict[LifeKey, Life] = {}
+        self._readings: dict[str, list[tuple[float, float]]] = {}
+        self._count = 0
+        self._marks: list[Marked] = []
+        self._begun_s: dict[LifeKey, float] = {}
+        self._last: dict[str, SlurmJob] = {}
+        """By label, the life that was seen last and had begun."""
+        self._looked_s = math.nan
+
+    def hear(self, reports: Iterable[NodeReport]) -> None:
+        for report in reports:
+            what, _, job = report.job.partition(" ")
+            if what in (BEGIN, END) and job.isdecimal():
+                self._marks.append(Marked(report.node, what, int(job), report.time_s))
+            if report.quality is not Quality.MISSING and math.isfinite(report.energy_j):
+                self._readings.setdefault(report.node, []).append(
+                    (report.time_s, round(report.energy_j, 6)))
+                self._count += 1
+            goes_on = report.quality is Quality.FIRST and report.energy_j > 0.0
+            if report.quality is Quality.RESET or (goes_on and report.reason):
+                self.remarks.append(f"{report.node}: {report.reason}: what it drew before is in no "
+                                    "job's joules")
+        if self._count > MOST_READINGS:
+            self._readings, self._count = {}, 0
+            self.remarks.append(f"{MOST_READINGS} readings could not be entered into the ledger and"
+                                " are let go; nodes are asked for them again at the next start")
+
+    def look(self, jobs: Iterable[SlurmJob], now_s: float) -> None:
+        """Take up what Slurm shows of jobs that have begun."""
+        seen = {job.label: job for job in jobs}
+        for label, job in seen.items():
+            before = self._last.get(label)
+            if before is not None and job.restarts > before.restarts:
+                self._requeued(before, job, now_s)
+            known = before is not None and before.restarts == job.restarts
+            # What is being requeued shows its next life on the nodes of the last.
+            if _has_begun(job) and (known or job.state not in ENDING):
+                self._begun(job, before, now_s)
+        self._last = {label: job for label, job in self._last.items() if label in seen}
+        self._looked_s = now_s
+
+    def batch(self, seen: Mapping[str, tuple[int, int, float]]) -> Batch:
+        """All that came since the last call."""
+        found = Batch(self._lives, self._readings, tuple(self._marks), self._begun_s, seen)
+        self._lives, self._readings, self._marks, self._begun_s = {}, {}, [], {}
+        self._count = 0
+        return found
+
+    def _begun(self, job: SlurmJob, before: SlurmJob | None, now_s: float) -> None:
+        life = life_of(job, self.cluster, now_s)
+        new = before is None or before.restarts != job.restarts
+        if new and not math.isnan(self._looked_s):
+            self._begun_s[life.key] = max((self._looked_s + now_s) / 2, job.start_s)
+        if new or _runs(job) or before is None or before.state != job.state:
+            self._lives[life.key] = life
+        self._last[job.label] = job
+
+    def _requeued(self, before: SlurmJob, now: SlurmJob, now_s: float) -> None:
+        """Slurm shows the next life only; it was submitted when the last one ended."""
+        if _runs(before):
+            life = replace(life_of(before, self.cluster, now_s), state=REQUEUED,
+                           end_s=max(now.submit_s, before.start_s), seen_s=math.nan)
+            self._lives[life.key] = life
+
+
+def life_of(job: SlurmJob, cluster: str, looked_s: float) -> Life:
+    """A job that has begun as the ledger knows it."""
+    runs = _runs(job)
+    return Life(
+        LifeKey(cluster, job.label, int(job.start_s)), job_id=job.job_id, user=job.user,
+        account=job.account, partition=job.partition, application=job.name,
+        state="RUNNING" if runs else job.state, nodes=len(job.node_list), cores=job.cpus,
+        node_list=fold_hosts(job.node_list), submit_s=job.submit_s,
+        end_s=math.nan if runs else max(job.end_s, job.start_s),
+        limit_s=job.limit_s if math.isfinite(job.limit_s) else math.nan,
+        seen_s=looked_s if runs else math.nan)
+
+
+def _has_begun(job: SlurmJob) -> bool:
+    return (job.state not in WAITING and job.state not in STARTING and bool(job.node_list)
+            and not math.isnan(job.start_s) and (_runs(job) or not math.isnan(job.end_s)))
+
+
+def _runs(job: SlurmJob) -> bool:
+    return job.state in (*ACTIVE, *ENDING)

@@ -1,0 +1,88 @@
+"""Joules of jobs three ways: by our ledger, by Slurm, and by the emulator, which is the truth.
+
+The truth of a life is what its nodes drew from prolog to epilog, as the emulator adds it up. Slurm
+counts by steps, so its joules are held to what the nodes drew while the job did its work.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+
+from wattline.account.measured.holdings import hosts_of
+from wattline.account.measured.tables import lives
+from wattline.account.store import Store
+
+AROUND_S = 2.0
+"""Slurm's times are whole seconds, and epilogs run after the end."""
+
+
+@dataclass(frozen=True)
+class LifeJoules:
+    """One life of a job, and what each says that it drew; NaN where that is not known."""
+
+    job: str
+    start_s: int
+    nodes: int
+    state: str
+    true_j: float
+    """From prolog to epilog, by the emulator."""
+    ledger_j: float
+    slurm_j: float
+    source: str
+    """Whose joules count in the ledger."""
+    coverage: float
+    died: bool = False
+    """Whether one of its nodes went off under it: then it had no epilog there."""
+
+    @property
+    def error(self) -> float:
+        """Of the ledger, relative to the truth; NaN where one of them is unknown."""
+        return abs(self.ledger_j / self.true_j - 1.0) if self.true_j > 0.0 else math.nan
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "error": self.error}
+
+
+def worst(found: Iterable[LifeJoules]) -> float:
+    """The largest error of lives whose nodes stayed up; infinite where the ledger misses one."""
+    errors = [math.inf if math.isnan(each.ledger_j) else each.error
+              for each in found if not each.died and not math.isnan(each.true_j)]
+    return max(errors, default=math.nan)
+
+
+def joules_of(
+    store: Path, cluster: str, labels: Iterable[str], log: Sequence[Mapping[str, Any]]
+) -> tuple[LifeJoules, ...]:
+    """All lives that the ledger has of these jobs."""
+    holds: dict[int, list[Mapping[str, Any]]] = {}
+    for each in log:
+        if "held" in each:
+            holds.setdefault(int(each["held"]), []).append(each)
+    if not store.exists():
+        return ()
+    wanted = set(labels)
+    with Store(store, create=False) as opened, opened.session() as session:
+        rows = session.execute(select(lives).where(lives.c.cluster == cluster).order_by(
+            lives.c.start_s, lives.c.label)).all()
+    return tuple(_life(row, holds.get(row.job_id or -1, ())) for row in rows
+                 if row.label in wanted)
+
+
+def _life(row: Any, holds: Iterable[Mapping[str, Any]]) -> LifeJoules:
+    end_s = math.inf if row.end_s is None else row.end_s
+    mine = {each["node"]: each for each in holds
+            if row.start_s - AROUND_S < each["start_s"] < end_s + AROUND_S
+            and each["end_s"] > row.start_s}
+    whole = mine.keys() == hosts_of(row.node_list)
+    return LifeJoules(
+        row.label, int(row.start_s), int(row.nodes), row.state,
+        sum(each["energy_j"] for each in mine.values()) if whole else math.nan,
+        math.nan if row.energy_j is None else float(row.energy_j),
+        math.nan if row.told_j is None else float(row.told_j), row.source,
+        float(row.coverage or 0.0), any(each["died"] for each in mine.values()))

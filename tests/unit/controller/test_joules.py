@@ -1,0 +1,253 @@
+"""Joules of jobs from what nodes report and Slurm shows, without either of them."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+from tests.support.measured import rows_of
+
+from wattline.account.measured.book import MeasuredLedger
+from wattline.account.measured.records import Found, Life, LifeKey
+from wattline.account.measured.tables import lives
+from wattline.account.store import Store
+from wattline.controller.joules.commenting import Commenter
+from wattline.controller.joules.entering import Writer
+from wattline.controller.joules.gathering import Batch, Gathering, Marked
+from wattline.controller.joules.keeping import LedgerKeeper
+from wattline.controller.joules.matching import Begun, match
+from wattline.controller.joules.memory import recalled
+from wattline.live.fleet import NodeReport
+from wattline.live.sensor import Quality
+from wattline.live.slurm.commands import SlurmError
+from wattline.live.slurm.reading import SlurmJob
+
+T = 1_791_194_400.0
+HEAD = ("JobID|JobIDRaw|User|Account|Partition|State|Submit|Start|End|ElapsedRaw|NNodes|AllocCPUS|"
+        "NodeList|AllocTRES|ConsumedEnergyRaw|TotalCPU|Suspended\n")
+
+
+class FakeCommands:
+    """Accounting that knows comments, and may be down."""
+
+    def __init__(self) -> None:
+        self.comments: dict[str, tuple[str, str]] = {}
+        self.sacct, self.down = HEAD, False
+        self.written: list[str] = []
+
+    def run(self, *command: str) -> str:
+        if self.down:
+            raise SlurmError("sacct failed: slurmdbd is away")
+        if command[0] == "sacctmgr":
+            self.written.append(command[-1])
+            return ""
+        if "-j" not in command:
+            return self.sacct
+        job = command[command.index("-j") + 1]
+        admin, system = self.comments.get(job, ("", ""))
+        return f"{job}\x1f{admin}\x1f{system}\n"
+
+
+def job(state: str = "RUNNING", restarts: int = 0, start_s: float = T + 10, **more) -> SlurmJob:
+    return SlurmJob("7", 7, restarts, state, 1, 32, 60.0, start_s, more.pop("end_s", math.nan),
+                    more.pop("submit_s", T), node_list=("n1",), user="ann", name="a", **more)
+
+
+def drawn(*at: float, job: str = "") -> list[NodeReport]:
+    """A node at 100 W, and at 300 W from 10.5 to 12.5."""
+    return [NodeReport("n1", T + each, 0.0, 100.0 * each + 200.0 * min(max(each - 10.5, 0), 2),
+                       math.inf, job=job) for each in at]
+
+
+def gathered() -> Gathering:
+    """A job of two seconds, marked at 10.4 and 12.7: 230 + 400 J."""
+    found = Gathering("c")
+    found.hear(drawn(*range(10)))
+    found.look([job("PENDING", start_s=math.nan)], T + 10.0)
+    found.hear(drawn(10.4, job="begin 7"))
+    found.look([job()], T + 10.5)
+    found.hear(drawn(10, 11, 12))
+    found.hear(drawn(12.7, job="end 7"))
+    found.look([job("COMPLETED", end_s=T + 12)], T + 13.0)
+    found.hear(drawn(13, 14, 15))
+    return found
+
+
+@pytest.fixture
+def commands():
+    return FakeCommands()
+
+
+@pytest.fixture
+def writer(tmp_path, commands):
+    with Store(tmp_path / "site.db") as store:
+        yield Writer(store, "c", commands, tmp_path)
+
+
+def life_of(writer: Writer, start_s: float = T + 10):
+    with writer.store.session() as session:
+        return session.execute(select(lives).where(lives.c.start_s == int(start_s))).one()
+
+
+def test_a_short_job_has_what_its_node_drew_between_its_marks(writer, commands) -> None:
+    writer.enter(gathered().batch({"n1": (5, 17, 0.0)}), T + 20)
+    found = life_of(writer)
+    assert found.energy_j == pytest.approx(630.0)
+    assert (found.label, found.job_id, found.user, found.state) == ("7", 7, "ann", "COMPLETED")
+    assert (found.coverage, found.source) == (pytest.approx(1.0), "series")
+    assert commands.written == ["AdminComment=energy=630j"]
+    assert recalled(writer.folder).seen == {"n1": (5, 17, 0.0)}
+
+
+def test_what_comes_again_after_a_kill_counts_once(tmp_path, commands) -> None:
+    once, twice = (Writer(Store(tmp_path / f"{name}.db"), "c", commands, tmp_path / name)
+                   for name in ("once", "twice"))
+    for each in (once, twice):
+        each.folder.mkdir()
+    once.enter(gathered().batch({}), T + 20)
+    for _ in range(2):
+        twice.enter(gathered().batch({}), T + 20)
+        twice = Writer(twice.store, "c", commands, twice.folder)
+    assert rows_of(once.store) == rows_of(twice.store)
+
+
+def test_marks_wait_for_their_job_over_a_kill_and_slurms_accounting_tells_of_it(
+    writer, commands
+) -> None:
+    """A job that came and went while no controller ran."""
+    found = Gathering("c")
+    found.hear(drawn(*range(16)))
+    found.hear(drawn(10.4, job="begin 7") + drawn(12.7, job="end 7"))
+    commands.down = True
+    writer.enter(found.batch({}), T + 20)
+    assert "asked again later" in writer.remarks[0]
+    commands.down = False
+    commands.sacct += ("7|7|ann|phys|p|COMPLETED|2026-10-05T10:00:00|2026-10-05T10:00:10|"
+                       "2026-10-05T10:00:12|2|1|32|n1||500|00:00:01|00:00:00\n")
+    after = Writer(writer.store, "c", commands, writer.folder)
+    after.enter(Batch(), T + 30)
+    after.enter(Batch(), T + 45)
+    found = life_of(after)
+    assert (found.energy_j, found.told_j) == (pytest.approx(630.0), 500.0)
+
+
+def test_a_job_that_is_queued_again_has_two_lives_with_their_own_joules(writer) -> None:
+    """Slurm runs no prolog for the second one: it began between two looks."""
+    found = Gathering("c")
+    found.hear(drawn(*range(40)))
+    found.hear(drawn(10.4, job="begin 7"))
+    found.look([job()], T + 10.6)
+    found.hear(drawn(12.7, job="end 7"))
+    found.look([job("COMPLETING", 1, T + 12, submit_s=T + 12)], T + 12.9)
+    found.look([job("PENDING", 1, math.nan, submit_s=T + 12)], T + 13.0)
+    found.look([job("PENDING", 1, math.nan, submit_s=T + 12)], T + 20.4)
+    found.look([job("RUNNING", 1, T + 20)], T + 20.9)
+    found.hear(drawn(30.5, job="end 7"))
+    found.look([job("COMPLETED", 1, T + 20, end_s=T + 30)], T + 31.0)
+    writer.enter(found.batch({}), T + 40)
+    assert life_of(writer).energy_j == pytest.approx(630.0)
+    assert life_of(writer).state == "REQUEUED"
+    assert life_of(writer, T + 20).energy_j == pytest.approx(100.0 * (30.5 - 20.65))
+    with writer.store.session() as session:
+        assert session.scalars(select(lives.c.start_s)).all() == [T + 10, T + 20]
+
+
+def test_a_missing_reading_is_no_joule_and_one_after_a_reset_is_said() -> None:
+    found = Gathering("c")
+    report = drawn(1.0)[0]
+    found.hear([replace(report, quality=Quality.MISSING, job="begin 7"),
+                replace(report, time_s=T + 2, quality=Quality.RESET, reason="it was reset")])
+    assert found.remarks == ["n1: it was reset: what it drew before is in no job's joules"]
+    batch = found.batch({})
+    assert [at for at, _ in batch.readings["n1"]] == [T + 2]
+    assert batch.marks == (Marked("n1", "begin", 7, T + 1),)
+
+
+def begun(start_s: float, end_s: float = math.nan) -> Begun:
+    return Begun(LifeKey("c", "7", int(start_s)), 7, frozenset({"n1", "n2"}), end_s)
+
+
+@pytest.mark.parametrize(("what", "at_s", "starts", "whose"), [
+    ("begin", 10.2, [10], 10), ("end", 12.0, [10], 10), ("begin", 30.1, [10, 30], 30),
+    ("end", 29.5, [10, 30], 10), ("end", 31.0, [10, 30], 30), ("begin", 5.0, [40], 40)])
+def test_a_mark_is_of_the_life_that_had_begun(what, at_s, starts, whose) -> None:
+    found, left = match([Marked("n1", what, 7, at_s)], {7: [begun(each) for each in starts]})
+    assert [stay.key.start_s for stay in found] == [whose]
+    assert left == []
+
+
+@pytest.mark.parametrize("mark", [
+    Marked("n9", "end", 7, 12.0), Marked("n1", "end", 8, 12.0), Marked("n1", "end", 7, 99.0)])
+def test_a_mark_of_no_life_that_is_known_waits(mark) -> None:
+    assert match([mark], {7: [begun(10.0, 30.0)]}) == ([], [mark])
+
+
+@pytest.mark.parametrize(("there", "written"), [
+    (("", ""), "AdminComment=energy=630j"),
+    (("held for maintenance", ""), "AdminComment=held for maintenance; energy=630j"),
+    (("Ask Ann", ""), "SystemComment=energy=630j")])
+def test_joules_are_written_behind_what_others_wrote(commands, there, written) -> None:
+    commands.comments["7"] = there
+    assert Commenter(commands).say(7, 630.2) == ""
+    assert commands.written == [written]
+
+
+@pytest.mark.parametrize(("there", "said"), [
+    (("energy=630j", ""), ""), (("Ask Ann", "Bob's"), "in no comment")])
+def test_joules_are_not_written_twice_nor_over_anybodys_text(commands, there, said) -> None:
+    commands.comments["7"] = there
+    assert said in Commenter(commands).say(7, 630.2)
+    assert commands.written == []
+
+
+def test_comments_are_written_once_accounting_is_back(writer, commands) -> None:
+    commands.down = True
+    writer.enter(gathered().batch({}), T + 20)
+    assert commands.written == []
+    commands.down = False
+    after = Writer(writer.store, "c", commands, writer.folder)
+    after.enter(Batch(), T + 500)
+    after.enter(Batch(), T + 501)
+    assert commands.written == ["AdminComment=energy=630j"]
+
+
+class Fleet:
+    def seen(self):
+        return {"n1": (5, 17, 0.0)}
+
+
+def test_a_keeper_enters_in_its_own_thread_and_all_at_its_end(tmp_path, commands) -> None:
+    notes: list[str] = []
+    keeper = LedgerKeeper(str(tmp_path / "site.db"), "c", commands, tmp_path, 0.01, notes)
+    keeper.gathering = gathered()
+    until_s = time.monotonic() + 20.0
+    while not recalled(tmp_path).seen and time.monotonic() < until_s:
+        keeper.keep(Fleet())
+        time.sleep(0.02)
+    assert recalled(tmp_path).seen == Fleet().seen()
+    keeper.hear(drawn(16, 17))
+    keeper.close()
+    with Store(tmp_path / "site.db") as store:
+        entered = MeasuredLedger(store).enter(Found("", (Life(LifeKey("c", "7", int(T + 10))),)))
+        assert entered.energy_j == pytest.approx(630.0)
+    assert notes == []
+
+
+def test_a_store_that_is_away_is_said_once_and_tried_again(tmp_path, commands) -> None:
+    notes: list[str] = []
+    place = tmp_path / "there" / "site.db"
+    keeper = LedgerKeeper(str(place), "c", commands, tmp_path, 0.01, notes)
+    keeper.gathering = gathered()
+    until_s = time.monotonic() + 20.0
+    while not notes and time.monotonic() < until_s:
+        keeper.keep(Fleet())
+        time.sleep(0.02)
+    assert ["tried again" in note for note in notes] == [True]
+    Path(place.parent).mkdir()
+    keeper.close()
+    with Store(place) as store, store.session() as session:
+        assert session.scalars(select(lives.c.energy_j)).one() == pytest.approx(630.0)
