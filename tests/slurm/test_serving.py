@@ -201,6 +201,8 @@ def test_nodes_are_switched_off_for_a_job_to_fit_and_on_again(bed: Bed, tmp_path
         wide = submit(bed, 5, 120, *OURS, "-N", "5", "-t", "2", "-L", "watts:600")
         cycles(here, lambda: runs(bed, wide), 60.0)
         assert len(here.watcher.off) < len(off)
+    journal, = (tmp_path / "controller").glob("*.journal")
+    assert replays(journal)
 
 
 def test_licences_follow_the_cap(bed: Bed, tmp_path: Path) -> None:

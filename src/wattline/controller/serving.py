@@ -30,6 +30,7 @@ from wattline.live.slurm.commands import PATIENCE_S, Commands, SlurmError
 from wattline.live.transport.link import read_key
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.units import parse_power
+from wattline.policies.configuration.moldable import Moldable
 
 
 @contextmanager
@@ -72,7 +73,8 @@ def _assembled(
     # Compile the policy before the first job comes; what a copy is asked is written nowhere.
     books.copy().step(max(clock(), books.now_s))
     watcher = Watcher(site.node_names, site.partitions, watts=watts_of_licences(),
-                      node_w=site.node_active_w, mark=site.mark, decides=site.mode == "decide")
+                      node_w=site.node_active_w, mark=site.mark, decides=site.mode == "decide",
+                      molds=isinstance(books.policy.configuration, Moldable))
     recall(watcher, books, clock())
     # A command that hangs must not cost the lease.
     patience_s = min(PATIENCE_S, max(site.lease / 4, 2.0))
