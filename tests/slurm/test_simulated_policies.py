@@ -12,13 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.slurm.bedside import OURS, runs, slurm, submit
+from tests.slurm.bedside import OURS, runs, slurm, submit, until
 from tests.slurm.test_serving import cap_w, cycles, drawn_w, site
 from wattline.books import explain
 from wattline.controller.controller import Controller
 from wattline.controller.serving import serving
 from wattline.controller.status import ahead
 from wattline.controller.testbed.layout import Bed
+from wattline.live.transport.broker import SIGNAL, target_topic
+from wattline.live.transport.link import Link
 
 Serve = Callable[[str], Controller]
 TABLE = "application,nodes,cores,cap_w,time_s,power_w\n" + "".join(
@@ -202,3 +204,38 @@ def test_a_cap_that_was_reserved_ahead_holds_for_its_time_and_is_lifted(
     cycles(here, lambda: drawn_w(bed) <= 1000.0, 2.0)
     cycles(here, lambda: time.time() >= window["end_s"])
     cycles(here, lambda: drawn_w(bed) >= 1140.0, 4.0)
+
+
+def cycle_for(here: Controller, seconds: float) -> None:
+    until_s = time.monotonic() + seconds
+    cycles(here, lambda: time.monotonic() > until_s)
+
+
+@pytest.mark.parametrize("way", ["file", "topic"])
+def test_a_target_is_followed_by_caps_of_nodes_and_the_error_is_told(
+    bed: Bed, serve: Serve, tmp_path: Path, way: str
+) -> None:
+    """Four nodes at 240 W and two idle ones draw 1,140 W, and can be held down to 660 W."""
+    told = tmp_path / "target"
+    topic = target_topic(bed.cluster)
+    here = serve(f'target_reserve = 150\n{"target_file" if way == "file" else "target_topic"} = '
+                 f'"{told if way == "file" else topic}"\n')
+    link = Link(bed.broker.of(SIGNAL), "tells-the-target", [], lambda topic, payload: None)
+    jobs = [ours(bed, 2, 240) for _ in range(2)]
+    cycles(here, lambda: all(runs(bed, job) for job in jobs) and drawn_w(bed) >= 1140.0)
+    until(lambda: link.connected)
+    off_w = []
+    for watts in (1000, 850, 1100, 900):
+        if way == "file":
+            told.write_text(f"{watts}W\n")
+        else:
+            link.publish(topic, str(watts).encode())
+        cycle_for(here, 1.0)
+        off_w.append(abs(drawn_w(bed) - watts))
+        cycle_for(here, 1.0)
+    link.close()
+    assert max(off_w) <= 0.02 * 1140.0, off_w
+    said = json.loads((tmp_path / "controller" / "status.json").read_text())["target"]
+    assert (said["watts"], said["samples"] >= 5) == (900.0, True)
+    assert said["error_w_mean"] < 100.0
+    assert said["error_of_reserve_p90"] == pytest.approx(said["error_w_p90"] / 150.0)

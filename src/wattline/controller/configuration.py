@@ -57,6 +57,14 @@ class SiteConfig(Section):
     """The highest that will ever hold; a file or an order may lower it."""
     cap_file: FileName = ""
     """A file with a power in it, `1.2kW`, that the cap follows."""
+    target_file: FileName = ""
+    target_topic: str = ""
+    """A file with a power in it, or a topic of the broker, that caps of nodes follow each cycle;
+    starts are admitted under the cap."""
+    target_age: Seconds = Field(default=10.0, gt=0)
+    """A target that was written or published longer ago holds no more."""
+    target_reserve: Watts | None = Field(default=None, gt=0)
+    """What a contract counts errors against."""
     mode: Literal["decide", "guard"] = "decide"
     """`decide`: held jobs are started from here. `guard`: Slurm starts them, under watts as
     licences; caps and meters are kept from here."""
@@ -110,7 +118,8 @@ def read_configuration(path: str | Path) -> SiteConfig:
     """Read a site's file; names of files in it are relative to its folder."""
     found = read_toml(path)
     base = Path(path).resolve().parent
-    found = beside(found, base, ("slurm_conf", "folder", "cap_file", "order_key", "scenario"))
+    found = beside(found, base, ("slurm_conf", "folder", "cap_file", "target_file", "order_key",
+                                 "scenario"))
     if "broker" in found:
         found["broker"] = beside(found["broker"], base, ("ca", "certificate", "key"))
     if "folder" not in found:
@@ -124,6 +133,7 @@ def read_configuration(path: str | Path) -> SiteConfig:
                          f"({site.node_idle_w:g} W)")
     if site.broker is not None and not site.order_key:
         raise InputError(f"{path}: order_key is missing: agents obey signed orders alone")
+    _check_target(path, site)
     try:
         names = site.node_names
     except InputError as error:
@@ -132,6 +142,13 @@ def read_configuration(path: str | Path) -> SiteConfig:
         raise InputError(f"{path}: nodes: {max(names, key=names.count)} is named twice")
     _check_classes(path, site)
     return site
+
+
+def _check_target(path: str | Path, site: SiteConfig) -> None:
+    if site.target_file and site.target_topic:
+        raise InputError(f"{path}: target_file and target_topic are both given; take one of them")
+    if (site.target_file or site.target_topic) and site.broker is None:
+        raise InputError(f"{path}: a target is followed by caps of nodes: [broker] is missing")
 
 
 def _check_classes(path: str | Path, site: SiteConfig) -> None:

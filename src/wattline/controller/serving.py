@@ -22,6 +22,7 @@ from wattline.controller.licences import LicenceNet, allowed_w
 from wattline.controller.metering import Meters
 from wattline.controller.recalling import recall
 from wattline.controller.remembering import Remembered, open_remembered
+from wattline.controller.target import FileSource, Target, TopicSource
 from wattline.controller.watching import Watcher, watts_of_licences
 from wattline.live.fleet import Fleet
 from wattline.live.mqtt_fleet import MqttFleet
@@ -48,7 +49,7 @@ def serving(
         kept = open_remembered(site, folder, clock(), act=act)
         with kept.file:
             controller, keeper = _assembled(site, kept, act=act, clock=clock)
-            with nullcontext() if keeper is None else closing(keeper.fleet):
+            with nullcontext() if keeper is None else closing(keeper):
                 yield controller
                 if keeper is not None:
                     keeper.restore()
@@ -83,6 +84,7 @@ def _assembled(
     controller.notes += kept.remarks
     fleet = fleet_of(site, act=act)
     keeper = None if fleet is None else _keeper(site, controller, fleet)
+    target = None if keeper is None else _target(site, controller, keeper)
     sources: list[Callable[[float], list[Event]]] = []
     listeners: list[Callable[[Cycle], None]] = []
     if site.cap_file:
@@ -90,6 +92,8 @@ def _assembled(
     if keeper is not None:
         sources.append(keeper.meters.events)
         listeners.append(lambda cycle: keeper.keep(clock(), heard=cycle.looked))
+    if target is not None:
+        listeners.append(lambda cycle: target.sample(clock()))
     if site.licences and act:
         net = LicenceNet(controller.slurm.commands)
         listeners.append(lambda cycle: _allow(net, site, controller))
@@ -98,15 +102,17 @@ def _assembled(
     listeners.append(lambda cycle: kept.save_if_due(controller.books, cycle.time_s, site.save))
     controller.sources, controller.listeners = sources, listeners
     open_desk(controller, site, remembers=act, clock=clock,
-              more=lambda: _standing(site, keeper, clock()))
+              more=lambda: _standing(site, keeper, target, clock()))
     return controller, keeper
 
 
-def _standing(site: SiteConfig, keeper: CapKeeper | None, now_s: float) -> dict[str, Any]:
+def _standing(site: SiteConfig, keeper: CapKeeper | None, target: Target | None, now_s: float
+              ) -> dict[str, Any]:
     """What only an assembled controller knows, for its `status.json`."""
     measured_w = math.nan if keeper is None else keeper.meters.machine_w(now_s)
     return {"mode": site.mode, "lease": site.lease,
-            "measured_w": None if math.isnan(measured_w) else measured_w}
+            "measured_w": None if math.isnan(measured_w) else measured_w,
+            "target": None if target is None else target.status(now_s)}
 
 
 def fleet_of(site: SiteConfig, *, act: bool) -> MqttFleet | None:
@@ -130,6 +136,27 @@ def _keeper(site: SiteConfig, controller: Controller, fleet: Fleet) -> CapKeeper
         site.lease, remarks=controller.notes)
     meters.throttled = lambda: keeper.throttled
     return keeper
+
+
+def _target(site: SiteConfig, controller: Controller, keeper: CapKeeper) -> Target | None:
+    """The power that the keeper of the cap follows, where the site has one."""
+    if site.target_topic and site.broker is not None:
+        name = f"{site.cluster}-target{'' if controller.act else os.getpid()}"
+        source: FileSource | TopicSource = TopicSource(site.broker, site.target_topic, name)
+    elif site.target_file:
+        source = FileSource(Path(site.target_file))
+    else:
+        return None
+    target = Target(source, site.cap, site.target_age, controller.notes,
+                    lambda now_s: _measured(keeper.meters, now_s), site.target_reserve)
+    keeper.target_w, keeper.close_too = target.watts, source.close
+    return target
+
+
+def _measured(meters: Meters, now_s: float) -> tuple[float, float]:
+    """What the machine draws, and of when the readings are on average."""
+    times_s = [report.time_s for report in meters.latest.values()]
+    return meters.machine_w(now_s), sum(times_s) / len(times_s) if times_s else math.nan
 
 
 def cap_now_w(books: Books) -> float:
