@@ -111,15 +111,34 @@ def test_an_energy_budget_lets_a_job_wait_under_a_cap_that_has_room(
     cycles(here, lambda: runs(bed, second), 40)
 
 
+def shares_file(tmp_path: Path) -> Path:
+    file = tmp_path / "shares.toml"
+    file.write_text("".join(f'[[account]]\nname = "{user}"\nshare = 50\n'
+                            for user in ("daemon", "games")))
+    return file
+
+
 def test_who_has_drawn_less_comes_first(bed: Bed, serve: Serve, tmp_path: Path) -> None:
-    shares = tmp_path / "shares.toml"
-    shares.write_text("".join(f'[[account]]\nname = "{user}"\nshare = 50\n'
-                              for user in ("daemon", "games")))
-    here = serve(f'[policy]\norder = {{ name = "energy-share", shares = "{shares}" }}\n')
+    here = serve('[policy]\norder = { name = "energy-share", shares = '
+                 f'"{shares_file(tmp_path)}" }}\n')
     drew = ours(bed, 6, 200, "--uid=daemon", seconds=3)
     cycles(here, lambda: runs(bed, drew))
     again = ours(bed, 6, 200, "--uid=daemon")
     other = ours(bed, 6, 200, "--uid=games")
+    cycles(here, lambda: runs(bed, other))
+    assert not runs(bed, again)
+
+
+def test_in_guard_mode_shares_of_joules_become_slurms_priorities(
+    bed: Bed, serve: Serve, tmp_path: Path
+) -> None:
+    here = serve('mode = "guard"\n[policy]\norder = { name = "energy-share", shares = '
+                 f'"{shares_file(tmp_path)}" }}\n')
+    mine, theirs = (("--comment=wattline", f"--uid={user}") for user in ("daemon", "games"))
+    drew = submit(bed, 8, 200, *mine, "-N", "6", "-t", "1", "-L", "watts:1200")
+    cycles(here, lambda: runs(bed, drew))
+    again = submit(bed, 60, 200, *mine, "-N", "6", "-t", "1", "-L", "watts:1200")
+    other = submit(bed, 60, 200, *theirs, "-N", "6", "-t", "1", "-L", "watts:1200")
     cycles(here, lambda: runs(bed, other))
     assert not runs(bed, again)
 
@@ -196,14 +215,15 @@ def test_a_cap_that_was_reserved_ahead_holds_for_its_time_and_is_lifted(
         [sys.executable, "-m", "wattline", "power", "reserve", "--live", "--config",
          str(tmp_path / "site.toml"), "--start", "2s", "--duration", "4s", "--watts", "300W",
          "--name", "noon"], stdout=subprocess.PIPE, text=True)
-    cycles(here, lambda: order.poll() is not None)
-    assert order.returncode == 0
-    assert drawn_w(bed) > 1000.0
+    cycles(here, lambda: bool(ahead(here.books)))
     window, = ahead(here.books)
+    assert not window["begun"]
+    assert drawn_w(bed) > 1000.0
     cycles(here, lambda: time.time() >= window["start_s"])
     cycles(here, lambda: drawn_w(bed) <= 1000.0, 2.0)
     cycles(here, lambda: time.time() >= window["end_s"])
     cycles(here, lambda: drawn_w(bed) >= 1140.0, 4.0)
+    assert order.wait(timeout=20) == 0
 
 
 def cycle_for(here: Controller, seconds: float) -> None:

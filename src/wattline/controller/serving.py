@@ -20,6 +20,7 @@ from wattline.controller.keeping_cap import CapKeeper
 from wattline.controller.lease import hand_over, renew
 from wattline.controller.licences import LicenceNet, allowed_w
 from wattline.controller.metering import Meters
+from wattline.controller.priorities import SharePriorities, shares_of
 from wattline.controller.recalling import recall
 from wattline.controller.remembering import Remembered, open_remembered
 from wattline.controller.target import FileSource, Target, TopicSource
@@ -97,6 +98,9 @@ def _assembled(
     if site.licences and act:
         net = LicenceNet(controller.slurm.commands)
         listeners.append(lambda cycle: _allow(net, site, controller))
+    shares = shares_of(site) if site.mode == "guard" and act else None
+    if shares is not None:
+        listeners.append(SharePriorities(controller, shares))
     if act:  # a dry run is no controller: nobody may count on it
         listeners.append(lambda cycle: renew(folder, site.mode))
     listeners.append(lambda cycle: kept.save_if_due(controller.books, cycle.time_s, site.save))

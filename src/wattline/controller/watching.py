@@ -168,7 +168,7 @@ class Watcher:
     def _new(self, name: str, job: SlurmJob, found: News) -> None:
         # Not while it ends: what is being requeued shows its next life on the nodes of the last.
         runs = job.state in (*ACTIVE, *STARTING) and bool(job.node_list)
-        managed = self.decides and self._ours(job)
+        managed = self.decides and self.ours(job)
         if not runs and not (managed and job.state in WAITING):
             return
         strange = [node for node in job.node_list if node not in self.number]
@@ -194,7 +194,8 @@ class Watcher:
         else:
             found.events.append(submitted)
 
-    def _ours(self, job: SlurmJob) -> bool:
+    def ours(self, job: SlurmJob) -> bool:
+        """Whether it is in a partition of ours and carries our mark."""
         return ((not self.partitions or job.partition in self.partitions)
                 and (not self.mark or job.marked(self.mark)))
 

@@ -98,6 +98,10 @@ class Slurm:
         """Say where the job's user sees it why it waits."""
         self.commands.run("scontrol", "update", f"JobId={label}", f"AdminComment={comment}")
 
+    def prioritise(self, label: str, priority: int) -> None:
+        """Give a waiting job that is not held another priority."""
+        self.commands.run("scontrol", "update", f"JobId={label}", f"Priority={priority}")
+
     def power(self, nodes: Sequence[str], on: bool) -> None:
         """Switch idle nodes off or on."""
         self.commands.run("scontrol", "update", f"NodeName={','.join(nodes)}",
