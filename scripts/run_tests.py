@@ -81,7 +81,8 @@ def files(name: str) -> list[str]:
     all tests takes ten seconds. None for the step of those without a mark."""
     wanted = [f"mark.{mark}" for mark in MARKED.get(name, ())]
     return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")
-                  if any(mark in path.read_text(encoding="utf-8") for mark in wanted))
+                  if not path.is_relative_to(ROOT / SLURM)
+                  and any(mark in path.read_text(encoding="utf-8") for mark in wanted))
 
 
 def all_steps(some: Sequence[str]) -> list[Step]:
@@ -113,6 +114,7 @@ def long_steps() -> list[Step]:
         replace(tests("long", (), PLAIN), allowed=NO_TESTS),
         replace(tests("long, compiled", (), COMPILED), allowed=NO_TESTS),
         Step("many examples", drawn, PLAIN | {"WATTLINE_EXAMPLES": "20", "WATTLINE_FUZZ": "5000"}),
+        Step("slurm, long", ("pytest", SLURM, "-m", "long", "-rs"), PLAIN),
     ]
 
 

@@ -34,5 +34,5 @@ def bed() -> Iterator[Bed]:
 @pytest.fixture(autouse=True)
 def empty(bed: Bed) -> None:
     """Jobs of other tests are gone."""
-    slurm(bed, "scancel", "-u", "root")
+    slurm(bed, "scancel", "-p", "batch")
     until(lambda: not slurm(bed, "squeue", "-h"))

@@ -208,6 +208,8 @@ def test_nodes_are_switched_off_for_a_job_to_fit_and_on_again(bed: Bed, tmp_path
     # A stop switches on what is off because of it.
     until(lambda: not any((bed.meters / name / "off").exists() for name in bed.names), 20.0)
     until(lambda: set(slurm(bed, "sinfo", "-h", "-N", "-o", "%t").split()) == {"idle"}, 40.0)
+    journal, = (tmp_path / "controller").glob("*.journal")
+    assert replays(journal)
 
 
 def test_licences_follow_the_cap(bed: Bed, tmp_path: Path) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import time
+import urllib.error
+import urllib.request
 
 import pytest
 
 from tests.slurm.bedside import runs, slurm, state, submit, truth, until
 from wattline.controller.testbed.bed import status
+from wattline.controller.testbed.daemons import Daemons
 from wattline.controller.testbed.layout import Bed
 
 
@@ -51,3 +55,18 @@ def test_the_status_of_a_bed_says_what_is_gone(bed: Bed) -> None:
     assert status(bed.folder).up
     assert len(status(bed.folder).nodes) == 6
     assert status(bed.folder).daemons["slurmctld"]
+
+
+def test_slurms_rest_interface_answers_who_has_a_token(bed: Bed) -> None:
+    if not Daemons(bed).has_rest:
+        pytest.skip("needs the Debian package slurmrestd, and the machine's own Slurm")
+    token = slurm(bed, "scontrol", "token", "lifespan=60").removeprefix("SLURM_JWT=")
+    asked = urllib.request.Request(
+        f"http://127.0.0.1:{bed.rest_port}/slurm/v0.0.38/nodes",
+        headers={"X-SLURM-USER-NAME": "root", "X-SLURM-USER-TOKEN": token})
+    with urllib.request.urlopen(asked, timeout=20) as answer:
+        said = json.load(answer)
+    assert said["errors"] == []
+    assert {node["name"] for node in said["nodes"]} == set(bed.names)
+    with pytest.raises(urllib.error.HTTPError):
+        urllib.request.urlopen(asked.full_url, timeout=20)

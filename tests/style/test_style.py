@@ -23,7 +23,6 @@ PAGES = sorted(DOCS.rglob("*.md"))
 # Modules that nothing in the package uses, because they are for callers outside it.
 FOR_OTHERS = {
     "wattline.policies.plain",  # twins, for tests and readers
-    "wattline.live.node_cap",  # for agents on nodes with several devices
     # Joules from meters, for whoever has their readings in Python.
     "wattline.physics.metering.reconciling",
 }

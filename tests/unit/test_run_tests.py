@@ -106,3 +106,9 @@ def test_long_runs_draw_more_examples() -> None:
     (drawing,) = [step for step in long_steps() if step.name == "many examples"]
     assert int(drawing.environment["WATTLINE_EXAMPLES"]) > 1
     assert int(drawing.environment["WATTLINE_FUZZ"]) > 500
+
+
+def test_long_runs_against_slurm_have_a_step_of_their_own() -> None:
+    (slurm,) = [step for step in long_steps() if step.name == "slurm, long"]
+    assert run_tests.SLURM in slurm.command
+    assert not any(file.startswith(run_tests.SLURM) for file in files("long"))

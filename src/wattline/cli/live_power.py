@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ def show_live(config: Path, as_json: bool) -> None:
     for each in said["ahead"]:
         click.echo(f"Reservation={each['name']} StartTime={_moment(each['start_s'])} "
                    f"Duration={each['end_s'] - each['start_s']:.0f} Watts={each['watts']:.0f}")
+    if said.get("target") is not None:
+        click.echo(_followed(said["target"]))
     nodes = said["nodes"]
     click.echo(f"{said['running']['count']} jobs run, {said['waiting']['count']} wait; "
                f"{nodes['free']} of {nodes['units']} nodes are free")
@@ -41,6 +43,15 @@ def show_live(config: Path, as_json: bool) -> None:
         click.echo("note: the controller is a dry run: it starts nothing", err=True)
     if not said["slurm_answers"]:
         click.echo(f"note: Slurm does not answer: {said['last_error']}", err=True)
+
+
+def _followed(target: Mapping[str, Any]) -> str:
+    """The target, and how far the meters were from it."""
+    found = "no target now" if target["watts"] is None else f"Target={target['watts']:.0f}"
+    if not target["samples"]:
+        return found
+    return (f"{found} ErrorMean={target['error_w_mean']:.0f} ErrorP90={target['error_w_p90']:.0f} "
+            f"Samples={target['samples']}")
 
 
 def show_energy(config: Path, as_json: bool) -> None:

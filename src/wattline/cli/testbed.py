@@ -40,20 +40,24 @@ def command() -> None:
 def up(nodes: int, cores: int, slurm: str, folder: Path | None, as_json: bool) -> None:
     """Start a bed; needs root and Debian's packages of Slurm."""
     from wattline.controller.testbed.bed import USUAL_FOLDER, bring_up
+    from wattline.controller.testbed.daemons import Daemons
 
     def say(what: str) -> None:
         if not as_json:
             click.echo(f"wattline: starting {what}", err=True)
 
     bed = bring_up(folder or USUAL_FOLDER, nodes, cores=cores, slurm=slurm, say=say)
+    rest = f"http://127.0.0.1:{bed.rest_port}" if Daemons(bed).has_rest else None
     if as_json:
         print_json({"folder": str(bed.folder), "nodes": bed.nodes, "cluster": bed.cluster,
-                    "slurm_conf": str(bed.configuration)})
+                    "slurm_conf": str(bed.configuration), "rest": rest})
         return
     click.echo(f"{bed.nodes} nodes are up. To use Slurm's own commands here:\n"
                f"export SLURM_CONF={bed.configuration}\n"
                + (f"export PATH={bed.programs}:$PATH\n" if bed.root else "") +
-               f"sbatch -N 2 {bed.folder}/job.sh 30 250")
+               f"sbatch -N 2 {bed.folder}/job.sh 30 250\n"
+               + (f"Slurm's REST interface is at {rest}" if rest else
+                  "There is no REST interface: slurmrestd is not installed, or Slurm is another"))
 
 
 @command.command()
@@ -71,13 +75,19 @@ def up(nodes: int, cores: int, slurm: str, folder: Path | None, as_json: bool) -
               help="What may be done to jobs where caps of nodes are not enough.")
 @click.option("--faults", type=int, metavar="SEED",
               help="Let something go wrong every few seconds, in the order of this seed.")
+@click.option("--speed", type=click.FloatRange(min=0, min_open=True), default=1.0, metavar="X",
+              help="Divide all times of the log: 60 makes seconds of minutes.")
+@click.option("--node-w", metavar="W:W",
+              help="Watts per node of jobs that say none: of the whole machine, of a single node; "
+                   "those between draw between.")
 @click.option("--journal", type=click.Path(path_type=Path), metavar="FILE",
               help="Keep the journal here.")
 @folder_option
 @json_option
 def run(workload: Path, nodes: int, cap: str, scenario: Path | None, mode: str,
         lower_cap_to: str | None, at_s: float | None, when_short: str | None, faults: int | None,
-        journal: Path | None, folder: Path | None, as_json: bool) -> None:
+        speed: float, node_w: str | None, journal: Path | None, folder: Path | None,
+        as_json: bool) -> None:
     """Bring up a bed, run WORKLOAD under the controller, take it down, and say what came of it.
 
     WORKLOAD is a job log; its jobs are submitted at their times, held, and started by the policy on
@@ -93,13 +103,25 @@ def run(workload: Path, nodes: int, cap: str, scenario: Path | None, mode: str,
         tried = try_workload(workload, nodes=nodes, cap=cap, scenario=scenario, mode=mode,
                              lower_cap_to=lower_cap_to, at_s=at_s or 0.0,
                              when_short=when_short or "", faults=faults, journal=journal,
-                             folder=folder, progress=advance)
+                             folder=folder, speed=speed, node_w=_pair(node_w), progress=advance)
     if as_json:
         print_json(tried.to_dict())
         return
     for remark in tried.run.remarks:
         click.echo(f"wattline: {remark}", err=True)
     print_table(["figure", "value"], _figures(tried))
+
+
+def _pair(text: str | None) -> tuple[float, float] | None:
+    from wattline.model.errors import InputError
+    from wattline.model.units import parse_power
+
+    if text is None:
+        return None
+    widest, colon, single = text.partition(":")
+    if not colon:
+        raise InputError(f"--node-w is {text}; write two powers, like 180:330")
+    return parse_power(widest), parse_power(single)
 
 
 def _figures(tried: TriedRun) -> list[list[object]]:

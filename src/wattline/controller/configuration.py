@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError
 
 from wattline.live.transport.link import BrokerSettings, beside
 from wattline.model.errors import InputError
-from wattline.model.fields import Choice, FileName, Seconds, Section, Watts, Whole
+from wattline.model.fields import Choice, FileName, Name, Seconds, Section, Watts, Whole
 from wattline.model.mistakes import first_mistake
 from wattline.model.reading import read_toml
 from wattline.model.units import parse_hosts
@@ -21,7 +21,19 @@ class Policies(Section):
     order: Choice = "fcfs"
     backfill: Choice = "easy"
     power: Choice = "block"
+    configure: Choice = "requested"
     placement: Choice = "first-fit"
+
+
+class NodeKind(Section):
+    """Some of the nodes that are alike, for policies that tell classes apart."""
+
+    name: Name
+    nodes: str
+    """As a host list; the classes together have the site's nodes in their order."""
+    idle_w: Watts | None = Field(default=None, ge=0)
+    active_w: Watts | None = Field(default=None, gt=0)
+    """As for other nodes, where nothing is said."""
 
 
 class SiteConfig(Section):
@@ -34,6 +46,8 @@ class SiteConfig(Section):
     """With a job that says nothing of its power (licences called `watts`)."""
     node_least_w: Watts | None = Field(default=None, ge=0)
     """The lowest cap that a busy node can hold; its idle power where nothing is said."""
+    classes: tuple[NodeKind, ...] = ()
+    """Where nodes are not all alike."""
     node_off_w: Watts = Field(default=0.0, ge=0)
     """A node that is switched off, by policies that do so."""
     node_boot: Seconds = Field(default=0.0, ge=0)
@@ -43,6 +57,14 @@ class SiteConfig(Section):
     """The highest that will ever hold; a file or an order may lower it."""
     cap_file: FileName = ""
     """A file with a power in it, `1.2kW`, that the cap follows."""
+    target_file: FileName = ""
+    target_topic: str = ""
+    """A file with a power in it, or a topic of the broker, that caps of nodes follow each cycle;
+    starts are admitted under the cap."""
+    target_age: Seconds = Field(default=10.0, gt=0)
+    """A target that was written or published longer ago holds no more."""
+    target_reserve: Watts | None = Field(default=None, gt=0)
+    """What a contract counts errors against."""
     mode: Literal["decide", "guard"] = "decide"
     """`decide`: held jobs are started from here. `guard`: Slurm starts them, under watts as
     licences; caps and meters are kept from here."""
@@ -96,6 +118,11 @@ class SiteConfig(Section):
         return self.node_idle_w if self.node_least_w is None else self.node_least_w
 
     @property
+    def kinds(self) -> tuple[NodeKind, ...]:
+        """The classes of its nodes: those that are said, or one."""
+        return self.classes or (NodeKind(name="node", nodes=self.nodes),)
+
+    @property
     def node_names(self) -> list[str]:
         return list(parse_hosts(self.nodes))
 
@@ -108,7 +135,8 @@ def read_configuration(path: str | Path) -> SiteConfig:
     """Read a site's file; names of files in it are relative to its folder."""
     found = read_toml(path)
     base = Path(path).resolve().parent
-    found = beside(found, base, ("slurm_conf", "folder", "cap_file", "order_key", "scenario"))
+    found = beside(found, base, ("slurm_conf", "folder", "cap_file", "target_file", "order_key",
+                                 "scenario"))
     store = str(found.get("store", ""))
     if store != "none" and "://" not in store:
         found = beside(found, base, ("store",))
@@ -125,10 +153,29 @@ def read_configuration(path: str | Path) -> SiteConfig:
                          f"({site.node_idle_w:g} W)")
     if site.broker is not None and not site.order_key:
         raise InputError(f"{path}: order_key is missing: agents obey signed orders alone")
+    _check_target(path, site)
     try:
         names = site.node_names
     except InputError as error:
         raise InputError(f"{path}: nodes: {error}") from None
     if len(set(names)) < len(names):
         raise InputError(f"{path}: nodes: {max(names, key=names.count)} is named twice")
+    _check_classes(path, site)
     return site
+
+
+def _check_target(path: str | Path, site: SiteConfig) -> None:
+    if site.target_file and site.target_topic:
+        raise InputError(f"{path}: target_file and target_topic are both given; take one of them")
+    if (site.target_file or site.target_topic) and site.broker is None:
+        raise InputError(f"{path}: a target is followed by caps of nodes: [broker] is missing")
+
+
+def _check_classes(path: str | Path, site: SiteConfig) -> None:
+    try:
+        named = [name for kind in site.classes for name in parse_hosts(kind.nodes)]
+    except InputError as error:
+        raise InputError(f"{path}: classes: {error}") from None
+    if site.classes and named != site.node_names:
+        raise InputError(f"{path}: classes: together they must have the site's nodes, in the order "
+                         f"of nodes = '{site.nodes}'")

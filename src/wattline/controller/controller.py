@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from wattline.books import Books, Decision, Event
+from wattline.books import Books, Decision, Event, Submitted
 from wattline.controller.hands import Hands
 from wattline.controller.watching import Watcher
 from wattline.live.slurm.client import Slurm
@@ -63,16 +63,28 @@ class Controller:
         events = news.events + [event for source in self.sources for event in source(now_s)]
         if news.applied:
             self.books.apply(now_s, news.applied)
-            remarks += [each.reason for each in self.books.refused]
+            remarks += self._not_taken()
         decisions: tuple[Decision, ...] = ()
         # As in a simulation, a policy is asked when something happens or when it wanted to be.
         if events or news.applied or self.books.untold or self.books.next_s() <= now_s:
             decisions = self.books.step(now_s, events)
-            remarks += [each.reason for each in self.books.refused]
+            remarks += self._not_taken()
         remarks += self._withdraw(news.withdrawn)
         for decision in decisions:
             remarks += self.hands.carry_out(self, decision, now_s)
         return Cycle(now_s, decisions, (*self._noted(), *remarks))
+
+    def _not_taken(self) -> list[str]:
+        """What the books refused; a job whose submission it was says so to its user."""
+        said = [each.reason for each in self.books.refused]
+        for refused in self.books.refused if self.act else ():
+            if isinstance(refused.event, Submitted) and refused.event.job in self.watcher.told:
+                label = self.watcher.told[str(refused.event.job)].label
+                try:
+                    self.slurm.explain(label, self.watcher.comment(refused.reason))
+                except SlurmError as error:
+                    said.append(str(error))
+        return said
 
     def _noted(self) -> list[str]:
         noted = list(self.notes)

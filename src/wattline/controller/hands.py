@@ -1,7 +1,8 @@
 """Decisions carried out: by Slurm's commands, and by caps of nodes.
 
-A frequency or a level becomes a cap of the nodes of a job: what the policy expects the job to draw
-there. Slurm itself cannot change the frequency of a job that runs.
+A frequency, a level or a configuration becomes a cap of the nodes of a job: what the policy
+expects the job to draw there. Slurm itself cannot change the frequency of a job that runs. Threads
+and cores are the job's own matter: its task prolog finds them in its admin comment.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wattline.books import Decision
 from wattline.controller.watching import Told
 from wattline.live.slurm.client import NotHeldForUs
 from wattline.live.slurm.commands import SlurmError
+from wattline.model.machine import Machine
+from wattline.policies.control import Control
 
 if TYPE_CHECKING:
     from wattline.controller.controller import Controller
@@ -58,10 +61,15 @@ class Hands:
         told = controller.watcher.told[name]
         nodes = controller.watcher.node_names(decision.control.nodes)
         controller.watcher.asked(name, now_s)
-        told.nodes = decision.control.nodes
+        told.resize(decision.control.nodes)
         self._cap_job(controller, told, decision)
+        chosen: dict[str, Any] = {}
+        if is_configured(decision.control):
+            words = settings_of(decision.control, controller.books.machine)
+            chosen = {"watts": math.ceil(decision.power_w - 1e-9),
+                      "settings": controller.watcher.comment(words)}
         try:
-            controller.slurm.start(told.label, nodes)
+            controller.slurm.start(told.label, nodes, **chosen)
         except SlurmError as error:
             controller.watcher.failed(name, withdraw=not isinstance(error, NotHeldForUs))
             raise
@@ -112,7 +120,9 @@ class Hands:
             names = controller.watcher.node_names(control.nodes or told.nodes)
             self.caps_w.update(zip(names, control.node_caps_w, strict=True))
         elif control.cap_w is not None and math.isfinite(control.cap_w):
-            self._cap_nodes(controller, told, control.cap_w)
+            # A table's caps are of sockets; what it says that the job draws is of nodes.
+            self._cap_nodes(controller, told, decision.power_w / told.units
+                            if is_configured(control) and told.units else control.cap_w)
         elif _slowed(decision) and told.units:
             self._cap_nodes(controller, told, decision.power_w / told.units)
         else:
@@ -125,6 +135,26 @@ class Hands:
                 self.caps_w[name] = cap_w
             else:
                 self.caps_w.pop(name, None)
+
+
+def is_configured(control: Control) -> bool:
+    """Whether more than nodes and a speed was chosen: a row of a table, or what claims say."""
+    return control.cores is not None or control.node_class is not None
+
+
+def settings_of(control: Control, machine: Machine) -> str:
+    """What was chosen for a job, in words that a prolog can read: `class=arm threads=8x2`."""
+    found: dict[str, object] = {}
+    if control.node_class is not None:
+        found["class"] = machine.groups[control.node_class].node_class.name
+    if control.threads:
+        inner = f"x{control.inner_threads}" if control.inner_threads else ""
+        found["threads"] = f"{control.threads}{inner}"
+    for name in ("cores", "cap_w", "gpus", "gpu_cap_w"):
+        value = getattr(control, name)
+        if value is not None and math.isfinite(value):
+            found[name] = f"{value:g}"
+    return " ".join(f"{name}={value}" for name, value in found.items())
 
 
 def _slowed(decision: Decision) -> bool:

@@ -44,6 +44,10 @@ class CapKeeper:
     """`suspend` or `requeue`: what may be done to jobs where caps are not enough."""
     act: bool = False
     lease_s: float = 30.0
+    target_w: Callable[[float], float] = lambda now_s: math.inf
+    """A power to follow below the cap; no job steps aside for it."""
+    close_too: Callable[[], None] = lambda: None
+    """What is closed with the fleet."""
     throttled: set[str] = field(default_factory=set)
     remarks: list[str] = field(default_factory=list)
     """What was done since somebody last took them."""
@@ -65,12 +69,15 @@ class CapKeeper:
         """
         if not heard:
             self.meters.hear(now_s)
-        cap_w = self.cap_w()
+        highest_w, target_w = self.cap_w(), self.target_w(now_s)
+        cap_w = min(highest_w, target_w)
         wanted_w = self._wanted(now_s)
         rest_w = self._rest(wanted_w, now_s)
         self._learn(cap_w, now_s)
-        caps_w, short_w = shared(wanted_w, cap_w - rest_w - self._bias_w, self.node_least_w,
-                                 MARGIN * cap_w)
+        # A target is met, a cap is kept: only below a cap some room is left.
+        caps_w, lacking_w = shared(wanted_w, cap_w - rest_w - self._bias_w, self.node_least_w,
+                                   MARGIN * cap_w if highest_w <= target_w else 0.0)
+        short_w = lacking_w - (highest_w - cap_w) if highest_w < math.inf else lacking_w
         self._say(set(caps_w), cap_w)
         self.throttled = set(caps_w)
         self._send({**dict.fromkeys(self.watcher.names, math.inf), **self.policy_caps_w,
@@ -90,6 +97,10 @@ class CapKeeper:
         for told in self._aside():
             self._resume(told)
         self.fleet.restore()
+
+    def close(self) -> None:
+        self.close_too()
+        self.fleet.close()
 
     def _wanted(self, now_s: float) -> dict[str, float]:
         """What each busy node would draw if nothing but the policy slowed it."""

@@ -17,10 +17,9 @@ from pathlib import Path
 
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.licences import LicenceNet, allowed_w
-from wattline.controller.watching import WATTS
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import SlurmError
-from wattline.live.slurm.reading import SlurmJob
+from wattline.live.slurm.reading import WATTS, SlurmJob
 
 LEASE = "lease"
 

@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from wattline.controller.watching import WATTS
 from wattline.live.slurm.commands import Commands, SlurmError
-from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, SlurmJob
+from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, WATTS, SlurmJob
 
 RESERVATION = "wattline-cap"
 

@@ -20,13 +20,14 @@ from typing import IO
 
 from wattline.books import Books, JournalWriter, carry_on, read_journal
 from wattline.books.journal import MARK
-from wattline.controller.configuration import SiteConfig
+from wattline.controller.configuration import NodeKind, SiteConfig
 from wattline.model.errors import InputError, WattlineError
+from wattline.model.units import parse_hosts
 from wattline.scenario.objects import Machine, NodeClass
 from wattline.scenario.opening import open_books
 
 KEPT = ("cap", "nodes", "node_idle_w", "node_active_w", "node_off_w", "node_boot", "node_shutdown",
-        "policy", "scenario", "mode", "mark", "partitions")
+        "classes", "policy", "scenario", "mode", "mark", "partitions")
 """What of a site the books depend on: where it was changed they begin anew."""
 
 BEGUN = ".begin"
@@ -145,16 +146,23 @@ def _again(site: SiteConfig, path: Path, now_s: float) -> Remembered:
 
 
 def _fresh(site: SiteConfig, now_s: float, write: Callable[[str], None] | None) -> Books:
-    machine = Machine(classes=[NodeClass(
-        name="node", count=len(site.node_names), idle_w=site.node_idle_w,
-        active_w=site.node_active_w, off_w=site.node_off_w, boot_s=site.node_boot,
-        boot_w=site.node_active_w, shutdown_s=site.node_shutdown, shutdown_w=site.node_idle_w)])
+    machine = Machine(classes=[_class(site, kind) for kind in site.kinds],
+                      node_names=site.nodes)
     if site.scenario:
         return open_books(site.scenario, machine=machine, cap=site.cap, start_s=now_s,
                           journal=write)
     return open_books(machine=machine, order=site.policy.order, backfill=site.policy.backfill,
-                      power=site.policy.power, placement=site.policy.placement, cap=site.cap,
-                      start_s=now_s, journal=write)
+                      power=site.policy.power, configure=site.policy.configure,
+                      placement=site.policy.placement, cap=site.cap, start_s=now_s, journal=write)
+
+
+def _class(site: SiteConfig, kind: NodeKind) -> NodeClass:
+    idle_w = site.node_idle_w if kind.idle_w is None else kind.idle_w
+    active_w = site.node_active_w if kind.active_w is None else kind.active_w
+    return NodeClass(
+        name=kind.name, count=len(parse_hosts(kind.nodes)), idle_w=idle_w, active_w=active_w,
+        off_w=site.node_off_w, boot_s=site.node_boot, boot_w=active_w,
+        shutdown_s=site.node_shutdown, shutdown_w=idle_w)
 
 
 def _said(site: SiteConfig) -> str:

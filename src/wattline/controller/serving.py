@@ -24,8 +24,10 @@ from wattline.controller.keeping_cap import CapKeeper
 from wattline.controller.lease import hand_over, renew
 from wattline.controller.licences import LicenceNet, allowed_w
 from wattline.controller.metering import Meters
+from wattline.controller.priorities import SharePriorities, shares_of
 from wattline.controller.recalling import recall
 from wattline.controller.remembering import Remembered, open_remembered
+from wattline.controller.target import FileSource, Target, TopicSource
 from wattline.controller.watching import Watcher, watts_of_licences
 from wattline.live.fleet import Fleet
 from wattline.live.mqtt_fleet import MqttFleet
@@ -34,6 +36,7 @@ from wattline.live.slurm.commands import PATIENCE_S, Commands, SlurmError
 from wattline.live.transport.link import read_key
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.units import parse_power
+from wattline.policies.configuration.moldable import Moldable
 
 BACK = 120
 """Readings that a node is asked for which nobody has heard before: jobs may have begun by then."""
@@ -54,7 +57,7 @@ def serving(
         kept = open_remembered(site, folder, clock(), act=act)
         with closing(kept):
             controller, keeper, ledger = _assembled(site, kept, act=act, clock=clock)
-            with nullcontext() if keeper is None else closing(keeper.fleet):
+            with nullcontext() if keeper is None else closing(keeper):
                 yield controller
                 if keeper is not None:
                     keeper.restore()
@@ -100,7 +103,8 @@ def _assembled(
     # Compile the policy before the first job comes; what a copy is asked is written nowhere.
     books.copy().step(max(clock(), books.now_s))
     watcher = Watcher(site.node_names, site.partitions, watts=watts_of_licences(),
-                      node_w=site.node_active_w, mark=site.mark, decides=site.mode == "decide")
+                      node_w=site.node_active_w, mark=site.mark, decides=site.mode == "decide",
+                      molds=isinstance(books.policy.configuration, Moldable))
     recall(watcher, books, clock())
     watcher.off = kept_off(folder) & set(site.node_names) if act else set()
     # A command that hangs must not cost the lease.
@@ -113,6 +117,7 @@ def _assembled(
     fleet = fleet_of(site, act=act)
     ledger = _ledger(site, controller) if act and fleet is not None else None
     keeper = None if fleet is None else _keeper(site, controller, fleet)
+    target = None if keeper is None else _target(site, controller, keeper)
     sources: list[Callable[[float], list[Event]]] = []
     listeners: list[Callable[[Cycle], None]] = []
     if site.cap_file:
@@ -123,15 +128,20 @@ def _assembled(
     if ledger is not None and keeper is not None:
         keeper.meters.also = ledger.hear
         listeners.append(lambda cycle: _enter(ledger, controller.watcher, fleet, cycle))
+    if target is not None:
+        listeners.append(lambda cycle: target.sample(clock()))
     if site.licences and act:
         net = LicenceNet(controller.slurm.commands)
         listeners.append(lambda cycle: _allow(net, site, controller))
+    shares = shares_of(site) if site.mode == "guard" and act else None
+    if shares is not None:
+        listeners.append(SharePriorities(controller, shares))
     if act:  # a dry run is no controller: nobody may count on it
         listeners.append(lambda cycle: renew(folder, site.mode))
     listeners.append(lambda cycle: kept.save_if_due(controller.books, cycle.time_s, site.save))
     controller.sources, controller.listeners = sources, listeners
     open_desk(controller, site, remembers=act, clock=clock,
-              more=lambda: {**_standing(site, keeper, clock()), "journal": str(kept.path)})
+              more=lambda: {**_standing(site, keeper, target, clock()), "journal": str(kept.path)})
     return controller, keeper, ledger
 
 
@@ -148,11 +158,13 @@ def _enter(ledger: LedgerKeeper, watcher: Watcher, fleet: Fleet | None, cycle: C
     ledger.keep(fleet)
 
 
-def _standing(site: SiteConfig, keeper: CapKeeper | None, now_s: float) -> dict[str, Any]:
+def _standing(site: SiteConfig, keeper: CapKeeper | None, target: Target | None, now_s: float
+              ) -> dict[str, Any]:
     """What only an assembled controller knows, for its `status.json`."""
     measured_w = math.nan if keeper is None else keeper.meters.machine_w(now_s)
     return {"mode": site.mode, "lease": site.lease,
-            "measured_w": None if math.isnan(measured_w) else measured_w}
+            "measured_w": None if math.isnan(measured_w) else measured_w,
+            "target": None if target is None else target.status(now_s)}
 
 
 def fleet_of(site: SiteConfig, *, act: bool) -> MqttFleet | None:
@@ -177,6 +189,27 @@ def _keeper(site: SiteConfig, controller: Controller, fleet: Fleet) -> CapKeeper
         site.lease, remarks=controller.notes)
     meters.throttled = lambda: keeper.throttled
     return keeper
+
+
+def _target(site: SiteConfig, controller: Controller, keeper: CapKeeper) -> Target | None:
+    """The power that the keeper of the cap follows, where the site has one."""
+    if site.target_topic and site.broker is not None:
+        name = f"{site.cluster}-target{'' if controller.act else os.getpid()}"
+        source: FileSource | TopicSource = TopicSource(site.broker, site.target_topic, name)
+    elif site.target_file:
+        source = FileSource(Path(site.target_file))
+    else:
+        return None
+    target = Target(source, site.cap, site.target_age, controller.notes,
+                    lambda now_s: _measured(keeper.meters, now_s), site.target_reserve)
+    keeper.target_w, keeper.close_too = target.watts, source.close
+    return target
+
+
+def _measured(meters: Meters, now_s: float) -> tuple[float, float]:
+    """What the machine draws, and of when the readings are on average."""
+    times_s = [report.time_s for report in meters.latest.values()]
+    return meters.machine_w(now_s), sum(times_s) / len(times_s) if times_s else math.nan
 
 
 def cap_now_w(books: Books) -> float:

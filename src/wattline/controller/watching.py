@@ -30,8 +30,10 @@ from wattline.live.slurm.reading import (
     STARTING,
     SUSPENDED,
     WAITING,
+    WATTS,
     SlurmJob,
 )
+from wattline.policies.configuration.offers import NODES_MAX, NODES_MIN
 
 PATIENCE_S = 5.0
 """So long a released job may still be pending: Slurm starts at its own ticks."""
@@ -39,7 +41,6 @@ BACKOFF_S = 5.0
 LONGEST_S = 365 * 86400.0
 """A request without a limit counts as so long."""
 
-WATTS = "watts"
 ASIDE = "suspended to keep the cap"
 """In the comment of such a job."""
 
@@ -66,6 +67,13 @@ class Told:
     aside: bool = False
     """It was suspended to keep the cap; Slurm keeps that in its comment, over our restarts."""
 
+    def resize(self, nodes: tuple[int, ...]) -> None:
+        """It gets these nodes, which may be more or fewer than it asked for."""
+        if self.units and len(nodes) != self.units:
+            self.watts *= len(nodes) / self.units
+            self.units = len(nodes)
+        self.nodes = nodes
+
 
 @dataclass(frozen=True)
 class News:
@@ -85,7 +93,7 @@ class Watcher:
     def __init__(
         self, nodes: Sequence[str], partitions: Iterable[str] = (), *,
         watts: Callable[[SlurmJob], float] = lambda job: math.nan, node_w: float = math.nan,
-        mark: str = "", decides: bool = True,
+        mark: str = "", decides: bool = True, molds: bool = False,
     ) -> None:
         self.number = {name: number for number, name in enumerate(nodes)}
         self.names = list(nodes)
@@ -98,6 +106,8 @@ class Watcher:
         """Word that a comment of ours begins with; jobs without it are others'. Empty: all."""
         self.decides = decides
         """Whether waiting jobs are ours to start at all: in guard mode Slurm starts them."""
+        self.molds = molds
+        """Whether the policy chooses how many nodes of a range a job gets; otherwise the least."""
         self.off: set[str] = set()
         """Nodes that were switched off from here: out of use, and not out of order."""
         self.seen: tuple[SlurmJob, ...] = ()
@@ -159,20 +169,22 @@ class Watcher:
     def _new(self, name: str, job: SlurmJob, found: News) -> None:
         # Not while it ends: what is being requeued shows its next life on the nodes of the last.
         runs = job.state in (*ACTIVE, *STARTING) and bool(job.node_list)
-        managed = self.decides and self._ours(job)
+        managed = self.decides and self.ours(job)
         if not runs and not (managed and job.state in WAITING):
             return
         strange = [node for node in job.node_list if node not in self.number]
         if strange:
             found.remarks.append(f"job {name} runs on {strange[0]}, which is not of this machine")
             return
-        units = len(job.node_list) if runs else job.nodes
+        least, most = job.nodes, max(job.most_nodes, job.nodes)
+        units = len(job.node_list) if runs else most if self.molds else least
         limit_s = min(job.limit_s, LONGEST_S) if job.limit_s > 0 else LONGEST_S
         watts = self.watts(job)
         submitted = Submitted(
             name, units=units, requested_s=limit_s, watts=watts,
             names={"user": job.user, "partition": job.partition}, account=job.account,
-            application=job.name)
+            application=job.name,
+            logged={NODES_MIN: least, NODES_MAX: most} if self.molds and not runs else {})
         self.told[name] = Told(
             job.label, units, limit_s, units * self.node_w if math.isnan(watts) else watts,
             self._numbers(job.node_list) if runs else (), runs, job.state == SUSPENDED,
@@ -187,7 +199,8 @@ class Watcher:
                 found.withdrawn.append(job.label)
                 found.remarks.append(f"job {name} was queued again by Slurm: it is held for us")
 
-    def _ours(self, job: SlurmJob) -> bool:
+    def ours(self, job: SlurmJob) -> bool:
+        """Whether it is in a partition of ours and carries our mark."""
         return ((not self.partitions or job.partition in self.partitions)
                 and (not self.mark or job.marked(self.mark)))
 

@@ -26,6 +26,17 @@ def test_a_site_is_read(tmp_path: Path) -> None:
     assert site.folder == str(tmp_path / "wattline-controller")
 
 
+def test_classes_of_nodes_are_those_of_the_site_in_their_order(tmp_path: Path) -> None:
+    file = tmp_path / "site.toml"
+    kinds = '[[classes]]\nname = "gpu"\nnodes = "{}"\n[[classes]]\nname = "cpu"\nnodes = "{}"\n'
+    file.write_text(GOOD + kinds.format("cn1-gpu-[01-02]", "cn1-cpu-01"))
+    assert [kind.name for kind in read_configuration(file).kinds] == ["gpu", "cpu"]
+    for nodes in (("cn1-gpu-[01-02]", "cn1-cpu-02"), ("cn1-cpu-01", "cn1-gpu-[01-02]")):
+        file.write_text(GOOD + kinds.format(*nodes))
+        with pytest.raises(InputError, match="classes: together they must have"):
+            read_configuration(file)
+
+
 @pytest.mark.parametrize(("change", "reason"), [
     (("cap = \"1.2kW\"", ""), "cap"), (("cap = \"1.2kW\"", "cap = 0"), "cap"),
     (("300", "80"), "below node_idle_w"), (("cn1-cpu-01", "cn1-gpu-01"), "named twice"),

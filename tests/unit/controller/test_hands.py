@@ -10,6 +10,7 @@ from tests.unit.controller.fakes import FakeSlurm
 from wattline.books import Control, Decision, Measured
 from wattline.controller.controller import Controller
 from wattline.controller.watching import Told, Watcher
+from wattline.live.slurm.reading import SlurmJob
 from wattline.scenario.objects import Machine
 from wattline.scenario.opening import open_books
 
@@ -49,6 +50,37 @@ def test_a_job_that_is_to_run_slower_gets_caps_on_its_nodes() -> None:
     assert here.hands.caps_w == {"n1": 240.0, "n2": 260.0}
     done(here, "speed", 600.0, cap_w=math.inf)
     assert here.hands.caps_w == {}
+
+
+def test_a_configuration_becomes_nodes_licences_words_and_caps_of_nodes() -> None:
+    """A row of a table: one node of 180 W, with a cap of its sockets that no node could hold."""
+    here = controller()
+    here.watcher.told["7"].running = False
+    done(here, "start", 180.0, nodes=(1,), cores=16, cap_w=65.0)
+    assert here.slurm.told == [("start", "7", ["n2"], 180, "wattline: cores=16 cap_w=65")]
+    assert here.hands.caps_w == {"n2": 180.0}
+    told = here.watcher.told["7"]
+    assert (told.units, told.watts) == (1, 300.0)
+
+
+def test_what_claims_choose_is_said_by_the_name_of_the_class() -> None:
+    here = controller()
+    done(here, "start", 400.0, nodes=(0, 1), node_class=0, threads=4, inner_threads=2)
+    assert here.slurm.told[0][-1] == "wattline: class=node threads=4x2"
+    assert here.hands.caps_w == {}
+
+
+def test_a_job_that_the_books_do_not_take_says_why() -> None:
+    machine = Machine(nodes=2, node_idle_w=90, node_active_w=300)
+    books = open_books(machine=machine, cap=600.0, power="watts", configure="naive",
+                       placement="first-fit")
+    job = SlurmJob("7", 7, 0, "PENDING", 1, 1, 300.0, math.nan, math.nan, 0.0, name="x")
+    here = Controller(books, FakeSlurm([job]), Watcher(["n1", "n2"], molds=True), act=True,
+                      clock=lambda: 0.0)
+    assert "there is no application 'x'" in here.cycle().remarks[0]
+    assert here.slurm.told[0][:2] == ("explain", "7")
+    assert "there is no application 'x'" in here.slurm.told[0][2]
+    assert here.cycle().remarks == ()
 
 
 def test_a_level_of_the_machine_holds_for_all_jobs_that_run() -> None:

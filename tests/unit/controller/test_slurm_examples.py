@@ -14,6 +14,7 @@ import pytest
 from wattline.cli.main import cli
 from wattline.controller.configuration import read_configuration
 from wattline.controller.doctor.slurm import _options
+from wattline.controller.testbed.configuration import TASK
 from wattline.live.agent.marks import SCRIPT, Marks
 from wattline.live.agent.settings import read_settings
 
@@ -109,3 +110,20 @@ def test_the_units_expose_little(unit: Path) -> None:
     level, = re.findall(r"exposure level for \S+: ([\d.]+)", done.stdout)
     if unit.stem == "wattline-controller":
         assert f"an exposure of {level} of 10" in PAGE
+
+
+def test_the_task_prolog_exports_the_threads_of_the_admin_comment(tmp_path: Path) -> None:
+    script = EXAMPLES / "task_prolog.sh"
+    assert script.read_text() == TASK, "test beds have the same"
+    scontrol = tmp_path / "scontrol"
+    scontrol.write_text('#!/bin/sh\necho "   AdminComment=$SAID"\n')
+    scontrol.chmod(0o755)
+    for said, step, exported in (
+            ("wattline: class=arm threads=4x2 cap_w=35", "", "export OMP_NUM_THREADS=4,2\n"),
+            ("wattline: threads=8", "", "export OMP_NUM_THREADS=8\n"),
+            ("wattline: threads=8", "0", ""), ("threads=8", "", ""), ("", "", "")):
+        done = subprocess.run(
+            ["sh", str(script)], capture_output=True, text=True, check=True,
+            env={"PATH": f"{tmp_path}:/usr/bin:/bin", "SAID": said, "SLURM_STEP_ID": step,
+                 "SLURM_JOB_ID": "7"})
+        assert done.stdout == exported

@@ -169,3 +169,11 @@ def test_a_node_that_was_switched_off_is_not_out_of_order() -> None:
     assert looked(watcher, nodes=off).events == []
     watcher.switched(["n2"], on=True)
     assert looked(watcher, nodes=off).events == [NodesDown(nodes=(1,))]
+
+
+def test_a_range_of_nodes_is_the_policys_to_choose_from_where_it_chooses_sizes() -> None:
+    ranged = replace(WAITS, nodes=1, most_nodes=2)
+    submitted, = looked(Watcher(["n1", "n2"], molds=True), ranged).events
+    assert (submitted.units, submitted.logged) == (2, {"nodes_min": 1, "nodes_max": 2})
+    submitted, = looked(Watcher(["n1", "n2"]), ranged).events
+    assert (submitted.units, submitted.logged) == (1, {})

@@ -14,7 +14,7 @@ from wattline.physics.configurations import ConfigurationTable
 from wattline.policies.admission.lending import Lending, LendingMemory
 from wattline.policies.backfill.easy import Easy
 from wattline.policies.configuration.moldable import adaptive, naive, traditional
-from wattline.policies.configuration.offers import make_offers
+from wattline.policies.configuration.offers import fastest_for, make_offers
 from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.policies.placement.counted import Counted
@@ -130,6 +130,29 @@ def test_jobs_need_an_application_with_a_table():
     with pytest.raises(InputError, match="weight greater than 0"):
         make_offers(jobs_of((0.0, 2, 1.0)).with_columns(queue=[1]), {"app": table()},
                     weights={"1": 0.0})
+
+
+def test_a_job_that_asks_for_a_range_of_nodes_gets_no_other():
+    """Rows of 2, 4 and 8 nodes; alone, eight would be fastest."""
+    tables = {"app": table()}
+    jobs = jobs_of((0.0, 8, 50.0))
+    offers = make_offers(jobs, tables)
+
+    def chosen(least, most):
+        offers.annotate(0, jobs, {"nodes_min": np.array([least]), "nodes_max": np.array([most])})
+        row = fastest_for(offers, 0, 16, 1e6)
+        return int(offers.row_nodes[row]) if row >= 0 else None
+
+    nodes = sorted(set(table().nodes.tolist()))
+    assert chosen(1, 100) == int(table().nodes[table().time_s.argmin()])
+    assert [chosen(each, each) for each in nodes] == nodes
+    assert chosen(1, nodes[1]) == nodes[1]
+    assert chosen(max(nodes) + 1, max(nodes) + 4) is None
+
+
+def test_without_a_range_any_configuration_will_do():
+    offers = make_offers(jobs_of((0.0, 8, 50.0)), {"app": table()})
+    assert (int(offers.least[0]), int(offers.most[0]) >= 10**6) == (0, True)
 
 
 def with_loans(jobs, nodes, bound_w):

@@ -47,6 +47,18 @@ agent="{agents}/$SLURMD_NODENAME"
 exit 0
 """
 
+TASK = """#!/bin/sh
+# Task prolog: threads that the controller chose for a job, from its admin comment. It never fails.
+[ -n "$SLURM_STEP_ID" ] && exit 0  # steps have what the batch script has
+chosen=$(scontrol show job "$SLURM_JOB_ID" 2>/dev/null | sed -n 's/^ *AdminComment=wattline: //p')
+for word in $chosen; do
+  case $word in
+    threads=*) echo "export OMP_NUM_THREADS=$(echo "${word#threads=}" | tr x ,)" ;;
+  esac
+done
+exit 0
+"""
+
 
 def write_all(bed: Bed) -> None:
     """Write every file of the bed's folder."""
@@ -64,6 +76,7 @@ def write_all(bed: Bed) -> None:
     _write(bed.folder / "job.sh", JOB.format(work=bed.work), 0o755)
     _write(bed.folder / "mark.sh", MARK.format(
         agents=bed.agents, script=SCRIPT, work=bed.work), 0o755)
+    _write(bed.folder / "task.sh", TASK, 0o755)
     for way in ("down", "up"):
         _write(bed.folder / f"switch_{way}", SWITCH.format(
             paths=os.pathsep.join(sys.path[1:]), python=sys.executable, module=SWITCHING,
@@ -125,6 +138,7 @@ AcctGatherProfileType=acct_gather_profile/hdf5
 JobRequeue=1
 Prolog={bed.folder}/mark.sh
 Epilog={bed.folder}/mark.sh
+TaskProlog={bed.folder}/task.sh
 PrologFlags=Alloc
 SuspendProgram={bed.folder}/switch_down
 ResumeProgram={bed.folder}/switch_up

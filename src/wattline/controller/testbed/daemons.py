@@ -28,6 +28,8 @@ PROGRAMS = {
 START_S = 60.0
 STOP_S = 30.0
 NODES_AT_ONCE = 16
+NOBODY_SPECIAL = "daemon"
+"""A user that every Debian has and that owns nothing of a bed."""
 
 
 def missing_programs() -> list[str]:
@@ -63,6 +65,8 @@ class Daemons:
         self.start_agents()
         say("slurmctld")
         self.start_slurmctld()
+        if self.has_rest:
+            self.start_rest()
         say(f"{self.bed.nodes} slurmd")
         self._nodes()
 
@@ -90,6 +94,18 @@ class Daemons:
                 with suppress(ProcessLookupError):
                     os.kill(each, signal.SIGKILL)
             time.sleep(0.05)
+
+    @property
+    def has_rest(self) -> bool:
+        """Whether there is a slurmrestd: its package is no must. Another Slurm runs as root by
+        `chroot`, and slurmrestd refuses root."""
+        return program("slurmrestd") is not None and not self.bed.root
+
+    def start_rest(self) -> None:
+        """Slurm's REST interface, for those who have a token of `scontrol token`."""
+        self._daemon("slurmrestd", ["slurmrestd", "-a", "rest_auth/jwt",
+                                    f"127.0.0.1:{self.bed.rest_port}"],
+                     user=NOBODY_SPECIAL, SLURM_JWT="daemon")
 
     def start_node(self, name: str) -> None:
         self._node(name).wait(timeout=START_S)
@@ -197,11 +213,13 @@ class Daemons:
         states = dict(line.split() for line in found.splitlines() if line.count(" ") == 1)
         return len(states) == self.bed.nodes and set(states.values()) <= {"idle"}
 
-    def _daemon(self, name: str, command: Sequence[str]) -> None:
+    def _daemon(self, name: str, command: Sequence[str], *, user: str | None = None,
+                **more: str) -> None:
         with (self.bed.logs / f"{name}.out").open("ab") as log:
             process = subprocess.Popen(self._command(command), stdin=subprocess.DEVNULL,
-                                       stdout=log, stderr=log, env=self.environment,
-                                       start_new_session=True)
+                                       stdout=log, stderr=log, env=self.environment | more,
+                                       start_new_session=True, user=user, group=user,
+                                       extra_groups=None if user is None else [])
         (self.bed.pids / name).write_text(f"{process.pid}\n", encoding="ascii")
 
     def _run(self, command: Sequence[str], *, fails: bool = False) -> str:

@@ -12,7 +12,7 @@ from wattline.controller.testbed.bed import bring_up, take_down
 from wattline.controller.testbed.layout import NodePower
 from wattline.controller.testbed.running import BedRun, Conditions, run_workload
 from wattline.controller.testbed.simulated import BesideSimulation, Setup, beside_simulation
-from wattline.controller.testbed.workload import BedJob, jobs_of
+from wattline.controller.testbed.workload import BedJob, faster, jobs_of
 from wattline.model.errors import InputError
 from wattline.model.progress import Advance, silent
 from wattline.model.shown import Shown
@@ -46,7 +46,8 @@ def try_workload(
     workload: str | Path | Any, *, nodes: int, cap: float | str, scenario: str | Path | None = None,
     mode: str = "decide", lower_cap_to: float | str | None = None, at_s: float = 0.0,
     when_short: str = "", faults: int | None = None, journal: str | Path | None = None,
-    folder: Path | None = None, power: NodePower | None = None, progress: Advance = silent,
+    folder: Path | None = None, power: NodePower | None = None, speed: float = 1.0,
+    node_w: tuple[float, float] | None = None, progress: Advance = silent,
 ) -> TriedRun:
     """Run jobs on a real Slurm with emulated power, under the policies of a scenario.
 
@@ -54,7 +55,9 @@ def try_workload(
     `folder` is where it lies meanwhile, and `journal` a file that is left of it. In the mode
     `guard` Slurm starts the jobs, under watts as licences. `lower_cap_to` is another cap, from
     `at_s` seconds on; `when_short` what may be done to jobs where caps of nodes are not enough
-    (`suspend` or `requeue`); `faults` the seed of what goes wrong.
+    (`suspend` or `requeue`); `faults` the seed of what goes wrong. `speed` divides all times of
+    the log; `node_w` is what a node draws with jobs that do not say it: of one of the whole
+    machine, and of one on a single node.
 
     >>> import wattline as wl
     >>> jobs = wl.generate("lublin", seed=1, jobs=3, nodes=4)
@@ -71,10 +74,10 @@ def try_workload(
     if kept is not None and not kept.parent.is_dir():
         raise InputError(f"{kept}: there is no folder {kept.parent}")
     place = folder or Path(tempfile.mkdtemp(prefix="bed")) / "b"
-    jobs = _trace(workload).jobs
+    jobs = faster(_trace(workload).jobs, speed)
     bed = bring_up(place, nodes, power=power)
     try:
-        asked = jobs_of(jobs, bed)
+        asked = jobs_of(jobs, bed, node_w)
         found = run_workload(bed, asked, conditions, journal=kept, say=progress)
     finally:
         take_down(place)

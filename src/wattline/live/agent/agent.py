@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from wattline.live.agent.caps import Caps
+from wattline.live.agent.devices import DevicePowers
 from wattline.live.agent.marks import Mark
 from wattline.live.agent.meter import Measured, Meter
 from wattline.live.agent.settings import AgentSettings
@@ -60,6 +61,7 @@ class Agent:
         self._spool = Spool(folder / "readings", settings.readings)
         self._state = State(folder / "state.json")
         self._reasons: list[str] = []
+        self._power_w = math.nan
         self._until_s = math.inf
         """When the lease ends; infinite where no order holds."""
         self._meter.resume(self._spool.noted, self._boot)
@@ -78,7 +80,9 @@ class Agent:
         """Look at the lease, take a reading, and give the message that reports it."""
         if self._clocks.steady() >= self._until_s:
             self._fall_back()
-        return self._reading("")
+        message = self._reading("")
+        self._complain(self._caps.follow(self._power_w))
+        return message
 
     def mark(self, job: str) -> bytes:
         """A reading now, for a job that begins or ends, and the message that reports it."""
@@ -182,6 +186,7 @@ class Agent:
 
     def _reading(self, job: str, measured: Measured | None = None) -> bytes:
         measured = measured or self._meter.read()
+        self._power_w = measured.power_w
         reasons = [measured.reason, *self._reasons]
         self._reasons.clear()
         report = NodeReport(
@@ -208,7 +213,9 @@ def make_agent(settings: AgentSettings, *, say: Callable[[str], None] = lambda _
     sensor, limits = settings.sensor, settings.limits
     meter = Meter(open_sensor(sensor.kind, Path(sensor.place) if sensor.place else None),
                   sensor.channels)
-    actuator = (open_actuator(limits.kind, Path(limits.place) if limits.place else None)
-                if limits.knobs else None)
+    place = Path(limits.place) if limits.place else None
+    actuator = open_actuator(limits.kind, place) if limits.knobs else None
+    devices = (DevicePowers(open_sensor(limits.kind, place), limits.knobs)
+               if len(limits.knobs) > 1 else None)
     return Agent(settings.node, read_key(settings.order_key), settings, meter,
-                 Caps(actuator, limits), Path(settings.folder), say=say)
+                 Caps(actuator, limits, devices), Path(settings.folder), say=say)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wattline.live.slurm.commands import Commands, SlurmError
@@ -11,6 +11,7 @@ from wattline.live.slurm.reading import (
     JOB_FORMAT,
     NODE_FORMAT,
     WAITING,
+    WATTS,
     SlurmJob,
     SlurmNode,
     read_jobs,
@@ -58,8 +59,12 @@ class Slurm:
         found = [job for job in read_jobs(text) if job.label == label]
         return found[0] if found else None
 
-    def start(self, label: str, nodes: Sequence[str]) -> None:
+    def start(self, label: str, nodes: Sequence[str], *, watts: int | None = None,
+              settings: str = "") -> None:
         """Let a held job start on these nodes, and on no others.
+
+        `watts` are the licences of that name that it is to hold instead of those it asked for,
+        `settings` what its prolog has to know, as an admin comment.
 
         Two calls, of which the first may have worked where the second did not; both may be
         repeated. A job that is not held any more is left alone: somebody else has released it.
@@ -71,9 +76,13 @@ class Slurm:
         if job.held_by_operator:
             raise NotHeldForUs(f"job {label} was held by an operator (scontrol hold)")
         # Slurm lets what was requeued wait for two minutes: it is to start now.
-        now = ["StartTime=now"] if job.restarts else []
+        more = ["StartTime=now"] if job.restarts else []
+        if watts is not None and WATTS in job.licenses:
+            more.append(f"Licenses={_with_watts(job.licenses, watts)}")
+        if settings:
+            more.append(f"AdminComment={settings}")
         self.commands.run("scontrol", "update", f"JobId={label}", f"ReqNodeList={','.join(nodes)}",
-                          f"NumNodes={len(nodes)}-{len(nodes)}", *now)
+                          f"NumNodes={len(nodes)}-{len(nodes)}", *more)
         self.commands.run("scontrol", "release", label)
 
     def withdraw(self, label: str) -> None:
@@ -88,6 +97,10 @@ class Slurm:
     def explain(self, label: str, comment: str) -> None:
         """Say where the job's user sees it why it waits."""
         self.commands.run("scontrol", "update", f"JobId={label}", f"AdminComment={comment}")
+
+    def prioritise(self, label: str, priority: int) -> None:
+        """Give a waiting job that is not held another priority."""
+        self.commands.run("scontrol", "update", f"JobId={label}", f"Priority={priority}")
 
     def power(self, nodes: Sequence[str], on: bool) -> None:
         """Switch idle nodes off or on."""
@@ -111,3 +124,8 @@ class Slurm:
 
     def cancel(self, label: str) -> None:
         self.commands.run("scancel", label)
+
+
+def _with_watts(licenses: Mapping[str, int], watts: int) -> str:
+    """Its licences with another number of watts."""
+    return ",".join(f"{name}:{count}" for name, count in {**licenses, WATTS: watts}.items())

@@ -16,7 +16,7 @@ JOB_COLUMNS = (
     "JobArrayID", "JobID", "RestartCnt", "State", "NumNodes", "NumCPUs", "TimeLimit", "StartTime",
     "EndTime", "SubmitTime", "Partition", "UserName", "Account", "NodeList", "Reason", "Nice",
     "PriorityLong", "Licenses", "ReqNodes", "Name", "Comment",
-    "admin_comment",
+    "admin_comment", "MaxNodes",
 )
 JOB_FORMAT = ",".join(f"{name}:{SEPARATOR}" for name in JOB_COLUMNS)
 NODE_COLUMNS = ("NodeList", "StateComplete", "CPUs", "Partition")
@@ -29,6 +29,8 @@ STARTING = ("CONFIGURING",)
 ENDING = ("COMPLETING",)
 WAITING = (PENDING, "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD")
 UNLIMITED_S = math.inf
+WATTS = "watts"
+"""The licences by which a job says what it draws."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ class SlurmJob:
     comment: str = ""
     admin_comment: str = ""
     """What operators and the site's own plugins write; a user cannot."""
+    most_nodes: int = 0
+    """Of a range (`-N 2-4`, whose least is `nodes`) the most; 0: as many as `nodes`."""
 
     @property
     def held(self) -> bool:
@@ -140,7 +144,7 @@ def _job(cells: list[str]) -> SlurmJob:
         node_list=hosts(said["NodeList"]), reason=_text(said["Reason"]), nice=int(said["Nice"]),
         priority=int(said["PriorityLong"]), licenses=licenses(said["Licenses"]),
         required_nodes=hosts(said["ReqNodes"]), name=said["Name"], comment=_text(said["Comment"]),
-        admin_comment=_text(said["admin_comment"]),
+        admin_comment=_text(said["admin_comment"]), most_nodes=int(said["MaxNodes"]),
     )
 
 

@@ -1,7 +1,8 @@
 """A broker's files: authority, certificates, keys of orders, who may say what, mosquitto's own.
 
 Everybody is known by the name in the certificate. A node may write its own reports and read its own
-orders; the controller reads all reports and writes all orders. Nobody else may connect.
+orders; the controller reads all reports and writes all orders; `signal` may write the target that
+the controller follows. Nobody else may connect.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from wattline.live.transport.link import KEY_BYTES, BrokerSettings
 from wattline.live.transport.messages import key_of
 from wattline.model.errors import InputError, WattlineError
 
-CONTROLLER, BROKER, AGENTS = "controller", "broker", "agents"
+CONTROLLER, BROKER, AGENTS, SIGNAL = "controller", "broker", "agents", "signal"
 DAYS = 3650
 _OPENSSL = """[req]
 distinguished_name = name
@@ -69,7 +70,7 @@ def make_broker_files(
     """
     if shutil.which("openssl") is None:
         raise InputError("the program openssl is missing (Debian package openssl)")
-    reserved = {CONTROLLER, BROKER, AGENTS} & set(nodes)
+    reserved = {CONTROLLER, BROKER, AGENTS, SIGNAL} & set(nodes)
     if reserved:
         raise InputError(f"a node may not be called {reserved.pop()}: that is somebody else here")
     try:
@@ -80,13 +81,13 @@ def make_broker_files(
     folder = files.folder
     _certificate(folder, folder / "ca", f"wattline {cluster}", authority=None)
     master = secrets.token_bytes(KEY_BYTES)
-    for name in (BROKER, CONTROLLER, *([AGENTS] if everyone else ()), *nodes):
+    for name in (BROKER, CONTROLLER, SIGNAL, *([AGENTS] if everyone else ()), *nodes):
         place = folder / name
         place.mkdir(mode=0o700)
         shutil.copy(folder / "ca.crt", place / "ca.crt")
         _certificate(folder, place / "own", name, authority=folder / "ca",
                      also=_other_names(host) if name == BROKER else f"DNS:{name}")
-        if name not in (BROKER, AGENTS):
+        if name not in (BROKER, AGENTS, SIGNAL):
             _secret(files.order_key(name),
                     master if name == CONTROLLER else key_of(master, cluster, name))
     (folder / BROKER / "acl").write_text(access(cluster, everyone=everyone), encoding="utf-8")
@@ -120,13 +121,19 @@ def access(cluster: str, *, everyone: bool = False) -> str:
     """Who may say what, by the name in the certificate."""
     at = f"wattline/{cluster}"
     lines = [f"user {CONTROLLER}", f"topic read {at}/+/report", f"topic read {at}/+/state",
-             f"topic write {at}/+/order"]
+             f"topic write {at}/+/order", f"topic read {target_topic(cluster)}",
+             f"user {SIGNAL}", f"topic write {target_topic(cluster)}"]
     if everyone:
         lines += [f"user {AGENTS}", f"topic write {at}/+/report", f"topic write {at}/+/state",
                   f"topic read {at}/+/order"]
     lines += [f"pattern write {at}/%u/report", f"pattern write {at}/%u/state",
               f"pattern read {at}/%u/order"]
     return "\n".join(lines) + "\n"
+
+
+def target_topic(cluster: str) -> str:
+    """Where a power to follow is published."""
+    return f"wattline/{cluster}/target"
 
 
 def _other_names(host: str) -> str:

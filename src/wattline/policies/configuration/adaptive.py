@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from wattline.model.kernel import kernel
-from wattline.physics.pareto import fastest_within
 from wattline.policies.configuration.naive import fair_bound_w
-from wattline.policies.configuration.offers import CAP_TOLERANCE
+from wattline.policies.configuration.offers import CAP_TOLERANCE, fastest_for
 from wattline.policies.state import State
 
 
@@ -29,6 +28,6 @@ def row_within(
 ) -> int:
     """The fastest configuration in these units and watts, or -1 where it would take too long."""
     limit_w = available_w * (1.0 + CAP_TOLERANCE)
-    row = fastest_within(offers, offers.code[job], units, limit_w)
+    row = fastest_for(offers, job, units, limit_w)
     limit_s = (1.0 + threshold) * st.jobs[job].requested_s
     return int(row if row >= 0 and offers.row_time_s[row] <= limit_s else -1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from wattline.policies.configuration.claimed import Claimed, ClaimsMemory
 
 SHIPPED = "npb"
+MOST_TO_COME = 64
+"""Nodes of a job that may come to a live machine: each size has its own options."""
 
 
 class ClaimsParameters(Parameters):
@@ -48,11 +50,12 @@ class Options:
 
 def options_of(
     book: ClaimBook, truth: ClaimBook, machine: Machine, applications: Sequence[str],
-    nodes: Sequence[int], *, capped: bool = True,
+    nodes: Sequence[int], *, capped: bool = True, to_come: Iterable[tuple[str, int]] = (),
 ) -> Options:
     """Options of jobs: what `book` claims, and what is true in `truth`.
 
     Jobs of one application and size share their options, so that one run teaches the next.
+    `to_come` are applications and sizes of jobs that nobody has seen yet.
     """
     from wattline.policies.configuration.claimed import OPTION, ClaimsMemory
 
@@ -61,7 +64,8 @@ def options_of(
     rows: list[tuple[Any, ...]] = []
     true: list[tuple[float, float]] = []
     spans: dict[tuple[str, int], tuple[int, int]] = {}
-    for application, count in dict.fromkeys(zip(applications, nodes, strict=True)):
+    own_sizes = zip(applications, nodes, strict=True)
+    for application, count in dict.fromkeys((*own_sizes, *to_come)):
         # A class with too few nodes is no option, or a job could wait for it for ever.
         large = [name for name in classes if there[name] >= count]
         found = _known(book, truth, application, large, count)
@@ -139,10 +143,18 @@ def _read(setting: Setting, given: ClaimsParameters) -> tuple[Claimed, Options]:
     book = _book(setting, given)
     names = [jobs.name_of("application", int(code)) for code in jobs.application]
     truth = with_cap_latency(book, given.cap_latency_s)
-    options = options_of(book, truth, setting.machine, names, jobs.procs.tolist())
+    options = options_of(book, truth, setting.machine, names, jobs.procs.tolist(),
+                         to_come=() if len(jobs) else _to_come(book, setting.machine))
     claims = Claimed(options.memory, objective.time_weight, objective.energy_weight, 0.0,
                      given.caution, patience=given.patience)
     return claims, options
+
+
+def _to_come(book: ClaimBook, machine: Machine) -> list[tuple[str, int]]:
+    """What may be submitted to a machine without jobs: all that is claimed, of sizes to an end."""
+    most = min(max(group.count for group in machine.groups), MOST_TO_COME)
+    return [(application, count) for application in book.applications
+            for count in range(1, most + 1)]
 
 
 def _book(setting: Setting, given: ClaimsParameters) -> ClaimBook:

@@ -23,7 +23,9 @@ def rung_row(st: State, offers: Any, job: int, cap_w: float) -> int:
     while rung >= offers.first_rung[code]:
         row = offers.rung_row[rung]
         added_w = offers.row_power_w[row] - offers.row_nodes[row] * idle_w
-        if offers.row_nodes[row] <= st.jobs[job].units and added_w <= possible_w:
+        nodes = offers.row_nodes[row]
+        most = min(st.jobs[job].units, offers.most[job])
+        if offers.least[job] <= nodes <= most and added_w <= possible_w:
             return int(row)
         rung -= 1
     return -1

@@ -131,7 +131,8 @@ def _waits_for_cap(st: State, configuration: Moldable, job: int) -> bool:
 def _least_units(st: State, configuration: Moldable, job: int, units: int) -> int:
     offers = configuration.offers
     if configuration.rule == ADAPTIVE:
-        return int(offers.level_nodes[offers.first_level[offers.code[job]]])
+        least = offers.level_nodes[offers.first_level[offers.code[job]]]
+        return int(max(least, offers.least[job]))
     row = _regular_row(st, configuration, job, st.clock[0].cap_w, units_to_count_on(st))
     return int(st.live[job].units if row < 0 else offers.row_nodes[row])
 

@@ -133,8 +133,13 @@ def _make(rule: str) -> Callable[[Setting, Any], Any]:
 
 
 def _check_bound(setting: Setting, offers: Offers) -> None:
-    """A bound that is too small for an application is a mistake, not a reason to wait for ever."""
+    """A bound that is too small for an application is a mistake, not a reason to wait for ever.
+
+    Where jobs are yet to come, those of such an application are refused when they do.
+    """
     assert setting.cap_w is not None
+    if not len(setting.jobs):
+        return
     highest_w = float(setting.cap_w.value.max())
     for code in range(len(offers.first_row) - 1):
         own = slice(offers.first_row[code], offers.first_row[code + 1])

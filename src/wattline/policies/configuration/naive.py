@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wattline.model.kernel import kernel
-from wattline.physics.pareto import fastest_within
-from wattline.policies.configuration.offers import job_bound_w, most_possible_w
+from wattline.policies.configuration.offers import fastest_for, job_bound_w, most_possible_w
 from wattline.policies.state import State
 
 
@@ -20,4 +19,4 @@ def fair_bound_w(st: State, offers: Any, job: int, cap_w: float) -> float:
 def fair_row(st: State, offers: Any, job: int, cap_w: float, units: int) -> int:
     """The fastest configuration of at most these units under the fair share of a bound, or -1."""
     bound_w = fair_bound_w(st, offers, job, cap_w)
-    return int(fastest_within(offers, offers.code[job], units, bound_w))
+    return int(fastest_for(offers, job, units, bound_w))

@@ -11,15 +11,18 @@ import numpy as np
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.kernel import kernel
+from wattline.model.machine import MOST_NODES
 from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.measurements import find_application
-from wattline.physics.pareto import Flags, build_index, join
+from wattline.physics.pareto import Flags, build_index, fastest_within, join
 from wattline.policies.memory import Find, Memory
 from wattline.policies.state import State
 
 NONE = -1
 CAP_TOLERANCE = 1e-9
+NODES_MIN, NODES_MAX = "nodes_min", "nodes_max"
+"""Figures of a job that asks for a range of nodes; without them any configuration will do."""
 _FELT = 0.98
 
 
@@ -33,9 +36,10 @@ class Offers(Memory):
     FIELDS = (
         "first_level", "level_nodes", "first_point", "power_w", "time_s", "row",
         "first_row", "row_nodes", "row_time_s", "row_power_w", "row_up", "row_binds",
-        "first_rung", "rung_row", "row_cores", "row_cap_w", "code", "weight",
+        "first_rung", "rung_row", "row_cores", "row_cap_w", "code", "weight", "least", "most",
     )
-    PER_JOB: ClassVar[Mapping[str, str]] = {"code": "i8", "weight": "f8"}
+    PER_JOB: ClassVar[Mapping[str, str]] = {"code": "i8", "weight": "f8", "least": "i8",
+                                            "most": "i8"}
     first_level: Any
     level_nodes: Any
     first_point: Any
@@ -59,6 +63,9 @@ class Offers(Memory):
     """For each job its application among the tables."""
     weight: Any
     """For each job the weight of its share of the power."""
+    least: Any
+    most: Any
+    """For each job how many nodes it may be given, where it asked for a range."""
 
     def row_settings(self, row: int) -> dict[str, Any]:
         """What a configuration asks the machine for."""
@@ -83,7 +90,9 @@ def make_offers(
     """
     names = tables_used(jobs, tables)[0] if len(jobs) else list(tables)
     find: dict[str, Find] = {"code": partial(_codes, names, tables),
-                             "weight": partial(_weights, weights or {})}
+                             "weight": partial(_weights, weights or {}),
+                             "least": partial(_bound, NODES_MIN, 0),
+                             "most": partial(_bound, NODES_MAX, MOST_NODES)}
     chosen = [tables[name] for name in names]
     given = [(placeable or {}).get(name, np.ones(len(tables[name]), dtype=np.bool_))
              for name in names]
@@ -130,6 +139,29 @@ def _weights(by_queue: Mapping[str, float], jobs: JobTable, logged: Any) -> Floa
                      dtype=np.float64)
     if not np.all(np.isfinite(found) & (found > 0)):
         raise InputError("every job needs a priority weight greater than 0")
+    return found
+
+
+def _bound(figure: str, usual: int, jobs: JobTable, logged: Any) -> IntArray:
+    """One end of the ranges of nodes that jobs ask for."""
+    said = np.asarray(logged.get(figure, np.full(len(jobs), np.nan)), dtype=np.float64)
+    return np.where(np.isnan(said), usual, said).astype(np.int64)
+
+
+@kernel
+def fastest_for(offers: Any, job: int, units: int, power_w: float) -> int:
+    """Row of the job's fastest configuration of at most these units and watts, or -1."""
+    code = offers.code[job]
+    row = fastest_within(offers, code, min(units, offers.most[job]), power_w)
+    if row < 0 or offers.row_nodes[row] >= offers.least[job]:
+        return int(row)
+    found = -1  # a smaller one is faster, and the job asked for more nodes
+    for other in range(offers.first_row[code], offers.first_row[code + 1]):
+        nodes = offers.row_nodes[other]
+        if (offers.least[job] <= nodes <= min(units, offers.most[job])
+                and offers.row_power_w[other] <= power_w
+                and (found < 0 or offers.row_time_s[other] < offers.row_time_s[found])):
+            found = other
     return found
 
 

@@ -1,0 +1,44 @@
+"""Jobs of a log as jobs of a bed: in less time, and with watts where the log has none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from wattline.cli.main import cli
+from wattline.controller.testbed.layout import Bed
+from wattline.controller.testbed.workload import faster, jobs_of
+from wattline.model.errors import InputError
+from wattline.model.jobs import JobTable
+
+BED = Bed(Path("/nowhere"), nodes=5, port=1)
+JOBS = JobTable.build(submit_s=[0.0, 60.0, 120.0], run_s=[600.0, 30.0, 60.0], procs=[1, 5, 3],
+                      requested_s=[7200.0, 60.0, 60.0], power_w=[float("nan")] * 3)
+
+
+def test_all_times_of_a_log_are_divided() -> None:
+    first, second, _ = jobs_of(faster(JOBS, 60.0), BED)
+    assert (first.run_s, first.limit_s, second.submit_s, second.run_s) == (10.0, 120.0, 1.0, 0.5)
+    for speed in (0.0, -1.0, float("inf"), float("nan")):
+        with pytest.raises(InputError, match="speed is"):
+            faster(JOBS, speed)
+
+
+def test_jobs_that_say_no_watts_draw_by_their_size() -> None:
+    assert [job.node_w for job in jobs_of(JOBS, BED, (180.0, 330.0))] == [330.0, 180.0, 255.0]
+    assert {job.node_w for job in jobs_of(JOBS, BED)} == {BED.power.active_w}
+    said = JOBS.with_columns(power_w=[200.0, 1000.0, 600.0])
+    assert {job.node_w for job in jobs_of(said, BED, (180.0, 330.0))} == {200.0}
+    with pytest.raises(InputError, match="draws 500 W per node"):
+        jobs_of(JOBS, BED, (180.0, 500.0))
+
+
+def test_one_power_where_two_are_asked_for_is_refused(tmp_path: Path) -> None:
+    log = tmp_path / "log.swf"
+    log.write_text("1 0 0 5 1 -1 -1 1 5 -1 1 1 1 -1 1 -1 -1 -1\n")
+    done = CliRunner().invoke(cli, ["testbed", "run", str(log), "--cap", "1kW", "--node-w", "180"],
+                              standalone_mode=False)
+    assert isinstance(done.exception, InputError)
+    assert "like 180:330" in str(done.exception)

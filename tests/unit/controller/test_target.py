@@ -1,0 +1,75 @@
+"""A power to follow: read, bounded, forgotten when it is old, and errors told."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+
+import pytest
+from tests.unit.controller.test_keeping_cap import Site
+
+from wattline.controller.configuration import read_configuration
+from wattline.controller.target import FileSource, Target
+from wattline.model.errors import InputError
+
+
+def target(tmp_path: Path, said: str = "900W", at_s: float = 100.0, **more) -> Target:
+    file = tmp_path / "target"
+    file.write_text(said)
+    os.utime(file, (at_s, at_s))
+    return Target(FileSource(file), 1300.0, 10.0, [], **more)
+
+
+def test_a_target_holds_until_it_is_old(tmp_path: Path) -> None:
+    here = target(tmp_path)
+    assert here.watts(105.0) == 900.0
+    assert here.notes == []
+    assert [here.watts(111.0), here.watts(112.0)] == [math.inf, math.inf]
+    assert len(here.notes) == 1
+    assert "has said nothing for 10 s" in here.notes[0]
+
+
+@pytest.mark.parametrize("said", ["", "much", "0", "-5", "nan", "1.4kW", "9" * 200])
+def test_a_target_that_cannot_be_is_not_followed_and_said_once(tmp_path: Path, said: str) -> None:
+    here = target(tmp_path, said)
+    assert [here.watts(101.0), here.watts(102.0)] == [math.inf, math.inf]
+    assert len(here.notes) == 1
+    assert "no target is followed" in here.notes[0]
+
+
+def test_errors_are_of_the_second_that_a_reading_is_of(tmp_path: Path) -> None:
+    """At 100 s 900 W, at 102.5 s 1,000 W: the reading of 103 s is held to 950 W."""
+    readings = {101.5: 930.0, 103.0: 940.0}
+    here = target(tmp_path, measured=lambda now_s: (readings[now_s], now_s), reserve_w=100.0)
+    assert here.status(101.0)["error_w_mean"] is None
+    here.sample(101.5)
+    os.utime(here.source.file, (102.5, 102.5))
+    here.source.file.write_text("1kW")
+    os.utime(here.source.file, (102.5, 102.5))
+    here.sample(103.0)
+    here.sample(103.0)
+    said = here.status(103.0)
+    assert (said["watts"], said["samples"]) == (1000.0, 2)
+    assert said["error_w_mean"] == pytest.approx(20.0)
+    assert said["error_of_reserve_p90"] == pytest.approx(0.28)
+
+
+def test_nodes_meet_a_target_and_no_job_steps_aside_for_it() -> None:
+    site = Site("suspend")
+    site.keeper.target_w = lambda now_s: 500.0
+    assert sum(site.keep(10.0).values()) == pytest.approx(500.0)
+    site.keeper.target_w = lambda now_s: 200.0  # the lowest caps are 240 W
+    for now_s in (11.0, 12.5, 14.0, 16.0):
+        assert sum(site.keep(now_s).values()) == pytest.approx(240.0)
+    assert site.slurm.told == []
+
+
+def test_a_target_needs_one_source_and_nodes_that_take_caps(tmp_path: Path) -> None:
+    file = tmp_path / "site.toml"
+    good = 'nodes = "n1"\nnode_idle_w = 90\nnode_active_w = 300\ncap = 1300\n'
+    for more, why in (('target_file = "a"\n', "broker"),
+                      ('target_file = "a"\ntarget_topic = "b"\n', "take one of them")):
+        file.write_text(good + more)
+        with pytest.raises(InputError, match=why):
+            read_configuration(file)
