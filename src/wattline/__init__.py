@@ -52,6 +52,7 @@ if _TYPE_CHECKING:
         PlacedJobs,
         describe_network,
         list_placements,
+        network_load,
         network_sensitivity,
         place_jobs,
     )
@@ -273,6 +274,7 @@ __all__ = [
     "load_scenario",
     "machine_view",
     "metrics",
+    "network_load",
     "network_sensitivity",
     "open_books",
     "open_run",
@@ -331,7 +333,8 @@ _PLACES = {
     "energy_metered": "wattline.advice.energy_metered",
     "energy_status": "wattline.advice.energy_status",
     **dict.fromkeys((
-        "PlacedJobs", "describe_network", "list_placements", "network_sensitivity", "place_jobs"
+        "PlacedJobs", "describe_network", "list_placements", "network_load", "network_sensitivity",
+        "place_jobs"
     ), "wattline.advice.network"),
     **dict.fromkeys(("FairShare", "fairshare"), "wattline.advice.fairshare"),
     **dict.fromkeys(("RunAccount", "account_run"), "wattline.advice.account"),

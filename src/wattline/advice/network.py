@@ -41,12 +41,14 @@ class PlacedJobs(Shown):
 
 def place_jobs(
     jobs: str | Path, *, placement: str = "level-spread", machine: str | Path | None = None,
-    routing: str = "adaptive", mapping: str = "random", seed: int = 1, packets: bool = False,
+    routing: str = "adaptive", threshold: float | None = None, mapping: str = "random",
+    seed: int = 1, packets: bool = False,
 ) -> PlacedJobs:
     """Place the jobs of a TOML file on an empty machine.
 
     `machine` (a file with a `[network]` section, or a built-in name) stands before that of the
-    file. Times are those of flows, or with `packets` of every packet.
+    file. Times are those of flows, or with `packets` of every packet; `threshold` belongs to
+    adaptive routing of packets.
 
     >>> import wattline as wl
     >>> from pathlib import Path
@@ -73,9 +75,31 @@ def place_jobs(
     if topology is None:
         raise InputError(f"{jobs} names no machine; add a [network] section, or give --machine")
     check_routing(routing)
+    if threshold is not None and not packets:
+        raise InputError("flows look at no queues, so a threshold has no meaning for them; "
+                         "ask for packets")
     exchanges = placed_on(topology, listed, placement, mapping=mapping, seed=seed)
     return PlacedJobs(try_placement(topology, listed, exchanges, placement, routing=routing,
-                                    seed=seed, packets=packets))
+                                    threshold=threshold, seed=seed, packets=packets))
+
+
+def network_load(
+    machine: str | Path, *, pattern: str = "uniform", routing: str = "adaptive",
+    model: str = "packet", threshold: float | None = None, messages: int = 200, seed: int = 1,
+) -> dict[str, Any]:
+    """What a network carries when all nodes send at once: throughput as part of a node's link.
+
+    >>> import wattline as wl
+    >>> found = wl.network_load("dragonfly-272", pattern="adversarial", routing="minimal",
+    ...                         model="flow", messages=32)
+    >>> round(found["limit"], 4)
+    0.0625
+    """
+    from wattline.network.config import load_machine
+    from wattline.network.load import measure_load
+
+    return measure_load(load_machine(str(machine)), pattern, routing=routing, model=model,
+                        threshold=threshold, messages=messages, seed=seed).as_dict()
 
 
 def describe_network(machine: str | Path) -> dict[str, Any]:

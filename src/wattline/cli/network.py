@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from wattline.cli.choices import Choice, Group
+from wattline.cli.network_load import load
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.policies.placement.network.placements import PLACEMENTS
 
@@ -15,6 +16,9 @@ from wattline.policies.placement.network.placements import PLACEMENTS
 @click.group(cls=Group)
 def command() -> None:
     """Interconnects: what they look like, and where jobs go on them."""
+
+
+command.add_command(load)
 
 
 @command.command("show")
@@ -57,8 +61,11 @@ def show(machine: str, svg: Path | None, as_json: bool) -> None:
               show_default=True, metavar="NAME",
               help=f"How nodes are chosen: {', '.join(PLACEMENTS)}.")
 @click.option("--machine", help="A machine; it stands before that of the file of jobs.")
-@click.option("--routing", type=Choice(["minimal", "valiant", "adaptive"]), default="adaptive",
-              show_default=True, help="How messages find their way.")
+@click.option("--routing", type=Choice(["minimal", "valiant", "adaptive", "ugal"]),
+              default="adaptive", show_default=True, help="How messages find their way.")
+@click.option("--threshold", type=float,
+              help="Adaptive routing with --packets: a detour needs more than so many times the "
+                   "room of the direct way (2).")
 @click.option("--mapping", type=Choice(["random", "linear"]), default="random", show_default=True,
               help="How tasks are laid on the nodes of a job.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
@@ -66,13 +73,13 @@ def show(machine: str, svg: Path | None, as_json: bool) -> None:
 @click.option("--svg", type=click.Path(dir_okay=False, path_type=Path),
               help="Write a picture of placement and hot spots here (.svg, .png or .pdf).")
 @json_option
-def place(jobs: Path, placement: str, machine: str | None, routing: str, mapping: str, seed: int,
-          packets: bool, svg: Path | None, as_json: bool) -> None:
+def place(jobs: Path, placement: str, machine: str | None, routing: str, threshold: float | None,
+          mapping: str, seed: int, packets: bool, svg: Path | None, as_json: bool) -> None:
     """Place the JOBS of a TOML file on an empty machine: nodes, times, link loads, hot spots."""
     from wattline.advice.network import place_jobs
 
     found = place_jobs(jobs, placement=placement, machine=machine, routing=routing,
-                       mapping=mapping, seed=seed, packets=packets)
+                       threshold=threshold, mapping=mapping, seed=seed, packets=packets)
     if svg is not None:
         found.plot(svg)
     if as_json:

@@ -12,12 +12,16 @@ from __future__ import annotations
 
 from wattline.model.errors import InputError
 
-ROUTINGS = ("minimal", "valiant", "adaptive")
+ROUTINGS = ("minimal", "valiant", "adaptive", "ugal")
 TOLERANCE = 0.01
 """Part of the traffic that may still want to move when the routing counts as settled."""
 SWEEPS = 60
 SHARPNESS = 1.0
 """How surely the cheaper path is taken; 1 fits the packet simulator best (docs/network.md)."""
+
+
+DETOURED = {"minimal": 0.0, "valiant": 1.0, "adaptive": 1.0, "ugal": 1.0}
+"""Weight of the detours of a pair, all together, over that of its minimal ways."""
 
 
 def check_routing(routing: str) -> int:

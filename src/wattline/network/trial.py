@@ -13,7 +13,7 @@ from wattline.model.signal import FloatArray
 from wattline.network.counters import flow_counters
 from wattline.network.flows import Exchange, FlowResult, flow_book, flow_times
 from wattline.network.jobfile import PlacedJob
-from wattline.network.packets import packet_book, packet_times
+from wattline.network.packets import packet_book, packet_times, rule_of
 from wattline.network.placement import Placer
 from wattline.network.topology.base import Topology
 from wattline.network.traffic import map_tasks
@@ -99,13 +99,14 @@ def place_jobs(topology: Topology, jobs: Sequence[PlacedJob], placement: str, *,
 
 
 def try_placement(topology: Topology, jobs: Sequence[PlacedJob], exchanges: Sequence[Exchange],
-                  placement: str, *, routing: str = "adaptive", seed: int = 1,
-                  packets: bool = False) -> Trial:
+                  placement: str, *, routing: str = "adaptive", threshold: float | None = None,
+                  seed: int = 1, packets: bool = False) -> Trial:
     """Let all jobs, placed by `place_jobs`, exchange their messages once."""
-    result = flow_times(flow_book(topology), exchanges, routing=routing, seed=seed + 1)
+    rule = rule_of(routing, threshold)
+    result = flow_times(flow_book(topology, routing), exchanges, routing=routing, seed=seed + 1)
     if packets:
-        counted = packet_times(packet_book(topology), exchanges, np.random.default_rng(seed),
-                               routing=routing)
+        counted = packet_times(packet_book(topology, routing), exchanges,
+                               np.random.default_rng(seed), routing=routing, rule=rule)
         result = FlowResult(counted.time_s, result.alone_s,
                             counted.link_packets.astype(np.float64) * 1024.0, 0.0, 0)
     placed = [TrialJob(job.name, exchange.nodes, float(time_s), float(alone_s))

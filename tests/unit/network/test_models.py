@@ -193,9 +193,10 @@ def test_flows_are_near_packets(name):
     for placement in ("simple", "rrn", "rdn"):
         placed = place_all(SMALL, placement, [24, 24, 12], seed=3)
         work = [exchange(nodes, name, seed=k) for k, nodes in enumerate(placed)]
-        flows = np.mean([flow_times(FLOWS, work, seed=s).time_s for s in (1, 2, 3)], axis=0)
-        packets = np.mean([packet_times(PACKETS, work, np.random.default_rng(s)).time_s
-                           for s in (1, 2, 3)], axis=0)
+        flows = np.mean([flow_times(flow_book(SMALL, "ugal"), work, routing="ugal", seed=s).time_s
+                         for s in (1, 2, 3)], axis=0)
+        packets = np.mean([packet_times(packet_book(SMALL, "ugal"), work, np.random.default_rng(s),
+                                        routing="ugal").time_s for s in (1, 2, 3)], axis=0)
         assert flows.mean() == pytest.approx(packets.mean(), rel=0.3)
 
 

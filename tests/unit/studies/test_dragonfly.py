@@ -49,7 +49,8 @@ def test_comparison_counts():
     simple = POLICIES.index("simple")
     times[0, simple] = (2.0, 4.0)  # both slower: Level-Spread is strictly better
     times[1, simple] = (0.5, 0.8)  # both faster
-    found = PlacementComparison(POLICIES, times, np.ones((2, 9)), np.full((2, 9), 4.0))
+    found = PlacementComparison(POLICIES, times, np.ones((2, len(POLICIES))),
+                                np.full((2, len(POLICIES)), 4.0))
     against = found.against(["simple"])
     assert against["strictly_better"] == against["strictly_worse"] == 0.5
     assert against["mean_reduction"] == pytest.approx(np.mean([0.5, 0.75, -1.0, -0.25]))

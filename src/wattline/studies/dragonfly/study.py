@@ -82,7 +82,7 @@ def run_study(plan: StudyPlan, advance: Callable[[float], None] | None = None) -
     stepped = stepped_cases() if plan.packets else []
     once = Settings(seed=plan.seed, node_gbit_s=plan.node_gbit_s)
     with Pool(plan.workers, advance) as pool:
-        chunks = -(-plan.workloads // CHUNK) * 2 + len(PATTERNS) * single // CHUNK
+        chunks = (plan.repeats + 1) * -(-plan.workloads // CHUNK) + len(PATTERNS) * single // CHUNK
         chunks += 3 * -(-plan.packets // CHUNK)
         pool.plan(chunks + sum(map(len, (homogeneous, stepped, mixed, sizes))) + beside)
         small = compare(replace(once, repeats=plan.repeats), plan.workloads, pool)
