@@ -17,8 +17,8 @@ from wattline.studies.dragonfly.compare import (
     workload,
 )
 from wattline.studies.dragonfly.evaluate import Bench
+from wattline.studies.dragonfly.figures import energy
 from wattline.studies.dragonfly.plots import points, quarters
-from wattline.studies.dragonfly.study import energy
 from wattline.studies.dragonfly.tables import homogeneous_cases, reduction_range, run_case
 from wattline.studies.dragonfly.workloads import heterogeneous, homogeneous, random_workload
 

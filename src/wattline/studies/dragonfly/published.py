@@ -27,3 +27,14 @@ CONGESTOR = {"random": 0.30, "low-stall-router": 0.29, "fewer-router": 0.07}
 
 CONGESTOR_STRETCH = 5.0
 """Execution time of miniMD placed at random beside the congestor, against none."""
+
+FIGURES = {
+    "random": RANDOM_SMALL_FIRST,
+    "jokanovic": JOKANOVIC_SMALL_FIRST,
+    "strictly_worse_by_pattern": SINGLE_PATTERN_WORSE,
+    "sixteen_nodes": SIXTEEN_NODES,
+    "sixty_four_nodes": SIXTY_FOUR_NODES,
+    "congestor_minimd_better": CONGESTOR,
+    "congestor_stretch": CONGESTOR_STRETCH,
+}
+"""All of them, as `--json` prints them."""
