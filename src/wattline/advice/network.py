@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wattline.model.errors import InputError
+from wattline.model.errors import InputError, warn
 from wattline.model.shown import Shown
 from wattline.network.trial import Trial
 
@@ -100,6 +100,33 @@ def network_load(
 
     return measure_load(load_machine(str(machine)), pattern, routing=routing, model=model,
                         threshold=threshold, messages=messages, seed=seed).as_dict()
+
+
+def choose_nodes(
+    machine: str | Path, *, size: int, placement: str = "level-spread", free: str | None = None,
+    busy: str | None = None, counters: str | Path | None = None, sensitive: bool = True,
+    seed: int = 1,
+) -> dict[str, Any]:
+    """Nodes for one job on a machine of which these are free (or busy): host lists.
+
+    `machine` may be Slurm's `topology.conf` or `.yaml`, or what `scontrol show topology` printed.
+    `counters` is a table of the counters of Aries routers. What is assumed or left out stands in
+    `remarks`, and is said as a warning.
+
+    >>> import wattline as wl
+    >>> wl.choose_nodes("dragonfly-272", size=4, busy="[0-5]")["host_list"]
+    '[8-11]'
+    """
+    from wattline.network.config import load_machine
+    from wattline.network.counter_files import read_counters
+    from wattline.network.nodes import choose_nodes as chosen_from
+
+    topology = load_machine(str(machine))
+    read = None if counters is None else read_counters(Path(counters), topology)
+    found = chosen_from(topology, size, placement, free=free, busy=busy, counters=read,
+                        sensitive=sensitive, seed=seed)
+    warn(found.remarks)
+    return found.as_dict()
 
 
 def describe_network(machine: str | Path) -> dict[str, Any]:

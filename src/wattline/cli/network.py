@@ -9,6 +9,7 @@ import click
 
 from wattline.cli.choices import Choice, Group
 from wattline.cli.network_load import load
+from wattline.cli.network_nodes import nodes
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.policies.placement.network.placements import PLACEMENTS
 
@@ -19,6 +20,7 @@ def command() -> None:
 
 
 command.add_command(load)
+command.add_command(nodes)
 
 
 @command.command("show")
@@ -29,6 +31,7 @@ command.add_command(load)
 def show(machine: str, svg: Path | None, as_json: bool) -> None:
     """Groups, routers and links of MACHINE: a file with a [network] section, or a built-in name.
 
+    Slurm's topology.conf, topology.yaml and what `scontrol show topology` printed are machines too.
     Built-in names: dragonfly-272, dragonfly-528, dragonfly-544, dragonfly-1056, theta.
     """
     from wattline.network.config import load_machine
@@ -51,6 +54,8 @@ def show(machine: str, svg: Path | None, as_json: bool) -> None:
     print_table(("links", "directed", "Gbit/s each", "Gbit/s in all"),
                 [(kind["kind"], kind["count"], kind["gbit_s"], kind["gbit_s_total"])
                  for kind in found["links_by_kind"]])
+    for remark in found["remarks"]:
+        click.echo(f"\n{remark}")
     if svg is not None:
         click.echo(f"\npicture: {svg}")
 
@@ -137,3 +142,5 @@ def _print_trial(found: dict[str, Any]) -> None:
     print_table(("hot spots", "busy us", "MB"),
                 [(spot["link"], 1e6 * spot["busy_s"], spot["bytes"] / 1e6)
                  for spot in found["hot_spots"]])
+    for remark in found["remarks"]:
+        click.echo(f"\n{remark}")

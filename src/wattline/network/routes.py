@@ -69,7 +69,7 @@ class RouteBook:
         self.topology = topology
         self.wiring = wire(topology, inside=inside)
         self.minimal_paths = minimal_paths
-        self.detours = detours if topology.kind != "fat-tree" else 0
+        self.detours = detours if topology.kind not in ("fat-tree", "tree") else 0
         self._all: Routes | None = None
 
     def routes(self, source: IntArray, target: IntArray) -> tuple[Routes, IntArray]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
+from wattline.model.units import fold_hosts
 from wattline.network.counters import flow_counters
 from wattline.network.flows import Exchange, FlowResult, flow_book, flow_times
 from wattline.network.jobfile import PlacedJob
@@ -59,18 +60,25 @@ class Trial:
                  "bytes": float(self.link_bytes[e])}
                 for e in hot if self.link_bytes[e] > 0
             ],
+            "remarks": list(self.topology.remarks),
             "link_bytes": {
                 "median": float(np.median(self.link_bytes[:self.topology.links])),
                 "max": float(self.link_bytes[:self.topology.links].max(initial=0.0)),
             },
         }
 
+    def _hosts(self, nodes: IntArray) -> str:
+        """A host list by the names of the nodes, where they have names."""
+        if not self.topology.hosts:
+            return host_list(nodes)
+        return fold_hosts(self.topology.host(node) for node in np.sort(nodes).tolist())
+
     def _job(self, job: TrialJob) -> dict[str, Any]:
         routers = self.topology.node_router[job.nodes]
         return {
             "name": job.name,
             "nodes": [int(node) for node in job.nodes],
-            "host_list": host_list(job.nodes),
+            "host_list": self._hosts(job.nodes),
             "routers": len(np.unique(routers)),
             "groups": len(np.unique(self.topology.router_group[routers])),
             "time_s": job.time_s,
