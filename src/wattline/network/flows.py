@@ -104,8 +104,8 @@ def flow_times(book: RouteBook, exchanges: Sequence[Exchange], *, routing: str =
     scale = topology.node_gbit_s / topology.link_gbit_s
     offset, share, moving, sweeps = split(
         pairs, np.bincount(pair, rate, len(pairs)), routes.path_start, routes.link_start,
-        routes.link, routes.minimal, scale, mode, SHARPNESS, DETOURED[routing], TOLERANCE,
-        SWEEPS)
+        routes.link, routes.minimal, scale, mode, SHARPNESS[routing], DETOURED[routing],
+        TOLERANCE, SWEEPS)
     packets = flows.messages * np.maximum(1.0, message_bytes[flows.job] / PACKET_BYTES)
     flow, path, part = draw_paths(pairs, offset, share, pair, routes.path_start, packets, DRAWS,
                                   sequence_start(seed))

