@@ -13,10 +13,11 @@ from wattline.cli.output import json_option, print_json, print_table, progress
 
 @click.command("dragonfly")
 @click.option("--quick", is_flag=True, help="50 random workloads and the tables of one machine.")
-@click.option("--part", type=Choice(["all", "random", "rules", "equal", "mixed", "congestor"]),
+@click.option("--part", type=Choice(["all", "random", "rules", "equal", "mixed", "congestor",
+                                     "endpoints"]),
               default="all", show_default=True,
               help="Random workloads, rules of adaptive routing, equal jobs, two sizes of jobs and "
-                   "of messages, or the congestor.")
+                   "of messages, the congestor, or endpoint against intermediate congestion.")
 @click.option("--workloads", type=click.IntRange(min=1), help="Random workloads by flows (1000).")
 @click.option("--repeats", type=click.IntRange(min=1),
               help="Runs of random workloads, small jobs first, and of equal jobs (2).")
@@ -63,6 +64,8 @@ def _print(found: dict[str, Any]) -> None:
     if "congestor" in found:
         click.echo()
         _print_congestor(found)
+    if "endpoints" in found:
+        _print_endpoints(found["endpoints"])
 
 
 _NAMES = ("strictly_better", "strictly_worse", "only_small_better", "only_large_better", "tied",
@@ -138,19 +141,36 @@ def _print_tables(found: dict[str, Any]) -> None:
 
 
 def _print_congestor(found: dict[str, Any]) -> None:
-    stretch = found["congestor"]["stretch"]
-    policies = list(next(iter(stretch.values())))
-    print_table(("application", *policies),
-                [(name, *(row[policy] for policy in policies)) for name, row in stretch.items()],
-                title=f"Congestor on 64 of 200 nodes, application on 32: execution time over that "
-                      f"without (runs: {found['congestor']['runs']})")
+    """Both kinds of congestor: execution times, and NeDD's choice beside the published figures."""
     published = found["published"]["congestor_minimd_better"]
-    print_table(("miniMD: low-traffic-router better than", "ours", "published"),
-                [(name, value, published.get(name))
-                 for name, value in found["congestor"]["minimd_better"].items()])
-    if found["congestor"]["runs"] == 1:
-        click.echo("One run of the congestor says little: runs differ widely, and the order of the "
+    for kind, result in (("all to all", found["congestor"]),
+                         ("one to all", found["congestor"]["one_to_all"])):
+        policies = list(next(iter(result["stretch"].values())))
+        print_table(("application", *policies),
+                    [(name, *(row[policy] for policy in policies))
+                     for name, row in result["stretch"].items()],
+                    title=f"Congestor ({kind}) on 64 of 200 nodes, application on 32, other users: "
+                          f"execution time over that without congestor (runs: {result['runs']})")
+        print_table(("miniMD: low-traffic-router better than", "ours", "published"),
+                    [(name, value, published.get(name))
+                     for name, value in result["minimd_better"].items()])
+        click.echo()
+    if found["congestor"]["runs"] < 10:
+        click.echo("Few runs of the congestor say little: they differ widely, and the order of the "
                    "placements is that of the mean of ten, which the study without --quick gives.")
+
+
+def _print_endpoints(found: dict[str, Any]) -> None:
+    print_table(("application", *found["communication"]),
+                [(name, *row.values()) for name, row in found["execution"].items()],
+                title="Nodes in a row (I), spaced (II), beside a congestor (III, IV): execution "
+                      f"time over that of I, medians (runs: {found['runs']})")
+    print_table(("", "ours", "published"), [
+        ("correlation of time and stalls per flit", found["correlation_time_stalls"], "positive"),
+        ("correlation of canary bandwidth and stalls per flit",
+         found["correlation_bandwidth_stalls"], "rough, of either sign by what is plotted")])
+    print_table(("nodes of the congestor", "bandwidth of canaries over that alone"),
+                list(found["canary_bandwidth"].items()))
 
 
 def _span(pair: tuple[float, float]) -> str:

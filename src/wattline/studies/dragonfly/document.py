@@ -38,3 +38,6 @@ FIGURES = {
     "congestor_stretch": CONGESTOR_STRETCH,
 }
 """All of them, as `--json` prints them."""
+
+LARGEST_NODES = 1056
+"""Nodes of the largest simulated machine."""

@@ -9,9 +9,10 @@ import numpy as np
 
 from wattline.model.machine import NodeClass
 from wattline.network.placement import BASELINES
-from wattline.studies.dragonfly import published
+from wattline.studies.dragonfly import document
 from wattline.studies.dragonfly.allocator import JOKANOVIC_CODE
 from wattline.studies.dragonfly.compare import PlacementComparison
+from wattline.studies.dragonfly.endpoints import summarize_settings
 from wattline.studies.dragonfly.rules import rule_rows
 from wattline.studies.dragonfly.study import RandomWorkloads, Study
 from wattline.studies.dragonfly.tables import Row, reduction_range
@@ -38,11 +39,13 @@ def summary(study: Study) -> dict[str, Any]:
     if study.heterogeneous:
         found["heterogeneous"] = [_row(row) for row in study.heterogeneous]
         found["message_sizes"] = [_row(row) for row in study.intensity]
-    if study.congestor is not None:
-        found["congestor"] = {"stretch": study.congestor.stretch,
-                              "minimd_better": study.congestor.better,
-                              "runs": study.congestor.repeats}
-    return {**found, "published": published.FIGURES}
+    if study.congestor:
+        by_kind = {kind: {"stretch": result.stretch, "minimd_better": result.better,
+                          "runs": result.repeats} for kind, result in study.congestor.items()}
+        found["congestor"] = {**by_kind["all-to-all"], "one_to_all": by_kind["one-to-all"]}
+    if study.settings:
+        found["endpoints"] = summarize_settings(study.settings, study.canaries)
+    return {**found, "published": document.FIGURES}
 
 
 def _random(study: Study, random: RandomWorkloads) -> dict[str, Any]:

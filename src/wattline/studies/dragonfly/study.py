@@ -9,7 +9,7 @@ from typing import Any
 
 from wattline.model.errors import InputError
 from wattline.network.traffic import PATTERNS
-from wattline.studies.dragonfly import congestor
+from wattline.studies.dragonfly import congestor, endpoints
 from wattline.studies.dragonfly.checkpoint import Checkpoint
 from wattline.studies.dragonfly.compare import (
     PlacementComparison,
@@ -30,7 +30,9 @@ from wattline.studies.dragonfly.tables import (
     stepped_cases,
 )
 
-PARTS = ("random", "rules", "equal", "mixed", "congestor")
+PARTS = ("random", "rules", "equal", "mixed", "congestor", "endpoints")
+RUNS = 5
+"""Runs beside a congestor, and of each setting of nodes; ten in the whole study."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,10 @@ class Study:
     """16-node and 64-node jobs by packets, step by step."""
     heterogeneous: Sequence[Row]
     intensity: Sequence[Row]
-    congestor: congestor.CongestorResult | None
+    congestor: Mapping[str, congestor.CongestorResult]
+    """By kind of congestor."""
+    settings: Sequence[Sequence[endpoints.SettingRun]]
+    canaries: Sequence[Sequence[endpoints.CanaryRun]]
 
 
 def run_study(plan: StudyPlan, advance: Callable[[float], None] | None = None) -> Study:
@@ -105,19 +110,26 @@ def run_study(plan: StudyPlan, advance: Callable[[float], None] | None = None) -
     asked = comparisons(plan) if "random" in plan.parts else {}
     tables = _tables(plan)
     rules = max(1, plan.packets) if "rules" in plan.parts else 0
-    beside = (5 if plan.quick else 10) if "congestor" in plan.parts else 0
+    seeds = [plan.seed * 1000 + k for k in range(RUNS if plan.quick else 2 * RUNS)]
+    beside = [(seed, kind) for kind in congestor.KINDS for seed in seeds
+              if "congestor" in plan.parts]
+    ends = [(seed,) for seed in seeds if "endpoints" in plan.parts]
     with Pool(plan.workers, advance) as pool:
         pool.plan(sum(chunks_of(*way) for way in asked.values()) + rule_chunks(plan.seed, rules)
-                  + sum(map(len, tables.values())) + beside)
+                  + sum(map(len, tables.values())) + len(beside) + 2 * len(ends))
         made = {name: compare(*way, pool, kept) for name, way in asked.items()}
         ruled = run_rules(plan.seed, rules, pool, kept) if rules else []
         rows = {name: run_cases(cases, pool, seed=plan.seed,
                                 repeats=plan.repeats if name in ("equal", "stepped") else 1)
                 for name, cases in tables.items()}
-        stretched = pool.map(congestor.run_once,
-                             [(plan.seed * 1000 + k,) for k in range(beside)])
+        stretched = pool.map(congestor.run_once, beside)
+        shifted = pool.map(endpoints.run_settings, ends)
+        canaries = pool.map(endpoints.run_canaries, ends)
+    stretch = {kind: congestor.summarize([run for call, run in zip(beside, stretched, strict=True)
+                                          if call[1] == kind])
+               for kind in congestor.KINDS if beside}
     return Study(plan, _random(made), ruled, rows["equal"], rows["stepped"], rows["mixed"],
-                 rows["sizes"], congestor.summarize(stretched) if beside else None)
+                 rows["sizes"], stretch, shifted, canaries)
 
 
 def comparisons(plan: StudyPlan) -> dict[str, tuple[Settings, int]]:
