@@ -12,6 +12,8 @@ Row = tuple[str, str, str, str, str, str]
 
 CLOSE = 0.05
 """Shares that differ by no more than this are the same."""
+MORE = 0.01
+"""Cases in which Level-Spread is worse may be so many more; they are few where it was published."""
 HEAD = ("section", "what", "published", "ours", "verdict", "why")
 Results = Mapping[str, Any]
 
@@ -26,8 +28,9 @@ def page(results: Results, made_with: str) -> str:
     """A page in Markdown: the rows as a table, and how they were made."""
     lines = ["# Dragonflies: published figures beside ours", "",
              "The document is chapter 3 of the dissertation of [Networks](../network.md).",
-             f"Made with `{made_with}`. Verdicts follow from the two figures: shares within "
-             f"{100 * CLOSE:.0f} points are the same.", "",
+             f"Made with {made_with}. Verdicts follow from the two figures: shares within "
+             f"{100 * CLOSE:.0f} points are the same, and cases in which Level-Spread is worse may "
+             f"be {100 * MORE:.0f} point more.", "",
              "| " + " | ".join(HEAD) + " |", "|" + "---|" * len(HEAD)]
     lines += ["| " + " | ".join(row) + " |" for row in rows(results)]
     return "\n".join(lines) + "\n"
@@ -40,6 +43,13 @@ def _judged(said: float, found: float) -> str:
     if found * said > 0:
         return "holds, larger" if found > said else "holds, smaller"
     return "fails"
+
+
+def _judge(figure: str, said: float, found: float) -> str:
+    """By what is counted: losses have to be as few, gains as large."""
+    if figure == "strictly_worse":
+        return "holds" if found <= said + MORE else "fails"
+    return _judged(said, found)
 
 
 def _percent(value: float) -> str:
@@ -77,8 +87,9 @@ def _span_verdict(said: tuple[float, float], found: tuple[float, float]) -> str:
     if found[1] <= 0:
         return "fails"
     near = all(abs(a - b) <= CLOSE for a, b in zip(said, found, strict=True))
-    overlap = found[0] <= said[1] and found[1] >= said[0]
-    return "holds" if near else "holds, another range" if overlap else "holds, smaller"
+    if near or (found[0] >= said[0] and found[1] <= said[1]):
+        return "holds" if near else "holds, within the range"
+    return "holds in part" if found[0] <= said[1] and found[1] >= said[0] else "holds, smaller"
 
 
 def _largest(table: Any) -> tuple[str | None, str, str]:
@@ -108,12 +119,12 @@ def _random(results: Results) -> Iterator[Row]:
                 and figure == "strictly_better" else ""
             yield _row("3.4.4", f"{what} seven baselines, {way}", _percent(said),
                        None if ours is None else _percent(ours),
-                       "" if ours is None else _judged(said, ours), f"{count}{tied}")
+                       "" if ours is None else _judge(figure, said, ours), f"{count}{tied}")
     for name, said in document.SINGLE_PATTERN_WORSE.items():
         ours = results.get("by_pattern", {}).get(name, {}).get("strictly_worse")
         yield _row("3.4.4", f"all jobs {name}: strictly worse (flows)", _percent(said),
                    None if ours is None else _percent(ours),
-                   "" if ours is None else _judged(said, ours), "100 workloads")
+                   "" if ours is None else _judge("strictly_worse", said, ours), "100 workloads")
     first = results.get("packets_in_steps", {}).get("large_first")
     ours = None if first is None else f"{_percent(first['strictly_better'])} better, " \
         f"{_percent(first['strictly_worse'])} worse, mean cut {_percent(first['mean_reduction'])}"
@@ -145,7 +156,7 @@ def _jokanovic(results: Results) -> Iterator[Row]:
             for figure in ("strictly_better", "strictly_worse"):
                 said = document.JOKANOVIC_SMALL_FIRST[figure]
                 ours = found.get(policy, {}).get(figure)
-                verdict = "" if ours is None else _judged(said, ours)
+                verdict = "" if ours is None else _judge(figure, said, ours)
                 yield _row("3.4.6", f"{figure.replace('_', ' ')} than {name}, {way}",
                            _percent(said), None if ours is None else _percent(ours), verdict, count)
     first = results.get("packets_in_steps", {}).get("large_first", {}).get("jokanovic_code")
