@@ -1,8 +1,12 @@
 """Verdicts follow from figures, and what was not run says so."""
 
+from pathlib import Path
+
 import pytest
 
 from wattline.studies.dragonfly.published import HEAD, page, rows
+
+PAGE = Path(__file__).parents[3] / "docs" / "published" / "dragonfly.md"
 
 AGAINST = {"strictly_better": 0.60, "strictly_worse": 0.01, "tied": 0.1, "mean_reduction": 0.30,
            "max_reduction": 0.5}
@@ -55,3 +59,11 @@ def test_the_page_is_a_table():
     text = page({}, "`wattline study dragonfly`")
     assert text.count("\n|") == len(rows({})) + 2
     assert "`wattline study dragonfly`" in text
+
+
+def test_the_page_of_the_docs_has_every_figure():
+    cells = [line.strip("| ").split(" | ") for line in PAGE.read_text().splitlines()
+             if line.startswith("| 3.")]
+    assert [(row[0], row[1]) for row in cells] == [(row[0], row[1]) for row in rows({})]
+    assert all(row[4].split(",")[0] in ("holds", "holds in part", "holds on average", "fails",
+                                        "missing", "not run") for row in cells)
