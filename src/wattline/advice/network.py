@@ -78,6 +78,7 @@ def place_jobs(
     if threshold is not None and not packets:
         raise InputError("flows look at no queues, so a threshold has no meaning for them; "
                          "ask for packets")
+    warn(topology.remarks)
     exchanges = placed_on(topology, listed, placement, mapping=mapping, seed=seed)
     return PlacedJobs(try_placement(topology, listed, exchanges, placement, routing=routing,
                                     threshold=threshold, seed=seed, packets=packets))
@@ -98,8 +99,10 @@ def network_load(
     from wattline.network.config import load_machine
     from wattline.network.load import measure_load
 
-    return measure_load(load_machine(str(machine)), pattern, routing=routing, model=model,
-                        threshold=threshold, messages=messages, seed=seed).as_dict()
+    found = measure_load(load_machine(str(machine)), pattern, routing=routing, model=model,
+                         threshold=threshold, messages=messages, seed=seed)
+    warn(found.remarks)
+    return found.as_dict()
 
 
 def choose_nodes(

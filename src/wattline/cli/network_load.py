@@ -36,4 +36,6 @@ def load(machine: str, pattern: str, routing: str, model: str, threshold: float 
         return
     print_table(("", found["machine"]),
                 [(key.replace("_", " "), "-" if value is None else value)
-                 for key, value in found.items() if key != "machine"])
+                 for key, value in found.items() if key not in ("machine", "remarks")])
+    for remark in found["remarks"]:
+        click.echo(f"\n{remark}")

@@ -46,9 +46,11 @@ class Load:
     ways alike, or its detours under Valiant; None where the routing looks at loads."""
     detoured: float | None
     """Part of the packets that took a detour."""
+    remarks: tuple[str, ...] = ()
+    """What was assumed of the network: a sentence each."""
 
     def as_dict(self) -> dict[str, Any]:
-        return dict(vars(self))
+        return {**vars(self), "remarks": list(self.remarks)}
 
 
 def measure_load(topology: Topology, pattern: str = "uniform", *, routing: str = "adaptive",
@@ -77,7 +79,8 @@ def measure_load(topology: Topology, pattern: str = "uniform", *, routing: str =
     return Load(topology.name, pattern, routing, model,
                 rule.threshold if routing == "adaptive" and model == "packet" else None,
                 topology.nodes, messages, seed, time_s, messages * PACKET_BYTES / time_s / rate,
-                None if aware else _limit(book, exchange, routing, messages), detoured)
+                None if aware else _limit(book, exchange, routing, messages), detoured,
+                topology.remarks)
 
 
 def load_exchange(topology: Topology, pattern: str, messages: int) -> Exchange:

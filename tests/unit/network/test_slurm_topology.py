@@ -135,6 +135,16 @@ def test_what_cannot_be_answered_is_one_line(capsys, tmp_path, argv, message):
     assert err.count("\n") == 1
 
 
+def test_a_load_says_which_bandwidths_it_took(capsys, tmp_path):
+    path = str(write(tmp_path, "topology.conf", CONF))
+    argv = ("network", "load", path, "--pattern", "uniform", "--routing", "minimal", "--messages",
+            "15")
+    found = json.loads(run(capsys, *argv, "--json")[1])
+    assert found["limit"] == pytest.approx(1.0)  # without a taper nothing but node links is full
+    assert "are assumed" in found["remarks"][0]
+    assert "are assumed" in run(capsys, *argv)[1]
+
+
 def test_nothing_said_of_nodes_is_said(capsys, tmp_path):
     path = str(write(tmp_path, "topology.conf", CONF))
     assert "all are taken to be" in run(capsys, "network", "nodes", path, "--size", "1")[2]
