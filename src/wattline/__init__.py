@@ -54,8 +54,10 @@ if _TYPE_CHECKING:
     from wattline.advice.nets import NetRun, list_nets, run_net
     from wattline.advice.network import (
         PlacedJobs,
+        choose_nodes,
         describe_network,
         list_placements,
+        network_load,
         network_sensitivity,
         place_jobs,
     )
@@ -258,6 +260,7 @@ __all__ = [
     "check",
     "check_views",
     "choose_claim",
+    "choose_nodes",
     "compare",
     "compare_jobs",
     "compare_sensors",
@@ -290,6 +293,7 @@ __all__ = [
     "load_scenario",
     "machine_view",
     "metrics",
+    "network_load",
     "network_sensitivity",
     "open_books",
     "open_run",
@@ -351,7 +355,8 @@ _PLACES = {
     "energy_metered": "wattline.advice.energy_metered",
     "energy_status": "wattline.advice.energy_status",
     **dict.fromkeys((
-        "PlacedJobs", "describe_network", "list_placements", "network_sensitivity", "place_jobs"
+        "PlacedJobs", "choose_nodes", "describe_network", "list_placements", "network_load",
+        "network_sensitivity", "place_jobs"
     ), "wattline.advice.network"),
     **dict.fromkeys(("FairShare", "fairshare"), "wattline.advice.fairshare"),
     **dict.fromkeys(("RunAccount", "account_run"), "wattline.advice.account"),

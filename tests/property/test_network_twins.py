@@ -35,10 +35,10 @@ def figures():
         for nodes, kind in zip(placed, ("all-to-all", "halo3d", "fft3d"), strict=True):
             traffic = pattern(kind, 2 * len(nodes))
             work.append(Exchange(nodes, map_tasks(nodes, traffic.tasks, "random", rng), traffic))
-        for routing in ("minimal", "valiant", "adaptive"):
-            flows = flow_times(flow_book(machine), work, routing=routing)
+        for routing in ("minimal", "valiant", "adaptive", "ugal"):
+            flows = flow_times(flow_book(machine, routing), work, routing=routing)
             found["flows"][f"{name} {routing}"] = [*flows.time_s.tolist(), flows.sweeps]
-            packets = packet_times(packet_book(machine), work, np.random.default_rng(1),
+            packets = packet_times(packet_book(machine, routing), work, np.random.default_rng(1),
                                    routing=routing)
             found["packets"][f"{name} {routing}"] = [*packets.time_s.tolist(), packets.hops,
                                                      packets.detoured]

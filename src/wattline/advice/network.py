@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wattline.model.errors import InputError
+from wattline.model.errors import InputError, warn
 from wattline.model.shown import Shown
 from wattline.network.trial import Trial
 
@@ -50,12 +50,14 @@ class PlacedJobs(Shown):
 
 def place_jobs(
     jobs: str | Path, *, placement: str = "level-spread", machine: str | Path | None = None,
-    routing: str = "adaptive", mapping: str = "random", seed: int = 1, packets: bool = False,
+    routing: str = "adaptive", threshold: float | None = None, mapping: str = "random",
+    seed: int = 1, packets: bool = False,
 ) -> PlacedJobs:
     """Place the jobs of a TOML file on an empty machine.
 
     `machine` (a file with a `[network]` section, or a built-in name) stands before that of the
-    file. Times are those of flows, or with `packets` of every packet.
+    file. Times are those of flows, or with `packets` of every packet; `threshold` belongs to
+    adaptive routing of packets.
 
     >>> import wattline as wl
     >>> from pathlib import Path
@@ -82,9 +84,61 @@ def place_jobs(
     if topology is None:
         raise InputError(f"{jobs} names no machine; add a [network] section, or give --machine")
     check_routing(routing)
+    if threshold is not None and not packets:
+        raise InputError("flows look at no queues, so a threshold has no meaning for them; "
+                         "ask for packets")
+    warn(topology.remarks)
     exchanges = placed_on(topology, listed, placement, mapping=mapping, seed=seed)
     return PlacedJobs(try_placement(topology, listed, exchanges, placement, routing=routing,
-                                    seed=seed, packets=packets))
+                                    threshold=threshold, seed=seed, packets=packets))
+
+
+def network_load(
+    machine: str | Path, *, pattern: str = "uniform", routing: str = "adaptive",
+    model: str = "packet", threshold: float | None = None, messages: int = 200, seed: int = 1,
+) -> dict[str, Any]:
+    """What a network carries when all nodes send at once: throughput as part of a node's link.
+
+    >>> import wattline as wl
+    >>> found = wl.network_load("dragonfly-272", pattern="adversarial", routing="minimal",
+    ...                         model="flow", messages=32)
+    >>> round(found["limit"], 4)
+    0.0625
+    """
+    from wattline.network.config import load_machine
+    from wattline.network.load import measure_load
+
+    found = measure_load(load_machine(str(machine)), pattern, routing=routing, model=model,
+                         threshold=threshold, messages=messages, seed=seed)
+    warn(found.remarks)
+    return found.as_dict()
+
+
+def choose_nodes(
+    machine: str | Path, *, size: int, placement: str = "level-spread", free: str | None = None,
+    busy: str | None = None, counters: str | Path | None = None, sensitive: bool = True,
+    seed: int = 1,
+) -> dict[str, Any]:
+    """Nodes for one job on a machine of which these are free (or busy): host lists.
+
+    `machine` may be Slurm's `topology.conf` or `.yaml`, or what `scontrol show topology` printed.
+    `counters` is a table of the counters of Aries routers. What is assumed or left out stands in
+    `remarks`, and is said as a warning.
+
+    >>> import wattline as wl
+    >>> wl.choose_nodes("dragonfly-272", size=4, busy="[0-5]")["host_list"]
+    '[8-11]'
+    """
+    from wattline.network.config import load_machine
+    from wattline.network.counter_files import read_counters
+    from wattline.network.nodes import choose_nodes as chosen_from
+
+    topology = load_machine(str(machine))
+    read = None if counters is None else read_counters(Path(counters), topology)
+    found = chosen_from(topology, size, placement, free=free, busy=busy, counters=read,
+                        sensitive=sensitive, seed=seed)
+    warn(found.remarks)
+    return found.as_dict()
 
 
 def describe_network(machine: str | Path) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from typing import Any
 import click
 
 from wattline.cli.choices import Choice, Group
+from wattline.cli.network_load import load
+from wattline.cli.network_nodes import nodes
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.policies.placement.network.placements import PLACEMENTS
 
@@ -15,6 +17,10 @@ from wattline.policies.placement.network.placements import PLACEMENTS
 @click.group(cls=Group)
 def command() -> None:
     """Interconnects: what they look like, and where jobs go on them."""
+
+
+command.add_command(load)
+command.add_command(nodes)
 
 
 @command.command("show")
@@ -25,6 +31,7 @@ def command() -> None:
 def show(machine: str, svg: Path | None, as_json: bool) -> None:
     """Groups, routers and links of MACHINE: a file with a [network] section, or a built-in name.
 
+    Slurm's topology.conf, topology.yaml and what `scontrol show topology` printed are machines too.
     Built-in names: dragonfly-272, dragonfly-528, dragonfly-544, dragonfly-1056, theta.
     """
     from wattline.network.config import load_machine
@@ -47,6 +54,8 @@ def show(machine: str, svg: Path | None, as_json: bool) -> None:
     print_table(("links", "directed", "Gbit/s each", "Gbit/s in all"),
                 [(kind["kind"], kind["count"], kind["gbit_s"], kind["gbit_s_total"])
                  for kind in found["links_by_kind"]])
+    for remark in found["remarks"]:
+        click.echo(f"\n{remark}")
     if svg is not None:
         click.echo(f"\npicture: {svg}")
 
@@ -57,8 +66,11 @@ def show(machine: str, svg: Path | None, as_json: bool) -> None:
               show_default=True, metavar="NAME",
               help=f"How nodes are chosen: {', '.join(PLACEMENTS)}.")
 @click.option("--machine", help="A machine; it stands before that of the file of jobs.")
-@click.option("--routing", type=Choice(["minimal", "valiant", "adaptive"]), default="adaptive",
-              show_default=True, help="How messages find their way.")
+@click.option("--routing", type=Choice(["minimal", "valiant", "adaptive", "ugal"]),
+              default="adaptive", show_default=True, help="How messages find their way.")
+@click.option("--threshold", type=float,
+              help="Adaptive routing with --packets: a detour needs more than so many times the "
+                   "room of the direct way (2).")
 @click.option("--mapping", type=Choice(["random", "linear"]), default="random", show_default=True,
               help="How tasks are laid on the nodes of a job.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
@@ -66,13 +78,13 @@ def show(machine: str, svg: Path | None, as_json: bool) -> None:
 @click.option("--svg", type=click.Path(dir_okay=False, path_type=Path),
               help="Write a picture of placement and hot spots here (.svg, .png or .pdf).")
 @json_option
-def place(jobs: Path, placement: str, machine: str | None, routing: str, mapping: str, seed: int,
-          packets: bool, svg: Path | None, as_json: bool) -> None:
+def place(jobs: Path, placement: str, machine: str | None, routing: str, threshold: float | None,
+          mapping: str, seed: int, packets: bool, svg: Path | None, as_json: bool) -> None:
     """Place the JOBS of a TOML file on an empty machine: nodes, times, link loads, hot spots."""
     from wattline.advice.network import place_jobs
 
     found = place_jobs(jobs, placement=placement, machine=machine, routing=routing,
-                       mapping=mapping, seed=seed, packets=packets)
+                       threshold=threshold, mapping=mapping, seed=seed, packets=packets)
     if svg is not None:
         found.plot(svg)
     if as_json:
@@ -130,3 +142,5 @@ def _print_trial(found: dict[str, Any]) -> None:
     print_table(("hot spots", "busy us", "MB"),
                 [(spot["link"], 1e6 * spot["busy_s"], spot["bytes"] / 1e6)
                  for spot in found["hot_spots"]])
+    for remark in found["remarks"]:
+        click.echo(f"\n{remark}")

@@ -26,7 +26,8 @@ def congestion(topology: Topology, behaviour: Behaviour,
                          f"works up to {MOST_ROUTERS}; set congestion = false in [network]")
     where = layout(topology.node_router, topology.router_group)
     every = np.arange(topology.routers**2, dtype=np.int64)
-    routes, _ = flow_book(topology).routes(every // topology.routers, every % topology.routers)
+    book = flow_book(topology, "ugal")  # detours by third groups alone, all of one weight
+    routes, _ = book.routes(every // topology.routers, every % topology.routers)
     # A job on k routers has at most JOB_PAIRS pairs, and at most k - 1 for each router.
     pairs = 11 * topology.nodes + JOB_PAIRS
     uses = Uses(topology, behaviour, profiles)

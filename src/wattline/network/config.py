@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from wattline.model.errors import InputError
-from wattline.model.reading import is_file, read_toml
-from wattline.network.topology import Topology, aries, dragonfly, fat_tree, torus
+from wattline.model.reading import is_file, read_text, read_toml
+from wattline.model.units import parse_hosts
+from wattline.network.topology import Topology, aries, dragonfly, dragonfly_plus, fat_tree, torus
 from wattline.network.topology.files import read_codes, read_cray
+from wattline.network.topology.slurm import is_slurm, read_slurm
 
 BUILDERS: Mapping[str, Callable[..., Topology]] = {
     "dragonfly": dragonfly,
+    "dragonfly+": dragonfly_plus,
     "aries": aries,
     "fat-tree": fat_tree,
     "torus": torus,
     "cray": read_cray,
     "codes": read_codes,
+    "slurm": read_slurm,
 }
-"""Topologies by name; `cray` reads a cabling dump, `codes` a pair of files of that simulator."""
+"""Topologies by name; `cray` reads a cabling dump, `codes` a pair of files of that simulator, and
+`slurm` what Slurm is told of a network."""
 
 BUILT_IN: Mapping[str, Mapping[str, Any]] = {
     "dragonfly-272": {"topology": "dragonfly", "routers_per_group": 4, "groups": 17},
@@ -45,13 +51,14 @@ def build_topology(table: Mapping[str, Any], where: str = "[network]",
     if builder is None:
         raise InputError(f"{where}: topology '{kind}' is unknown; write one of "
                          f"{', '.join(BUILDERS)}")
-    if kind == "cray" and "file" in fields:
+    hosts = fields.pop("hosts", None)
+    if kind in ("cray", "slurm") and "file" in fields:
         fields["path"] = fields.pop("file")
     known = inspect.signature(builder).parameters
     for name, value in fields.items():
         shown = "file" if name == "path" else name
         if name not in known:
-            names = ", ".join("file" if n == "path" else n for n in known)
+            names = ", ".join("file" if n == "path" else n for n in (*known, "hosts"))
             raise InputError(f"{where}: field '{shown}' is unknown for topology '{kind}'; "
                              f"the fields are {names}")
         fields[name] = _value(f"{where}: {shown}", name, value, known[name], folder)
@@ -59,7 +66,21 @@ def build_topology(table: Mapping[str, Any], where: str = "[network]",
         if parameter.default is inspect.Parameter.empty and name not in fields:
             raise InputError(f"{where}: topology '{kind}' needs the field "
                              f"'{'file' if name == 'path' else name}'")
-    return builder(**fields)
+    made = builder(**fields)
+    return made if hosts is None else _named(made, hosts, where)
+
+
+def _named(topology: Topology, hosts: Any, where: str) -> Topology:
+    """The same network with names for its nodes, in their order."""
+    if topology.hosts:
+        raise InputError(f"{where}: hosts are named by the file already; leave the field out")
+    if not isinstance(hosts, str):
+        raise InputError(f"{where}: hosts must be a host list in quotes like \"nid[00000-00271]\"")
+    names = tuple(parse_hosts(hosts))
+    if len(set(names)) != topology.nodes or len(names) != topology.nodes:
+        raise InputError(f"{where}: hosts has {len(names)} names ({len(set(names))} different "
+                         f"ones), and the network {topology.nodes} nodes; give each node one")
+    return replace(topology, hosts=names)
 
 
 def _value(where: str, name: str, value: Any, parameter: inspect.Parameter,
@@ -109,7 +130,7 @@ def named_machine(name: Any, where: str, folder: Path | None = None,
 
 
 def load_machine(text: str, seen: tuple[Path, ...] = ()) -> Topology:
-    """A topology from a built-in name or from a TOML file with a `[network]` section.
+    """A topology from a built-in name, a TOML file with a `[network]` section, or Slurm's file.
 
     `seen` are the files that lead here: a section may name a file as its machine.
     """
@@ -121,6 +142,8 @@ def load_machine(text: str, seen: tuple[Path, ...] = ()) -> Topology:
                          f"{', '.join(BUILT_IN)}")
     if path.resolve() in seen:
         raise InputError(f"{path}, [network]: names itself as its machine")
+    if path.suffix.lower() != ".toml" and is_slurm(path, read_text(path)):
+        return read_slurm(path)
     tables = read_toml(path)
     if "network" not in tables:
         raise InputError(f"{path} has no [network] section; write one with "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,14 @@ OPTICAL_TILES = frozenset({(0, c) for c in range(1, 7)} | {(1, c) for c in range
 ELECTRICAL_STALLS_S = 5_410_794.0
 OPTICAL_STALLS_S = 933.0
 """Stalls a second below which a tile is left out: published medians of three months."""
+
+
+@dataclass(frozen=True, eq=False)
+class CounterReadings:
+    """What the counters of all routers show, and what must be known of it."""
+
+    readings: Readings
+    remarks: tuple[str, ...] = ()
 
 
 def counter_rates(time_s: npt.ArrayLike, counted: npt.ArrayLike) -> FloatArray:

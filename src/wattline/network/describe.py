@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wattline.model.units import fold_hosts
 from wattline.network.topology.base import LinkKind, Topology
 
 
@@ -32,7 +33,9 @@ def describe(topology: Topology) -> dict[str, Any]:
         "routers_per_group": _span(per_group) if "groups" in topology.levels else 0,
         "ports_per_router": _span(np.bincount(topology.link_from, minlength=topology.routers)),
         "node_gbit_s": topology.node_gbit_s,
+        **({"hosts": fold_hosts(topology.hosts)} if topology.hosts else {}),
         "links_by_kind": kinds,
+        "remarks": list(topology.remarks),
     }
 
 

@@ -98,8 +98,21 @@ class Uses:
         own = self.behaviour.node_traffic_gbit_s or 0.25 * self.node_gbit_s
         found = np.full(len(jobs), own)
         for rows, profile in self._known(jobs):
-            found[rows] = min(1.0, profile.mpi) * self.node_gbit_s
+            found[rows] = self._gbit_s_of(profile)
         return found
+
+    def _gbit_s_of(self, profile: MpiProfile) -> float:
+        """What a node of an application sends, at most what its link carries."""
+        rate = profile.node_bytes_s
+        wanted = min(1.0, profile.mpi) * self.node_gbit_s if rate is None else rate * 8e-9
+        return min(wanted, self.node_gbit_s)
+
+    def assumed(self, jobs: JobTable) -> list[str]:
+        """Applications of these jobs whose traffic is guessed, a sentence each."""
+        return [f"no data rate of {profile.name} is known: its share of time in MPI is taken as "
+                f"the part of a node's link that it fills ({self._gbit_s_of(profile):.3g} Gbit/s)"
+                for rows, profile in self._known(jobs)
+                if profile.node_bytes_s is None and np.any(rows)]
 
     def sensitive(self, jobs: JobTable, logged: Any) -> IntArray:
         """Whether congestion slows each job down: 1 or 0; where nothing says so of a job, it does

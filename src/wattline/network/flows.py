@@ -10,7 +10,7 @@ import numpy as np
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
-from wattline.network.equilibrium import SHARPNESS, SWEEPS, TOLERANCE, check_routing
+from wattline.network.equilibrium import DETOURED, SHARPNESS, SWEEPS, TOLERANCE, check_routing
 from wattline.network.kernels.messages import count_messages, node_rates
 from wattline.network.kernels.routing import draw_paths, list_uses, split
 from wattline.network.kernels.sharing import finish_times
@@ -73,9 +73,9 @@ class FlowSet:
     """Messages that reach each node of the target router."""
 
 
-def flow_book(topology: Topology) -> RouteBook:
-    """The paths that the flow model uses."""
-    return RouteBook(topology, detours=DETOURS)
+def flow_book(topology: Topology, routing: str = "adaptive") -> RouteBook:
+    """The paths that the flow model uses; under `ugal` without detours inside groups."""
+    return RouteBook(topology, detours=DETOURS, inside=routing != "ugal")
 
 
 def flow_times(book: RouteBook, exchanges: Sequence[Exchange], *, routing: str = "adaptive",
@@ -104,7 +104,8 @@ def flow_times(book: RouteBook, exchanges: Sequence[Exchange], *, routing: str =
     scale = topology.node_gbit_s / topology.link_gbit_s
     offset, share, moving, sweeps = split(
         pairs, np.bincount(pair, rate, len(pairs)), routes.path_start, routes.link_start,
-        routes.link, routes.minimal, scale, mode, SHARPNESS, TOLERANCE, SWEEPS)
+        routes.link, routes.minimal, scale, mode, SHARPNESS[routing], DETOURED[routing],
+        TOLERANCE, SWEEPS)
     packets = flows.messages * np.maximum(1.0, message_bytes[flows.job] / PACKET_BYTES)
     flow, path, part = draw_paths(pairs, offset, share, pair, routes.path_start, packets, DRAWS,
                                   sequence_start(seed))

@@ -4,8 +4,9 @@ Every link is a server with a queue for each virtual channel; a packet takes cha
 hop, so that no cycle of full buffers can arise. Buffers are finite: a packet starts over a link
 only when there is room behind it, so congestion spreads back to the sources. The head of a packet
 moves on after one hop time (virtual cut-through). At its source a packet looks at the queues of
-one minimal path and one detour, both drawn at random, and takes the cheaper one: queue length
-times hops (UGAL with local information).
+one minimal path and one detour, both drawn at random, and goes by the rule of its routing
+(`Rule`): `adaptive` takes the detour only where it has more than twice the room of the direct way,
+`ugal` takes the one with the smaller queue length times hops.
 
 A job's messages are all in flight at once, or, where its exchange says in which step each is sent,
 a task sends those of its next step when it has received those of the one before.
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.network.equilibrium import check_routing
@@ -38,6 +40,43 @@ from wattline.network.topology.base import Topology
 
 BUFFER_PACKETS = 16
 """Packets that the buffer of one virtual channel of one link holds."""
+THRESHOLD = 2.0
+MOST_THRESHOLD = 1e6
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When a packet takes its detour: where that has more than `threshold` times the credits.
+
+    The credits of a way are the room of a channel's buffer less the queue of its first link, which
+    is all that the source router knows. As it stands this is the rule of the `adaptive-local`
+    routing of the merlin network in SST, with its default threshold.
+    """
+
+    threshold: float = THRESHOLD
+    one_channel: bool = True
+    """Whether only the channel that the packet would take counts as the queue, or all of them."""
+    by_hops: bool = False
+    """Whether the queue counts once for each hop of the way."""
+
+    def __post_init__(self) -> None:
+        if not 1.0 <= self.threshold <= MOST_THRESHOLD:
+            raise InputError(f"threshold is {self.threshold:g}; it says how many times the room of "
+                             f"the direct way a detour needs: 1 to {MOST_THRESHOLD:g}")
+
+
+RULES = {"adaptive": Rule(), "ugal": Rule(1.0, one_channel=False, by_hops=True)}
+"""What each routing that looks at queues goes by."""
+
+
+def rule_of(routing: str, threshold: float | None = None) -> Rule:
+    """The rule of a routing, with another threshold where one is given."""
+    check_routing(routing)
+    if threshold is None:
+        return RULES.get(routing, Rule())
+    if routing != "adaptive":
+        raise InputError(f"a threshold belongs to adaptive routing, and the routing is '{routing}'")
+    return Rule(threshold)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,35 +95,40 @@ class PacketResult:
     """Time that the packet in front of an idle link had to wait for room behind the link."""
 
 
-def packet_book(topology: Topology) -> RouteBook:
-    """The paths that packets choose from: detours by every third group."""
-    return RouteBook(topology, detours=max(1, topology.groups))
+def packet_book(topology: Topology, routing: str = "adaptive") -> RouteBook:
+    """The paths that packets choose from: detours by every third group.
+
+    Inside a group packets detour too, by a third router of it; under `ugal` they do not.
+    """
+    return RouteBook(topology, detours=max(1, topology.groups), inside=routing != "ugal")
 
 
 def packet_times(book: RouteBook, exchanges: Sequence[Exchange], rng: np.random.Generator, *,
-                 routing: str = "adaptive", buffer_packets: int = BUFFER_PACKETS,
-                 watched: int = -1) -> PacketResult:
+                 routing: str = "adaptive", rule: Rule | None = None,
+                 buffer_packets: int = BUFFER_PACKETS, watched: int = -1) -> PacketResult:
     """Communication times of jobs that exchange messages at the same time, packet by packet.
 
     When a job is watched, the run ends with it, and other jobs may have packets under way.
     """
     mode = check_routing(routing)
+    rule = rule or rule_of(routing)
     topology = book.topology
     load = _load(exchanges, rng)
     routes, row = book.routes(topology.node_router[load.source], topology.node_router[load.target])
     channels = int(np.diff(routes.link_start).max()) + 2
-    setting = np.array([topology.links, topology.nodes, channels, buffer_packets, mode, watched])
+    setting = np.array([topology.links, topology.nodes, channels, buffer_packets, mode, watched,
+                        rule.one_channel, rule.by_hops], dtype=np.int64)
     number = np.zeros(7, dtype=np.int64)
     number[READY] = load.ready
     number[SEED] = rng.integers(1, 2**31 - 2)
     # Without a job to wait for, the count never comes down to zero.
     number[AWAITED] = max(1, int(np.sum((load.job == watched) & (load.source != load.target))))
     yard = Yard(
-        setting=setting, number=number, row=row, opens=load.opens, source=load.source,
-        target=load.target, job=load.job, batch_first=load.batch_first,
-        batch_waits=load.batch_waits, batch_more=load.batch_more, ready=load.ready_batches,
-        path_start=routes.path_start, link_start=routes.link_start, link=routes.link,
-        minimal=routes.minimal.view(np.int8), link_from=topology.link_from,
+        setting=setting, threshold=np.array([rule.threshold]), number=number, row=row,
+        opens=load.opens, source=load.source, target=load.target, job=load.job,
+        batch_first=load.batch_first, batch_waits=load.batch_waits, batch_more=load.batch_more,
+        ready=load.ready_batches, path_start=routes.path_start, link_start=routes.link_start,
+        link=routes.link, minimal=routes.minimal.view(np.int8), link_from=topology.link_from,
         node_router=topology.node_router, hop_s=np.array([HOP_S]),
         service=PACKET_BYTES / topology.capacity_bytes_s, done=np.zeros(len(exchanges)),
         **_ports_in(topology), **_queues(len(load.source), topology, channels))

@@ -1,8 +1,9 @@
 """Candidate paths between routers: minimal ones, and detours in the manner of Valiant.
 
-In a dragonfly a minimal path crosses at most one global link, and a detour goes by a third group.
-In other networks a minimal path is a shortest one, and a detour goes by a third router. Routing
-(see `equilibrium` and `packets`) chooses among the candidates of a pair of routers.
+In a dragonfly a minimal path crosses at most one global link, and a detour goes by a third group;
+between routers of one group, where that is asked for, by a third router of it. In other networks a
+minimal path is a shortest one, and a detour goes by a third router. Routing (see `equilibrium` and
+`packets`) chooses among the candidates of a pair of routers.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Wiring(NamedTuple):
     """Links from each domain to each other one."""
     link_from: IntArray
     detour_inside: int
-    """Whether detours within a domain are allowed (they are where there are no groups)."""
+    """Whether detours within a domain are allowed (they always are where there are no groups)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +65,11 @@ class RouteBook:
     """Paths of a topology, made when they are first asked for."""
 
     def __init__(self, topology: Topology, *, minimal_paths: int = MINIMAL_PATHS,
-                 detours: int = DETOURS) -> None:
+                 detours: int = DETOURS, inside: bool = False) -> None:
         self.topology = topology
-        self.wiring = wire(topology)
+        self.wiring = wire(topology, inside=inside)
         self.minimal_paths = minimal_paths
-        self.detours = detours if topology.kind != "fat-tree" else 0
+        self.detours = detours if topology.kind not in ("fat-tree", "tree") else 0
         self._all: Routes | None = None
 
     def routes(self, source: IntArray, target: IntArray) -> tuple[Routes, IntArray]:
@@ -88,25 +89,25 @@ class RouteBook:
         return Routes(*made)
 
 
-def wire(topology: Topology) -> Wiring:
-    """Prepare a topology for finding paths."""
+def wire(topology: Topology, *, inside: bool = False) -> Wiring:
+    """Prepare a topology for finding paths; with detours inside groups, or only by third ones."""
     domain = topology.router_group if topology.is_dragonfly else np.zeros(
         topology.routers, dtype=np.int64)
     domains = int(domain.max()) + 1
     first = np.searchsorted(domain, np.arange(domains + 1)).astype(np.int64)
     from_domain, to_domain = domain[topology.link_from], domain[topology.link_to]
-    inside = np.flatnonzero(from_domain == to_domain)
+    within = np.flatnonzero(from_domain == to_domain)
     across = np.flatnonzero(from_domain != to_domain)
-    inside = inside[np.argsort(topology.link_from[inside], kind="stable")]
+    within = within[np.argsort(topology.link_from[within], kind="stable")]
     pair = from_domain[across] * domains + to_domain[across]
     order = np.argsort(pair, kind="stable")
-    next_start = np.searchsorted(topology.link_from[inside], np.arange(topology.routers + 1))
+    next_start = np.searchsorted(topology.link_from[within], np.arange(topology.routers + 1))
     between_start = np.searchsorted(pair[order], np.arange(domains * domains + 1))
-    distance = measure_distance(domain, first, next_start.astype(np.int64), inside,
+    distance = measure_distance(domain, first, next_start.astype(np.int64), within,
                                 topology.link_to)
-    return Wiring(domain, first, distance, next_start.astype(np.int64), inside, topology.link_to,
+    return Wiring(domain, first, distance, next_start.astype(np.int64), within, topology.link_to,
                   between_start.astype(np.int64), across[order], topology.link_from,
-                  int(topology.kind == "torus"))
+                  int(inside or topology.kind == "torus"))
 
 
 def global_hops(topology: Topology, routes: Routes) -> IntArray:

@@ -35,7 +35,9 @@ class MpiProfile:
     barrier: float = 0.0
     other: float = 0.0
     run_s: float | None = None
+    ranks_per_node: int = 1
     data_bytes_s: float | None = None
+    """What one rank transfers per second."""
     message_bytes: float | None = None
     mpi_calls: int | None = None
     allreduce_calls: int | None = None
@@ -49,6 +51,18 @@ class MpiProfile:
             if not 0.0 <= value <= 1.0:
                 raise InputError(f"profile '{self.name}': {share} is {value}, must be a share of "
                                  "the execution time from 0 to 1")
+        for name in ("data_bytes_s", "message_bytes", "run_s", "ranks_per_node"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise InputError(f"profile '{self.name}': {name} is {value}, must be above 0")
+
+    @property
+    def node_bytes_s(self) -> float | None:
+        """What a node of this application sends: as measured, or by its messages; else None."""
+        rate = self.data_bytes_s
+        if rate is None and self.message_bytes and self.sendrecv_calls and self.run_s:
+            rate = self.message_bytes * self.sendrecv_calls / self.run_s
+        return None if rate is None else rate * self.ranks_per_node
 
     @property
     def collectives(self) -> float:

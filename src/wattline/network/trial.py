@@ -10,10 +10,11 @@ import numpy as np
 
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
+from wattline.model.units import fold_hosts
 from wattline.network.counters import flow_counters
 from wattline.network.flows import Exchange, FlowResult, flow_book, flow_times
 from wattline.network.jobfile import PlacedJob
-from wattline.network.packets import packet_book, packet_times
+from wattline.network.packets import packet_book, packet_times, rule_of
 from wattline.network.placement import Placer
 from wattline.network.topology.base import Topology
 from wattline.network.traffic import map_tasks
@@ -59,18 +60,25 @@ class Trial:
                  "bytes": float(self.link_bytes[e])}
                 for e in hot if self.link_bytes[e] > 0
             ],
+            "remarks": list(self.topology.remarks),
             "link_bytes": {
                 "median": float(np.median(self.link_bytes[:self.topology.links])),
                 "max": float(self.link_bytes[:self.topology.links].max(initial=0.0)),
             },
         }
 
+    def _hosts(self, nodes: IntArray) -> str:
+        """A host list by the names of the nodes, where they have names."""
+        if not self.topology.hosts:
+            return host_list(nodes)
+        return fold_hosts(self.topology.host(node) for node in np.sort(nodes).tolist())
+
     def _job(self, job: TrialJob) -> dict[str, Any]:
         routers = self.topology.node_router[job.nodes]
         return {
             "name": job.name,
             "nodes": [int(node) for node in job.nodes],
-            "host_list": host_list(job.nodes),
+            "host_list": self._hosts(job.nodes),
             "routers": len(np.unique(routers)),
             "groups": len(np.unique(self.topology.router_group[routers])),
             "time_s": job.time_s,
@@ -99,13 +107,14 @@ def place_jobs(topology: Topology, jobs: Sequence[PlacedJob], placement: str, *,
 
 
 def try_placement(topology: Topology, jobs: Sequence[PlacedJob], exchanges: Sequence[Exchange],
-                  placement: str, *, routing: str = "adaptive", seed: int = 1,
-                  packets: bool = False) -> Trial:
+                  placement: str, *, routing: str = "adaptive", threshold: float | None = None,
+                  seed: int = 1, packets: bool = False) -> Trial:
     """Let all jobs, placed by `place_jobs`, exchange their messages once."""
-    result = flow_times(flow_book(topology), exchanges, routing=routing, seed=seed + 1)
+    rule = rule_of(routing, threshold)
+    result = flow_times(flow_book(topology, routing), exchanges, routing=routing, seed=seed + 1)
     if packets:
-        counted = packet_times(packet_book(topology), exchanges, np.random.default_rng(seed),
-                               routing=routing)
+        counted = packet_times(packet_book(topology, routing), exchanges,
+                               np.random.default_rng(seed), routing=routing, rule=rule)
         result = FlowResult(counted.time_s, result.alone_s,
                             counted.link_packets.astype(np.float64) * 1024.0, 0.0, 0)
     placed = [TrialJob(job.name, exchange.nodes, float(time_s), float(alone_s))

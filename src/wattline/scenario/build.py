@@ -35,7 +35,7 @@ from wattline.scenario.model import MOST_UNIX_S, NodeClassSection, Scenario
 from wattline.scenario.network_section import with_nodes
 from wattline.scenario.node_powers import assumed_powers, class_node_w, equal_node_w
 from wattline.scenario.parameters import generator_parameters
-from wattline.scenario.policies import composition_of, nature_of, setting_of
+from wattline.scenario.policies import assumed_outside, composition_of, nature_of, setting_of
 from wattline.scenario.python_policy import load_policy, refuse_code
 from wattline.scenario.sizes import Dropped, fits, fitting, machine_size
 from wattline.traces import Trace, generate, read
@@ -164,8 +164,8 @@ def plan(
     else:
         made, setting = composition_of(scenario, setting, chosen or {})
     rules = replace(rules, logged=setting.logged, nature=nature_of(setting))
-    return Plan(scenario, trace, jobs, machine, made, rules,
-                (*assumed, *setting.made.assumed), dropped, setting.made.bounds,
+    assumed = (*assumed, *setting.made.assumed, *assumed_outside(setting))
+    return Plan(scenario, trace, jobs, machine, made, rules, assumed, dropped, setting.made.bounds,
                 setting.made.tables, left_out)
 
 

@@ -43,6 +43,8 @@ class Readers(Outside):
         self.scenario, self.jobs, self.machine, self.logged = scenario, jobs, machine, logged
         self.congestion: Congestion | None = None
         """How jobs hold each other up on the network that was read, for the simulated world."""
+        self.assumed: tuple[str, ...] = ()
+        """What the network and the traffic of jobs on it were taken to be: a sentence each."""
 
     def tariff(self, file: str, start: str) -> Signal:
         from wattline.traces.tariffs import read_tariff
@@ -73,7 +75,7 @@ class Readers(Outside):
             return ClaimTable(opened).load()
 
     def fabric(self, placement: str) -> Fabric:
-        from wattline.network.fabric import SENSITIVE, drawn_sensitive, fabric_for
+        from wattline.network.fabric import SENSITIVE, Uses, drawn_sensitive, fabric_for
         from wattline.network.sensitivity import read_profiles
 
         topology = topology_of(self.scenario, placement)
@@ -86,7 +88,14 @@ class Readers(Outside):
             from wattline.engine.network import congestion
 
             self.congestion = congestion(topology, behaviour, known)
+            self.assumed = topology.remarks
+        self.assumed += tuple(Uses(topology, behaviour, known).assumed(self.jobs))
         return fabric_for(placement, topology, self.machine.node_count, behaviour, known)
+
+
+def assumed_outside(setting: Setting) -> tuple[str, ...]:
+    """What was assumed of the network, where one was read."""
+    return setting.outside.assumed if isinstance(setting.outside, Readers) else ()
 
 
 def setting_of(

@@ -84,11 +84,15 @@ def _rmap(progress: Progress, table: tuple[str, ...] = (), apps: str | None = No
     return as_dict(found)
 
 
-def _dragonfly(progress: Progress, quick: bool = False, seed: int = 1,
-               workers: int = 2) -> dict[str, Any]:
-    from wattline.studies.dragonfly.study import StudyPlan, run_study, summary
+def _dragonfly(progress: Progress, quick: bool = False, part: str = "all", seed: int = 1,
+               workers: int = 2, workloads: int | None = None, repeats: int | None = None,
+               packets: int | None = None, node_gbit_s: float = 8.0,
+               checkpoint: str | None = None) -> dict[str, Any]:
+    from wattline.studies.dragonfly.figures import summary
+    from wattline.studies.dragonfly.study import plan_of, run_study
 
-    plan = StudyPlan.fast(seed, workers=workers) if quick else StudyPlan(seed=seed, workers=workers)
+    plan = plan_of(part, quick=quick, seed=seed, workers=workers, workloads=workloads,
+                   repeats=repeats, packets=packets, node_gbit_s=node_gbit_s, checkpoint=checkpoint)
     return summary(run_study(plan, progress))
 
 

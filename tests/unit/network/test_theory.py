@@ -26,8 +26,8 @@ GROUP = P * A
 
 
 @cache
-def books():
-    return flow_book(MACHINE), packet_book(MACHINE)
+def books(routing):
+    return flow_book(MACHINE, routing), packet_book(MACHINE, routing)
 
 
 def all_to(targets_of, messages):
@@ -53,7 +53,7 @@ def exchange(name):
 
 
 def time_of(model, name, routing):
-    flows, packets = books()
+    flows, packets = books("ugal" if routing == "ugal" else "adaptive")
     if model == "flow":
         return float(flow_times(flows, [exchange(name)], routing=routing).time_s[0])
     rng = np.random.default_rng(1)
@@ -159,15 +159,29 @@ def test_throughput_is_what_theory_says(name, routing, of_flow, of_packet):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("model", ["flow", "packet"])
-def test_adaptive_routing_is_nearly_as_good_as_the_better_of_the_two(model):
+@pytest.mark.parametrize(("model", "routing", "of_detours", "of_direct"), [
+    ("packet", "ugal", 0.85, 0.85), ("flow", "ugal", 0.85, 0.85),
+    # Packets that may detour inside groups fill links there; flows detour too little in the long
+    # run, since their constants are those of exchanges that end before queues are full.
+    ("packet", "adaptive", 0.85, 0.8), ("flow", "adaptive", 0.7, 0.9),
+])
+def test_looking_at_queues_is_nearly_as_good_as_the_better_of_the_two(
+        model, routing, of_detours, of_direct):
     by_detours, direct = (min(limits("next group", "valiant")), min(limits("uniform", "minimal")))
-    assert throughput(model, "next group", "adaptive") > 0.85 * by_detours
-    assert throughput(model, "uniform", "adaptive") > 0.85 * direct
+    assert throughput(model, "next group", routing) > of_detours * by_detours
+    assert throughput(model, "uniform", routing) > of_direct * direct
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("routing", ["minimal", "valiant", "adaptive"])
+@pytest.mark.parametrize(("model", "part"), [("flow", 0.65), ("packet", 0.9)])
+def test_detours_inside_a_group_nearly_double_what_one_link_carries(model, part):
+    """A half of it goes the direct way and a quarter by each of the two other routers."""
+    assert part * 2 / P < throughput(model, "next router", "adaptive") < 1.01 * 2 / P
+    assert throughput(model, "next router", "ugal") == pytest.approx(1 / P, rel=0.02)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("routing", ["minimal", "valiant", "adaptive", "ugal"])
 @pytest.mark.parametrize("model", ["flow", "packet"])
 def test_an_incast_takes_what_the_link_of_its_node_takes(model, routing):
     expected_s = 271 * 10 * PACKET_BYTES / NODE_BYTES_S

@@ -9,8 +9,17 @@ from tests.shared_data import shared
 from wattline.model.errors import InputError
 from wattline.network.config import build_topology, load_machine
 from wattline.network.describe import describe
+from wattline.network.load import measure_load
 from wattline.network.picture import grid_lines, sketch
-from wattline.network.topology import LinkKind, aries, dragonfly, fat_tree, torus
+from wattline.network.routes import RouteBook
+from wattline.network.topology import (
+    LinkKind,
+    aries,
+    dragonfly,
+    dragonfly_plus,
+    fat_tree,
+    torus,
+)
 from wattline.network.topology.files import read_codes, read_cray
 
 
@@ -160,3 +169,32 @@ def test_groups_of_rows_and_columns_are_drawn_as_grids():
     np.testing.assert_allclose(rows[:, 1], rows[:, 3])  # level
     np.testing.assert_allclose(columns[:, 0], columns[:, 2])  # upright
     assert len(grid_lines(dragonfly(), sketch(dragonfly()).router_xy)[0]) == 0
+
+
+def test_a_dragonfly_plus_has_its_nodes_on_leaves_and_its_global_links_on_spines():
+    network = dragonfly_plus(2, 3, 2, 5)
+    assert (network.nodes, network.routers, network.groups) == (30, 25, 5)
+    place = np.arange(network.routers) % 5
+    assert set(place[network.node_router]) == {0, 1, 2}
+    across = network.link_kind == LinkKind.GLOBAL
+    assert across.sum() == 2 * 10  # one cable between each two groups, both ways
+    assert set(place[network.link_from[across]]) == {3, 4}
+    assert (~across).sum() == 2 * 5 * 3 * 2
+    routes, row = RouteBook(network).routes(np.array([0]), np.array([5]))
+    paths = range(routes.path_start[row[0]], routes.path_start[row[0] + 1])
+    hops = [routes.link_start[q + 1] - routes.link_start[q] for q in paths if routes.minimal[q]]
+    assert set(hops) == {3}  # up to a spine, across, and down
+
+
+def test_fat_trees_of_two_levels_with_other_leaves_and_a_taper():
+    plain = fat_tree(4, levels=2)
+    assert (plain.nodes, plain.routers, plain.links) == (8, 6, 2 * 4 * 2)
+    tapered = fat_tree(4, levels=2, nodes_per_leaf=3, taper=2.0)
+    assert tapered.nodes == 12
+    assert set(tapered.link_gbit_s.tolist()) == {4.0}
+    assert fat_tree(4, nodes_per_leaf=3).nodes == 4 * 2 * 3
+    limit = measure_load(plain, "adversarial", routing="minimal", model="flow", messages=16).limit
+    assert limit == pytest.approx(1.0)  # two spines carry what two nodes send
+    for wrong in ({"levels": 4}, {"taper": 0.0}, {"nodes_per_leaf": -1}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            fat_tree(4, **wrong)

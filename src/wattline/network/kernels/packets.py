@@ -11,16 +11,17 @@ EVENTS, DEPTH, READY, SEED, HOPS, DETOURED, AWAITED = constants(7)
 """Places in `Yard.number`: how many events, links to look at and batches to release there are,
 the state of the random sequence, and what is counted."""
 
-LINKS, NODES, CHANNELS, ROOM, MODE, WATCHED = constants(6)
+LINKS, NODES, CHANNELS, ROOM, MODE, WATCHED, ONE_CHANNEL, BY_HOPS = constants(8)
 """Places in `Yard.setting`. Links are numbered: between routers, then up from each node, then down
-to each node. `ROOM` is what a channel's buffer holds; no job is watched when that one is -1."""
+to each node. `ROOM` is what a channel's buffer holds; no job is watched when that one is -1. The
+last two say which queue a packet looks at, and whether it counts once for each hop."""
 
 
 class Yard(KernelArrays):
     """All that the loop reads and writes."""
 
     FIELDS = (
-        "setting", "number", "now",
+        "setting", "threshold", "number", "now",
         # Packets: where they go and for whom; the batch that waits for their arrival, or -1.
         "source", "target", "job", "row", "opens", "path", "hop", "following",
         # Batches: packets that one sender hands over together, and how much each waits for.
@@ -39,6 +40,7 @@ class Yard(KernelArrays):
         "done",
     )
     setting: Any
+    threshold: Any
     number: Any
     now: Any
     source: Any
@@ -233,10 +235,22 @@ def _choose(yard: Yard, row: int) -> int:
     detour = low + shortest + _random(yard) % (high - low - shortest)
     if yard.setting[MODE] == 1:
         return int(detour)
-    start = yard.link_start
-    near = yard.waiting[yard.link[start[direct]]] * (start[direct + 1] - start[direct])
-    far = yard.waiting[yard.link[start[detour]]] * (start[detour + 1] - start[detour])
-    return int(direct if near <= far else detour)
+    near, far = _credits(yard, direct), _credits(yard, detour)
+    return int(detour if far > yard.threshold[0] * near else direct)
+
+
+@kernel
+def _credits(yard: Yard, path: int) -> int:
+    """Room in front of the first link of a path, as the source router knows it."""
+    start = yard.link_start[path]
+    first = yard.link[start]
+    if yard.setting[ONE_CHANNEL]:
+        queue = yard.held[first * yard.setting[CHANNELS] + 1]
+    else:
+        queue = yard.waiting[first]
+    if yard.setting[BY_HOPS]:
+        queue *= yard.link_start[path + 1] - start
+    return int(yard.setting[ROOM] - queue)
 
 
 @kernel

@@ -165,7 +165,12 @@ def _path(wiring, here, there, k, minimal_paths, detours, links, start):
                 middle = wiring.link_to[links[end - 1]]
                 end = _cross(wiring, middle, there, other, mix + k, links, end)
     elif wiring.detour_inside:
-        middle = (mix * 7 + k * 7919) % len(wiring.domain)
+        size = wiring.first[one + 1] - wiring.first[one]
+        # All third routers where they are few enough, otherwise some that differ from pair to pair.
+        ahead = k - minimal_paths if size - 2 <= detours else (mix * 7 + k * 7919) % size
+        if ahead >= size:
+            return -1
+        middle = wiring.first[one] + ahead
         if middle not in (here, there):
             end = _walk(wiring, here, middle, mix + k, links, start)
             end = _walk(wiring, middle, there, mix + k, links, end)

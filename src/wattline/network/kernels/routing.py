@@ -8,8 +8,12 @@ from wattline.model.kernel import array_kernel
 
 
 @array_kernel
-def _chances(low, high, link_start, link, minimal, price, routing, sharpness, cost):
-    """Write the chance of each path of a pair to `cost`, not yet divided by their sum."""
+def _chances(low, high, link_start, link, minimal, price, routing, sharpness, detoured, cost):
+    """Write the chance of each path of a pair to `cost`, not yet divided by their sum.
+
+    Where the routing looks at loads (2 and above), `detoured` is the weight of all detours together
+    over that of the minimal paths.
+    """
     direct = 0
     cheapest = np.inf
     for q in range(low, high):
@@ -23,13 +27,15 @@ def _chances(low, high, link_start, link, minimal, price, routing, sharpness, co
     detours = high - low - direct
     weights = 0.0
     for q in range(low, high):
-        # One minimal path and one detour are drawn, so each kind has weight one. A pair
+        # One minimal path and one detour are drawn, so each kind has its weight as a whole. A pair
         # without detours (routers of one group) goes the minimal way.
         if minimal[q]:
             chance = 0.0 if routing == 1 and detours > 0 else 1.0 / direct
         else:
             chance = 0.0 if routing == 0 else 1.0 / detours
-        if routing == 2:
+        if routing >= 2:
+            if not minimal[q]:
+                chance *= detoured
             chance *= np.exp(sharpness * (cheapest - cost[q - low]))
         cost[q - low] = chance
         weights += chance
@@ -38,7 +44,7 @@ def _chances(low, high, link_start, link, minimal, price, routing, sharpness, co
 
 @array_kernel
 def split(rows, demand, path_start, link_start, link, minimal, scale, routing,
-          sharpness, tolerance, sweeps):
+          sharpness, detoured, tolerance, sweeps):
     """Share of each path of each row's demand, the part that would still move, and the sweeps.
 
     `scale[e]` turns the load of link e into units of what it can carry. The shares of row i stand
@@ -62,7 +68,7 @@ def split(rows, demand, path_start, link_start, link, minimal, scale, routing,
         for i in range(len(rows)):
             low, high = path_start[rows[i]], path_start[rows[i] + 1]
             weights = _chances(low, high, link_start, link, minimal, price, routing, sharpness,
-                               cost)
+                               detoured, cost)
             for q in range(low, high):
                 at = offset[i] + q - low
                 wish = cost[q - low] / weights
@@ -73,7 +79,7 @@ def split(rows, demand, path_start, link_start, link, minimal, scale, routing,
             total += demand[i]
         sweep += 1
         moved = 0.5 * moved / total if total > 0.0 else 0.0
-        if routing != 2:
+        if routing < 2:
             return offset, share, 0.0, sweep
         for e in range(len(scale)):
             used = load[e] * scale[e]

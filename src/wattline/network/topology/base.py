@@ -41,7 +41,7 @@ class Topology:
 
     name: str
     kind: str
-    """dragonfly, aries, fat-tree or torus: how packets find their way."""
+    """dragonfly, dragonfly+, aries, fat-tree, tree or torus: how packets find their way."""
     node_router: IntArray
     router_group: IntArray
     link_from: IntArray
@@ -51,6 +51,10 @@ class Topology:
     node_gbit_s: float
     cables: int
     """Physical cables, before parallel ones are counted together."""
+    hosts: tuple[str, ...] = ()
+    """The names of the nodes, where they have names."""
+    remarks: tuple[str, ...] = ()
+    """What was assumed where the description says nothing: a sentence each."""
 
     @property
     def nodes(self) -> int:
@@ -71,7 +75,7 @@ class Topology:
     @property
     def is_dragonfly(self) -> bool:
         """Whether packets go group by group."""
-        return self.kind in ("dragonfly", "aries")
+        return self.kind in ("dragonfly", "dragonfly+", "aries")
 
     @property
     def levels(self) -> frozenset[str]:
@@ -87,6 +91,10 @@ class Topology:
         """Bytes a second of every link: of the routers, then up and down of each node."""
         node = np.full(2 * self.nodes, self.node_gbit_s)
         return np.concatenate((self.link_gbit_s, node)) * (1e9 / 8)
+
+    def host(self, node: int) -> str:
+        """The name of a node: its number where it has no other."""
+        return self.hosts[node] if self.hosts else str(node)
 
     def link_name(self, link: int) -> str:
         """`g0r1 -> g3r2 (global)`, or the side of a node that it serves."""

@@ -83,6 +83,37 @@ def _port(group: int, other: int, groups: int, arrangement: str) -> int:
     return 2 * (ahead - 1) if ahead <= groups // 2 else 2 * (groups - ahead - 1) + 1
 
 
+def dragonfly_plus(nodes_per_leaf: int = 8, leaves_per_group: int = 8, spines_per_group: int = 8,
+                   groups: int = 9, *, global_ports: int = 0, arrangement: str = "absolute",
+                   local_gbit_s: float = 100.0, global_gbit_s: float = 100.0,
+                   node_gbit_s: float = 100.0, name: str = "") -> Topology:
+    """The dragonfly+ of Shpiner et al.: a group is a fat-tree of two levels.
+
+    Nodes hang on leaves, every leaf is joined to every spine of its group, and the spines have the
+    links to other groups: `global_ports` each; 0 takes the smallest number that joins every two
+    groups. The leaves of a group come before its spines.
+    """
+    p, leaves, spines, g = nodes_per_leaf, leaves_per_group, spines_per_group, groups
+    name = name or f"dragonfly+-{p * leaves * g}"
+    positive(name, nodes_per_leaf=p, leaves_per_group=leaves, spines_per_group=spines, groups=g,
+             local_gbit_s=local_gbit_s, global_gbit_s=global_gbit_s, node_gbit_s=node_gbit_s)
+    each = global_ports or -(-(g - 1) // spines)
+    ports = spines * each
+    between = ports // max(g - 1, 1) * (g * (g - 1) // 2)
+    refuse_large(name, p * leaves * g, g * leaves * spines + between)
+    routers = leaves + spines
+    cables: list[Cable] = [
+        (group * routers + leaf, group * routers + leaves + spine, LinkKind.LOCAL, local_gbit_s)
+        for group in range(g) for leaf in range(leaves) for spine in range(spines)]
+    cables += [(i * routers + leaves + one // each, j * routers + leaves + other // each,
+                LinkKind.GLOBAL, global_gbit_s)
+               for i, one, j, other in global_ports_joined(name, g, ports, arrangement)]
+    holding = np.concatenate([group * routers + np.arange(leaves) for group in range(g)])
+    return build(name, "dragonfly+", node_router=np.repeat(holding, p),
+                 router_group=np.arange(g * routers) // routers, cables=cables,
+                 node_gbit_s=node_gbit_s)
+
+
 def aries(groups: int = 9, rows: int = 6, columns: int = 16, nodes_per_router: int = 4, *,
           links_per_group_pair: int = 24, row_gbit_s: float = 42.0, column_gbit_s: float = 42.0,
           column_lanes: int = 3, global_gbit_s: float = 12.0, global_lanes: int = 1,

@@ -18,31 +18,54 @@ from wattline.network.topology.base import (
 )
 
 
-def fat_tree(ports: int = 8, *, link_gbit_s: float = 8.0, node_gbit_s: float = 8.0,
-             name: str = "") -> Topology:
-    """The three-level fat-tree of switches with k ports: k pods, k*k*k/4 nodes.
+def fat_tree(ports: int = 8, *, levels: int = 3, nodes_per_leaf: int = 0, taper: float = 1.0,
+             link_gbit_s: float = 8.0, node_gbit_s: float = 8.0, name: str = "") -> Topology:
+    """A fat-tree of switches with k ports, of two or three levels.
 
-    Each pod is a group: its k/2 edge switches come first and hold the nodes, then its k/2
-    aggregation switches; the core switches are the last group.
+    With three there are k pods, each a group: its k/2 edge switches come first and hold the nodes,
+    then its k/2 aggregation switches; the core switches are the last group. With two there are k
+    leaves, each a group, under k/2 spines, the last group. A leaf holds k/2 nodes unless
+    `nodes_per_leaf` says otherwise. Links between switches carry their bandwidth over
+    `taper`.
     """
-    positive(name or "fat-tree", ports=ports, link_gbit_s=link_gbit_s, node_gbit_s=node_gbit_s)
-    name = name or f"fat-tree-{ports ** 3 // 4}"
+    positive(name or "fat-tree", ports=ports, link_gbit_s=link_gbit_s, node_gbit_s=node_gbit_s,
+             taper=taper)
+    need(levels in (2, 3), f"network '{name or 'fat-tree'}': levels is {levels}; a fat-tree has 2 "
+                           "or 3 of them here")
+    need(nodes_per_leaf >= 0, f"network '{name or 'fat-tree'}': nodes_per_leaf is "
+                              f"{nodes_per_leaf}, must be above 0, or 0 for half of the ports")
+    half = ports // 2
+    each = nodes_per_leaf or half
+    nodes = ports * each * (half if levels == 3 else 1)
+    name = name or f"fat-tree-{nodes}"
     need(ports % 2 == 0, f"network '{name}': ports is {ports}, an odd number; half of the ports "
                          "of a switch go up and half go down, so use an even number")
-    refuse_large(name, ports**3 // 4, ports**3 // 2)
-    half = ports // 2
+    refuse_large(name, nodes, ports**(levels - 1) * half)
+    if levels == 2:
+        return _two_levels(name, ports, each, link_gbit_s / taper, node_gbit_s)
     core = ports * ports
     cables: list[Cable] = []
     for pod in range(ports):
         base = pod * ports
         for up in range(half):
-            cables += [(base + edge, base + half + up, LinkKind.LOCAL, link_gbit_s)
+            cables += [(base + edge, base + half + up, LinkKind.LOCAL, link_gbit_s / taper)
                        for edge in range(half)]
-            cables += [(base + half + up, core + up * half + port, LinkKind.GLOBAL, link_gbit_s)
-                       for port in range(half)]
+            cables += [(base + half + up, core + up * half + port, LinkKind.GLOBAL,
+                        link_gbit_s / taper) for port in range(half)]
     edges = np.concatenate([np.arange(half) + pod * ports for pod in range(ports)])
     group = np.concatenate((np.repeat(np.arange(ports), ports), np.full(half * half, ports)))
-    return build(name, "fat-tree", node_router=np.repeat(edges, half), router_group=group,
+    return build(name, "fat-tree", node_router=np.repeat(edges, each), router_group=group,
+                 cables=cables, node_gbit_s=node_gbit_s)
+
+
+def _two_levels(name: str, ports: int, each: int, up_gbit_s: float,
+                node_gbit_s: float) -> Topology:
+    """Leaves that are joined to every spine."""
+    half = ports // 2
+    cables: list[Cable] = [(leaf, ports + spine, LinkKind.GLOBAL, up_gbit_s)
+                           for leaf in range(ports) for spine in range(half)]
+    return build(name, "fat-tree", node_router=np.repeat(np.arange(ports), each),
+                 router_group=np.concatenate((np.arange(ports), np.full(half, ports))),
                  cables=cables, node_gbit_s=node_gbit_s)
 
 

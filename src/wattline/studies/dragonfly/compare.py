@@ -13,12 +13,15 @@ import numpy as np
 
 from wattline.model.signal import FloatArray
 from wattline.model.worker_pool import worker_pool
+from wattline.network.packets import Rule
 from wattline.network.placement import BASELINES
 from wattline.network.topology import dragonfly
+from wattline.studies.dragonfly.allocator import JOKANOVIC_CODE
+from wattline.studies.dragonfly.checkpoint import Checkpoint
 from wattline.studies.dragonfly.evaluate import Bench, Known
 from wattline.studies.dragonfly.workloads import Workload, random_workload
 
-POLICIES = ("level-spread", *BASELINES, "jokanovic")
+POLICIES = ("level-spread", *BASELINES, "jokanovic", JOKANOVIC_CODE)
 CHUNK = 5
 
 
@@ -34,6 +37,9 @@ class Settings:
     packets: bool = False
     steps: bool = False
     """Whether tasks wait for each other, step by step; only packets can."""
+    routing: str = "adaptive"
+    rule: Rule | None = None
+    """What packets go by at their source, where it is not the rule of the routing."""
     node_gbit_s: float = 8.0
     global_gbit_s: float = 8.0
 
@@ -51,13 +57,23 @@ class PlacementComparison:
     """Axes: workload, policy."""
 
     def against(self, others: Sequence[str]) -> dict[str, float]:
-        """How Level-Spread does against these, each workload and each of them being a case."""
+        """How Level-Spread does against these, each workload and each of them being a case.
+
+        The four quadrants of the published figures, in which both kinds of jobs differ, and the
+        cases in which one kind takes exactly as long add up to all cases.
+        """
         own = self.time_s[:, self.policies.index("level-spread")]
         columns = [self.policies.index(other) for other in others]
         reduction = 1.0 - own[:, None] / self.time_s[:, columns]
+        small, large = reduction[..., 0], reduction[..., 1]
         return {
-            "strictly_better": float((reduction > 0).all(axis=2).mean()),
-            "strictly_worse": float((reduction < 0).all(axis=2).mean()),
+            "strictly_better": float(((small > 0) & (large > 0)).mean()),
+            "strictly_worse": float(((small < 0) & (large < 0)).mean()),
+            "only_small_better": float(((small > 0) & (large < 0)).mean()),
+            "only_large_better": float(((small < 0) & (large > 0)).mean()),
+            "tied": float(((small == 0) | (large == 0)).mean()),
+            "tied_else_better": float(((small * large == 0) & (small + large > 0)).mean()),
+            "tied_else_worse": float(((small * large == 0) & (small + large < 0)).mean()),
             "mean_reduction": float(reduction.mean()),
             "max_reduction": float(reduction.max()),
         }
@@ -70,6 +86,10 @@ class PlacementComparison:
                 for i, name in enumerate(self.policies)}
 
 
+Figures = tuple[FloatArray, FloatArray, FloatArray]
+"""Times, node-seconds waited and node-seconds in all, with a row a workload."""
+
+
 def workload(settings: Settings, number: int) -> Workload:
     """The random workload of this number; the order of its jobs is by kind."""
     made = random_workload(np.random.default_rng((settings.seed, number)),
@@ -77,9 +97,8 @@ def workload(settings: Settings, number: int) -> Workload:
     return made.reversed() if settings.large_first else made
 
 
-def run_chunk(settings: Settings,
-              numbers: Sequence[int]) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Times and waits of some workloads under every policy."""
+def run_chunk(settings: Settings, numbers: Sequence[int], run: int = 0) -> Figures:
+    """Times and waits of one run of some workloads under every policy."""
     bench = _bench(settings)
     times = np.empty((len(numbers), len(POLICIES), 2))
     waited = np.empty((len(numbers), len(POLICIES)))
@@ -88,8 +107,7 @@ def run_chunk(settings: Settings,
         work = workload(settings, number)
         known: Known = {}
         for column, policy in enumerate(POLICIES):
-            outcome = bench.run(work, policy, seed=number, repeats=settings.repeats,
-                                known=known)
+            outcome = bench.run(work, policy, seed=number, known=known, first=run)
             kinds = outcome.time_s[::-1] if settings.large_first else outcome.time_s
             times[row, column] = kinds
             waited[row, column] = outcome.waited_node_s
@@ -105,16 +123,41 @@ def _bench(settings: Settings) -> Bench:
     if settings not in _benches:
         machine = dragonfly(node_gbit_s=settings.node_gbit_s,
                             global_gbit_s=settings.global_gbit_s)
-        _benches[settings] = Bench(machine, packets=settings.packets, steps=settings.steps)
+        _benches[settings] = Bench(machine, packets=settings.packets, steps=settings.steps,
+                                   routing=settings.routing, rule=settings.rule)
     return _benches[settings]
 
 
-def compare(settings: Settings, workloads: int, pool: Pool) -> PlacementComparison:
-    """Evaluate this many random workloads under all policies."""
-    chunks = [range(first, min(first + CHUNK, workloads)) for first in range(0, workloads, CHUNK)]
-    parts = pool.map(run_chunk, [(settings, chunk) for chunk in chunks])
-    figures = (np.concatenate([part[i] for part in parts]) for i in range(3))
+def compare(settings: Settings, workloads: int, pool: Pool,
+            checkpoint: Checkpoint | None = None) -> PlacementComparison:
+    """Evaluate this many random workloads under all policies: the means of their runs.
+
+    With a checkpoint, runs that stand there are not made again, and those that are made are
+    written there, a few at a time.
+    """
+    known = dict(checkpoint.known(settings)) if checkpoint else {}
+    calls = []
+    for run in range(settings.repeats):
+        missing = [number for number in range(workloads) if (number, run) not in known]
+        calls += [(settings, missing[first:first + CHUNK], run)
+                  for first in range(0, len(missing), CHUNK)]
+
+    def keep(place: int, part: Figures) -> None:
+        _, numbers, run = calls[place]
+        for row, number in enumerate(numbers):
+            known[number, run] = tuple(array[row] for array in part)
+        if checkpoint:
+            checkpoint.add(settings, numbers, run, part)
+
+    pool.map(run_chunk, calls, done=keep)
+    figures = (np.array([np.mean([known[number, run][i] for run in range(settings.repeats)], axis=0)
+                         for number in range(workloads)]) for i in range(3))
     return PlacementComparison(POLICIES, *figures)
+
+
+def chunks_of(settings: Settings, workloads: int) -> int:
+    """How many calls a comparison makes of its pool, where nothing is known yet."""
+    return settings.repeats * -(-workloads // CHUNK)
 
 
 class Pool:
@@ -146,16 +189,22 @@ class Pool:
         self.advance(min(1.0, self._done / self._planned))
 
     def map(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]],
-            weight: float = 1.0) -> list[Any]:
-        """Results in the order of the calls; each call that is done counts `weight`."""
+            weight: float = 1.0, done: Callable[[int, Any], None] | None = None) -> list[Any]:
+        """Results in the order of the calls; each call that is done counts `weight`.
+
+        `done` is told of each result as soon as it is there, with the place of its call.
+        """
+        done = done or (lambda place, result: None)
         if self._executor is None:
             results = []
-            for call in calls:
+            for place, call in enumerate(calls):
                 results.append(function(*call))
+                done(place, results[-1])
                 self.step(weight)
             return results
-        futures = [self._executor.submit(function, *call) for call in calls]
+        futures = {self._executor.submit(function, *call): place
+                   for place, call in enumerate(calls)}
         for future in as_completed(futures):
-            future.result()
+            done(futures[future], future.result())
             self.step(weight)
         return [future.result() for future in futures]

@@ -2,15 +2,17 @@
 
 On the real machine 200 nodes were held; a congestor ran on 64 of them and an application on 32.
 Here the nodes are runs of neighbours on an Aries-like machine, as a scheduler gives them out; the
-congestor exchanges all to all on nodes drawn from them for longer than the application, which
-exchanges halos beside it. All of it runs packet by packet, since the harm that a congestor does
-is full buffers that hold up packets of others, and the counters that placements read come from
-a run of the congestor alone.
+application exchanges halos. The congestor, which goes on for longer, is one of two: `all-to-all`
+from all its nodes, or `one-to-all` puts, which is what the broadcast of GPCNeT is by its name: one
+of four fifths of its nodes puts to the others. The machine has other users: jobs on the nodes that
+are not held, which exchange halos of a hundredth of what the congestor sends. All of it runs packet
+by packet, since the harm that a congestor does is full buffers that hold up packets of others, and
+the counters that placements read come from a run of the congestor and the other users.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -30,10 +32,15 @@ APPLICATIONS = ("minimd", "lammps", "milc", "miniamr", "qmcpack", "hpcg")
 PLACEMENTS = ("high-traffic-router", "random", "low-stall-router", "fewer-router",
               "low-traffic-router")
 HELD, CONGESTOR, APPLICATION = 200, 64, 32
-RUNS_OF_NODES = 5
+RUNS_OF_NODES = 10
 TASKS_PER_NODE = 8
 WORK_BYTES = 4096.0
 NOISE_BYTES = 32768.0
+KINDS = ("all-to-all", "one-to-all")
+BUSY_SHARE = 0.8
+"""Part of the congestor's nodes that GPCNeT congests with; the others measure."""
+OTHER_NODES, OTHER_BYTES = 32, 4096.0
+"""Nodes of a job of other users, and what a node of it sends to each neighbour at most."""
 
 
 @dataclass(frozen=True)
@@ -51,15 +58,16 @@ def machine() -> Topology:
     return aries(groups=4, links_per_group_pair=24)
 
 
-def run_once(seed: int) -> dict[str, float]:
+def run_once(seed: int, kind: str = "all-to-all") -> dict[str, float]:
     """Communication time of the application under each placement, over that without congestor."""
-    book = _book()
+    book = aries_book()
     topology = book.topology
     rng = np.random.default_rng(seed)
-    held = _held_nodes(topology, rng)
+    held = held_nodes(topology, rng)
     congestor = np.sort(rng.choice(held, CONGESTOR, replace=False))
-    noise = _exchange(congestor, "all-to-all", 1, NOISE_BYTES)
-    readings = _counters(book, congestor, rng)
+    noise = _noise(congestor, kind)
+    others = _other_users(topology, held, rng)
+    readings = _counters(book, [noise, *others], rng)
     free = np.setdiff1d(held, congestor)
     times = {}
     for placement in ("none", *PLACEMENTS):
@@ -67,41 +75,60 @@ def run_once(seed: int) -> dict[str, float]:
         placer = Placer(topology, "fewer-router" if alone else placement, seed, readings)
         placer.free[:] = False
         placer.free[held if alone else free] = True
-        work = _exchange(placer.place(APPLICATION), "halo3d", TASKS_PER_NODE, WORK_BYTES)
-        result = packet_times(book, [work] if alone else [work, noise],
+        work = exchange_on(placer.place(APPLICATION), "halo3d", TASKS_PER_NODE, WORK_BYTES)
+        result = packet_times(book, [work, *others] if alone else [work, noise, *others],
                               np.random.default_rng(seed), watched=0)
         times[placement] = float(result.time_s[0])
     return {name: times[name] / times["none"] for name in PLACEMENTS}
 
 
 @cache
-def _book() -> RouteBook:
+def aries_book() -> RouteBook:
     return packet_book(machine())
 
 
-def _held_nodes(topology: Topology, rng: np.random.Generator) -> IntArray:
-    """Runs of neighbouring nodes at random places."""
-    length = HELD // RUNS_OF_NODES
-    slots = rng.choice(topology.nodes // length, RUNS_OF_NODES, replace=False)
-    return np.sort(np.concatenate([np.arange(length) + slot * length for slot in slots]))
+def held_nodes(topology: Topology, rng: np.random.Generator, count: int = HELD,
+               runs: int = RUNS_OF_NODES) -> IntArray:
+    """Runs of neighbouring nodes at random places, which may begin and end inside a router."""
+    length = count // runs
+    spare = int(np.bincount(topology.node_router).max()) - 1
+    slots = rng.choice(topology.nodes // (length + spare), runs, replace=False)
+    starts = slots * (length + spare) + rng.integers(0, spare + 1, runs)
+    return np.sort(np.concatenate([np.arange(length) + start for start in starts]))
 
 
-def _exchange(nodes: IntArray, name: str, tasks_per_node: int, message_bytes: float) -> Exchange:
+def exchange_on(nodes: IntArray, name: str, tasks_per_node: int, message_bytes: float) -> Exchange:
     traffic = pattern(name, len(nodes) * tasks_per_node)
     return Exchange(nodes, np.repeat(nodes, tasks_per_node), traffic, message_bytes)
 
 
-def _counters(book: RouteBook, congestor: IntArray, rng: np.random.Generator) -> Readings:
-    """Counters of each router while only the congestor runs."""
+def _noise(congestor: IntArray, kind: str) -> Exchange:
+    """What the congestor sends."""
+    if kind == "all-to-all":
+        return exchange_on(congestor, "all-to-all", 1, NOISE_BYTES)
+    busy = congestor[:int(BUSY_SHARE * len(congestor))]
+    # One node sends all that the others send together in the other kind.
+    return exchange_on(busy, "broadcast", 1, NOISE_BYTES * len(busy))
+
+
+def _other_users(topology: Topology, held: IntArray, rng: np.random.Generator) -> list[Exchange]:
+    """Jobs on every other run of nodes that are not held, each as busy as chance will have it."""
+    idle = np.setdiff1d(np.arange(topology.nodes), held)
+    jobs = np.split(idle[:len(idle) // OTHER_NODES * OTHER_NODES], len(idle) // OTHER_NODES)
+    return [exchange_on(nodes, "halo3d", 1, float(OTHER_BYTES * rng.random())) for nodes in jobs]
+
+
+def _counters(book: RouteBook, work: Sequence[Exchange], rng: np.random.Generator) -> Readings:
+    """Counters of each router before the application runs."""
     topology = book.topology
-    packets = packet_times(book, [_exchange(congestor, "all-to-all", 1, NOISE_BYTES / 4)], rng)
-    seconds = float(packets.time_s[0])
+    packets = packet_times(book, work, rng)
+    seconds = float(packets.time_s.max())
     carried = packets.link_packets.astype(np.float64) * PACKET_BYTES
     return Readings(router_traffic(topology, carried, seconds),
                     router_stalls(topology, packets.link_stall_s, seconds))
 
 
-def summarize(runs: list[dict[str, float]]) -> CongestorResult:
+def summarize(runs: Sequence[Mapping[str, float]]) -> CongestorResult:
     """Execution times from communication times, through the profile of each application."""
     profiles = shipped_profiles()
     stretch = {

@@ -9,12 +9,13 @@ import numpy as np
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.network.flows import Exchange, flow_book, flow_times
-from wattline.network.packets import packet_book, packet_times
+from wattline.network.packets import Rule, packet_book, packet_times
 from wattline.network.placement import place_all
 from wattline.network.rounds import in_steps
 from wattline.network.routes import RouteBook
 from wattline.network.topology.base import Topology
 from wattline.network.traffic import TASKS_PER_NODE, Traffic, map_tasks, pattern
+from wattline.studies.dragonfly.allocator import JOKANOVIC_CODE, place_by_code
 from wattline.studies.dragonfly.workloads import Workload
 
 
@@ -41,19 +42,25 @@ class Bench:
     """
 
     def __init__(self, topology: Topology, *, packets: bool = False, steps: bool = False,
-                 routing: str = "adaptive", mapping: str = "random") -> None:
+                 routing: str = "adaptive", rule: Rule | None = None,
+                 mapping: str = "random") -> None:
         self.topology = topology
         self.packets = packets
         self.steps = steps
         self.routing = routing
+        self.rule = rule
         self.mapping = mapping
-        self.book: RouteBook = packet_book(topology) if packets else flow_book(topology)
+        self.book: RouteBook = (packet_book(topology, routing) if packets
+                                else flow_book(topology, routing))
 
     def exchanges(self, workload: Workload, placement: str,
                   rng: np.random.Generator) -> list[Exchange]:
         """Place the jobs in order on the empty machine and put their tasks on the nodes."""
-        placed = place_all(self.topology, placement, workload.sizes,
-                           seed=int(rng.integers(2**31)))
+        seed = int(rng.integers(2**31))
+        if placement == JOKANOVIC_CODE:
+            placed = place_by_code(self.topology, workload.sizes)
+        else:
+            placed = place_all(self.topology, placement, workload.sizes, seed=seed)
         made = []
         at = 0
         for kind in workload.kinds:
@@ -70,17 +77,18 @@ class Bench:
         return in_steps(name, tasks) if self.steps else (pattern(name, tasks), None)
 
     def run(self, workload: Workload, placement: str, seed: int, repeats: int = 1,
-            known: Known | None = None) -> PlacementOutcome:
+            known: Known | None = None, first: int = 0) -> PlacementOutcome:
         """Mean of several runs with other mappings and other random placements.
 
-        Run k of every placement has the same seed, so that placements differ in nothing else.
+        Run k of every placement has the same seed, so that placements differ in nothing else; the
+        runs are those from `first` on.
         Placements often choose the same nodes, which are evaluated once if they share a `known`;
         that is for one workload and seed only.
         """
         known = {} if known is None else known
         times, waited, spent = [], [], []
         sizes = np.array(workload.sizes)
-        for repeat in range(repeats):
+        for repeat in range(first, first + repeats):
             rng = np.random.default_rng((seed, repeat))
             exchanges = self.exchanges(workload, placement, rng)
             chosen = repeat, b"".join(exchange.node_of_task.tobytes() for exchange in exchanges)
@@ -97,7 +105,7 @@ class Bench:
                  rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Communication time of each job, and the time in which its own node links drain."""
         if self.packets:
-            found = packet_times(self.book, exchanges, rng, routing=self.routing)
+            found = packet_times(self.book, exchanges, rng, routing=self.routing, rule=self.rule)
             return found.time_s, np.array([_drain_s(e, self.topology) for e in exchanges])
         result = flow_times(self.book, exchanges, routing=self.routing,
                             seed=int(rng.integers(1, 2**31 - 2)))

@@ -13,6 +13,7 @@ from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
 from wattline.network.placement import BASELINES
 from wattline.studies.dragonfly.compare import PlacementComparison
+from wattline.studies.dragonfly.published import page
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 COLOURS = {"simple": "#d9622b", "slurm": "#e8a33d", "rdg": "#b5423a", "rdn": "#3b75af",
            "rdr": "#57a3c7", "rrn": "#6a5fae", "rrr": "#3f9b8f", "level-spread": "#2f8f3a",
-           "jokanovic": "#7a7a7a"}
+           "jokanovic": "#7a7a7a", "jokanovic-code": "#a9a9a9"}
 
 
 def points(comparison: PlacementComparison, policies: Sequence[str]) -> dict[str, FloatArray]:
@@ -32,13 +33,12 @@ def points(comparison: PlacementComparison, policies: Sequence[str]) -> dict[str
 
 
 def quarters(cloud: Mapping[str, FloatArray]) -> dict[str, float]:
-    """Share of all points in each part of the picture; ties on both axes are in none."""
-    every = np.concatenate(list(cloud.values()))
-    small, large = every[:, 0] > 1, every[:, 1] > 1
-    return {"both slower": float((small & large).mean()),
-            "small slower": float((small & ~large).mean()),
-            "large slower": float((~small & large).mean()),
-            "both faster": float((every < 1).all(axis=1).mean())}
+    """Share of all points in each part of the picture; ties are in none."""
+    small, large = np.sign(np.concatenate(list(cloud.values())) - 1.0).T
+    return {"both slower": float(((small > 0) & (large > 0)).mean()),
+            "small slower": float(((small > 0) & (large < 0)).mean()),
+            "large slower": float(((small < 0) & (large > 0)).mean()),
+            "both faster": float(((small < 0) & (large < 0)).mean())}
 
 
 def draw_points(comparison: PlacementComparison, policies: Sequence[str], title: str) -> Figure:
@@ -130,17 +130,24 @@ def draw_congestor(stretch: Mapping[str, Mapping[str, float]]) -> Figure:
 
 def write_pictures(study: Study, found: Mapping[str, Any], folder: Path) -> list[Path]:
     """Write the pictures and the results into a folder."""
-    pictures = {
-        "small-first": draw_points(study.small_first, BASELINES,
-                                   "Random workloads, small jobs placed first"),
-        "large-first": draw_points(study.large_first, BASELINES,
-                                   "Random workloads, large jobs placed first"),
-        "jokanovic": draw_points(study.small_first, ("jokanovic",),
-                                 "Random workloads against Jokanovic's policy"),
-        "homogeneous": draw_tables([row for row in found["homogeneous"] if row["nodes"] == 272],
-                                   "Equal jobs on 272 nodes"),
-        "congestor": draw_congestor(found["congestor"]["stretch"]),
-    }
+    pictures = {}
+    if study.random is not None:
+        flows = study.random
+        pictures["small-first"] = draw_points(flows.small_first, BASELINES,
+                                              "Random workloads, small jobs placed first, flows")
+        pictures["large-first"] = draw_points(flows.large_first, BASELINES,
+                                              "Random workloads, large jobs placed first, flows")
+        pictures["jokanovic"] = draw_points(flows.steps or flows.small_first, ("jokanovic-code",),
+                                            "Random workloads against Jokanovic's policy")
+        if flows.steps is not None:
+            pictures["small-first-steps"] = draw_points(
+                flows.steps, BASELINES, "Random workloads, small jobs first, packets in steps")
+    if "homogeneous" in found:
+        pictures["homogeneous"] = draw_tables(
+            [row for row in found["homogeneous"] if row["nodes"] == 272],
+            "Equal jobs on 272 nodes")
+    if "congestor" in found:
+        pictures["congestor"] = draw_congestor(found["congestor"]["stretch"])
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -148,6 +155,8 @@ def write_pictures(study: Study, found: Mapping[str, Any], folder: Path) -> list
             written.append(folder / f"{name}.svg")
             figure.savefig(written[-1])
         (folder / "results.json").write_text(json.dumps(found, indent=2), encoding="utf-8")
+        (folder / "published.md").write_text(page(found, "`wattline study dragonfly`"),
+                                             encoding="utf-8")
     except OSError as error:
         raise InputError(f"{folder} cannot be written: {error.strerror or error}") from None
     return written

@@ -1,31 +1,38 @@
-"""The whole study: what is run, and what is printed beside the published figures."""
+"""The whole study: what is run. What is said of it stands in `figures`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from wattline.model.machine import NodeClass
-from wattline.network.placement import BASELINES
+from wattline.model.errors import InputError
 from wattline.network.traffic import PATTERNS
-from wattline.studies.dragonfly import congestor, published
-from wattline.studies.dragonfly.compare import CHUNK, PlacementComparison, Pool, Settings, compare
+from wattline.studies.dragonfly import congestor, endpoints
+from wattline.studies.dragonfly.checkpoint import Checkpoint
+from wattline.studies.dragonfly.compare import (
+    PlacementComparison,
+    Pool,
+    Settings,
+    chunks_of,
+    compare,
+)
+from wattline.studies.dragonfly.rules import RuleResult, rule_chunks, run_rules
 from wattline.studies.dragonfly.tables import (
     RATIOS,
+    PlacedCase,
     Row,
     heterogeneous_cases,
     homogeneous_cases,
     intensity_cases,
-    reduction_range,
     run_cases,
     stepped_cases,
 )
 
-GROUPING = ("simple", "slurm", "rdg")
-SPREADING = ("rdn", "rdr", "rrn", "rrr")
+PARTS = ("random", "rules", "equal", "mixed", "congestor", "endpoints")
+RUNS = 5
+"""Runs beside a congestor, and of each setting of nodes; ten in the whole study."""
 
 
 @dataclass(frozen=True)
@@ -35,171 +42,129 @@ class StudyPlan:
     workloads: int = 1000
     seed: int = 1
     repeats: int = 2
-    """Runs, with other mappings, of random workloads (small jobs first) and of equal jobs; the
-    rest runs once."""
+    """Runs, with other mappings, of random workloads (small jobs first; by flows and by packets in
+    steps) and of equal jobs; the rest runs once."""
     quick: bool = False
     packets: int = 20
     """Random workloads to run packet by packet as well, 0 for none."""
     workers: int = 2
     node_gbit_s: float = 8.0
+    parts: tuple[str, ...] = PARTS
+    checkpoint: Path | None = None
+    """Where runs of random workloads are written, and from where they are not made again."""
 
     @classmethod
-    def fast(cls, seed: int = 1, packets: int = 0, workers: int = 2) -> StudyPlan:
+    def fast(cls, seed: int = 1, packets: int = 5, workers: int = 2) -> StudyPlan:
         """50 random workloads, and only the tables of one machine."""
-        return cls(workloads=50, seed=seed, quick=True, packets=packets, workers=workers)
+        return cls(workloads=50, seed=seed, quick=True, packets=packets, workers=workers,
+                   parts=("random", "equal", "congestor"))
+
+
+def plan_of(part: str = "all", *, quick: bool = False, checkpoint: str | Path | None = None,
+            **settings: Any) -> StudyPlan:
+    """One part of the study or all of it; settings that are None keep their defaults."""
+    if part not in ("all", *PARTS):
+        raise InputError(f"the study has no part '{part}'; there are all, {', '.join(PARTS)}")
+    plan = StudyPlan.fast() if quick else StudyPlan()
+    given = {name: value for name, value in settings.items() if value is not None}
+    return replace(plan, **given, parts=plan.parts if part == "all" else (part,),
+                   checkpoint=None if checkpoint is None else Path(checkpoint))
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
-    """All results."""
+class RandomWorkloads:
+    """Random workloads under all policies, by flows and by packets."""
 
-    plan: StudyPlan
     small_first: PlacementComparison
     large_first: PlacementComparison
     by_pattern: Mapping[str, PlacementComparison]
     packets: PlacementComparison | None
     steps: PlacementComparison | None
     """The same workloads as `packets`, tasks waiting for each other step by step."""
+    large_first_steps: PlacementComparison | None
     flows_of_packets: PlacementComparison | None
     """The same workloads as `packets`, by flows: what the flow model gets wrong."""
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """All results; parts that were not asked for are empty."""
+
+    plan: StudyPlan
+    random: RandomWorkloads | None
+    rules: Sequence[RuleResult]
     homogeneous: Sequence[Row]
     stepped: Sequence[Row]
     """16-node and 64-node jobs by packets, step by step."""
     heterogeneous: Sequence[Row]
     intensity: Sequence[Row]
-    congestor: congestor.CongestorResult
+    congestor: Mapping[str, congestor.CongestorResult]
+    """By kind of congestor."""
+    settings: Sequence[Sequence[endpoints.SettingRun]]
+    canaries: Sequence[Sequence[endpoints.CanaryRun]]
 
 
 def run_study(plan: StudyPlan, advance: Callable[[float], None] | None = None) -> Study:
-    """Run everything, on as many processes as the plan says."""
-    homogeneous = homogeneous_cases(ratios=(1.0,) if plan.quick else RATIOS)
-    if not plan.quick:
-        homogeneous += homogeneous_cases(ratios=(1.0,), utilization=0.7)
-    mixed = [] if plan.quick else heterogeneous_cases()
-    sizes = [] if plan.quick else intensity_cases()
-    single = 0 if plan.quick else 100
-    beside = 1 if plan.quick else 10
-    stepped = stepped_cases() if plan.packets else []
-    once = Settings(seed=plan.seed, node_gbit_s=plan.node_gbit_s)
+    """Run the parts of the plan, on as many processes as it says."""
+    kept = Checkpoint(plan.checkpoint) if plan.checkpoint else None
+    asked = comparisons(plan) if "random" in plan.parts else {}
+    tables = _tables(plan)
+    rules = max(1, plan.packets) if "rules" in plan.parts else 0
+    seeds = [plan.seed * 1000 + k for k in range(RUNS if plan.quick else 2 * RUNS)]
+    beside = [(seed, kind) for kind in congestor.KINDS for seed in seeds
+              if "congestor" in plan.parts]
+    ends = [(seed,) for seed in seeds if "endpoints" in plan.parts]
     with Pool(plan.workers, advance) as pool:
-        chunks = -(-plan.workloads // CHUNK) * 2 + len(PATTERNS) * single // CHUNK
-        chunks += 3 * -(-plan.packets // CHUNK)
-        pool.plan(chunks + sum(map(len, (homogeneous, stepped, mixed, sizes))) + beside)
-        small = compare(replace(once, repeats=plan.repeats), plan.workloads, pool)
-        large = compare(replace(once, large_first=True), plan.workloads, pool)
-        by_pattern = {name: compare(replace(once, pattern=name), single, pool)
-                      for name in PATTERNS} if single else {}
-        packets = steps = flows = None
-        if plan.packets:
-            by_packet = replace(once, packets=True)
-            packets, steps, flows = (
-                compare(way, plan.packets, pool)
-                for way in (by_packet, replace(by_packet, steps=True), once))
-        equal, in_steps = (run_cases(cases, pool, seed=plan.seed, repeats=plan.repeats)
-                           for cases in (homogeneous, stepped))
-        unlike, sized = (run_cases(cases, pool, seed=plan.seed, repeats=1)
-                         for cases in (mixed, sizes))
-        stretched = pool.map(congestor.run_once,
-                             [(plan.seed * 1000 + k,) for k in range(beside)])
-    return Study(plan, small, large, by_pattern, packets, steps, flows, equal, in_steps, unlike,
-                 sized, congestor.summarize(stretched))
+        pool.plan(sum(chunks_of(*way) for way in asked.values()) + rule_chunks(plan.seed, rules)
+                  + sum(map(len, tables.values())) + len(beside) + 2 * len(ends))
+        made = {name: compare(*way, pool, kept) for name, way in asked.items()}
+        ruled = run_rules(plan.seed, rules, pool, kept) if rules else []
+        rows = {name: run_cases(cases, pool, seed=plan.seed,
+                                repeats=plan.repeats if name in ("equal", "stepped") else 1)
+                for name, cases in tables.items()}
+        stretched = pool.map(congestor.run_once, beside)
+        shifted = pool.map(endpoints.run_settings, ends)
+        canaries = pool.map(endpoints.run_canaries, ends)
+    stretch = {kind: congestor.summarize([run for call, run in zip(beside, stretched, strict=True)
+                                          if call[1] == kind])
+               for kind in congestor.KINDS if beside}
+    return Study(plan, _random(made), ruled, rows["equal"], rows["stepped"], rows["mixed"],
+                 rows["sizes"], stretch, shifted, canaries)
 
 
-def energy(
-    comparison: PlacementComparison, node: NodeClass | None = None
-) -> dict[str, dict[str, float]]:
-    """Joules lost to waiting on the network, per policy.
-
-    A node that waits for messages polls, and so draws its active power. What is lost is the time
-    beyond that in which the job's own node links would drain.
-    """
-    power_w = (node or NodeClass()).power_w_active
-    waited = comparison.waited_node_s
-    spent = comparison.node_s
-    return {
-        name: {
-            "lost_j_per_million_exchanges": float(waited[:, i].mean() * power_w * 1e6),
-            "lost_share": float(waited[:, i].sum() / spent[:, i].sum()),
-        }
-        for i, name in enumerate(comparison.policies)
-    }
-
-
-def flow_error(study: Study) -> dict[str, float] | None:
-    """How far flow times are from packet times on the same workloads, job kinds and policies."""
-    if study.packets is None or study.flows_of_packets is None:
-        return None
-    ratio = np.log(study.flows_of_packets.time_s / study.packets.time_s)
-    return {
-        "mean": float(np.expm1(ratio.mean())),
-        "typical": float(np.expm1(np.sqrt((ratio**2).mean()))),
-        "p95": float(np.expm1(np.quantile(np.abs(ratio), 0.95))),
-    }
-
-
-def summary(study: Study) -> dict[str, Any]:
-    """Everything as plain values: what `--json` prints."""
-    random = study.small_first.against(BASELINES)
-    found: dict[str, Any] = {
-        "workloads": study.plan.workloads,
-        "seed": study.plan.seed,
-        "repeats": study.plan.repeats,
-        **random,
-        "jokanovic": study.small_first.against(("jokanovic",)),
-        "large_first": {**study.large_first.against(BASELINES),
-                        "jokanovic": study.large_first.against(("jokanovic",))},
-        "by_baseline": {name: study.small_first.against((name,)) for name in BASELINES},
-        "by_pattern": {name: result.against(BASELINES)
-                       for name, result in study.by_pattern.items()},
-        "relative_time": study.small_first.relative(),
-        "energy": energy(study.small_first),
-        "homogeneous": [_row(row) for row in study.homogeneous],
-        "heterogeneous": [_row(row) for row in study.heterogeneous],
-        "message_sizes": [_row(row) for row in study.intensity],
-        "reductions": _reductions(study.homogeneous),
-        "congestor": {"stretch": study.congestor.stretch, "minimd_better": study.congestor.better,
-                      "runs": study.congestor.repeats},
-        "published": {
-            "random": published.RANDOM_SMALL_FIRST,
-            "jokanovic": published.JOKANOVIC_SMALL_FIRST,
-            "strictly_worse_by_pattern": published.SINGLE_PATTERN_WORSE,
-            "sixteen_nodes": published.SIXTEEN_NODES,
-            "sixty_four_nodes": published.SIXTY_FOUR_NODES,
-            "congestor_minimd_better": published.CONGESTOR,
-            "congestor_stretch": published.CONGESTOR_STRETCH,
-        },
-    }
-    if study.packets is not None and study.steps is not None:
-        found["packets"] = {
-            "workloads": study.plan.packets,
-            **study.packets.against(BASELINES),
-            "jokanovic": study.packets.against(("jokanovic",)),
-            "flow_error": flow_error(study),
-        }
-        found["packets_in_steps"] = {
-            "workloads": study.plan.packets,
-            **study.steps.against(BASELINES),
-            "jokanovic": study.steps.against(("jokanovic",)),
-            "relative_time": study.steps.relative(),
-            "homogeneous": [_row(row) for row in study.stepped],
-            "reductions": _reductions(study.stepped),
-        }
+def comparisons(plan: StudyPlan) -> dict[str, tuple[Settings, int]]:
+    """The comparisons of random workloads by name: how, and how many."""
+    once = Settings(seed=plan.seed, node_gbit_s=plan.node_gbit_s)
+    steps = replace(once, packets=True, steps=True)
+    found = {"small_first": (replace(once, repeats=plan.repeats), plan.workloads),
+             "large_first": (replace(once, large_first=True), plan.workloads)}
+    if not plan.quick:
+        found |= {name: (replace(once, pattern=name), 100) for name in PATTERNS}
+    if plan.packets:
+        found |= {"packets": (replace(once, packets=True), plan.packets),
+                  "steps": (replace(steps, repeats=plan.repeats), plan.packets),
+                  "large_first_steps": (replace(steps, large_first=True), plan.packets),
+                  "flows_of_packets": (once, plan.packets)}
     return found
 
 
-def _reductions(rows: Sequence[Row]) -> dict[str, tuple[float, float]]:
-    """The two ranges that were published for equal jobs, least and greatest over the cases."""
-    full = [row for row in rows if row.case.utilization == 0.9]
-    sixteen = [row for row in full if row.case.label == "16-node"]
-    sixty_four = [row for row in full if row.case.label == "64-node" and row.case.ratio == 1.0]
-    return {
-        "sixteen_nodes": reduction_range(sixteen, ("level-spread", *GROUPING), SPREADING),
-        "sixty_four_nodes": reduction_range(sixty_four, ("level-spread",), ("simple",)),
-    }
+def _random(made: Mapping[str, PlacementComparison]) -> RandomWorkloads | None:
+    if not made:
+        return None
+    return RandomWorkloads(
+        made["small_first"], made["large_first"],
+        {name: made[name] for name in PATTERNS if name in made},
+        *(made.get(name) for name in ("packets", "steps", "large_first_steps",
+                                      "flows_of_packets")))
 
 
-def _row(row: Row) -> dict[str, Any]:
-    case = row.case
-    return {"nodes": case.nodes, "ratio": case.ratio, "jobs": case.label, "pattern": case.pattern,
-            "utilization": case.utilization, "used_nodes": case.workload.nodes,
-            "relative_to_simple": row.relative}
+def _tables(plan: StudyPlan) -> dict[str, list[PlacedCase]]:
+    """The cases of each table that is asked for."""
+    equal, mixed = "equal" in plan.parts, "mixed" in plan.parts
+    homogeneous = homogeneous_cases(ratios=(1.0,) if plan.quick else RATIOS)
+    if not plan.quick:
+        homogeneous += homogeneous_cases(ratios=(1.0,), utilization=0.7)
+    return {"equal": homogeneous if equal else [],
+            "stepped": stepped_cases() if equal and plan.packets and not plan.quick else [],
+            "mixed": heterogeneous_cases() if mixed else [],
+            "sizes": intensity_cases() if mixed else []}

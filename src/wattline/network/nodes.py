@@ -1,0 +1,99 @@
+"""Nodes for one job on a machine of which some nodes are free: an answer for `sbatch -w`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wattline.model.errors import InputError
+from wattline.model.jobs import IntArray
+from wattline.model.units import counted, fold_hosts, parse_hosts
+from wattline.network.counters import CounterReadings
+from wattline.network.placement import BoolArray, Placer, check_placement
+from wattline.network.topology.base import Topology
+from wattline.policies.placement.network.placements import PLACEMENTS
+
+NAMED = 4
+"""Names that a remark shows of those that it counts."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenNodes:
+    """The nodes of one job, by name."""
+
+    topology: Topology
+    placement: str
+    nodes: IntArray
+    free: int
+    remarks: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values: what `--json` prints."""
+        hosts = [self.topology.host(node) for node in np.sort(self.nodes).tolist()]
+        routers = self.topology.node_router[self.nodes]
+        return {
+            "machine": self.topology.name,
+            "placement": self.placement,
+            "size": len(hosts),
+            "host_list": fold_hosts(hosts),
+            "hosts": hosts,
+            "routers": len(np.unique(routers)),
+            "groups": len(np.unique(self.topology.router_group[routers])),
+            "free": self.free,
+            "remarks": list(self.remarks),
+        }
+
+
+def choose_nodes(topology: Topology, size: int, placement: str = "level-spread", *,
+                 free: str | None = None, busy: str | None = None,
+                 counters: CounterReadings | None = None, sensitive: bool = True,
+                 seed: int = 1) -> ChosenNodes:
+    """Nodes for a job of this size among those that are free, or not busy: host lists."""
+    check_placement(placement, topology)
+    if free is not None and busy is not None:
+        raise InputError("nodes that are free and nodes that are busy are given; give one of them")
+    remarks = list(topology.remarks)
+    given = PLACEMENTS[placement].kind == "data"
+    if given and counters is None:
+        raise InputError(f"placement '{placement}' goes by the counters of routers, and none are "
+                         "given; give a table of counters")
+    if counters is not None:
+        remarks += counters.remarks if given else [
+            f"placement '{placement}' goes by no counters, so those given are not used"]
+    placer = Placer(topology, placement, seed, counters.readings if counters and given else None)
+    placer.free[:] = _free(topology, free, busy, remarks)
+    left = int(placer.free.sum())
+    nodes = placer.place(size, sensitive=sensitive)
+    return ChosenNodes(topology, placement, nodes, left, tuple(remarks))
+
+
+def _free(topology: Topology, free: str | None, busy: str | None,
+          remarks: list[str]) -> BoolArray:
+    """Which nodes are free; names that the network does not have are said."""
+    if free is None and busy is None:
+        remarks.append("nothing says which nodes are free, so all are taken to be")
+        return np.ones(topology.nodes, dtype=np.bool_)
+    text = free if free is not None else busy
+    assert text is not None
+    number = {topology.host(node): node for node in range(topology.nodes)}
+    names = parse_hosts(text) if text.strip() else []
+    known = [number[name] for name in names if name in number]
+    strange = [name for name in names if name not in number]
+    if strange:
+        said = f"{counted(len(strange), 'host')} ({_few(strange)})"
+        if not known:
+            own = _few([topology.host(node) for node in range(topology.nodes)])
+            raise InputError(f"network '{topology.name}' has none of the hosts given "
+                             f"({_few(names)}); its own are {own}")
+        remarks.append(f"network '{topology.name}' does not have {said}; left out")
+    marked = np.zeros(topology.nodes, dtype=np.bool_)
+    marked[known] = True
+    return marked if free is not None else ~marked
+
+
+def _few(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:NAMED])
+    return shown + (", ..." if len(names) > NAMED else "")

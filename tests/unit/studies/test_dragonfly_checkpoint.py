@@ -1,0 +1,92 @@
+"""A comparison that was ended goes on from what its file holds."""
+
+import numpy as np
+import pytest
+
+from wattline.model.errors import InputError
+from wattline.network.packets import Rule
+from wattline.studies.dragonfly import compare as comparing
+from wattline.studies.dragonfly.checkpoint import Checkpoint
+from wattline.studies.dragonfly.compare import POLICIES, PlacementComparison, Pool, Settings
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Numbers of the workloads that were run, which take as many seconds as their number says,
+    and a hundred more for the number of the run."""
+    numbers = []
+
+    def run(settings, chunk, run):
+        numbers.extend(chunk)
+        times = np.full((len(chunk), len(POLICIES), 2), 1.0 + 100.0 * run)
+        times += np.array(chunk)[:, None, None]
+        return times, times[..., 0] / 3.0, times[..., 0]
+
+    monkeypatch.setattr(comparing, "run_chunk", run)
+    return numbers
+
+
+def run(path, workloads, settings=Settings()):  # noqa: B008  it is frozen
+    with Pool(1) as pool:
+        return comparing.compare(settings, workloads, pool, Checkpoint(path))
+
+
+def test_only_what_is_missing_is_run(asked, tmp_path):
+    path = tmp_path / "found.jsonl"
+    run(path, 7)
+    assert asked == list(range(7))
+    asked.clear()
+    whole = run(path, 12)
+    assert asked == list(range(7, 12))
+    np.testing.assert_array_equal(whole.time_s[:, 0, 0], np.arange(12) + 1.0)
+    np.testing.assert_array_equal(whole.waited_node_s[:, 0], (np.arange(12) + 1.0) / 3.0)
+
+
+def test_a_line_that_was_cut_off_is_made_again(asked, tmp_path):
+    path = tmp_path / "found.jsonl"
+    run(path, 7)
+    path.write_text(path.read_text()[:-20])
+    asked.clear()
+    assert len(run(path, 7).time_s) == 7
+    assert asked == [6]
+    asked.clear()
+    run(path, 7)
+    assert asked == []
+
+
+def test_more_runs_add_to_those_that_are_there(asked, tmp_path):
+    path = tmp_path / "found.jsonl"
+    run(path, 3)
+    asked.clear()
+    twice = run(path, 3, Settings(repeats=3))
+    assert asked == [0, 1, 2, 0, 1, 2]
+    np.testing.assert_allclose(twice.time_s[:, 0, 0], np.arange(3) + 1.0 + 100.0)
+
+
+def test_other_settings_are_another_comparison(asked, tmp_path):
+    path = tmp_path / "found.jsonl"
+    run(path, 3, Settings(packets=True, rule=Rule(3.0)))
+    asked.clear()
+    run(path, 3, Settings(packets=True))
+    assert asked == [0, 1, 2]
+    asked.clear()
+    run(path, 3, Settings(packets=True, rule=Rule(3.0)))
+    assert asked == []
+
+
+def test_a_file_of_something_else_is_refused(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("hello\nworld\n")
+    with pytest.raises(InputError, match="line 1: not a line of this study's checkpoint"):
+        Checkpoint(path)
+
+
+def test_quadrants_and_ties_add_up():
+    times = np.ones((5, len(POLICIES), 2))
+    other = POLICIES.index("jokanovic")
+    times[:, other] = [(2, 2), (2, 0.5), (0.5, 2), (0.5, 0.5), (1, 2)]
+    found = PlacementComparison(POLICIES, times, times[..., 0], times[..., 0])
+    against = found.against(["jokanovic"])
+    parts = ("strictly_better", "only_small_better", "only_large_better", "strictly_worse", "tied")
+    assert [against[part] for part in parts] == pytest.approx([0.2] * 5)
+    assert (against["tied_else_better"], against["tied_else_worse"]) == (0.2, 0.0)

@@ -1,0 +1,66 @@
+"""Parts of the dragonfly study: what is run, and what is said of it."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from wattline.cli.study_dragonfly import _print
+from wattline.model.errors import InputError
+from wattline.network.packets import RULES, Rule
+from wattline.studies.dragonfly import compare as comparing
+from wattline.studies.dragonfly.compare import POLICIES
+from wattline.studies.dragonfly.figures import summary
+from wattline.studies.dragonfly.rules import variants
+from wattline.studies.dragonfly.study import comparisons, plan_of, run_study
+
+
+@pytest.fixture
+def made_up(monkeypatch):
+    """Level-Spread takes a second, every other policy two for small jobs and three for large."""
+    def run(settings, chunk, run):
+        times = np.tile([2.0, 3.0], (len(chunk), len(POLICIES), 1))
+        times[:, 0] = 1.0
+        return times, times[..., 0] / 2, times[..., 0]
+
+    monkeypatch.setattr(comparing, "run_chunk", run)
+
+
+def test_every_rule_differs_from_another_in_one_thing():
+    rules = [settings.rule for settings in variants(1) if settings.routing == "adaptive"]
+    assert set(rules) == {Rule(*way) for way in product((1.0, 2.0), (True, False), (True, False))}
+    assert [settings.rule for settings in variants(1) if settings.routing == "ugal"] == list(
+        RULES.values())
+
+
+def test_a_part_runs_and_prints_alone(made_up, capsys):
+    found = summary(run_study(plan_of("random", quick=True, workloads=3, packets=2, workers=1)))
+    assert found["packets_in_steps"]["strictly_better"] == 1.0
+    assert found["packets_in_steps"]["jokanovic_code"]["mean_reduction"] == pytest.approx(
+        1 - (1 / 2 + 1 / 3) / 2)
+    assert not {"homogeneous", "congestor", "rules"} & set(found)
+    _print(found)
+    said = capsys.readouterr().out
+    assert "packets in steps, 2 workloads x 2: jokanovic's code" in said
+    assert "tied" in said
+
+
+def test_the_rules_are_a_table(made_up, capsys):
+    found = summary(run_study(plan_of("rules", packets=2, workers=1)))
+    assert len(found["rules"]["rows"]) == 10
+    assert found["rules"]["rows"][0]["large_jobs_of_jokanovic"] == pytest.approx(3.0)
+    _print(found)
+    assert "one channel" in capsys.readouterr().out
+
+
+def test_packets_in_steps_run_as_often_as_flows():
+    asked = comparisons(plan_of("random", repeats=10, packets=1000))
+    assert asked["steps"][0].repeats == 10
+    assert asked["steps"][0].steps
+    assert asked["steps"][1] == 1000
+    assert asked["large_first_steps"][0].large_first
+
+
+def test_an_unknown_part_is_refused():
+    with pytest.raises(InputError, match="no part 'nedd'; there are all, random"):
+        plan_of("nedd")
