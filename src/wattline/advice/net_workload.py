@@ -28,7 +28,7 @@ def puppet(
     order: str = "fcfs", power: str = "wait", cap: Cap = None,
     node_active_w: float = 100.0, idle_fraction: float = 0.3, wait_time_s: float = 30_000.0,
     wait_slots: int = 10, latency_s: float = 0.0, levels: Sequence[float] = LEVELS,
-    alpha: float = 2.0, beta: float = 0.5, core_share: float = 0.65,
+    alpha: float = 2.0, beta: float = 0.5, core_share: float = 0.65, cap_counts: str = "machine",
 ) -> Net:
     """The net with its jobs; times count from the first submission."""
     from wattline.petri.puppet import puppet_net
@@ -39,6 +39,8 @@ def puppet(
     if not 0 <= idle_fraction <= 1:
         raise InputError(f"the idle fraction (idle_fraction) is {idle_fraction}, must be in "
                          "[0, 1]")
+    if cap_counts not in ("machine", "jobs"):
+        raise InputError(f"cap_counts is '{cap_counts}', must be 'machine' or 'jobs'")
     if trace is None:
         jobs, nodes = demo_jobs(), nodes or DEMO_NODES
     else:
@@ -47,10 +49,12 @@ def puppet(
         jobs = _logged(trace, nodes, limit, node_active_w)
     idle_w = node_active_w * idle_fraction
     rules = demo_rules(power, nodes, idle_w, wait_time_s, wait_slots, latency_s,
-                       levels=tuple(levels), alpha=alpha, beta=beta, core_share=core_share)
+                       levels=tuple(levels), alpha=alpha, beta=beta, core_share=core_share,
+                       jobs_only=cap_counts == "jobs")
     if power == "none":
         return puppet_net(jobs, rules, order)
-    return puppet_net(jobs, rules, order, cap_signal(cap, nodes, node_active_w, idle_w))
+    floor_w = 0.0 if cap_counts == "jobs" else idle_w
+    return puppet_net(jobs, rules, order, cap_signal(cap, nodes, node_active_w, floor_w))
 
 
 def _logged(trace: str | Path, nodes: int, limit: int, node_active_w: float) -> list[Job]:

@@ -90,8 +90,8 @@ def run_net(
     firings are chosen at random. `skeleton` runs it without colours, guards and times. The workload
     of `puppet` is given by `trace`, `nodes`, `limit` (jobs of the log), `order`, `power` (none,
     block, wait, dvfs), `cap` (also a CSV file or pairs of seconds and watts), `levels`, `alpha`,
-    `beta`, `core_share`, `node_active_w`, `idle_fraction`, `wait_time_s`, `wait_slots` and
-    `latency_s`; times count from the first submission.
+    `beta`, `core_share`, `cap_counts` (machine or jobs), `node_active_w`, `idle_fraction`,
+    `wait_time_s`, `wait_slots` and `latency_s`; times count from the first submission.
 
     >>> import wattline as wl
     >>> done = wl.run_net("puppet", power="dvfs", cap="70%")

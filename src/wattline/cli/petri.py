@@ -59,6 +59,8 @@ def _workload_options(function: Callable[..., Any]) -> Callable[..., Any]:
                      help="Run time ~ frequency^-beta (dvfs)."),
         click.option("--core-share", type=float, default=0.65, show_default=True,
                      help="Part of a job's power that follows the frequency (dvfs)."),
+        click.option("--cap-counts", type=Choice(["machine", "jobs"]), default="machine",
+                     show_default=True, help="What the cap limits: idle nodes too, or jobs only."),
         click.option("--skeleton", is_flag=True,
                      help="Without colours, guards, times and priorities."),
     ]

@@ -35,7 +35,7 @@ def demo_jobs() -> list[Job]:
 def demo_rules(policy: str, nodes: int = DEMO_NODES, idle_w: float = DEMO_IDLE_W,
                wait_time_s: float = 30_000.0, wait_slots: int = 10,
                latency_s: float = 0.0, *, levels: tuple[float, ...] = LEVELS, alpha: float = 2.0,
-               beta: float = 0.5, core_share: float = 0.65) -> Rules:
+               beta: float = 0.5, core_share: float = 0.65, jobs_only: bool = False) -> Rules:
     """The parameters that make the net one of the four methods."""
     if policy not in POLICIES:
         raise InputError(f"power policy is '{policy}'; the net knows {', '.join(POLICIES)}")
@@ -44,7 +44,7 @@ def demo_rules(policy: str, nodes: int = DEMO_NODES, idle_w: float = DEMO_IDLE_W
         levels=levels if policy == "dvfs" else (1.0,),
         wait_slots=wait_slots if policy == "wait" else 0,
         wait_time_s=wait_time_s,
-        alpha=alpha, beta=beta, core_share=core_share, latency_s=latency_s,
+        alpha=alpha, beta=beta, core_share=core_share, latency_s=latency_s, jobs_only=jobs_only,
     )
 
 

@@ -31,12 +31,14 @@ class Dvfs(NamedTuple):
     """Levels from the slowest to the fastest: progress per second and power relative to full.
 
     `share` is the frequency of each level relative to the highest: what a machine is asked for.
+    `jobs_only`: the cap counts running jobs, and idle units come on top.
     """
 
     speed: Any
     power_factor: Any
     latency_s: float = 0.0
     share: Any = None
+    jobs_only: bool = False
 
     @property
     def axis(self) -> Literal["admission"]:
@@ -49,9 +51,12 @@ def _admit(st: State, admission: Dvfs, policy: Composition, job: int) -> int:
     """A job may start if the machine can carry it at the lowest level."""
     clock = st.clock[0]
     live = st.live[job]
-    rest_w = clock.power_w - clock.running_watts * clock.power_factor
+    rest_w = 0.0
+    if not admission.jobs_only:
+        rest_w = clock.power_w - clock.running_watts * clock.power_factor
+        rest_w -= live.units * clock.idle_w
     jobs_w = (clock.running_watts + live.watts) * admission.power_factor[0]
-    needed_w = rest_w - live.units * clock.idle_w + jobs_w
+    needed_w = rest_w + jobs_w
     return START if needed_w <= clock.cap_w * (1.0 + TOLERANCE) else STOP
 
 
@@ -77,7 +82,9 @@ def _before_queue(st: State, admission: Dvfs, policy: Composition) -> bool:
 @kernel
 def _settle(st: State, admission: Dvfs, policy: Composition) -> None:
     clock = st.clock[0]
-    rest_w = clock.power_w - clock.running_watts * clock.power_factor
+    rest_w = 0.0
+    if not admission.jobs_only:
+        rest_w = clock.power_w - clock.running_watts * clock.power_factor
     level = admission.speed.size - 1
     while level > 0:
         needed_w = rest_w + clock.running_watts * admission.power_factor[level]
@@ -96,7 +103,7 @@ def _settle(st: State, admission: Dvfs, policy: Composition) -> None:
 @implement(refuses, Dvfs)
 @kernel
 def _refuses(st: State, admission: Dvfs, job: int) -> bool:
-    return never_fits(st, job, admission.power_factor[0])
+    return never_fits(st, job, admission.power_factor[0], admission.jobs_only)
 
 
 @settings.register

@@ -41,7 +41,7 @@ def added_watts(st: State, job: int) -> float:
 @implement(admit, Watts)
 @kernel
 def _admit(st: State, admission: Watts, policy: Composition, job: int) -> int:
-    return START if within_cap(st, job) else WAIT
+    return START if within_cap(st, job, False) else WAIT
 
 
 @implement(watts_available, Watts)
@@ -60,4 +60,4 @@ def _watts_of(st: State, admission: Watts, job: int) -> float:
 @kernel
 def _refuses(st: State, admission: Watts, job: int) -> bool:
     """Where nodes differ, what a job alone would draw is not known before it has its nodes."""
-    return bool(st.kinds.size < 2 and never_fits(st, job, 1.0))
+    return bool(st.kinds.size < 2 and never_fits(st, job, 1.0, False))
