@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from wattline.analysis.folders import run_folder
+from wattline.cli.choices import Choice
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.model.errors import InputError
 
@@ -20,6 +21,9 @@ from wattline.model.errors import InputError
               help="Power of a busy node where the log has none (with --trace); default 62.")
 @click.option("--jobs", type=click.IntRange(min=100),
               help="Length of the generated log; default 16,044 jobs, four months.")
+@click.option("--arrivals", type=Choice(["hours", "sessions"]),
+              help="How the generated log's jobs come: in sessions of users (default), or by the "
+                   "hours of the day alone.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True,
               help="Of the generated log, or of the powers that a log lacks.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("runs/puppet"),
@@ -27,12 +31,12 @@ from wattline.model.errors import InputError
 @click.option("--plots/--no-plots", default=True, show_default=True, help="Write the plots.")
 @json_option
 def command(trace: Path | None, nodes: int | None, node_active_w: float | None, jobs: int | None,
-            seed: int, out: Path, plots: bool, as_json: bool) -> None:
+            arrivals: str | None, seed: int, out: Path, plots: bool, as_json: bool) -> None:
     """Delay jobs or slow processors? Figures 10 to 16 and table 2 of the PuPPET study."""
     from wattline.studies.puppet import study as puppet
     from wattline.studies.puppet.workloads import workload_of
 
-    workload, remarks = workload_of(trace, nodes, node_active_w, jobs, seed)
+    workload, remarks = workload_of(trace, nodes, node_active_w, jobs, seed, arrivals)
     for line in remarks:
         click.echo(f"wattline: {line}", err=True)
     if plots:
@@ -57,9 +61,15 @@ def command(trace: Path | None, nodes: int | None, node_active_w: float | None, 
 
 
 def _print(result: Any, files: list[Path]) -> None:
+    from wattline.studies.puppet.log_figures import MIRA, log_figures
+
     workload = result.workload
     click.echo(f"{workload.source}; {workload.nodes:,} nodes; caps are fractions of "
                f"{result.reference_w / 1e6:.3f} MW, the uncapped peak of {workload.names[0]}\n")
+    own = log_figures(workload.whole, workload.nodes)
+    print_table(("of the log", "here", "a log of Mira"),
+                [(name, value, MIRA[name]) for name, value in own.items()])
+    click.echo("")
     for finding in result.findings:
         judged = finding.judgement
         click.echo(f"{finding.verdict.upper() if finding.verdict == 'fails' else finding.verdict}"

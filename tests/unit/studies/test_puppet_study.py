@@ -29,7 +29,7 @@ JOBS = 150
 
 @pytest.fixture(scope="module")
 def workload() -> Workload:
-    return generated_workload(seed=3, jobs=JOBS)
+    return generated_workload(seed=3, jobs=JOBS, arrivals="hours")
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +103,7 @@ def test_day_curve_lies_under_the_cap_and_conserves_energy(result: PuppetResult)
 
 
 def test_a_log_on_the_grid_has_no_step_error() -> None:
-    workload = generated_workload(seed=3, jobs=360)
+    workload = generated_workload(seed=3, jobs=360, arrivals="hours")
     grid = on_grid(workload.whole, 3600.0)
     assert np.all(grid.submit_s % 3600.0 == 0)
     assert np.all(grid.run_s >= 3600.0)
@@ -233,6 +233,7 @@ def test_a_log_without_power_draws_it_by_the_seed() -> None:
     (["--nodes", "10"], "goes with --trace"),
     (["--trace", "no-such.swf", "--nodes", "10"], "no such file"),
     (["--trace", "x.swf", "--nodes", "10", "--jobs", "500"], "generated log"),
+    (["--trace", "x.swf", "--nodes", "10", "--arrivals", "hours"], "generated log"),
 ])
 def test_mistakes_are_told(arguments: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):

@@ -10,6 +10,7 @@ from typing import Any
 from wattline.studies.puppet.cases import busy_parts
 from wattline.studies.puppet.figures import CAPS, FIGURES, DayCurve, all_cases, day_curve
 from wattline.studies.puppet.findings import findings
+from wattline.studies.puppet.log_figures import MIRA, log_figures
 from wattline.studies.puppet.runs import ORDERS, CappedCase, Laboratory, Ratio
 from wattline.studies.puppet.sensitivity import Tables, tables
 from wattline.studies.puppet.steps import StepError, step_study
@@ -91,6 +92,7 @@ def as_json(result: PuppetResult) -> dict[str, Any]:
             "busy": [workload.names[part]
                      for part in busy_parts(result.ratios, len(workload.parts))],
             "reference_peak_w": result.reference_w,
+            "figures": log_figures(workload.whole, workload.nodes), "figures_of_mira": MIRA,
         },
         "step_table": [asdict(row) for row in result.steps],
         "figures": {str(figure.number): _figure_rows(result, figure.number) for figure in FIGURES}
