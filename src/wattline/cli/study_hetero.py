@@ -32,17 +32,13 @@ def command(
 ) -> None:
     """Two published loads under several rules, and claims that order, learn and estimate."""
     from wattline.studies.hetero import study as hetero
-    from wattline.studies.hetero.example import example
-    from wattline.studies.hetero.published import rows
+    from wattline.studies.hetero.published import all_results, rows
 
     if out is not None:
         run_folder("hetero", str(out))  # a place that cannot be written is found out now
     with progress("hetero") as advance:
-        found = hetero.reproduce(start_s=start_s, gap_s=gap_s, xeon_idle_w=xeon_idle_w,
-                                 cap_latency_s=cap_latency_s)
-        late = hetero.reproduce(start_s=start_s, gap_s=gap_s, xeon_idle_w=xeon_idle_w,
-                                cap_latency_s=hetero.LATE_CAP_S)
-        small = example()
+        found = all_results(start_s=start_s, gap_s=gap_s, xeon_idle_w=xeon_idle_w,
+                            cap_latency_s=cap_latency_s)
         advance(0.5)
         more = hetero.beyond(seed)
     written = ""
@@ -51,14 +47,14 @@ def command(
 
         written = str(write_pictures(found, out)[0])
     if as_json:
-        print_json({**found, "beyond": more, "picture": written or None, "example": small,
-                    "late": late,
-                    "published": rows({**found, "late": late, "example": small})})
+        print_json({**found, "beyond": more, "picture": written or None,
+                    "published": rows(found)})
         return
-    _print(found, late, more)
+    _print(found, found["late"], more)
     print_table(["two jobs, two nodes", "on gpn", "on lpn", "energy J", "load J", "published"],
                 [[name, f["gpn"], f["lpn"], f["energy_j"], f["load_j"],
-                  "{:.0f} J, {:.0f} J".format(*f["published"])] for name, f in small.items()],
+                  "{:.0f} J, {:.0f} J".format(*f["published"])]
+                 for name, f in found["example"].items()],
                 title="Tables 3.1 and 3.2: the greedy rule picks the worse where j1 comes first")
     if written:
         click.echo(written)

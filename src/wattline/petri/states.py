@@ -87,6 +87,9 @@ def explore(net: Net, most_states: int = USUAL_STATES,
         key = _key(simulation, clock)
         if key in known:
             return
+        if len(known) >= most_states:
+            space.complete = False
+            return
         known.add(key)
         space.counts.append(tuple(tokens.count() for tokens in simulation.marking))
         space.parents.append(parent)
@@ -94,13 +97,10 @@ def explore(net: Net, most_states: int = USUAL_STATES,
         waiting.append((len(space.counts) - 1, simulation.save()))
 
     meet(0, "")
-    while waiting and not space.growing:
+    while waiting and space.complete and not space.growing:
         state, saved = waiting.popleft()
         advance(min(1.0, len(space.counts) / most_states))
         for step in _successors(simulation, saved):
-            if len(known) >= most_states:
-                space.complete = False
-                return space
             if step is None:
                 space.dead.append(state)
                 continue
@@ -110,7 +110,7 @@ def explore(net: Net, most_states: int = USUAL_STATES,
             meet(state, step)
             if monotone and len(space.counts) > before:
                 space.growing = _growing(space, before)
-    space.complete = not space.growing
+    space.complete = space.complete and not space.growing
     return space
 
 

@@ -54,6 +54,13 @@ def written(folder: Path, text: str) -> str:
     return str(path)
 
 
+def test_as_many_states_as_are_looked_at_are_all_of_them(tmp_path: Path) -> None:
+    path = written(tmp_path, PHILOSOPHERS)
+    assert wl.analyse_net(path, states=4).complete
+    with pytest.warns(WattlineWarning, match="more than 3 states"):
+        assert not wl.analyse_net(path, states=3).complete
+
+
 def test_two_philosophers_with_a_fork_each_are_stuck(tmp_path: Path) -> None:
     found = wl.analyse_net(written(tmp_path, PHILOSOPHERS))
     assert (found.states, found.complete, found.bounded) == (4, True, True)

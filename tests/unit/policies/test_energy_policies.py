@@ -205,11 +205,8 @@ def test_two_jobs_on_two_nodes_cost_what_the_document_says_and_greed_picks_the_w
 def test_every_published_figure_of_the_energy_documents_has_a_verdict():
     result = in_plain("""
         from wattline.studies.fairshare import published as fairshare, study as shares
-        from wattline.studies.hetero import published, study as hetero
-        from wattline.studies.hetero.example import example
-        late = hetero.reproduce(cap_latency_s=hetero.LATE_CAP_S)
-        result = [published.rows({**hetero.reproduce(), "late": late, "example": example()}),
-                  fairshare.rows(shares.study(seed=1))]
+        from wattline.studies.hetero import published
+        result = [published.rows(published.all_results()), fairshare.rows(shares.study(seed=1))]
     """)
     mixed, share = result
     assert all(len(row) == 6 and row[4] for row in (*mixed, *share))

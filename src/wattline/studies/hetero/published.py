@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from wattline.studies.hetero.example import example
+from wattline.studies.hetero.study import LATE_CAP_S, reproduce
+
 EQUAL = 0.02
 """Relative difference up to which a figure counts as equal."""
 
 
+def all_results(**given: Any) -> dict[str, Any]:
+    """Both loads, the same with late caps, and the document's example."""
+    return {**reproduce(**given), "late": reproduce(**given | {"cap_latency_s": LATE_CAP_S}),
+            "example": example()}
+
+
 def rows(results: dict[str, Any]) -> list[tuple[str, ...]]:
-    """Section, what, published, ours, verdict, why; `late` and `example` are among the results."""
+    """Section, what, published, ours, verdict, why; of `all_results`."""
     found: list[tuple[str, ...]] = []
     for name, told in results["example"].items():
         total_j, load_j = told["published"]
