@@ -51,7 +51,8 @@ if _TYPE_CHECKING:
     )
     from wattline.advice.measured_compare import MetersBesideSlurm, account_compare
     from wattline.advice.measured_job import MeasuredJob, account_job
-    from wattline.advice.nets import NetRun, list_nets, run_net
+    from wattline.advice.net_analysis import NetAnalysis, analyse_net
+    from wattline.advice.nets import NetRun, list_nets, run_net, write_net
     from wattline.advice.network import (
         PlacedJobs,
         choose_nodes,
@@ -202,6 +203,7 @@ __all__ = [
     "MetersBesideSlurm",
     "Multifactor",
     "Naive",
+    "NetAnalysis",
     "NetRun",
     "NoBackfill",
     "NoLimit",
@@ -255,6 +257,7 @@ __all__ = [
     "advise_job",
     "advise_policy",
     "advise_start",
+    "analyse_net",
     "bench",
     "bid",
     "check",
@@ -321,6 +324,7 @@ __all__ = [
     "try_workload",
     "verify_claims",
     "write",
+    "write_net",
 ]
 
 # Where each name lives, and what it is called there if not the same; nothing: the module itself.
@@ -330,7 +334,8 @@ _PLACES = {
         "import_claims", "learn_claims", "list_claims", "verify_claims"
     ), "wattline.advice.claims"),
     **dict.fromkeys(("check_views", "machine_view"), "wattline.scenario.machine_views"),
-    **dict.fromkeys(("NetRun", "list_nets", "run_net"), "wattline.advice.nets"),
+    **dict.fromkeys(("NetRun", "list_nets", "run_net", "write_net"), "wattline.advice.nets"),
+    **dict.fromkeys(("NetAnalysis", "analyse_net"), "wattline.advice.net_analysis"),
     **dict.fromkeys(("bench", "list_benchmarks"), "wattline.benchmarks._asking"),
     "read_sensors": "wattline.live.reading",
     **dict.fromkeys((

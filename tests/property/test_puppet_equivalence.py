@@ -37,10 +37,10 @@ IDLE_W = 30.0
 
 def rules_of(method: str, nodes: int, wait_s: float, slots: int, latency_s: float = 0.0,
              levels: tuple[float, ...] = LEVELS, idle_w: float = IDLE_W,
-             **physics: float) -> Rules:
+             jobs_only: bool = False, **physics: float) -> Rules:
     return Rules(nodes, idle_w, levels=levels if method == "dvfs" else (1.0,),
                  wait_slots=slots if method == "wait" else 0, wait_time_s=wait_s,
-                 latency_s=latency_s, **physics)
+                 latency_s=latency_s, jobs_only=jobs_only, **physics)
 
 
 def by_net(jobs: JobTable, order: str, method: str, rules: Rules,
@@ -64,16 +64,19 @@ def by_net(jobs: JobTable, order: str, method: str, rules: Rules,
 def by_engine(jobs: JobTable, order: str, method: str, rules: Rules, cap_w: Signal,
               overrun: str = "extend") -> Run:
     admission = {
-        "none": NoLimit(), "block": Block(), "wait": Wait(rules.wait_time_s, rules.wait_slots),
+        "none": NoLimit(), "block": Block(rules.jobs_only),
+        "wait": Wait(rules.wait_time_s, rules.wait_slots, rules.jobs_only),
         "dvfs": Dvfs(np.array([rules.rate(f) for f in rules.levels]),
-                     np.array([rules.share(f) for f in rules.levels]), rules.latency_s),
+                     np.array([rules.share(f) for f in rules.levels]), rules.latency_s,
+                     jobs_only=rules.jobs_only),
     }[method]
     policy = Composition(Fcfs() if order == "fcfs" else Wfp(), Easy(), admission, Requested(),
                          Counted(), NoRegulation())
     machine = Machine.uniform(rules.nodes, NodeClass(power_w_idle=rules.idle_w,
                                                      power_w_active=100.0))
     return simulate(jobs, machine, policy,
-                    EngineRules(cap_w=None if method == "none" else cap_w, overrun=overrun))
+                    EngineRules(cap_w=None if method == "none" else cap_w, overrun=overrun,
+                                cap_counts="jobs" if rules.jobs_only else "machine"))
 
 
 def assert_equal(jobs: JobTable, order: str, method: str, rules: Rules, cap_w: Signal) -> None:
@@ -113,12 +116,12 @@ def caps(draw: st.DrawFn) -> Signal:
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("order", ["fcfs", "wfp"])
 @given(jobs=small_workloads(), cap_w=caps(), wait_s=st.integers(0, 30), slots=st.integers(1, 4),
-       latency_s=st.sampled_from([0.0, 0.0, 0.25, 2.0, 12.0]))
+       latency_s=st.sampled_from([0.0, 0.0, 0.25, 2.0, 12.0]), jobs_only=st.booleans())
 @examples(40)
 def test_engine_equals_net_on_small_workloads(order: str, method: str, jobs: JobTable,
                                               cap_w: Signal, wait_s: int, slots: int,
-                                              latency_s: float) -> None:
-    rules = rules_of(method, 8, float(wait_s), slots, latency_s)
+                                              latency_s: float, jobs_only: bool) -> None:
+    rules = rules_of(method, 8, float(wait_s), slots, latency_s, jobs_only=jobs_only)
     assert_equal(jobs, order, method, rules, cap_w)
 
 

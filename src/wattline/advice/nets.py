@@ -1,4 +1,4 @@
-"""Coloured Petri nets by name: run one to its end, look at its marking, draw it."""
+"""Coloured Petri nets by name or from a file: run one, look at its marking, draw it, write it."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wattline.model.errors import InputError
+from wattline.model.errors import InputError, warn
 from wattline.model.files import write_whole
-from wattline.model.units import parse_fraction, parse_power
-from wattline.petri.examples import DEMO_NODES, NETS, demo_jobs, demo_rules
+from wattline.petri.examples import NETS
 from wattline.petri.simulate import Simulation
 
 if TYPE_CHECKING:
     from wattline.petri.draw import Sheet
     from wattline.petri.net import Net
 
-USUAL_CAP = 0.7
-"""Of full power, where no cap is given."""
+MOST_FIRINGS = 100_000
+"""Of a net from a file, which may never come to an end, where nobody says how many."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,6 +31,7 @@ class NetRun:
 
     net: str
     simulation: Simulation
+    remarks: tuple[str, ...] = ()
 
     @property
     def time_s(self) -> float:
@@ -43,7 +43,7 @@ class NetRun:
 
     def to_dict(self) -> dict[str, Any]:
         return {"net": self.net, "time_s": self.time_s, "fired": self.fired,
-                "places": self.marking()}
+                "places": self.marking(), "remarks": list(self.remarks)}
 
     def marking(self) -> dict[str, dict[str, Any]]:
         """What lies on each place: how many tokens, of which colour, with which values."""
@@ -57,7 +57,8 @@ class NetRun:
 
     def draw(self, path: str | Path, page: str = "") -> list[Sheet]:
         """Draw the net with its tokens as SVG, or one page of it; what was drawn."""
-        from wattline.petri.draw import layout, svg
+        from wattline.petri.draw import layout
+        from wattline.petri.svg import svg
 
         sheets, target = layout(self.simulation, page), Path(path)
         title = f"{self.simulation.net.about} (t = {self.time_s:g} s, {self.fired} fired)"
@@ -83,14 +84,19 @@ def list_nets() -> dict[str, str]:
 
 
 def run_net(
-    net: str, *, seed: int | None = None, max_firings: int | None = None,
-    on_instant: Callable[[Simulation], None] | None = None, **workload: Any,
+    net: str | Path, *, seed: int | None = None, max_firings: int | None = None,
+    skeleton: bool = False, on_instant: Callable[[Simulation], None] | None = None,
+    **workload: Any,
 ) -> NetRun:
     """Run a net to its end by the clock, or for so many firings.
 
-    With a `seed` equally urgent firings are chosen at random. The workload of `puppet` is given by
-    `trace`, `nodes`, `limit` (jobs of the log), `order`, `power` (none, block, wait, dvfs), `cap`,
-    `node_active_w`, `idle_fraction`, `wait_time_s`, `wait_slots` and `latency_s`.
+    A net is built in (`wl.list_nets`) or a file, TOML or PNML; one from a file stops after 100,000
+    firings where `max_firings` does not say otherwise, and says so. With a `seed` equally urgent
+    firings are chosen at random. `skeleton` runs it without colours, guards and times. The workload
+    of `puppet` is given by `trace`, `nodes`, `limit` (jobs of the log), `order`, `power` (none,
+    block, wait, dvfs), `cap` (also a CSV file or pairs of seconds and watts), `levels`, `alpha`,
+    `beta`, `core_share`, `cap_counts` (machine or jobs), `node_active_w`, `idle_fraction`,
+    `wait_time_s`, `wait_slots` and `latency_s`; times count from the first submission.
 
     >>> import wattline as wl
     >>> done = wl.run_net("puppet", power="dvfs", cap="70%")
@@ -99,66 +105,65 @@ def run_net(
     """
     import numpy as np
 
-    found = NetRun(net, open_net(net, **workload))
+    made = build_net(net, skeleton=skeleton, **workload)
+    simulation = Simulation(made)
     if seed is not None:
-        found.simulation.chooser = np.random.default_rng(seed)
-    found.simulation.run(max_firings=max_firings, on_instant=on_instant)
-    return found
+        simulation.chooser = np.random.default_rng(seed)
+    most = MOST_FIRINGS if max_firings is None and made.from_file else max_firings
+    simulation.run(max_firings=most, on_instant=on_instant)
+    remarks = list(made.remarks)
+    if max_firings is None and most is not None and simulation.fired >= most:
+        remarks.append(f"stopped after {most:,} firings: the net may have no end (--firings says "
+                       "how many there are to be)")
+    warn(remarks)
+    return NetRun(str(net), simulation, tuple(remarks))
 
 
-def open_net(name: str, **workload: Any) -> Simulation:
+def write_net(net: str | Path, path: str | Path, *, skeleton: bool = False,
+              **workload: Any) -> tuple[str, ...]:
+    """Write a net as PNML (ISO/IEC 15909-2), for other tools; returns what is to be known of it.
+
+    `skeleton` writes the place/transition net that most tools read: without colours, guards, times
+    and priorities.
+
+    >>> import wattline as wl
+    >>> wl.write_net("cluster", "cluster.pnml")  # doctest: +SKIP
+    """
+    from wattline.petri.pnml import to_pnml
+
+    made = build_net(net, skeleton=skeleton, **workload)
+    text = to_pnml(made)
+    remarks = list(made.remarks)
+    functions = sorted(name for name, value in made.declarations.items() if callable(value))
+    if functions:
+        remarks.append(f"{len(functions)} functions of its inscriptions ({functions[0]}, ...) are "
+                       "code and not in the file: there it can be looked at, not run")
+    write_whole(Path(path), text)
+    warn(remarks)
+    return tuple(remarks)
+
+
+def open_net(name: str | Path, *, skeleton: bool = False, **workload: Any) -> Simulation:
     """A net before its first firing."""
-    if name not in NETS:
-        raise InputError(f"there is no net '{name}'; there are {', '.join(NETS)}")
-    if name == "puppet":
-        return Simulation(_puppet(**workload))
-    if workload:
-        raise InputError(f"{next(iter(workload))}: the net '{name}' has a workload of its own")
-    return Simulation(NETS[name][1]())
+    return Simulation(build_net(name, skeleton=skeleton, **workload))
 
 
-def _puppet(
-    *, trace: str | Path | None = None, nodes: int | None = None, limit: int = 100,
-    order: str = "fcfs", power: str = "wait", cap: float | str | None = None,
-    node_active_w: float = 100.0, idle_fraction: float = 0.3, wait_time_s: float = 30_000.0,
-    wait_slots: int = 10, latency_s: float = 0.0,
-) -> Net:
-    from wattline.petri.puppet import jobs_from_table, puppet_net
+def build_net(name: str | Path, *, skeleton: bool = False, **workload: Any) -> Net:
+    """A net by its name or from its file."""
+    from wattline.advice.net_workload import puppet
+    from wattline.petri.net_file import is_net_file, read_net
+    from wattline.petri.skeleton import skeleton as skeleton_of
 
-    if not 0 < node_active_w < float("inf"):
-        raise InputError(f"the power of a busy node (node_active_w) is {node_active_w}, must be "
-                         "> 0")
-    if not 0 <= idle_fraction <= 1:
-        raise InputError(f"the idle fraction (idle_fraction) is {idle_fraction}, must be in "
-                         "[0, 1]")
-    if trace is None:
-        jobs, nodes = demo_jobs(), nodes or DEMO_NODES
+    known = str(name)
+    if known != "puppet" and workload:
+        raise InputError(f"{next(iter(workload))}: the net '{known}' has a workload of its own")
+    if known == "puppet":
+        made = puppet(**workload)
+    elif known in NETS:
+        made = NETS[known][1]()
+    elif is_net_file(known):
+        made = read_net(name)
     else:
-        if not nodes:
-            raise InputError("a log needs the size of the machine (nodes)")
-        import numpy as np
-
-        from wattline.traces.reader import read
-
-        table = read(trace, machine_procs=nodes).jobs
-        jobs = jobs_from_table(table.take(np.arange(min(len(table), limit))), node_active_w)
-    idle_w = node_active_w * idle_fraction
-    rules = demo_rules(power, nodes, idle_w, wait_time_s, wait_slots, latency_s)
-    cap_w = _cap_w(cap, nodes, node_active_w, idle_w)
-    return puppet_net(jobs, rules, order, float("inf") if power == "none" else cap_w)
-
-
-def _watts_or_part(text: str) -> float:
-    return parse_fraction(text) if text.strip().endswith("%") else parse_power(text)
-
-
-def _cap_w(cap: float | str | None, nodes: int, node_w: float, idle_w: float) -> float:
-    cap_w = USUAL_CAP if cap is None else _watts_or_part(str(cap))
-    if cap_w <= 0:
-        raise InputError(f"the cap is {cap}, must be above 0")
-    if cap_w <= 1:
-        cap_w *= nodes * node_w
-    if cap_w < nodes * idle_w:
-        raise InputError(f"the cap is {cap_w:g} W, below the idle power of {nodes} nodes "
-                         f"({nodes * idle_w:g} W)")
-    return cap_w
+        raise InputError(f"there is no net '{known}'; there are {', '.join(NETS)}, and files that "
+                         "end in .toml or .pnml")
+    return skeleton_of(made) if skeleton else made

@@ -129,8 +129,9 @@ def _result(run: Run, figures: Mapping[str, Any]) -> Iterator[str]:
                f"{power_text(lookup(figures, 'power_w.mean'))} on average and "
                f"{power_text(run.power_w_peak)} at its peak{_beyond_nodes(run)}.")
     if run.cap_w is not None:
-        yield (f"Power was above the cap for {time_text(run.time_above_cap_s)} "
+        power = "The power of running jobs" if run.cap_counts == "jobs" else "Power"
+        yield (f"{power} was above the cap for {time_text(run.time_above_cap_s)} "
                f"({energy_text(run.energy_above_cap_j)} in excess of it)."
-               if run.time_above_cap_s else "Power never rose above the cap.")
+               if run.time_above_cap_s else f"{power} never rose above the cap.")
     for line in budget_lines(run):
         yield f"{line[0].upper()}{line[1:]}."

@@ -117,7 +117,7 @@ def cap_and_peak(run: Run) -> Iterator[str]:
     edges = np.unique(np.concatenate((run.events.time_s, [run.end_s], run.cap_w.time_s)))
     edges = edges[(edges >= run.events.time_s[0]) & (edges <= run.end_s)] if edges.size else edges
     row = np.searchsorted(run.events.time_s, edges[:-1], "right") - 1
-    over_w = run.events.power_w[row] - run.cap_w.sample(edges[:-1])
+    over_w = run.power_w_capped[row] - run.cap_w.sample(edges[:-1])
     # A machine that stands exactly at its cap is not above it by the rounding of a sum.
     above = over_w > TOLERANCE * np.maximum(np.abs(run.events.power_w[row]), 1.0)
     length_s = np.diff(edges)

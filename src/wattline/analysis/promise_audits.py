@@ -96,7 +96,7 @@ def cap_at_starts(run: Run) -> Iterator[str]:
     acts = np.isin(log.kind, TAKING) | ((log.kind == EventKind.RATE) & (log.job != NO_JOB))
     begun = np.unique(instant[acts & (instant < lasting.size)])
     starts = np.unique(instant[np.isin(log.kind, TAKING) & (instant < lasting.size)])
-    after_w = log.power_w[lasting]
+    after_w = run.power_w_capped[lasting]
     rose = np.diff(after_w, prepend=0.0) > 0
     cap_w = run.cap_w.sample(log.time_s[lasting])
     over = after_w > cap_w * (1 + TOLERANCE) + 1e-6
@@ -107,7 +107,7 @@ def cap_at_starts(run: Run) -> Iterator[str]:
     if wrong.size:
         row = lasting[wrong]
         yield (f"jobs start or speed up over the cap {at_event(run, row)}: "
-               f"{log.power_w[row[0]]} W, and the cap is {cap_w[wrong[0]]} W")
+               f"{run.power_w_capped[row[0]]} W, and the cap is {cap_w[wrong[0]]} W")
 
 
 def cap_windows(run: Run) -> Iterator[str]:

@@ -1,19 +1,21 @@
-"""`wattline petri`: look at a coloured Petri net, run it, walk through it."""
+"""`wattline petri`: look at a coloured Petri net, run it, walk through it, take it elsewhere."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from wattline.cli.choices import Choice, Group
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.model.errors import InputError
 from wattline.model.progress import Advance
+from wattline.model.units import plain_number
 
 if TYPE_CHECKING:
     from wattline.petri.simulate import Simulation
@@ -36,8 +38,9 @@ def _workload_options(function: Callable[..., Any]) -> Callable[..., Any]:
                      help="Order of the queue."),
         click.option("--power-policy", "power", type=Choice(["none", "block", "wait", "dvfs"]),
                      default="wait", show_default=True, help="How the cap is kept."),
-        click.option("--cap", help="Watts, like 3.2MW, or a part (up to 1) of full power; "
-                                   "default 0.7."),
+        click.option("--cap", metavar="WATTS|PART|FILE",
+                     help="Watts, like 3.2MW, a part (up to 1) of full power, or a CSV file of "
+                          "seconds,watts from the first submission on; default 0.7."),
         click.option("--node-active-w", type=float, default=100.0, show_default=True,
                      help="Power of a busy node where the log has none."),
         click.option("--idle-fraction", type=float, default=0.3, show_default=True,
@@ -48,6 +51,18 @@ def _workload_options(function: Callable[..., Any]) -> Callable[..., Any]:
                      help="Length of the wait queue."),
         click.option("--latency", "latency_s", type=float, default=0.0, show_default=True,
                      help="Seconds for which a change of frequency stops running jobs (dvfs)."),
+        click.option("--levels", metavar="F,F,...", help="Relative frequencies, rising (dvfs); "
+                                                         "default 0.5,0.6,0.7,0.8,0.9,1."),
+        click.option("--alpha", type=float, default=2.0, show_default=True,
+                     help="Power of a core ~ frequency^alpha (dvfs)."),
+        click.option("--beta", type=float, default=0.5, show_default=True,
+                     help="Run time ~ frequency^-beta (dvfs)."),
+        click.option("--core-share", type=float, default=0.65, show_default=True,
+                     help="Part of a job's power that follows the frequency (dvfs)."),
+        click.option("--cap-counts", type=Choice(["machine", "jobs"]), default="machine",
+                     show_default=True, help="What the cap limits: idle nodes too, or jobs only."),
+        click.option("--skeleton", is_flag=True,
+                     help="Without colours, guards, times and priorities."),
     ]
     for option in reversed(options):
         function = option(function)
@@ -75,15 +90,20 @@ def list_nets(as_json: bool) -> None:
               help="Fire so many transitions first.")
 @json_option
 def show(net: str, out: Path | None, page: str, after: int, as_json: bool, **workload: Any) -> None:
-    """Draw a net as SVG: modules as subpages, tokens on places."""
+    """Draw a net as SVG: modules as subpages, tokens on places.
+
+    NET is a net of `wattline petri list` or a file (.toml, .pnml).
+    """
     from wattline.advice.nets import run_net
 
     found = run_net(net, max_firings=after, **_given(net, workload))
-    target = out or _unused(Path(f"{net}.svg"))
+    target = out or _unused(Path(f"{Path(net).stem}.svg"))
     sheets = found.draw(target, page)
+    _say(found.remarks)
     if as_json:
         print_json({"file": str(target), "time_s": found.time_s, "fired": found.fired,
-                    "pages": [sheet.name for sheet in sheets], "places": found.marking()})
+                    "pages": [sheet.name for sheet in sheets], "places": found.marking(),
+                    "remarks": list(found.remarks)})
         return
     click.echo(f"{target}: {', '.join(sheet.name for sheet in sheets)}")
 
@@ -91,17 +111,24 @@ def show(net: str, out: Path | None, page: str, after: int, as_json: bool, **wor
 @command.command()
 @_workload_options
 @click.option("--seed", type=int, help="Choose among equally urgent firings at random.")
+@click.option("--firings", type=click.IntRange(min=1),
+              help="Stop after so many; default for a net from a file 100,000.")
 @json_option
-def run(net: str, as_json: bool, seed: int | None, **workload: Any) -> None:
-    """Run a net to its end by the clock."""
+def run(net: str, as_json: bool, seed: int | None, firings: int | None, **workload: Any) -> None:
+    """Run a net to its end by the clock.
+
+    NET is a net of `wattline petri list` or a file (.toml, .pnml).
+    """
     from wattline.advice.nets import run_net
 
     began = time.perf_counter()
     with progress("firing transitions") as advance:
-        found = run_net(net, seed=seed, on_instant=_Watch(advance), **_given(net, workload))
+        found = run_net(net, seed=seed, max_firings=firings, on_instant=_Watch(advance),
+                        **_given(net, workload))
     seconds = time.perf_counter() - began
     result = found.to_dict() | {"seconds": seconds,
                                 "firings_per_s": found.fired / max(seconds, 1e-9)}
+    _say(found.remarks)
     if as_json:
         print_json(result)
         return
@@ -126,6 +153,7 @@ def step(net: str, as_json: bool, **workload: Any) -> None:
     from wattline.petri.walk import Walk
 
     simulation = open_net(net, **_given(net, workload))
+    _say(simulation.net.remarks)
     quiet = as_json
     walk = Walk(simulation, (lambda text: None) if quiet else click.echo)
     terminal = sys.stdin.isatty()
@@ -156,9 +184,120 @@ def step(net: str, as_json: bool, **workload: Any) -> None:
                     "places": NetRun(net, simulation).marking()})
 
 
+@command.command()
+@_workload_options
+@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE",
+              help="PNML file, replaced where it exists; default: NET.pnml, which is not replaced.")
+@json_option
+def export(net: str, out: Path | None, as_json: bool, **workload: Any) -> None:
+    """Write a net as PNML (ISO/IEC 15909-2), for other tools; most read its --skeleton.
+
+    NET is a net of `wattline petri list` or a file (.toml, .pnml).
+    """
+    from wattline.advice.nets import write_net
+
+    target = out or _unused(Path(f"{Path(net).stem}.pnml"))
+    remarks = write_net(net, target, **_given(net, workload))
+    _say(remarks)
+    if as_json:
+        print_json({"file": str(target), "remarks": list(remarks)})
+        return
+    click.echo(str(target))
+
+
+@command.command()
+@_workload_options
+@click.option("--states", type=click.IntRange(min=1), default=10_000, show_default=True,
+              help="Look at no more states than this.")
+@click.option("--reach", multiple=True, metavar="PLACE=COUNT",
+              help="Ask whether a state with so many tokens can be reached; may be repeated.")
+@json_option
+def analyse(net: str, states: int, reach: tuple[str, ...], as_json: bool, **workload: Any) -> None:
+    """Look at every state of a small net: dead ends, bounds, invariants, ways to a state.
+
+    NET is a net of `wattline petri list` or a file (.toml, .pnml).
+    """
+    from wattline.advice.net_analysis import analyse_net
+
+    with progress("looking at states") as advance:
+        found = analyse_net(net, states=states, reach=_asked(reach), advance=advance,
+                            **_given(net, workload))
+    _say(found.remarks)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    seen = "all" if found.complete else "not all"
+    click.echo(f"{found.states:,} states, which are {seen} of them")
+    click.echo(f"bounded: {_said(found.bounded)}; can get stuck: {_said(found.can_get_stuck)} "
+               f"({found.dead_states} states in which nothing can happen)")
+    if found.dead_end is not None:
+        click.echo("the first of those has " + (", ".join(
+            f"{place} {count}" for place, count in found.dead_end.tokens.items()) or "no token")
+            + f", after {len(found.dead_end.way)} firings")
+    if reach:
+        way = found.reached
+        click.echo("the state that was asked for: " + (
+            "was not seen" if way is None else f"after {len(way)} firings: {', '.join(way[:20])}"
+            + (", ..." if len(way) > 20 else "")))
+    print_table(("place", "most tokens"), [
+        (place, "no limit" if place in found.unbounded else count)
+        for place, count in found.bounds.items()])
+    for weights, total in found.place_invariants:
+        click.echo(f"always: {_weighted(weights)} = {total}")
+    for weights in found.transition_invariants:
+        click.echo(f"as before after: {_weighted(weights)}")
+    if found.never_fired:
+        click.echo(f"never fired: {', '.join(found.never_fired)}")
+
+
+def _say(remarks: Iterable[str]) -> None:
+    for line in remarks:
+        click.echo(f"wattline: {line}", err=True)
+
+
+def _asked(reach: tuple[str, ...]) -> dict[str, int]:
+    asked = {}
+    for text in reach:
+        place, _, count = text.rpartition("=")
+        if not place or not (count.isascii() and count.isdigit()):
+            raise InputError(f"--reach is '{text}'; give a place and a count, like Done=3")
+        asked[place] = int(count)
+    return asked
+
+
+def _said(answer: bool | None) -> str:
+    return "not known" if answer is None else "yes" if answer else "no"
+
+
+def _weighted(weights: dict[str, int]) -> str:
+    return " + ".join(name if weight == 1 else f"{weight} x {name}"
+                      for name, weight in weights.items())
+
+
 def _given(net: str, workload: dict[str, Any]) -> dict[str, Any]:
-    """The workload of `puppet`, the only net that takes one; no other was asked for."""
-    return workload if net == "puppet" else {}
+    """What was said of the workload, which only `puppet` takes."""
+    skeleton = {"skeleton": workload.pop("skeleton")}
+    if workload["levels"] is not None:
+        workload["levels"] = _levels(workload["levels"])
+    else:
+        del workload["levels"]
+    if net == "puppet":
+        return workload | skeleton
+    context = click.get_current_context()
+    for option in context.command.params:
+        source = context.get_parameter_source(option.name or "")
+        if option.name in workload and source is ParameterSource.COMMANDLINE:
+            raise InputError(f"{option.opts[0]}: only the net puppet takes a workload; '{net}' has "
+                             "its own")
+    return skeleton
+
+
+def _levels(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(plain_number(part.strip()) for part in text.split(","))
+    except ValueError:
+        raise InputError(f"--levels is '{text}'; give relative frequencies, like 0.4,0.7,1"
+                         ) from None
 
 
 class _Watch:

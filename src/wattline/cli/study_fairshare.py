@@ -33,7 +33,10 @@ def command(seed: int, beta: float, half_life: str, out: Path | None, as_json: b
 
         written = str(write_pictures(found, out)[0])
     if as_json:
-        print_json({"seed": seed, "beta": beta, **table, "picture": written or None})
+        from wattline.studies.fairshare.published import rows
+
+        print_json({"seed": seed, "beta": beta, "published": rows(found), **table,
+                    "picture": written or None})
         return
     print_table(
         ["order", "user", "GHz", "kJ per job", "mean stretch", "p25", "p50", "p75", "p95",
@@ -43,5 +46,6 @@ def command(seed: int, beta: float, half_life: str, out: Path | None, as_json: b
           values["turnaround_s"]]
          for order, users in table["orders"].items() for user, values in users.items()],
     )
+    click.echo("The publication shows the distributions and its calibration as pictures only.")
     if written:
         click.echo(written)

@@ -86,6 +86,8 @@ def convert(source: Path, target: Path, as_json: bool, **options: Any) -> None:
 @click.option("--nodes", type=int, help="Size of the machine.")
 @click.option("--load", type=float, help="Offered load (lublin, poisson).")
 @click.option("--days", type=float, help="Length of the period (leadership).")
+@click.option("--arrivals", type=Choice(["hours", "sessions"]),
+              help="By the hours of the day alone, or in sessions of users (leadership).")
 @click.option("--estimates", is_flag=True, help="Requests as users write them (lublin).")
 @click.option("--mix", type=click.Path(path_type=Path), help="TOML file of job types (poisson).")
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path),

@@ -35,6 +35,8 @@ class Rules:
     choose_nodes: bool = False
     """Whether individual nodes are chosen; otherwise units are only counted."""
     cap_w: Signal | None = None
+    cap_counts: Literal["machine", "jobs"] = "machine"
+    """What time above the cap is measured of; policies are told by themselves (`jobs_only`)."""
     reservations: Sequence[Reservation] = field(default_factory=tuple)
     user_share: Sequence[float] = field(default_factory=tuple)
     """Share of each user by code, for orders that weigh it; empty: none."""

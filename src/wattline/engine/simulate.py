@@ -14,6 +14,7 @@ from wattline.books.record import Record, grow_log, grow_spans
 from wattline.engine.at_once import is_wanted, run_plain
 from wattline.engine.by_class import class_energy
 from wattline.engine.compiling import Parts, may_start_processes, wait_for_other
+from wattline.engine.counted_power import above_cap, jobs_power_w
 from wattline.engine.loop import (
     FINISHED,
     LOG_FULL,
@@ -152,6 +153,12 @@ def collect(
         queued=record.log_queued[:rows],
         value=record.log_value[:rows],
     )
+    above_s, above_j = float(meter.time_above_s), float(meter.energy_above_j)
+    cap_w = effective_cap(rules)
+    if rules.cap_counts == "jobs" and cap_w is not None:
+        clock = state.clock[0]
+        jobs_w = jobs_power_w(events, units_of(machine, rules.granularity), float(clock.idle_w))
+        above_s, above_j = above_cap(events, jobs_w, cap_w, float(clock.now_s))
     return Run(
         jobs=jobs,
         schedule=schedule,
@@ -164,10 +171,10 @@ def collect(
         class_energy_j=class_energy(
             machine, state.kinds, events, live.units, placement, meter, float(state.clock[0].now_s)
         ),
-        time_above_cap_s=float(meter.time_above_s),
-        energy_above_cap_j=float(meter.energy_above_j),
+        time_above_cap_s=above_s,
+        energy_above_cap_j=above_j,
         power_w_peak=float(meter.peak_w),
-        cap_w=effective_cap(rules),
+        cap_w=cap_w,
         placement=placement,
         engine_s=engine_s,
         reservations=tuple(rules.reservations),

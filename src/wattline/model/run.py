@@ -186,6 +186,21 @@ class Run:
         return isinstance(power, Mapping) and power.get("watch_cap") is not None
 
     @property
+    def cap_counts(self) -> str:
+        """What the cap limits: the machine, or its running jobs only (`jobs`)."""
+        power = self.scenario.get("power")
+        return str(power.get("cap_counts", "machine")) if isinstance(power, Mapping) else "machine"
+
+    @property
+    def power_w_capped(self) -> FloatArray:
+        """What the cap is held against, after each event: the machine's power, or its jobs'."""
+        if self.cap_counts != "jobs":
+            return self.events.power_w
+        idle_w = self.machine.power_w_idle / self.units
+        found: FloatArray = self.events.power_w - (self.units - self.events.busy) * idle_w
+        return found
+
+    @property
     def ran(self) -> npt.NDArray[np.bool_]:
         """Which jobs ran."""
         return np.asarray(self.schedule.outcome != Outcome.NOT_RUN, dtype=np.bool_)

@@ -1,18 +1,19 @@
-"""Draws a hierarchical net as SVG: the top page, then each module as a subpage, tokens on places.
+"""Lays out a hierarchical net: the top page, then each module as a subpage, tokens on places.
 
-`layout` computes what is drawn (shapes with coordinates), `svg` writes it down.
+`layout` computes what is drawn (shapes, arcs and texts with coordinates); `svg.py` writes it down.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
-from xml.sax.saxutils import escape
 
 from wattline.model.errors import InputError
-from wattline.petri.net import ArcKind, Net, Page, Point, Transition
+from wattline.petri.arrange import positions
+from wattline.petri.labels import Box, Label, Text, around, beside, set_labels, text_half
+from wattline.petri.net import Arc, ArcKind, Net, Page, Point, Transition
 from wattline.petri.simulate import Simulation
 
 PLACE_RX, PLACE_RY = 62.0, 24.0
@@ -21,7 +22,12 @@ SUB_W, SUB_H = 190.0, 52.0
 MARGIN = 40.0
 TITLE_H = 44.0
 VALUE_CHARS = 40
+DRAWN_CHARS = 28
 VALUES_SHOWN = 3
+APART = 12.0
+"""Between two arcs that tie the same place and transition."""
+BADGE = 16.0
+"""How far the number of tokens stands out of its place."""
 
 
 @dataclass(frozen=True)
@@ -33,22 +39,22 @@ class Shape:
     name: str
     at: Point
     half: Point
-    notes: tuple[str, ...] = ()
-    """guard above, priority below; colour set for a place"""
     tokens: int | None = None
     values: tuple[str, ...] = ()
-    tag: str = ""
-    """port, fusion, or the page that a module stands for"""
+    page: str = ""
+    """The page that a module stands for."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """An arc: which ends have arrow heads, what stands beside it."""
+    """An arc from a place to a transition or module."""
 
+    kind: str
+    """flow (takes or puts), test (needs a token, leaves it), inhibitor (needs none)"""
     start: Point
     end: Point
-    head_at_start: bool
-    head_at_end: bool
+    head_at_start: bool = False
+    head_at_end: bool = False
     near_start: str = ""
     near_end: str = ""
 
@@ -60,8 +66,8 @@ class Sheet:
     name: str
     shapes: tuple[Shape, ...]
     lines: tuple[Line, ...]
+    labels: tuple[Label, ...]
     size: Point
-    offset: Point = field(default=(0.0, 0.0))
 
 
 def layout(simulation: Simulation, page: str = "") -> list[Sheet]:
@@ -73,31 +79,6 @@ def layout(simulation: Simulation, page: str = "") -> list[Sheet]:
         raise InputError(f"the net '{net.name}' has no page '{page}'; it has {', '.join(names)}")
     return [_sheet(known, paths[known.name], simulation)
             for known in net.pages() if not page or known.name == page]
-
-
-def svg(sheets: Sequence[Sheet], title: str) -> str:
-    """One drawing with the sheets below each other."""
-    width = max(sheet.size[0] for sheet in sheets)
-    height = sum(sheet.size[1] for sheet in sheets) + TITLE_H
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="DejaVu Sans, Arial, sans-serif" '
-        'font-size="12">',
-        f"<title>{escape(title)}</title>",
-        '<defs><marker id="head" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" '
-        'markerHeight="8" orient="auto-start-reverse"><path d="M0 0 L10 5 L0 10 z" '
-        'fill="#333"/></marker></defs>',
-        f'<rect width="{width:.0f}" height="{height:.0f}" fill="white"/>',
-        _text((MARGIN, 28), title, anchor="start", size=15, weight="bold"),
-    ]
-    y = TITLE_H
-    for sheet in sheets:
-        parts.append(f'<g id="{_anchor(sheet.name)}" transform="translate(0 {y:.0f})">')
-        parts.extend(_draw_sheet(sheet, width))
-        parts.append("</g>")
-        y += sheet.size[1]
-    parts.append("</svg>")
-    return "\n".join(parts) + "\n"
 
 
 def show_value(value: Any, chars: int = VALUE_CHARS) -> str:
@@ -120,202 +101,151 @@ def _paths(net: Net) -> dict[str, str]:
 
 
 def _sheet(page: Page, path: str, simulation: Simulation) -> Sheet:
-    shapes = [
-        *(_place_shape(page, i, path, simulation) for i in range(len(page.places))),
-        *(_transition_shape(transition) for transition in page.transitions),
-        *(Shape("module", sub.name, sub.at, (SUB_W / 2 + 4, SUB_H / 2 + 4), tag=sub.page.name)
-          for sub in page.substitutions),
-    ]
-    where = {shape.name: shape for shape in shapes[: len(page.places)]}
-    lines: list[Line] = []
-    for transition, shape in zip(page.transitions, shapes[len(page.places) :], strict=False):
-        for place in dict.fromkeys(arc.place for arc in transition.arcs):
-            if not _only_inhibits(transition, place):
-                lines.append(_line(transition, place, where[place], shape))
-    modules = shapes[len(page.places) + len(page.transitions) :]
+    at = positions(page, _half)
+    places = {place.name: _place_shape(page, place.name, path, simulation, at[place.name])
+              for place in page.places}
+    boxes = [Shape("transition", t.name, at[t.name], _half("transition", t.name))
+             for t in page.transitions]
+    modules = [Shape("module", s.name, at[s.name], _half("module", s.name), page=s.page.name)
+               for s in page.substitutions]
+    lines = [line for transition, box in zip(page.transitions, boxes, strict=True)
+             for line in _lines(transition, box, places)]
     for sub, shape in zip(page.substitutions, modules, strict=True):
         for socket in dict.fromkeys(sub.sockets.values()):
-            start, end = _ends(where[socket], shape)
-            lines.append(Line(start, end, True, True))
-    right = max(shape.at[0] + shape.half[0] for shape in shapes) + 3.2 * MARGIN
-    bottom = max(shape.at[1] + shape.half[1] for shape in shapes) + 2.4 * MARGIN
-    labelled = tuple(_relabel(shape, page) for shape in shapes)
-    return Sheet(page.name, labelled, tuple(lines), (right, bottom + TITLE_H))
+            start, end = _ends(places[socket], shape)
+            lines.append(Line("flow", start, end, True, True))
+    shapes = (*places.values(), *boxes, *modules)
+    labels = _labels(page, shapes, lines)
+    right = max([shape.at[0] + shape.half[0] for shape in shapes]
+                + [label.at[0] + label.box.half[0] for label in labels]) + 2 * MARGIN
+    bottom = max([shape.at[1] + shape.half[1] for shape in shapes]
+                 + [label.at[1] + label.box.half[1] for label in labels]) + MARGIN
+    return Sheet(page.name, shapes, tuple(lines), labels, (right, bottom + TITLE_H))
 
 
-def _only_inhibits(transition: Transition, place: str) -> bool:
-    """Events wait for the end of a pass by an inhibitor arc; drawn as a note, not as a line."""
-    kinds = {arc.kind for arc in transition.arcs if arc.place == place}
-    return kinds == {ArcKind.INHIBITOR}
+def _half(kind: str, name: str) -> Point:
+    """Half the size of a shape: as wide as its name needs."""
+    needed = text_half(name, 12)[0] + 8.0
+    if kind == "module":
+        return max(SUB_W / 2, needed) + 4, SUB_H / 2 + 4
+    return (max(PLACE_RX, needed + 6.0), PLACE_RY) if kind == "place" else (
+        max(BOX_W / 2, needed), BOX_H / 2)
 
 
-def _relabel(shape: Shape, page: Page) -> Shape:
-    if shape.kind != "place":
-        return shape
-    label = page.place(shape.name).label
-    return shape if not label else Shape(
-        shape.kind, label, shape.at, shape.half, shape.notes, shape.tokens, shape.values, shape.tag)
-
-
-def _place_shape(page: Page, number: int, path: str, simulation: Simulation) -> Shape:
-    place = page.places[number]
-    tokens = simulation.marking[simulation.flat.index[path, place.name]]
+def _place_shape(page: Page, name: str, path: str, simulation: Simulation, at: Point) -> Shape:
+    place = page.place(name)
+    tokens = simulation.marking[simulation.flat.index[path, name]]
     values = [_with_time(time_s, value, simulation.now_s) for time_s, _, value in tokens.list]
-    shown = [show_value(value) for value in values[:VALUES_SHOWN]]
+    shown = [show_value(value, DRAWN_CHARS) for value in values[:VALUES_SHOWN]]
     if len(values) > VALUES_SHOWN:
         shown.append(f"… {len(values) - VALUES_SHOWN} more")
-    tag = "port" if place.port else f"fusion {place.fusion}" if place.fusion else ""
-    return Shape("place", place.name, place.at, (PLACE_RX, PLACE_RY),
-                 (tokens.colour.name,), tokens.count(), tuple(shown), tag)
+    return Shape("place", place.label or name, at, _half("place", place.label or name),
+                 tokens.count(), tuple(shown))
 
 
-def _transition_shape(transition: Transition) -> Shape:
-    above = [f"[{transition.guard}]"] if transition.guard else []
-    below = [f"{name} = {text}" for name, text in transition.let]
-    inhibits = [arc.place for arc in transition.arcs if arc.kind is ArcKind.INHIBITOR
-                and _only_inhibits(transition, arc.place)]
-    below.append(f"priority {transition.priority}"
-                 + "".join(f", not during {place}" for place in inhibits))
-    return Shape("transition", transition.name, transition.at, (BOX_W / 2, BOX_H / 2),
-                 (*above, "|", *below))
+def _lines(transition: Transition, box: Shape, places: Mapping[str, Shape]) -> Iterator[Line]:
+    """A line for what is taken and put, one for a test, one for an inhibitor arc, side by side."""
+    for place in dict.fromkeys(arc.place for arc in transition.arcs):
+        arcs = [arc for arc in transition.arcs if arc.place == place]
+        flow = [arc for arc in arcs if arc.kind in (ArcKind.IN, ArcKind.ALL, ArcKind.OUT)]
+        test = [arc for arc in arcs if arc.kind is ArcKind.TEST]
+        absent = [arc for arc in arcs if arc.kind is ArcKind.INHIBITOR]
+        groups = [(kind, group) for kind, group in
+                  (("flow", flow), ("test", test), ("inhibitor", absent)) if group]
+        for number, (kind, group) in enumerate(groups):
+            start, end = _ends(places[place], box, APART * (number - (len(groups) - 1) / 2))
+            taken = [_arc_text(arc) for arc in group if arc.kind is not ArcKind.OUT]
+            put = [_arc_text(arc) for arc in group if arc.kind is ArcKind.OUT]
+            yield Line(kind, start, end, kind == "flow" and bool(put),
+                       kind == "flow" and bool(taken),
+                       " ".join(filter(None, taken)) if kind != "inhibitor" else "",
+                       " ".join(filter(None, put)))
 
 
-def _line(transition: Transition, place: str, place_shape: Shape, box: Shape) -> Line:
-    arcs = [arc for arc in transition.arcs if arc.place == place]
-    taken = [_arc_text(arc.inscription, arc.weight, arc.delay_s, arc.kind) for arc in arcs
-             if arc.kind in (ArcKind.IN, ArcKind.TEST, ArcKind.ALL)]
-    put = [_arc_text(arc.inscription, arc.weight, arc.delay_s, arc.kind) for arc in arcs
-           if arc.kind is ArcKind.OUT]
-    test = any(arc.kind is ArcKind.TEST for arc in arcs)
-    start, end = _ends(place_shape, box)
-    return Line(start, end, bool(put) or test, bool(taken), " ".join(taken), " ".join(put))
-
-
-def _arc_text(inscription: str, weight: str, delay_s: str, kind: ArcKind) -> str:
-    text = "" if inscription == "()" else inscription
-    if weight != "1":
-        text = f"{weight} tokens"
-    if kind is ArcKind.ALL:
+def _arc_text(arc: Arc) -> str:
+    text = "" if arc.inscription == "()" else arc.inscription
+    if arc.weight != "1":
+        text = f"{arc.weight} tokens"
+    if arc.kind is ArcKind.ALL:
         text = f"all {text}"
-    return text + (f" @+ {delay_s}" if delay_s else "")
+    return text + (f" @+ {arc.delay_s}" if arc.delay_s else "")
 
 
-def _ends(place: Shape, box: Shape) -> tuple[Point, Point]:
+def _ends(place: Shape, box: Shape, aside: float = 0.0) -> tuple[Point, Point]:
+    """Where the arc between two shapes leaves the one and meets the other, moved aside."""
     (px, py), (bx, by) = place.at, box.at
-    angle = math.atan2((by - py) / place.half[1], (bx - px) / place.half[0])
-    start = (px + place.half[0] * math.cos(angle), py + place.half[1] * math.sin(angle))
-    dx, dy = px - bx, py - by
-    scale = min(box.half[0] / abs(dx) if dx else math.inf,
-                box.half[1] / abs(dy) if dy else math.inf)
-    return start, (bx + dx * scale, by + dy * scale)
+    length = math.hypot(bx - px, by - py) or 1.0
+    dx, dy = (bx - px) / length, (by - py) / length
+    nx, ny = -dy * aside, dx * aside
+    rx, ry = place.half
+    # How far along the line the ellipse ends: (n + t d) lies on it.
+    a = (dx / rx) ** 2 + (dy / ry) ** 2
+    b = nx * dx / rx**2 + ny * dy / ry**2
+    c = (nx / rx) ** 2 + (ny / ry) ** 2 - 1.0
+    out = (-b + math.sqrt(max(0.0, b * b - a * c))) / a
+    # From the middle of the box back to its edge, on the side that faces the place.
+    back = min((box.half[0] + math.copysign(1.0, dx) * nx) / abs(dx) if dx else math.inf,
+               (box.half[1] + math.copysign(1.0, dy) * ny) / abs(dy) if dy else math.inf)
+    return ((px + nx + out * dx, py + ny + out * dy), (bx + nx - back * dx, by + ny - back * dy))
 
 
-def _draw_sheet(sheet: Sheet, width: float) -> Iterable[str]:
-    yield (f'<rect x="{MARGIN / 4}" y="0" width="{width - MARGIN / 2}" '
-           f'height="{sheet.size[1] - MARGIN / 4}" rx="8" fill="#fbfbfb" stroke="#ccc"/>')
-    yield _text((MARGIN, 26), sheet.name, anchor="start", size=14, weight="bold")
-    yield f'<g transform="translate({MARGIN} {TITLE_H})">'
-    for shape in sheet.shapes:
-        yield from _draw_notes(shape)
-    for line in sheet.lines:
-        yield _draw_line(line)
-    for line in sheet.lines:
-        yield from _draw_inscriptions(line)
-    for shape in sheet.shapes:
-        yield from (_draw_place(shape) if shape.kind == "place" else _draw_box(shape))
-    yield "</g>"
+def _labels(page: Page, shapes: tuple[Shape, ...], lines: list[Line]) -> tuple[Label, ...]:
+    texts: list[Text] = []
+    for place, shape in zip(page.places, shapes, strict=False):
+        texts += _place_texts(place.colour.name,
+                              "port" if place.port else f"fusion {place.fusion}"
+                              if place.fusion else "", shape)
+    for transition, shape in zip(page.transitions, shapes[len(page.places) :], strict=False):
+        texts += _transition_texts(transition, shape)
+    for line in lines:
+        texts += _line_texts(line)
+    boxes = [Box(shape.at, shape.half) for shape in shapes]
+    boxes += [Box((shape.at[0] + shape.half[0] - 8, shape.at[1] - shape.half[1] + 2), (BADGE, 9.0))
+              for shape in shapes if shape.tokens]
+    return set_labels(texts, boxes, [(line.start, line.end) for line in lines])
 
 
-def _draw_line(line: Line) -> str:
-    heads = (' marker-start="url(#head)"' if line.head_at_start else "") + (
-        ' marker-end="url(#head)"' if line.head_at_end else "")
-    return (f'<line x1="{line.start[0]:.1f}" y1="{line.start[1]:.1f}" x2="{line.end[0]:.1f}" '
-            f'y2="{line.end[1]:.1f}" stroke="#333"{heads}/>')
+def _place_texts(colour: str, tag: str, shape: Shape) -> Iterator[Text]:
+    (x, y), (rx, ry) = shape.at, shape.half
+    for text, side, style in ((colour, 0.8, "colour"), (tag, -0.8, "tag")):
+        if text:
+            half = text_half(text, 9)
+            corner = tuple((x + share * rx, y + way * (ry + half[1] + 2 + far))
+                           for far in (0, 6, 12) for way in (1, -1)
+                           for share in (side, 1.2 * side, 0.4 * side, 0.0, 1.6 * side, -side))
+            yield Text(text, 9, style, corner)
+    if shape.values:
+        values = "\n".join(shape.values)
+        half = text_half(values, 10)
+        up, down = ry + 4 + half[1], ry + 14 + half[1]
+        yield Text(values, 10, "value", tuple(
+            (x + aside, y + way + (6 if way > 0 else -6) * far)
+            for far in range(6) for way in (-up, down)
+            for aside in (-8.0, -30.0, 30.0, -half[0], half[0], -1.4 * half[0], 1.4 * half[0])))
 
 
-def _draw_inscriptions(line: Line) -> Iterable[str]:
+def _transition_texts(transition: Transition, shape: Shape) -> Iterator[Text]:
+    def note(text: str, size: int, style: str, below: bool) -> Text:
+        return Text(text, size, style,
+                    around(shape.at, shape.half, text_half(text, size), below=below))
+
+    if transition.guard:
+        yield note(f"[{transition.guard}]", 10, "guard", below=False)
+    for name, text in transition.let:
+        yield note(f"{name} = {text}", 9, "note", below=True)
+    if transition.priority:
+        yield note(f"priority {transition.priority}", 9, "note", below=True)
+
+
+def _line_texts(line: Line) -> Iterator[Text]:
     """What is taken stands near the place, what is put near the transition."""
     both = bool(line.near_start and line.near_end)
-    for text, share in ((line.near_start, 0.33 if both else 0.5),
-                        (line.near_end, 0.64 if both else 0.5)):
-        if not text:
-            continue
-        at = (line.start[0] + share * (line.end[0] - line.start[0]),
-              line.start[1] + share * (line.end[1] - line.start[1]))
-        yield _boxed(at, text)
-
-
-def _draw_place(shape: Shape) -> Iterable[str]:
-    x, y = shape.at
-    yield (f'<ellipse cx="{x}" cy="{y}" rx="{shape.half[0]}" ry="{shape.half[1]}" '
-           f'fill="#eaf6ea" stroke="#2d7d2d" stroke-width="1.6"/>')
-    yield _text((x, y + 4), shape.name)
-    yield _text((x + shape.half[0] - 6, y + shape.half[1] + 8), shape.notes[0], size=9,
-                style="italic", colour="#555")
-    if shape.tag:
-        yield _text((x - shape.half[0] + 2, y + shape.half[1] + 8), shape.tag, anchor="middle",
-                    size=9, colour="#1b4f9c")
-    if shape.tokens:
-        cx, cy = x + shape.half[0] - 8, y - shape.half[1] + 2
-        label = str(shape.tokens)
-        yield (f'<rect x="{cx - 5 - 3.6 * len(label)}" y="{cy - 9}" width="{10 + 7.2 * len(label)}"'
-               f' height="18" rx="9" fill="#6fce6f" stroke="#2d7d2d"/>')
-        yield _text((cx, cy + 4), label, size=11, weight="bold")
-        for i, value in enumerate(shape.values):
-            yield _boxed((x, y - shape.half[1] - 13 * (len(shape.values) - i)), value, "#1f6b1f",
-                         "#dff5df")
-
-
-def _draw_box(shape: Shape) -> Iterable[str]:
-    (x, y), (w, h) = shape.at, shape.half
-    module = shape.kind == "module"
-    if module:
-        yield f'<a href="#{_anchor(shape.tag)}">'
-        yield _rect(shape.at, (w, h), "#1b4f9c", "white")
-        w, h = w - 4, h - 4
-    yield _rect(shape.at, (w, h), "#1b4f9c" if module else "#333",
-                "#e8f0fc" if module else "#fff7e0")
-    yield _text((x, y if module else y + 4), shape.name, weight="bold" if module else "normal")
-    if module:
-        yield _text((x, y + 15), f"subpage {shape.tag}", size=9, colour="#1b4f9c")
-        yield "</a>"
-
-
-def _draw_notes(shape: Shape) -> Iterable[str]:
-    """Guards above, computed names and the priority below; drawn first, so that arcs stay whole."""
-    if shape.kind != "transition":
-        return
-    (x, y), (_, h) = shape.at, shape.half
-    split = shape.notes.index("|")
-    for i, note in enumerate(shape.notes[:split]):
-        yield _boxed((x, y - h - 8 - 11 * i), note, "#8a1f1f")
-    for i, note in enumerate(shape.notes[split + 1 :]):
-        yield _boxed((x, y + h + 9 + 11 * i), note, "#555", size=9)
-
-
-def _rect(at: Point, half: Point, stroke: str, fill: str) -> str:
-    return (f'<rect x="{at[0] - half[0]:.1f}" y="{at[1] - half[1]:.1f}" width="{2 * half[0]:.1f}" '
-            f'height="{2 * half[1]:.1f}" fill="{fill}" stroke="{stroke}" stroke-width="1.6"/>')
-
-
-def _boxed(at: Point, text: str, colour: str = "#222", fill: str = "#fbfbfb", *,
-           size: int = 10) -> str:
-    half = 0.275 * size * len(text) + 3
-    return (f'<rect x="{at[0] - half:.1f}" y="{at[1] - 6:.1f}" width="{2 * half:.1f}" '
-            f'height="12" fill="{fill}" fill-opacity="0.9"/>'
-            + _text((at[0], at[1] + 3), text, size=size, colour=colour))
-
-
-def _text(at: Point, text: str, *, anchor: str = "middle", size: int = 12, colour: str = "#111",
-          weight: str = "normal", style: str = "normal") -> str:
-    extra = "" if weight == "normal" else f' font-weight="{weight}"'
-    extra += "" if style == "normal" else f' font-style="{style}"'
-    return (f'<text x="{at[0]:.1f}" y="{at[1]:.1f}" text-anchor="{anchor}" font-size="{size}" '
-            f'fill="{colour}"{extra}>{escape(text)}</text>')
-
-
-def _anchor(name: str) -> str:
-    return "page-" + "".join(c if c.isalnum() else "-" for c in name.lower())
+    near = (0.3, 0.2, 0.4, 0.5, 0.1) if both else (0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8)
+    far = (0.7, 0.8, 0.6, 0.5, 0.9) if both else near
+    for text, shares in ((line.near_start, near), (line.near_end, far)):
+        if text:
+            half = text_half(text, 10)
+            yield Text(text, 10, "arc", beside(line.start, line.end, half, shares))
 
 
 def _with_time(time_s: float, value: Any, now_s: float) -> str:
@@ -323,12 +253,12 @@ def _with_time(time_s: float, value: Any, now_s: float) -> str:
 
 
 def _short(value: Any) -> str:
+    if hasattr(value, "shown"):
+        return str(value.shown)
     if isinstance(value, str):
         return value
     if isinstance(value, float):
         return f"{value:g}"
-    if hasattr(value, "shown"):
-        return str(value.shown)
     if value == ():
         return "none"
     if isinstance(value, tuple):

@@ -34,16 +34,17 @@ def demo_jobs() -> list[Job]:
 
 def demo_rules(policy: str, nodes: int = DEMO_NODES, idle_w: float = DEMO_IDLE_W,
                wait_time_s: float = 30_000.0, wait_slots: int = 10,
-               latency_s: float = 0.0) -> Rules:
+               latency_s: float = 0.0, *, levels: tuple[float, ...] = LEVELS, alpha: float = 2.0,
+               beta: float = 0.5, core_share: float = 0.65, jobs_only: bool = False) -> Rules:
     """The parameters that make the net one of the four methods."""
     if policy not in POLICIES:
         raise InputError(f"power policy is '{policy}'; the net knows {', '.join(POLICIES)}")
     return Rules(
         nodes, idle_w,
-        levels=LEVELS if policy == "dvfs" else (1.0,),
+        levels=levels if policy == "dvfs" else (1.0,),
         wait_slots=wait_slots if policy == "wait" else 0,
         wait_time_s=wait_time_s,
-        latency_s=latency_s,
+        alpha=alpha, beta=beta, core_share=core_share, latency_s=latency_s, jobs_only=jobs_only,
     )
 
 
@@ -51,10 +52,10 @@ def small_cluster() -> Net:
     """Three jobs that differ in colour on a machine of six nodes: the smallest coloured net."""
     jobs = Colour("JOB", int)
     running = Transition("Start", (
-        take("Jobs", "n"), take("Nodes", weight="size(n)"), put("Running", "n", delay_s="time(n)"),
+        take("Jobs", "n"), take("Nodes", weight="size[n]"), put("Running", "n", delay_s="time[n]"),
     ), at=(250, 120))
     done = Transition("Finish", (
-        take("Running", "n"), put("Nodes", weight="size(n)"), put("Done", "n"),
+        take("Running", "n"), put("Nodes", weight="size[n]"), put("Done", "n"),
     ), at=(690, 120))
     page = Page("Cluster", places=(
         Place("Jobs", jobs, (1, 2, 3), at=(90, 120)),
@@ -64,7 +65,7 @@ def small_cluster() -> Net:
     ), transitions=(running, done))
     size = {1: 2, 2: 3, 3: 4}
     time_s = {1: 30.0, 2: 20.0, 3: 10.0}
-    return Net("cluster", page, {"size": size.__getitem__, "time": time_s.__getitem__},
+    return Net("cluster", page, {"size": size, "time": time_s},
                "Three jobs of 2, 3 and 4 nodes on a machine of six")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from wattline.model.errors import InputError
 from wattline.petri.inscriptions import (
@@ -15,6 +14,7 @@ from wattline.petri.inscriptions import (
     names_bound,
 )
 from wattline.petri.net import UNIT, Arc, ArcKind, Net, Page, Place, Transition
+from wattline.petri.plain import check_plain
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,13 @@ class FlatNet:
         return found[0]
 
 
-def flatten(net: Net) -> FlatNet:
-    """Lay all pages of a net flat and read their inscriptions."""
-    builder = _Builder(net)
+def flatten(net: Net, *, structure_only: bool = False) -> FlatNet:
+    """Lay all pages of a net flat and read their inscriptions.
+
+    `structure_only` leaves the inscriptions unread, as is enough for a skeleton: then a weight that
+    is not a number counts as `VARYING`.
+    """
+    builder = _Builder(net, structure_only)
     builder.add(net.top, "", {})
     readers = tuple(
         tuple(sorted({t for t, transition in enumerate(builder.transitions)
@@ -91,9 +95,14 @@ def flatten(net: Net) -> FlatNet:
     return FlatNet(tuple(builder.places), tuple(builder.transitions), readers, builder.index)
 
 
+VARYING = -1
+"""In place of the weight of an arc of which only the structure is known: it hangs on the tokens."""
+
+
 class _Builder:
-    def __init__(self, net: Net) -> None:
+    def __init__(self, net: Net, structure_only: bool) -> None:
         self.net = net
+        self.structure_only = structure_only
         self.places: list[FlatPlace] = []
         self.transitions: list[FlatTransition] = []
         self.fused: dict[str, int] = {}
@@ -130,7 +139,6 @@ class _Builder:
                     own: Mapping[str, int]) -> FlatTransition:
         where = _join(path, transition.name)
         arcs = [self._arc(arc, own, where) for arc in transition.arcs]
-        declared = self.net.declarations
         counted = [arc.place for arc in arcs if arc.unit and arc.arc.kind is ArcKind.IN]
         if len(counted) != len(set(counted)):
             raise InputError(f"{where}: two arcs from one UNIT place; give one arc their weight")
@@ -140,18 +148,18 @@ class _Builder:
             if arc.match is not None:
                 shown.update(dict.fromkeys(
                     name for name in names_bound(arc.arc.inscription, where)
-                    if name not in declared))
+                    if name not in self.net.declarations))
+        let = () if self.structure_only else tuple(
+            (name, self._expression(text, where)) for name, text in transition.let)
+        reads_guard = bool(transition.guard) and not self.structure_only
         return FlatTransition(
             where, transition, inputs,
-            tuple(arc for arc in arcs if arc.arc.kind is ArcKind.OUT),
-            tuple((name, compile_expression(text, declared, where))
-                  for name, text in transition.let),
-            compile_expression(transition.guard, declared, where) if transition.guard else None,
+            tuple(arc for arc in arcs if arc.arc.kind is ArcKind.OUT), let,
+            self._expression(transition.guard, where) if reads_guard else None,
             tuple(shown),
         )
 
     def _arc(self, arc: Arc, own: Mapping[str, int], where: str) -> FlatArc:
-        declared: Mapping[str, Any] = self.net.declarations
         place = own[arc.place]
         unit = self.places[place].place.colour is UNIT
         if arc.weight != "1" and not unit:
@@ -162,16 +170,32 @@ class _Builder:
         is_out = arc.kind is ArcKind.OUT
         matches = arc.kind is not ArcKind.INHIBITOR and not is_out
         matches = matches and (not unit or arc.kind is ArcKind.ALL)
-        weight: Expression | int = (
-            int(arc.weight) if arc.weight.isascii() and arc.weight.isdigit()
-            else compile_expression(arc.weight, declared, where))
+        weight: Expression | int = VARYING
+        if arc.weight.isascii() and arc.weight.isdigit():
+            weight = int(arc.weight)
+        elif not self.structure_only:
+            weight = self._expression(arc.weight, where)
+        if self.structure_only:
+            return FlatArc(arc, place, unit, None, None, weight, None)
         return FlatArc(
             arc, place, unit,
-            compile_pattern(arc.inscription, declared, where) if matches else None,
-            compile_expression(arc.inscription, declared, where) if is_out else None,
+            self._pattern(arc.inscription, where) if matches else None,
+            self._expression(arc.inscription, where) if is_out else None,
             weight,
-            compile_expression(arc.delay_s, declared, where) if arc.delay_s else None,
+            self._expression(arc.delay_s, where) if arc.delay_s else None,
         )
+
+    def _expression(self, text: str, where: str) -> Expression:
+        self._check(text, where)
+        return compile_expression(text, self.net.declarations, where)
+
+    def _pattern(self, text: str, where: str) -> Matcher:
+        self._check(text, where)
+        return compile_pattern(text, self.net.declarations, where)
+
+    def _check(self, text: str, where: str) -> None:
+        if self.net.from_file:
+            check_plain(text, where)
 
 
 def _join(path: str, name: str) -> str:

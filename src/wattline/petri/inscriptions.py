@@ -1,7 +1,7 @@
 """Inscriptions of a net: Python expressions that are read once and evaluated at every firing.
 
-A net shows its inscriptions in its picture, so they are kept as text. They come from the authors
-of nets, in code, never from a user's file.
+A net shows its inscriptions in its picture, so they are kept as text. Those of a file are looked
+through first (`plain.py`): they may compute, but call and reach nothing else.
 """
 
 from __future__ import annotations

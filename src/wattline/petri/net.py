@@ -129,6 +129,10 @@ class Net:
     top: Page
     declarations: Mapping[str, Any] = field(default_factory=dict)
     about: str = ""
+    from_file: bool = False
+    """Somebody else may have written it: its inscriptions may compute, and do nothing else."""
+    remarks: tuple[str, ...] = ()
+    """What of a file was not used, or of a net was left out: to be said beside every answer."""
 
     def pages(self) -> list[Page]:
         """All pages, the top page first, each once."""

@@ -76,17 +76,17 @@ def puppet_net(jobs: Sequence[Job], rules: Rules, order: str = "fcfs",
     top = Page(
         "PuPPET",
         places=(
-            Place("Queuing", JOBS, ((),), at=(110, 270)),
-            Place("Nodes", UNIT, (rules.nodes,), at=(300, 270)),
-            Place("Runtime Info", INFO, (Info(rules.nodes, ()),), at=(500, 270)),
+            Place("Queuing", JOBS, ((),), at=(110, 300)),
+            Place("Nodes", UNIT, (rules.nodes,), at=(360, 300)),
+            Place("Runtime Info", INFO, (Info(rules.nodes, ()),), at=(610, 300)),
             Place("Power", POWER, (Power(rules.nodes * rules.idle_w, 0.0, rules.levels[-1]),),
-                  at=(700, 270)),
-            Place("Running", ACTIVE, at=(890, 270)),
+                  at=(880, 300)),
+            Place("Running", ACTIVE, at=(1150, 300)),
         ),
         substitutions=(
-            Substitution("Batch scheduling", pages[0], _sockets(pages[0]), at=(300, 90)),
-            Substitution("Power-aware allocation", pages[1], _sockets(pages[1]), at=(500, 450)),
-            Substitution("CPU scaling", pages[2], _sockets(pages[2]), at=(790, 90)),
+            Substitution("Batch scheduling", pages[0], _sockets(pages[0]), at=(360, 60)),
+            Substitution("Power-aware allocation", pages[1], _sockets(pages[1]), at=(610, 520)),
+            Substitution("CPU scaling", pages[2], _sockets(pages[2]), at=(1060, 60)),
         ),
     )
     about = (f"PuPPET, {order.upper()} with EASY, {rules.nodes} nodes, {len(jobs)} jobs, "
@@ -117,47 +117,50 @@ def _batch_page(jobs: Sequence[Job]) -> Page:
     return Page(
         "Batch scheduling",
         places=(
-            Place("User", JOB, arrivals, at=(90, 90)),
-            Place("Refused", JOB, at=(90, 540)),
-            _port("Queuing", JOBS, 560, 90),
-            Place("Trigger", UNIT, fusion="Trigger", at=(230, 290)),
-            Place("Pass", PASS, fusion="Pass", at=(560, 290)),
-            _port("Runtime Info", INFO, 1060, 185),
-            _port("Power 2", POWER, 800, 60, "Power"),
-            _port("Running", ACTIVE, 1060, 320),
-            _port("Power", POWER, 1060, 440),
-            _port("Nodes", UNIT, 1060, 580),
-            Place("Done", DONE, at=(480, 580)),
-            Place("Trigger 2", UNIT, fusion="Trigger", label="Trigger", at=(480, 440)),
+            Place("User", JOB, arrivals, at=(90, 170)),
+            Place("Refused", JOB, at=(90, 620)),
+            _port("Queuing", JOBS, 560, 170),
+            Place("Trigger", UNIT, fusion="Trigger", at=(230, 370)),
+            Place("Pass", PASS, fusion="Pass", at=(560, 370)),
+            _port("Runtime Info", INFO, 1060, 265),
+            _port("Power 2", POWER, 800, 140, "Power"),
+            _port("Running", ACTIVE, 1060, 400),
+            _port("Power", POWER, 1060, 520),
+            _port("Nodes", UNIT, 1060, 660),
+            Place("Done", DONE, at=(480, 660)),
+            Place("Pass 2", PASS, fusion="Pass", label="Pass", at=(280, 60)),
+            Place("Pass 3", PASS, fusion="Pass", label="Pass", at=(270, 590)),
+            Place("Pass 4", PASS, fusion="Pass", label="Pass", at=(740, 660)),
+            Place("Trigger 2", UNIT, fusion="Trigger", label="Trigger", at=(480, 520)),
         ),
         transitions=(
             Transition("Submit", (
                 take("User", "job"), take("Queuing", "jobs"), put("Queuing", "(*jobs, job)"),
-                put("Trigger"), absent("Pass"),
-            ), guard="Possible(job, highest)", priority=SUBMIT, at=(280, 90)),
+                put("Trigger"), absent("Pass 2"),
+            ), guard="Possible(job, highest)", priority=SUBMIT, at=(280, 170)),
             Transition("Refuse", (
-                take("User", "job"), put("Refused", "job"), put("Trigger"), absent("Pass"),
-            ), guard="not Possible(job, highest)", priority=SUBMIT, at=(90, 400)),
+                take("User", "job"), put("Refused", "job"), put("Trigger"), absent("Pass 3"),
+            ), guard="not Possible(job, highest)", priority=SUBMIT, at=(90, 480)),
             Transition("FCFS", (
                 take_all("Trigger", "n"), take("Queuing", "jobs"), put("Queuing", "FCFS(jobs)"),
                 absent("Pass"), put("Pass", "Pass('wait')"),
-            ), guard="n > 0 and order == 'fcfs'", priority=BEGIN_PASS, at=(390, 195)),
+            ), guard="n > 0 and order == 'fcfs'", priority=BEGIN_PASS, at=(415, 275)),
             Transition("WFP", (
                 take_all("Trigger", "n"), take("Queuing", "jobs"),
                 put("Queuing", "WFP(jobs, now)"), absent("Pass"), put("Pass", "Pass('wait')"),
-            ), guard="n > 0 and order == 'wfp'", priority=BEGIN_PASS, at=(390, 385)),
+            ), guard="n > 0 and order == 'wfp'", priority=BEGIN_PASS, at=(415, 465)),
             Transition("EASY", (
                 take("Pass", "('scan', at)"), take("Queuing", "jobs"),
                 see("Runtime Info", "info"), see("Power 2", "p"), put("Queuing", "found[0]"),
                 put("Pass", "found[1]"),
             ), let=(("found", "Backfill(jobs, at, info, p.f, now)"),),
-                priority=PASSING, at=(800, 185)),
+                priority=PASSING, at=(800, 265)),
             Transition("Finish", (
                 take("Running", "run"), take("Power", "p"), take("Runtime Info", "info"),
                 put("Power", "Leave(p, run.job)"), put("Runtime Info", "Forget(info, run.job)"),
                 put("Nodes", weight="run.job.js"), put("Done", "Done(run.job.n, run.start, now)"),
-                put("Trigger 2"), absent("Pass"),
-            ), priority=FINISH, at=(740, 440)),
+                put("Trigger 2"), absent("Pass 4"),
+            ), priority=FINISH, at=(740, 520)),
         ),
     )
 
@@ -176,6 +179,7 @@ def _allocation_page(cap: Signal, start_s: float) -> Page:
             _port("Power", POWER, 640, 80),
             _port("Runtime Info", INFO, 830, 220),
             Place("Pass", PASS, fusion="Pass", at=(640, 370)),
+            Place("Pass 3", PASS, fusion="Pass", label="Pass", at=(90, 190)),
             Place("Starting", JOB, at=(830, 540)),
             Place("Cap 2", WATTS, fusion="Cap", label="Cap", at=(1000, 80)),
             _port("Power 2", POWER, 1360, 80, "Power"),
@@ -191,10 +195,10 @@ def _allocation_page(cap: Signal, start_s: float) -> Page:
         transitions=(
             Transition("Change Cap", (
                 take("Cap Plan", "new"), take("Cap", "old"), put("Cap", "new"), put("Trigger"),
-                absent("Pass"),
+                absent("Pass 3"),
             ), priority=CHANGE_CAP, at=(260, 80)),
             Transition("Expire", (
-                take("Alarm", "n"), put("Trigger"), absent("Pass"),
+                take("Alarm", "n"), put("Trigger"), absent("Pass 3"),
             ), priority=SUBMIT, at=(260, 300)),
             Transition("Power Change", (
                 take("Pass", "('wait', at)"), take("Wait Queue", "ws"),
@@ -238,27 +242,27 @@ def _allocation_page(cap: Signal, start_s: float) -> Page:
 
 def _scaling_page(rules: Rules) -> Page:
     """The transitions T1 to Tm, one a level, and what they set off."""
-    middle = max(170.0, 60.0 + 50.0 * (len(rules.levels) - 1))
-    top = middle - 50.0 * (len(rules.levels) - 1)
+    middle = max(170.0, 60.0 + 65.0 * (len(rules.levels) - 1))
+    top = middle - 65.0 * (len(rules.levels) - 1)
     choices = tuple(
         Transition(f"T{i + 1}", (
             take("Power", "p"), see("Cap", "cap"), put("Power", f"p._replace(f={f})"),
             put("New Frequency", f"{f}"),
-        ), guard=f"Level(p, cap) == {f} != p.f", priority=SCALE, at=(470, top + 100 * i))
+        ), guard=f"Level(p, cap) == {f} != p.f", priority=SCALE, at=(620, top + 130 * i))
         for i, f in enumerate(rules.levels))
     update = Transition("Update", (
         take("New Frequency", "f"), take_all("Running", "jobs"), take("Runtime Info", "info"),
         put("Running", "Update(jobs, f, d, now)"),
         put("Runtime Info", "UpdateInfo(info, f, d, now)"),
-    ), priority=FINISH, at=(950, middle))
+    ), priority=FINISH, at=(1180, middle))
     return Page(
         "CPU scaling",
         places=(
             Place("Cap", WATTS, fusion="Cap", at=(110, middle - 110)),
             _port("Power", POWER, 110, middle + 110),
-            Place("New Frequency", FREQUENCY, at=(740, middle)),
-            _port("Running", ACTIVE, 1220, middle - 90),
-            _port("Runtime Info", INFO, 1220, middle + 90),
+            Place("New Frequency", FREQUENCY, at=(940, middle)),
+            _port("Running", ACTIVE, 1480, middle - 110),
+            _port("Runtime Info", INFO, 1480, middle + 110),
         ),
         transitions=(*choices, update),
     )

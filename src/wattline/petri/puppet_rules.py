@@ -163,6 +163,8 @@ class Rules:
     core_share: float = 0.65
     latency_s: float = 0.0
     """for so long a change of frequency stops every running job"""
+    jobs_only: bool = False
+    """whether the cap counts running jobs and leaves idle nodes out"""
 
     def __post_init__(self) -> None:
         if self.nodes < 1:
@@ -196,6 +198,10 @@ class Rules:
     def watts(self, p: Power, f: float | None = None) -> float:
         return p.idle + p.full * self.share(p.f if f is None else f)
 
+    def counted(self, p: Power, f: float | None = None) -> float:
+        """What is held against the cap."""
+        return self.watts(p, f) - (p.idle if self.jobs_only else 0.0)
+
     def with_job(self, p: Power, job: Job) -> Power:
         return Power(p.idle - job.js * self.idle_w, p.full + job.jp, p.f)
 
@@ -204,7 +210,7 @@ class Rules:
 
     def fits(self, p: Power, job: Job, cap: float) -> bool:
         """Whether the machine could stay within the cap with this job, at the lowest level."""
-        return self.within(self.watts(self.with_job(p, job), self.levels[0]), cap)
+        return self.within(self.counted(self.with_job(p, job), self.levels[0]), cap)
 
     def possible(self, job: Job, highest_cap: float) -> bool:
         """Whether a job could ever start: alone on an idle machine, under the highest cap."""
@@ -221,7 +227,7 @@ class Rules:
     def level(self, p: Power, cap: float) -> float:
         """The highest level within the cap, or the lowest of all."""
         for f in reversed(self.levels):
-            if self.within(self.watts(p, f), cap):
+            if self.within(self.counted(p, f), cap):
                 return f
         return self.levels[0]
 

@@ -38,6 +38,8 @@ class PowerFigures:
     latency_s: float = 0.0
     wait_s: float = 30_000.0
     wait_slots: int = 10
+    jobs_only: bool = False
+    """Whether the cap counts running jobs and leaves idle units out."""
 
 
 class Outside:

@@ -247,6 +247,7 @@ def make_rules(
     rules = Rules(
         granularity=scenario.machine.granularity,
         overrun=scenario.policy.overrun,
+        cap_counts=scenario.power.cap_counts,
         choose_nodes=name_of(scenario.policy.placement) != "counted" or len(machine.groups) > 1,
         reservations=tuple(
             Reservation(r.start_s, r.duration_s, r.nodes, r.watts, r.name)

@@ -28,6 +28,9 @@ CHOICES = (f"choose a power policy that does with --power-policy (policy.power):
            f"{', '.join(KEEPERS)}; or only measure the time above it with --watch-cap "
            "(power.watch_cap)")
 
+OF_JOBS = ("block", "wait", "dvfs")
+"""Power policies whose cap may count running jobs only."""
+
 NO_CAP = "none"
 """Written for a cap that there is not: the one to compare others with."""
 
@@ -64,11 +67,25 @@ def has_keeper(scenario: Scenario, in_python: bool = False) -> bool:
 def check_kept(scenario: Scenario, in_python: bool) -> None:
     """A cap needs somebody who keeps it; one that is only watched must have nobody."""
     kept = has_keeper(scenario, in_python)
+    if scenario.power.cap_counts == "jobs":
+        _check_counts(scenario, in_python)
     if scenario.power.cap is not None and not kept:
         raise InputError(f"power.cap: nothing keeps it; {CHOICES}")
     if scenario.power.watch_cap is not None and kept:
         raise InputError("power.watch_cap: it is measured and not kept, but the policy would take "
                          "it for a cap; give --cap (power.cap) instead")
+
+
+def _check_counts(scenario: Scenario, in_python: bool) -> None:
+    """A cap on running jobs is known to three policies, which tell jobs from idle nodes."""
+    policy = scenario.policy
+    power, configure = name_of(policy.power), name_of(policy.configure)
+    if in_python or policy.python is not None or power not in OF_JOBS:
+        raise InputError("power.cap_counts is 'jobs', which the power policies "
+                         f"{', '.join(OF_JOBS)} know; with any other a cap counts the machine")
+    if configure != "requested":
+        raise InputError("power.cap_counts is 'jobs', which goes with policy.configure = "
+                         f"'requested', not with '{configure}'")
 
 
 def cap_plan(scenario: Scenario, machine: Machine) -> PowerCap:
@@ -109,6 +126,11 @@ def cap_signal(
     if cap is not None:
         signal = in_watts("power.cap", cap, peak_w)
         lowest = float(signal.value.min())
+        if scenario.power.cap_counts == "jobs":
+            if len(machine.groups) > 1:
+                raise InputError("power.cap_counts is 'jobs', which needs a machine of one class "
+                                 "of nodes")
+            return signal
         if lowest < machine.power_w_idle:
             raise InputError(
                 f"power.cap: {lowest:g} W is below the idle power of the machine "

@@ -193,6 +193,8 @@ class PowerSection(Section):
     or `none`."""
     watch_cap: Number | str | tuple[CapStep, ...] | None = None
     """The same without the plan: power is measured against it, and nothing keeps it."""
+    cap_counts: Literal["machine", "jobs"] = "machine"
+    """What a cap limits: all power, idle nodes too, or running jobs only (block, wait, dvfs)."""
     alpha: Number = Field(2.0, ge=1.0, le=3.0)
     beta: Number = Field(0.5, ge=0.0, le=2.0)
     core_share: Fraction = Field(0.65, ge=0.0, le=1.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, StrictBool, ValidationError
 
@@ -19,6 +19,7 @@ class Generator(Section):
 class Leadership(Generator):
     days: Number | None = Field(None, gt=0)
     power_w_per_node: Watts = Field(62.0, gt=0)
+    arrivals: Literal["hours", "sessions"] = "hours"
 
 
 class Lublin(Generator):

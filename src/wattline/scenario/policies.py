@@ -112,7 +112,8 @@ def setting_of(
         cap_plan=replace(plan, reservations=(*plan.reservations, *planned)),
         power=PowerFigures(levels=power.levels, alpha=power.alpha, beta=power.beta,
                            core_share=power.core_share, latency_s=power.latency_s,
-                           wait_s=power.wait_time_s, wait_slots=power.wait_slots),
+                           wait_s=power.wait_time_s, wait_slots=power.wait_slots,
+                           jobs_only=power.cap_counts == "jobs"),
         chosen={}, logged=logged, outside=Readers(scenario, jobs, machine, logged),
     )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from wattline.engine.prepare import sizes_of
 from wattline.model.fields import name_of
-from wattline.model.units import joules_text
+from wattline.model.units import format_power, joules_text
 from wattline.policies.backfill.conservative import Conservative
 from wattline.policies.configuration.moldable_setup import notes_of
 from wattline.policies.contract import Composition
@@ -44,6 +44,9 @@ def remarks(plan: Plan) -> list[str]:
                      f"{type(policy).__name__}, which sees it in view.cap_w")
     if plan.rules.cap_w is None and any(each.watts for each in plan.rules.reservations):
         found.append("reservations: watts have no effect without a power cap (power.cap)")
+    if plan.rules.cap_counts == "jobs":
+        found.append("power.cap_counts is 'jobs': the cap is held against running jobs; idle nodes "
+                     f"draw up to {format_power(plan.machine.power_w_idle)} beyond it")
     found += _of_cores(plan.scenario)
     found += _of_ledger(plan.scenario)
     if isinstance(policy, Composition) and plan.tables is not None:

@@ -9,11 +9,14 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner
 
+from wattline.advice.nets import build_net
 from wattline.cli.main import cli
 from wattline.model.errors import InputError
-from wattline.petri.draw import layout, svg
+from wattline.petri.draw import layout
 from wattline.petri.examples import demo_puppet, small_cluster
+from wattline.petri.labels import Box, crosses
 from wattline.petri.simulate import Simulation
+from wattline.petri.svg import svg
 from wattline.petri.walk import Walk
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -56,6 +59,40 @@ def test_shapes_of_a_page_do_not_overlap() -> None:
                 apart_x = abs(a.at[0] - b.at[0]) >= a.half[0] + b.half[0]
                 apart_y = abs(a.at[1] - b.at[1]) >= a.half[1] + b.half[1]
                 assert apart_x or apart_y, (sheet.name, a.name, b.name)
+
+
+@pytest.mark.parametrize("power", ["wait", "dvfs"])
+@pytest.mark.parametrize("after", [0, 40])
+def test_no_text_lies_on_an_arc_a_shape_or_another_text(power: str, after: int) -> None:
+    simulation = Simulation(build_net("puppet", power=power))
+    simulation.run(max_firings=after)
+    for sheet in layout(simulation):
+        shapes = [Box(shape.at, shape.half) for shape in sheet.shapes]
+        for number, label in enumerate(sheet.labels):
+            others = [other.box for other in sheet.labels[:number]]
+            assert not any(label.box.meets(box) for box in (*shapes, *others)), label.text
+            assert not any(crosses(label.box, line.start, line.end)
+                           for line in sheet.lines), label.text
+
+
+def test_inhibitor_and_test_arcs_are_drawn_as_what_they_are() -> None:
+    simulation = Simulation(demo_puppet())
+    root = ElementTree.fromstring(svg(layout(simulation), "PuPPET"))
+    lines = [element.attrib for element in root.iter(f"{SVG}line")]
+    absent = [line for line in lines if line["class"] == "inhibitor"]
+    assert len(absent) == 7
+    assert {line.get("marker-end") for line in absent} == {"url(#none)"}
+    tests = [line for line in lines if line["class"] == "test"]
+    assert len(tests) == 10
+    assert all("marker-end" not in line and "stroke-dasharray" in line for line in tests)
+
+
+def test_a_net_without_positions_is_laid_out_in_columns(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text('[places]\na = { count = 1 }\nb = {}\n[[transition]]\nname = "t"\n'
+                    'take = ["a"]\nput = ["b"]\n')
+    shapes = {shape.name: shape.at for shape in layout(Simulation(build_net(path)))[0].shapes}
+    assert shapes["a"][0] < shapes["t"][0] < shapes["b"][0]
 
 
 def test_walk_fires_undoes_and_runs() -> None:

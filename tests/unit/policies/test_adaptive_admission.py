@@ -23,6 +23,8 @@ from wattline.physics.powercap import CapChange, PowerCap, WattReservation
 from wattline.policies.admission.adaptive_setup import Strategy, adaptive
 from wattline.policies.backfill.conservative import Conservative
 from wattline.studies.esp import study as esp
+from wattline.studies.esp.published import rows
+from wattline.studies.esp.workloads import esp_jobs, profiles
 
 SPEED = SANDY_BRIDGE.speed()
 
@@ -228,14 +230,33 @@ def test_bad_strategies_and_plans_are_refused():
 
 
 def test_the_esp_study_keeps_its_caps():
-    found = {case.name: esp.figures(case) for case in esp.cases()}
+    cases = esp.cases()
+    assert [row[4] for row in rows(cases)][:3] == ["equal", "inferred", "cap kept"]
+    found = {case.name: esp.figures(case) for case in cases}
     assert found["none"]["peak_w"] == 1_774_080
     for name in ("70-reserved", "60-shut", "40-dvfs"):
         assert found[name]["time_above_cap_s"] == 0
         assert found[name]["peak_w_while_capped"] <= found[name]["cap_w"]
     fly = found["70-on-the-fly"]
     assert fly["under_cap_from_s"] == pytest.approx(fly["cap_from_s"] + fly["time_above_cap_s"])
-    assert all(case["jobs_run"] == 230 for case in found.values())
+    assert [case["jobs"] for case in found.values()] == [230] * 5
+    # At full speed the whole machine is above 60 %: those jobs are refused, and said to be.
+    assert found["60-shut"]["refused"] == {"P8": 3}
+    assert all(case["jobs_run"] + sum(case["refused"].values()) == 230 for case in found.values())
+
+
+def test_light_esp_has_eight_profiles_with_the_work_of_the_benchmark():
+    light, whole = profiles("light"), profiles("esp2")
+    assert (len(light), len(whole)) == (8, 14)
+    assert sum(kind.count for kind in light) == 230
+    assert [kind.share for kind in light][-1] == 1.0
+    for mix in (light, whole):
+        work = sum(kind.share * kind.count * kind.run_s for kind in mix)
+        assert work == pytest.approx(sum(k.share * k.count * k.run_s for k in whole))
+    jobs = esp_jobs(5040, 1)
+    assert np.bincount(jobs.application).tolist() == [kind.count for kind in light]
+    assert np.count_nonzero(jobs.procs == 5040) == 2
+    assert np.count_nonzero(esp_jobs(5040, 1, "large").procs == 5040) == 3
 
 
 @pytest.mark.compiled
@@ -245,6 +266,8 @@ def test_plain_and_compiled_are_equal():
                 for case in esp.cases(seed=2)}
     plain = in_plain("""
         from wattline.studies.esp import study as esp
+from wattline.studies.esp.published import rows
+from wattline.studies.esp.workloads import esp_jobs, profiles
         result = {c.name: (c.run.energy_j, c.run.end_s, c.run.time_above_cap_s)
                   for c in esp.cases(seed=2)}
     """)

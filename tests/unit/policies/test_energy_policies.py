@@ -43,8 +43,11 @@ def test_the_study_favours_the_efficient_user():
         result = fairshare.figures(fairshare.study(seed=3))
     """)
     ours = result["orders"]["energy fair-share"]
-    assert ours["efficient"]["mean"] < min(ours["ondemand"]["mean"], ours["2.4 GHz"]["mean"])
+    assert ours["efficient"]["mean"] < min(ours["ondemand"]["mean"], ours["2.3 GHz"]["mean"])
+    assert result["frequency_hz"]["2.3 GHz"] == 2.3e9
     energy = result["job_energy_j"]
+    # On the line between 18 W at 2.2 GHz and 20 W at 2.4 GHz: 19 W a core, 36 cores, beta 0.7.
+    assert energy["2.3 GHz"] == pytest.approx(36 * 19 * 600 / (2.3 / 2.6) ** 0.7)
     assert energy["efficient"] == min(energy.values())
 
 
@@ -184,6 +187,33 @@ def test_the_published_loads_and_their_nodes():
     assert result["saving"]["mz-load"]["time"] > 0.9
     assert result["saving"]["mz-load"]["energy"] == pytest.approx(0.84, abs=0.02)
     assert result["saving"]["sz-load"]["time"] == pytest.approx(0.26, abs=0.05)
+
+
+def test_two_jobs_on_two_nodes_cost_what_the_document_says_and_greed_picks_the_worse():
+    result = in_plain("""
+        from wattline.studies.hetero.example import example
+        result = example()
+    """)
+    by = {name: (f["gpn"], f["lpn"], f["energy_j"], f["load_j"]) for name, f in result.items()}
+    # Tables 3.1 and 3.2: j1 takes the node that needs 10 J of it, and j2 is left 30 J.
+    assert by["j1 before j2"] == ("j2", "j1", 45.0, 40.0)
+    assert by["j2 before j1"] == ("j1", "j2", 40.0, 35.0)
+    # j2 loses 15 J without its best node, j1 10 J.
+    assert by["most to lose first"] == ("j1", "j2", 40.0, 35.0)
+
+
+def test_every_published_figure_of_the_energy_documents_has_a_verdict():
+    result = in_plain("""
+        from wattline.studies.fairshare import published as fairshare, study as shares
+        from wattline.studies.hetero import published
+        result = [published.rows(published.all_results()), fairshare.rows(shares.study(seed=1))]
+    """)
+    mixed, share = result
+    assert all(len(row) == 6 and row[4] for row in (*mixed, *share))
+    assert [row[4] for row in mixed if row[0] == "table 3.2"] == ["equal"] * 3
+    saved = {row[1]: row[3] for row in mixed if row[1].startswith("energy saved")}
+    assert saved["energy saved, sz-load"] == "46 %; 32 % with late caps"
+    assert share[0][4] == "holds"
 
 
 def test_caps_that_take_effect_late_explain_the_published_saving_of_the_small_load():

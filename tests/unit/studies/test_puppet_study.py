@@ -13,12 +13,14 @@ from click.testing import CliRunner
 from wattline.cli.main import cli
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
+from wattline.studies.puppet import sensitivity
+from wattline.studies.puppet.cases import busy_parts
 from wattline.studies.puppet.figures import FIGURES, all_cases, energy_until
-from wattline.studies.puppet.findings import busy_parts
 from wattline.studies.puppet.plots import bar_heights, write_pictures
 from wattline.studies.puppet.runs import ORDERS, WHOLE, CappedCase, Laboratory
 from wattline.studies.puppet.steps import on_grid, step_study
 from wattline.studies.puppet.study import PuppetResult, as_json, study
+from wattline.studies.puppet.verdicts import Margin, judge
 from wattline.studies.puppet.workloads import Workload, generated_workload, logged_workload
 
 JOBS = 150
@@ -27,13 +29,13 @@ JOBS = 150
 
 @pytest.fixture(scope="module")
 def workload() -> Workload:
-    return generated_workload(seed=3, jobs=JOBS)
+    return generated_workload(seed=3, jobs=JOBS, arrivals="hours")
 
 
 @pytest.fixture(scope="module")
 def result(workload: Workload) -> PuppetResult:
     heard: list[float] = []
-    found = study(workload, heard.append)
+    found = study(workload, heard.append, assumptions=False)
     assert heard == sorted(heard)
     assert heard[-1] == 1.0
     return found
@@ -101,7 +103,7 @@ def test_day_curve_lies_under_the_cap_and_conserves_energy(result: PuppetResult)
 
 
 def test_a_log_on_the_grid_has_no_step_error() -> None:
-    workload = generated_workload(seed=3, jobs=360)
+    workload = generated_workload(seed=3, jobs=360, arrivals="hours")
     grid = on_grid(workload.whole, 3600.0)
     assert np.all(grid.submit_s % 3600.0 == 0)
     assert np.all(grid.run_s >= 3600.0)
@@ -110,18 +112,21 @@ def test_a_log_on_the_grid_has_no_step_error() -> None:
     rows = step_study(Laboratory(exact))
     assert [row.step_min for row in rows] == [1, 5, 15, 30, 60]
     assert all(row.error == 0 and row.sampled < 1e-12 for row in rows)
+    assert all(row.replayed < 1e-9 for row in rows)
     real = step_study(Laboratory(workload))
     assert real[-1].error > real[-1].mean_error > 0
     assert real[-1].sampled > real[0].sampled > 0
+    assert real[-1].replayed > real[0].replayed > 0
 
 
 def test_findings_are_told_with_their_figures(result: PuppetResult) -> None:
     told = json.loads(json.dumps(as_json(result), default=lambda value: value.tolist()))
     ids = [finding["id"] for finding in told["findings"]]
-    assert len(ids) == len(set(ids)) == 13
+    assert len(ids) == len(set(ids)) == 15
     for finding in told["findings"]:
-        assert set(finding) == {"id", "claim", "holds", "figures"}
-        assert isinstance(finding["holds"], bool)
+        assert finding["verdict"] in ("holds", "holds on average", "fails")
+        assert finding["holds"] == (finding["verdict"] == "holds")
+        assert bool(finding["why"]) == (not finding["holds"])
         assert finding["figures"]
     assert set(told["step_error"]) == {"1", "5", "15", "30", "60"}
     assert told["seconds"] > 0
@@ -142,10 +147,58 @@ def test_findings_follow_the_figures(result: PuppetResult) -> None:
     fallen = {f.id: f.holds for f in findings(bad, result.curve, 4)}
     assert fallen["always-under-the-cap"] is False
     # Were WAIT to wait longer than BLOCK anywhere, so would that one.
-    bad[case] = replace(result.ratios[case], wait=1e9)
+    waits = replace(result.ratios[case].figures, wait_s=1e9)
+    bad[case] = replace(result.ratios[case], figures=waits)
     assert {f.id: f.holds for f in findings(bad, result.curve, 4)}[
         "wait-never-worse-than-block"] is False
     assert len(busy_parts(result.ratios, 4)) == 2
+
+
+def test_one_case_on_the_wrong_side_leaves_the_average() -> None:
+    def margins(*values: float) -> dict[str, list[Margin]]:
+        return {"waiting": [Margin(f"case {i}", value) for i, value in enumerate(values)]}
+
+    assert judge(margins(0.1, 0.0, 0.2)).verdict == "holds"
+    missed = judge(margins(0.1, -0.05, 0.2, float("nan")))
+    assert (missed.verdict, missed.right, missed.cases) == ("holds on average", 2, 3)
+    assert missed.worst == "waiting, case 1: by 5.0 % on the wrong side"
+    assert judge(margins(0.1, -0.5)).verdict == "fails"
+    # The mean of every aspect has to hold, not that of all together.
+    assert judge(margins(9.0) | {"EDP": [Margin("a", -0.1)]}).verdict == "fails"
+
+
+def test_tables_show_what_hangs_on_assumptions(workload: Workload, result: PuppetResult) -> None:
+    tables = sensitivity.tables(Laboratory(workload), caps=(0.4,), loads=(1.0, 0.6),
+                                lowests=(0.5, 0.2), betas=(0.5,))
+    assert (len(tables.load), len(tables.lowest), len(tables.beta)) == (2 * 2, 2, 2)
+    by = {(row.of["load"], row.of["counts"], row.of["cap"]): row for row in tables.load}
+    for load, cap in ((1.0, 0.4), (0.6, 0.4)):
+        # Idle nodes that do not count leave more of the cap to jobs.
+        assert by[load, "jobs", cap].left_out_share <= by[load, "machine", cap].left_out_share
+        assert by[load, "jobs", cap].edp < by[load, "machine", cap].edp
+    slow = {row.of["lowest"]: row for row in tables.lowest if row.of["cap"] == 0.4}
+    assert slow[0.2].left_out_share <= slow[0.5].left_out_share
+    assert slow[0.2].utilisation > slow[0.5].utilisation
+    default = next(row for row in tables.beta if row.of == {"beta": 0.5, "cap": 0.7})
+    fig11 = [result.ratios[CappedCase(p, o, "dvfs")].edp for o in ORDERS for p in range(4)]
+    assert default.edp == pytest.approx(np.mean(fig11))
+
+
+def test_jobs_left_out_are_told_with_their_share(result: PuppetResult) -> None:
+    at = {(row["method"], row["cap"]): row for row in result.left_out}
+    assert at["wait", 0.4]["jobs"] >= at["wait", 0.8]["jobs"]
+    assert at["wait", 0.4]["share"] >= at["dvfs", 0.4]["share"]
+    assert at["wait", 0.4]["jobs"] == sum(
+        result.ratios[CappedCase(part, "fcfs", "wait", 0.4)].left_out for part in range(4))
+
+
+def test_published_rows_have_a_verdict_each(result: PuppetResult) -> None:
+    from wattline.studies.puppet.published import rows
+
+    table = rows(result)
+    assert {len(row) for row in table} == {6}
+    assert [row[4] for row in table[:15]] == [finding.verdict for finding in result.findings]
+    assert sum(row[0] == "table 2" for row in table) == 5
 
 
 def test_plots_show_the_ratios(result: PuppetResult, tmp_path: Path) -> None:
@@ -180,6 +233,7 @@ def test_a_log_without_power_draws_it_by_the_seed() -> None:
     (["--nodes", "10"], "goes with --trace"),
     (["--trace", "no-such.swf", "--nodes", "10"], "no such file"),
     (["--trace", "x.swf", "--nodes", "10", "--jobs", "500"], "generated log"),
+    (["--trace", "x.swf", "--nodes", "10", "--arrivals", "hours"], "generated log"),
 ])
 def test_mistakes_are_told(arguments: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):

@@ -14,7 +14,12 @@ from wattline.policies.state import State
 @decides_from_view()
 @starts_only
 class Block(NamedTuple):
-    """Wait until there is power for the job, and let nobody pass."""
+    """Wait until there is power for the job, and let nobody pass.
+
+    `jobs_only`: the cap counts running jobs, and idle units come on top.
+    """
+
+    jobs_only: bool = False
 
     @property
     def axis(self) -> Literal["admission"]:
@@ -24,10 +29,10 @@ class Block(NamedTuple):
 @implement(admit, Block)
 @kernel
 def _admit(st: State, admission: Block, policy: Composition, job: int) -> int:
-    return START if within_cap(st, job) else STOP
+    return START if within_cap(st, job, admission.jobs_only) else STOP
 
 
 @implement(refuses, Block)
 @kernel
 def _refuses(st: State, admission: Block, job: int) -> bool:
-    return never_fits(st, job, 1.0)
+    return never_fits(st, job, 1.0, admission.jobs_only)

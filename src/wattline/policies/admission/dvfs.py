@@ -31,12 +31,14 @@ class Dvfs(NamedTuple):
     """Levels from the slowest to the fastest: progress per second and power relative to full.
 
     `share` is the frequency of each level relative to the highest: what a machine is asked for.
+    `jobs_only`: the cap counts running jobs, and idle units come on top.
     """
 
     speed: Any
     power_factor: Any
     latency_s: float = 0.0
     share: Any = None
+    jobs_only: bool = False
 
     @property
     def axis(self) -> Literal["admission"]:
@@ -50,9 +52,11 @@ def _admit(st: State, admission: Dvfs, policy: Composition, job: int) -> int:
     clock = st.clock[0]
     live = st.live[job]
     lowest = admission.power_factor[0]
+    jobs_w = (clock.running_watts + live.watts) * lowest
     rest_w = clock.power_w - clock.running_watts * clock.power_factor
-    if st.kinds.size < 2:
-        jobs_w = (clock.running_watts + live.watts) * lowest
+    if admission.jobs_only:
+        needed_w = jobs_w
+    elif st.kinds.size < 2:
         needed_w = rest_w - live.units * clock.idle_w + jobs_w
     else:
         needed_w = rest_w + clock.running_watts * lowest + most_raised_w(st, job, lowest)
@@ -81,7 +85,9 @@ def _before_queue(st: State, admission: Dvfs, policy: Composition) -> bool:
 @kernel
 def _settle(st: State, admission: Dvfs, policy: Composition) -> None:
     clock = st.clock[0]
-    rest_w = clock.power_w - clock.running_watts * clock.power_factor
+    rest_w = 0.0
+    if not admission.jobs_only:
+        rest_w = clock.power_w - clock.running_watts * clock.power_factor
     level = admission.speed.size - 1
     while level > 0:
         needed_w = rest_w + clock.running_watts * admission.power_factor[level]
@@ -100,7 +106,7 @@ def _settle(st: State, admission: Dvfs, policy: Composition) -> None:
 @implement(refuses, Dvfs)
 @kernel
 def _refuses(st: State, admission: Dvfs, job: int) -> bool:
-    return never_fits(st, job, admission.power_factor[0])
+    return never_fits(st, job, admission.power_factor[0], admission.jobs_only)
 
 
 @settings.register

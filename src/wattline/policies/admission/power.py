@@ -10,10 +10,12 @@ TOLERANCE = 1e-9
 
 
 @kernel
-def never_fits(st: State, job: int, power_factor: float) -> bool:
+def never_fits(st: State, job: int, power_factor: float, jobs_only: bool) -> bool:
     """Whether a job alone on the machine, at this power, exceeds the highest cap to come."""
     clock = st.clock[0]
     live = st.live[job]
+    if jobs_only:
+        return bool(live.watts * power_factor > clock.cap_w_max * (1.0 + TOLERANCE))
     if st.kinds.size < 2:
         alone_w = (clock.units - live.units) * clock.idle_w + live.watts * power_factor
     else:
@@ -75,8 +77,11 @@ def most_raised_w(st: State, job: int, power_factor: float) -> float:
 
 
 @kernel
-def within_cap(st: State, job: int) -> bool:
-    """Whether the machine stays under the cap with this job at the current level."""
+def within_cap(st: State, job: int, jobs_only: bool) -> bool:
+    """Whether the machine, or only its jobs, stay under the cap with this job at this level."""
     clock = st.clock[0]
+    if jobs_only:
+        jobs_w = (clock.running_watts + st.live[job].watts) * clock.power_factor
+        return bool(jobs_w <= clock.cap_w * (1.0 + TOLERANCE))
     added_w = most_raised_w(st, job, clock.power_factor)
     return bool(clock.power_w + added_w <= clock.cap_w * (1.0 + TOLERANCE))

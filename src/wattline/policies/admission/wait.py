@@ -22,11 +22,13 @@ from wattline.policies.state import ACT_WAKE, ASIDE, PLAN_STALE, State
 class Wait(NamedTuple):
     """At most `slots` jobs wait aside; one that waited longer than `wait_s` there blocks all.
 
-    Jobs aside are tried first whenever power falls, and hold no reservation in units.
+    Jobs aside are tried first whenever power falls, and hold no reservation in units. `jobs_only`:
+    the cap counts running jobs, and idle units come on top.
     """
 
     wait_s: float = 30_000.0
     slots: int = 10
+    jobs_only: bool = False
 
     @property
     def axis(self) -> Literal["admission"]:
@@ -37,7 +39,7 @@ class Wait(NamedTuple):
 @kernel
 def _admit(st: State, admission: Wait, policy: Composition, job: int) -> int:
     clock = st.clock[0]
-    if within_cap(st, job):
+    if within_cap(st, job, admission.jobs_only):
         return START
     if clock.aside >= admission.slots:
         return STOP
@@ -60,7 +62,9 @@ def _before_queue(st: State, admission: Wait, policy: Composition) -> bool:
         job = st.aside[index].job
         live = st.live[job]
         starts = False
-        if not blocked and live.units <= clock.free and within_cap(st, job):
+        if not blocked and live.units <= clock.free and within_cap(
+            st, job, admission.jobs_only
+        ):
             starts = start(st, policy, job)
         if not starts:
             if clock.now_s > live.aside_s + admission.wait_s:
@@ -77,4 +81,4 @@ def _before_queue(st: State, admission: Wait, policy: Composition) -> bool:
 @implement(refuses, Wait)
 @kernel
 def _refuses(st: State, admission: Wait, job: int) -> bool:
-    return never_fits(st, job, 1.0)
+    return never_fits(st, job, 1.0, admission.jobs_only)

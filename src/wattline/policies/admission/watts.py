@@ -40,7 +40,7 @@ def added_watts(st: State, job: int) -> float:
 @implement(admit, Watts)
 @kernel
 def _admit(st: State, admission: Watts, policy: Composition, job: int) -> int:
-    return START if within_cap(st, job) else WAIT
+    return START if within_cap(st, job, False) else WAIT
 
 
 @implement(watts_available, Watts)
@@ -58,4 +58,4 @@ def _watts_of(st: State, admission: Watts, job: int) -> float:
 @implement(refuses, Watts)
 @kernel
 def _refuses(st: State, admission: Watts, job: int) -> bool:
-    return never_fits(st, job, 1.0)
+    return never_fits(st, job, 1.0, False)

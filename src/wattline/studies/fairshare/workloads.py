@@ -12,7 +12,7 @@ NODES, CORES = 15, 12
 JOB_NODES = 3
 JOBS_EACH = 20
 RUN_S = 600.0
-USERS = ("efficient", "ondemand", "2.4 GHz")
+USERS = ("efficient", "ondemand", "2.3 GHz")
 
 
 def burst(core: CorePower, levels: dict[str, int], seed: int) -> JobTable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class Figure:
 
     def case(self, choice: int, part: int, order: str) -> CappedCase:
         model = self.choices[choice][1]
-        return CappedCase(part, order, model.method, model.cap, model.alpha, model.beta, model.idle)
+        return replace(model, part=part, order=order)
 
     def cases(self, parts: int) -> list[CappedCase]:
         return [self.case(choice, part, order) for order in ORDERS for part in range(parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +30,9 @@ from wattline.policies.placement.counted import Counted
 from wattline.policies.regulation.none import NoRegulation
 from wattline.studies.puppet.workloads import Workload
 
-LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+LOWEST = 0.5
+"""The slowest relative frequency. The publication names none (P1 to Pm): it is an assumption, whose
+effect the study shows."""
 CORE_SHARE = 0.65
 WAIT_S, WAIT_SLOTS = 30_000.0, 10
 ORDERS = ("fcfs", "wfp")
@@ -53,6 +56,15 @@ class CappedCase:
     beta: float = 0.5
     idle: float = 0.3
     """Idle power of a node as a fraction of its full power."""
+    lowest: float = LOWEST
+    """The slowest level of DVFS; the others follow in steps of a tenth, up to 1."""
+    counts: Literal["machine", "jobs"] = "machine"
+    """What the cap counts: idle nodes too, or running jobs alone."""
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        steps = round((1.0 - self.lowest) / 0.1)
+        return tuple(round(1.0 - 0.1 * (steps - i), 10) for i in range(steps + 1))
 
 
 @dataclass(frozen=True)
@@ -90,8 +102,12 @@ class Ratio:
 class Laboratory:
     """Runs cases on a workload; the caps are fractions of one reference power."""
 
-    def __init__(self, workload: Workload) -> None:
+    def __init__(self, workload: Workload, reference_w: float | None = None) -> None:
+        """`reference_w`: what caps are parts of, where it is not this workload's own peak."""
         self.workload = workload
+        if reference_w is not None:
+            self.reference_w = reference_w
+            return
         everybody = np.ones(len(workload.parts[0]), np.bool_)
         reference = self.run(CappedCase(0, "fcfs", "none"), everybody)
         self.reference_w = reference.power_w_peak
@@ -106,8 +122,10 @@ class Laboratory:
         """Which jobs could start at all under the cap: alone, at the lowest level."""
         jobs = self.jobs_of(case)
         idle_w = case.idle * self.workload.node_w
-        lowest = power_factor(LEVELS[0], case.alpha) if case.method == "dvfs" else 1.0
-        alone_w = (self.workload.nodes - jobs.procs) * idle_w + jobs.power_w * lowest
+        lowest = power_factor(case.lowest, case.alpha) if case.method == "dvfs" else 1.0
+        alone_w = jobs.power_w * lowest
+        if case.counts == "machine":
+            alone_w = alone_w + (self.workload.nodes - jobs.procs) * idle_w
         return np.asarray(alone_w <= self.cap_w(case) * (1.0 + 1e-9), dtype=np.bool_)
 
     def run(self, case: CappedCase, chosen: Mask) -> Run:
@@ -115,7 +133,8 @@ class Laboratory:
         machine = Machine.uniform(self.workload.nodes, NodeClass(
             power_w_idle=case.idle * self.workload.node_w, power_w_active=self.workload.node_w))
         cap_w = self.cap_w(case)
-        rules = Rules(cap_w=None if cap_w == float("inf") else Signal.constant(cap_w, "W"))
+        rules = Rules(cap_w=None if cap_w == float("inf") else Signal.constant(cap_w, "W"),
+                      cap_counts=case.counts)
         return simulate(jobs if chosen.all() else jobs.take(chosen), machine,
                         composition(case), rules)
 
@@ -175,11 +194,13 @@ class Laboratory:
 
 def composition(case: CappedCase) -> Composition:
     """The policy of a case."""
+    levels, jobs_only = case.levels, case.counts == "jobs"
     methods: dict[str, AdmissionPolicy] = {
-        "none": NoLimit(), "block": Block(), "wait": Wait(WAIT_S, WAIT_SLOTS),
-        "dvfs": Dvfs(np.array([f**case.beta for f in LEVELS]),
-                     np.array([power_factor(f, case.alpha) for f in LEVELS]),
-                     share=np.array(LEVELS)),
+        "none": NoLimit(), "block": Block(jobs_only),
+        "wait": Wait(WAIT_S, WAIT_SLOTS, jobs_only),
+        "dvfs": Dvfs(np.array([f**case.beta for f in levels]),
+                     np.array([power_factor(f, case.alpha) for f in levels]),
+                     share=np.array(levels), jobs_only=jobs_only),
     }
     return Composition(Fcfs() if case.order == "fcfs" else Wfp(), Easy(), methods[case.method],
                        Requested(), Counted(), NoRegulation())

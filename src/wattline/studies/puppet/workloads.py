@@ -34,7 +34,8 @@ class Workload:
 
 
 def workload_of(
-    trace: str | Path | None, nodes: int | None, node_w: float | None, jobs: int | None, seed: int
+    trace: str | Path | None, nodes: int | None, node_w: float | None, jobs: int | None, seed: int,
+    arrivals: str | None = None,
 ) -> tuple[Workload, list[str]]:
     """A site's log, or a generated one; and what of the log is not used."""
     if trace is None:
@@ -42,11 +43,13 @@ def workload_of(
             raise InputError("--nodes goes with --trace; the generated log has its own machine")
         if node_w is not None:
             raise InputError("--node-active-w goes with --trace; the generated log has powers")
-        return generated_workload(seed, jobs), []
+        return generated_workload(seed, jobs, arrivals or "sessions"), []
     if nodes is None:
         raise InputError("--trace needs --nodes, the size of the machine")
     if jobs is not None:
         raise InputError("--jobs is for the generated log, not for --trace")
+    if arrivals is not None:
+        raise InputError("--arrivals is for the generated log, not for --trace")
     from wattline.traces.reader import read
 
     log = read(trace, machine_procs=nodes)
@@ -56,19 +59,23 @@ def workload_of(
     return logged_workload(log.jobs, nodes, node_w or NODE_W, seed, str(trace)), remarks
 
 
-def generated_workload(seed: int, jobs: int | None = None) -> Workload:
-    """The bundled log: two quiet and two busy months of a leadership machine."""
+def generated_workload(seed: int, jobs: int | None = None,
+                       arrivals: str = "sessions") -> Workload:
+    """Two quiet and two busy months of a leadership machine, submitted in sessions of users.
+
+    `arrivals="hours"` is the log of the bundled scenario, which has no bursts.
+    """
     from wattline.traces.generators import leadership
 
     count = leadership.JOBS if jobs is None else jobs
     if count < 100:
         raise InputError(f"jobs is {count}; the study needs at least 100")
-    trace = leadership.generate(seed=seed, jobs=count)
+    trace = leadership.generate(seed=seed, jobs=count, arrivals=arrivals)
     stretch = 86400.0 * count / leadership.JOBS
     edges = np.cumsum([month.days for month in leadership.MONTHS]) * stretch
     names = ("January", "February", "March", "April")
     return _split(trace.jobs, edges, names, leadership.NODES, leadership.POWER_W_MEAN,
-                  f"generated, {count} jobs, seed {seed}")
+                  f"generated, {count} jobs in {arrivals}, seed {seed}")
 
 
 def logged_workload(jobs: JobTable, nodes: int, node_w: float, seed: int,

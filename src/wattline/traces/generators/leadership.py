@@ -13,9 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from wattline.model.errors import InputError
 from wattline.model.machine import MOST_POWER_W
 from wattline.model.signal import FloatArray
 from wattline.traces.generators.common import DAY_S, finish, in_range, streams
+from wattline.traces.generators.sessions import alike, paces, sessions
 from wattline.traces.trace import Trace
 
 JOBS = 16_044
@@ -49,6 +51,13 @@ MONTHS = (
 
 RUN_SIGMA = 1.1
 """Spread of the logarithm of run times."""
+SESSION_SIGMA = 1.5
+"""The same for jobs in sessions, as a log of the machine has it."""
+SESSION_SIZES = (1.5, 1.2, 1.1, 0.3, 0.8, 0.1, 1.0, 0.05, 0.6, 1.0)
+"""By what the weights of sizes differ there: more of the smallest, fewer of odd ones."""
+SMALL_TO, SMALL_S_MAX = 4096 / NODES, 6 * 3600.0
+"""In sessions, jobs up to this part of the machine run at most so long, as its queues have it."""
+ARRIVALS = ("hours", "sessions")
 RUN_S_MIN, RUN_S_MAX = 60.0, DAY_S
 HOURS = np.array([0.55, 0.45, 0.4, 0.35, 0.35, 0.4, 0.5, 0.7, 1.0, 1.35, 1.55, 1.6, 1.45, 1.5,
                   1.65, 1.7, 1.65, 1.5, 1.25, 1.1, 1.0, 0.9, 0.8, 0.7])
@@ -73,8 +82,14 @@ def generate(
     nodes: int = NODES,
     days: float | None = None,
     power_w_per_node: float = POWER_W_MEAN,
+    arrivals: str = "hours",
 ) -> Trace:
-    """Draw the four months; `power_w_per_node` is the mean over applications."""
+    """Draw the four months; `power_w_per_node` is the mean over applications.
+
+    `arrivals`: by the hours of the day alone, or in `sessions` of users, as on a real machine.
+    """
+    if arrivals not in ARRIVALS:
+        raise InputError(f"arrivals is '{arrivals}', must be one of {', '.join(ARRIVALS)}")
     if days is not None:
         in_range("days", days, 1e-3, MOST_DAYS)
     in_range("power_w_per_node", power_w_per_node, 1e-3, MOST_POWER_W)
@@ -84,12 +99,18 @@ def generate(
     starts = np.concatenate(([0], np.cumsum([month.days for month in MONTHS]))) * stretch * DAY_S
     columns = []
     for month, count, start_s, end_s in zip(MONTHS, counts, starts[:-1], starts[1:], strict=True):
-        submit_s = _arrivals(count, start_s, end_s, arrive)
-        procs = _sizes(month, count, nodes, size)
         capacity = month.load * nodes * (end_s - start_s)
-        columns.append((submit_s, procs, _run_times(procs, capacity, run)))
-    submit_s, procs, run_s = (np.concatenate(part) for part in zip(*columns, strict=True))
-    user = _zipf(USERS, jobs, who)
+        if arrivals == "sessions":
+            columns.append(_in_sessions(month, (count, start_s, end_s), nodes, capacity,
+                                        (arrive, size, run)))
+            continue
+        submit_s = _arrivals(count, start_s, end_s, arrive)
+        procs = _sizes(month.sizes, count, nodes, size)
+        run_s = _run_times(procs, capacity, np.exp(RUN_SIGMA * run.standard_normal(procs.size)))
+        columns.append((submit_s, procs, run_s, np.zeros(count, dtype=np.int64)))
+    submit_s, procs, run_s, user = (np.concatenate(part) for part in zip(*columns, strict=True))
+    if arrivals != "sessions":
+        user = _zipf(USERS, jobs, who)
     application = (user * 7 + _zipf(4, jobs, who)) % APPLICATIONS
     power_w = procs * _node_power(application, power_w_per_node, watt)
     return finish(
@@ -120,34 +141,57 @@ def _arrivals(
     count: int, start_s: float, end_s: float, rng: np.random.Generator
 ) -> FloatArray:
     """Submissions that follow the hours of the day and the days of the week."""
-    edges = np.arange(start_s, end_s + 3600.0, 3600.0)
-    edges[-1] = end_s
-    hour = np.floor(edges[:-1] / 3600.0).astype(np.int64)
-    weekday = (hour // 24 + FIRST_WEEKDAY) % 7
-    rate = HOURS[hour % 24] * np.where(weekday >= 5, WEEKEND, 1.0)
+    edges, rate = _hours(start_s, end_s)
     done = np.concatenate(([0.0], np.cumsum(rate * np.diff(edges))))
     place = np.sort(rng.random(count)) * done[-1]
     submit_s: FloatArray = np.floor(np.interp(place, done, edges))
     return submit_s
 
 
-def _sizes(month: Month, count: int, nodes: int, rng: np.random.Generator) -> FloatArray:
-    weights = np.array(month.sizes)
+def _hours(start_s: float, end_s: float) -> tuple[FloatArray, FloatArray]:
+    """Edges of the hours of a period, and how much is submitted in each."""
+    edges = np.arange(start_s, end_s + 3600.0, 3600.0)
+    edges[-1] = end_s
+    hour = np.floor(edges[:-1] / 3600.0).astype(np.int64)
+    weekday = (hour // 24 + FIRST_WEEKDAY) % 7
+    return edges, HOURS[hour % 24] * np.where(weekday >= 5, WEEKEND, 1.0)
+
+
+def _in_sessions(
+    month: Month, period: tuple[int, float, float], nodes: int, capacity: float,
+    rngs: tuple[np.random.Generator, ...],
+) -> tuple[FloatArray, FloatArray, FloatArray, npt.NDArray[np.int64]]:
+    """A month whose jobs come in sessions: submissions, sizes, run times and users."""
+    arrive, size, run = rngs
+    count, start_s, end_s = period
+    edges, rate = _hours(start_s, end_s)
+    found = sessions(count, edges, rate, 1.0 / np.arange(1, USERS + 1), arrive)
+    weights = tuple(w * s for w, s in zip(month.sizes, SESSION_SIZES, strict=True))
+    procs = alike(_sizes(weights, count, nodes, size), found.session, size)
+    most_s = np.where(procs <= SMALL_TO * nodes, SMALL_S_MAX, RUN_S_MAX)
+    shape = paces(procs, found.session, SESSION_SIGMA, run)
+    run_s = _run_times(procs, capacity, shape, most_s)
+    return found.submit_s, procs, run_s, found.user
+
+
+def _sizes(wanted: tuple[float, ...], count: int, nodes: int,
+           rng: np.random.Generator) -> FloatArray:
+    weights = np.array(wanted)
     chosen = rng.choice(SIZES, size=count, p=weights / weights.sum())
     procs: FloatArray = np.maximum(1.0, np.rint(chosen * nodes))
     return procs
 
 
-def _run_times(procs: FloatArray, node_s: float, rng: np.random.Generator) -> FloatArray:
-    """Log-normal run times, scaled so that the jobs together ask for `node_s` node-seconds."""
-    shape = np.exp(RUN_SIGMA * rng.standard_normal(procs.size))
+def _run_times(procs: FloatArray, node_s: float, shape: FloatArray,
+               most_s: FloatArray | float = RUN_S_MAX) -> FloatArray:
+    """Run times of this shape, scaled so that the jobs together ask for `node_s` node-seconds."""
     low, high = 0.0, 1e9
     # Run times are cut at both ends, so the scale is found by halving.
     for _ in range(100):
         scale = 0.5 * (low + high)
-        asked = float(np.sum(procs * np.clip(scale * shape, RUN_S_MIN, RUN_S_MAX)))
+        asked = float(np.sum(procs * np.clip(scale * shape, RUN_S_MIN, most_s)))
         low, high = (scale, high) if asked < node_s else (low, scale)
-    return np.rint(np.clip(low * shape, RUN_S_MIN, RUN_S_MAX))
+    return np.rint(np.clip(low * shape, RUN_S_MIN, most_s))
 
 
 def _zipf(kinds: int, count: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:

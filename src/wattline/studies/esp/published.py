@@ -1,0 +1,32 @@
+"""What the slides print of the power-adaptive validation, beside ours."""
+
+from __future__ import annotations
+
+from wattline.studies.esp.study import EspCase, figures
+
+MIN_W, MAX_W = 564_480.0, 1_774_080.0
+"""`scontrol show powercap` of the emulated cluster, as printed."""
+PICTURE = "a picture without figures"
+
+
+def rows(results: list[EspCase]) -> list[tuple[str, ...]]:
+    """Section, what, published, ours, verdict, why."""
+    machine = results[0].run.machine
+    found: list[tuple[str, ...]] = [
+        ("powercap configuration", "MinWatts, MaxWatts of 5,040 nodes",
+         f"{MIN_W:.0f} W, {MAX_W:.0f} W",
+         f"{machine.power_w_idle:.0f} W, {machine.power_w_max:.0f} W",
+         "equal" if (machine.power_w_idle, machine.power_w_max) == (MIN_W, MAX_W) else "differs",
+         ""),
+        ("testbed", "Light-ESP, 230 jobs of 8 profiles (sizes, execution times)",
+         "sizes and times are not printed", f"{len(results[0].run.jobs)} jobs", "inferred",
+         "the benchmark's types have eight sizes; a profile is a size with its mean run time"),
+    ]
+    for case in results:
+        told = figures(case)
+        found.append((
+            "power-adaptive validation", f"power and utilisation, {case.title}", PICTURE,
+            f"{told['time_above_cap_s']:.0f} s above the cap, {told['makespan_s']:.0f} s, "
+            f"{100 * told['utilisation']:.0f} % in use", "cap kept" if not told["time_above_cap_s"]
+            else "cap kept once running jobs permit", "only the shape can be compared"))
+    return found

@@ -1,0 +1,127 @@
+"""Nets that somebody wrote down, and what such a file may not do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import wattline as wl
+from wattline.cli.main import cli
+from wattline.model.errors import InputError, WattlineWarning
+from wattline.petri.net_file import read_net
+from wattline.petri.simulate import Simulation
+
+OWN = """
+name = "printer"
+[places]
+jobs = { tokens = [[1, 20], [2, 10], { value = [3, 5], at_s = 100 }] }
+free = { count = 1 }
+printing = { tokens = [] }
+done = { tokens = [] }
+[[transition]]
+name = "print"
+take = [{ place = "jobs", what = "(n, pages)" }, "free"]
+put = [{ place = "printing", what = "n", delay_s = "2 * pages" }]
+[[transition]]
+name = "hand out"
+take = [{ place = "printing", what = "n" }]
+put = ["free", { place = "done", what = "n" }]
+"""
+ENDLESS = """
+[places]
+a = { count = 1 }
+b = {}
+[[transition]]
+name = "there"
+take = ["a"]
+put = ["b"]
+[[transition]]
+name = "back"
+take = ["b"]
+put = ["a"]
+"""
+
+
+def written(folder: Path, text: str, name: str = "net.toml") -> str:
+    path = folder / name
+    path.write_text(text)
+    return str(path)
+
+
+def test_an_own_net_runs_by_its_clock(tmp_path: Path) -> None:
+    done = wl.run_net(written(tmp_path, OWN))
+    # 40 s and 20 s of printing one after the other, the third comes at 100 s.
+    assert (done.time_s, done.fired) == (110.0, 6)
+    assert done.marking()["done"]["values"] == ["1", "2", "3"]
+
+
+def test_a_net_without_an_end_is_stopped_and_says_so(tmp_path: Path) -> None:
+    path = written(tmp_path, ENDLESS)
+    with pytest.warns(WattlineWarning, match="stopped after 100,000 firings"):
+        done = wl.run_net(path)
+    assert done.fired == 100_000
+    assert wl.run_net(path, max_firings=7).remarks == ()
+    result = CliRunner().invoke(cli, ["petri", "run", path, "--firings", "7", "--json"])
+    assert json.loads(result.output)["fired"] == 7
+
+
+@pytest.mark.parametrize("text", [
+    "n.__class__", "__import__('os')", "open('x')", "9 ** 9 ** 9", "[x for x in n]",
+    "(lambda: 1)()", "f'{n}'", "n.real", "1" * 5000, "10000000000000000000",
+])
+def test_inscriptions_of_a_file_compute_and_do_nothing_else(tmp_path: Path, text: str) -> None:
+    path = written(tmp_path, OWN.replace('"2 * pages"', json.dumps(text)))
+    with pytest.raises(InputError) as caught:
+        Simulation(read_net(path))
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(("before", "after", "message"), [
+    ('place = "jobs"', 'place = "jbos"', "no place of the page"),
+    ("count = 1", "count = -1", "places.free.count"),
+    ("count = 1", "count = 1, tokens = [1]", "has count and tokens"),
+    ('{ place = "printing", what = "n" }', '"printing"', "says nothing of the token's value"),
+    ("at_s = 100", "at = 100", "has a value and at_s"),
+    ("name = \"print\"", "name = \"print\"\ncolour = 1", "there is no such field"),
+])
+def test_mistakes_in_a_file_are_named(
+    tmp_path: Path, before: str, after: str, message: str
+) -> None:
+    path = written(tmp_path, OWN.replace(before, after, 1))
+    with pytest.raises(InputError, match=message):
+        read_net(path)
+
+
+def test_a_workload_for_a_net_that_takes_none_is_refused() -> None:
+    with pytest.raises(InputError, match="--cap: only the net puppet takes a workload"):
+        CliRunner().invoke(cli, ["petri", "run", "cluster", "--cap", "0.5"],
+                           catch_exceptions=False, standalone_mode=False)
+
+
+def test_levels_alpha_beta_and_a_changing_cap_reach_the_net(tmp_path: Path) -> None:
+    slow = wl.run_net("puppet", power="dvfs", cap=0.45, levels=(0.4, 1.0), beta=1.0)
+    usual = wl.run_net("puppet", power="dvfs", cap=0.45, beta=1.0)
+    assert slow.simulation.net.about.endswith("levels 0.4, 1")
+    assert slow.time_s != usual.time_s
+    assert wl.run_net("puppet", power="dvfs", cap=0.7, alpha=1.0).time_s != wl.run_net(
+        "puppet", power="dvfs", cap=0.7, alpha=3.0).time_s
+    caps = tmp_path / "caps.csv"
+    caps.write_text("seconds,watts\n0,800\n50,500\n200,0.9\n")
+    changed = wl.run_net("puppet", power="block", cap=str(caps))
+    assert changed.simulation.place("Cap").values() == [0.9 * 8 * 100]
+    as_pairs = wl.run_net("puppet", power="block", cap=[(0, 800), (50, 500), (200, 720)])
+    assert as_pairs.time_s == changed.time_s
+
+
+def test_times_of_a_log_count_from_its_first_submission(tmp_path: Path) -> None:
+    log = tmp_path / "log.swf"
+    log.write_text("".join(
+        f"{n} {1_500_000_000 + 10 * n} 0 100 2 -1 -1 2 200 -1 1 1 1 -1 1 -1 -1 -1\n"
+        for n in range(1, 4)))
+    done = wl.run_net("puppet", trace=log, nodes=4, power="none")
+    # Two jobs at once, the third when the first ends: submitted at 0, 10 and 20 s.
+    assert done.time_s == 200.0
