@@ -138,6 +138,7 @@ if _TYPE_CHECKING:
     from wattline.scenario.sweep import sweep
     from wattline.site.importing import ImportedViews, import_views
     from wattline.studies.asking import study
+    from wattline.studies.every import PublishedRows, study_all
     from wattline.traces import Trace, generate, read, write
     from wattline.traces.summary import describe_trace
 
@@ -204,6 +205,7 @@ __all__ = [
     "PowerDown",
     "PowerNow",
     "PowerUp",
+    "PublishedRows",
     "Requested",
     "Result",
     "Run",
@@ -291,6 +293,7 @@ __all__ = [
     "set_power",
     "simulate",
     "study",
+    "study_all",
     "sweep",
     "try_budget",
     "try_meters",
@@ -386,6 +389,8 @@ _PLACES = {
     "sweep": "wattline.scenario.sweep",
     **dict.fromkeys(("ImportedViews", "import_views"), "wattline.site.importing"),
     "study": "wattline.studies.asking",
+    "study_all": "wattline.studies.every",
+    "PublishedRows": "wattline.studies.every",
     **dict.fromkeys(("Trace", "generate", "read", "write"), "wattline.traces"),
     "load_scenario": "wattline.scenario.load:load",
     "replay": "wattline.scenario.asking:replay_journal",

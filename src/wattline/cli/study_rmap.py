@@ -128,10 +128,11 @@ def _print(result: RmapResult) -> None:
     click.echo()
     print_table(
         ["traces", "policy", "against", "published", "here", "95 %", "by bound from", "to",
-         "verdict"],
+         "verdict", "why"],
         [[" ".join(one.claim.traces), one.claim.policy, one.claim.against,
           f"{one.claim.published:+.1%}", f"{one.mean:+.1%}", _percent(one.half_width),
-          f"{one.worst:+.1%}", f"{one.best:+.1%}", one.verdict] for one in findings(result)],
+          f"{one.worst:+.1%}", f"{one.best:+.1%}", one.verdict, one.why.partition(";")[0]]
+         for one in findings(result)],
         title="Turnaround below the other policy's, mean over bounds and seeds",
     )
     click.echo()

@@ -11,6 +11,7 @@ from wattline.cli.main import cli, main
 from wattline.model.errors import InputError
 from wattline.physics.regression import shipped_models
 from wattline.policies.configuration.offers import make_offers
+from wattline.studies.published import VERDICTS
 from wattline.studies.rmap.report import as_dict, findings, interval
 from wattline.studies.rmap.study import (
     PEAK_W_PER_NODE,
@@ -76,8 +77,7 @@ def test_a_study_has_every_combination_and_says_what_holds(tables):
     printed = as_dict(result)
     one = printed["turnaround_s"]["large"]["0.5"]["naive"]
     assert one == pytest.approx(result.of("turnaround_s", "large", 0.5, "naive").mean())
-    assert {finding["verdict"] for finding in printed["findings"]} <= {
-        "holds", "holds, smaller", "the reverse", "no difference"}
+    assert {finding["verdict"] for finding in printed["findings"]} <= set(VERDICTS)
 
 
 def made_up(traditional, adaptive):
@@ -90,10 +90,15 @@ def made_up(traditional, adaptive):
 
 
 def test_verdicts_need_more_than_chance():
-    assert made_up([100, 101, 99], [80, 81, 79]).verdict == "holds"
-    assert made_up([100, 101, 99], [95, 96, 94]).verdict == "holds, smaller"
-    assert made_up([100, 101, 99], [120, 121, 119]).verdict == "the reverse"
-    assert made_up([100, 101, 99], [80, 120, 101]).verdict == "no difference"
+    def said(mine):
+        found = made_up([100, 101, 99], mine)
+        return found.verdict, found.why.partition(";")[0]
+
+    assert said([80, 81, 79])[0] == "holds"
+    assert said([50, 51, 49])[0] == "holds, larger"
+    assert said([95, 96, 94]) == ("fails", "the same sign, 0.35 times as much")
+    assert said([120, 121, 119]) == ("fails", "the reverse")
+    assert said([80, 120, 101]) == ("fails", "no difference")
     assert interval(np.array([1.0, 3.0])) == pytest.approx(1.96)
 
 
