@@ -10,7 +10,12 @@ from typing import Any, Literal
 from wattline.model.errors import InputError, warn
 from wattline.model.units import part_of
 from wattline.physics.configurations import ConfigurationTable
-from wattline.physics.measurements import find_application, read_measurements, unnamed_note
+from wattline.physics.measurements import (
+    ColumnMap,
+    find_application,
+    read_measurements,
+    unnamed_note,
+)
 from wattline.physics.regression import (
     Fit,
     Model,
@@ -54,7 +59,8 @@ class Fitted:
 
     def to_dict(self) -> dict[str, Any]:
         rows = {name: {
-            "configurations": len(self.tables[name]), "trained_on": len(found.trained),
+            "kind": found.model.kind, "configurations": len(self.tables[name]),
+            "trained_on": len(found.trained),
             "time_error": found.time_error, "power_error": found.power_error,
             "inside_90pct_interval": found.covered,
         } for name, found in self.checked.items()}
@@ -77,13 +83,15 @@ class Fitted:
 def fit(
     table: str | Path, *, app: str | None = None, train: float | str = 0.1, seed: int = 1,
     sample: Literal["designed", "random"] = "designed",
-    kind: Literal["capping", "quadratic"] = "capping", sockets: int = 2, keep: bool = True,
+    kind: Literal["auto", "capping", "smooth", "quadratic"] = "auto", sockets: int = 2,
+    keep: bool = True, columns: ColumnMap = None,
     progress: Callable[[float], None] | None = None,
 ) -> Fitted:
-    """Learn time and power as functions of nodes, cores and cap from measured configurations.
+    """Learn time and power as functions of nodes and settings from measured configurations.
 
     The errors are of configurations that the model has not seen: it is trained on the part
-    `train`. With `keep` a model of every point is made too, for `Fitted.save`.
+    `train`. With `keep` a model of every point is made too, for `Fitted.save`. `columns` says which
+    column of the table is what.
 
     >>> import wattline as wl
     >>> from tempfile import TemporaryDirectory
@@ -96,7 +104,7 @@ def fit(
     >>> [each["configurations"] for each in found.to_dict()["applications"].values()]
     [80]
     """
-    said, tables = measured(table, app)
+    said, tables = measured(table, app, columns)
     share = part_of(train)
     found = Fitted(tables, {"kind": kind, "sample": sample, "train": share, "seed": seed}, said)
     for done, (name, one) in enumerate(tables.items()):
@@ -117,13 +125,13 @@ def fit(
 
 
 def measured(
-    table: str | Path, app: str | None = None
+    table: str | Path, app: str | None = None, columns: ColumnMap = None
 ) -> tuple[tuple[str, ...], dict[str, ConfigurationTable]]:
     """The measured tables of a file, or that of one application; first how it was read."""
-    tables = read_measurements(table, app or "")
+    tables = read_measurements(table, app or "", columns)
     if app is None:
         return (), tables
-    unnamed = unnamed_note(table, app)
+    unnamed = unnamed_note(table, app, columns)
     found, remark = find_application(tables, app)
     return tuple(filter(None, (unnamed, remark))), {found.application: found}
 

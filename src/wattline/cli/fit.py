@@ -9,8 +9,9 @@ import click
 from click.core import ParameterSource
 
 from wattline.cli.choices import Choice
+from wattline.cli.configuration_source import map_option
 from wattline.cli.output import json_option, print_json, print_table, progress
-from wattline.cli.suggesting import Axes, print_suggestion
+from wattline.cli.suggesting import print_suggestion, read_axes
 from wattline.model.errors import InputError
 from wattline.model.units import counted
 
@@ -32,9 +33,11 @@ _QUARTILES = ("mean", "p25", "median", "p75", "max")
 @click.option("--sample", default="designed", show_default=True,
               type=Choice(["designed", "random"]),
               help="Train on the most informative configurations, or on random ones.")
-@click.option("--kind", default="capping", show_default=True,
-              type=Choice(["capping", "quadratic"]),
-              help="The model; quadratic is the published one.")
+@click.option("--kind", default="auto", show_default=True,
+              type=Choice(["auto", "capping", "smooth", "quadratic"]),
+              help="The model: capping for nodes, cores and a cap for each socket, smooth for any "
+                   "settings, auto for what suits the table; quadratic is the published one.")
+@map_option
 @click.option("--sockets", default=2, show_default=True, type=click.IntRange(min=1),
               help="Sockets of a node.")
 @click.option("--suggest", type=int, metavar="N",
@@ -42,34 +45,39 @@ _QUARTILES = ("mean", "p25", "median", "p75", "max")
 @click.option("--nodes", metavar="LIST", help="With --suggest: allowed node counts, like 8-32:2.")
 @click.option("--cores", metavar="LIST", help="With --suggest: allowed cores, like 4-16:2.")
 @click.option("--caps", metavar="LIST", help="With --suggest: allowed caps in W, like 51,65,80.")
+@click.option("--at", "others", multiple=True, metavar="NAME=LIST",
+              help="With --suggest: allowed values of another setting, like gpu_cap_w=200-700:100; "
+                   "may be given several times.")
 @click.option("--store", metavar="URL", help="Put the predicted configurations in this store.")
 @json_option
 def command(
     table: str | None, output: str | None, app: str | None, train: str, seed: int,
-    sample: Literal["designed", "random"], kind: Literal["capping", "quadratic"], sockets: int,
+    sample: Literal["designed", "random"],
+    kind: Literal["auto", "capping", "smooth", "quadratic"], sockets: int, columns: tuple[str, ...],
     suggest: int | None, nodes: str | None, cores: str | None, caps: str | None,
-    store: str | None, as_json: bool,
+    others: tuple[str, ...], store: str | None, as_json: bool,
 ) -> None:
-    """Learn time and power as functions of nodes, cores and cap from TABLE.
+    """Learn time and power as functions of nodes and settings from TABLE.
 
     The errors that are printed are of configurations that the model has not seen. The model that
     is written with -o is fitted to every point. With --suggest no errors are printed: it says
     what to measure next, or first when there is no TABLE yet.
     """
-    axes = Axes(nodes, cores, caps)
+    axes = read_axes(nodes, cores, caps, others)
     if suggest is not None:
         _refuse_without_effect("output", "train", "seed", "sample", "kind", "store")
-        print_suggestion(table, app, suggest, axes, sockets, as_json)
+        print_suggestion(table, app, suggest, axes, sockets, columns, as_json)
         return
-    if any(axes):
-        raise InputError("--nodes, --cores and --caps go with --suggest")
+    if axes:
+        raise InputError("--nodes, --cores, --caps and --at go with --suggest")
     if table is None:
         raise InputError("give a TABLE to learn from, or --suggest N with --nodes, --cores, --caps")
     from wattline.advice.fit import fit
 
     with progress("fitting") as advance:
         found = fit(table, app=app, train=train, seed=seed, sample=sample, kind=kind,
-                    sockets=sockets, keep=bool(output or store), progress=advance)
+                    sockets=sockets, keep=bool(output or store), columns=columns,
+                    progress=advance)
     if output:
         found.save(output)
     if store:
@@ -104,7 +112,8 @@ def _report(found: Fitted, as_json: bool) -> None:
           *(f"{errors[key]:.1%}" for key in (*_QUARTILES, "under_10pct_share", "worst_under"))]
          for name, one in checked.items()
          for what, errors in (("time", one.time_error), ("power", one.power_error))],
-        title=f"Errors on configurations not trained on ({found.settings['kind']} model, "
+        title="Errors on configurations not trained on "
+              f"({' and '.join(dict.fromkeys(one.model.kind for one in checked.values()))} model, "
               f"{found.settings['sample']} sample)",
     )
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from wattline.physics.configurations import ConfigurationTable
     from wattline.policies.configuration.claimed import Claimed
     from wattline.policies.configuration.claimed_setup import Options
+    from wattline.policies.configuration.offers import Offers
     from wattline.policies.declaration import Declaration
     from wattline.policies.placement.network.fabric import Fabric
 
@@ -93,6 +94,8 @@ class Made:
     """How claims choose, which placement shares with configuration; and what is true of them."""
     tables: Mapping[str, ConfigurationTable] | None = None
     """The configurations that jobs choose from, by application."""
+    offers: Offers | None = None
+    """The same, laid out for kernels, with what jobs hold."""
 
 
 @dataclass(frozen=True, eq=False)

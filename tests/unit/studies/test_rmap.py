@@ -16,6 +16,7 @@ from wattline.studies.rmap.report import as_dict, findings, interval
 from wattline.studies.rmap.study import (
     PEAK_W_PER_NODE,
     POLICIES,
+    USUAL_POLICIES,
     Figures,
     RmapResult,
     RmapSetting,
@@ -70,7 +71,7 @@ def test_more_accepted_slowdown_means_no_later_first_start(tables):
 def test_a_study_has_every_combination_and_says_what_holds(tables):
     setting = RmapSetting(bounds=(0.5, 1.0), seeds=(1, 2), jobs=10)
     result = study(tables, setting)
-    assert result.figures.shape == (4, 2, len(POLICIES), 2, len(Figures._fields))
+    assert result.figures.shape == (4, 2, len(USUAL_POLICIES), 2, len(Figures._fields))
     assert np.all(result.figures[..., 0] > 0)
     assert np.allclose(result.figures[..., 0], result.figures[..., 1] + result.figures[..., 2])
     assert np.all(result.figures[..., 3] <= 1.0)
@@ -138,7 +139,7 @@ def test_the_command_prints_turnaround_by_trace_bound_and_policy():
                                 catch_exceptions=False)
     found = json.loads(result.stdout)
     assert set(found["turnaround_s"]) == set(KINDS)
-    assert set(found["turnaround_s"]["small"]["0.68"]) == set(POLICIES)
+    assert set(found["turnaround_s"]["small"]["0.68"]) == set(USUAL_POLICIES)
     assert found["applications"] == ["BT-MZ", "NSM"]
 
 

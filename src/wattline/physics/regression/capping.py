@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
-from wattline.physics.regression.base import Grid, Model, Prediction, points_of
+from wattline.physics.regression.base import Grid, Model, Prediction
 from wattline.physics.regression.bayes import Problem
 from wattline.physics.regression.terms import (
     NO_OVERHEAD,
@@ -145,6 +146,9 @@ class CappingModel(Model):
 
 def fit_capping(table: ConfigurationTable, grid: Grid, sockets: int = 2) -> CappingModel:
     """Fit the capping model to every row of a table; `grid` is what it may be asked about."""
+    if not grid.is_classic:
+        raise InputError(f"the capping model knows nodes, cores and a cap for each socket; "
+                         f"'{table.application}' is set by {', '.join(grid.names)}: use smooth")
     fits = [_fit_packing(table, grid, sockets, packed) for packed in (False, True)]
     _, layout, power, time = max(fits, key=lambda one: one[0])
     note = "; ".join(filter(None, (table.note, _BY_SHARE if layout.by_share else "")))
@@ -156,7 +160,7 @@ def _fit_packing(
     table: ConfigurationTable, grid: Grid, sockets: int, packed: bool
 ) -> tuple[float, Layout, Part, Part]:
     """Fit power, counted in the likelier way, then time; with the evidence for both."""
-    points = points_of(table)
+    points = table.points()
     found = []
     for by_share in (False, True):
         frame = Frame(grid, sockets, Layout(packed, by_share))

@@ -11,19 +11,23 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
-from wattline.physics.regression.base import Grid, Model, error_summary, points_of
+from wattline.physics.regression.base import Grid, Model, error_summary
 from wattline.physics.regression.bayes import one_thread
 from wattline.physics.regression.capping import fit_capping
 from wattline.physics.regression.design import suggest
 from wattline.physics.regression.quadratic import fit_quadratic
+from wattline.physics.regression.smooth import fit_smooth
 
 KINDS: Mapping[str, Callable[[ConfigurationTable, Grid, int], Model]] = {
     "capping": fit_capping,
     "quadratic": fit_quadratic,
+    "smooth": fit_smooth,
 }
+AUTO = "auto"
+"""Capping where a table has nodes, cores and a cap for each socket; smooth for all others."""
 SAMPLES = ("designed", "random")
 FEWEST = 4
-"""Below this many training points nothing can be said about three axes."""
+"""Below this many training points nothing can be said."""
 
 
 class TooFewError(InputError):
@@ -52,15 +56,24 @@ class Fit:
         return error_summary(self.power_ratio)
 
 
-def fit(table: ConfigurationTable, kind: str = "capping", *, grid: Grid | None = None,
+def kind_for(grid: Grid, kind: str) -> str:
+    """The kind of model that is meant for such tables."""
+    if kind == AUTO:
+        return "capping" if grid.is_classic else "smooth"
+    if kind not in KINDS:
+        raise InputError(f"there is no model '{kind}'; known are: {', '.join((AUTO, *KINDS))}")
+    return kind
+
+
+def fit(table: ConfigurationTable, kind: str = AUTO, *, grid: Grid | None = None,
         sockets: int = 2) -> Model:
     """Fit a model to all rows of a table."""
-    if kind not in KINDS:
-        raise InputError(f"there is no model '{kind}'; known are: {', '.join(KINDS)}")
+    grid = grid or Grid.of(table)
+    kind = kind_for(grid, kind)
     if len(table) < FEWEST:
         raise TooFewError(f"{_size(table)}; at least {FEWEST} are needed to fit a model")
     with one_thread():
-        return KINDS[kind](table, grid or Grid.of(table), sockets)
+        return KINDS[kind](table, grid, sockets)
 
 
 def choose_training(
@@ -83,7 +96,8 @@ def choose_training(
         )
     if sample == "random":
         return np.sort(np.random.default_rng(seed).permutation(len(table))[:count])
-    return np.sort(np.array(suggest(points_of(table), count, sockets=sockets, seed=seed)))
+    return np.sort(np.array(suggest(
+        table.points(), count, names=("nodes", *table.names), sockets=sockets, seed=seed)))
 
 
 def _size(table: ConfigurationTable) -> str:
@@ -92,7 +106,7 @@ def _size(table: ConfigurationTable) -> str:
 
 
 def fit_and_check(
-    table: ConfigurationTable, *, share: float = 0.1, seed: int = 1, kind: str = "capping",
+    table: ConfigurationTable, *, share: float = 0.1, seed: int = 1, kind: str = AUTO,
     sample: str = "designed", sockets: int = 2,
 ) -> Fit:
     """Train on a share of the table, predict the rest, and summarise the errors."""
@@ -101,7 +115,7 @@ def fit_and_check(
     held_out[trained] = False
     model = fit(table.take(trained), kind, grid=Grid.of(table), sockets=sockets)
     rest = table.take(held_out)
-    predicted = model.predict_points(points_of(rest))
+    predicted = model.predict_points(rest.points())
     inside = [
         np.abs(np.log(guess / truth)) <= 1.645 * deviation
         for guess, truth, deviation in (

@@ -126,7 +126,7 @@ def as_dict(result: RmapResult) -> dict[str, Any]:
 
     return {
         "nodes": setting.nodes, "peak_w": result.peak_w, "jobs": setting.jobs,
-        "seeds": len(setting.seeds), "load": setting.load,
+        "seeds": len(setting.seeds), "load": setting.load, "set_up": setting.set_up.as_dict(),
         "applications": list(result.applications), "left_out": dict(result.left_out),
         "notes": list(result.notes),
         "bounds_w": {f"{bound:g}": bound * result.peak_w for bound in setting.bounds},
