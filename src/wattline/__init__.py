@@ -35,7 +35,7 @@ if _TYPE_CHECKING:
     from wattline.advice.energy_metered import energy_metered
     from wattline.advice.energy_status import energy_status
     from wattline.advice.fairshare import FairShare, fairshare
-    from wattline.advice.fit import fit
+    from wattline.advice.fit import fit, learn_priors
     from wattline.advice.forgetting import Forgotten, account_forget
     from wattline.advice.job import Sources, advise_job
     from wattline.advice.job_options import JobAdvice
@@ -264,6 +264,7 @@ __all__ = [
     "import_views",
     "job_table",
     "learn_claims",
+    "learn_priors",
     "list_benchmarks",
     "list_claims",
     "list_examples",
@@ -352,6 +353,7 @@ _PLACES = {
     **dict.fromkeys(("PerJob", "compare_jobs"), "wattline.advice.per_job"),
     **dict.fromkeys(("ConfigurationAdvice", "configure"), "wattline.advice.configure"),
     "fit": "wattline.advice.fit",
+    "learn_priors": "wattline.advice.fit",
     "predict": "wattline.advice.predict",
     "procure": "wattline.advice.procure",
     **dict.fromkeys(("Drawing", "Plots"), "wattline.analysis.accessor"),

@@ -34,9 +34,14 @@ _QUARTILES = ("mean", "p25", "median", "p75", "max")
               type=Choice(["designed", "random"]),
               help="Train on the most informative configurations, or on random ones.")
 @click.option("--kind", default="auto", show_default=True,
-              type=Choice(["auto", "capping", "smooth", "quadratic"]),
+              type=Choice(["auto", "capping", "mixed", "smooth", "quadratic"]),
               help="The model: capping for nodes, cores and a cap for each socket, smooth for any "
-                   "settings, auto for what suits the table; quadratic is the published one.")
+                   "settings, mixed for times by both, auto for what suits the table; quadratic is "
+                   "the published one.")
+@click.option("--learn-priors", "learned", metavar="FILE",
+              help="Instead: write what the applications of TABLE have in common, for --priors.")
+@click.option("--priors", metavar="FILE",
+              help="What --learn-priors wrote, in place of the shipped priors.")
 @map_option
 @click.option("--sockets", default=2, show_default=True, type=click.IntRange(min=1),
               help="Sockets of a node.")
@@ -53,7 +58,8 @@ _QUARTILES = ("mean", "p25", "median", "p75", "max")
 def command(
     table: str | None, output: str | None, app: str | None, train: str, seed: int,
     sample: Literal["designed", "random"],
-    kind: Literal["auto", "capping", "smooth", "quadratic"], sockets: int, columns: tuple[str, ...],
+    kind: Literal["auto", "capping", "mixed", "smooth", "quadratic"], learned: str | None,
+    priors: str | None, sockets: int, columns: tuple[str, ...],
     suggest: int | None, nodes: str | None, cores: str | None, caps: str | None,
     others: tuple[str, ...], store: str | None, as_json: bool,
 ) -> None:
@@ -65,19 +71,30 @@ def command(
     """
     axes = read_axes(nodes, cores, caps, others)
     if suggest is not None:
-        _refuse_without_effect("output", "train", "seed", "sample", "kind", "store")
+        _refuse_without_effect("output", "train", "seed", "sample", "kind", "store", "learned",
+                               "priors")
         print_suggestion(table, app, suggest, axes, sockets, columns, as_json)
         return
     if axes:
         raise InputError("--nodes, --cores, --caps and --at go with --suggest")
     if table is None:
         raise InputError("give a TABLE to learn from, or --suggest N with --nodes, --cores, --caps")
-    from wattline.advice.fit import fit
+    from wattline.advice.fit import fit, learn_priors
 
+    if learned is not None:
+        _refuse_without_effect("output", "train", "seed", "sample", "kind", "store", "priors",
+                               "app", beside="--learn-priors")
+        with progress("learning") as advance:
+            names = learn_priors(table, learned, sockets=sockets, columns=columns, progress=advance)
+        if as_json:
+            print_json({"priors": learned, "learned_from": names})
+        else:
+            click.echo(f"{learned}: learned from {', '.join(names)}")
+        return
     with progress("fitting") as advance:
         found = fit(table, app=app, train=train, seed=seed, sample=sample, kind=kind,
                     sockets=sockets, keep=bool(output or store), columns=columns,
-                    progress=advance)
+                    priors=priors, progress=advance)
     if output:
         found.save(output)
     if store:
@@ -87,14 +104,14 @@ def command(
     _report(found, as_json)
 
 
-def _refuse_without_effect(*names: str) -> None:
-    """Options that the user gave and that --suggest would pass over in silence."""
+def _refuse_without_effect(*names: str, beside: str = "--suggest") -> None:
+    """Options that the user gave and that another would pass over in silence."""
     context = click.get_current_context()
     given = [max(option.opts, key=len) for option in context.command.params
              if option.name in names
              and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE]
     if given:
-        raise InputError(f"{', '.join(given)} would have no effect with --suggest; leave it out")
+        raise InputError(f"{', '.join(given)} would have no effect with {beside}; leave it out")
 
 
 def _report(found: Fitted, as_json: bool) -> None:

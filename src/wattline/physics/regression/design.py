@@ -13,7 +13,7 @@ from wattline.physics.regression.base import Grid
 from wattline.physics.regression.bayes import condition, one_thread, variance_saved
 from wattline.physics.regression.capping import Belief, prior_arrays
 from wattline.physics.regression.smooth import smooth_factor
-from wattline.physics.regression.terms import OVERHEAD, POWER_PRIORS, TIME_PRIORS, Frame
+from wattline.physics.regression.terms import OVERHEAD, SHIPPED, Frame, Priors
 
 NOISE_SD = 0.03
 CORRECTION_SD = 0.02
@@ -35,6 +35,7 @@ def suggest(
     names: Sequence[str] = ("nodes", *CLASSIC),
     sockets: int = 2,
     seed: int | None = None,
+    priors: Priors = SHIPPED,
 ) -> list[int]:
     """Rows of `points` (columns of these names) to measure next, the most informative first.
 
@@ -45,7 +46,7 @@ def suggest(
     with it, is not looked at while there are others.
     """
     with one_thread():
-        return _design(points, _factors(Grid.around(names, points), points, sockets), count,
+        return _design(points, _factors(Grid.around(names, points), points, sockets, priors), count,
                        measured, seed)
 
 
@@ -115,15 +116,15 @@ def _conditioned(factors: Factors, row: int) -> Factors:
     return [condition(factor, row, NOISE_SD) for factor in factors]
 
 
-def _factors(grid: Grid, points: FloatArray, sockets: int) -> Factors:
+def _factors(grid: Grid, points: FloatArray, sockets: int, priors: Priors) -> Factors:
     """Square roots of the prior covariance of log time and log power, with wide beliefs."""
     if not grid.is_classic:
         return [smooth_factor(grid, points)]  # time and power are believed to bend alike
     frame = Frame(grid, sockets)
     # Wide beliefs, and the overhead left to the curvatures: it is not linear in its coefficients.
     belief = Belief("wide", bend=3.0, overhead=False)
-    mean_power, sd_power = prior_arrays(POWER_PRIORS, belief, width=2.0)
-    _, sd_time = prior_arrays(TIME_PRIORS, belief, width=5.0)
+    mean_power, sd_power = prior_arrays(priors.power, belief, width=2.0)
+    _, sd_time = prior_arrays(priors.time, belief, width=5.0)
     small = frame.corrections(points) * CORRECTION_SD
     return [
         np.hstack([frame.time_terms(points, mean_power) * sd_time[:OVERHEAD], small]),

@@ -14,13 +14,14 @@ from wattline.model.files import write_whole
 from wattline.model.reading import read_text
 from wattline.physics.regression.base import Grid, Model
 from wattline.physics.regression.capping import CappingModel
+from wattline.physics.regression.mixed import MixedModel
 from wattline.physics.regression.quadratic import QuadraticModel
 from wattline.physics.regression.smooth import SmoothModel
 
 FORMAT = "wattline-model"
 VERSION = 2
 _READERS = {"capping": CappingModel.from_dict, "quadratic": QuadraticModel.from_dict,
-            "smooth": SmoothModel.from_dict}
+            "smooth": SmoothModel.from_dict, "mixed": MixedModel.from_dict}
 
 
 def save_models(models: Mapping[str, Model], path: str | Path) -> None:

@@ -15,13 +15,16 @@ from wattline.physics.regression.base import Grid, Model, error_summary
 from wattline.physics.regression.bayes import one_thread
 from wattline.physics.regression.capping import fit_capping
 from wattline.physics.regression.design import suggest
+from wattline.physics.regression.mixed import fit_mixed
 from wattline.physics.regression.quadratic import fit_quadratic
 from wattline.physics.regression.smooth import fit_smooth
+from wattline.physics.regression.terms import SHIPPED, Priors
 
-KINDS: Mapping[str, Callable[[ConfigurationTable, Grid, int], Model]] = {
+KINDS: Mapping[str, Callable[[ConfigurationTable, Grid, int, Priors], Model]] = {
     "capping": fit_capping,
-    "quadratic": fit_quadratic,
-    "smooth": fit_smooth,
+    "mixed": fit_mixed,
+    "quadratic": lambda table, grid, sockets, priors: fit_quadratic(table, grid),
+    "smooth": lambda table, grid, sockets, priors: fit_smooth(table, grid),
 }
 AUTO = "auto"
 """Capping where a table has nodes, cores and a cap for each socket; smooth for all others."""
@@ -66,18 +69,19 @@ def kind_for(grid: Grid, kind: str) -> str:
 
 
 def fit(table: ConfigurationTable, kind: str = AUTO, *, grid: Grid | None = None,
-        sockets: int = 2) -> Model:
+        sockets: int = 2, priors: Priors = SHIPPED) -> Model:
     """Fit a model to all rows of a table."""
     grid = grid or Grid.of(table)
     kind = kind_for(grid, kind)
     if len(table) < FEWEST:
         raise TooFewError(f"{_size(table)}; at least {FEWEST} are needed to fit a model")
     with one_thread():
-        return KINDS[kind](table, grid, sockets)
+        return KINDS[kind](table, grid, sockets, priors)
 
 
 def choose_training(
-    table: ConfigurationTable, share: float, seed: int, sample: str = "designed", sockets: int = 2
+    table: ConfigurationTable, share: float, seed: int, sample: str = "designed", sockets: int = 2,
+    priors: Priors = SHIPPED,
 ) -> IntArray:
     """Rows to train on: never more than the share that was asked for."""
     if not 0 < share < 1:
@@ -97,7 +101,8 @@ def choose_training(
     if sample == "random":
         return np.sort(np.random.default_rng(seed).permutation(len(table))[:count])
     return np.sort(np.array(suggest(
-        table.points(), count, names=("nodes", *table.names), sockets=sockets, seed=seed)))
+        table.points(), count, names=("nodes", *table.names), sockets=sockets, seed=seed,
+        priors=priors)))
 
 
 def _size(table: ConfigurationTable) -> str:
@@ -107,13 +112,13 @@ def _size(table: ConfigurationTable) -> str:
 
 def fit_and_check(
     table: ConfigurationTable, *, share: float = 0.1, seed: int = 1, kind: str = AUTO,
-    sample: str = "designed", sockets: int = 2,
+    sample: str = "designed", sockets: int = 2, priors: Priors = SHIPPED,
 ) -> Fit:
     """Train on a share of the table, predict the rest, and summarise the errors."""
-    trained = choose_training(table, share, seed, sample, sockets)
+    trained = choose_training(table, share, seed, sample, sockets, priors)
     held_out = np.ones(len(table), dtype=bool)
     held_out[trained] = False
-    model = fit(table.take(trained), kind, grid=Grid.of(table), sockets=sockets)
+    model = fit(table.take(trained), kind, grid=Grid.of(table), sockets=sockets, priors=priors)
     rest = table.take(held_out)
     predicted = model.predict_points(rest.points())
     inside = [

@@ -59,8 +59,8 @@ class QuadraticModel(Model):
                    note=str(stored.get("note", "")))
 
 
-def fit_quadratic(table: ConfigurationTable, grid: Grid, seed: int = 0) -> QuadraticModel:
-    """Fit the published model to every row of a table. It has nothing random: `seed` is unused."""
+def fit_quadratic(table: ConfigurationTable, grid: Grid) -> QuadraticModel:
+    """Fit the published model to every row of a table."""
     logs = np.log(table.points())
     centre = logs.mean(axis=0)
     spread = logs.std(axis=0)

@@ -106,8 +106,8 @@ class SmoothModel(Model):
                    note=str(stored.get("note", "")))
 
 
-def fit_smooth(table: ConfigurationTable, grid: Grid, sockets: int = 0) -> SmoothModel:
-    """Fit to every row of a table; it knows of no sockets."""
+def fit_smooth(table: ConfigurationTable, grid: Grid) -> SmoothModel:
+    """Fit to every row of a table."""
     logs = np.log(table.points()) - _middle(grid)
     return SmoothModel(table.application, grid, len(table), logs,
                        _fit_half(logs, np.log(table.time_s)),

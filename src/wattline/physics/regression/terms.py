@@ -76,6 +76,16 @@ NO_OVERHEAD = -30.0
 """The overhead of an application that has none: e^-30 of its computing time."""
 
 
+class Priors(NamedTuple):
+    """What is believed of all coefficients."""
+
+    power: tuple[Prior, ...]
+    time: tuple[Prior, ...]
+
+
+SHIPPED = Priors(POWER_PRIORS, TIME_PRIORS)
+
+
 class Layout(NamedTuple):
     """How an application sits on a node, and what of the node's power is counted as its own."""
 
