@@ -27,9 +27,12 @@ class Document(NamedTuple):
 
     title: str
     module: str
-    """Has `rows`, which makes rows of what the study returns."""
+    """Has `rows`, which makes rows of what the study returns; a study that returns rows itself,
+    under `published`, was asked with more than it can return."""
     small: Mapping[str, Any]
     """Settings that try the way in seconds or a few minutes."""
+    full: Mapping[str, Any] = {}
+    """Settings of a whole run."""
     files: Mapping[str, tuple[str, ...]] = {}
     """Settings that are public files, by their places in a folder of them."""
     with_files: Mapping[str, Any] = {}
@@ -47,7 +50,7 @@ DOCUMENTS: Mapping[str, Document] = {
     "regulation": Document("Demand response", "wattline.studies.regulation.published",
                            {"part": "default"}),
     "rmap": Document("Overprovisioned machines", "wattline.studies.rmap.published",
-                     {"seeds": 2, "jobs": 6},
+                     {"seeds": 2, "jobs": 6}, {"part": "published"},
                      {"table": ("rapl/configs.csv.xz", "rapl/sphot_grid.csv")},
                      {"apps": ",".join(MEASURED)}),
 }
@@ -114,12 +117,13 @@ def study_all(
             remarks.append(f"the study '{name}' has no rows of published figures")
             rows[name] = ()
             continue
-        given = {**(DOCUMENTS[name].small if small else {}), **_of_files(DOCUMENTS[name], data)}
+        size = DOCUMENTS[name].small if small else DOCUMENTS[name].full
+        given = {**size, **_of_files(DOCUMENTS[name], data)}
         figures, was_kept = _figures(
             name, given, None if kept is None else Path(kept),
             lambda part, done=done: progress((done + part) / len(names)))  # type: ignore[misc]
         resumed += [name] if was_kept else []
-        rows[name] = rows_from(make(figures))
+        rows[name] = rows_from(figures["published"] if "published" in figures else make(figures))
         progress((done + 1) / len(names))
     warn(remarks)
     return PublishedRows(small, rows, tuple(resumed), tuple(remarks), data is not None)

@@ -32,9 +32,24 @@ class Row:
         return asdict(self)
 
 
+_SAID = {"equal": "holds", "differs": "fails"}
+
+
 def rows_from(tuples: Iterable[Sequence[str]]) -> tuple[Row, ...]:
-    """Rows of what a study returns: section, what, published, ours, verdict, why."""
-    return tuple(Row(*(str(cell) for cell in one)) for one in tuples)
+    """Rows of what a study returns: section, what, published, ours, verdict, why.
+
+    A verdict in words of its own (inferred, assumed, a picture without figures) compares nothing:
+    the figure is not reproduced, and the words say why.
+    """
+    return tuple(_row(*(str(cell) for cell in one)) for one in tuples)
+
+
+def _row(section: str, what: str, published: str, ours: str, verdict: str, why: str) -> Row:
+    verdict = _SAID.get(verdict, verdict)
+    if verdict in VERDICTS:
+        return Row(section, what, published, ours, verdict, why)
+    reason = "; ".join(filter(None, (verdict, why)))
+    return Row(section, what, published, ours, "not reproduced", reason)
 
 
 def count_verdicts(rows: Iterable[Row]) -> dict[str, int]:

@@ -38,6 +38,20 @@ def test_a_verdict_is_one_of_five():
         Row("1", "x", "1", "2", "nearly", "")
 
 
+def test_words_of_a_study_that_are_no_verdict_say_why_nothing_is_reproduced():
+    rows = rows_from([("1", "a", "1", "1", "equal", ""), ("1", "b", "1", "2", "differs", ""),
+                      ("1", "c", "a picture", "-", "inferred", "no figures")])
+    assert [row.verdict for row in rows] == ["holds", "fails", "not reproduced"]
+    assert rows[2].why == "inferred; no figures"
+
+
+def test_rows_that_a_study_returns_itself_are_taken(monkeypatch):
+    monkeypatch.setattr(every, "DOCUMENTS", {"made": Document("Made up", "made", {})})
+    monkeypatch.setattr(every, "STUDIES", {"made": lambda progress: {"published": MADE}})
+    monkeypatch.setattr(every, "_maker", lambda document: pytest.fail)
+    assert study_all(["made"]).rows["made"] == rows_from(MADE)
+
+
 def test_a_page_has_a_line_per_row_and_says_how_it_is_made():
     text = page("made", "Made up", rows_from(MADE))
     assert "wattline study all --only made --docs" in text

@@ -10,11 +10,14 @@ from click.testing import CliRunner
 from wattline.cli.main import cli
 from wattline.model.errors import InputError
 from wattline.physics.regression import shipped_models
+from wattline.studies.published import rows_from
+from wattline.studies.rmap import published
 from wattline.studies.rmap.bounded import bounded
 from wattline.studies.rmap.combinations import COMPARED, effects, try_all
 from wattline.studies.rmap.filling import fill_table
 from wattline.studies.rmap.oracle import model_against_oracle
 from wattline.studies.rmap.partition import small_partition
+from wattline.studies.rmap.parts import bounds_of
 from wattline.studies.rmap.set_up import SetUp, all_set_ups
 from wattline.studies.rmap.single_jobs import gains_of_users, power_of_jobs
 from wattline.studies.rmap.study import RmapSetting, study
@@ -151,6 +154,31 @@ def test_the_command_prints_a_part(part):
     assert {"users": "adaptive_20 against adaptive_0", "bounds": "packed-max"}[part] in done.stdout
     said = json.loads(CliRunner().invoke(cli, [*asked, "--json"]).stdout)
     assert list(said) == [part]
+
+
+def test_every_part_has_rows_beside_published_figures(tables):
+    off = {"mean_error": 0.03, "largest_of_means": 0.2, "largest": 0.5}
+    found = published.rows({"findings": [], "users": gains_of_users(tables, FEW),
+                            "power": power_of_jobs(tables, FEW), "bounds": bounds_of(tables),
+                            "oracle": {"policies": {"traditional": off, "adaptive_0": off}}})
+    rows = rows_from(found)
+    by_what = {row.what: row for row in rows}
+    assert len(by_what) == len(rows) > 20
+    assert by_what["the same, largest of the bounds"].verdict == "fails"
+    assert by_what["speedup of 30 older nodes over 18 new ones, BT-MZ"].ours == "0.83"
+    assert by_what["SPhot at 3500 W, best"].ours.startswith("(32 x 16, 51 W)")
+
+
+def test_a_mean_over_many_traces_is_judged_beside_one_printed_trace():
+    def judged(printed, mean, width):
+        return published._judged(printed, {"mean": mean, "interval_95": width})[0]
+
+    assert judged(17, 16.0, 2.0) == "holds"
+    assert judged(17, 28.0, 1.0) == "holds, larger"
+    assert judged(17, 6.0, 1.0) == "fails"
+    assert judged(-0.4, 0.3, 0.1) == "fails"
+    assert judged(0.1, 0.05, 0.06) == "fails"
+    assert judged(0.1, 0.1, None) == "not reproduced"
 
 
 def test_several_loads_are_run_one_after_another():

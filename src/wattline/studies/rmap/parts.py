@@ -29,6 +29,10 @@ PARTS = {
 }
 
 
+WITH_PUBLISHED = ("users", "power", "oracle", "bounds")
+"""Parts that have published figures to stand beside; `published` means these."""
+
+
 def run_part(
     part: str, tables: Tables, setting: RmapSetting, progress: Progress,
     loads: Sequence[float] = (0.35, 0.7, 1.4), of_packages: Tables | None = None,
