@@ -230,6 +230,13 @@ def test_simulate_schedules_jobs_of_such_tables(tmp_path, path):
     assert columns[1:] == ["application", "nodes", "gpus", "gpu_cap_w", "time_s", "power_w"]
 
 
+def test_the_study_of_schedulers_takes_its_bounds_from_the_devices(path):
+    said, _ = ask("study", "rmap", "--table", path, "--nodes", 8, "--jobs", 3, "--seeds", 1,
+                  "--bounds", "50%,100%", "--json")
+    assert said["peak_w"] == 8 * 4 * 700.0
+    assert said["turnaround_s"]["large"]["0.5"]["adaptive_0"] > 0
+
+
 def test_a_mistake_in_a_map_is_one_line_and_status_2(path, capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", ["wattline", "configure", "sim", "--power", "9kW", "--table",
                                      str(path), "--map", "gpu_cap_w="])

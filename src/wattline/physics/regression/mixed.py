@@ -1,8 +1,8 @@
 """Two models of time at once: what processors do, and what was measured nearby.
 
 On applications that the priors of the capping model were not learned from, a model that knows
-nothing is now and then the better one for time; nobody can tell before. The mean of both logarithms
-is near the better one. For power the capping model alone is better throughout.
+nothing of processors is now and then the better one for time. The mean of both logarithms is never
+as wrong as the worse of them. For power the capping model alone was better throughout.
 """
 
 from __future__ import annotations

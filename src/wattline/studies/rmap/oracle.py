@@ -12,7 +12,7 @@ from wattline.model.progress import silent
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.regression import fit_and_check
 from wattline.policies.configuration.offers import make_offers
-from wattline.studies.rmap.study import PEAK_W_PER_NODE, RmapSetting, run_one, usable_tables
+from wattline.studies.rmap.study import RmapSetting, peak_w_per_node, run_one, usable_tables
 from wattline.studies.rmap.workloads import make_trace
 
 POLICIES = ("traditional", "naive", "adaptive_0")
@@ -39,7 +39,7 @@ def model_against_oracle(
         for policy in POLICIES:
             by_bound = []
             for bound in setting.bounds:
-                bound_w = bound * setting.nodes * PEAK_W_PER_NODE
+                bound_w = bound * setting.nodes * peak_w_per_node(measured)
                 true_s, model_s = (float(np.mean(run_one(
                     jobs, each, setting.nodes, bound_w, policy, setting.set_up).schedule.end_s
                     - jobs.submit_s)) for each in offers)

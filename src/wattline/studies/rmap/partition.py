@@ -13,7 +13,7 @@ from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
 from wattline.policies.configuration.offers import make_offers
 from wattline.studies.rmap.report import interval
-from wattline.studies.rmap.study import PEAK_W_PER_NODE, RmapSetting, run_one, usable_tables
+from wattline.studies.rmap.study import RmapSetting, peak_w_per_node, run_one, usable_tables
 from wattline.studies.rmap.workloads import KINDS, make_trace
 
 SMALL = KINDS["small"].high
@@ -38,7 +38,7 @@ def small_partition(
             jobs = make_trace(trace, list(usable.values()), setting.nodes, seed,
                               jobs=setting.jobs, load=setting.load)
             for bound in setting.bounds:
-                bound_w = bound * setting.nodes * PEAK_W_PER_NODE
+                bound_w = bound * setting.nodes * peak_w_per_node(usable)
                 whole = {policy: _turnaround_s(jobs, usable, setting.nodes, bound_w, policy)
                          for policy in ("traditional", "adaptive_0")}
                 apart = _partitioned_s(jobs, usable, setting.nodes, bound_w, part)

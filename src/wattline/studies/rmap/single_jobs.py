@@ -14,7 +14,7 @@ from wattline.physics.configurations import ConfigurationTable
 from wattline.policies.configuration.offers import Offers, make_offers
 from wattline.studies.rmap.filling import fill_tables
 from wattline.studies.rmap.report import interval
-from wattline.studies.rmap.study import PEAK_W_PER_NODE, RmapSetting, run_one, usable_tables
+from wattline.studies.rmap.study import RmapSetting, peak_w_per_node, run_one, usable_tables
 from wattline.studies.rmap.workloads import make_trace
 
 USERS = ("traditional", "naive", "adaptive_0", "adaptive_10", "adaptive_20", "adaptive_30")
@@ -35,7 +35,7 @@ def _runs(
         jobs = make_trace(trace, list(usable.values()), setting.nodes, seed, jobs=setting.jobs,
                           load=setting.load, request=setting.set_up.request)
         offers = make_offers(jobs, usable)
-        bound_w = bound * setting.nodes * PEAK_W_PER_NODE
+        bound_w = bound * setting.nodes * peak_w_per_node(usable)
         yield {policy: run_one(jobs, offers, setting.nodes, bound_w, policy, setting.set_up)
                for policy in policies}, offers
         progress((done + 1) / len(setting.seeds))

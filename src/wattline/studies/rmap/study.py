@@ -16,6 +16,7 @@ from wattline.model.machine import Machine, NodeClass
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray, Signal
 from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.devices import rate_node
 from wattline.physics.dimensions import is_cap
 from wattline.policies.admission.lending import Lending, LendingMemory
 from wattline.policies.backfill.easy import Easy
@@ -31,6 +32,13 @@ from wattline.studies.rmap.workloads import KINDS, make_trace
 
 PEAK_W_PER_NODE = 2 * 115.0
 """The study's bounds are parts of two packages at their thermal limit on every node."""
+
+
+def peak_w_per_node(tables: Mapping[str, ConfigurationTable]) -> float:
+    """What bounds are parts of: the devices of a node at the highest caps of any table."""
+    rated = [rate_node(table) for table in tables.values()]
+    return max((one.devices_w_max for one in rated if one.devices), default=PEAK_W_PER_NODE)
+
 
 BOUNDS = (0.44, 0.54, 0.68, 0.82, 0.95, 1.0)
 
@@ -114,6 +122,7 @@ def study(
     usable, left_out = split_tables(tables, setting.nodes)
     if setting.set_up.fill:
         usable = fill_tables(usable, setting.nodes)
+    peak_w = setting.nodes * peak_w_per_node(usable)
     shape = (len(setting.traces), len(setting.bounds), len(setting.policies), len(setting.seeds))
     figures = np.zeros((*shape, len(Figures._fields)))
     for t, kind in enumerate(setting.traces):
@@ -123,13 +132,12 @@ def study(
             offers = make_offers(jobs, usable)
             for b, bound in enumerate(setting.bounds):
                 for p, policy in enumerate(setting.policies):
-                    bound_w = bound * setting.nodes * PEAK_W_PER_NODE
+                    bound_w = bound * peak_w
                     figures[t, b, p, s] = judge(run_one(
                         jobs, offers, setting.nodes, bound_w, policy, setting.set_up))
             progress((t * shape[3] + s + 1) / (shape[0] * shape[3]))
-    return RmapResult(setting, tuple(usable), figures, setting.nodes * PEAK_W_PER_NODE,
-                  left_out, tuple(
-                      f"{name}: {table.note}" for name, table in usable.items() if table.note))
+    notes = tuple(f"{name}: {table.note}" for name, table in usable.items() if table.note)
+    return RmapResult(setting, tuple(usable), figures, peak_w, left_out, notes)
 
 
 def run_one(
@@ -143,7 +151,8 @@ def run_one(
         Fcfs(), Easy(), Lending(offers, LendingMemory.start(), lends, holds,
                                 int(set_up.backfill == "watts")),
         configure(offers, holds), Counted(), NoRegulation())
-    node = NodeClass("node", power_w_idle=0.0, power_w_active=PEAK_W_PER_NODE)
+    node = NodeClass("node", power_w_idle=0.0,
+                     power_w_active=max(PEAK_W_PER_NODE, bound_w / nodes))
     rules = Rules(cap_w=Signal(np.array([0.0]), np.array([bound_w]), "W"))
     run = simulate(jobs, Machine.uniform(nodes, node), composition, rules)
     stuck = np.flatnonzero(~run.ran)
