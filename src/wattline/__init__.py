@@ -35,7 +35,7 @@ if _TYPE_CHECKING:
     from wattline.advice.energy_metered import energy_metered
     from wattline.advice.energy_status import energy_status
     from wattline.advice.fairshare import FairShare, fairshare
-    from wattline.advice.fit import fit
+    from wattline.advice.fit import fit, learn_priors
     from wattline.advice.forgetting import Forgotten, account_forget
     from wattline.advice.futures.policy import CandidateFigures, PolicyAdvice, advise_policy
     from wattline.advice.futures.self_tuning import SelfTuning, self_tune
@@ -145,6 +145,7 @@ if _TYPE_CHECKING:
     from wattline.scenario.sweep import sweep
     from wattline.site.importing import ImportedViews, import_views
     from wattline.studies.asking import study
+    from wattline.studies.every import PublishedRows, study_all
     from wattline.sweeps.api import run_sweep
     from wattline.sweeps.optimise import optimise_sweep
     from wattline.sweeps.results import SweepResult, SweptSetting
@@ -218,6 +219,7 @@ __all__ = [
     "PowerDown",
     "PowerNow",
     "PowerUp",
+    "PublishedRows",
     "Requested",
     "Result",
     "Run",
@@ -285,6 +287,7 @@ __all__ = [
     "import_views",
     "job_table",
     "learn_claims",
+    "learn_priors",
     "list_benchmarks",
     "list_claims",
     "list_examples",
@@ -318,6 +321,7 @@ __all__ = [
     "set_power",
     "simulate",
     "study",
+    "study_all",
     "sweep",
     "try_budget",
     "try_meters",
@@ -384,6 +388,7 @@ _PLACES = {
     **dict.fromkeys(("PerJob", "compare_jobs"), "wattline.advice.per_job"),
     **dict.fromkeys(("ConfigurationAdvice", "configure"), "wattline.advice.configure"),
     "fit": "wattline.advice.fit",
+    "learn_priors": "wattline.advice.fit",
     "predict": "wattline.advice.predict",
     "procure": "wattline.advice.procure",
     **dict.fromkeys(("Drawing", "Plots"), "wattline.analysis.accessor"),
@@ -424,6 +429,8 @@ _PLACES = {
     **dict.fromkeys(("SweepResult", "SweptSetting"), "wattline.sweeps.results"),
     **dict.fromkeys(("ImportedViews", "import_views"), "wattline.site.importing"),
     "study": "wattline.studies.asking",
+    "study_all": "wattline.studies.every",
+    "PublishedRows": "wattline.studies.every",
     **dict.fromkeys(("Trace", "generate", "read", "write"), "wattline.traces"),
     "load_scenario": "wattline.scenario.load:load",
     "replay": "wattline.scenario.asking:replay_journal",

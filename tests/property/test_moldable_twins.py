@@ -49,7 +49,7 @@ def under_a_rising_cap(tables):
     found = []
     for configure, lends in POLICIES.values():
         policy = Composition(Fcfs(), Easy(), Lending(offers, LendingMemory.start(), lends),
-                             configure(offers), Counted(), NoRegulation())
+                             configure(offers, 0), Counted(), NoRegulation())
         run = simulate(jobs, Machine.uniform(32, node), policy, rules)
         found.append([run.refused.tolist(), np.nan_to_num(run.schedule.start_s, nan=-1.0).tolist(),
                       run.schedule.configuration.tolist()])

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from wattline.cli.main import COMMANDS
+from wattline.cli.study import COMMANDS as STUDY_COMMANDS
 from wattline.cli.study import STUDIES
 
 ROOT = Path(__file__).parents[2]
@@ -66,7 +67,7 @@ def spoken(text: str) -> set[str]:
 def discovered() -> set[str]:
     """Modules that are found by their place: commands, benchmarks, generators."""
     commands = {e.module or f"wattline.cli.{n.replace('-', '_')}" for n, e in COMMANDS.items()}
-    commands |= {study.module for study in STUDIES.values()}
+    commands |= {study.module for study in STUDY_COMMANDS.values()}
     from wattline.traces.generators import MODELS
 
     generators = {f"wattline.traces.generators.{name}" for name in MODELS}

@@ -12,6 +12,7 @@ from wattline.physics.configurations import Configuration, ConfigurationTable
 
 if TYPE_CHECKING:
     from wattline.account.configurations import Catalogue
+    from wattline.physics.measurements import ColumnMap
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +25,8 @@ class ConfigurationSource:
     margin: float = 0.0
     catalogue: Catalogue | None = None
     """What the store holds, with its index."""
+    columns: ColumnMap = None
+    """Which column of the table is what."""
 
     def tables(self, application: str = "") -> dict[str, ConfigurationTable]:
         """Every table, by application."""
@@ -32,7 +35,7 @@ class ConfigurationSource:
         if self.table:
             from wattline.physics.measurements import read_measurements
 
-            return read_measurements(self.table, application)
+            return read_measurements(self.table, application, self.columns)
         if self.catalogue is not None:
             return dict(self.catalogue.by_name)
         from wattline.physics.regression import load_models, shipped_models
@@ -45,7 +48,7 @@ class ConfigurationSource:
         from wattline.physics.measurements import find_application, unnamed_note
 
         found, remark = find_application(self.tables(application), application)
-        unnamed = unnamed_note(self.table, found.application) if self.table else ""
+        unnamed = unnamed_note(self.table, found.application, self.columns) if self.table else ""
         note = f"{found.application}: {found.note}" if found.note else ""
         return found, [line for line in (remark, unnamed, note) if line]
 
@@ -60,13 +63,15 @@ class ConfigurationSource:
 
 def read_source(
     table: str | Path | None = None, model: str | Path | None = None, store: str | None = None,
-    margin: float | str = 0.0,
+    margin: float | str = 0.0, columns: ColumnMap = None,
 ) -> ConfigurationSource:
     """At most one of the three; the store is read at once."""
     if sum(given is not None for given in (table, model, store)) > 1:
         raise InputError("give one of --table, --model and --store")
+    if columns and table is None:
+        raise InputError("a map names columns of a table; give --table too")
     if store is None:
-        return ConfigurationSource(table, model, store, part_of(margin))
+        return ConfigurationSource(table, model, store, part_of(margin), columns=columns)
     from wattline.account.configurations import read_catalogue
 
     return ConfigurationSource(table, model, store, part_of(margin), read_catalogue(store))

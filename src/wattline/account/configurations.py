@@ -7,6 +7,7 @@ the index gets the one in memory as long as nothing has changed, at the cost of 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -26,6 +27,7 @@ from sqlalchemy.exc import DBAPIError
 from wattline.account.store import Store, check_there, metadata, name_type, shown_url
 from wattline.model.errors import InputError
 from wattline.physics.configurations import Configuration, ConfigurationTable
+from wattline.physics.dimensions import CLASSIC
 from wattline.physics.pareto import JoinedTables, ParetoIndex, build_index, fastest_within, join
 
 job_details = Table(
@@ -56,10 +58,21 @@ job_details_notes = Table(
     Column("note", Text, nullable=False),
 )
 
+job_configurations = Table(
+    "job_configurations",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("application", name_type(128), nullable=False, index=True),
+    Column("nodes", Integer, nullable=False),
+    Column("settings", Text, nullable=False),
+    Column("time_s", Float(53), nullable=False),
+    Column("power_w", Float(53), nullable=False),
+    Column("source", name_type(16), nullable=False),
+)
+"""Configurations that are set by other than cores and a cap for each socket; settings are JSON."""
+
 HOW_TO_KEEP = ("`wattline configure APP --power WATTS --table CSV --keep URL` or `wattline fit "
                "--store URL` puts configurations there")
-
-_COLUMNS = ("nodes", "cores", "cap_w", "time_s", "power_w")
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,19 +108,21 @@ class ConfigurationStore:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._catalogue: Catalogue | None = None
-        store.create(job_details, job_details_revision, job_details_notes)
+        store.create(job_details, job_configurations, job_details_revision, job_details_notes)
 
     def put(self, table: ConfigurationTable) -> None:
         """Keep this table as the application's only one."""
-        rows = [
-            {"application": table.application, "source": table.source,
-             **{name: getattr(table, name)[i].item() for name in _COLUMNS}}
-            for i in range(len(table))
-        ]
+        classic = table.names == CLASSIC
+        rows = []
+        for one in map(table.row, range(len(table))):
+            settings = one.settings if classic else {"settings": json.dumps(one.settings)}
+            rows.append({"application": table.application, "source": table.source,
+                         "nodes": one.nodes, **settings, "time_s": one.time_s,
+                         "power_w": one.power_w})
         with self._store.engine.begin() as connection:
-            connection.execute(delete(job_details).where(
-                job_details.c.application == table.application))
-            connection.execute(job_details.insert(), rows)
+            for kept in (job_details, job_configurations):
+                connection.execute(delete(kept).where(kept.c.application == table.application))
+            connection.execute((job_details if classic else job_configurations).insert(), rows)
             connection.execute(delete(job_details_notes).where(
                 job_details_notes.c.application == table.application))
             if table.note:
@@ -119,25 +134,30 @@ class ConfigurationStore:
                 connection.execute(job_details_revision.insert().values(id=1, revision=1))
 
     def applications(self) -> tuple[str, ...]:
-        query = select(job_details.c.application).distinct().order_by(job_details.c.application)
         with self._store.engine.connect() as connection:
-            return tuple(connection.execute(query).scalars())
+            names = {name for kept in (job_details, job_configurations) for name in
+                     connection.execute(select(kept.c.application).distinct()).scalars()}
+        return tuple(sorted(names))
 
     def table(self, application: str) -> ConfigurationTable:
-        found = job_details.c
-        query = select(found.nodes, found.cores, found.cap_w, found.time_s, found.power_w,
-                       found.source).where(found.application == application)
         with self._store.engine.connect() as connection:
-            rows = connection.execute(query).all()
+            rows = [(row.nodes, {"cores": row.cores, "cap_w": row.cap_w}, row) for row in
+                    connection.execute(select(job_details).where(
+                        job_details.c.application == application))]
+            rows += [(row.nodes, json.loads(row.settings), row) for row in
+                     connection.execute(select(job_configurations).where(
+                         job_configurations.c.application == application))]
             note = connection.execute(select(job_details_notes.c.note).where(
                 job_details_notes.c.application == application)).scalar() or ""
         if not rows:
             known = ", ".join(self.applications()) or "none"
             raise InputError(
                 f"there is no application '{application}' in the store; known are: {known}")
-        nodes, cores, cap_w, time_s, power_w, source = zip(*rows, strict=True)
-        return ConfigurationTable.build(application, nodes, cores, cap_w, time_s, power_w,
-                                        str(source[0]), note)
+        nodes, settings, read = zip(*rows, strict=True)
+        return ConfigurationTable.of(
+            application, nodes, {name: [one[name] for one in settings] for name in settings[0]},
+            [row.time_s for row in read], [row.power_w for row in read],
+            source=str(read[0].source), note=note)
 
     def revision(self) -> int:
         """A number that rises with every change."""
@@ -162,7 +182,8 @@ def read_catalogue(url: str) -> Catalogue:
     check_there(url, HOW_TO_KEEP)
     with Store(url, create=False) as store:
         try:
-            if not inspect(store.engine).has_table(job_details.name):
+            there = inspect(store.engine)
+            if not any(there.has_table(kept.name) for kept in (job_details, job_configurations)):
                 raise InputError(f"the store holds no configurations; {HOW_TO_KEEP}")
             return ConfigurationStore(store).catalogue()
         except DBAPIError as error:

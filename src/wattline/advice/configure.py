@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wattline.account.configuration_source import read_source
 from wattline.model.errors import InputError, warn
 from wattline.model.shown import Shown
 from wattline.model.units import watts_of
 from wattline.physics.configurations import Configuration, ConfigurationTable
+from wattline.physics.devices import RatedNode, node_remark, rate_node
 from wattline.physics.overprovisioning import Choice, choose
+
+if TYPE_CHECKING:
+    from wattline.physics.measurements import ColumnMap
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,6 +35,8 @@ class ConfigurationAdvice(Shown):
     within: ConfigurationTable
     """Those with as few nodes as were allowed."""
     remarks: tuple[str, ...]
+    node: RatedNode
+    """What the worst case takes a node for."""
 
     @property
     def best(self) -> Configuration:
@@ -46,6 +53,7 @@ class ConfigurationAdvice(Shown):
             "gain_over_packed_max": choice.gain_over(choice.packed_max),
             "gain_over_worst_case": choice.gain_over(choice.worst_case),
             "degree_of_overprovisioning": choice.degree,
+            "node": {**self.node.as_dict(), "power_w_max": choice.node_power_w_max},
             "by_nodes": [one.as_dict() for one in choice.by_nodes],
         }
 
@@ -60,11 +68,15 @@ def configure(
     application: str, power: float | str, *, nodes: int | None = None,
     node_power_max: float | str | None = None, table: str | Path | None = None,
     model: str | Path | None = None, store: str | None = None, margin: float | str = 0.0,
+    columns: ColumnMap = None, devices: Iterable[str] = (),
+    base_power: float | str | None = None,
 ) -> ConfigurationAdvice:
     """Find the fastest configuration of an application under a power bound.
 
     Configurations come from a table of measurements, a model file, a store, or else the shipped
-    models; `margin` is added to predicted power.
+    models; `margin` is added to predicted power. `columns` says which column of a table is what.
+    The worst case takes a node for its devices at their highest caps (`devices`, like
+    "gpu=4:200-700") and the `base_power` of the rest, or for `node_power_max`.
 
     >>> import wattline as wl
     >>> best = wl.configure("BT-MZ", "3500W").best
@@ -76,14 +88,17 @@ def configure(
         raise InputError(f"--power is {power}, must be above 0 and finite")
     if nodes is not None and nodes < 1:
         raise InputError(f"--nodes is {nodes}, must be at least 1")
-    source = read_source(table, model, store, margin)
+    source = read_source(table, model, store, margin, columns)
     found, remarks = source.one(application)
     within = found if nodes is None else found.up_to(nodes)
+    node = rate_node(found, devices, None if base_power is None else watts_of(base_power))
+    limit_w = None if node_power_max is None else watts_of(node_power_max)
     choice = choose(within, bound_w, best=source.best(found.application, nodes, bound_w),
-                    node_power_w=None if node_power_max is None else watts_of(node_power_max))
-    lines = (*remarks, *_above_bound(choice))
+                    node_power_w=limit_w, node=node)
+    said = node_remark(found, node) if limit_w is None else ""
+    lines = (*remarks, *filter(None, (said,)), *_above_bound(choice))
     warn(lines)
-    return ConfigurationAdvice(choice, found, within, lines)
+    return ConfigurationAdvice(choice, found, within, lines, node)
 
 
 def _above_bound(choice: Choice) -> list[str]:

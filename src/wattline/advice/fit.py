@@ -8,9 +8,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 from wattline.model.errors import InputError, warn
+from wattline.model.progress import silent
 from wattline.model.units import part_of
 from wattline.physics.configurations import ConfigurationTable
-from wattline.physics.measurements import find_application, read_measurements, unnamed_note
+from wattline.physics.dimensions import CLASSIC
+from wattline.physics.measurements import (
+    ColumnMap,
+    find_application,
+    read_measurements,
+    unnamed_note,
+)
 from wattline.physics.regression import (
     Fit,
     Model,
@@ -20,6 +27,12 @@ from wattline.physics.regression import (
     save_models,
 )
 from wattline.physics.regression import fit as fit_table
+from wattline.physics.regression.learning import FEWEST, fit_widely, load_priors, save_priors
+from wattline.physics.regression.learning import learn_priors as common_priors
+from wattline.physics.regression.terms import SHIPPED
+
+LEARNED_FROM = 20
+"""A smaller table determines too few coefficients to learn from."""
 
 
 @dataclass
@@ -54,7 +67,8 @@ class Fitted:
 
     def to_dict(self) -> dict[str, Any]:
         rows = {name: {
-            "configurations": len(self.tables[name]), "trained_on": len(found.trained),
+            "kind": found.model.kind, "configurations": len(self.tables[name]),
+            "trained_on": len(found.trained),
             "time_error": found.time_error, "power_error": found.power_error,
             "inside_90pct_interval": found.covered,
         } for name, found in self.checked.items()}
@@ -77,13 +91,15 @@ class Fitted:
 def fit(
     table: str | Path, *, app: str | None = None, train: float | str = 0.1, seed: int = 1,
     sample: Literal["designed", "random"] = "designed",
-    kind: Literal["capping", "quadratic"] = "capping", sockets: int = 2, keep: bool = True,
+    kind: Literal["auto", "capping", "mixed", "smooth", "quadratic"] = "auto", sockets: int = 2,
+    keep: bool = True, columns: ColumnMap = None, priors: str | Path | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Fitted:
-    """Learn time and power as functions of nodes, cores and cap from measured configurations.
+    """Learn time and power as functions of nodes and settings from measured configurations.
 
     The errors are of configurations that the model has not seen: it is trained on the part
-    `train`. With `keep` a model of every point is made too, for `Fitted.save`.
+    `train`. With `keep` a model of every point is made too, for `Fitted.save`. `columns` says which
+    column of the table is what. `priors` is a file of `learn_priors`; else the shipped ones.
 
     >>> import wattline as wl
     >>> from tempfile import TemporaryDirectory
@@ -96,15 +112,17 @@ def fit(
     >>> [each["configurations"] for each in found.to_dict()["applications"].values()]
     [80]
     """
-    said, tables = measured(table, app)
+    said, tables = measured(table, app, columns)
     share = part_of(train)
+    believed = SHIPPED if priors is None else load_priors(priors)
     found = Fitted(tables, {"kind": kind, "sample": sample, "train": share, "seed": seed}, said)
     for done, (name, one) in enumerate(tables.items()):
         try:
             if keep:
-                found.models[name] = fit_table(one, kind, sockets=sockets)
+                found.models[name] = fit_table(one, kind, sockets=sockets, priors=believed)
             found.checked[name] = fit_and_check(one, share=share, seed=seed, kind=kind,
-                                                sample=sample, sockets=sockets)
+                                                sample=sample, sockets=sockets,
+                                                priors=believed)
         except TooFewError as error:
             unknown = f"; its model, of all {len(one)} of them, is not checked"
             found.not_checked[name] = f"{error}{unknown if name in found.models else ''}"
@@ -116,14 +134,40 @@ def fit(
     return found
 
 
+def learn_priors(
+    table: str | Path, output: str | Path, *, sockets: int = 2, columns: ColumnMap = None,
+    progress: Callable[[float], None] = silent,
+) -> list[str]:
+    """Learn what a site's applications have in common, and write it for `fit(..., priors=)`.
+
+    It takes tables of at least three applications with nodes, cores and a cap for each socket, and
+    gives the names of those that were used.
+
+    >>> import wattline as wl
+    >>> try:
+    ...     wl.learn_priors("few.csv", "priors.json")
+    ... except wl.InputError as error:
+    ...     print(error)
+    few.csv: there is no such file
+    """
+    tables = {name: one for name, one in measured(table, None, columns)[1].items()
+              if one.names == CLASSIC and len(one) >= LEARNED_FROM}
+    if len(tables) < FEWEST:
+        raise InputError(f"{table} has {len(tables)} applications of {LEARNED_FROM} configurations "
+                         f"or more with nodes, cores and cap_w; to learn what they have in common "
+                         f"takes {FEWEST}")
+    save_priors(common_priors(fit_widely(tables, sockets, progress)), sorted(tables), output)
+    return sorted(tables)
+
+
 def measured(
-    table: str | Path, app: str | None = None
+    table: str | Path, app: str | None = None, columns: ColumnMap = None
 ) -> tuple[tuple[str, ...], dict[str, ConfigurationTable]]:
     """The measured tables of a file, or that of one application; first how it was read."""
-    tables = read_measurements(table, app or "")
+    tables = read_measurements(table, app or "", columns)
     if app is None:
         return (), tables
-    unnamed = unnamed_note(table, app)
+    unnamed = unnamed_note(table, app, columns)
     found, remark = find_application(tables, app)
     return tuple(filter(None, (unnamed, remark))), {found.application: found}
 

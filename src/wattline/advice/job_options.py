@@ -46,6 +46,8 @@ class JobOption:
     """How many runs it rests on; 0 for a prediction."""
     cost: float = math.nan
     carbon_g: float = math.nan
+    others: str = ""
+    """What else is set, in words: GPUs and their cap."""
 
     @property
     def power_w(self) -> float:
@@ -62,6 +64,7 @@ class JobOption:
         parts = [self.node_class] if self.node_class else []
         parts.append(f"{self.nodes} node" + ("" if self.nodes == 1 else "s"))
         parts += [f"{self.threads} threads"] if self.threads else []
+        parts += [self.others] if self.others else []
         parts += [f"cap {self.cap_w:g} W"] if math.isfinite(self.cap_w) else []
         parts += [f"{self.frequency_ghz:g} GHz"] if math.isfinite(self.frequency_ghz) else []
         return ", ".join(parts)

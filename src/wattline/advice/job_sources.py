@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from wattline.advice.job_options import JobOption, Known
 from wattline.physics.claims import ClaimBook
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.core_power import GHZ, SANDY_BRIDGE, CorePower
+from wattline.physics.dimensions import said
 from wattline.physics.regression import Model
 
 BETA = 0.5
@@ -58,13 +60,12 @@ def from_table(
         table, remark = find_application(tables, wanted)
     except InputError:
         return Known(())
-    top_w = float(table.cap_w.max())
+    top_w = float(table.cap_w.max()) if "cap_w" in table.settings else math.inf
     rows = [table.row(at) for at in range(len(table))]
     options = tuple(
         JobOption(
             row.time_s, row.time_s * row.power_w, table.source, source, nodes=row.nodes,
-            threads=str(row.cores), cap_w=math.inf if row.cap_w >= top_w else row.cap_w,
-            runs=1 if table.source == "measured" else 0,
+            **_settings(row.settings, top_w), runs=row.runs,
         ) for row in rows if nodes in (None, row.nodes))
     return Known(options, tuple(filter(None, (remark, table.note))) if options else ())
 
@@ -81,16 +82,27 @@ def from_model(models: Mapping[str, Model], wanted: str, nodes: int | None, sour
     if not len(points):
         return Known((), (f"{source} knows {name} on {_listed(model.grid.nodes)} nodes",))
     found = model.predict_points(points)
-    top_w = model.grid.cap_w[-1]
+    top_w = model.grid.cap_w[-1] if "cap_w" in model.grid.names else math.inf
+    names = model.grid.names[1:]
     energy_j = found.time_s * found.power_w
     energy_sd = np.hypot(found.time_sd, found.power_sd)
     return Known(tuple(
         JobOption(
             float(found.time_s[at]), float(energy_j[at]), "predicted", source,
-            nodes=int(row[0]), threads=str(int(row[1])),
-            cap_w=math.inf if row[2] >= top_w else float(row[2]),
+            nodes=int(row[0]), **_settings(dict(zip(names, row[1:], strict=True)), top_w),
             time_error=float(found.time_sd[at]), energy_error=float(energy_sd[at]),
         ) for at, row in enumerate(points)), tuple(filter(None, (model.note,))))
+
+
+def _settings(settings: Mapping[str, float], top_w: float) -> dict[str, Any]:
+    """How a configuration is set, in the fields of an option; the highest cap stands for none."""
+    cap_w = float(settings.get("cap_w", math.inf))
+    others = [said(name, float(value)) for name, value in settings.items()
+              if name not in ("cores", "cap_w", "frequency_ghz")]
+    return {"threads": f"{settings['cores']:g}" if "cores" in settings else "",
+            "cap_w": math.inf if cap_w >= top_w else cap_w,
+            "frequency_ghz": float(settings.get("frequency_ghz", math.nan)),
+            "others": ", ".join(others)}
 
 
 def at_frequencies(

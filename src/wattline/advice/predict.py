@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from wattline.model.errors import InputError, warn
-from wattline.model.units import part_of, watts_of
+from wattline.model.units import part_of, plain_number, watts_of
+from wattline.physics.dimensions import is_cap
 from wattline.physics.regression import load_models, shipped_models
 from wattline.physics.regression.base import interval_90
 from wattline.physics.regression.files import find_model
@@ -24,8 +25,8 @@ class PredictedConfiguration:
     note: str
     """What must be known of the figures that it was trained on."""
     nodes: int
-    cores: int
-    cap_w: float
+    settings: dict[str, float]
+    """What else was asked: cores, caps."""
     time_s: float
     time_s_interval_90: tuple[float, float]
     power_w: float
@@ -34,6 +35,14 @@ class PredictedConfiguration:
     """For the power to reserve."""
     outside: tuple[Outside, ...]
     """How far it lies outside of what was measured; the intervals are widened by as much."""
+
+    @property
+    def cores(self) -> int:
+        return int(self.settings["cores"])
+
+    @property
+    def cap_w(self) -> float:
+        return self.settings["cap_w"]
 
     @property
     def power_w_to_reserve(self) -> float:
@@ -47,7 +56,7 @@ class PredictedConfiguration:
     def to_dict(self) -> dict[str, Any]:
         return {
             "application": self.application, "kind": self.kind, "note": self.note,
-            "nodes": self.nodes, "cores": self.cores, "cap_w": self.cap_w, "time_s": self.time_s,
+            "nodes": self.nodes, **self.settings, "time_s": self.time_s,
             "time_s_interval_90": list(self.time_s_interval_90), "power_w": self.power_w,
             "power_w_interval_90": list(self.power_w_interval_90),
             "power_w_to_reserve": self.power_w_to_reserve, "margin": self.margin,
@@ -57,13 +66,15 @@ class PredictedConfiguration:
 
 
 def predict(
-    application: str, *, nodes: int, cores: int, cap: float | str,
+    application: str, *, nodes: int, cores: int | None = None, cap: float | str | None = None,
     model: str | Path | None = None, margin: float | str = 0.15, extrapolate: bool = False,
+    **settings: float | str,
 ) -> PredictedConfiguration:
     """Predict time and power of an application in one configuration.
 
-    `cap` is of each socket, `model` a file that `fit` wrote, else the shipped ones. Beyond twice
-    what the model was trained on an answer is refused unless it is to `extrapolate`.
+    `cap` is of each socket; what else the model was trained by is given by its name (`gpus=4,
+    gpu_cap_w="400W"`). `model` is a file that `fit` wrote, else the shipped ones. Beyond twice what
+    the model was trained on an answer is refused unless it is to `extrapolate`.
 
     >>> import wattline as wl
     >>> found = wl.predict("BT-MZ", nodes=16, cores=16, cap="115W")
@@ -76,13 +87,27 @@ def predict(
     part = part_of(margin)
     if part < 0:
         raise InputError(f"--margin is {margin}, must not be negative")
-    cap_w = watts_of(cap)
-    predicted = found.predict(nodes, cores, cap_w, extrapolate)
+    given: dict[str, Any] = {"cores": cores, "cap_w": None if cap is None else watts_of(cap),
+                             **{name: _value(name, value) for name, value in settings.items()}}
+    asked = {name: value for name, value in given.items() if value is not None}
+    predicted = found.predict(nodes, extrapolate=extrapolate, **asked)
     made = PredictedConfiguration(
-        found.application, found.kind, found.note, nodes, cores, cap_w,
+        found.application, found.kind, found.note, nodes,
+        {name: asked[name] for name in found.grid.names[1:]},
         float(predicted.time_s[0]), interval_90(predicted.time_s[0], predicted.time_sd[0]),
         float(predicted.power_w[0]), interval_90(predicted.power_w[0], predicted.power_sd[0]),
-        part, tuple(found.grid.outside(nodes, cores, cap_w)),
+        part, tuple(found.grid.outside([nodes, *(asked[name] for name in found.grid.names[1:])])),
     )
     warn(made.remarks)
     return made
+
+
+def _value(name: str, given: float | str) -> float:
+    if not isinstance(given, str):
+        return given
+    if is_cap(name):
+        return watts_of(given)
+    try:
+        return plain_number(given)
+    except ValueError:
+        raise InputError(f"{name} is '{given}', must be a number") from None

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from wattline.account.configuration_source import ConfigurationSource
 from wattline.model.errors import InputError, warn
 from wattline.model.units import part_of, plain_number, watts_of
+from wattline.physics.measurements import ColumnMap
 from wattline.physics.overprovisioning import best_by_nodes
 from wattline.physics.procurement import (
     PARAMETERS,
@@ -87,13 +88,14 @@ def procure(
     rack: Rack | str | Sequence[float] | None = None, rack_nodes: int | None = None,
     scaling: Scaling | str | Sequence[float] | None = None, app: str | None = None,
     table: str | Path | None = None, shape: Literal["times", "line"] | None = None,
-    nodes_valid: int | None = None,
+    nodes_valid: int | None = None, columns: ColumnMap = None,
 ) -> Procurement:
     """Compare a machine of fewer high-end nodes with one of more older nodes.
 
     Both cost the same and stay under the same power. Prices are a `cost_ratio` or a `rack`; times
     come from a line (`scaling`: slope and intercept, or a published one by its name) or from the
-    best times of an application (`app`, with a `table` of measurements or by the shipped models).
+    best times of an application (`app`, with a `table` of measurements, whose `columns` are named
+    where they have other names, or by the shipped models).
 
     >>> import wattline as wl
     >>> found = wl.procure("7200W", node_power_max="380W", node_power_min="180W",
@@ -102,14 +104,15 @@ def procure(
     (18, 28)
     """
     budget_w = watts_of(budget_power)
-    _check_together(scaling, app, nodes_valid, {"--table": table, "--shape": shape})
+    _check_together(scaling, app, nodes_valid, {"--table": table, "--shape": shape,
+                                                "--map": columns or None})
     ratio = _cost_ratio(cost_ratio, rack, rack_nodes)
     drawn = times = None
     remarks: list[str] = []
     if app is None:
         curve: Curve = _line(scaling, nodes_valid)
     else:
-        known, remarks = ConfigurationSource(table).one(app)
+        known, remarks = ConfigurationSource(table, columns=columns).one(app)
         if shape == "line":
             drawn = fit_scaling(best_by_nodes(known, budget_w))
             curve = drawn.scaling

@@ -10,6 +10,7 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.dimensions import device_of, is_cap, kind_of, shown
 from wattline.physics.overprovisioning import Choice
 
 if TYPE_CHECKING:
@@ -68,11 +69,13 @@ def save(figure: Any, path: str | Path) -> None:
 
 
 def _draw_space(panel: Any, table: ConfigurationTable, choice: Choice) -> None:
-    caps = np.unique(table.cap_w)
-    colour = np.searchsorted(caps, table.cap_w) / max(1, len(caps) - 1)
+    tinted, sized = _shown_settings(table)
+    values = table.settings[tinted]
+    levels = np.unique(values)
+    colour = np.searchsorted(levels, values) / max(1, len(levels) - 1)
+    part = 1.0 if sized is None else table.settings[sized] / table.settings[sized].max()
     points = panel.scatter(table.power_w, table.time_s, c=colour, cmap="viridis",
-                           s=2.0 + 22.0 * (table.cores / table.cores.max()) ** 2, alpha=0.55,
-                           linewidths=0)
+                           s=2.0 + 22.0 * part**2, alpha=0.55, linewidths=0)
     panel.axvline(choice.bound_w, color="black", linestyle="--", linewidth=1.0)
     for name, one in choice.named.items():
         if one is not None:
@@ -82,14 +85,24 @@ def _draw_space(panel: Any, table: ConfigurationTable, choice: Choice) -> None:
                           label=f"{name.replace('_', '-')} {one.label}")
     panel.set_yscale("log")
     _plain_ticks(panel.yaxis)
-    panel.set_xlabel("power of the job (W); larger points use more cores")
+    larger = "" if sized is None else f"; larger points use more {sized.replace('_', ' ')}"
+    panel.set_xlabel(f"power of the job (W){larger}")
     panel.set_ylabel("time (s)")
     panel.legend(fontsize=7.5, loc="upper right")
-    shown = caps if len(caps) <= 8 else caps[np.linspace(0, len(caps) - 1, 6).astype(int)]
+    some = levels if len(levels) <= 8 else levels[np.linspace(0, len(levels) - 1, 6).astype(int)]
     bar = panel.figure.colorbar(points, ax=panel, pad=0.01,
-                                ticks=np.searchsorted(caps, shown) / max(1, len(caps) - 1))
-    bar.ax.set_yticklabels([f"{cap:g} W" for cap in shown])
-    bar.set_label("cap of a socket")
+                                ticks=np.searchsorted(levels, some) / max(1, len(levels) - 1))
+    unit = shown(tinted).rpartition(" ")[2] if kind_of(tinted) != "count" else ""
+    bar.ax.set_yticklabels([f"{level:g} {unit}".strip() for level in some])
+    bar.set_label(f"cap of a {device_of(tinted)}" if is_cap(tinted) else tinted.replace("_", " "))
+
+
+def _shown_settings(table: ConfigurationTable) -> tuple[str, str | None]:
+    """Which setting is the colour and which the size: of caps and counts those of most levels."""
+    by_levels = sorted(table.names, key=lambda name: -len(np.unique(table.settings[name])))
+    tinted = next((name for name in by_levels if kind_of(name) != "count"), by_levels[0])
+    return tinted, next((name for name in by_levels
+                         if kind_of(name) == "count" and name != tinted), None)
 
 
 def _draw_degree(panel: Any, choice: Choice) -> None:

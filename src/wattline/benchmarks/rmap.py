@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,7 +38,7 @@ def measure(progress: Advance) -> dict[str, Any]:
     many = decisions_per_second(table, jobs=100_000)
     progress(0.5)
     tables = {
-        name: model.table(grid=replace(model.grid, nodes=tuple(range(8, NODES + 1, 4))))
+        name: model.table(grid=model.grid.with_nodes(range(8, NODES + 1, 4)))
         for name, model in shipped_models().items() if name in APPLICATIONS
     }
     setting = RmapSetting(nodes=NODES, seeds=(1,), policies=PUBLISHED_POLICIES)

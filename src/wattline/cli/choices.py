@@ -85,6 +85,9 @@ def _together() -> list[tuple[str, str]]:
         ("--configurations", f"needs --configure {tables}"),
         ("--threshold", "needs --configure adaptive"),
         ("--power-policy lending", f"needs --configure {tables}"),
+        (f"--configure {MOLDABLE[0]} ...", f"{tables}: go with --power-policy watts (taken by "
+         "itself) and lending, not with those that hold back or slow down the requested size; "
+         "with --backfill easy and none, not with conservative"),
         ("--configure claims", "needs --placement claims, and that needs --configure claims"),
         ("--placement", f"needs a --network for {', '.join(PLACEMENTS)}"),
         ("--policy", "takes the place of --order, --backfill, --power-policy, --configure and "

@@ -9,9 +9,10 @@ import click
 from wattline.cli.configuration_source import say_note, source_options
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.model.units import format_power
+from wattline.physics.dimensions import kind_of, shown
 
 if TYPE_CHECKING:
-    from wattline.physics.configurations import Configuration
+    from wattline.advice.configure import ConfigurationAdvice
     from wattline.physics.overprovisioning import Choice
 
 
@@ -20,8 +21,13 @@ if TYPE_CHECKING:
 @click.option("--power", "bound", required=True, metavar="WATTS", help="The bound, like 3500W.")
 @click.option("--nodes", type=int, metavar="N", help="Use at most this many nodes.")
 @click.option("--node-power-max", metavar="WATTS",
-              help="Rated maximum of a node, for the worst case; two packages at the highest cap "
-                   "and 30 W of memory if not given.")
+              help="Rated maximum of a node, for the worst case; if not given, its devices at "
+                   "their highest caps and --base-power.")
+@click.option("--device", "devices", multiple=True, metavar="NAME=COUNT[:LOW-HIGH]",
+              help="A kind of device on a node, like gpu=4:200-700 or socket=2; without it, 2 "
+                   "sockets, as many of others as the table has, and the caps of the table.")
+@click.option("--base-power", metavar="WATTS",
+              help="What a node draws at most beside those devices.  [default: 30W of memory]")
 @click.option("--plot", metavar="FILE", help="Draw the configuration space (PNG, PDF or SVG).")
 @click.option("--keep", metavar="URL", help="Keep the table in this store (table job_details).")
 @source_options
@@ -29,18 +35,21 @@ if TYPE_CHECKING:
 def command(
     application: str, bound: str, nodes: int | None, node_power_max: str | None,
     plot: str | None, keep: str | None, table: str | None, model: str | None, store: str | None,
-    margin: str, as_json: bool,
+    margin: str, columns: tuple[str, ...], devices: tuple[str, ...], base_power: str | None,
+    as_json: bool,
 ) -> None:
     """Find the fastest configuration of APP under a power bound.
 
-    A configuration is a number of nodes, of cores on each, and a cap for each socket. Beside the
-    best one stand the four that need no thought (packed or spread, at the highest or the lowest
-    cap) and the worst case, in which every node must be powered at its rated maximum.
+    A configuration is a number of nodes and what is set on each: cores and a cap for each socket,
+    GPUs and their cap, or what else the table names. Beside the best one stand the four that need
+    no thought (packed or spread, at the highest or the lowest caps) and the worst case, in which
+    every node must be powered at its rated maximum.
     """
     from wattline.advice.configure import configure
 
     found = configure(application, bound, nodes=nodes, node_power_max=node_power_max, table=table,
-                      model=model, store=store, margin=margin)
+                      model=model, store=store, margin=margin, columns=columns, devices=devices,
+                      base_power=base_power)
     if keep:
         from wattline.account.configurations import ConfigurationStore
         from wattline.account.store import Store
@@ -54,25 +63,42 @@ def command(
     if as_json:
         print_json(found.to_dict())
         return
-    _print(found.choice, found.table.source)
+    _print(found)
 
 
-def _print(choice: Choice, source: str) -> None:
+def _print(found: ConfigurationAdvice) -> None:
+    choice, names = found.choice, found.table.names
+    heads = [shown(name) for name in names]
+    spread = any(one is not None and one.runs > 1 for one in choice.named.values())
     print_table(
-        ["configuration", "nodes", "cores", "cap W", "time s", "power W", "best is faster by"],
-        [[name.replace("_", "-"), *_cells(choice, name, one)]
-         for name, one in choice.named.items()],
-        title=f"{choice.application} under {format_power(choice.bound_w)}, {source}",
+        ["configuration", "nodes", *heads, "time s", "power W", "best is faster by",
+         *(["runs", "apart"] if spread else [])],
+        [[name.replace("_", "-"), *_cells(choice, name, names, spread)] for name in choice.named],
+        title=f"{choice.application} under {format_power(choice.bound_w)}, {found.table.source}",
     )
     click.echo()
-    print_table(["nodes", "cores", "cap W", "best time s", "power W"],
-                [[c.nodes, c.cores, c.cap_w, c.time_s, c.power_w] for c in choice.by_nodes],
+    print_table(["nodes", *heads, "best time s", "power W"],
+                [[c.nodes, *(_plain(name, c.settings[name]) for name in names), c.time_s, c.power_w]
+                 for c in choice.by_nodes],
                 title="Degree of overprovisioning: the best of each node count")
 
 
-def _cells(choice: Choice, name: str, one: Configuration | None) -> tuple[object, ...]:
+def _cells(
+    choice: Choice, name: str, names: tuple[str, ...], spread: bool
+) -> tuple[object, ...]:
+    one = choice.named[name]
     if one is None:
-        why = "was not measured" if name in choice.not_measured else "does not fit"
-        return (None,) * 5 + (why,)
+        why = "does not fit"
+        if name in choice.not_measured:
+            why = "was not measured"
+        elif name == "worst_case" and choice.node_power_w_max is None:
+            why = "is not known"
+        return (None,) * (3 + len(names)) + (why,) + (None,) * (2 * spread)
     gain = "-" if one == choice.best else f"{choice.gain_over(one):.1%}"
-    return one.nodes, one.cores, one.cap_w, one.time_s, one.power_w, gain
+    apart = f"{max(one.time_spread, one.power_spread) - 1.0:.1%}"
+    return (one.nodes, *(_plain(each, one.settings[each]) for each in names), one.time_s,
+            one.power_w, gain, *((one.runs, apart) if spread else ()))
+
+
+def _plain(name: str, value: float) -> float:
+    return int(value) if kind_of(name) == "count" else value

@@ -9,8 +9,9 @@ import click
 from click.core import ParameterSource
 
 from wattline.cli.choices import Choice
+from wattline.cli.configuration_source import map_option
 from wattline.cli.output import json_option, print_json, print_table, progress
-from wattline.cli.suggesting import Axes, print_suggestion
+from wattline.cli.suggesting import print_suggestion, read_axes
 from wattline.model.errors import InputError
 from wattline.model.units import counted
 
@@ -32,9 +33,16 @@ _QUARTILES = ("mean", "p25", "median", "p75", "max")
 @click.option("--sample", default="designed", show_default=True,
               type=Choice(["designed", "random"]),
               help="Train on the most informative configurations, or on random ones.")
-@click.option("--kind", default="capping", show_default=True,
-              type=Choice(["capping", "quadratic"]),
-              help="The model; quadratic is the published one.")
+@click.option("--kind", default="auto", show_default=True,
+              type=Choice(["auto", "capping", "mixed", "smooth", "quadratic"]),
+              help="The model: capping for nodes, cores and a cap for each socket, smooth for any "
+                   "settings, mixed for times by both, auto for what suits the table; quadratic is "
+                   "the published one.")
+@click.option("--learn-priors", "learned", metavar="FILE",
+              help="Instead: write what the applications of TABLE have in common, for --priors.")
+@click.option("--priors", metavar="FILE",
+              help="What --learn-priors wrote, in place of the shipped priors.")
+@map_option
 @click.option("--sockets", default=2, show_default=True, type=click.IntRange(min=1),
               help="Sockets of a node.")
 @click.option("--suggest", type=int, metavar="N",
@@ -42,34 +50,51 @@ _QUARTILES = ("mean", "p25", "median", "p75", "max")
 @click.option("--nodes", metavar="LIST", help="With --suggest: allowed node counts, like 8-32:2.")
 @click.option("--cores", metavar="LIST", help="With --suggest: allowed cores, like 4-16:2.")
 @click.option("--caps", metavar="LIST", help="With --suggest: allowed caps in W, like 51,65,80.")
+@click.option("--at", "others", multiple=True, metavar="NAME=LIST",
+              help="With --suggest: allowed values of another setting, like gpu_cap_w=200-700:100; "
+                   "may be given several times.")
 @click.option("--store", metavar="URL", help="Put the predicted configurations in this store.")
 @json_option
 def command(
     table: str | None, output: str | None, app: str | None, train: str, seed: int,
-    sample: Literal["designed", "random"], kind: Literal["capping", "quadratic"], sockets: int,
+    sample: Literal["designed", "random"],
+    kind: Literal["auto", "capping", "mixed", "smooth", "quadratic"], learned: str | None,
+    priors: str | None, sockets: int, columns: tuple[str, ...],
     suggest: int | None, nodes: str | None, cores: str | None, caps: str | None,
-    store: str | None, as_json: bool,
+    others: tuple[str, ...], store: str | None, as_json: bool,
 ) -> None:
-    """Learn time and power as functions of nodes, cores and cap from TABLE.
+    """Learn time and power as functions of nodes and settings from TABLE.
 
     The errors that are printed are of configurations that the model has not seen. The model that
     is written with -o is fitted to every point. With --suggest no errors are printed: it says
     what to measure next, or first when there is no TABLE yet.
     """
-    axes = Axes(nodes, cores, caps)
+    axes = read_axes(nodes, cores, caps, others)
     if suggest is not None:
-        _refuse_without_effect("output", "train", "seed", "sample", "kind", "store")
-        print_suggestion(table, app, suggest, axes, sockets, as_json)
+        _refuse_without_effect("output", "train", "seed", "sample", "kind", "store", "learned",
+                               "priors")
+        print_suggestion(table, app, suggest, axes, sockets, columns, as_json)
         return
-    if any(axes):
-        raise InputError("--nodes, --cores and --caps go with --suggest")
+    if axes:
+        raise InputError("--nodes, --cores, --caps and --at go with --suggest")
     if table is None:
         raise InputError("give a TABLE to learn from, or --suggest N with --nodes, --cores, --caps")
-    from wattline.advice.fit import fit
+    from wattline.advice.fit import fit, learn_priors
 
+    if learned is not None:
+        _refuse_without_effect("output", "train", "seed", "sample", "kind", "store", "priors",
+                               "app", beside="--learn-priors")
+        with progress("learning") as advance:
+            names = learn_priors(table, learned, sockets=sockets, columns=columns, progress=advance)
+        if as_json:
+            print_json({"priors": learned, "learned_from": names})
+        else:
+            click.echo(f"{learned}: learned from {', '.join(names)}")
+        return
     with progress("fitting") as advance:
         found = fit(table, app=app, train=train, seed=seed, sample=sample, kind=kind,
-                    sockets=sockets, keep=bool(output or store), progress=advance)
+                    sockets=sockets, keep=bool(output or store), columns=columns,
+                    priors=priors, progress=advance)
     if output:
         found.save(output)
     if store:
@@ -79,14 +104,14 @@ def command(
     _report(found, as_json)
 
 
-def _refuse_without_effect(*names: str) -> None:
-    """Options that the user gave and that --suggest would pass over in silence."""
+def _refuse_without_effect(*names: str, beside: str = "--suggest") -> None:
+    """Options that the user gave and that another would pass over in silence."""
     context = click.get_current_context()
     given = [max(option.opts, key=len) for option in context.command.params
              if option.name in names
              and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE]
     if given:
-        raise InputError(f"{', '.join(given)} would have no effect with --suggest; leave it out")
+        raise InputError(f"{', '.join(given)} would have no effect with {beside}; leave it out")
 
 
 def _report(found: Fitted, as_json: bool) -> None:
@@ -104,7 +129,8 @@ def _report(found: Fitted, as_json: bool) -> None:
           *(f"{errors[key]:.1%}" for key in (*_QUARTILES, "under_10pct_share", "worst_under"))]
          for name, one in checked.items()
          for what, errors in (("time", one.time_error), ("power", one.power_error))],
-        title=f"Errors on configurations not trained on ({found.settings['kind']} model, "
+        title="Errors on configurations not trained on "
+              f"({' and '.join(dict.fromkeys(one.model.kind for one in checked.values()))} model, "
               f"{found.settings['sample']} sample)",
     )
 

@@ -6,13 +6,18 @@ import click
 
 from wattline.cli.configuration_source import say_note
 from wattline.cli.output import json_option, print_json, print_table
+from wattline.model.errors import InputError
+from wattline.physics.dimensions import CLASSIC, label
 
 
 @click.command()
 @click.argument("application", metavar="APP")
 @click.option("--nodes", type=int, required=True, help="Number of nodes.")
-@click.option("--cores", type=int, required=True, help="Cores in use on each node.")
-@click.option("--cap", required=True, metavar="WATTS", help="Power cap of each socket.")
+@click.option("--cores", type=int, help="Cores in use on each node.")
+@click.option("--cap", metavar="WATTS", help="Power cap of each socket.")
+@click.option("--at", "others", multiple=True, metavar="NAME=VALUE",
+              help="Another setting of the model, like gpus=4 or gpu_cap_w=400W; may be given "
+                   "several times.")
 @click.option("--model", metavar="FILE", help="Model file of `wattline fit`; shipped ones if not "
               "given.")
 @click.option("--margin", default="15%", show_default=True, metavar="PART",
@@ -21,8 +26,8 @@ from wattline.cli.output import json_option, print_json, print_table
               help="Answer also beyond twice what the model was trained on.")
 @json_option
 def command(
-    application: str, nodes: int, cores: int, cap: str, model: str | None, margin: str,
-    extrapolate: bool, as_json: bool,
+    application: str, nodes: int, cores: int | None, cap: str | None, others: tuple[str, ...],
+    model: str | None, margin: str, extrapolate: bool, as_json: bool,
 ) -> None:
     """Predict time and power of APP in one configuration, with 90 % intervals.
 
@@ -32,7 +37,7 @@ def command(
     from wattline.advice.predict import predict
 
     found = predict(application, nodes=nodes, cores=cores, cap=cap, model=model, margin=margin,
-                    extrapolate=extrapolate)
+                    extrapolate=extrapolate, **_settings(others))
     say_note(found.note, found.application)
     if as_json:
         print_json(found.to_dict())
@@ -42,7 +47,27 @@ def command(
         [["time s", found.time_s, *found.time_s_interval_90],
          ["power W", found.power_w, *found.power_w_interval_90],
          [f"power to reserve W (+{found.margin:.0%})", found.power_w_to_reserve, None, None]],
-        title=f"{found.application} on {nodes} x {cores} cores at {found.cap_w:g} W per socket",
+        title=f"{found.application} on {_where(nodes, found.settings)}",
     )
     for one in found.outside:
         click.echo(f"{one}; the intervals are widened by as much")
+
+
+def _settings(given: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for text in given:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not (name and equals and value) or name in _OWN:
+            raise InputError(f"--at is '{text}'; write a setting of the model like gpus=4; nodes, "
+                             "cores and the cap of sockets have options of their own")
+        found[name] = value
+    return found
+
+
+_OWN = ("nodes", "cores", "cap_w", "cap", "application", "model", "margin", "extrapolate")
+
+
+def _where(nodes: int, settings: dict[str, float]) -> str:
+    if tuple(settings) == CLASSIC:
+        return f"{nodes} x {settings['cores']:g} cores at {settings['cap_w']:g} W per socket"
+    return label(nodes, settings).strip("()")

@@ -7,6 +7,7 @@ from typing import Literal
 import click
 
 from wattline.cli.choices import Choice
+from wattline.cli.configuration_source import map_option
 from wattline.cli.output import json_option, print_json, print_table
 
 
@@ -31,6 +32,7 @@ from wattline.cli.output import json_option, print_json, print_table
 @click.option("--app", metavar="NAME",
               help="Instead of --scaling: the best times of this application under the budget.")
 @click.option("--table", metavar="CSV", help="With --app: its measured configurations.")
+@map_option
 @click.option("--shape", type=Choice(["times", "line"]),
               help="With --app: its best times themselves, or a straight line through them.  "
                    "[default: times]")
@@ -42,7 +44,7 @@ def command(
     budget_power: str, node_power_max: str, node_power_min: str, cost_ratio: float | None,
     rack: str | None, rack_nodes: int | None, speed_ratio: str, scaling: str | None,
     app: str | None, table: str | None, shape: Literal["times", "line"] | None,
-    nodes_valid: int | None, plot: str | None, as_json: bool,
+    nodes_valid: int | None, columns: tuple[str, ...], plot: str | None, as_json: bool,
 ) -> None:
     """Compare a machine of fewer high-end nodes with one of more older nodes.
 
@@ -54,7 +56,8 @@ def command(
     found = procure(
         budget_power, node_power_max=node_power_max, node_power_min=node_power_min,
         speed_ratio=speed_ratio, cost_ratio=cost_ratio, rack=rack, rack_nodes=rack_nodes,
-        scaling=scaling, app=app, table=table, shape=shape, nodes_valid=nodes_valid)
+        scaling=scaling, app=app, table=table, shape=shape, nodes_valid=nodes_valid,
+        columns=columns)
     if plot:
         found.plot(plot)
     for line in found.remarks:

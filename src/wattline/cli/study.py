@@ -31,14 +31,21 @@ STUDIES: Mapping[str, Study] = {
 }
 
 
+# Beside the studies: all of them at once.
+COMMANDS: Mapping[str, Study] = {
+    **STUDIES,
+    "all": Study("wattline.cli.study_all", "Every published figure beside ours, with a verdict."),
+}
+
+
 class StudyGroup(click.Group):
     """A group that imports a study when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(STUDIES)
+        return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        study = STUDIES.get(cmd_name)
+        study = COMMANDS.get(cmd_name)
         if study is None:
             return None
         command = importlib.import_module(study.module).command
@@ -48,13 +55,13 @@ class StudyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in STUDIES and not args[0].startswith("-"):
-            known = ", ".join(sorted(STUDIES))
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            known = ", ".join(sorted(COMMANDS))
             raise click.UsageError(f"there is no study '{args[0]}'; there are: {known}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        rows = [(name, STUDIES[name].help) for name in sorted(STUDIES)]
+        rows = [(name, COMMANDS[name].help) for name in sorted(COMMANDS)]
         if rows:
             with formatter.section("Studies"):
                 formatter.write_dl(rows)

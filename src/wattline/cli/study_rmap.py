@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
+from wattline.cli.choices import Choice
+from wattline.cli.configuration_source import map_option
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.model.errors import InputError
 from wattline.model.units import parse_fraction
@@ -28,16 +31,38 @@ if TYPE_CHECKING:
               help="Jobs of a trace.")
 @click.option("--seeds", default=20, show_default=True, type=click.IntRange(min=1),
               help="How many traces of each kind.")
-@click.option("--load", default=0.7, show_default=True,
-              help="Part of the nodes that the requests would keep busy.")
+@click.option("--load", "load_list", default="0.7", show_default=True, metavar="LIST",
+              help="Part of the nodes that the requests would keep busy; several, separated by "
+                   "commas, are run one after another.")
+@click.option("--fill", is_flag=True,
+              help="Fill in node counts that were not measured by a model of each table.")
+@click.option("--request", type=Choice(["packed", "recorded"]), default="packed",
+              show_default=True, help="The time that users ask for: that of all cores uncapped and "
+              "up to 20 % more, or that of a random row of the table.")
+@click.option("--power", type=Choice(["all", "pkg"]), default="all", show_default=True,
+              help="Which power counts: of packages and memory, or of packages alone.")
+@click.option("--holds", type=Choice(["draw", "share"]), default="draw", show_default=True,
+              help="What a running job takes from the available power: its draw, or its share.")
+@click.option("--backfill", type=Choice(["watts", "nodes"]), default="watts", show_default=True,
+              help="What backfilling keeps free for the first waiting job: nodes and watts, or "
+                   "nodes alone.")
+@click.option("--part", type=Choice(["users", "power", "oracle", "bounds", "partition",
+                                     "combinations"]),
+              help="Instead: gains of single users, power of single jobs, models against "
+                   "measurements, every application under every bound, a partition for small jobs, "
+                   "or all set-ups (--fill ... --backfill) under all loads.")
+@map_option
 @click.option("--bounds", metavar="LIST", help="Bounds as parts of the peak, like 44%,68%,95%.")
 @click.option("--variability", metavar="SD",
               help="Instead: what it costs that nodes differ by this much, like 1.3%.")
 @click.option("--out", metavar="FOLDER", help="Draw the figures into this folder.")
 @json_option
 def command(
-    paths: tuple[str, ...], apps: str | None, nodes: int, jobs: int, seeds: int, load: float,
-    bounds: str | None, variability: str | None, out: str | None, as_json: bool,
+    paths: tuple[str, ...], apps: str | None, nodes: int, jobs: int, seeds: int, load_list: str,
+    fill: bool, request: Literal["packed", "recorded"], power: Literal["all", "pkg"],
+    holds: Literal["draw", "share"], backfill: Literal["watts", "nodes"], part: str | None,
+    columns: tuple[str, ...], bounds: str | None, variability: str | None, out: str | None,
+    as_json: bool,
 ) -> None:
     """Compare traditional, naive and adaptive power-aware scheduling under six bounds.
 
@@ -45,24 +70,39 @@ def command(
     two mixed ones. Every figure is a mean over seeds; published figures stand beside.
     """
     from wattline.studies.rmap.report import as_dict
+    from wattline.studies.rmap.set_up import SetUp
     from wattline.studies.rmap.study import BOUNDS, RmapSetting, study
-    from wattline.studies.rmap.tables import tables_of
+    from wattline.studies.rmap.tables import packages_of, tables_of
 
+    loads = [parse_fraction(text) for text in load_list.split(",")]
+    set_up = SetUp(fill, request, power, holds, backfill)
     parts = tuple(parse_fraction(part) for part in bounds.split(",")) if bounds else BOUNDS
     setting = RmapSetting(nodes=nodes, bounds=parts, seeds=tuple(range(1, seeds + 1)), jobs=jobs,
-                      load=load)
-    tables, remarks = tables_of(paths, apps, nodes)
+                      load=loads[0], set_up=set_up)
+    tables, remarks = tables_of(paths, apps, nodes, columns, power)
     for line in remarks:
         click.echo(f"wattline: {line}", err=True)
     if variability is not None:
         _variability(tables, setting, parse_fraction(variability), as_json)
         return
+    if part is not None:
+        from wattline.cli.study_rmap_parts import print_part
+        from wattline.studies.rmap.parts import run_part
+
+        packages = packages_of(paths, apps, nodes) if part == "combinations" else None
+        with progress(part) as advance:
+            figures = run_part(part, tables, setting, advance, loads, packages)
+        print_part(part, figures, as_json)
+        return
     if out:
         from wattline.analysis.folders import run_folder
 
         run_folder("rmap", out)  # a place that cannot be written is found out now
-    with progress("simulating") as advance:
-        result = study(tables, setting, advance)
+    results = []
+    for load in loads:
+        with progress("simulating") as advance:
+            results.append(study(tables, replace(setting, load=load), advance))
+    result = results[0]
     for note in (*(f"'{name}' is left out: {why}" for name, why in result.left_out.items()),
                  *result.notes):
         click.echo(f"wattline: {note}", err=True)
@@ -70,13 +110,17 @@ def command(
         from wattline.studies.rmap.plots import write_pictures
 
         try:
-            write_pictures(result, Path(out))
+            for one in results:
+                name = f"load-{one.setting.load:g}" if len(results) > 1 else ""
+                write_pictures(one, Path(out) / name)
         except OSError as error:
             raise InputError(f"{out} cannot be written: {error.strerror}") from None
     if as_json:
-        print_json(as_dict(result))
+        print_json(as_dict(result) if len(results) == 1 else
+                   {"by_load": [as_dict(one) for one in results]})
         return
-    _print(result)
+    for one in results:
+        _print(one)
 
 
 def _variability(
@@ -115,6 +159,7 @@ def _print(result: RmapResult) -> None:
 
     setting = result.setting
     click.echo(f"{setting.nodes} nodes, {setting.jobs} jobs, {len(setting.seeds)} seeds, "
+               f"load {setting.load:g}, set-up {setting.set_up.label}, "
                f"applications: {', '.join(result.applications)}")
     for trace in setting.traces:
         click.echo()
@@ -128,10 +173,11 @@ def _print(result: RmapResult) -> None:
     click.echo()
     print_table(
         ["traces", "policy", "against", "published", "here", "95 %", "by bound from", "to",
-         "verdict"],
+         "verdict", "why"],
         [[" ".join(one.claim.traces), one.claim.policy, one.claim.against,
           f"{one.claim.published:+.1%}", f"{one.mean:+.1%}", _percent(one.half_width),
-          f"{one.worst:+.1%}", f"{one.best:+.1%}", one.verdict] for one in findings(result)],
+          f"{one.worst:+.1%}", f"{one.best:+.1%}", one.verdict, one.why.partition(";")[0]]
+         for one in findings(result)],
         title="Turnaround below the other policy's, mean over bounds and seeds",
     )
     click.echo()

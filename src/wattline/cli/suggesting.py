@@ -10,28 +10,44 @@ import click
 from wattline.cli.output import print_json, print_table
 from wattline.model.errors import InputError
 from wattline.model.units import counted, plain_number
+from wattline.physics.dimensions import CLASSIC, kind_of, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wattline.model.signal import FloatArray
     from wattline.physics.configurations import ConfigurationTable
-    from wattline.physics.regression import Grid
 
 _MOST_LEVELS = 1000
+Axes = dict[str, tuple[float, ...]]
+"""What may be measured, by name; the rest is what the table has."""
+_OPTIONS = {"nodes": "--nodes", "cores": "--cores", "cap_w": "--caps"}
 
 
-class Axes(NamedTuple):
-    """What may be measured, as the user wrote it; None where the table says it."""
-
-    nodes: str | None
-    cores: str | None
-    caps: str | None
+def read_axes(
+    nodes: str | None, cores: str | None, caps: str | None, others: tuple[str, ...]
+) -> Axes:
+    """The lists as the user wrote them; whole numbers of what is counted."""
+    given: dict[str, str | None] = {"nodes": nodes, "cores": cores, "cap_w": caps}
+    for text in others:
+        name, equals, values = (part.strip() for part in text.partition("="))
+        if not (name and equals and values):
+            raise InputError(f"--at is '{text}'; write it like gpu_cap_w=200-700:100")
+        given[name] = values
+    found: Axes = {}
+    for name, listed in given.items():
+        if listed:
+            option = _OPTIONS.get(name, f"--at {name}")
+            found[name] = _levels(listed, option)
+            if kind_of(name) == "count" and any(value != int(value) for value in found[name]):
+                raise InputError(f"{option} must be whole numbers")
+    return found
 
 
 class _Candidates(NamedTuple):
-    """Configurations that could be measured or have been, one row each: nodes, cores, cap."""
+    """Configurations that could be measured or have been, one row each."""
 
+    names: tuple[str, ...]
     points: FloatArray
     measured: NDArray[Any]
 
@@ -41,7 +57,8 @@ class _Candidates(NamedTuple):
 
 
 def print_suggestion(
-    path: str | None, app: str | None, count: int, axes: Axes, sockets: int, as_json: bool
+    path: str | None, app: str | None, count: int, axes: Axes, sockets: int,
+    columns: tuple[str, ...], as_json: bool,
 ) -> None:
     """Print the configurations whose measurement would teach most, the best first."""
     from wattline.physics.regression import suggest
@@ -50,33 +67,36 @@ def print_suggestion(
         raise InputError(f"--suggest is {count}, must be at least 1")
     if path is None and app is not None:
         raise InputError("--app goes with a TABLE")
-    if path is None and not all(axes):
-        raise InputError("without a TABLE, --suggest needs --nodes, --cores and --caps")
-    among = _candidates(axes, None if path is None else _known(path, app))
+    if path is None and ("nodes" not in axes or len(axes) < 2 or (
+            set(axes) & set(CLASSIC) and not set(CLASSIC) <= set(axes) and len(axes) == 2)):
+        raise InputError("without a TABLE, --suggest needs --nodes, --cores and --caps, or --nodes "
+                         "and other settings with --at")
+    among = _candidates(axes, None if path is None else _known(path, app, columns))
     if not among.left:
         raise InputError("every combination of these nodes, cores and caps is measured already; "
-                         "widen the choice with --nodes, --cores or --caps")
+                         "widen the choice with --nodes, --cores, --caps or --at")
     if among.left < count:
         click.echo(f"wattline: --suggest is {count}, only "
                    f"{counted(among.left, 'configuration')} can still be measured", err=True)
-    rows = suggest(among.points, count, measured=among.measured, sockets=sockets)
+    rows = suggest(among.points, count, measured=among.measured, names=among.names,
+                   sockets=sockets)
     found: list[dict[str, Any]] = [
-        {"nodes": int(nodes), "cores": int(cores), "cap_w": float(cap_w)}
-        for nodes, cores, cap_w in among.points[rows]
+        {name: int(value) if kind_of(name) == "count" else float(value)
+         for name, value in zip(among.names, row, strict=True)} for row in among.points[rows]
     ]
     done = int(among.measured.sum())
     if as_json:
         print_json({"suggested": found, "measured": done, "candidates": among.left})
         return
-    print_table(["order", "nodes", "cores", "cap W"],
-                [[i + 1, one["nodes"], one["cores"], one["cap_w"]] for i, one in enumerate(found)],
+    print_table(["order", *(shown(name) for name in among.names)],
+                [[i + 1, *one.values()] for i, one in enumerate(found)],
                 title=f"Measure next ({done} of {len(among.points)} are known)")
 
 
-def _known(path: str, app: str | None) -> ConfigurationTable:
+def _known(path: str, app: str | None, columns: tuple[str, ...]) -> ConfigurationTable:
     from wattline.advice.fit import measured
 
-    said, tables = measured(path, app)
+    said, tables = measured(path, app, columns)
     if len(tables) > 1:
         raise InputError(f"{path} has several applications; choose one with --app: "
                          + ", ".join(sorted(tables)))
@@ -89,30 +109,25 @@ def _candidates(axes: Axes, known: ConfigurationTable | None) -> _Candidates:
     """All combinations, and what has been measured besides."""
     import numpy as np
 
-    from wattline.physics.regression import Grid, points_of
+    from wattline.physics.regression import Grid
 
-    points = _grid(axes, None if known is None else Grid.of(known)).points()
     if known is None:
-        return _Candidates(points, np.zeros(len(points), dtype=bool))
-    done = {tuple(row) for row in points_of(known).tolist()}
+        grid = Grid(axes)
+        points = grid.points()
+        return _Candidates(grid.names, points, np.zeros(len(points), dtype=bool))
+    of_table = Grid.of(known).levels
+    strange = set(axes) - set(of_table)
+    if strange:
+        raise InputError(f"'{known.application}' has no setting {min(strange)}; it has "
+                         f"{', '.join(of_table)}")
+    grid = Grid({**of_table, **axes})
+    points = grid.points()
+    done = {tuple(row) for row in known.points().tolist()}
     offered = [tuple(row) for row in points.tolist()]
     extra = sorted(done.difference(offered))
     measured = np.array([row in done for row in offered] + [True] * len(extra))
-    return _Candidates(np.vstack([points, np.array(extra).reshape(-1, 3)]), measured)
-
-
-def _grid(axes: Axes, known: Grid | None) -> Grid:
-    from wattline.physics.regression import Grid
-
-    levels = [
-        _levels(text, option) if text else tuple(float(v) for v in getattr(known, name))
-        for text, option, name in zip(
-            axes, ("--nodes", "--cores", "--caps"), ("nodes", "cores", "cap_w"), strict=True)
-    ]
-    for option, values in (("--nodes", levels[0]), ("--cores", levels[1])):
-        if any(value != int(value) for value in values):
-            raise InputError(f"{option} must be whole numbers")
-    return Grid(tuple(int(n) for n in levels[0]), tuple(int(c) for c in levels[1]), levels[2])
+    besides = np.array(extra).reshape(-1, points.shape[1])
+    return _Candidates(grid.names, np.vstack([points, besides]), measured)
 
 
 def _levels(text: str, option: str) -> tuple[float, ...]:

@@ -8,75 +8,93 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.model.reading import read_unpacked
 from wattline.model.units import plain_number
 from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.dimensions import kind_of
+from wattline.physics.measurement_columns import (
+    COLUMN_NAMES,
+    Columns,
+    find_columns,
+    known_names,
+    parse_map,
+)
 from wattline.physics.repeated_runs import OtherSettings, spread_note
 
-# What a column may be called; the first name that the file has is used.
-COLUMN_NAMES: Mapping[str, tuple[str, ...]] = {
-    "application": ("application", "app", "table"),
-    "nodes": ("nodes",),
-    "cores": ("cores", "threads_per_node"),
-    "cap_w": ("cap_w", "pkg_cap_w_per_socket", "pkg_cap"),
-    "time_s": ("time_s", "exec_time"),
-    "power_w": ("power_w", "pkg_dram_w_all_nodes", "tot_pkg"),
-    "ranks": ("mpi_ranks_total",),
-    "node_power_w": ("pkg_dram_w_per_node",),
-}
-_OPTIONAL = ("application", "ranks", "node_power_w")
+ColumnMap = str | Path | Mapping[str, str] | Iterable[str] | None
+"""A TOML file with a table [columns], or pairs of a name and a column."""
+
 _DIFFERS = 0.1
 """A total that is further than this from node power times nodes is no rounding."""
 
 
-def read_measurements(path: str | Path, application: str = "") -> dict[str, ConfigurationTable]:
+def read_measurements(
+    path: str | Path, application: str = "", columns: ColumnMap = None
+) -> dict[str, ConfigurationTable]:
     """The tables of a file, one for each application, repeated runs reduced to their medians.
 
-    Runs far apart are said in the table's `note`; a file whose runs of one configuration differ in
-    a setting that is not known here is refused. A file without an application column is the table
-    of `application`, or of the file's name.
+    Runs far apart are said in the table's `note`, and so are columns that are not used; a file
+    whose runs of one configuration differ in a column of unknown meaning is refused. A file without
+    an application column is the table of `application`, or of the file's name.
     """
     path = Path(path)
-    reader = csv.reader(io.StringIO(read_text(path)))
-    header = [cell.strip() for cell in next(reader, [])]
-    columns = _columns(path, header)
-    rivals = _rivals(header, columns)
-    others = OtherSettings(path, header, (n for names in COLUMN_NAMES.values() for n in names))
+    header, lines = _read_lines(path)
+    mapped = parse_map(columns)
+    places = find_columns(path, header, mapped)
+    others = OtherSettings(path, header, known_names(places, header), places.settings)
     alone = application or path.name.split(".")[0]
     rows: dict[str, list[tuple[float, ...]]] = {}
     ratios: dict[str, list[float]] = {}
     of_ranks: set[str] = set()
-    for cells in reader:
-        if not any(cell.strip() for cell in cells):
-            continue
-        name, values = _row(path, reader.line_num, header, columns, cells, alone)
-        for at, other in rivals:
-            _check_equal(f"{path}, line {reader.line_num}", header, cells, at, other)
-        others.check(name, (values[0], values[1], values[2]), cells)
+    for number, cells in lines:
+        name, values = _row(path, number, header, places, cells, alone)
+        for at, other in places.rivals:
+            _check_equal(f"{path}, line {number}", header, cells, at, other)
+        others.check(name, values[:-2], cells)
         rows.setdefault(name, []).append(values)
-        ratios.setdefault(name, []).append(_ratio(columns, cells, values))
-        if _counts_ranks(columns, cells):
+        ratios.setdefault(name, []).append(_ratio(places.at, cells, values))
+        if _counts_ranks(places.at, cells):
             of_ranks.add(name)
     if not rows:
         raise InputError(f"{path}: the table has a header and no rows")
     tables = {}
     for name, runs in rows.items():
-        nodes, cores, cap_w, time_s, power_w = zip(*runs, strict=True)
-        said = (_power_note(ratios[name]), spread_note(runs))
-        tables[name] = ConfigurationTable.build(name, nodes, cores, cap_w, time_s, power_w,
-                                                note="; ".join(filter(None, said)),
-                                                of_ranks=name in of_ranks)
+        nodes, *settings, time_s, power_w = zip(*runs, strict=True)
+        table = ConfigurationTable.of(
+            name, nodes, dict(zip(places.settings, settings, strict=True)), time_s, power_w,
+            of_ranks=name in of_ranks)
+        said = (_power_note(ratios[name]), spread_note(table), others.note())
+        tables[name] = replace(table, note="; ".join(filter(None, said)))
     return tables
 
 
-def unnamed_note(path: str | Path, application: str) -> str:
+def column_names(path: str | Path) -> list[str]:
+    """The columns of a file."""
+    return _read_lines(Path(path))[0]
+
+
+def _read_lines(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """The header, and the rows that are not empty with their numbers."""
+    text = read_text(path)
+    first = text.partition("\n")[0]
+    # Where a comma is the decimal point of a country, its tables are separated by semicolons.
+    mark = next((mark for mark in (";", "\t") if mark in first and "," not in first), ",")
+    reader = csv.reader(io.StringIO(text), delimiter=mark)
+    header = [cell.strip() for cell in next(reader, [])]
+    return header, ((reader.line_num, cells) for cells in reader
+                    if any(cell.strip() for cell in cells))
+
+
+def unnamed_note(path: str | Path, application: str, columns: ColumnMap = None) -> str:
     """What is said where a file has no application column and its rows are taken as one."""
-    header = [cell.strip() for cell in next(csv.reader(io.StringIO(read_text(Path(path)))), [])]
-    if any(name in header for name in COLUMN_NAMES["application"]):
+    header = column_names(path)
+    if "application" in parse_map(columns) or any(
+            name in header for name in COLUMN_NAMES["application"]):
         return ""
     return f"{path} has no column 'application': its rows are taken as '{application}'"
 
@@ -118,34 +136,7 @@ def read_text(path: Path) -> str:
         ) from None
 
 
-def _columns(path: Path, header: list[str]) -> dict[str, int]:
-    found = {}
-    for column, names in COLUMN_NAMES.items():
-        for name in names:
-            if header.count(name) > 1:
-                raise InputError(f"{path}: the column '{name}' appears {header.count(name)} times")
-            if name in header:
-                found[column] = header.index(name)
-                break
-    if "cores" not in found and "ranks" in found:
-        found["cores"] = -1
-    missing = [column for column in COLUMN_NAMES if column not in found
-               and column not in _OPTIONAL]
-    if missing:
-        wanted = "; ".join(f"{column} (or {', '.join(COLUMN_NAMES[column][1:])})"
-                           if len(COLUMN_NAMES[column]) > 1 else column for column in missing)
-        raise InputError(f"{path}: the table lacks the columns {wanted}")
-    return found
-
-
-def _rivals(header: list[str], columns: Mapping[str, int]) -> list[tuple[int, int]]:
-    """Columns of numbers that a file has under two names."""
-    return [(columns[column], header.index(name)) for column, names in COLUMN_NAMES.items()
-            if column in columns and column not in _OPTIONAL for name in names
-            if name in header and header.index(name) != columns[column] >= 0]
-
-
-def _check_equal(where: str, header: list[str], cells: list[str], at: int, other: int) -> None:
+def _check_equal(where: str, header: Sequence[str], cells: list[str], at: int, other: int) -> None:
     try:
         same = not cells[other].strip() or float(cells[other]) == float(cells[at])
     except ValueError:
@@ -156,19 +147,23 @@ def _check_equal(where: str, header: list[str], cells: list[str], at: int, other
 
 
 def _row(
-    path: Path, line: int, header: list[str], columns: Mapping[str, int], cells: list[str],
-    alone: str,
+    path: Path, line: int, header: Sequence[str], columns: Columns, cells: list[str], alone: str
 ) -> tuple[str, tuple[float, ...]]:
+    """The application of a row, and its nodes, settings, time and power."""
     where = f"{path}, line {line}"
     if len(cells) != len(header):
         raise InputError(f"{where}: {len(cells)} cells, the header has {len(header)}")
-    name = cells[columns["application"]].strip() if "application" in columns else alone
+    at = columns.at
+    name = cells[at["application"]].strip() if columns.has("application") else alone
     if not name:
-        raise InputError(f"{where}: the cell '{header[columns['application']]}' is empty")
-    values = [_number(where, header, columns["nodes"], cells, whole=True)]
-    values.append(_cores(where, header, columns, cells, values[0]))
-    for column in ("cap_w", "time_s", "power_w"):
-        values.append(_number(where, header, columns[column], cells))
+        raise InputError(f"{where}: the cell '{header[at['application']]}' is empty")
+    values = [_number(where, header, at["nodes"], cells, whole=True)]
+    for setting in columns.settings:
+        values.append(
+            _cores(where, header, at, cells, values[0]) if setting == "cores" else
+            _number(where, header, at[setting], cells, whole=kind_of(setting) == "count"))
+    for column in ("time_s", "power_w"):
+        values.append(_number(where, header, at[column], cells))
     return name, tuple(values)
 
 
@@ -178,7 +173,7 @@ def _ratio(columns: Mapping[str, int], cells: list[str], values: tuple[float, ..
         node_w = float(cells[columns["node_power_w"]]) if "node_power_w" in columns else math.nan
     except ValueError:
         return 1.0  # a column that nothing is computed from
-    return values[4] / (values[0] * node_w) if node_w > 0 else 1.0
+    return values[-1] / (values[0] * node_w) if node_w > 0 else 1.0
 
 
 def _power_note(ratios: list[float]) -> str:
@@ -193,12 +188,14 @@ def _power_note(ratios: list[float]) -> str:
 
 def _counts_ranks(columns: Mapping[str, int], cells: list[str]) -> bool:
     """Whether a row gives the ranks of all nodes and not the cores of one."""
-    at, ranks = columns["cores"], columns.get("ranks")
-    return ranks is not None and (at < 0 or not cells[at].strip()) and bool(cells[ranks].strip())
+    at, ranks = columns.get("cores"), columns.get("ranks")
+    if ranks is None or at is None or not cells[ranks].strip():
+        return False
+    return at < 0 or not cells[at].strip()
 
 
 def _cores(
-    where: str, header: list[str], columns: Mapping[str, int], cells: list[str], nodes: float
+    where: str, header: Sequence[str], columns: Mapping[str, int], cells: list[str], nodes: float
 ) -> float:
     """Cores on a node, or what the ranks of all nodes make on each of them."""
     at = columns["cores"]
@@ -213,7 +210,7 @@ def _cores(
 
 
 def _number(
-    where: str, header: list[str], at: int, cells: list[str], whole: bool = False
+    where: str, header: Sequence[str], at: int, cells: list[str], whole: bool = False
 ) -> float:
     text = cells[at].strip()
     if not text:

@@ -2,23 +2,21 @@
 
 Chapter 3 and section 4.2 of the overprovisioning study: a bound in watts can be spent on few nodes
 with everything switched on, or on more nodes with fewer cores and a lower cap. The four canonical
-configurations are what one would do without looking: all cores (packed) or the fewest (spread),
-at the highest or the lowest cap, on as many nodes as the bound allows.
+configurations are what one would do without looking: all cores, or whatever can be counted on a
+node (packed), or the fewest (spread), at the highest or the lowest caps, on as many nodes as the
+bound allows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wattline.model.errors import InputError
 from wattline.physics.configurations import Configuration, ConfigurationTable
-
-SOCKETS = 2
-MEMORY_POWER_W = 30.0
-"""Highest memory power of a node, which the study adds to that of its two packages."""
+from wattline.physics.devices import RatedNode, rate_node
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,9 @@ class Choice:
     by_nodes: tuple[Configuration, ...]
     """The best configuration at each node count: the degree of overprovisioning."""
     not_measured: frozenset[str] = frozenset()
-    """Which of the names are None because the table has no row of their cores and cap."""
+    """Which of the names are None because the table has no row of their settings."""
+    node_power_w_max: float | None = None
+    """What the worst case takes for a node; None where it is not known."""
 
     @property
     def named(self) -> dict[str, Configuration | None]:
@@ -60,24 +60,14 @@ class Choice:
 NAMES = ("best", "packed_max", "packed_min", "spread_max", "spread_min", "worst_case")
 
 
-def node_power_max_w(
-    table: ConfigurationTable, sockets: int = SOCKETS, memory_power_w: float = MEMORY_POWER_W
-) -> float:
-    """What a node can draw at most, by its ratings: every package at the highest cap, and memory.
-
-    With the study's 115 W and 30 W this is 260 W, and 3500 W and 4500 W then power 12 and 16
-    nodes (of the even counts that were measured), as it prints.
-    """
-    return sockets * float(table.cap_w.max()) + memory_power_w
-
-
 def choose(
     table: ConfigurationTable, bound_w: float, *, node_power_w: float | None = None,
-    best: Configuration | None = None,
+    node: RatedNode | None = None, best: Configuration | None = None,
 ) -> Choice:
     """The best configuration of a table under a bound, with its alternatives.
 
-    `best` is given where an index has found it already.
+    `node_power_w` is the highest power of a node; else that of its devices, `node`. `best` is given
+    where an index has found it already.
     """
     best = best or best_under(table, bound_w)
     if best is None:
@@ -87,29 +77,23 @@ def choose(
             f"'{table.application}': {smallest.label} draws "
             f"{_shown_above(smallest.power_w, bound_w)} W"
         )
-    most, fewest = int(table.cores.max()), int(table.cores.min())
-    high, low = float(table.cap_w.max()), float(table.cap_w.min())
-    kinds = {"packed_max": (most, high), "packed_min": (most, low), "spread_max": (fewest, high),
-             "spread_min": (fewest, low), "worst_case": (most, high)}
-    limit_w = node_power_max_w(table) if node_power_w is None else node_power_w
+    kinds = {"packed_max": table.extreme(packed=True, fast=True),
+             "packed_min": table.extreme(packed=True, fast=False),
+             "spread_max": table.extreme(packed=False, fast=True),
+             "spread_min": table.extreme(packed=False, fast=False)}
+    node = rate_node(table) if node is None else node
+    limit_w = None if node.unknown else node.power_w_max
+    if node_power_w is not None:
+        limit_w = node_power_w
+    found = {name: canonical(table, bound_w, wanted) for name, wanted in kinds.items()}
+    missing = {name for name, wanted in kinds.items() if not table.set_like(wanted).any()}
     return Choice(
-        table.application,
-        bound_w,
-        best,
-        packed_max=canonical(table, bound_w, *kinds["packed_max"]),
-        packed_min=canonical(table, bound_w, *kinds["packed_min"]),
-        spread_max=canonical(table, bound_w, *kinds["spread_max"]),
-        spread_min=canonical(table, bound_w, *kinds["spread_min"]),
-        worst_case=worst_case(table, bound_w, limit_w),
+        table.application, bound_w, best, **found,
+        worst_case=None if limit_w is None else worst_case(table, bound_w, limit_w),
         by_nodes=tuple(best_by_nodes(table, bound_w)),
-        not_measured=frozenset(name for name, (cores, cap_w) in kinds.items()
-                               if not _rows(table, cores, cap_w).any()),
+        not_measured=frozenset(missing | ({"worst_case"} if "packed_max" in missing else set())),
+        node_power_w_max=limit_w,
     )
-
-
-def _rows(table: ConfigurationTable, cores: int, cap_w: float) -> NDArray[np.bool_]:
-    rows: NDArray[np.bool_] = (table.cores == cores) & (table.cap_w == cap_w)
-    return rows
 
 
 def _shown_above(power_w: float, bound_w: float) -> str:
@@ -128,23 +112,21 @@ def best_under(table: ConfigurationTable, bound_w: float) -> Configuration | Non
 
 
 def canonical(
-    table: ConfigurationTable, bound_w: float, cores: int, cap_w: float
+    table: ConfigurationTable, bound_w: float, settings: Mapping[str, float]
 ) -> Configuration | None:
-    """These cores and this cap on as many nodes as the bound allows."""
-    fits = np.flatnonzero(_rows(table, cores, cap_w) & (table.power_w <= bound_w))
+    """These settings on as many nodes as the bound allows."""
+    fits = np.flatnonzero(table.set_like(settings) & (table.power_w <= bound_w))
     return table.row(int(fits[np.argmax(table.nodes[fits])])) if fits.size else None
 
 
 def worst_case(
     table: ConfigurationTable, bound_w: float, node_power_w: float
 ) -> Configuration | None:
-    """All cores uncapped on the nodes that could be powered if each drew its rated maximum."""
+    """All of a node uncapped, on the nodes that could be powered if each drew its rated maximum."""
     if not node_power_w > 0:
         raise InputError(f"the highest power of a node is {node_power_w:g} W, must be above 0")
-    fits = np.flatnonzero(
-        _rows(table, int(table.cores.max()), float(table.cap_w.max()))
-        & (table.nodes * node_power_w <= bound_w)
-    )
+    fits = np.flatnonzero(table.set_like(table.extreme(packed=True, fast=True))
+                          & (table.nodes * node_power_w <= bound_w))
     return table.row(int(fits[np.argmax(table.nodes[fits])])) if fits.size else None
 
 

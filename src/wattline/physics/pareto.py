@@ -47,8 +47,6 @@ class JoinedTables(NamedTuple):
 
     first_row: IntArray
     nodes: IntArray
-    cores: IntArray
-    cap_w: FloatArray
     time_s: FloatArray
     power_w: FloatArray
 
@@ -58,7 +56,7 @@ def join(tables: Sequence[ConfigurationTable]) -> JoinedTables:
     return JoinedTables(
         np.cumsum(sizes),
         *(np.concatenate([getattr(table, name) for table in tables])
-          for name in ("nodes", "cores", "cap_w", "time_s", "power_w")),
+          for name in ("nodes", "time_s", "power_w")),
     )
 
 

@@ -1,18 +1,21 @@
 """Whether rows that would be reduced to one median are runs of one configuration at all.
 
-A table may have a setting that this package does not know, like a cap of the GPUs. Its rows would
-look like repeated runs, and their median would be the figure of a configuration that nobody ran.
+A table may have a setting that this package does not know by its name. Its rows would look like
+repeated runs, and their median would be the figure of a configuration that nobody ran.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from wattline.model.errors import InputError
+from wattline.model.signal import FloatArray
+from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.dimensions import label
 
-Configured = tuple[float, float, float]
-"""Nodes, cores and cap: what makes runs runs of one configuration."""
+Configured = tuple[float, ...]
+"""Nodes and settings: what makes runs runs of one configuration."""
 
 _OF_A_RUN = frozenset((
     "run", "run_id", "rep", "repeat", "repetition", "trial", "iteration", "seed", "host",
@@ -35,23 +38,38 @@ def other_columns(header: Sequence[str], known: Iterable[str]) -> list[int]:
 class OtherSettings:
     """Refuses a file in which a column of unknown meaning differs between runs of a row."""
 
-    def __init__(self, path: Path, header: Sequence[str], known: Iterable[str]) -> None:
+    def __init__(
+        self, path: Path, header: Sequence[str], known: Iterable[str], settings: Sequence[str]
+    ) -> None:
         self._path = path
+        self._settings = settings
         self._names = {at: header[at] for at in other_columns(header, known)}
         self._first: dict[tuple[str, Configured, int], float] = {}
+        self._values: dict[int, set[float]] = {at: set() for at in self._names}
 
     def check(self, application: str, run: Configured, cells: Sequence[str]) -> None:
         for at, name in self._names.items():
             value = _number(cells[at])
             if value is None:
                 continue
+            if len(self._values[at]) < 2:
+                self._values[at].add(value)
             first = self._first.setdefault((application, run, at), value)
             if value != first:
-                nodes, cores, cap_w = run
                 raise InputError(
-                    f"{self._path}: runs of '{application}' as ({nodes:g} x {cores:g}, {cap_w:g} "
-                    f"W) differ in the column '{name}' ({first:g} and {value:g}); if it is a "
-                    "setting, split the table by it, one value in each; if not, drop the column")
+                    f"{self._path}: runs of '{application}' as {_shown(run, self._settings)} "
+                    f"differ in the column '{name}' ({first:g} and {value:g}); if it is a "
+                    f"setting, name it with a map ({name}={name}); if not, drop the column")
+
+
+    def note(self) -> str:
+        """What is said of columns that vary and are not used."""
+        varied = [name for at, name in self._names.items() if len(self._values[at]) > 1]
+        if not varied:
+            return ""
+        return (f"{'the column' if len(varied) == 1 else 'the columns'} {', '.join(varied)} "
+                f"{'is' if len(varied) == 1 else 'are'} not used; a setting of another name is "
+                f"named with a map, like {varied[0]}={varied[0]}")
 
 
 def _number(text: str) -> float | None:
@@ -61,26 +79,28 @@ def _number(text: str) -> float | None:
         return None
 
 
-def spread_note(runs: Iterable[Sequence[float]]) -> str:
-    """What is said of runs of one configuration (rows of 3 settings, time, power) far apart."""
-    together: dict[Configured, list[Sequence[float]]] = {}
-    for row in runs:
-        together.setdefault((row[0], row[1], row[2]), []).append(row)
-    repeated = {key: rows for key, rows in together.items() if len(rows) > 1}
-    parts = [_spread(name, at, repeated) for name, at in (("time", 3), ("power", 4))]
+def _shown(run: Configured, settings: Sequence[str]) -> str:
+    return label(int(run[0]), dict(zip(settings, run[1:], strict=True)))
+
+
+def spread_note(table: ConfigurationTable) -> str:
+    """What is said of runs of one configuration that are far apart."""
+    runs = table.runs
+    if runs is None:
+        return ""
+    parts = [_spread(table, name, ratios) for name, ratios in (
+        ("time", runs.time_spread), ("power", runs.power_spread))]
     said = " and ".join(part for part in parts if part)
     if not said:
         return ""
-    return (f"runs of one configuration differ by more than {_DIFFERS:.0%}: of {len(repeated)} "
-            f"repeated configurations {said}; their medians are used")
+    return (f"runs of one configuration differ by more than {_DIFFERS:.0%}: of "
+            f"{int((runs.count > 1).sum())} repeated configurations {said}; their medians are used")
 
 
-def _spread(name: str, at: int, repeated: Mapping[Configured, list[Sequence[float]]]) -> str:
-    ratios = {key: max(row[at] for row in rows) / min(row[at] for row in rows)
-              for key, rows in repeated.items()}
-    off = sum(ratio > 1.0 + _DIFFERS for ratio in ratios.values())
+def _spread(table: ConfigurationTable, name: str, ratios: FloatArray) -> str:
+    off = int((ratios > 1.0 + _DIFFERS).sum())
     if not off:
         return ""
-    nodes, cores, cap_w = worst = max(ratios, key=lambda key: ratios[key])
-    return (f"{off} in {name} (largest {ratios[worst]:.2f} times, at {nodes:g} x {cores:g}, "
-            f"{cap_w:g} W)")
+    worst = int(ratios.argmax())
+    at = table.row(worst).label.strip("()")
+    return f"{off} in {name} (largest {ratios[worst]:.2f} times, at {at})"

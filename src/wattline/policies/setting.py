@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from wattline.physics.configurations import ConfigurationTable
     from wattline.policies.configuration.claimed import Claimed
     from wattline.policies.configuration.claimed_setup import Options
+    from wattline.policies.configuration.offers import Offers
     from wattline.policies.declaration import Declaration
     from wattline.policies.placement.network.fabric import Fabric
 
@@ -101,6 +102,8 @@ class Made:
     """The configurations that jobs choose from, by application."""
     placeable: Mapping[str, Any] = field(default_factory=dict)
     """Which of those find nodes, where the placement has bounds."""
+    offers: Offers | None = None
+    """The same, laid out for kernels, with what jobs hold."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -70,18 +70,35 @@ def _puppet(progress: Progress, trace: str | None = None, nodes: int | None = No
 
 
 def _rmap(progress: Progress, table: tuple[str, ...] = (), apps: str | None = None,
-          nodes: int = 32, jobs: int = 30, seeds: int = 20, load: float = 0.7) -> dict[str, Any]:
+          nodes: int = 32, jobs: int = 30, seeds: int = 20, load: float = 0.7, part: str = "",
+          loads: tuple[float, ...] = (0.35, 0.7, 1.4), columns: Any = None,
+          **set_up: Any) -> dict[str, Any]:
+    from wattline.studies.rmap.parts import PARTS, WITH_PUBLISHED, run_part
     from wattline.studies.rmap.report import as_dict
+    from wattline.studies.rmap.set_up import CHOICES, SetUp
     from wattline.studies.rmap.study import RmapSetting
     from wattline.studies.rmap.study import study as run_study
-    from wattline.studies.rmap.tables import tables_of
+    from wattline.studies.rmap.tables import packages_of, tables_of
 
-    setting = RmapSetting(nodes=nodes, jobs=jobs, seeds=tuple(range(1, seeds + 1)), load=load)
-    tables, remarks = tables_of(table, apps, nodes)
+    strange = set(set_up) - set(CHOICES)
+    if strange or part not in ("", "all", "published", *PARTS):
+        wrong = f"setting '{min(strange)}'" if strange else f"part '{part}'"
+        raise InputError(f"study 'rmap' has no {wrong}; parts are all, published, "
+                         f"{', '.join(PARTS)}, further settings {', '.join(CHOICES)}")
+    chosen = SetUp(**set_up)
+    setting = RmapSetting(nodes=nodes, jobs=jobs, seeds=tuple(range(1, seeds + 1)), load=load,
+                          set_up=chosen)
+    tables, remarks = tables_of(table, apps, nodes, columns, chosen.power)
+    packages = packages_of(table, apps, nodes) if part in ("all", "combinations") else None
+    if part in PARTS:
+        warn(remarks, stacklevel=4)
+        return {part: run_part(part, tables, setting, progress, loads, packages)}
     found = run_study(tables, setting, progress)
     left_out = (f"'{name}' is left out: {why}" for name, why in found.left_out.items())
     warn((*remarks, *left_out, *found.notes), stacklevel=4)
-    return as_dict(found)
+    parts = {name: run_part(name, tables, setting, silent, loads, packages)
+             for name in {"all": tuple(PARTS), "published": WITH_PUBLISHED}.get(part, ())}
+    return as_dict(found) | parts
 
 
 def _dragonfly(progress: Progress, quick: bool = False, part: str = "all", seed: int = 1,

@@ -50,6 +50,8 @@ def test_the_help_says_what_needs_what() -> None:
     keepers = "block, wait, dvfs, watts, adaptive"
     assert f"--cap needs a --power-policy that keeps it: {keepers}" in printed
     assert "--configure claims needs --placement claims" in printed
+    assert "go with --power-policy watts (taken by itself) and lending" in printed
+    assert "with --backfill easy and none, not with conservative" in printed
     assert "wattline policies --pairs" in printed
 
 

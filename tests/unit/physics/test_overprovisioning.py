@@ -8,8 +8,9 @@ from tests.shared_data import shared
 
 from wattline.model.errors import InputError
 from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.devices import rate_node
 from wattline.physics.measurements import find_application, read_measurements
-from wattline.physics.overprovisioning import choose, node_power_max_w
+from wattline.physics.overprovisioning import choose
 
 HEADER = "application,nodes,cores,cap_w,time_s,power_w\n"
 
@@ -57,7 +58,7 @@ def test_canonical_configurations_use_as_many_nodes_as_the_bound_allows():
 
 
 def test_the_rated_maximum_counts_two_packages_and_memory():
-    assert node_power_max_w(small_table()) == 230.0
+    assert rate_node(small_table()).power_w_max == 230.0
 
 
 def test_a_bound_below_every_configuration_is_refused_with_the_smallest():

@@ -99,14 +99,14 @@ def test_rack_example_of_section_4_4_2():
 
 
 def test_a_line_through_the_best_configurations():
-    best = [Configuration(n, 8, 51.0, 20.0 - 0.5 * n, 100.0 * n) for n in (4, 8, 16)]
+    best = [Configuration(n, {"cores": 8}, 20.0 - 0.5 * n, 100.0 * n) for n in (4, 8, 16)]
     drawn = fit_scaling(best)
     line = drawn.scaling
     assert (line.slope_s, line.intercept_s) == (pytest.approx(-0.5), pytest.approx(20.0))
     assert (line.nodes_min, line.nodes_max) == (4, 16)
     assert drawn.deviation == pytest.approx(0.0, abs=1e-9)
     # Times of 16, 8 and 4 s are no line: 18 - 13/14 n gives 14.29, 10.57 and 3.14 s.
-    bent = fit_scaling([Configuration(n, 8, 51.0, 64.0 / n, 100.0) for n in (4, 8, 16)])
+    bent = fit_scaling([Configuration(n, {"cores": 8}, 64.0 / n, 100.0) for n in (4, 8, 16)])
     assert bent.scaling.slope_s == pytest.approx(-13.0 / 14.0)
     assert (bent.deviation, bent.deviation_nodes) == (pytest.approx(2.5714 / 8, rel=1e-3), 8)
     for nodes in (3, 17):

@@ -14,7 +14,6 @@ from wattline.physics.regression import (
     fit,
     fit_and_check,
     load_models,
-    points_of,
     save_models,
     shipped_models,
     suggest,
@@ -29,7 +28,8 @@ from wattline.physics.regression.terms import (
     Layout,
 )
 
-GRID = Grid((2, 4, 8, 16), (4, 8, 12, 16), (50.0, 65.0, 80.0, 110.0))
+GRID = Grid({"nodes": (2, 4, 8, 16), "cores": (4, 8, 12, 16),
+             "cap_w": (50.0, 65.0, 80.0, 110.0)})
 
 
 def machine_like_table(noise: float = 0.0, seed: int = 0) -> ConfigurationTable:
@@ -159,14 +159,14 @@ def test_suggestions_are_new_and_lower_the_error_more_than_chance():
     table = machine_like_table(0.02)
     measured = np.zeros(len(table), dtype=bool)
     measured[:6] = True
-    chosen = suggest(points_of(table), 8, measured=measured)
+    chosen = suggest(table.points(), 8, measured=measured)
     assert len(set(chosen)) == 8
     assert not measured[chosen].any()
 
     def error_with(extra):
         rows = np.concatenate([np.flatnonzero(measured), extra])
         model = fit(table.take(rows), grid=GRID)
-        return np.mean(np.abs(model.predict_points(points_of(table)).time_s / table.time_s - 1))
+        return np.mean(np.abs(model.predict_points(table.points()).time_s / table.time_s - 1))
 
     generator = np.random.default_rng(5)
     chance = [error_with(generator.permutation(np.flatnonzero(~measured))[:8]) for _ in range(8)]
@@ -213,7 +213,7 @@ def test_shipped_models_know_the_applications_and_hold_no_table():
 
 def test_shipped_models_agree_with_the_tables():
     measured = read_measurements(shared("rapl/configs.csv.xz"))["bt-mz_8-32nodes_5caps"]
-    predicted = shipped_models()["BT-MZ"].predict_points(points_of(measured))
+    predicted = shipped_models()["BT-MZ"].predict_points(measured.points())
     assert np.mean(np.abs(predicted.time_s / measured.time_s - 1)) < 0.02
     assert np.mean(np.abs(predicted.power_w / measured.power_w - 1)) < 0.01
 

@@ -17,16 +17,18 @@ def written(path, *rows, column=""):
 
 def test_an_unknown_setting_is_refused_and_not_merged_by_median(tmp_path):
     path = written(tmp_path / "gpu.csv", "a,8,128,200,100,15000,300", "a,8,128,200,80,18560,500",
-                   "a,8,128,200,70,22000,700", column="gpu_cap_w")
+                   "a,8,128,200,70,22000,700", column="limit")
     with pytest.raises(InputError, match=r"'a' as \(8 x 128, 200 W\) differ in the column "
-                                         r"'gpu_cap_w' \(300 and 500\); .*split.*drop"):
+                                         r"'limit' \(300 and 500\); .*limit=limit.*drop"):
         read_measurements(path)
 
 
-def test_a_setting_that_is_the_same_in_all_runs_of_a_configuration_is_accepted(tmp_path):
+def test_a_column_that_is_the_same_in_all_runs_of_a_configuration_is_accepted_and_said(tmp_path):
     path = written(tmp_path / "gpu.csv", "a,8,128,200,100,15000,300", "a,8,128,200,101,15000,300",
-                   "a,4,128,200,180,9000,500", "b,8,128,200,90,15000,500", column="gpu_cap_w")
-    assert len(read_measurements(path)["a"]) == 2
+                   "a,4,128,200,180,9000,500", "b,8,128,200,90,15000,500", column="limit")
+    found = read_measurements(path)["a"]
+    assert len(found) == 2
+    assert "the column limit is not used; a setting of another name is named" in found.note
 
 
 @pytest.mark.parametrize("column", ["run", "run_id", "seed", "energy_j", "pkg0_w_all_nodes"])

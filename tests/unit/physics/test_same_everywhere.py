@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.unit.physics.test_regression import machine_like_table
 
-from wattline.physics.regression import design, fit, points_of, shipped_models, suggest
+from wattline.physics.regression import design, fit, shipped_models, suggest
 
 
 @pytest.mark.parametrize(("place", "time_s", "power_w"), [
@@ -21,19 +21,19 @@ def test_a_fit_does_not_depend_on_the_order_of_its_sums():
     table = machine_like_table(noise=0.02)
     rows = np.arange(0, len(table), 5)
     ahead, back = fit(table.take(rows)), fit(table.take(rows[::-1]))
-    points = points_of(table)
+    points = table.points()
     one, other = ahead.predict_points(points), back.predict_points(points)
     for name in ("time_s", "power_w", "time_sd", "power_sd"):
         assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-6), name
 
 
 def test_a_design_does_not_depend_on_the_order_of_its_sums(monkeypatch):
-    points = points_of(machine_like_table())
+    points = machine_like_table().points()
     factors = design._factors
 
-    def shuffled(points, sockets):
+    def shuffled(*given):
         random = np.random.default_rng(1)
-        return [each[:, random.permutation(each.shape[1])] for each in factors(points, sockets)]
+        return [each[:, random.permutation(each.shape[1])] for each in factors(*given)]
 
     usual = suggest(points, 8)
     monkeypatch.setattr(design, "_factors", shuffled)

@@ -178,3 +178,24 @@ def test_lent_watts_come_back_when_a_job_can_start():
     assert done.time_above_cap_s == 0.0
     assert done.energy_j == pytest.approx(42.0 * 1600.0)
     assert check(done) == []
+
+
+def test_a_job_that_holds_its_share_leaves_less_to_the_next():
+    """Two jobs of half the machine: the first draws 300 of its 500 W. The second, which needs 600 W
+    at its requested time and has 2 s more, starts at once beside the draw and waits for the share.
+    """
+    table = ConfigurationTable.build("a", [2, 2], [4, 4], [50, 100], [10.0, 4.0], [300.0, 600.0])
+    jobs = JobTable.build(submit_s=[0.0, 1.0], run_s=[4.0, 4.0], requested_s=[20.0, 5.0],
+                          procs=[2, 4], application=[0, 0], names={"application": ("a",)})
+    starts = {}
+    for holds in (0, 1):
+        offers = make_offers(jobs, {"a": table})
+        policy = Composition(Fcfs(), Easy(), Lending(offers, LendingMemory.start(), 0, holds),
+                             adaptive(offers, holds=holds), Counted(), NoRegulation())
+        node = NodeClass("node", power_w_idle=0.0, power_w_active=250.0)
+        rules = Rules(cap_w=Signal(np.array([0.0]), np.array([1000.0]), "W"))
+        run = simulate(jobs, Machine.uniform(4, node), policy, rules)
+        starts[holds] = run.schedule.start_s.tolist()
+        assert run.time_above_cap_s == 0.0
+        assert run.energy_j == pytest.approx(300.0 * 10 + 600.0 * 4), "what is held is not drawn"
+    assert starts == {0: [0.0, 1.0], 1: [0.0, 10.0]}

@@ -11,10 +11,12 @@ from wattline.cli.main import cli, main
 from wattline.model.errors import InputError
 from wattline.physics.regression import shipped_models
 from wattline.policies.configuration.offers import make_offers
+from wattline.studies.published import VERDICTS
 from wattline.studies.rmap.report import as_dict, findings, interval
 from wattline.studies.rmap.study import (
     PEAK_W_PER_NODE,
     POLICIES,
+    USUAL_POLICIES,
     Figures,
     RmapResult,
     RmapSetting,
@@ -69,15 +71,14 @@ def test_more_accepted_slowdown_means_no_later_first_start(tables):
 def test_a_study_has_every_combination_and_says_what_holds(tables):
     setting = RmapSetting(bounds=(0.5, 1.0), seeds=(1, 2), jobs=10)
     result = study(tables, setting)
-    assert result.figures.shape == (4, 2, len(POLICIES), 2, len(Figures._fields))
+    assert result.figures.shape == (4, 2, len(USUAL_POLICIES), 2, len(Figures._fields))
     assert np.all(result.figures[..., 0] > 0)
     assert np.allclose(result.figures[..., 0], result.figures[..., 1] + result.figures[..., 2])
     assert np.all(result.figures[..., 3] <= 1.0)
     printed = as_dict(result)
     one = printed["turnaround_s"]["large"]["0.5"]["naive"]
     assert one == pytest.approx(result.of("turnaround_s", "large", 0.5, "naive").mean())
-    assert {finding["verdict"] for finding in printed["findings"]} <= {
-        "holds", "holds, smaller", "the reverse", "no difference"}
+    assert {finding["verdict"] for finding in printed["findings"]} <= set(VERDICTS)
 
 
 def made_up(traditional, adaptive):
@@ -90,10 +91,15 @@ def made_up(traditional, adaptive):
 
 
 def test_verdicts_need_more_than_chance():
-    assert made_up([100, 101, 99], [80, 81, 79]).verdict == "holds"
-    assert made_up([100, 101, 99], [95, 96, 94]).verdict == "holds, smaller"
-    assert made_up([100, 101, 99], [120, 121, 119]).verdict == "the reverse"
-    assert made_up([100, 101, 99], [80, 120, 101]).verdict == "no difference"
+    def said(mine):
+        found = made_up([100, 101, 99], mine)
+        return found.verdict, found.why.partition(";")[0]
+
+    assert said([80, 81, 79])[0] == "holds"
+    assert said([50, 51, 49])[0] == "holds, larger"
+    assert said([95, 96, 94]) == ("fails", "the same sign, 0.35 times as much")
+    assert said([120, 121, 119]) == ("fails", "the reverse")
+    assert said([80, 120, 101]) == ("fails", "no difference")
     assert interval(np.array([1.0, 3.0])) == pytest.approx(1.96)
 
 
@@ -133,7 +139,7 @@ def test_the_command_prints_turnaround_by_trace_bound_and_policy():
                                 catch_exceptions=False)
     found = json.loads(result.stdout)
     assert set(found["turnaround_s"]) == set(KINDS)
-    assert set(found["turnaround_s"]["small"]["0.68"]) == set(POLICIES)
+    assert set(found["turnaround_s"]["small"]["0.68"]) == set(USUAL_POLICIES)
     assert found["applications"] == ["BT-MZ", "NSM"]
 
 

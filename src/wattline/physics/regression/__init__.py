@@ -1,11 +1,11 @@
 """Learning time and power of an application from a few measured configurations."""
 
-from wattline.physics.regression.base import Grid, Model, Prediction, error_summary, points_of
+from wattline.physics.regression.base import Grid, Model, Prediction, error_summary
 from wattline.physics.regression.design import suggest
 from wattline.physics.regression.files import load_models, save_models, shipped_models
 from wattline.physics.regression.fitting import KINDS, Fit, TooFewError, fit, fit_and_check
 
 __all__ = [
     "KINDS", "Fit", "Grid", "Model", "Prediction", "TooFewError", "error_summary", "fit",
-    "fit_and_check", "load_models", "points_of", "save_models", "shipped_models", "suggest",
+    "fit_and_check", "load_models", "save_models", "shipped_models", "suggest",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.dimensions import CLASSIC, kind_of
 from wattline.physics.regression.reach import FURTHEST, Outside, outside_of, widening
 
 Z_90 = 1.645
@@ -21,32 +23,60 @@ Z_90 = 1.645
 
 @dataclass(frozen=True)
 class Grid:
-    """The values that nodes, cores and caps took where the model was trained."""
+    """The values that nodes and settings took where the model was trained."""
 
-    nodes: tuple[int, ...]
-    cores: tuple[int, ...]
-    cap_w: tuple[float, ...]
+    levels: Mapping[str, tuple[float, ...]]
+    """By name, the nodes first."""
 
     @classmethod
     def of(cls, table: ConfigurationTable) -> Grid:
-        return cls(
-            tuple(int(n) for n in np.unique(table.nodes)),
-            tuple(int(c) for c in np.unique(table.cores)),
-            tuple(float(w) for w in np.unique(table.cap_w)),
-        )
+        return cls.around(("nodes", *table.names), table.points())
+
+    @classmethod
+    def around(cls, names: Sequence[str], points: FloatArray) -> Grid:
+        """What stands in the columns of points."""
+        return cls({name: tuple(float(value) for value in np.unique(points[:, at]))
+                    for at, name in enumerate(names)})
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.levels)
+
+    @property
+    def is_classic(self) -> bool:
+        """Whether it is of nodes, cores and a cap for each socket, and nothing else."""
+        return self.names == ("nodes", *CLASSIC)
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        return tuple(int(value) for value in self.levels["nodes"])
+
+    @property
+    def cores(self) -> tuple[float, ...]:
+        return self.levels["cores"]
+
+    @property
+    def cap_w(self) -> tuple[float, ...]:
+        return self.levels["cap_w"]
+
+    def with_nodes(self, nodes: Iterable[int]) -> Grid:
+        """The same settings on other numbers of nodes."""
+        return Grid({**self.levels, "nodes": tuple(float(count) for count in nodes)})
 
     def points(self) -> FloatArray:
-        """All combinations, one row each: nodes, cores, cap."""
-        mesh = np.meshgrid(self.nodes, self.cores, self.cap_w, indexing="ij")
+        """All combinations, one row each, in the order of the names."""
+        mesh = np.meshgrid(*self.levels.values(), indexing="ij")
         return np.stack([axis.ravel() for axis in mesh], axis=1).astype(np.float64)
 
-    def outside(self, nodes: float, cores: float, cap_w: float) -> list[Outside]:
-        """Which of these is outside what was measured, and by how much."""
-        return [*outside_of("nodes", nodes, self.nodes), *outside_of("cores", cores, self.cores),
-                *outside_of("cap", cap_w, self.cap_w)]
+    def outside(self, point: Sequence[float]) -> list[Outside]:
+        """Which values of a point are outside what was measured, and by how much."""
+        return [one for name, value in zip(self.names, point, strict=True)
+                for one in outside_of("cap" if name == "cap_w" else name, value,
+                                      self.levels[name])]
 
     def as_dict(self) -> dict[str, Any]:
-        return {"nodes": list(self.nodes), "cores": list(self.cores), "cap_w": list(self.cap_w)}
+        return {name: [int(value) if value == int(value) and kind_of(name) == "count" else value
+                       for value in values] for name, values in self.levels.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,25 +106,24 @@ class Model(ABC):
 
     @abstractmethod
     def predict_points(self, points: FloatArray) -> Prediction:
-        """Predict rows of nodes, cores, cap."""
+        """Predict rows of nodes and settings, in the order of the grid."""
 
     @abstractmethod
     def as_dict(self) -> dict[str, Any]:
         """The coefficients in the form of the model file."""
 
     def predict(
-        self, nodes: npt.ArrayLike, cores: npt.ArrayLike, cap_w: npt.ArrayLike,
-        extrapolate: bool = False,
+        self, nodes: npt.ArrayLike, cores: npt.ArrayLike | None = None,
+        cap_w: npt.ArrayLike | None = None, extrapolate: bool = False, **others: npt.ArrayLike,
     ) -> Prediction:
         """Predict configurations, with wider intervals outside of what was measured.
 
-        More than twice outside of it is refused unless the caller wants to `extrapolate`.
+        What a model is asked by are the names of its grid. More than twice outside of it is refused
+        unless the caller wants to `extrapolate`.
         """
-        rows = np.stack(np.broadcast_arrays(*(np.atleast_1d(np.asarray(values, dtype=np.float64))
-                                              for values in (nodes, cores, cap_w))), axis=1)
-        if not np.all(np.isfinite(rows) & (rows > 0)):
-            raise InputError("nodes, cores and cap must be numbers greater than 0")
-        outside = [self.grid.outside(*row) for row in rows.tolist()]
+        given: dict[str, Any] = {"nodes": nodes, "cores": cores, "cap_w": cap_w, **others}
+        rows = self._rows({name: value for name, value in given.items() if value is not None})
+        outside = [self.grid.outside(row) for row in rows.tolist()]
         far = [one for each in outside for one in each if one.factor > FURTHEST]
         if far and not extrapolate:
             raise InputError(f"{far[0]}; a model is not asked beyond {FURTHEST:g} times what was "
@@ -103,6 +132,21 @@ class Model(ABC):
         wider = np.array([widening(each) for each in outside]) / Z_90
         return replace(predicted, time_sd=predicted.time_sd + wider,
                        power_sd=predicted.power_sd + wider)
+
+    def _rows(self, given: Mapping[str, npt.ArrayLike]) -> FloatArray:
+        """What is asked, one row each, in the order of the grid."""
+        names = self.grid.names
+        missing = [name for name in names if name not in given]
+        strange = [name for name in given if name not in names]
+        if missing or strange:
+            wrong = f"give {missing[0]} too" if missing else f"it knows nothing of {strange[0]}"
+            raise InputError(f"the model of '{self.application}' is asked by {', '.join(names)}; "
+                             + wrong)
+        rows = np.stack(np.broadcast_arrays(*(np.atleast_1d(np.asarray(given[name], np.float64))
+                                              for name in names)), axis=1)
+        if not np.all(np.isfinite(rows) & (rows > 0)):
+            raise InputError(f"{', '.join(names)} must be numbers greater than 0")
+        return rows
 
     def table(self, margin: float = 0.0, grid: Grid | None = None) -> ConfigurationTable:
         """The predicted table over a grid, that of the training if none is given.
@@ -114,14 +158,10 @@ class Model(ABC):
         points = (grid or self.grid).points()
         predicted = self.predict_points(points)
         return ConfigurationTable(
-            self.application, points[:, 0].astype(np.int64), points[:, 1].astype(np.int64),
-            points[:, 2].copy(), predicted.time_s, predicted.power_w * (1.0 + margin), "predicted",
-            self.note,
+            self.application, points[:, 0].astype(np.int64),
+            {name: points[:, at].copy() for at, name in enumerate(self.grid.names) if at},
+            predicted.time_s, predicted.power_w * (1.0 + margin), "predicted", self.note,
         )
-
-
-def points_of(table: ConfigurationTable) -> FloatArray:
-    return np.stack([table.nodes, table.cores, table.cap_w], axis=1).astype(np.float64)
 
 
 def error_summary(ratio: FloatArray) -> dict[str, float]:

@@ -17,19 +17,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
-from wattline.physics.regression.base import Grid, Model, Prediction, points_of
+from wattline.physics.regression.base import Grid, Model, Prediction
 from wattline.physics.regression.bayes import Problem
 from wattline.physics.regression.terms import (
     NO_OVERHEAD,
     OVERHEAD,
     POWER_PRIORS,
+    SHIPPED,
     SPREAD,
     TIME_PRIORS,
     Frame,
     Layout,
     Prior,
+    Priors,
 )
 
 _BY_SHARE = ("its power seems to be that of its nodes times the part of their cores in use; partly "
@@ -143,9 +146,14 @@ class CappingModel(Model):
                    note=str(stored.get("note", "")))
 
 
-def fit_capping(table: ConfigurationTable, grid: Grid, sockets: int = 2) -> CappingModel:
+def fit_capping(
+    table: ConfigurationTable, grid: Grid, sockets: int = 2, priors: Priors = SHIPPED
+) -> CappingModel:
     """Fit the capping model to every row of a table; `grid` is what it may be asked about."""
-    fits = [_fit_packing(table, grid, sockets, packed) for packed in (False, True)]
+    if not grid.is_classic:
+        raise InputError(f"the capping model knows nodes, cores and a cap for each socket; "
+                         f"'{table.application}' is set by {', '.join(grid.names)}: use smooth")
+    fits = [_fit_packing(table, grid, sockets, packed, priors) for packed in (False, True)]
     _, layout, power, time = max(fits, key=lambda one: one[0])
     note = "; ".join(filter(None, (table.note, _BY_SHARE if layout.by_share else "")))
     return CappingModel(table.application, grid, len(table), sockets, power, time, layout,
@@ -153,19 +161,20 @@ def fit_capping(table: ConfigurationTable, grid: Grid, sockets: int = 2) -> Capp
 
 
 def _fit_packing(
-    table: ConfigurationTable, grid: Grid, sockets: int, packed: bool
+    table: ConfigurationTable, grid: Grid, sockets: int, packed: bool, priors: Priors
 ) -> tuple[float, Layout, Part, Part]:
     """Fit power, counted in the likelier way, then time; with the evidence for both."""
-    points = points_of(table)
+    points = table.points()
     found = []
     for by_share in (False, True):
         frame = Frame(grid, sockets, Layout(packed, by_share))
         target = np.log(table.power_w / frame.counted(points))
-        evidence, power = _fit_power(frame, points, frame.corrections(points), target)
+        evidence, power = _fit_power(frame, points, frame.corrections(points), target,
+                                     priors.power)
         found.append((evidence - _UNUSUAL * by_share, frame, power))
     evidence, frame, power = max(found, key=lambda one: one[0])
     time_evidence, time = _fit_time(frame, points, frame.corrections(points),
-                                    np.log(table.time_s), power.coefficients)
+                                    np.log(table.time_s), power.coefficients, priors.time)
     surprise = packed * (_UNUSUAL_OF_RANKS if table.of_ranks else _UNUSUAL)
     return evidence + time_evidence - surprise, frame.layout, power, time
 
@@ -200,12 +209,12 @@ class Weighed(NamedTuple):
 
 def _fit_time(
     frame: Frame, points: FloatArray, corrections: FloatArray, target: FloatArray,
-    power: FloatArray,
+    power: FloatArray, priors: tuple[Prior, ...],
 ) -> tuple[float, Part]:
     terms = frame.time_terms(points, power)
     found: dict[bool, list[Weighed]] = {False: [], True: []}
     for belief in (*_shapes(overhead=False), *_shapes(overhead=True)):
-        mean, sd = prior_arrays(TIME_PRIORS, belief, width=5.0)
+        mean, sd = prior_arrays(priors, belief, width=5.0)
         # The scale of the times is the application's own, so the level starts at their middle.
         mean[0] = np.median(target - terms[:, 1:] @ mean[1:OVERHEAD])
         found[belief.overhead] += _weigh(
@@ -216,11 +225,12 @@ def _fit_time(
 
 
 def _fit_power(
-    frame: Frame, points: FloatArray, corrections: FloatArray, target: FloatArray
+    frame: Frame, points: FloatArray, corrections: FloatArray, target: FloatArray,
+    priors: tuple[Prior, ...],
 ) -> tuple[float, Part]:
     found: list[Weighed] = []
     for belief in _shapes(overhead=False):
-        mean, sd = prior_arrays(POWER_PRIORS, belief, width=4.0)
+        mean, sd = prior_arrays(priors, belief, width=4.0)
         found += _weigh(
             lambda at: (frame.socket_power(points, at), frame.slope(points, at)),
             corrections, target, mean, sd, belief)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from wattline.model.signal import FloatArray
+from wattline.physics.dimensions import CLASSIC
 from wattline.physics.regression.base import Grid
 from wattline.physics.regression.bayes import condition, one_thread, variance_saved
 from wattline.physics.regression.capping import Belief, prior_arrays
-from wattline.physics.regression.terms import OVERHEAD, POWER_PRIORS, TIME_PRIORS, Frame
+from wattline.physics.regression.smooth import smooth_factor
+from wattline.physics.regression.terms import OVERHEAD, SHIPPED, Frame, Priors
 
 NOISE_SD = 0.03
 CORRECTION_SD = 0.02
@@ -28,10 +32,12 @@ def suggest(
     count: int,
     *,
     measured: BoolArray | None = None,
+    names: Sequence[str] = ("nodes", *CLASSIC),
     sockets: int = 2,
     seed: int | None = None,
+    priors: Priors = SHIPPED,
 ) -> list[int]:
-    """Rows of `points` to measure next, the most informative first.
+    """Rows of `points` (columns of these names) to measure next, the most informative first.
 
     Greedy: each step takes the configuration whose measurement lowers the summed variance of the
     predicted log time and log power of all points most; few points are gone over again. What has
@@ -40,16 +46,16 @@ def suggest(
     with it, is not looked at while there are others.
     """
     with one_thread():
-        return _design(points, count, measured, sockets, seed)
+        return _design(points, _factors(Grid.around(names, points), points, sockets, priors), count,
+                       measured, seed)
 
 
 def _design(
-    points: FloatArray, count: int, measured: BoolArray | None, sockets: int, seed: int | None
+    points: FloatArray, factors: Factors, count: int, measured: BoolArray | None, seed: int | None
 ) -> list[int]:
     offered = np.ones(len(points), dtype=bool)
     if seed is not None:
         offered = np.random.default_rng(seed).random(len(points)) >= _SKIPPED
-    factors = _factors(points, sockets)
     free = np.ones(len(points), dtype=bool)
     for row in [] if measured is None else np.flatnonzero(measured):
         factors = _conditioned(factors, int(row))
@@ -110,20 +116,17 @@ def _conditioned(factors: Factors, row: int) -> Factors:
     return [condition(factor, row, NOISE_SD) for factor in factors]
 
 
-def _factors(points: FloatArray, sockets: int) -> Factors:
+def _factors(grid: Grid, points: FloatArray, sockets: int, priors: Priors) -> Factors:
     """Square roots of the prior covariance of log time and log power, with wide beliefs."""
-    grid = Grid(
-        tuple(int(n) for n in np.unique(points[:, 0])),
-        tuple(int(c) for c in np.unique(points[:, 1])),
-        tuple(float(w) for w in np.unique(points[:, 2])),
-    )
+    if not grid.is_classic:
+        return [smooth_factor(grid, points)]  # time and power are believed to bend alike
     frame = Frame(grid, sockets)
     # Wide beliefs, and the overhead left to the curvatures: it is not linear in its coefficients.
     belief = Belief("wide", bend=3.0, overhead=False)
-    mean_power, sd_power = prior_arrays(POWER_PRIORS, belief, width=2.0)
-    _, sd_time = prior_arrays(TIME_PRIORS, belief, width=5.0)
-    corrections = frame.corrections(points) * CORRECTION_SD
+    mean_power, sd_power = prior_arrays(priors.power, belief, width=2.0)
+    _, sd_time = prior_arrays(priors.time, belief, width=5.0)
+    small = frame.corrections(points) * CORRECTION_SD
     return [
-        np.hstack([frame.time_terms(points, mean_power) * sd_time[:OVERHEAD], corrections]),
-        np.hstack([frame.slope(points, mean_power) * sd_power, corrections * 0.5]),
+        np.hstack([frame.time_terms(points, mean_power) * sd_time[:OVERHEAD], small]),
+        np.hstack([frame.slope(points, mean_power) * sd_power, small * 0.5]),
     ]

@@ -14,11 +14,14 @@ from wattline.model.files import write_whole
 from wattline.model.reading import read_text
 from wattline.physics.regression.base import Grid, Model
 from wattline.physics.regression.capping import CappingModel
+from wattline.physics.regression.mixed import MixedModel
 from wattline.physics.regression.quadratic import QuadraticModel
+from wattline.physics.regression.smooth import SmoothModel
 
 FORMAT = "wattline-model"
 VERSION = 2
-_READERS = {"capping": CappingModel.from_dict, "quadratic": QuadraticModel.from_dict}
+_READERS = {"capping": CappingModel.from_dict, "quadratic": QuadraticModel.from_dict,
+            "smooth": SmoothModel.from_dict, "mixed": MixedModel.from_dict}
 
 
 def save_models(models: Mapping[str, Model], path: str | Path) -> None:
@@ -78,7 +81,10 @@ def _parse(text: str, where: str) -> dict[str, Model]:
     models: dict[str, Model] = {}
     for name, stored in content.get("applications", {}).items():
         try:
-            grid = Grid(*(tuple(stored["grid"][axis]) for axis in ("nodes", "cores", "cap_w")))
+            grid = Grid({name: tuple(float(value) for value in values)
+                         for name, values in stored["grid"].items()})
+            if grid.names[:1] != ("nodes",):
+                raise ValueError("its grid does not begin with nodes")
             models[name] = _READERS[stored["kind"]](name, grid, stored)
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"{where}: the model of '{name}' is damaged ({error})") from None

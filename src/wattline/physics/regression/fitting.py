@@ -11,19 +11,26 @@ from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
-from wattline.physics.regression.base import Grid, Model, error_summary, points_of
+from wattline.physics.regression.base import Grid, Model, error_summary
 from wattline.physics.regression.bayes import one_thread
 from wattline.physics.regression.capping import fit_capping
 from wattline.physics.regression.design import suggest
+from wattline.physics.regression.mixed import fit_mixed
 from wattline.physics.regression.quadratic import fit_quadratic
+from wattline.physics.regression.smooth import fit_smooth
+from wattline.physics.regression.terms import SHIPPED, Priors
 
-KINDS: Mapping[str, Callable[[ConfigurationTable, Grid, int], Model]] = {
+KINDS: Mapping[str, Callable[[ConfigurationTable, Grid, int, Priors], Model]] = {
     "capping": fit_capping,
-    "quadratic": fit_quadratic,
+    "mixed": fit_mixed,
+    "quadratic": lambda table, grid, sockets, priors: fit_quadratic(table, grid),
+    "smooth": lambda table, grid, sockets, priors: fit_smooth(table, grid),
 }
+AUTO = "auto"
+"""Capping where a table has nodes, cores and a cap for each socket; smooth for all others."""
 SAMPLES = ("designed", "random")
 FEWEST = 4
-"""Below this many training points nothing can be said about three axes."""
+"""Below this many training points nothing can be said."""
 
 
 class TooFewError(InputError):
@@ -52,19 +59,29 @@ class Fit:
         return error_summary(self.power_ratio)
 
 
-def fit(table: ConfigurationTable, kind: str = "capping", *, grid: Grid | None = None,
-        sockets: int = 2) -> Model:
-    """Fit a model to all rows of a table."""
+def kind_for(grid: Grid, kind: str) -> str:
+    """The kind of model that is meant for such tables."""
+    if kind == AUTO:
+        return "capping" if grid.is_classic else "smooth"
     if kind not in KINDS:
-        raise InputError(f"there is no model '{kind}'; known are: {', '.join(KINDS)}")
+        raise InputError(f"there is no model '{kind}'; known are: {', '.join((AUTO, *KINDS))}")
+    return kind
+
+
+def fit(table: ConfigurationTable, kind: str = AUTO, *, grid: Grid | None = None,
+        sockets: int = 2, priors: Priors = SHIPPED) -> Model:
+    """Fit a model to all rows of a table."""
+    grid = grid or Grid.of(table)
+    kind = kind_for(grid, kind)
     if len(table) < FEWEST:
         raise TooFewError(f"{_size(table)}; at least {FEWEST} are needed to fit a model")
     with one_thread():
-        return KINDS[kind](table, grid or Grid.of(table), sockets)
+        return KINDS[kind](table, grid, sockets, priors)
 
 
 def choose_training(
-    table: ConfigurationTable, share: float, seed: int, sample: str = "designed", sockets: int = 2
+    table: ConfigurationTable, share: float, seed: int, sample: str = "designed", sockets: int = 2,
+    priors: Priors = SHIPPED,
 ) -> IntArray:
     """Rows to train on: never more than the share that was asked for."""
     if not 0 < share < 1:
@@ -83,7 +100,9 @@ def choose_training(
         )
     if sample == "random":
         return np.sort(np.random.default_rng(seed).permutation(len(table))[:count])
-    return np.sort(np.array(suggest(points_of(table), count, sockets=sockets, seed=seed)))
+    return np.sort(np.array(suggest(
+        table.points(), count, names=("nodes", *table.names), sockets=sockets, seed=seed,
+        priors=priors)))
 
 
 def _size(table: ConfigurationTable) -> str:
@@ -92,16 +111,16 @@ def _size(table: ConfigurationTable) -> str:
 
 
 def fit_and_check(
-    table: ConfigurationTable, *, share: float = 0.1, seed: int = 1, kind: str = "capping",
-    sample: str = "designed", sockets: int = 2,
+    table: ConfigurationTable, *, share: float = 0.1, seed: int = 1, kind: str = AUTO,
+    sample: str = "designed", sockets: int = 2, priors: Priors = SHIPPED,
 ) -> Fit:
     """Train on a share of the table, predict the rest, and summarise the errors."""
-    trained = choose_training(table, share, seed, sample, sockets)
+    trained = choose_training(table, share, seed, sample, sockets, priors)
     held_out = np.ones(len(table), dtype=bool)
     held_out[trained] = False
-    model = fit(table.take(trained), kind, grid=Grid.of(table), sockets=sockets)
+    model = fit(table.take(trained), kind, grid=Grid.of(table), sockets=sockets, priors=priors)
     rest = table.take(held_out)
-    predicted = model.predict_points(points_of(rest))
+    predicted = model.predict_points(rest.points())
     inside = [
         np.abs(np.log(guess / truth)) <= 1.645 * deviation
         for guess, truth, deviation in (

@@ -10,12 +10,12 @@ import numpy as np
 
 from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
-from wattline.physics.regression.base import Grid, Model, Prediction, points_of
+from wattline.physics.regression.base import Grid, Model, Prediction
 
 
 @dataclass(frozen=True, eq=False)
 class QuadraticModel(Model):
-    """Ordinary least squares, ten coefficients each, no priors.
+    """Ordinary least squares, ten coefficients each for three axes, no priors.
 
     With fewer points than coefficients the shortest solution is taken, which is what a
     pseudo-inverse does; the errors then show that it is not a good one.
@@ -25,7 +25,7 @@ class QuadraticModel(Model):
     grid: Grid
     trained_on: int
     centre: FloatArray
-    """Mean logarithms of nodes, cores and cap; the polynomial is in the distance from it."""
+    """Mean logarithms of nodes and settings; the polynomial is in the distance from it."""
     spread: FloatArray
     time: FloatArray
     power: FloatArray
@@ -59,9 +59,9 @@ class QuadraticModel(Model):
                    note=str(stored.get("note", "")))
 
 
-def fit_quadratic(table: ConfigurationTable, grid: Grid, seed: int = 0) -> QuadraticModel:
-    """Fit the published model to every row of a table. It has nothing random: `seed` is unused."""
-    logs = np.log(points_of(table))
+def fit_quadratic(table: ConfigurationTable, grid: Grid) -> QuadraticModel:
+    """Fit the published model to every row of a table."""
+    logs = np.log(table.points())
     centre = logs.mean(axis=0)
     spread = logs.std(axis=0)
     # A column that does not vary (all runs on one node) drops out: its terms are all zero.

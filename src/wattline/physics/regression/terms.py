@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -73,6 +74,16 @@ OVERHEAD = 12
 """Place of the first coefficient of the overhead; those before it are of the computing part."""
 NO_OVERHEAD = -30.0
 """The overhead of an application that has none: e^-30 of its computing time."""
+
+
+class Priors(NamedTuple):
+    """What is believed of all coefficients."""
+
+    power: tuple[Prior, ...]
+    time: tuple[Prior, ...]
+
+
+SHIPPED = Priors(POWER_PRIORS, TIME_PRIORS)
 
 
 class Layout(NamedTuple):
@@ -185,10 +196,15 @@ class Frame:
 
     def corrections(self, points: FloatArray) -> FloatArray:
         """A small free offset for each level of each axis and each pair, linear in between."""
-        axes = [_hats(np.log(points[:, i]), np.log(levels)) for i, levels in
-                enumerate((self.grid.nodes, self.grid.cores, self.grid.cap_w))]
-        pairs = [_outer(axes[i], axes[j]) * np.sqrt(0.5) for i, j in ((0, 1), (0, 2), (1, 2))]
-        return np.hstack([*axes, *pairs])
+        return corrections(self.grid, points)
+
+
+def corrections(grid: Grid, points: FloatArray) -> FloatArray:
+    """A small free offset for each level of each axis and each pair, linear in between."""
+    axes = [_hats(np.log(points[:, i]), np.log(levels)) for i, levels in
+            enumerate(grid.levels.values())]
+    pairs = [_outer(first, second) * np.sqrt(0.5) for first, second in combinations(axes, 2)]
+    return np.hstack([*axes, *pairs])
 
 
 def soft_positive(excess: FloatArray) -> FloatArray:

@@ -23,6 +23,7 @@ from wattline.policies.contract import (
     may_rise_w,
     power_told,
     settle,
+    watts_at,
     watts_available,
     watts_of,
 )
@@ -49,6 +50,10 @@ class Lending(NamedTuple):
     offers: Any
     memory: LendingMemory
     lends: int = 1
+    holds: int = 0
+    """1: what jobs hold beside their draw (`held_w` of the offers) is not available."""
+    plans: int = 1
+    """0: backfilling plans nodes alone, and watts are checked when a job starts."""
 
     @property
     def axis(self) -> Literal["admission"]:
@@ -67,21 +72,42 @@ def _lent_w(st: State) -> float:
     return lent_w
 
 
+@kernel
+def _held_w(st: State, offers: Any) -> float:
+    """Watts that running jobs hold and do not draw."""
+    held_w = 0.0
+    for place in range(st.clock[0].blocks):
+        first = st.blocks[place].order * BLOCK
+        for index in range(first, first + st.blocks[st.blocks[place].order].count):
+            held_w += offers.held_w[st.releases[index].job]
+    return held_w
+
+
 @implement(watts_available, Lending)
 @kernel
 def _watts_available(st: State, admission: Lending) -> float:
     lent_w = _lent_w(st) if admission.lends else 0.0
-    return float(st.clock[0].cap_w - st.clock[0].power_w + lent_w)
+    held_w = _held_w(st, admission.offers) if admission.holds else 0.0
+    return float(st.clock[0].cap_w - st.clock[0].power_w + lent_w - held_w)
+
+
+@implement(watts_at, Lending)
+@kernel
+def _watts_at(st: State, admission: Lending, time_s: float) -> float:
+    return watts_available(st, admission) if admission.plans else float("inf")
 
 
 @implement(watts_of, Lending)
 @kernel
 def _watts_of(st: State, admission: Lending, job: int) -> float:
     """A running job gives back what it was started with; a loan is no promise."""
+    if not admission.plans:
+        return 0.0
     live = st.live[job]
+    held_w = admission.offers.held_w[job] if admission.holds else 0.0
     if live.state == RUNNING:
-        return float(live.watts - live.idle_w)
-    return added_watts(st, job)
+        return float(live.watts - live.idle_w + held_w)
+    return added_watts(st, job) + held_w
 
 
 @implement(admit, Lending)
@@ -89,7 +115,8 @@ def _watts_of(st: State, admission: Lending, job: int) -> float:
 def _admit(st: State, admission: Lending, policy: Composition, job: int) -> int:
     clock = st.clock[0]
     available_w = watts_available(st, admission) + clock.cap_w * TOLERANCE
-    return START if added_watts(st, job) <= available_w else WAIT
+    held_w = admission.offers.held_w[job] if admission.holds else 0.0
+    return START if added_watts(st, job) + held_w <= available_w else WAIT
 
 
 @implement(settle, Lending)

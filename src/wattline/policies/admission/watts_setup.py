@@ -21,7 +21,8 @@ def _make(lends: int) -> Callable[[Setting, Any], Any]:
             return Watts()
         from wattline.policies.admission.lending import Lending, LendingMemory
 
-        return Lending(offers_of(setting), LendingMemory.start(), lends)
+        holds = getattr(setting.chosen["configure"].given, "holds", "draw") == "share"
+        return Lending(offers_of(setting), LendingMemory.start(), lends, int(holds))
 
     return make
 

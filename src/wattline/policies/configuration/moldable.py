@@ -12,7 +12,7 @@ from wattline.model.errors import InputError
 from wattline.model.kernel import implement, kernel
 from wattline.policies.configuration.adaptive import has_fair_share, row_within
 from wattline.policies.configuration.fixed import rung_row
-from wattline.policies.configuration.naive import fair_row
+from wattline.policies.configuration.naive import fair_bound_w, fair_row
 from wattline.policies.configuration.offers import Offers, adopt, is_settled
 from wattline.policies.contract import (
     Composition,
@@ -36,6 +36,8 @@ class Moldable(NamedTuple):
     offers: Any
     rule: int
     threshold: float
+    holds: int = 0
+    """1: a job holds the share that its configuration was chosen for, and not what it draws."""
 
     @property
     def axis(self) -> Literal["configuration"]:
@@ -47,16 +49,16 @@ def traditional(offers: Offers) -> Moldable:
     return Moldable(offers, FIXED, 0.0)
 
 
-def naive(offers: Offers) -> Moldable:
+def naive(offers: Offers, holds: int = 0) -> Moldable:
     """The fastest configuration under the fair share of power."""
-    return Moldable(offers, NAIVE, 0.0)
+    return Moldable(offers, NAIVE, 0.0, holds)
 
 
-def adaptive(offers: Offers, threshold: float = 0.0) -> Moldable:
+def adaptive(offers: Offers, threshold: float = 0.0, holds: int = 0) -> Moldable:
     """The same, or what power there is now if that is at most `threshold` slower than asked."""
     if not threshold >= 0:
         raise InputError(f"the threshold is {threshold:g}; write it like 0.1 or 10%")
-    return Moldable(offers, ADAPTIVE, float(threshold))
+    return Moldable(offers, ADAPTIVE, float(threshold), holds)
 
 
 @implement(configure, Moldable)
@@ -70,6 +72,7 @@ def _configure(st: State, configuration: Moldable, policy: Composition, position
     units = units_to_count_on(st)
     row = _regular_row(st, configuration, job, clock.cap_w, units)
     starts = row >= 0
+    given_w = fair_bound_w(st, offers, job, clock.cap_w)
     if configuration.rule == ADAPTIVE:
         available_w = watts_available(st, policy.admission)
         if row < 0 or not has_fair_share(st, offers, job, available_w):
@@ -77,11 +80,14 @@ def _configure(st: State, configuration: Moldable, policy: Composition, position
             starts = now >= 0
             if starts:
                 row = now  # otherwise the fair configuration is what its reservation is for
+                given_w = min(given_w, available_w)
     if row < 0:
         row = _row_alone(st, configuration, job, clock.cap_w, units)
     if row < 0:
         return False
     adopt(st, offers, position, row)
+    if configuration.holds and configuration.rule != FIXED:
+        offers.held_w[job] = max(given_w - offers.row_power_w[row], 0.0)
     return bool(starts)
 
 

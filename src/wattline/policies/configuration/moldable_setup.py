@@ -11,6 +11,7 @@ from pydantic import Field
 from wattline.model.errors import InputError
 from wattline.model.fields import FileName, Fraction, Said, Watts, Weight, Whole
 from wattline.model.machine import MOST_CORES
+from wattline.physics.dimensions import kind_of
 from wattline.policies.configuration.bounded_tables import placeable
 from wattline.policies.declaration import Declaration, Parameters, of_numbers
 from wattline.policies.going_together import MOLDABLE
@@ -25,9 +26,11 @@ Tables = Mapping[str, "ConfigurationTable"]
 
 
 class MoldableParameters(Parameters):
-    """Where the configurations come from: one of the first three, else the shipped models."""
+    """Where the configurations come from: a table (with a map of its columns), a model file or a
+    store, else the shipped models."""
 
     table: FileName | None = None
+    map: Annotated[str, Said("forms", "NAME=COLUMN, separated by commas")] | None = None
     model: FileName | None = None
     store: Annotated[FileName, Said("forms", "a file or a database's URL")] | None = None
     margin: Fraction = Field(0.0, ge=0, le=1000)
@@ -41,6 +44,8 @@ class FixedParameters(MoldableParameters):
 
 class WeightedParameters(MoldableParameters):
     weights: dict[str, Annotated[Weight, Field(gt=0)]] = Field(default_factory=dict)
+    holds: Literal["draw", "share"] = "draw"
+    """Of the power, while a job runs: what its configuration draws, or what it was chosen for."""
 
 
 def offers_of(setting: Setting) -> Offers:
@@ -54,12 +59,15 @@ def offers_of(setting: Setting) -> Offers:
     if setting.made.tables is None:
         setting.made.tables = read_tables(given, setting.outside)
         setting.made.placeable = placeable(_used(setting.made.tables, setting.jobs), setting)
-    return make_offers(
+    if setting.made.offers is not None:  # the axes must hold the same, to see what jobs hold
+        return setting.made.offers
+    setting.made.offers = make_offers(
         setting.jobs, setting.made.tables, cores=getattr(given, "cores", None),
         cap_w=getattr(given, "cap_w", None),
         weights=_weights(setting.jobs, getattr(given, "weights", {})),
         placeable=setting.made.placeable,
     )
+    return setting.made.offers
 
 
 def _used(tables: Tables, jobs: JobTable) -> Tables:
@@ -77,7 +85,9 @@ def read_tables(given: MoldableParameters, outside: Outside) -> Tables:
     if given.table is not None:
         from wattline.physics.measurements import read_measurements
 
-        return read_measurements(given.table)
+        return read_measurements(given.table, columns=given.map)
+    if given.map is not None:
+        raise InputError("policy.configure: a map names columns of a table; give the table too")
     if given.store is not None:
         return outside.configurations(given.store)
     from wattline.physics.regression import load_models, shipped_models
@@ -91,10 +101,16 @@ def columns_of(tables: Tables, jobs: JobTable) -> dict[str, Any]:
     from wattline.policies.configuration.offers import tables_used
 
     used = [tables[name] for name in tables_used(jobs, tables)[0]]
+    names = dict.fromkeys(name for one in used for name in one.names)
+    settings = {name: np.concatenate([one.settings.get(name, np.full(len(one), np.nan))
+                                      for one in used]) for name in names}
+    whole = {name: values.astype(np.int64) for name, values in settings.items()
+             if kind_of(name) == "count" and np.isfinite(values).all()}
     columns = {name: np.concatenate([getattr(one, name) for one in used])
-               for name in ("nodes", "cores", "cap_w", "time_s", "power_w")}
+               for name in ("nodes", "time_s", "power_w")}
     return {"application": np.repeat([one.application for one in used], [len(t) for t in used]),
-            **columns}
+            "nodes": columns["nodes"], **settings, **whole, "time_s": columns["time_s"],
+            "power_w": columns["power_w"]}
 
 
 def notes_of(tables: Tables, jobs: JobTable) -> list[str]:
@@ -126,8 +142,12 @@ def _make(rule: str) -> Callable[[Setting, Any], Any]:
         if rule == "adaptive":
             threshold = given.threshold
             # In words: none, unbounded.
-            return moldable.adaptive(offers, np.inf if isinstance(threshold, str) else threshold)
-        return moldable.naive(offers) if rule == "naive" else moldable.traditional(offers)
+            return moldable.adaptive(offers, np.inf if isinstance(threshold, str) else threshold,
+                                     int(given.holds == "share"))  # type: ignore[attr-defined]
+        if rule == "naive":
+            holds = given.holds == "share"  # type: ignore[attr-defined]
+            return moldable.naive(offers, int(holds))
+        return moldable.traditional(offers)
 
     return make
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ from wattline.model.kernel import kernel
 from wattline.model.machine import MOST_NODES
 from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.dimensions import CLASSIC, is_cap, kind_of, label
 from wattline.physics.measurements import find_application
 from wattline.physics.pareto import Flags, build_index, fastest_within, join
 from wattline.policies.memory import Find, Memory
@@ -36,10 +37,11 @@ class Offers(Memory):
     FIELDS = (
         "first_level", "level_nodes", "first_point", "power_w", "time_s", "row",
         "first_row", "row_nodes", "row_time_s", "row_power_w", "row_up", "row_binds",
-        "first_rung", "rung_row", "row_cores", "row_cap_w", "code", "weight", "least", "most",
+        "first_rung", "rung_row", "set_names", "row_set", "row_cap_w", "code", "weight",
+        "held_w", "least", "most",
     )
-    PER_JOB: ClassVar[Mapping[str, str]] = {"code": "i8", "weight": "f8", "least": "i8",
-                                            "most": "i8"}
+    PER_JOB: ClassVar[Mapping[str, str]] = {"code": "i8", "weight": "f8", "held_w": "f8",
+                                            "least": "i8", "most": "i8"}
     first_level: Any
     level_nodes: Any
     first_point: Any
@@ -56,20 +58,28 @@ class Offers(Memory):
     """1 where the cap is felt: a higher one (below the highest) lets the job draw more."""
     first_rung: Any
     rung_row: Any
-    row_cores: Any
+    set_names: Any
+    """The names of all settings of the tables, as the codes of one text."""
+    row_set: Any
+    """Row by row what each of them is; not a number where a table does not have it."""
     row_cap_w: Any
-    """Of a socket: with the nodes and the cores what a row asks the machine for."""
+    """Of a socket, where there is such a cap."""
     code: Any
     """For each job its application among the tables."""
     weight: Any
     """For each job the weight of its share of the power."""
+    held_w: Any
+    """For each job the watts that it holds, or will, beside those of its configuration."""
     least: Any
     most: Any
     """For each job how many nodes it may be given, where it asked for a range."""
 
     def row_settings(self, row: int) -> dict[str, Any]:
         """What a configuration asks the machine for."""
-        return {"cores": int(self.row_cores[row]), "cap_w": float(self.row_cap_w[row])}
+        names = "".join(map(chr, self.set_names)).split()
+        values = self.row_set[row * len(names):(row + 1) * len(names)]
+        return {name: int(value) if kind_of(name) == "count" else float(value)
+                for name, value in zip(names, values, strict=True) if np.isfinite(value)}
 
 
 def make_offers(
@@ -84,7 +94,8 @@ def make_offers(
     """The configurations of these jobs' applications; without jobs, as where they are yet to
     come, of all applications that have a table.
 
-    `cores` and `cap_w` make the ladder; left out, they are the most and the highest of each table.
+    `cores` and `cap_w` make the ladder; left out, all settings are the most or the highest of each
+    table.
     `weights` are those of a job's share of the power, by the name of its queue; 1 where none is.
     `placeable` says which configurations of an application may be given at all; left out, all.
     """
@@ -111,9 +122,12 @@ def make_offers(
         "row_binds": np.concatenate([_binds(table) for table in chosen]),
         "first_rung": np.cumsum(sizes),
         "rung_row": np.concatenate([one + offset[i] for i, one in enumerate(rungs)]),
-        "row_cores": np.concatenate([table.cores for table in chosen]),
-        "row_cap_w": np.concatenate([table.cap_w for table in chosen]),
+        "set_names": np.array([ord(letter) for letter in " ".join(_names(chosen))]),
+        "row_set": np.concatenate([_column(chosen, name) for name in _names(chosen)]
+                                  ).reshape(len(_names(chosen)), -1).T.ravel(),
+        "row_cap_w": _column(chosen, "cap_w"),
         **{column: way(jobs, {}) for column, way in find.items()},
+        "held_w": np.zeros(len(jobs)),
     }
     # Kernels are compiled for one kind of array: writable, contiguous, 64 bits wide.
     return Offers(find, **{
@@ -224,42 +238,72 @@ def tables_used(
     return names, code
 
 
+def _names(tables: Sequence[ConfigurationTable]) -> list[str]:
+    """All settings that one of the tables has."""
+    return list(dict.fromkeys(name for table in tables for name in table.names))
+
+
+def _column(tables: Sequence[ConfigurationTable], name: str) -> FloatArray:
+    """A setting of all rows; not a number where a table does not have it."""
+    return np.concatenate([table.settings.get(name, np.full(len(table), np.nan))
+                           for table in tables])
+
+
 def _rungs(table: ConfigurationTable, cores: int | None, cap_w: float | None) -> IntArray:
-    wanted_cores = int(table.cores.max()) if cores is None else cores
-    wanted_cap_w = float(table.cap_w.max()) if cap_w is None else cap_w
-    rows = np.flatnonzero((table.cores == wanted_cores) & (table.cap_w == wanted_cap_w))
+    """One row a node count: all of a node at the highest caps, or what was asked for instead."""
+    wanted = table.extreme(packed=True, fast=True)
+    asked = {"cores": cores, "cap_w": cap_w}
+    wanted |= {name: float(value) for name, value in asked.items() if value is not None}
+    rows = np.flatnonzero(table.set_like(wanted))
     if not rows.size:
-        raise InputError(
-            f"'{table.application}' has no configuration with {wanted_cores} cores and a cap of "
-            f"{wanted_cap_w:g} W; it has cores {_listed(table.cores)} and caps "
-            f"{_listed(table.cap_w)}"
-        )
+        there = " and ".join(f"{name} {_listed(values)}" for name, values in table.settings.items())
+        named = label(0, wanted).partition(" ")[2].rstrip(")")
+        if table.names == CLASSIC:
+            named = f"{wanted['cores']:g} cores and a cap of {wanted['cap_w']:g} W"
+            there = f"cores {_listed(table.cores)} and caps {_listed(table.cap_w)}"
+        raise InputError(f"'{table.application}' has no configuration with {named}; it has {there}")
     ordered: IntArray = rows[np.argsort(table.nodes[rows])]
     return ordered
 
 
 def _next_up(table: ConfigurationTable) -> IntArray:
-    """Rows are sorted by nodes, cores and cap, so the next row is the candidate."""
+    """For each row the nearest that differs in higher caps alone and is faster."""
     up = np.full(len(table), NONE, dtype=np.int64)
-    for row in range(len(table)):
-        for other in range(row + 1, len(table)):
-            if table.nodes[other] != table.nodes[row] or table.cores[other] != table.cores[row]:
-                break
-            if table.time_s[other] < table.time_s[row]:
-                up[row] = other
-                break
+    for same in _alike(table):
+        steps = np.stack([np.zeros(len(same), np.int64), *(
+            np.searchsorted(np.unique(values), values[same])
+            for values in _caps(table).values())], axis=1)
+        for row, step in zip(same, steps, strict=True):
+            more = np.all(steps >= step, axis=1) & (steps.sum(axis=1) > step.sum())
+            better = np.flatnonzero(more & (table.time_s[same] < table.time_s[row]))
+            if better.size:
+                up[row] = same[better[np.argmin(steps[better].sum(axis=1))]]
     return up
 
 
 def _binds(table: ConfigurationTable) -> IntArray:
     """Whether the most that this many nodes and cores draw under a cap is clearly more."""
     binds = np.zeros(len(table), dtype=np.int64)
-    capped = table.cap_w < table.cap_w.max()
-    for nodes, cores in {(int(n), int(c)) for n, c in zip(table.nodes, table.cores, strict=True)}:
-        same = np.flatnonzero((table.nodes == nodes) & (table.cores == cores) & capped)
+    capped = np.zeros(len(table), dtype=bool)
+    for values in _caps(table).values():
+        capped |= values < values.max()
+    for alike in _alike(table):
+        same = alike[capped[alike]]
         if same.size:
             binds[same] = table.power_w[same] < _FELT * table.power_w[same].max()
     return binds
+
+
+def _caps(table: ConfigurationTable) -> dict[str, FloatArray]:
+    return {name: values for name, values in table.settings.items() if is_cap(name)}
+
+
+def _alike(table: ConfigurationTable) -> list[IntArray]:
+    """Rows that differ in nothing but caps, in the order of the table."""
+    others = [values for name, values in table.settings.items() if not is_cap(name)]
+    keys = np.stack([table.nodes, *others], axis=1).astype(np.float64)
+    group = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
+    return [np.flatnonzero(group == code) for code in range(int(group.max()) + 1)]
 
 
 def _listed(values: Any) -> str:

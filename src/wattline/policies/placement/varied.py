@@ -8,6 +8,7 @@ the free nodes, and give each node of a job a cap in proportion to its factor.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
@@ -77,5 +78,8 @@ def _settings(axis: Varied, st: State, job: int) -> dict[str, Any]:
     if not axis.fitted_caps or row < 0 or not axis.offers.row_binds[row]:
         return {}
     factor = axis.factor[list(nodes_of(st, job))]
-    caps_w = axis.offers.row_cap_w[row] * factor / factor.mean()
+    cap_w = float(axis.offers.row_cap_w[row])
+    if math.isnan(cap_w):  # what is capped is no socket
+        return {}
+    caps_w = cap_w * factor / factor.mean()
     return {"node_caps_w": tuple(float(cap_w) for cap_w in caps_w)}

@@ -50,13 +50,34 @@ class Finding(NamedTuple):
 
     @property
     def verdict(self) -> str:
+        """One of those of `wattline.studies.published`."""
+        if np.isnan(self.half_width):
+            return "not reproduced"
+        here, there = self.mean, self.claim.published
+        if abs(here) <= self.half_width or (here > 0) != (there > 0) or abs(here) < abs(there) / 2:
+            return "fails"
+        if abs(here) - self.half_width > LARGER * abs(there):
+            return "holds, larger"
+        turns = self.worst if there > 0 else -self.best
+        return "holds on average" if turns < 0 else "holds"
+
+    @property
+    def why(self) -> str:
+        """What the verdict does not say."""
         if np.isnan(self.half_width):
             return "one seed says nothing"
         if abs(self.mean) <= self.half_width:
             return "no difference"
         if (self.mean > 0) != (self.claim.published > 0):
             return "the reverse"
-        return "holds" if abs(self.mean) > abs(self.claim.published) / 2 else "holds, smaller"
+        part = self.mean / self.claim.published
+        low, high = (f"{round(100 * each) + 0:+d}" for each in (self.worst, self.best))
+        by_bound = f"by bound from {low} to {high} %"
+        return f"the same sign, {part:.2g} times as much; {by_bound}"
+
+
+LARGER = 1.5
+"""A gain of more than so many times the published one is larger, not the same."""
 
 
 def improvement(
@@ -105,7 +126,7 @@ def as_dict(result: RmapResult) -> dict[str, Any]:
 
     return {
         "nodes": setting.nodes, "peak_w": result.peak_w, "jobs": setting.jobs,
-        "seeds": len(setting.seeds), "load": setting.load,
+        "seeds": len(setting.seeds), "load": setting.load, "set_up": setting.set_up.as_dict(),
         "applications": list(result.applications), "left_out": dict(result.left_out),
         "notes": list(result.notes),
         "bounds_w": {f"{bound:g}": bound * result.peak_w for bound in setting.bounds},
@@ -115,8 +136,10 @@ def as_dict(result: RmapResult) -> dict[str, Any]:
         "findings": [
             {"traces": list(one.claim.traces), "policy": one.claim.policy,
              "against": one.claim.against, "published": one.claim.published,
-             "measured": one.mean, "interval_95": one.half_width, "best_bound": one.best,
-             "worst_bound": one.worst, "verdict": one.verdict}
+             "measured": one.mean,
+             "interval_95": None if np.isnan(one.half_width) else one.half_width,
+             "best_bound": one.best, "worst_bound": one.worst, "verdict": one.verdict,
+             "why": one.why}
             for one in findings(result)
         ],
     }

@@ -16,6 +16,8 @@ from wattline.model.machine import Machine, NodeClass
 from wattline.model.run import Run
 from wattline.model.signal import FloatArray, Signal
 from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.devices import rate_node
+from wattline.physics.dimensions import is_cap
 from wattline.policies.admission.lending import Lending, LendingMemory
 from wattline.policies.backfill.easy import Easy
 from wattline.policies.configuration.moldable import Moldable, adaptive, naive, traditional
@@ -24,24 +26,37 @@ from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.policies.placement.counted import Counted
 from wattline.policies.regulation.none import NoRegulation
+from wattline.studies.rmap.filling import fill_tables
+from wattline.studies.rmap.set_up import USUAL, SetUp
 from wattline.studies.rmap.workloads import KINDS, make_trace
 
 PEAK_W_PER_NODE = 2 * 115.0
 """The study's bounds are parts of two packages at their thermal limit on every node."""
 
+
+def peak_w_per_node(tables: Mapping[str, ConfigurationTable]) -> float:
+    """What bounds are parts of: the devices of a node at the highest caps of any table."""
+    rated = [rate_node(table) for table in tables.values()]
+    return max((one.devices_w_max for one in rated if one.devices), default=PEAK_W_PER_NODE)
+
+
 BOUNDS = (0.44, 0.54, 0.68, 0.82, 0.95, 1.0)
 
-# For each policy how it configures jobs, and whether it lends unused watts.
-POLICIES: Mapping[str, tuple[Callable[[Offers], Moldable], int]] = {
-    "traditional": (traditional, 0),
+# For each policy how it configures jobs (holding their shares or not), and whether it lends.
+POLICIES: Mapping[str, tuple[Callable[[Offers, int], Moldable], int]] = {
+    "traditional": (lambda offers, holds: traditional(offers), 0),
     "naive": (naive, 0),
-    "adaptive_0": (adaptive, 0),
-    "adaptive_10": (lambda offers: adaptive(offers, 0.1), 0),
-    "adaptive_30": (lambda offers: adaptive(offers, 0.3), 0),
-    "adaptive_unbounded": (lambda offers: adaptive(offers, np.inf), 0),
-    "adaptive_0_lending": (adaptive, 1),
+    "adaptive_0": (lambda offers, holds: adaptive(offers, 0.0, holds), 0),
+    "adaptive_10": (lambda offers, holds: adaptive(offers, 0.1, holds), 0),
+    "adaptive_20": (lambda offers, holds: adaptive(offers, 0.2, holds), 0),
+    "adaptive_30": (lambda offers, holds: adaptive(offers, 0.3, holds), 0),
+    "adaptive_unbounded": (lambda offers, holds: adaptive(offers, np.inf, holds), 0),
+    "adaptive_0_lending": (lambda offers, holds: adaptive(offers, 0.0, holds), 1),
 }
-PUBLISHED_POLICIES = tuple(POLICIES)[:6]
+PUBLISHED_POLICIES = tuple(name for name in POLICIES
+                           if name not in ("adaptive_20", "adaptive_0_lending"))
+USUAL_POLICIES = tuple(name for name in POLICIES if name != "adaptive_20")
+"""A threshold of 20 % is published of single jobs alone."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +65,12 @@ class RmapSetting:
 
     nodes: int = 32
     bounds: Sequence[float] = BOUNDS
-    policies: Sequence[str] = tuple(POLICIES)
+    policies: Sequence[str] = USUAL_POLICIES
     traces: Sequence[str] = tuple(KINDS)
     seeds: Sequence[int] = tuple(range(1, 21))
     jobs: int = 30
     load: float = 0.7
+    set_up: SetUp = USUAL
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.policies if name not in POLICIES]
@@ -104,30 +120,39 @@ def study(
 ) -> RmapResult:
     """Simulate every combination."""
     usable, left_out = split_tables(tables, setting.nodes)
+    if setting.set_up.fill:
+        usable = fill_tables(usable, setting.nodes)
+    peak_w = setting.nodes * peak_w_per_node(usable)
     shape = (len(setting.traces), len(setting.bounds), len(setting.policies), len(setting.seeds))
     figures = np.zeros((*shape, len(Figures._fields)))
     for t, kind in enumerate(setting.traces):
         for s, seed in enumerate(setting.seeds):
-            jobs = make_trace(kind, list(usable.values()), setting.nodes, seed,
-                              jobs=setting.jobs, load=setting.load)
+            jobs = make_trace(kind, list(usable.values()), setting.nodes, seed, jobs=setting.jobs,
+                              load=setting.load, request=setting.set_up.request)
             offers = make_offers(jobs, usable)
             for b, bound in enumerate(setting.bounds):
                 for p, policy in enumerate(setting.policies):
-                    bound_w = bound * setting.nodes * PEAK_W_PER_NODE
-                    figures[t, b, p, s] = judge(run_one(jobs, offers, setting.nodes, bound_w,
-                                                        policy))
+                    bound_w = bound * peak_w
+                    figures[t, b, p, s] = judge(run_one(
+                        jobs, offers, setting.nodes, bound_w, policy, setting.set_up))
             progress((t * shape[3] + s + 1) / (shape[0] * shape[3]))
-    return RmapResult(setting, tuple(usable), figures, setting.nodes * PEAK_W_PER_NODE,
-                  left_out, tuple(
-                      f"{name}: {table.note}" for name, table in usable.items() if table.note))
+    notes = tuple(f"{name}: {table.note}" for name, table in usable.items() if table.note)
+    return RmapResult(setting, tuple(usable), figures, peak_w, left_out, notes)
 
 
-def run_one(jobs: JobTable, offers: Offers, nodes: int, bound_w: float, policy: str) -> Run:
-    """One simulation; only what the packages and memory of running jobs draw counts."""
+def run_one(
+    jobs: JobTable, offers: Offers, nodes: int, bound_w: float, policy: str,
+    set_up: SetUp = USUAL,
+) -> Run:
+    """One simulation; only what the table of configurations counts of running jobs counts."""
     configure, lends = POLICIES[policy]
-    composition = Composition(Fcfs(), Easy(), Lending(offers, LendingMemory.start(), lends),
-                              configure(offers), Counted(), NoRegulation())
-    node = NodeClass("node", power_w_idle=0.0, power_w_active=PEAK_W_PER_NODE)
+    holds = int(set_up.holds == "share")
+    composition = Composition(
+        Fcfs(), Easy(), Lending(offers, LendingMemory.start(), lends, holds,
+                                int(set_up.backfill == "watts")),
+        configure(offers, holds), Counted(), NoRegulation())
+    node = NodeClass("node", power_w_idle=0.0,
+                     power_w_active=max(PEAK_W_PER_NODE, bound_w / nodes))
     rules = Rules(cap_w=Signal(np.array([0.0]), np.array([bound_w]), "W"))
     run = simulate(jobs, Machine.uniform(nodes, node), composition, rules)
     stuck = np.flatnonzero(~run.ran)
@@ -180,10 +205,10 @@ def _unusable(table: ConfigurationTable, nodes: int) -> str:
     if table.nodes.min() > nodes:
         return f"it begins at {table.nodes.min()} nodes"
     within = table.take(table.nodes <= nodes)
-    if len(np.unique(within.cap_w)) < 2:
+    caps = [values for name, values in within.settings.items() if is_cap(name)]
+    if all(len(np.unique(values)) < 2 for values in caps):
         return "it has one cap only"
-    packed = within.nodes[(within.cores == within.cores.max())
-                          & (within.cap_w == within.cap_w.max())]
+    packed = within.nodes[within.set_like(within.extreme(packed=True, fast=True))]
     if not packed.size:
         return "it has no configuration with all cores at the highest cap"
     if packed.max() < KINDS["large"].low * nodes:

@@ -8,7 +8,12 @@ from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.physics.configurations import ConfigurationTable
-from wattline.physics.measurements import find_application, read_measurements
+from wattline.physics.measurements import (
+    ColumnMap,
+    column_names,
+    find_application,
+    read_measurements,
+)
 from wattline.physics.regression import shipped_models
 
 SHIPPED = ("BT-MZ", "SPhot", "SC", "NSC", "SM", "NSM")
@@ -17,17 +22,22 @@ TRAINED_NODES = 32
 
 
 def tables_of(
-    paths: Iterable[str | Path], apps: str | None, nodes: int
+    paths: Iterable[str | Path], apps: str | None, nodes: int, columns: ColumnMap = None,
+    power: str = "all",
 ) -> tuple[dict[str, ConfigurationTable], list[str]]:
     """Tables by application, and what must be known of them."""
     tables: dict[str, ConfigurationTable] = {}
     remarks: list[str] = []
     for path in paths:
-        for name, table in read_measurements(path).items():
+        read = read_packages(path) if power == "pkg" else read_measurements(path, columns=columns)
+        for name, table in read.items():
             if name in tables:
                 raise InputError(f"{path}: the application '{name}' is in another table too")
             tables[name] = table
     if not tables:
+        if power == "pkg":
+            raise InputError("the shipped models know the power of packages and memory together; "
+                             "give measured tables that have that of packages")
         tables = _predicted(nodes)
         if nodes > TRAINED_NODES:
             remarks.append(f"the models were trained on up to {TRAINED_NODES} nodes; larger counts "
@@ -38,6 +48,33 @@ def tables_of(
     return {table.application: table for table in chosen}, remarks
 
 
+def packages_of(
+    paths: Iterable[str | Path], apps: str | None, nodes: int
+) -> dict[str, ConfigurationTable] | None:
+    """The tables with the power of packages alone, or None where the files do not have it."""
+    try:
+        return tables_of(paths, apps, nodes, power="pkg")[0]
+    except InputError:
+        return None
+
+
+def read_packages(path: str | Path) -> dict[str, ConfigurationTable]:
+    """The tables of a file with the power of packages alone, without memory."""
+    with_all = read_measurements(path)
+    header = column_names(path)
+    if "pkg_w_per_node" in header:
+        of_node = read_measurements(path, columns={"power_w": "pkg_w_per_node"})
+        return {name: replace(table, power_w=table.power_w * table.nodes)
+                for name, table in of_node.items()}
+    sums = ("pkg0_w_all_nodes", "pkg1_w_all_nodes")
+    if not set(sums) <= set(header):
+        raise InputError(f"{path}: the table has no power of packages (pkg_w_per_node, or "
+                         f"{' and '.join(sums)})")
+    parts = [read_measurements(path, columns={"power_w": column}) for column in sums]
+    return {name: replace(table, power_w=parts[0][name].power_w + parts[1][name].power_w)
+            for name, table in with_all.items()}
+
+
 def _predicted(nodes: int) -> dict[str, ConfigurationTable]:
     """Tables of the shipped models at every second node count up to the machine's size."""
     if nodes < 8:
@@ -45,6 +82,6 @@ def _predicted(nodes: int) -> dict[str, ConfigurationTable]:
                          "--table of your own for a smaller machine")
     step = max(2, nodes // 16)
     return {
-        name: model.table(grid=replace(model.grid, nodes=tuple(range(8, nodes + 1, step))))
+        name: model.table(grid=model.grid.with_nodes(range(8, nodes + 1, step)))
         for name, model in shipped_models().items() if name in SHIPPED
     }

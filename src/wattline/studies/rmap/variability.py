@@ -21,7 +21,12 @@ from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.policies.placement.varied import Varied
 from wattline.policies.regulation.none import NoRegulation
-from wattline.studies.rmap.study import PEAK_W_PER_NODE, RmapSetting, usable_tables
+from wattline.studies.rmap.study import (
+    PEAK_W_PER_NODE,
+    RmapSetting,
+    peak_w_per_node,
+    usable_tables,
+)
 from wattline.studies.rmap.workloads import make_trace
 
 # Whether thrifty nodes are chosen, and whether caps are fitted to nodes.
@@ -67,7 +72,7 @@ def cost_of_variability(
             policy = Composition(Fcfs(), Easy(), Lending(offers, LendingMemory.start(), 0),
                                  adaptive(offers), Varied(offers, factors, chosen, fitted_caps),
                                  NoRegulation())
-            bound_w = bound * setting.nodes * PEAK_W_PER_NODE
+            bound_w = bound * setting.nodes * peak_w_per_node(usable)
             rules = Rules(choose_nodes=True, cap_w=Signal.constant(bound_w, "W"))
             node = NodeClass("node", power_w_idle=0.0, power_w_active=PEAK_W_PER_NODE)
             run = simulate(jobs, Machine.uniform(setting.nodes, node), policy, rules)

@@ -10,6 +10,7 @@ import numpy as np
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.dimensions import kind_of
 
 
 class TraceKind(NamedTuple):
@@ -40,12 +41,14 @@ def make_trace(
     *,
     jobs: int = 30,
     load: float = 0.7,
+    request: str = "packed",
 ) -> JobTable:
     """Jobs of applications drawn at random, asking for a measured node count, arriving by Poisson.
 
-    A job asks for the time that it takes on the nodes it asks for with all cores and no cap, and
-    up to a fifth more. The mean gap between arrivals is such that those requests would keep the
-    part `load` of the nodes busy.
+    With `packed`, a job asks for the time that it takes on the nodes it asks for with all cores and
+    no cap, and up to a fifth more; with `recorded`, for that of a row of its table drawn at random
+    among those that use at least half of what a node has. The mean gap between arrivals is such
+    that those requests would keep the part `load` of the nodes busy.
     """
     if kind not in KINDS:
         raise InputError(f"there is no trace '{kind}'; known are: {', '.join(KINDS)}")
@@ -58,14 +61,15 @@ def make_trace(
     run_s = np.empty(jobs)
     power_w = np.empty(jobs)
     for job in range(jobs):
-        row = _request(tables[application[job]], shape, nodes, generator)
+        row = _request(tables[application[job]], shape, nodes, generator, request)
         table = tables[application[job]]
         asked[job], run_s[job], power_w[job] = table.nodes[row], table.time_s[row], table.power_w[
             row]
     gap_s = float(np.mean(run_s * asked)) / (nodes * load)
     gaps = generator.exponential(gap_s, jobs)
     gaps[: round(shape.early * jobs)] /= 4.0
-    requested_s = run_s * (1.0 + OVERESTIMATE * generator.random(jobs))
+    over = OVERESTIMATE * generator.random(jobs)
+    requested_s = run_s * (1.0 + over) if request == "packed" else run_s
     return JobTable.build(
         submit_s=np.cumsum(gaps), run_s=run_s, requested_s=requested_s, procs=asked,
         power_w=power_w, application=application,
@@ -74,12 +78,18 @@ def make_trace(
 
 
 def _request(
-    table: ConfigurationTable, shape: TraceKind, nodes: int, generator: np.random.Generator
+    table: ConfigurationTable, shape: TraceKind, nodes: int, generator: np.random.Generator,
+    request: str,
 ) -> int:
-    """A row with all cores, uncapped, whose node count is of the kind's size."""
+    """A row whose node count is of the kind's size: with all cores and uncapped, or any."""
+    asked = table.set_like(table.extreme(packed=True, fast=True))
+    if request == "recorded":
+        asked = np.ones(len(table), dtype=bool)
+        for name, values in table.settings.items():
+            if kind_of(name) == "count":  # the data of section 5.4 begins at half of the cores
+                asked &= values >= 0.5 * values.max()
     fits = np.flatnonzero(
-        (table.cores == table.cores.max()) & (table.cap_w == table.cap_w.max())
-        & (table.nodes >= shape.low * nodes) & (table.nodes <= shape.high * nodes)
+        asked & (table.nodes >= shape.low * nodes) & (table.nodes <= shape.high * nodes)
     )
     if not fits.size:
         raise InputError(

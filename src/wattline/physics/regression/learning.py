@@ -1,0 +1,122 @@
+"""Learning the priors of the capping model from whole tables of several applications.
+
+What all applications of a site have in common, how their times fall with cores and what a cap costs
+them, need not be measured again with each new one: it is what is believed before. The middle of a
+coefficient over the applications is its mean, their spread its width.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wattline.model.errors import InputError
+from wattline.model.files import write_whole
+from wattline.model.reading import read_text
+from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.regression.base import Grid
+from wattline.physics.regression.bayes import one_thread
+from wattline.physics.regression.capping import CappingModel, fit_capping
+from wattline.physics.regression.terms import SHIPPED, Prior, Priors
+
+FORMAT = "wattline-priors"
+FEWEST = 3
+"""Of fewer applications nothing in common can be told."""
+NARROWEST = 0.5
+"""No prior becomes narrower than this part of a first guess: few applications are known."""
+WIDENED = 1.3
+_FIRST_GUESS_SD: Mapping[str, Mapping[str, float]] = {
+    "time": {"cores": 0.4, "nodes": 0.5, "cores_cores": 0.2, "cores_nodes": 0.15,
+             "nodes_nodes": 0.15, "top": 0.08, "top_cores": 0.1, "top_nodes": 0.1, "full": 0.1,
+             "throttle": 0.3, "throttle_full": 0.3},
+    "power": {"cores": 0.25, "nodes": 0.15, "cores_cores": 0.12, "cores_nodes": 0.12,
+              "nodes_nodes": 0.1, "top": 0.06, "top_cores": 0.06, "top_nodes": 0.06,
+              "full": 0.04, "limit": 0.05, "idle": 0.3},
+}
+Learned = tuple[str, CappingModel]
+"""An application, and a model of one of its tables."""
+
+
+def fit_widely(
+    tables: Mapping[str, ConfigurationTable], sockets: int = 2,
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> dict[str, CappingModel]:
+    """Models of whole tables under wide priors: what the tables say, not what was believed."""
+    wide = Priors(*(tuple(
+        prior._replace(sd=2.0 * _FIRST_GUESS_SD[part].get(prior.name, prior.sd))
+        for prior in getattr(SHIPPED, part)) for part in Priors._fields))
+    found = {}
+    with one_thread():
+        for done, (name, table) in enumerate(tables.items()):
+            found[name] = fit_capping(table, Grid.of(table), sockets, wide)
+            progress((done + 1) / len(tables))
+    return found
+
+
+def learn_priors(
+    models: Mapping[str, CappingModel], application_of: Callable[[str], str] = str,
+    knows: Callable[[str, Prior], bool] = lambda name, prior: True,
+) -> Priors:
+    """Robust middle and width of each coefficient over the applications that determine it.
+
+    `application_of` says which tables are of one application, `knows` whether a table can say
+    anything of a coefficient. A coefficient that fewer than three know stays as it was.
+    """
+    return Priors(*(tuple(_learned(models, part, at, application_of, knows)
+                          for at in range(len(getattr(SHIPPED, part)))) for part in Priors._fields))
+
+
+def _learned(
+    models: Mapping[str, CappingModel], part: str, at: int, application_of: Callable[[str], str],
+    knows: Callable[[str, Prior], bool],
+) -> Prior:
+    prior: Prior = getattr(SHIPPED, part)[at]
+    guess = _FIRST_GUESS_SD[part].get(prior.name)
+    if guess is None:
+        return prior
+    values: dict[str, list[float]] = {}
+    for name, model in models.items():
+        fitted = getattr(model, part)
+        # Idle sockets are seen only where one socket is filled before the next.
+        seen = knows(name, prior) and (prior.group != "packed" or model.layout.packed)
+        if seen and fitted.covariance[at, at] < guess**2:
+            values.setdefault(application_of(name), []).append(float(fitted.coefficients[at]))
+    if len(values) < FEWEST:
+        return prior
+    each = np.array([np.mean(found) for found in values.values()])
+    middle = float(np.median(each))
+    width = 1.4826 * float(np.median(np.abs(each - middle))) * np.sqrt(1.0 + 1.0 / len(each))
+    return prior._replace(mean=middle, sd=float(max(WIDENED * width, NARROWEST * guess)))
+
+
+def save_priors(priors: Priors, applications: list[str], path: str | Path) -> None:
+    """Write priors to a file, whole or not at all."""
+    content = {"format": FORMAT, "learned_from": applications, **{
+        part: {prior.name: {"mean": prior.mean, "sd": prior.sd}
+               for prior in getattr(priors, part)} for part in Priors._fields}}
+    write_whole(path, json.dumps(content, indent=1) + "\n")
+
+
+def load_priors(path: str | Path) -> Priors:
+    """The priors of a file; every coefficient must be there."""
+    try:
+        content: Any = json.loads(read_text(path))
+    except ValueError as error:
+        raise InputError(f"{path}: not JSON ({error})") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InputError(f"{path} is no file of priors; `wattline fit TABLE --learn-priors FILE` "
+                         "makes one")
+    try:
+        read = [tuple(prior._replace(mean=float(content[part][prior.name]["mean"]),
+                                     sd=float(content[part][prior.name]["sd"]))
+                      for prior in getattr(SHIPPED, part)) for part in Priors._fields]
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path}: the priors are damaged ({error})") from None
+    if not all(prior.sd > 0 and np.isfinite([prior.mean, prior.sd]).all()
+               for each in read for prior in each):
+        raise InputError(f"{path}: every prior needs a finite mean and a width above 0")
+    return Priors(*read)

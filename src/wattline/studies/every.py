@@ -1,0 +1,186 @@
+"""Every published evaluation in one go: each can be resumed, each has a page of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from wattline.model.errors import InputError, warn
+from wattline.model.files import write_whole
+from wattline.model.progress import silent
+from wattline.studies.asking import STUDIES, Progress
+from wattline.studies.published import Row, count_verdicts, page, rows_from
+
+MEASURED = ("bt-mz_8-32nodes_5caps", "sphot_grid", "synthetic_scale-cpu_8-16-32nodes",
+            "synthetic_noscale-cpu_8-16-32nodes", "synthetic_scale-mem_8-16-32nodes",
+            "synthetic_noscale-mem_8-16-32nodes")
+"""The applications of the overprovisioning document whose measurements are public."""
+
+
+class Document(NamedTuple):
+    """One document: its study of the same name, the module with its rows, settings of a run."""
+
+    title: str
+    module: str
+    """Has `rows`, which makes rows of what the study returns; a study that returns rows itself,
+    under `published`, was asked with more than it can return."""
+    small: Mapping[str, Any]
+    """Settings that try the way in seconds or a few minutes."""
+    full: Mapping[str, Any] = {}
+    """Settings of a whole run."""
+    files: Mapping[str, tuple[str, ...]] = {}
+    """Settings that are public files, by their places in a folder of them."""
+    with_files: Mapping[str, Any] = {}
+    """Settings that go with those files."""
+
+
+DOCUMENTS: Mapping[str, Document] = {
+    "dragonfly": Document("Placement on dragonflies", "wattline.studies.dragonfly.published",
+                          {"quick": True, "workers": 1}),
+    "esp": Document("Power-adaptive scheduling", "wattline.studies.esp.published", {}),
+    "fairshare": Document("Fair-share by energy", "wattline.studies.fairshare.published", {}),
+    "hetero": Document("Energy claims on a mixed cluster", "wattline.studies.hetero.published", {}),
+    "puppet": Document("Power capping with a Petri net", "wattline.studies.puppet.published",
+                       {"jobs": 300}),
+    "regulation": Document("Demand response", "wattline.studies.regulation.published",
+                           {"part": "default"}),
+    "rmap": Document("Overprovisioned machines", "wattline.studies.rmap.published",
+                     {"seeds": 2, "jobs": 6}, {"part": "published"},
+                     {"table": ("rapl/configs.csv.xz", "rapl/sphot_grid.csv")},
+                     {"apps": ",".join(MEASURED)}),
+}
+
+
+@dataclass(frozen=True)
+class PublishedRows:
+    """The rows of every document that was asked for."""
+
+    small: bool
+    rows: Mapping[str, tuple[Row, ...]]
+    resumed: tuple[str, ...] = ()
+    """Documents whose figures were kept from an earlier call."""
+    remarks: tuple[str, ...] = field(default=())
+    """Which documents have no rows."""
+    from_data: bool = False
+    """Whether public measurements were given."""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"small": self.small, "resumed": list(self.resumed), "remarks": list(self.remarks),
+                "documents": {name: {
+                    "title": DOCUMENTS[name].title, "verdicts": count_verdicts(rows),
+                    "rows": [row.as_dict() for row in rows],
+                } for name, rows in self.rows.items()}}
+
+    def write_pages(self, folder: str | Path) -> list[Path]:
+        """A page per document that has rows."""
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        written = []
+        for name, rows in self.rows.items():
+            if rows:
+                written.append(Path(folder) / f"{name}.md")
+                write_whole(written[-1], page(
+                    name, DOCUMENTS[name].title, rows, small=self.small,
+                    data=self.from_data and bool(DOCUMENTS[name].files)))
+        return written
+
+
+def study_all(
+    only: Iterable[str] = (), *, small: bool = False, kept: str | Path | None = None,
+    data: str | Path | None = None, progress: Progress = silent,
+) -> PublishedRows:
+    """Run every published evaluation and set each published figure beside ours.
+
+    `only` names studies; `small` takes sizes that try the way and prove nothing. In the folder
+    `kept` each study's figures stay, so that a call that was interrupted goes on where it was;
+    figures of other settings or sources are made anew. `data` is a folder of public measurements
+    (`rapl/configs.csv.xz` ...); without it models and generated logs stand in for them.
+
+    >>> import wattline as wl
+    >>> found = wl.study_all(["hetero"], small=True)
+    >>> list(found.rows)
+    ['hetero']
+    """
+    names = list(only) or list(DOCUMENTS)
+    for name in names:
+        if name not in DOCUMENTS:
+            raise InputError(f"there is no study '{name}'; there are: {', '.join(DOCUMENTS)}")
+    rows: dict[str, tuple[Row, ...]] = {}
+    resumed, remarks = [], []
+    for done, name in enumerate(names):
+        make = _maker(DOCUMENTS[name])
+        if make is None:
+            remarks.append(f"the study '{name}' has no rows of published figures")
+            rows[name] = ()
+            continue
+        size = DOCUMENTS[name].small if small else DOCUMENTS[name].full
+        given = {**size, **_of_files(DOCUMENTS[name], data)}
+        figures, was_kept = _figures(
+            name, given, None if kept is None else Path(kept),
+            lambda part, done=done: progress((done + part) / len(names)))  # type: ignore[misc]
+        resumed += [name] if was_kept else []
+        rows[name] = rows_from(figures["published"] if "published" in figures else make(figures))
+        progress((done + 1) / len(names))
+    warn(remarks)
+    return PublishedRows(small, rows, tuple(resumed), tuple(remarks), data is not None)
+
+
+def _of_files(document: Document, data: str | Path | None) -> dict[str, Any]:
+    if data is None or not document.files:
+        return {}
+    found: dict[str, Any] = dict(document.with_files)
+    for setting, places in document.files.items():
+        found[setting] = [str(Path(data) / place) for place in places]
+        for path in found[setting]:
+            if not Path(path).is_file():
+                raise InputError(f"{path}: there is no such file; it belongs to the public data")
+    return found
+
+
+def _maker(document: Document) -> Any:
+    """What makes the rows of a document, where there is such a thing."""
+    try:
+        return getattr(import_module(document.module), "rows", None)
+    except ModuleNotFoundError as error:
+        if error.name != document.module:
+            raise
+        return None
+
+
+def _figures(
+    name: str, settings: Mapping[str, Any], folder: Path | None, progress: Progress
+) -> tuple[Any, bool]:
+    """The figures of a study, and whether they were kept from before."""
+    made_of = {"settings": dict(settings), "sources": _sources()}
+    place = None if folder is None else folder / f"{name}.json"
+    if place is not None and place.is_file():
+        try:
+            before = json.loads(place.read_text(encoding="utf-8"))
+        except ValueError:
+            before = {}
+        if isinstance(before, dict) and before.get("made_of") == json.loads(json.dumps(made_of)):
+            return before["figures"], True
+    found = STUDIES[name](progress, **settings)
+    text = json.dumps({"made_of": made_of, "figures": found}, default=_plain)
+    if place is not None:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(place, text)
+    # As they would be read from the folder, so that a resumed call says the same.
+    return json.loads(text)["figures"], False
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def _sources() -> str:
+    """A digest of the package's sources: figures of other ones are not ours."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parents[1]
+    for path in sorted(root.rglob("*.py")):
+        digest.update(str(path.relative_to(root)).encode() + path.read_bytes())
+    return digest.hexdigest()

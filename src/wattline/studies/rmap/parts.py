@@ -1,0 +1,68 @@
+"""The parts of the study beside its schedules: what each asks, and its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from wattline.physics.configurations import ConfigurationTable
+from wattline.studies.rmap.bounded import BOUNDS_W, bounded
+from wattline.studies.rmap.combinations import BOUNDS, effects, try_all
+from wattline.studies.rmap.oracle import model_against_oracle
+from wattline.studies.rmap.partition import small_partition
+from wattline.studies.rmap.single_jobs import gains_of_users, power_of_jobs
+from wattline.studies.rmap.study import RmapSetting
+
+Tables = Mapping[str, ConfigurationTable]
+Progress = Callable[[float], None]
+
+PARTS = {
+    "users": "How many jobs gain by each policy (table 5.4, figures 5.10 and 5.11).",
+    "power": "The power of single jobs (figures 5.12 and 5.13).",
+    "oracle": "Schedules from predicted tables beside those from measured ones (figure 5.6).",
+    "bounds": "Every application under every bound (figures 3.4 and 3.5).",
+    "partition": "A partition for small jobs.",
+    "combinations": "Every reading of the set-up beside the others.",
+}
+
+
+WITH_PUBLISHED = ("users", "power", "oracle", "bounds")
+"""Parts that have published figures to stand beside; `published` means these."""
+
+
+def run_part(
+    part: str, tables: Tables, setting: RmapSetting, progress: Progress,
+    loads: Sequence[float] = (0.35, 0.7, 1.4), of_packages: Tables | None = None,
+) -> dict[str, Any]:
+    """The figures of one part; `of_packages` are the tables with the power of packages alone."""
+    if part == "users":
+        return gains_of_users(tables, setting, progress)
+    if part == "power":
+        return power_of_jobs(tables, setting, progress)
+    if part == "oracle":
+        return model_against_oracle(tables, setting, progress)
+    if part == "partition":
+        return small_partition(tables, setting, progress=progress)
+    if part == "bounds":
+        return bounds_of(tables)
+    given = {"all": tables} | ({} if of_packages is None else {"pkg": of_packages})
+    tried = list(try_all(given, replace(setting, bounds=BOUNDS), loads, progress))
+    return {"bounds": list(BOUNDS), "loads": list(loads), "seeds": len(setting.seeds),
+            "set_ups": [{"label": one.set_up.label, **one.as_dict()} for one in tried],
+            "effects": effects(tried)}
+
+
+def bounds_of(tables: Tables) -> dict[str, Any]:
+    """Figures 3.4 and 3.5, with the mean speedup at each bound over what was measured."""
+    found = bounded(tables)
+    means = {f"{bound_w:g}": _mean([one.speedup for one in found if one.bound_w == bound_w])
+             for bound_w in BOUNDS_W}
+    return {"mean_speedup": means, "rows": [one.as_dict() for one in found]}
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None

@@ -1,0 +1,97 @@
+"""The mean of two models of time, and priors that a site learns from its own applications."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from wattline.cli.main import cli
+from wattline.model.errors import InputError
+from wattline.physics.configurations import ConfigurationTable
+from wattline.physics.regression import fit, load_models, save_models
+from wattline.physics.regression.learning import learn_priors, load_priors
+from wattline.physics.regression.terms import SHIPPED
+
+
+def made(name, cores_slope=-0.9, nodes_slope=-0.9):
+    """An application whose times go by powers of cores and nodes."""
+    rows = [(n, c, w) for n in (4, 8, 16) for c in (4, 8, 16) for w in (51.0, 80.0, 115.0)]
+    nodes, cores, caps = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
+    demand = 80.0 * (cores / 16) ** 0.6
+    felt = np.minimum(caps, demand)
+    time_s = 900.0 * cores**cores_slope * nodes**nodes_slope * (felt / demand) ** -0.4
+    return ConfigurationTable.build(name, nodes, cores, caps, time_s, 2 * nodes * felt)
+
+
+@pytest.fixture(scope="module")
+def models():
+    from wattline.physics.regression.learning import fit_widely
+
+    return fit_widely({name: made(name, slope) for name, slope in (
+        ("a", -0.50), ("b", -0.52), ("c", -0.54))})
+
+
+def written(path):
+    rows = ["application,nodes,cores,cap_w,time_s,power_w"]
+    for name, slope in (("a", -0.50), ("b", -0.52), ("c", -0.54)):
+        table = made(name, slope)
+        rows += [f"{name},{c.nodes},{c.cores},{c.cap_w},{c.time_s},{c.power_w}"
+                 for c in map(table.row, range(len(table)))]
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def test_time_is_the_mean_of_both_logarithms_and_power_the_cappings(tmp_path):
+    table = made("x")
+    mixed = fit(table.take(np.arange(0, len(table), 2)), "mixed")
+    points = table.points()
+    found = mixed.predict_points(points)
+    one, other = mixed.capping.predict_points(points), mixed.smooth.predict_points(points)
+    assert found.time_s == pytest.approx(np.sqrt(one.time_s * other.time_s))
+    assert np.array_equal(found.power_w, one.power_w)
+    assert np.all(found.time_sd >= np.abs(np.log(one.time_s / other.time_s)) / 2)
+    save_models({"x": mixed}, tmp_path / "m.json")
+    again = load_models(tmp_path / "m.json")["x"].predict_points(points)
+    assert again.time_s == pytest.approx(found.time_s, rel=1e-6)
+
+
+def test_what_three_applications_share_is_learned(models):
+    priors = learn_priors(models)
+    cores = next(prior for prior in priors.time if prior.name == "cores")
+    assert cores.mean == pytest.approx(-0.52, abs=0.1)
+    shipped = next(prior for prior in SHIPPED.time if prior.name == "cores")
+    assert abs(cores.mean - shipped.mean) > 0.2
+
+
+def test_two_applications_teach_nothing_in_common(models):
+    assert learn_priors({name: models[name] for name in "ab"}) == SHIPPED
+    of_one = learn_priors(models, application_of=lambda name: "all")
+    assert of_one == SHIPPED
+
+
+def test_a_site_learns_its_own_priors_and_uses_them(tmp_path):
+    table = written(tmp_path / "t.csv")
+    file = tmp_path / "priors.json"
+    done = CliRunner().invoke(cli, ["fit", str(table), "--learn-priors", str(file), "--json"],
+                              catch_exceptions=False)
+    assert json.loads(done.stdout)["learned_from"] == ["a", "b", "c"]
+    assert load_priors(file) != SHIPPED
+    errors = {}
+    for given in ([], ["--priors", str(file)]):
+        said = CliRunner().invoke(cli, ["fit", str(table), "--app", "a", "--train", "20%", "--json",
+                                        *given], catch_exceptions=False)
+        errors[bool(given)] = json.loads(said.stdout)["applications"]["a"]["time_error"]["mean"]
+    assert errors[True] != errors[False]
+
+
+def test_priors_that_cannot_be_learned_or_read_are_refused(tmp_path):
+    (tmp_path / "one.csv").write_text("nodes,cores,cap_w,time_s,power_w\n1,2,50,3,4\n")
+    ask = ["fit", str(tmp_path / "one.csv")]
+    with pytest.raises(InputError, match="has 0 applications of 20 configurations or more"):
+        cli.main([*ask, "--learn-priors", str(tmp_path / "p.json")], standalone_mode=False)
+    (tmp_path / "p.json").write_text("{}")
+    with pytest.raises(InputError, match="is no file of priors; `wattline fit TABLE --learn-pri"):
+        cli.main([*ask, "--priors", str(tmp_path / "p.json")], standalone_mode=False)
+    with pytest.raises(InputError, match="--kind would have no effect with --learn-priors"):
+        cli.main([*ask, "--learn-priors", "x", "--kind", "mixed"], standalone_mode=False)

@@ -1,0 +1,190 @@
+"""The readings of the RMAP set-up, and the parts of the study beside its schedules."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from wattline.cli.main import cli
+from wattline.model.errors import InputError
+from wattline.physics.regression import shipped_models
+from wattline.studies.published import rows_from
+from wattline.studies.rmap import published
+from wattline.studies.rmap.bounded import bounded
+from wattline.studies.rmap.combinations import COMPARED, effects, try_all
+from wattline.studies.rmap.filling import fill_table
+from wattline.studies.rmap.oracle import model_against_oracle
+from wattline.studies.rmap.partition import small_partition
+from wattline.studies.rmap.parts import bounds_of
+from wattline.studies.rmap.set_up import SetUp, all_set_ups
+from wattline.studies.rmap.single_jobs import gains_of_users, power_of_jobs
+from wattline.studies.rmap.study import RmapSetting, study
+from wattline.studies.rmap.tables import read_packages
+from wattline.studies.rmap.workloads import make_trace
+
+FEW = RmapSetting(bounds=(0.68,), seeds=(1, 2), jobs=6)
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return {name: shipped_models()[name].table() for name in ("SPhot", "NSM")}
+
+
+@pytest.fixture(scope="module")
+def few_rows(tables):
+    """One application of 40 configurations, which is quickly fitted and searched."""
+    whole = tables["SPhot"]
+    return {"SPhot": whole.take(np.isin(whole.nodes, (8, 12, 20, 24, 32))
+                                & np.isin(whole.cores, (4, 8, 12, 16))
+                                & np.isin(whole.cap_w, (51.0, 115.0)))}
+
+
+def test_there_are_32_set_ups_and_the_first_is_the_usual_one():
+    found = list(all_set_ups())
+    assert len(set(found)) == 32
+    assert found[0].label == "as usual"
+    assert len(list(all_set_ups(with_pkg=False))) == 16
+    with pytest.raises(InputError, match="holds is 'all', must be one of: draw, share"):
+        SetUp(holds="all")
+
+
+def test_recorded_requests_are_times_of_the_table_without_any_slack(tables):
+    jobs = make_trace("large", list(tables.values()), 32, 1, request="recorded")
+    for row in range(len(jobs)):
+        name = jobs.name_of("application", int(jobs.application[row]))
+        table = tables[name]
+        same = table.nodes == jobs.procs[row]
+        assert jobs.requested_s[row] in table.time_s[same]
+    packed = make_trace("large", list(tables.values()), 32, 1)
+    assert np.all(packed.requested_s > packed.run_s)
+
+
+def test_a_coarse_table_is_filled_and_what_was_measured_stays(tables):
+    whole = tables["SPhot"]
+    coarse = whole.take(np.isin(whole.nodes, (8, 16, 32)) & np.isin(whole.cores, (8, 16)))
+    filled = fill_table(coarse, 32)
+    assert len(np.unique(filled.nodes)) == 13
+    assert "10 of 13 node counts are filled in by a model" in filled.note
+    kept = filled.take(np.isin(filled.nodes, (8, 16, 32)))
+    assert np.array_equal(kept.time_s, coarse.time_s)
+    assert fill_table(filled, 32) is filled
+
+
+def test_every_reading_changes_the_schedules_and_none_the_bound(tables):
+    usual = study(tables, replace(FEW, traces=("random1",)))
+    for name, value in (("request", "recorded"), ("holds", "share"), ("backfill", "nodes")):
+        setting = replace(FEW, traces=("random1",), set_up=SetUp(**{name: value}))
+        found = study(tables, setting)
+        assert np.all(found.figures[..., 3] <= 1.0)
+        if name != "backfill":  # six jobs may give nothing to plan for
+            assert not np.array_equal(found.figures, usual.figures), name
+
+
+def test_combinations_have_gains_with_intervals_and_the_effect_of_each_choice(few_rows):
+    found = list(try_all({"all": few_rows}, replace(FEW, jobs=3, bounds=(1.0,)), (0.7,)))
+    assert len(found) == 16
+    assert set(found[0].gains) == {claim.text for claim in COMPARED}
+    added = effects(found)
+    by_hand = [two.gains[COMPARED[0].text][0] - one.gains[COMPARED[0].text][0]
+               for one in found for two in found
+               if two.set_up == replace(one.set_up, holds="share") and one.set_up.holds == "draw"]
+    assert len(by_hand) == 8
+    assert added["holds"][COMPARED[0].text] == pytest.approx(np.mean(by_hand))
+    assert added["power"] == {}, "without tables of packages nothing is known of it"
+
+
+def test_users_that_gain_lose_or_stay_are_all_users(tables):
+    found = gains_of_users(tables, FEW)
+    for each in found["users"].values():
+        assert sum(each[name]["mean"] for name in ("better", "same", "worse")) == 6
+    assert found["turnaround_s"]["adaptive_20"]["mean"] > 0
+
+
+def test_power_of_jobs_is_what_they_were_started_with(tables):
+    found = power_of_jobs(tables, FEW)
+    assert 0 <= found["jobs_without_wait_traditional"]["mean"] <= 6
+    for policy in ("traditional", "adaptive_0"):
+        assert 0 < found[f"power_at_starts_{policy}"]["mean"] <= 1.0
+
+
+def test_a_model_of_everything_would_be_the_oracle(few_rows, monkeypatch):
+    import wattline.studies.rmap.oracle as module
+
+    found = model_against_oracle(few_rows, FEW)
+    assert found["policies"]["traditional"]["mean_error"] > 0
+    monkeypatch.setattr(module, "_predicted", lambda table, kind: table)
+    same = model_against_oracle(few_rows, FEW)
+    assert all(each["largest"] == 0.0 for each in same["policies"].values())
+
+
+def test_figures_3_4_and_3_5_are_one_table(tables):
+    found = bounded(tables, (2500.0, float("inf"), 10.0))
+    assert [one.choice is None for one in found] == [False, False, True] * 2
+    first = found[0]
+    assert first.speedup == pytest.approx(1 / first.beside_best("packed_max") - 1)
+    assert all((one.beside_best(name) or 0) <= 1.0 for one in found for name in
+               ("packed_max", "packed_min", "spread_max", "spread_min"))
+
+
+def test_a_partition_runs_small_jobs_apart(tables):
+    found = small_partition(tables, FEW)
+    assert set(found["traces"]) == {"small", "random1", "random2"}
+    assert "below_adaptive_0" in found["traces"]["small"]
+
+
+def test_packages_alone_are_read_from_either_kind_of_file(tmp_path):
+    (tmp_path / "a.csv").write_text(
+        "nodes,cores,cap_w,time_s,pkg_w_per_node,pkg_dram_w_all_nodes\n4,8,51,10,100,440\n")
+    (tmp_path / "b.csv").write_text(
+        "nodes,cores,cap_w,time_s,pkg0_w_all_nodes,pkg1_w_all_nodes,power_w\n4,8,51,10,190,210,440")
+    for name in ("a", "b"):
+        assert read_packages(tmp_path / f"{name}.csv")[name].power_w.tolist() == [400.0]
+    (tmp_path / "c.csv").write_text("nodes,cores,cap_w,time_s,power_w\n4,8,51,10,440\n")
+    with pytest.raises(InputError, match="the table has no power of packages"):
+        read_packages(tmp_path / "c.csv")
+
+
+@pytest.mark.parametrize("part", ["users", "bounds"])
+def test_the_command_prints_a_part(part):
+    asked = ["study", "rmap", "--part", part, "--seeds", "1", "--jobs", "3", "--apps", "SPhot"]
+    done = CliRunner().invoke(cli, asked, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    assert {"users": "adaptive_20 against adaptive_0", "bounds": "packed-max"}[part] in done.stdout
+    said = json.loads(CliRunner().invoke(cli, [*asked, "--json"]).stdout)
+    assert list(said) == [part]
+
+
+def test_every_part_has_rows_beside_published_figures(tables):
+    off = {"mean_error": 0.03, "largest_of_means": 0.2, "largest": 0.5}
+    found = published.rows({"findings": [], "users": gains_of_users(tables, FEW),
+                            "power": power_of_jobs(tables, FEW), "bounds": bounds_of(tables),
+                            "oracle": {"policies": {"traditional": off, "adaptive_0": off}}})
+    rows = rows_from(found)
+    by_what = {row.what: row for row in rows}
+    assert len(by_what) == len(rows) > 20
+    assert by_what["the same, largest of the bounds"].verdict == "fails"
+    assert by_what["speedup of 30 older nodes over 18 new ones, BT-MZ"].ours == "0.83"
+    assert by_what["SPhot at 3500 W, best"].ours.startswith("(32 x 16, 51 W)")
+
+
+def test_a_mean_over_many_traces_is_judged_beside_one_printed_trace():
+    def judged(printed, mean, width):
+        return published._judged(printed, {"mean": mean, "interval_95": width})[0]
+
+    assert judged(17, 16.0, 2.0) == "holds"
+    assert judged(17, 28.0, 1.0) == "holds, larger"
+    assert judged(17, 6.0, 1.0) == "fails"
+    assert judged(-0.4, 0.3, 0.1) == "fails"
+    assert judged(0.1, 0.05, 0.06) == "fails"
+    assert judged(0.1, 0.1, None) == "not reproduced"
+
+
+def test_several_loads_are_run_one_after_another():
+    asked = ["study", "rmap", "--load", "0.35,0.7", "--seeds", "1", "--jobs", "2", "--apps",
+             "SPhot", "--bounds", "1.0", "--holds", "share", "--json"]
+    done = CliRunner().invoke(cli, asked, catch_exceptions=False)
+    said = json.loads(done.stdout)["by_load"]
+    assert [one["load"] for one in said] == [0.35, 0.7]
+    assert said[0]["set_up"]["holds"] == "share"
