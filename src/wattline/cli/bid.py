@@ -15,7 +15,7 @@ from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
     from wattline.grid.bidding import Decision
-    from wattline.scenario.regulation import RegulationScenario
+    from wattline.scenario.model import Scenario
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -40,13 +40,14 @@ def command(scenario_file: Path | None, bid: str | None, hours: int | None,
             hours_most: int | None, others: tuple[Path, ...], least_reserve: str,
             out: Path | None, as_json: bool, **flags: Any) -> None:
     """The best bid, the surface of costs that was seen, and why it stops there."""
-    from wattline.scenario.bids import bid as choose_bid
-    from wattline.scenario.bids import refuse_unused
+    from wattline.demand_response.api import bid as choose_bid
+    from wattline.demand_response.api import refuse_unused
+    from wattline.demand_response.reading import contract_of
 
     picture = _picture_path(out) if out is not None else None
     scenario = scenario_from(scenario_file, flags | {"bid": bid})
     say_unused(scenario, choosing=True)
-    refuse_unused(scenario, hours=hours, hours_most=hours_most)
+    refuse_unused(contract_of(scenario), hours=hours, hours_most=hours_most)
     if others or least_reserve != "0":
         from wattline.cli.bid_together import bid_together
 
@@ -58,8 +59,8 @@ def command(scenario_file: Path | None, bid: str | None, hours: int | None,
         found = choose_bid(scenario, hours=hours, hours_most=hours_most, progress=advance)
     decision, result = found.decision, found.to_dict()
     if picture is not None:
-        from wattline.scenario.money import currency_words
-        from wattline.studies.regulation.plots import write_surface
+        from wattline.demand_response.money import currency_words
+        from wattline.demand_response.plots import write_surface
 
         unit = currency_words(scenario)
         result["picture"] = str(picture) if write_surface(decision, picture, unit) else None
@@ -79,12 +80,13 @@ def _picture_path(out: Path) -> Path:
     return out
 
 
-def _refuse_together(scenario: RegulationScenario, *, hours: int | None, drawn: bool) -> None:
+def _refuse_together(scenario: Scenario, *, hours: int | None, drawn: bool) -> None:
     """Refuse what sites that bid together would leave unused."""
     if hours is not None or drawn:
         raise InputError("sites that bid together have one hour and no cost surface of one site: "
                          "leave --hours and --out out")
-    if scenario.check:
+    assert scenario.contract is not None
+    if scenario.contract.check:
         raise InputError("sites that bid together are not tried on other hours: leave --check out, "
                          "and check each by itself")
 
@@ -96,7 +98,7 @@ def _short(why: str, length: int = 60) -> str:
 
 
 def _print(result: dict[str, Any], decision: Decision) -> None:
-    from wattline.scenario.money import NO_CURRENCY
+    from wattline.demand_response.money import NO_CURRENCY
 
     unit = result["currency"] or NO_CURRENCY
     if "hours" in result:

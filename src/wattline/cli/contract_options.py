@@ -11,7 +11,7 @@ import click
 from wattline.cli.choices import Choice, PolicyOption
 
 if TYPE_CHECKING:
-    from wattline.scenario.regulation import RegulationScenario
+    from wattline.scenario.model import Scenario
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -61,19 +61,16 @@ def contract_options(function: F) -> F:
     return function
 
 
-def scenario_from(scenario_file: Path | None, flags: dict[str, Any]) -> RegulationScenario:
-    """The scenario of file and flags; `bid` as text is `auto`, a method, or `P,R`."""
-    from wattline.scenario.regulation import bid_fields, read_scenario
+def scenario_from(scenario_file: Path | None, flags: dict[str, Any]) -> Scenario:
+    """The scenario of file and flags."""
+    from wattline.demand_response.reading import read_contract
 
-    bid = flags.pop("bid", None)
-    if bid is not None:
-        flags.update(bid_fields(bid))
-    return read_scenario(scenario_file, flags)
+    return read_contract(scenario_file, flags)
 
 
-def say_unused(scenario: RegulationScenario, *, choosing: bool = False) -> None:
+def say_unused(scenario: Scenario, *, choosing: bool = False) -> None:
     """Say what has no effect, a line each; `choosing` where the bid is only chosen."""
-    from wattline.scenario.contract_remarks import remarks
+    from wattline.demand_response.remarks import remarks
 
     for remark in remarks(scenario, choosing=choosing):
         click.echo(f"wattline: {remark}", err=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.analysis.folders import run_folder
 from wattline.cli.choices import Choice
 from wattline.cli.output import json_option, print_json, print_table, progress
 
@@ -44,10 +45,13 @@ PARTS = ("default", "workloads", "large", "long")
               help="Share of these that must meet all constraints, each by itself.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--workers", type=click.IntRange(min=1), default=None, help="Processes.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER",
+              help="Draw the savings of the 14 workloads beside the published ones.")
 @json_option
 def command(part: str, signal_file: str, log_file: Path | None, log_starts: tuple[str, ...],
             hours_each: int, rounds: int, standby: bool, warmup: str, below_idle: bool,
-            forecast: int, hold: float, seed: int, workers: int | None, as_json: bool) -> None:
+            forecast: int, hold: float, seed: int, workers: int | None, out: Path | None,
+            as_json: bool) -> None:
     """Demand response: 100 servers, 14 workloads, 10,000 servers, a real log."""
     from wattline.studies.regulation.study import RegulationStudy
 
@@ -55,11 +59,17 @@ def command(part: str, signal_file: str, log_file: Path | None, log_starts: tupl
         signal_file=signal_file, log_file=log_file, log_starts=log_starts, hours_each=hours_each,
         rounds=rounds, standby=standby, warmup=warmup, below_idle=below_idle, forecast=forecast,
         hold=hold, seed=seed, workers=workers)
+    if out is not None:
+        run_folder("regulation", str(out))  # a place that cannot be written is found out now
     result: dict[str, Any] = {}
     for name in PARTS if part == "all" else (part,):
         with progress(f"regulation: {name}") as tell:
             found = study.run(name, tell)
         result |= found.figures
+        if out is not None:
+            from wattline.studies.regulation.plots import write_pictures
+
+            result.setdefault("pictures", []).extend(map(str, write_pictures(found.rows, out)))
         if not as_json and result[name] is not None:
             if name == "long":
                 _print_long(result[name])
@@ -69,6 +79,9 @@ def command(part: str, signal_file: str, log_file: Path | None, log_starts: tupl
         print_json(result)
     elif result.get("long", True) is None:
         click.echo("long jobs: left out; give --log FILE")
+    if not as_json:
+        for path in result.get("pictures", ()):
+            click.echo(path)
 
 
 def _print_rows(name: str, rows: list[Row]) -> None:

@@ -140,6 +140,15 @@ def check(axis: str, choice: Choice) -> None:
         _given(find(axis, name), choice)
 
 
+def check_installed(axis: str, choice: Choice) -> None:
+    """The same for an axis whose policies are installed ones only; a ValueError says which."""
+    name, known = name_of(choice), places()[axis]
+    if name not in known:
+        raise ValueError(f"there is no '{name}'; there are: {', '.join(known)}"
+                         + did_you_mean(name, known))
+    _given(find(axis, name), choice)
+
+
 def choose(axis: str, choice: Choice) -> Chosen:
     """The policy that a scenario chose along an axis, with its parameters."""
     name = name_of(choice)

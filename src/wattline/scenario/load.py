@@ -32,6 +32,11 @@ def load(path: Path | str, changes: Mapping[str, Any] | None = None) -> Scenario
     >>> wl.load_scenario("bundled:main-capped").policy.power
     'dvfs'
     """
+    return validate(changed(fields_of(path), changes or {}), str(path))
+
+
+def fields_of(path: Path | str) -> dict[str, Any]:
+    """The fields of a scenario file, with its name and the places of the files that it names."""
     if said := other_kind(str(path)):
         raise InputError(f"{path} is no scenario: {said}")
     text, source, folder = _text(str(path))
@@ -39,9 +44,7 @@ def load(path: Path | str, changes: Mapping[str, Any] | None = None) -> Scenario
     if said := other_table(fields, source):
         raise InputError(f"{source} is no scenario: {said}")
     fields.setdefault("name", Path(source).stem.removeprefix("bundled:")[:200])
-    if folder is not None:
-        fields = _beside(fields, folder)
-    return validate(changed(fields, changes or {}), source)
+    return fields if folder is None else _beside(fields, folder)
 
 
 def bundled() -> list[str]:
@@ -63,7 +66,7 @@ def validate(fields: Mapping[str, Any], source: str = "scenario") -> Scenario:
         raise InputError(f"{source}: {first_mistake(error, Scenario)}") from None
 
 
-_FILES = ("file", "intra", "inter", "profiles")
+_FILES = ("file", "intra", "inter", "profiles", "signal")
 """Fields that are always the name of a file."""
 
 
@@ -72,7 +75,8 @@ def _beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     result = {key: _copy(value) for key, value in fields.items()}
     for section, name in (("trace", "file"), ("trace", "map"), ("power", "cap"),
                           ("power", "watch_cap"), ("network", "machine"),
-                          *(("network", name) for name in _FILES)):
+                          ("contract", "signal"),
+                          *(("network", name) for name in ("file", "intra", "inter", "profiles"))):
         inner = result.get(section)
         value = inner.get(name) if isinstance(inner, dict) else None
         # A map or a machine may be a built-in name, and a cap a power: only a file that is there

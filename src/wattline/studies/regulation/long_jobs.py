@@ -10,15 +10,18 @@ from pathlib import Path
 
 import numpy as np
 
+from wattline.demand_response.case import Case
+from wattline.demand_response.choosing import choose, problem_of
+from wattline.demand_response.logs import log_case
+from wattline.demand_response.pooling import simulator
+from wattline.demand_response.run import run_contract
 from wattline.grid.bidding import exhaustive_bid
 from wattline.grid.market import Bid
 from wattline.grid.signals import generate, load_signal
 from wattline.grid.workloads import poisson_jobs
 from wattline.model.signal import Signal
-from wattline.scenario.choosing import choose, problem_of
-from wattline.scenario.logs import log_case
-from wattline.scenario.regulated import Case, run_contract, simulator
 from wattline.studies.workers import worker_pool
+from wattline.traces.reader import read
 
 HOUR_S = 3600.0
 DAY_S = 24 * HOUR_S
@@ -91,8 +94,8 @@ def day_case(path: Path, start_s: float, seed: int, signal_file: str) -> Case:
     """Three days of the log, of which the last is judged."""
     warmup_s = WARMUP_DAYS * DAY_S
     duration_s = warmup_s + DAY_S
-    log = log_case(path, servers=None, start_s=start_s, duration_s=duration_s, power_w_idle=None,
-                   seed=seed)  # fmt: skip
+    log = log_case(read(path), str(path), servers=None, start_s=start_s, duration_s=duration_s,
+                   power_w_idle=None, seed=seed)
     if signal_file:
         signal = _repeated(load_signal(signal_file), duration_s)
     else:

@@ -89,7 +89,7 @@ class RegulationStudy:
             below_idle=self.below_idle, forecast=self.forecast, hold=self.hold)
 
     def _long(self, log_file: Path, progress: Callable[[float], None]) -> list[dict[str, Any]]:
-        from wattline.scenario.logs import busy_days
+        from wattline.demand_response.logs import busy_days
         from wattline.studies.regulation.long_jobs import long_jobs
 
         starts_s = [parse_duration(text) for text in self.log_starts]
