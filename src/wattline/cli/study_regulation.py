@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 COST = "cost (0.1 a kWh)"
 """All prices of the study are 0.1 a kWh, as published, in no currency."""
-PARTS = ("default", "workloads", "large", "long")
+PARTS = ("thresholds", "default", "workloads", "large", "long")
 
 
 @click.command("regulation")
 @click.option("--part", type=Choice(["all", *PARTS]), default="all", show_default=True,
-              help="100 servers; W1 to W14; 10,000 servers; a real log with long jobs.")
+              help="Table 2.3 from what is printed; 100 servers; W1 to W14; 10,000 servers; a real "
+                   "log with long jobs.")
 @click.option("--signal", "signal_file", default="", metavar="FILE",
               help="A real signal, cut into hours; without it, drawn ones (std 0.40).")
 @click.option("--log", "log_file", type=click.Path(path_type=Path), metavar="FILE",
@@ -71,7 +72,9 @@ def command(part: str, signal_file: str, log_file: Path | None, log_starts: tupl
 
             result.setdefault("pictures", []).extend(map(str, write_pictures(found.rows, out)))
         if not as_json and result[name] is not None:
-            if name == "long":
+            if name == "thresholds":
+                _print_fits(result[name])
+            elif name == "long":
                 _print_long(result[name])
             else:
                 _print_rows(name, found.rows)
@@ -82,6 +85,19 @@ def command(part: str, signal_file: str, log_file: Path | None, log_starts: tupl
     if not as_json:
         for path in result.get("pictures", ()):
             click.echo(path)
+
+
+def _print_fits(fits: list[dict[str, Any]]) -> None:
+    print_table(
+        ("thresholds inferred x", "load", "P W", "R W", "saving", "weights", "published"),
+        [(f["scale"], f"{f['utilisation']:.0%}",
+          *((round(f["average_w"]), round(f["reserve_w"]), f"{f['saving']:.1%}",
+             " ".join(f"{name} {weight:.3f}" for name, weight in f["weights"].items()))
+            if f["saving"] is not None else ("-", "-", "no bid", "-")), f["published"])
+         for f in fits],
+        title="table 2.3 inferred from the printed weights, at several scales (shipped: 2):",
+    )  # fmt: skip
+    click.echo("")
 
 
 def _print_rows(name: str, rows: list[Row]) -> None:

@@ -17,7 +17,7 @@ from wattline.studies.regulation.parts import Row
 from wattline.studies.regulation.published import words
 from wattline.studies.regulation.workloads import default_cluster, fourteen, large_cluster
 
-PARTS = ("default", "workloads", "large", "long")
+PARTS = ("thresholds", "default", "workloads", "large", "long")
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,11 @@ class RegulationStudy:
     def run(self, part: str, progress: Callable[[float], None] = silent) -> Part:
         """Simulate one of PARTS."""
         began = time.perf_counter()
+        if part == "thresholds":
+            from wattline.studies.regulation.thresholds import sensitivity
+
+            fits = [asdict(fit) for fit in sensitivity(self.seed, progress)]
+            return Part([], {part: fits, f"{part}_s": time.perf_counter() - began})
         if part == "long":
             rows: list[Row] = []
             if self.log_file is None:
