@@ -9,7 +9,7 @@ import click
 
 from wattline.analysis.folders import run_folder
 from wattline.cli.contract_options import contract_options, say_unused, scenario_from
-from wattline.cli.other_hours import print_other_hours
+from wattline.cli.other_hours import print_other_hours, print_remedy, start_words
 from wattline.cli.output import json_option, print_json, print_table, progress, share_text
 from wattline.model.errors import InputError
 
@@ -105,9 +105,12 @@ def _print(result: dict[str, Any], decision: Decision) -> None:
         taken = sum(row["participates"] for row in result["hours"])
         click.echo(f"bids for {taken} of {len(result['hours'])} hours; the first hour by itself:")
     click.echo(decision.reason)
+    if result["planned_on_hours"]:
+        click.echo(f"planned on {result['planned_on_hours']} hours that might come, not on the "
+                   "contract's own (--forecast 0 plans on that)")
     if decision.bid is not None:
         click.echo(f"average {decision.bid.average_w:,.0f} W, reserve "
-                   f"{decision.bid.reserve_w:,.0f} W")
+                   f"{decision.bid.reserve_w:,.0f} W{start_words(decision.bid.start_share)}")
         for name, weight in result["weights"].items():
             click.echo(f"  weight {weight:.3f}  {name}")
     near = decision.nearest if decision.bid is None else None
@@ -117,6 +120,7 @@ def _print(result: dict[str, Any], decision: Decision) -> None:
     if decision.outcome is not None:
         click.echo(f"cost {result['cost']:.4g} {unit}, saving {share_text(result['saving'])}, "
                    f"tracking error {result['tracking']['mean']:.1%} in the mean")
+    print_remedy(result["remedy"])
     print_other_hours(result["other_hours"])
     if "picture" in result:
         click.echo(result["picture"] or "no picture: nothing was simulated")

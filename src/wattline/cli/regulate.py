@@ -9,7 +9,7 @@ import click
 
 from wattline.analysis.folders import run_folder
 from wattline.cli.contract_options import contract_options, say_unused, scenario_from
-from wattline.cli.other_hours import print_other_hours
+from wattline.cli.other_hours import print_other_hours, print_remedy, start_words
 from wattline.cli.output import json_option, print_json, print_table, progress, share_text
 from wattline.model.units import plain_number
 
@@ -76,12 +76,13 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
 
     case = found.case
     click.echo(f"{case.workload.name} on {case.workload.servers} servers under "
-               f"{case.policy}, {(case.end_s - case.judged_s) / 3600:g} h")
+               f"{case.policy}, {(case.end_s - case.judged_s) / 3600:g} h"
+               + (f" after {case.warmup_s / 60:g} min of warm-up" if case.warmup_s else ""))
     if result["reason"]:
         click.echo(result["reason"])
     if result["average_power_w"] is not None:
         click.echo(f"average {result['average_power_w']:,.0f} W, reserve "
-                   f"{result['reserve_w']:,.0f} W")
+                   f"{result['reserve_w']:,.0f} W{start_words(result['start_share'])}")
     saving = f"{share_text(result['saving_against_uncontrolled'])} of the uncontrolled run"
     if result["participates"]:
         saving = f"{share_text(result['saving'])} of the energy bid for, {saving}"
@@ -106,6 +107,7 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
     if result["constraints_met"] is not None:
         click.echo("all constraints met" if result["constraints_met"]
                    else "not met: " + "; ".join(result["violations"]))
+    print_remedy(result["remedy"])
     print_other_hours(result.get("other_hours"))
     for line in result["assumed"]:
         click.echo(f"note: {line}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -135,13 +136,16 @@ def _print_long(rows: list[dict[str, Any]]) -> None:
     from wattline.studies.regulation.published import LONG_JOBS
 
     print_table(
-        ("day", "load", "policy", "bidding", "large errors", "worst mean Q", "all met", COST,
-         "saving"),
+        ("day", "load", "policy", "bidding", "large errors", "worst mean Q", "Q without contract",
+         "verdict", COST, "saving"),
         [(f"{r['day']:g}", f"{r['utilisation']:.0%}", r["policy"], r["bidding"],
-          f"{r['exceed_share']:.1%}", r["degradation"], "yes" if r["met"] else "no", r["cost"],
+          f"{r['exceed_share']:.1%}", r["degradation"], r["degradation_alone"], r["verdict"],
+          r["cost"],
           f"{r['saving']:.1%}") for r in rows],
         title="long jobs, days of the log:",
     )  # fmt: skip
+    counts = Counter(r["verdict"] for r in rows)
+    click.echo("; ".join(f"{word}: {count} of {len(rows)}" for word, count in counts.items()))
     click.echo("")
     print_table(
         ("published on", "policy", "bidding", "large errors", "worst mean Q", "cost, published"),

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wattline.demand_response.bid_figures import bid_figures, planned_hours
 from wattline.demand_response.building import case_of
 from wattline.demand_response.case import Case
-from wattline.demand_response.choosing import choose, choose_day, plan_day
+from wattline.demand_response.choosing import plan_day
 from wattline.demand_response.figures import bids_of, contract_figures, day_reason
 from wattline.demand_response.held import check_hours
-from wattline.demand_response.hours import planning_of
+from wattline.demand_response.hours import planned_on_forecasts
+from wattline.demand_response.offer import make_offer
 from wattline.demand_response.reading import contract_of, read_contract
 from wattline.demand_response.remarks import remarks
 from wattline.demand_response.run import ContractRun, run_contract
@@ -83,11 +83,13 @@ def regulate(
     500.0
     """
     made = contract_scenario(scenario, fields, bid)
-    case = case_of(made, choose_nodes=choose_nodes)
-    offered, decision = _offer(made, case, progress)
+    offer = make_offer(made, case_of(made, choose_nodes=choose_nodes), progress)
+    case, offered, decision = offer.case, offer.bid, offer.decision
     planned = _day(case, decision) if contract_of(made).bidding == "dayahead" and decision else None
     run = run_contract(case, offered if planned is None else planned)
     figures = contract_figures(made, run, decision)
+    figures["start_share"] = 1.0 if offered is None else offered.start_share
+    figures["remedy"] = None if offer.remedy is None else offer.remedy.figures()
     if planned is None:
         figures["other_hours"] = check_hours(made, case, offered, chosen=decision is not None,
                                              progress=progress)
@@ -113,27 +115,6 @@ def contract_scenario(
     if bid is not None:
         fields = fields | {"bid": bid if isinstance(bid, str) else tuple(bid)}
     return read_contract(given, fields)
-
-
-def _offer(
-    scenario: Scenario, case: Case, progress: Callable[[float], None]
-) -> tuple[Bid | None, Decision | None]:
-    """The bid to simulate: as given, chosen, or none where the run bids itself or a limit rules."""
-    contract = contract_of(scenario)
-    given = contract.weights
-    if contract.given_bid is not None:
-        bid = Bid(*contract.given_bid, given)
-        case.workload.range.check(bid, job_types=len(case.workload.types))
-        return bid, None
-    if case.adaptive or case.limit_w is not None:
-        return None, None
-    by_hours = contract.bidding == "dayahead"
-    search = choose_day if by_hours else choose
-    decision = search(case, contract.bidding, rounds=contract.rounds, progress=progress,
-                      whole=by_hours, **planning_of(scenario))
-    if decision.bid is not None and given:
-        return replace(decision.bid, weights=given), decision
-    return decision.bid, decision
 
 
 def _day(case: Case, decision: Decision) -> list[Bid | None]:
@@ -184,13 +165,13 @@ def bid(
     `wattline bid` chooses the bid:
     """
     made = contract_scenario(scenario, fields, method)
-    contract = contract_of(made)
-    refuse_unused(contract, hours=hours, hours_most=hours_most)
-    case = case_of(made)
-    search = choose if hours is None else partial(choose_day, hours=hours)
-    decision = search(case, contract.bidding, rounds=contract.rounds, progress=progress,
-                      verify=True, **planning_of(made))
+    refuse_unused(contract_of(made), hours=hours, hours_most=hours_most)
+    made = planned_on_forecasts(made)
+    offer = make_offer(made, case_of(made), progress, hours=hours, whole=True, verify=True)
+    case, decision = offer.case, offer.decision
+    assert decision is not None
     figures = bid_figures(made, case, decision)
+    figures["remedy"] = None if offer.remedy is None else offer.remedy.figures()
     figures["other_hours"] = check_hours(made, case, decision.bid, chosen=True, progress=progress)
     if hours is not None:
         figures["hours"] = planned_hours(case, decision, hours, hours_most)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -60,8 +60,17 @@ class Descent:
     """AQA's: gradient descent on the bounds, then a search by simulation."""
 
     def choose(self, asked: Question) -> Decision:
-        return descend(asked.problem, asked.simulate, settings=Settings(rounds=asked.rounds),
-                       progress=asked.progress)
+        problem, settings, known = asked.problem, Settings(rounds=asked.rounds), []
+        if problem.workload.below_idle:
+            # The smaller space first: the larger must not lose what is found there.
+            load = replace(problem.workload, below_idle=False)
+            above = descend(replace(problem, workload=load), asked.simulate, settings=settings,
+                            progress=lambda part: asked.progress(part / 2))
+            best = above.bid or above.nearest
+            if best is not None and above.outcome is not None:
+                known.append((best, above.outcome))
+        return descend(problem, asked.simulate, known=known, settings=settings,
+                       progress=lambda part: asked.progress((1 + part) / 2 if known else part))
 
 
 @dataclass(frozen=True)

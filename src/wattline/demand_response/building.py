@@ -11,11 +11,12 @@ from wattline.demand_response.case import Case, after_warmup, mislabelled
 from wattline.demand_response.logs import LogCase, log_case
 from wattline.demand_response.reading import contract_of
 from wattline.grid.curtailment import Curtailment
-from wattline.grid.market import Prices
+from wattline.grid.market import Prices, check_weights
 from wattline.grid.signals import generate, load_signal, window
 from wattline.grid.workloads import JobType, Workload, poisson_jobs, workload
 from wattline.model.errors import InputError
 from wattline.model.fields import name_of
+from wattline.model.machine import NodeClass
 from wattline.model.signal import Signal
 from wattline.policies.declaration import REGULATION
 from wattline.policies.registry import choose as choose_policy
@@ -29,8 +30,10 @@ from wattline.scenario.contract_section import (
 from wattline.scenario.model import Scenario
 from wattline.scenario.parameters import WORKLOAD
 
-DEFAULT_RULE = "aqa"
+AUTO, DEFAULT_RULE = "auto", "aqa"
 DEFAULT_WORKLOAD = "W4"
+ASLEEP_W, BOOT_S, SHUTDOWN_S = 10.0, 120.0, 30.0
+"""Of a node that sleeps, where the scenario has no `[[machine.classes]]` that says it."""
 
 
 def parameters_of(scenario: Scenario) -> WorkloadParameters:
@@ -91,18 +94,58 @@ def case_of(scenario: Scenario, *, choose_nodes: bool = False) -> Case:
     rng = np.random.default_rng(scenario.trace.seed)
     signal = _signal(contract, rng)
     load, jobs, truth = _jobs(scenario, rng)
+    if rule_of(scenario)[1].sleep:
+        load = replace(load, below_idle=True)  # what sleeps does not draw idle power
     limit = None
     if contract.curtailment is not None:
         limit = event_of(contract).limit_w(load.power_w_mean, float("inf"))
-    rule = choose_policy(REGULATION, scenario.policy.regulation or DEFAULT_RULE)
+    name, given = rule_of(scenario)
     return Case(
-        workload=load, jobs=jobs, signal=signal, prices=_prices(contract), policy=rule.name,
-        duration_s=contract.duration + contract.warmup, warmup_s=contract.warmup,
-        cycle_s=contract.cycle_s, preempt=rule.given.preempt, feedback=rule.given.feedback,
+        workload=load, jobs=jobs, signal=signal, prices=_prices(contract),
+        policy=DEFAULT_RULE if name == AUTO else name,
+        duration_s=contract.duration + contract.warmup_s, warmup_s=contract.warmup_s,
+        cycle_s=contract.cycle_s, start_share=contract.start_share,
+        weights=_weights(contract, load), preempt=given.preempt, feedback=given.feedback,
+        reserve=getattr(given, "reserve", True),
+        sleep=sleeping_node(scenario, load.power_w_idle) if given.sleep else None,
         adaptive=contract.bidding == "adaptive", limit_w=limit, truth=truth,
         choose_nodes=choose_nodes or name_of(scenario.policy.placement) != "counted",
         mean_quality=is_log(scenario), own_times=is_log(scenario),
     )  # fmt: skip
+
+
+def _weights(contract: ContractSection, load: Workload) -> tuple[float, ...]:
+    """Those that are given, beside a curtailment; a bid has its own."""
+    if contract.curtailment is None:
+        return ()
+    check_weights(contract.weights, len(load.types))
+    return contract.weights
+
+
+def assumed_sleep(idle_w: float, off_w: float = ASLEEP_W) -> NodeClass:
+    """A node that sleeps and boots as is assumed where nothing is said; both at idle power."""
+    return NodeClass(power_w_off=off_w, boot_s=BOOT_S, boot_power_w=idle_w, shutdown_s=SHUTDOWN_S,
+                     shutdown_power_w=idle_w)
+
+
+def sleeping_node(scenario: Scenario, idle_w: float) -> NodeClass:
+    """What a node draws and takes to sleep and to boot: as said, or assumed."""
+    machine = scenario.machine
+    if not machine.classes:
+        off_w = machine.node_off_w if "node_off_w" in machine.model_fields_set else ASLEEP_W
+        return assumed_sleep(idle_w, off_w)
+    given = machine.classes[0]
+    return NodeClass(power_w_off=given.off_w, boot_s=given.boot_s, boot_power_w=given.boot_w,
+                     shutdown_s=given.shutdown_s, shutdown_power_w=given.shutdown_w)
+
+
+def rule_of(scenario: Scenario) -> tuple[str, Any]:
+    """The rule that keeps the contract, which may be `auto`, and its parameters."""
+    choice = scenario.policy.regulation or DEFAULT_RULE
+    name = name_of(choice)
+    if name == AUTO:
+        choice = DEFAULT_RULE if isinstance(choice, str) else {**choice, "name": DEFAULT_RULE}
+    return name, choose_policy(REGULATION, choice).given
 
 
 def _jobs(scenario: Scenario, rng: np.random.Generator) -> tuple[Workload, Any, Any]:
@@ -112,7 +155,7 @@ def _jobs(scenario: Scenario, rng: np.random.Generator) -> tuple[Workload, Any, 
         found = log_of(scenario)
         return replace(found.workload, below_idle=contract.below_idle), found.jobs, None
     load = workload_of(scenario)
-    jobs = poisson_jobs(load, contract.duration + contract.warmup, rng)
+    jobs = poisson_jobs(load, contract.duration + contract.warmup_s, rng)
     share = parameters_of(scenario).mislabelled
     if share > 0:
         return (load, *mislabelled(jobs, len(load.types), share, rng))
@@ -125,7 +168,7 @@ def log_of(scenario: Scenario) -> LogCase:
     source = str(scenario.trace.file or scenario.trace.generate)
     return log_case(
         read_trace(scenario), source, servers=_servers(scenario), start_s=contract.trace_start,
-        duration_s=contract.duration + contract.warmup, power_w_idle=_idle_w(scenario),
+        duration_s=contract.duration + contract.warmup_s, power_w_idle=_idle_w(scenario),
         seed=scenario.trace.seed, standby=contract.standby,
     )  # fmt: skip
 
@@ -134,8 +177,8 @@ def event_of(contract: ContractSection) -> Curtailment:
     """The curtailment event of a contract that has one; its start counts from the contract's."""
     given = contract.curtailment
     assert given is not None
-    event = Curtailment(contract.warmup + given.start, given.share, given.duration, given.notice)
-    if event.end_s > contract.duration + contract.warmup:
+    event = Curtailment(contract.warmup_s + given.start, given.share, given.duration, given.notice)
+    if event.end_s > contract.duration + contract.warmup_s:
         raise InputError(
             f"the curtailment ends at {event.end_s:.6g} s, after the scenario's end; raise duration"
         )
@@ -150,13 +193,13 @@ def _signal(contract: ContractSection, rng: np.random.Generator) -> Signal:
         signal = window(whole, start_s, contract.duration)
     else:
         signal = generate(rng, contract.duration, **contract.signal.model_dump())
-    return signal if contract.warmup == 0 else after_warmup(signal, contract.warmup)
+    return signal if contract.warmup_s == 0 else after_warmup(signal, contract.warmup_s)
 
 
 def _prices(contract: ContractSection) -> Prices:
     """The prices; their times count from the contract's start, as the signal's do."""
     given = contract.prices
-    return Prices(*(_steps(each, contract.warmup)
+    return Prices(*(_steps(each, contract.warmup_s)
                     for each in (given.energy, given.reserve, given.error)))
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from wattline.grid.market import Prices
 from wattline.grid.workloads import JobType, Workload
 from wattline.model.jobs import IntArray, JobTable
+from wattline.model.machine import NodeClass
 from wattline.model.signal import Signal
 
 
@@ -31,7 +32,15 @@ class Case:
     cycle_s: float = 1.0
     warmup_s: float = 0.0
     """The first seconds, in which the cluster fills: neither billed nor judged."""
+    start_share: float = 1.0
+    """Share of the power range at which starts are planned where no bid says it."""
+    weights: tuple[float, ...] = ()
+    """Of the types, where no bid says them; empty means equal."""
+    reserve: bool = True
+    """QoSCap keeps servers for wide jobs that are due."""
     preempt: bool = False
+    sleep: NodeClass | None = None
+    """Idle servers may sleep: a node with its powers and times for that. None: they idle."""
     feedback: bool = False
     adaptive: bool = False
     own_times: bool = False

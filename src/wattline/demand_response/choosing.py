@@ -22,6 +22,9 @@ from wattline.grid.workloads import poisson_jobs
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
 
+SHARING = ("aqa", "qosg")
+"""Policies that share servers out: the power at which starts are planned belongs to their bids."""
+
 LEAST_ROUNDS = 60
 """That a descent has at least for each set of prices, where so many are allowed at all."""
 
@@ -34,7 +37,8 @@ def problem_of(case: Case) -> Problem:
     found = _statistics(case)
     return Problem(
         case.workload, energy, reserve, error, found.std, found.mean,
-        power_w_alone=uncontrolled_w(case), hours=(case.end_s - case.judged_s) / HOUR_S,
+        start_shares=case.policy in SHARING, power_w_alone=uncontrolled_w(case),
+        hours=(case.end_s - case.judged_s) / HOUR_S,
     )  # fmt: skip
 
 

@@ -76,6 +76,7 @@ def contract_figures(
         "policy": case.policy,
         "workload": case.workload.name,
         "servers": case.workload.servers,
+        "warmup_s": case.warmup_s,
         "engine_s": found.run.engine_s,
     }  # fmt: skip
     if decision is not None and decision.bid is None and decision.nearest is not None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from wattline.demand_response.building import is_log, parameters_of
 from wattline.demand_response.choosing import CHECKING, PLANNING
 from wattline.demand_response.reading import contract_of
 from wattline.grid.dayahead import HOUR_S
@@ -15,6 +16,8 @@ from wattline.model.signal import Signal
 from wattline.scenario.contract_section import ContractSection
 from wattline.scenario.model import Scenario
 
+FORECAST_HOURS, HOLD, ROUNDS = 30, 0.9, 100
+"""How `bid` plans where nothing else is said: on so many hours, of which this share must hold."""
 CHECK_HOURS = 10
 """That a chosen bid is tried on where nothing else is asked for."""
 
@@ -67,3 +70,19 @@ def planning_of(scenario: Scenario) -> dict[str, Any]:
     signals = other_signals(scenario, contract.forecast) if contract.forecast else []
     return {"forecast": contract.forecast, "hold": contract.hold, "seed": scenario.trace.seed,
             "signals": signals}
+
+
+def planned_on_forecasts(scenario: Scenario) -> Scenario:
+    """The scenario with its bid planned on hours that might come, unless it says how to plan.
+
+    A bid that is planned on one hour seldom holds on the next. A log, or wrong labels, have no
+    other hours to plan on.
+    """
+    contract = contract_of(scenario)
+    said = contract.model_fields_set & {"forecast", "hold"}
+    if said or is_log(scenario) or parameters_of(scenario).mislabelled:
+        return scenario
+    update: dict[str, Any] = {"forecast": FORECAST_HOURS, "hold": HOLD}
+    if "rounds" not in contract.model_fields_set:
+        update["rounds"] = ROUNDS
+    return scenario.model_copy(update={"contract": contract.model_copy(update=update)})

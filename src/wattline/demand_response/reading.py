@@ -23,7 +23,7 @@ SHORT = {
     "log": "trace.file", "log_start": "contract.trace_start", "seed": "trace.seed",
     "servers": "machine.nodes", "power_w_idle": "machine.node_idle_w",
     "policy": "policy.regulation", "preempt": "policy.regulation.preempt",
-    "feedback": "policy.regulation.feedback", "name": "name",
+    "feedback": "policy.regulation.feedback", "sleep": "policy.regulation.sleep", "name": "name",
     **{name: f"contract.{name}" for name in ContractSection.model_fields if name != "trace_start"},
 }
 """What flags of commands and arguments in Python are called, and the field of the scenario."""

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from wattline.demand_response.building import is_log, log_of, parameters_of
+from wattline.demand_response.building import (
+    ASLEEP_W,
+    BOOT_S,
+    SHUTDOWN_S,
+    is_log,
+    log_of,
+    parameters_of,
+    rule_of,
+)
 from wattline.demand_response.logs import SHORTEST_S
 from wattline.demand_response.reading import contract_of
 from wattline.scenario.model import Scenario
@@ -27,11 +35,18 @@ def remarks(scenario: Scenario, *, choosing: bool = False) -> list[str]:
                      "is generated")
     if contract.trace_start and not is_log(scenario):
         found.append("trace_start has no effect: it is a place in a log, and the jobs are drawn")
+    chosen = isinstance(contract.bid, str) and contract.curtailment is None
+    if contract.start_share != 1 and (choosing or chosen):
+        found.append("start_share has no effect: it is chosen with the bid")
     if contract.weights and choosing:
         found.append("weights have no effect: they are chosen with the bid")
     beside = contract.curtailment is not None and isinstance(contract.bid, str) and not choosing
     if beside and "bid" in given and contract.bidding not in ("adaptive", "auto"):
         found.append("bid has no effect: beside a curtailment no bid is chosen")
+    if rule_of(scenario)[1].sleep and not scenario.machine.classes:
+        found.append(f"assumed of nodes that sleep: off {ASLEEP_W:g} W unless node_off_w is given, "
+                     f"{BOOT_S:g} s to boot, {SHUTDOWN_S:g} s to shut down, both at idle power; "
+                     "[[machine.classes]] says it")
     return found + (_left_out(scenario) if is_log(scenario) else [])
 
 

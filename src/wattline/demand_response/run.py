@@ -114,6 +114,9 @@ def _run(case: Case, bid: Bid | Sequence[Bid | None] | None) -> ContractRun:
 def _machine(case: Case) -> Machine:
     highest_w = max(t.power_w_max for t in case.types)
     node = NodeClass("server", power_w_idle=case.workload.power_w_idle, power_w_active=highest_w)
+    if case.sleep is not None:
+        node = replace(case.sleep, name="server", power_w_idle=case.workload.power_w_idle,
+                       power_w_active=highest_w)
     return Machine.uniform(case.workload.servers, node)
 
 
@@ -134,12 +137,13 @@ def _desk(
         case.start_s, case.end_s, case.signal,
         np.array([b.average_w if b else 0.0 for b in bids]),
         np.array([b.reserve_w if b else 0.0 for b in bids]),
+        start_share=np.array([b.start_share if b else case.start_share for b in bids]),
         limit_w=case.limit_w, cycle_s=case.cycle_s, adaptive=case.adaptive,
-        preempt=case.preempt, feedback=case.feedback,
-        own_times=case.own_times,
+        preempt=case.preempt, feedback=case.feedback, sleep=case.sleep is not None,
+        reserve=case.reserve, own_times=case.own_times,
     )  # fmt: skip
     count = len(case.workload.types)
-    equal = (1.0 / count,) * count
+    equal = case.weights or (1.0 / count,) * count
     by_hour = [(b.weights if b is not None else ()) or equal for b in bids]
     weights = next((b.weights for b in bids if b is not None and b.weights), equal)
     columns = {name: np.array([getattr(t, name) for t in case.types]) for name in COLUMNS}

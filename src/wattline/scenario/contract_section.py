@@ -16,6 +16,7 @@ BIDDING = ("auto", "descent", "closed_form", "empirical", "exhaustive", "heurist
            "adaptive", "dayahead")
 """How a bid is chosen where none is given."""
 MOST_ROUNDS = 100_000
+WARMUP_S = 1800.0
 Steps = Number | tuple[tuple[Number, Number], ...]
 
 
@@ -107,8 +108,9 @@ class ContractSection(Section):
     """A contract with the grid; the rule that keeps it is `policy.regulation`."""
 
     duration: Seconds = Field(3600.0, gt=0)
-    warmup: Seconds = Field(0.0, ge=0)
-    """Before it, in which the cluster fills: neither billed nor judged."""
+    warmup: Seconds | None = Field(None, ge=0)
+    """Before it, in which the cluster fills: neither billed nor judged. Half an hour where nothing
+    is said, an hour for bids by the hour."""
     cycle_s: Seconds = Field(1.0, ge=0.01)
     trace_start: Seconds = Field(0.0, ge=0)
     """Where in a log its jobs begin."""
@@ -118,6 +120,8 @@ class ContractSection(Section):
     bid: Offered = "auto"
     """How it is chosen, or average power and reserve."""
     weights: tuple[Number, ...] = ()
+    start_share: Fraction = Field(1.0, ge=0, le=1)
+    """Of a given bid: share of the power range at which starts are planned."""
     standby: StrictBool = False
     below_idle: StrictBool = False
     curtailment: CurtailmentSection | None = None
@@ -125,6 +129,13 @@ class ContractSection(Section):
     forecast: Whole = Field(0, ge=0, le=MOST_ROUNDS)
     hold: Fraction = Field(0.0, ge=0, le=1)
     check: Whole | None = Field(None, ge=0, le=MOST_ROUNDS)
+
+    @property
+    def warmup_s(self) -> float:
+        """A cluster that takes part hour after hour is not empty."""
+        if self.warmup is not None:
+            return self.warmup
+        return 3600.0 if self.bid == "dayahead" else WARMUP_S
 
     @property
     def given_bid(self) -> tuple[float, float] | None:

@@ -149,7 +149,7 @@ class PolicySection(Section):
     @classmethod
     def _keeps_contracts(cls, choice: Choice | None) -> Choice | None:
         if choice is not None:
-            check_installed(REGULATION, choice)
+            check_installed(REGULATION, choice, {"auto": "aqa"})
         return choice
 
 

@@ -29,6 +29,7 @@ nodes = 10
 node_idle_w = "0.1kW"
 [contract]
 duration = "5m"
+warmup = "0s"
 bid = ["1.6kW", "300W"]
 check = 0
 """

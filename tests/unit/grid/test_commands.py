@@ -19,7 +19,7 @@ def refused(tmp_path: Path, *arguments: str, signal: str = HOUR) -> str:
     """Run `regulate` and return what it refuses with."""
     path = tmp_path / "signal.csv"
     path.write_text(signal)
-    argv = ["regulate", "--workload", "W4", "--signal", str(path), *arguments]
+    argv = ["regulate", "--workload", "W4", "--warmup", "0s", "--signal", str(path), *arguments]
     result = CliRunner().invoke(cli, argv)
     assert result.exit_code != 0
     if isinstance(result.exception, InputError):
@@ -225,7 +225,7 @@ def test_standby_jobs_wait_beside_a_log_from_the_start(tmp_path: Path) -> None:
 
     path = tmp_path / "log.swf"
     path.write_text(LOG)
-    fields = {"log": str(path), "duration": "2h"}
+    fields = {"log": str(path), "duration": "2h", "warmup": "0s"}
     bare, filled = (case_of(read_contract(None, fields | {"standby": s})) for s in (False, True))
     extra = len(filled.jobs) - len(bare.jobs)
     standby = filled.workload.standby

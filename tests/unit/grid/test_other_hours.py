@@ -99,7 +99,7 @@ def test_hold_needs_a_forecast(tmp_path: Path) -> None:
 def test_other_hours_take_the_other_signals_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "four.csv"
     path.write_text(HOURS)
-    flags = {"workload": "W4", "signal": str(path), "signal_start": "1h"}
+    flags = {"warmup": "0s", "workload": "W4", "signal": str(path), "signal_start": "1h"}
     scenario = read_contract(None, flags)
     signals = other_signals(scenario, 3)
     levels = [float(s.value[0]) for s in signals]

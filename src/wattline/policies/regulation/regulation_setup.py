@@ -18,6 +18,13 @@ class ContractParameters(Parameters):
 
     preempt: StrictBool = False
     feedback: StrictBool = False
+    sleep: StrictBool = False
+
+
+class QosCapParameters(ContractParameters):
+    """Caps first, and servers kept for wide jobs that are due."""
+
+    reserve: StrictBool = True
 
 
 def _of_desk(module: str, name: str) -> Callable[[Any, Any], Any]:
@@ -37,7 +44,7 @@ QOSG = Declaration(
     needs=NEEDS)
 QOSCAP = Declaration(
     REGULATION, "qoscap", "Caps first: jobs with time to spare lend their power to the target.",
-    _of_desk("regulation.qoscap", "QosCap"), parameters=ContractParameters,
+    _of_desk("regulation.qoscap", "QosCap"), parameters=QosCapParameters,
     needs=NEEDS)
 ENERGYQARE = Declaration(
     REGULATION, "energyqare", "Follow the target or serve the jobs, whichever is worse off now.",

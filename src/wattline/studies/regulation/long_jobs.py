@@ -12,7 +12,7 @@ import numpy as np
 
 from wattline.demand_response.case import Case
 from wattline.demand_response.choosing import choose, problem_of
-from wattline.demand_response.logs import log_case
+from wattline.demand_response.logs import THRESHOLD, log_case
 from wattline.demand_response.pooling import simulator
 from wattline.demand_response.run import run_contract
 from wattline.grid.bidding import exhaustive_bid
@@ -49,6 +49,17 @@ class LongResult:
     cost: float
     saving: float
     met: bool
+    degradation_alone: float
+    """The same without any contract, under the policy's own order of starts."""
+
+    @property
+    def verdict(self) -> str:
+        """A day that breaks the constraint by itself is not held against the contract."""
+        if self.met:
+            return "met"
+        if self.degradation_alone >= THRESHOLD:
+            return "broken without a contract"
+        return "not met"
 
 
 def long_jobs(
@@ -126,7 +137,14 @@ def _judge(case: Case, bidding: str, day: float) -> LongResult:
     return LongResult(
         day, case.workload.utilisation, case.policy, bidding, bill.tracking.exceed_share,
         max(q.mean for q in found.quality), bill.cost, bill.saving, found.constraints_met,
+        _alone(case),
     )  # fmt: skip
+
+
+def _alone(case: Case) -> float:
+    """The largest mean degradation among the types where nothing is offered."""
+    alone = run_contract(replace(case, adaptive=False), None)
+    return max(q.mean for q in alone.quality)
 
 
 def _searched(case: Case) -> Bid | None:

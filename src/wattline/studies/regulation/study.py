@@ -102,4 +102,4 @@ class RegulationStudy:
             starts_s = [86400.0 * day for day in busy_days(log_file, 3)]
         found = long_jobs(log_file, starts_s, seed=self.seed, signal_file=self.signal_file,
                           workers=self._workers, progress=progress)
-        return [asdict(r) for r in found]
+        return [asdict(r) | {"verdict": r.verdict} for r in found]
