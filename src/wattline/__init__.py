@@ -80,6 +80,7 @@ if _TYPE_CHECKING:
     from wattline.controller.speaking import explain_job, live_order, live_status
     from wattline.controller.testbed.meters import try_meters
     from wattline.controller.testbed.trying import TriedRun, try_workload
+    from wattline.demand_response.api import bid, regulate
     from wattline.live.comparing import MeterRow, SensorComparison, compare_sensors
     from wattline.live.fitting import FittedServer, fit_server_power
     from wattline.live.reading import read_sensors
@@ -101,8 +102,6 @@ if _TYPE_CHECKING:
     )
     from wattline.scenario.api import simulate
     from wattline.scenario.asking import replay_journal as replay
-    from wattline.scenario.bids import bid
-    from wattline.scenario.contracts import regulate
     from wattline.scenario.examples import Example, copy_examples, list_examples
     from wattline.scenario.load import load as load_scenario
     from wattline.scenario.machine_views import check_views, machine_view
@@ -411,8 +410,8 @@ _PLACES = {
         "Pause", "PowerDown", "PowerUp", "SetLevel", "SetSpeed", "Start", "View", "WakeAt"
     ), "wattline.policies.view"),
     "simulate": "wattline.scenario.api",
-    "bid": "wattline.scenario.bids",
-    "regulate": "wattline.scenario.contracts",
+    "bid": "wattline.demand_response.api",
+    "regulate": "wattline.demand_response.api",
     **dict.fromkeys(("Example", "copy_examples", "list_examples"), "wattline.scenario.examples"),
     "Scenario": "wattline.scenario.model",
     **dict.fromkeys((

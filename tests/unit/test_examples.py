@@ -22,9 +22,10 @@ def _from_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-# Those with jobs; the others are contracts for `wattline regulate`.
+# Those with jobs; contracts with the grid are simulated by `regulate`.
 SCENARIOS = [path for path in sorted(EXAMPLES.glob("*.toml"))
-             if "trace" in tomllib.loads(path.read_text(encoding="utf-8"))]
+             if "trace" in (top := tomllib.loads(path.read_text(encoding="utf-8")))
+             and "contract" not in top]
 
 
 @pytest.mark.parametrize("path", [
@@ -71,7 +72,7 @@ def test_the_list_is_complete() -> None:
 
 
 @pytest.mark.parametrize(("name", "said"), [
-    ("regulation.toml", "a contract; `wattline regulate"), ("placement.toml", "wattline network"),
+    ("placement.toml", "wattline network"),
     ("shares.toml", "`wattline fairshare RUN --shares"), ("slow_down.py", "it is Python"),
     ("tour.ipynb", "it is a notebook"),
 ])

@@ -5,6 +5,8 @@
     events.parquet     one row per event
     placement.parquet  which units each job held, where units have identities
     cap.parquet        the power cap as a step function, where there is one
+    contract.json      what became of a contract with the grid, where there is one
+    power.csv          the pieces of its billed time
     metrics.json       the metrics, for people and programs that want nothing else
     manifest.json      versions, seeds, totals, the machine, and a digest of every other file
 """
@@ -43,15 +45,21 @@ MANIFEST = "manifest.json"
 _METRICS = "metrics.json"
 OURS = frozenset({
     MANIFEST, "scenario.toml", "jobs.parquet", "events.parquet", "placement.parquet",
-    "cap.parquet", "configurations.parquet", _METRICS, "report",
+    "cap.parquet", "configurations.parquet", _METRICS, "report", "contract.json", "power.csv",
+    "pictures",
 })
 """What a run folder may hold; where there is anything else, it is not written over."""
 _TOTALS = ("start_s", "end_s", "energy_j", "time_above_cap_s", "energy_above_cap_j",
            "power_w_peak", "engine_s")
 
 
-def write(run: Run, folder: Path | str, figures: Mapping[str, Any] | None = None) -> Path:
+def write(
+    run: Run, folder: Path | str, figures: Mapping[str, Any] | None = None,
+    further: Mapping[str, str] | None = None,
+) -> Path:
     """Write a run folder, replacing an older run of that name; `figures` spares recomputing.
+
+    `further` has texts of files that stand beside the run's own: those of a contract.
 
     Everything goes into a hidden folder beside it, which is renamed at the end: whoever looks
     sees the old run, no run, or the whole new one.
@@ -63,6 +71,8 @@ def write(run: Run, folder: Path | str, figures: Mapping[str, Any] | None = None
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir()
+        for name, text in (further or {}).items():
+            (fresh / name).write_text(text, encoding="utf-8")
         _write_files(run, fresh, metrics(run) if figures is None else figures)
         _put_in_place(fresh, target)
     except OSError as error:

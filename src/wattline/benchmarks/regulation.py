@@ -12,16 +12,16 @@ from wattline.benchmarks._measuring import seconds
 
 def measure(progress: Callable[[float], None]) -> dict[str, Any]:
     """Warm figures in seconds, beside the goals and the published ones."""
+    from wattline.demand_response.choosing import choose
+    from wattline.demand_response.run import run_contract
     from wattline.grid.workloads import workload
-    from wattline.scenario.choosing import choose
-    from wattline.scenario.regulated import run_contract
     from wattline.studies.regulation import parts, workloads
 
     shared: dict[str, Any] = {"seed": 1, "hours_each": 11, "rounds": 240, "signal_file": ""}
     large = workloads.large_cluster(**shared)
     case = workloads.case_for(replace(large, warmup_s=0.0), 0)
+    from wattline.demand_response.choosing import problem_of
     from wattline.grid.bidding.descent import start_bid
-    from wattline.scenario.choosing import problem_of
 
     bid = start_bid(problem_of(case))
     run_contract(case, bid)  # compiles, or loads what was compiled

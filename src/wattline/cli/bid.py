@@ -9,13 +9,13 @@ import click
 
 from wattline.analysis.folders import run_folder
 from wattline.cli.contract_options import contract_options, say_unused, scenario_from
-from wattline.cli.other_hours import print_other_hours
+from wattline.cli.other_hours import print_other_hours, print_remedy, start_words
 from wattline.cli.output import json_option, print_json, print_table, progress, share_text
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
     from wattline.grid.bidding import Decision
-    from wattline.scenario.regulation import RegulationScenario
+    from wattline.scenario.model import Scenario
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -40,13 +40,14 @@ def command(scenario_file: Path | None, bid: str | None, hours: int | None,
             hours_most: int | None, others: tuple[Path, ...], least_reserve: str,
             out: Path | None, as_json: bool, **flags: Any) -> None:
     """The best bid, the surface of costs that was seen, and why it stops there."""
-    from wattline.scenario.bids import bid as choose_bid
-    from wattline.scenario.bids import refuse_unused
+    from wattline.demand_response.api import bid as choose_bid
+    from wattline.demand_response.api import refuse_unused
+    from wattline.demand_response.reading import contract_of
 
     picture = _picture_path(out) if out is not None else None
     scenario = scenario_from(scenario_file, flags | {"bid": bid})
     say_unused(scenario, choosing=True)
-    refuse_unused(scenario, hours=hours, hours_most=hours_most)
+    refuse_unused(contract_of(scenario), hours=hours, hours_most=hours_most)
     if others or least_reserve != "0":
         from wattline.cli.bid_together import bid_together
 
@@ -58,8 +59,8 @@ def command(scenario_file: Path | None, bid: str | None, hours: int | None,
         found = choose_bid(scenario, hours=hours, hours_most=hours_most, progress=advance)
     decision, result = found.decision, found.to_dict()
     if picture is not None:
-        from wattline.scenario.money import currency_words
-        from wattline.studies.regulation.plots import write_surface
+        from wattline.demand_response.money import currency_words
+        from wattline.demand_response.plots import write_surface
 
         unit = currency_words(scenario)
         result["picture"] = str(picture) if write_surface(decision, picture, unit) else None
@@ -79,12 +80,13 @@ def _picture_path(out: Path) -> Path:
     return out
 
 
-def _refuse_together(scenario: RegulationScenario, *, hours: int | None, drawn: bool) -> None:
+def _refuse_together(scenario: Scenario, *, hours: int | None, drawn: bool) -> None:
     """Refuse what sites that bid together would leave unused."""
     if hours is not None or drawn:
         raise InputError("sites that bid together have one hour and no cost surface of one site: "
                          "leave --hours and --out out")
-    if scenario.check:
+    assert scenario.contract is not None
+    if scenario.contract.check:
         raise InputError("sites that bid together are not tried on other hours: leave --check out, "
                          "and check each by itself")
 
@@ -96,16 +98,19 @@ def _short(why: str, length: int = 60) -> str:
 
 
 def _print(result: dict[str, Any], decision: Decision) -> None:
-    from wattline.scenario.money import NO_CURRENCY
+    from wattline.demand_response.money import NO_CURRENCY
 
     unit = result["currency"] or NO_CURRENCY
     if "hours" in result:
         taken = sum(row["participates"] for row in result["hours"])
         click.echo(f"bids for {taken} of {len(result['hours'])} hours; the first hour by itself:")
     click.echo(decision.reason)
+    if result["planned_on_hours"]:
+        click.echo(f"planned on {result['planned_on_hours']} hours that might come, not on the "
+                   "contract's own (--forecast 0 plans on that)")
     if decision.bid is not None:
         click.echo(f"average {decision.bid.average_w:,.0f} W, reserve "
-                   f"{decision.bid.reserve_w:,.0f} W")
+                   f"{decision.bid.reserve_w:,.0f} W{start_words(decision.bid.start_share)}")
         for name, weight in result["weights"].items():
             click.echo(f"  weight {weight:.3f}  {name}")
     near = decision.nearest if decision.bid is None else None
@@ -115,6 +120,7 @@ def _print(result: dict[str, Any], decision: Decision) -> None:
     if decision.outcome is not None:
         click.echo(f"cost {result['cost']:.4g} {unit}, saving {share_text(result['saving'])}, "
                    f"tracking error {result['tracking']['mean']:.1%} in the mean")
+    print_remedy(result["remedy"])
     print_other_hours(result["other_hours"])
     if "picture" in result:
         click.echo(result["picture"] or "no picture: nothing was simulated")

@@ -13,39 +13,42 @@ from wattline.cli.output import print_json, print_table, progress
 from wattline.model.errors import InputError
 
 if TYPE_CHECKING:
-    from wattline.scenario.jointly import Together
-    from wattline.scenario.regulation import RegulationScenario
+    from wattline.demand_response.jointly import Together
+    from wattline.scenario.model import Scenario
 
 
 def bid_together(
-    sites: Sequence[tuple[Path | None, RegulationScenario]],
+    sites: Sequence[tuple[Path | None, Scenario]],
     least_reserve: str,
     *,
     as_json: bool,
 ) -> None:
     """Choose and print the joint bid of these scenarios."""
+    from wattline.demand_response.building import case_of
+    from wattline.demand_response.hours import planning_of
+    from wattline.demand_response.jointly import choose_together
+    from wattline.demand_response.money import assumed_prices, currency_words
+    from wattline.demand_response.reading import contract_of
     from wattline.model.units import parse_power
-    from wattline.scenario.jointly import choose_together
-    from wattline.scenario.money import assumed_prices, currency_words
-    from wattline.scenario.regulation import case_of, planning_of
 
     names = [path.stem if path else "site" for path, _ in sites]
     for number, name in enumerate(names):
         if name in names[:number]:
             names[number] = f"{name}-{number + 1}"
-    for name, (_, scenario) in zip(names, sites, strict=True):
-        if scenario.bidding == "adaptive" or scenario.bid is not None or scenario.curtailment:
+    contracts = [contract_of(scenario) for _, scenario in sites]
+    for name, contract in zip(names, contracts, strict=True):
+        if contract.bidding in ("adaptive", "given") or contract.curtailment:
             raise InputError(f"site '{name}': a joint bid is chosen; give no bid, no `adaptive` "
                              "bidding and no curtailment")
     with progress("choosing the joint bid") as tell:
         found = choose_together(
             {name: case_of(s) for name, (_, s) in zip(names, sites, strict=True)},
-            {name: s.bidding for name, (_, s) in zip(names, sites, strict=True)},
-            reserve_w_least=parse_power(least_reserve), rounds=sites[0][1].rounds, progress=tell,
+            {name: each.bidding for name, each in zip(names, contracts, strict=True)},
+            reserve_w_least=parse_power(least_reserve), rounds=contracts[0].rounds, progress=tell,
             **planning_of(sites[0][1]),
         )  # fmt: skip
     first = sites[0][1]  # whose prices all follow
-    money = {"currency": first.prices.currency or None, "assumed": assumed_prices(first)}
+    money = {"currency": contracts[0].prices.currency or None, "assumed": assumed_prices(first)}
     if as_json:
         print_json(_result(found) | money)
         return

@@ -11,7 +11,7 @@ import click
 from wattline.cli.choices import Choice, PolicyOption
 
 if TYPE_CHECKING:
-    from wattline.scenario.regulation import RegulationScenario
+    from wattline.scenario.model import Scenario
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,13 +30,14 @@ _OPTIONS = (
     click.option("--signal", metavar="FILE", help="CSV t_s,<value>; without it, a generated one."),
     click.option("--signal-start", metavar="TIME", help="Where in the file the contract begins."),
     click.option("--duration", metavar="TIME", help="Length of the contract (1h)."),
-    click.option("--warmup", metavar="TIME", help="Time before it, neither billed nor judged."),
+    click.option("--warmup", metavar="TIME", help="Time before, neither billed nor judged (30m)."),
     click.option("--log", metavar="FILE", help="A job log instead of a workload."),
     click.option("--log-start", metavar="TIME", help="Where in the log to begin."),
     click.option("--policy", cls=PolicyOption, axis="regulation", metavar="NAME",
-                 help="How the contract is kept"),
+                 help="How the contract is kept; auto tries several. Installed"),
     click.option("--standby/--no-standby", default=None, help="Let standby jobs fill gaps."),
     click.option("--preempt/--no-preempt", default=None, help="Let jobs be paused."),
+    click.option("--sleep/--no-sleep", default=None, help="Let idle servers be switched off."),
     click.option("--feedback/--no-feedback", default=None,
                  help="Correct wrong profiles by measured power and progress."),
     click.option("--mislabelled", type=float, metavar="SHARE",
@@ -45,10 +46,10 @@ _OPTIONS = (
     click.option("--rounds", type=click.IntRange(min=1),
                  help="Simulations that the descent may use (400)."),
     click.option("--forecast", type=click.IntRange(min=0), metavar="HOURS",
-                 help="Plan the bid on so many other hours instead of the hour itself."),
+                 help="Plan the bid on so many other hours instead of the hour itself (bid: 30)."),
     click.option("--hold", type=click.FloatRange(0, 1), metavar="SHARE",
-                 help="Share of the forecast hours that must meet all constraints, each by itself; "
-                      "without it, all of them together must."),
+                 help="Share of the forecast hours that must meet all constraints, each by itself "
+                      "(bid: 0.9); 0: all of them together must."),
     click.option("--check", type=click.IntRange(min=0), metavar="HOURS",
                  help="Try the chosen bid on so many further hours (10; 0 for a given bid)."),
 )  # fmt: skip
@@ -61,19 +62,16 @@ def contract_options(function: F) -> F:
     return function
 
 
-def scenario_from(scenario_file: Path | None, flags: dict[str, Any]) -> RegulationScenario:
-    """The scenario of file and flags; `bid` as text is `auto`, a method, or `P,R`."""
-    from wattline.scenario.regulation import bid_fields, read_scenario
+def scenario_from(scenario_file: Path | None, flags: dict[str, Any]) -> Scenario:
+    """The scenario of file and flags."""
+    from wattline.demand_response.reading import read_contract
 
-    bid = flags.pop("bid", None)
-    if bid is not None:
-        flags.update(bid_fields(bid))
-    return read_scenario(scenario_file, flags)
+    return read_contract(scenario_file, flags)
 
 
-def say_unused(scenario: RegulationScenario, *, choosing: bool = False) -> None:
+def say_unused(scenario: Scenario, *, choosing: bool = False) -> None:
     """Say what has no effect, a line each; `choosing` where the bid is only chosen."""
-    from wattline.scenario.contract_remarks import remarks
+    from wattline.demand_response.remarks import remarks
 
     for remark in remarks(scenario, choosing=choosing):
         click.echo(f"wattline: {remark}", err=True)

@@ -27,3 +27,19 @@ def print_other_hours(found: dict[str, Any] | None) -> None:
         click.echo(f"  fails there: {listed}")
     if found["advice"]:
         click.echo(f"  for a bid that holds more often, {found['advice']}")
+
+
+def start_words(share: float) -> str:
+    """At which power starts are planned, where not at full."""
+    return "" if share == 1 else f", starts planned at {share:.0%} of the jobs' power range"
+
+
+def print_remedy(found: dict[str, Any] | None) -> None:
+    """The offer that could be made once something else is allowed."""
+    if found is None:
+        return
+    flags = " ".join(f"--{name}" if value is True else f"--{name} {value}"
+                     for name, value in found["fields"].items())
+    click.echo(f"with {found['what']} ({flags}) an offer meets all constraints: average "
+               f"{found['average_power_w']:,.0f} W, reserve {found['reserve_w']:,.0f} W"
+               f"{start_words(found['start_share'])}, saving {share_text(found['saving'])}")

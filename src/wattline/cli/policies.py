@@ -44,7 +44,7 @@ def _chosen_by(axis: str) -> str:
     """Where one writes the name of a policy."""
     from wattline.policies.declaration import AXES
 
-    return f"[policy] {axis} = ..." if axis in AXES else "wattline regulate --policy ..."
+    return f"[policy] {axis} = ..." + ("" if axis in AXES else ", beside a [contract]")
 
 
 def _print_pairs(found: Any, name: str | None, as_json: bool) -> None:

@@ -9,12 +9,14 @@ import click
 
 from wattline.analysis.folders import run_folder
 from wattline.cli.contract_options import contract_options, say_unused, scenario_from
-from wattline.cli.other_hours import print_other_hours
+from wattline.cli.other_hours import print_other_hours, print_remedy, start_words
 from wattline.cli.output import json_option, print_json, print_table, progress, share_text
 from wattline.model.units import plain_number
 
 if TYPE_CHECKING:
-    from wattline.scenario.regulated import ContractRun
+    from wattline.demand_response.api import ContractResult
+    from wattline.demand_response.run import ContractRun
+    from wattline.scenario.model import Scenario
 
 
 @click.command("regulate")
@@ -25,32 +27,40 @@ if TYPE_CHECKING:
                    "hour), dayahead (by the prices of the hours).")
 @click.option("--weights", metavar="W,W,...", help="Weights of the types, in their order.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
-              help="Write the pictures and tables of the contract into this folder.")
+              help="Write the run folder with the contract and its pictures here.")
 @json_option
 def command(scenario_file: Path | None, bid: str | None, weights: str | None, out: Path | None,
             as_json: bool, **flags: Any) -> None:
     """Simulate a contract: cost, tracking error and QoS of every job type."""
-    from wattline.scenario.contracts import regulate
-
     if out is not None:
         run_folder("", str(out))
     if weights is not None:
         flags["weights"] = _numbers(weights)
     scenario = scenario_from(scenario_file, flags | {"bid": bid})
+    show_contract(run_contract(scenario, chosen=out is not None), out, as_json=as_json)
+
+
+def run_contract(scenario: Scenario, *, chosen: bool) -> ContractResult:
+    """Simulate a contract with a progress bar; `chosen` where it matters which nodes jobs held."""
+    from wattline.demand_response.api import regulate
+
     say_unused(scenario)
     with progress("choosing the bid") as advance:
-        contract = regulate(scenario, choose_nodes=out is not None, progress=advance)
-    found, result = contract.run, contract.to_dict()
-    if out is not None:
-        from wattline.studies.regulation.plots import write_pictures
-        from wattline.studies.regulation.tables import write_tables
+        return regulate(scenario, choose_nodes=chosen, progress=advance)
 
-        result["pictures"] = [str(p) for p in write_pictures(found, out)]
-        result["tables"] = [str(p) for p in write_tables(found, out)]
+
+def show_contract(contract: ContractResult, out: Path | None, *, as_json: bool) -> None:
+    """Write the run folder where one is wanted, and print the figures."""
+    result = contract.to_dict()
+    if out is not None:
+        from wattline.demand_response.plots import write_pictures
+
+        result["run_dir"] = str(contract.save(out))
+        result["pictures"] = [str(p) for p in write_pictures(contract.run, out / "pictures")]
     if as_json:
         print_json(result)
     else:
-        _print(result, found)
+        _print(result, contract.run)
 
 
 def _numbers(text: str) -> list[float]:
@@ -62,16 +72,17 @@ def _numbers(text: str) -> list[float]:
 
 
 def _print(result: dict[str, Any], found: ContractRun) -> None:
-    from wattline.scenario.money import NO_CURRENCY
+    from wattline.demand_response.money import NO_CURRENCY
 
     case = found.case
     click.echo(f"{case.workload.name} on {case.workload.servers} servers under "
-               f"{case.policy}, {(case.end_s - case.judged_s) / 3600:g} h")
+               f"{case.policy}, {(case.end_s - case.judged_s) / 3600:g} h"
+               + (f" after {case.warmup_s / 60:g} min of warm-up" if case.warmup_s else ""))
     if result["reason"]:
         click.echo(result["reason"])
     if result["average_power_w"] is not None:
         click.echo(f"average {result['average_power_w']:,.0f} W, reserve "
-                   f"{result['reserve_w']:,.0f} W")
+                   f"{result['reserve_w']:,.0f} W{start_words(result['start_share'])}")
     saving = f"{share_text(result['saving_against_uncontrolled'])} of the uncontrolled run"
     if result["participates"]:
         saving = f"{share_text(result['saving'])} of the energy bid for, {saving}"
@@ -96,8 +107,12 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
     if result["constraints_met"] is not None:
         click.echo("all constraints met" if result["constraints_met"]
                    else "not met: " + "; ".join(result["violations"]))
+    print_remedy(result["remedy"])
     print_other_hours(result.get("other_hours"))
     for line in result["assumed"]:
         click.echo(f"note: {line}")
-    for path in (*result.get("pictures", []), *result.get("tables", [])):
+    for path in result.get("pictures", []):
         click.echo(path)
+    if "run_dir" in result:
+        folder = result["run_dir"]
+        click.echo(f"run folder: {folder} (wattline report {folder} draws it)")

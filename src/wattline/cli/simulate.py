@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,7 +25,11 @@ from wattline.cli.simulating import (
     say_budget,
     say_not_run,
 )
+from wattline.model.errors import InputError
 from wattline.model.units import counted
+
+if TYPE_CHECKING:
+    from wattline.scenario.model import Scenario
 
 
 @click.command(cls=ScenarioCommand)
@@ -49,6 +54,9 @@ def command(
     from wattline.scenario.build import plan
 
     target = None if no_folder else run_folder(loaded.name, out)
+    if loaded.contract is not None:
+        _contract(loaded, target, journal, as_json)
+        return
     ready = plan(loaded, allow_code=code_allowed(scenario, loaded, changes, options))
     say_beforehand(ready)
     run = run_plan(ready, journal)
@@ -72,3 +80,12 @@ def command(
     say_assumed({loaded.name: run})
     if folder is not None:
         click.echo(f"run folder: {folder} (wattline report {folder} draws it)")
+
+
+def _contract(scenario: Scenario, target: Path | None, journal: str | None, as_json: bool) -> None:
+    """A scenario with a contract: the bid as it says, and the figures of `wattline regulate`."""
+    from wattline.cli.regulate import run_contract, show_contract
+
+    if journal is not None:
+        raise InputError("--journal: a contract is simulated at once and writes no journal")
+    show_contract(run_contract(scenario, chosen=target is not None), target, as_json=as_json)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.analysis.folders import run_folder
 from wattline.cli.choices import Choice
 from wattline.cli.output import json_option, print_json, print_table, progress
 
@@ -16,12 +18,13 @@ if TYPE_CHECKING:
 
 COST = "cost (0.1 a kWh)"
 """All prices of the study are 0.1 a kWh, as published, in no currency."""
-PARTS = ("default", "workloads", "large", "long")
+PARTS = ("thresholds", "default", "workloads", "large", "long")
 
 
 @click.command("regulation")
 @click.option("--part", type=Choice(["all", *PARTS]), default="all", show_default=True,
-              help="100 servers; W1 to W14; 10,000 servers; a real log with long jobs.")
+              help="Table 2.3 from what is printed; 100 servers; W1 to W14; 10,000 servers; a real "
+                   "log with long jobs.")
 @click.option("--signal", "signal_file", default="", metavar="FILE",
               help="A real signal, cut into hours; without it, drawn ones (std 0.40).")
 @click.option("--log", "log_file", type=click.Path(path_type=Path), metavar="FILE",
@@ -44,10 +47,13 @@ PARTS = ("default", "workloads", "large", "long")
               help="Share of these that must meet all constraints, each by itself.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--workers", type=click.IntRange(min=1), default=None, help="Processes.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER",
+              help="Draw the savings of the 14 workloads beside the published ones.")
 @json_option
 def command(part: str, signal_file: str, log_file: Path | None, log_starts: tuple[str, ...],
             hours_each: int, rounds: int, standby: bool, warmup: str, below_idle: bool,
-            forecast: int, hold: float, seed: int, workers: int | None, as_json: bool) -> None:
+            forecast: int, hold: float, seed: int, workers: int | None, out: Path | None,
+            as_json: bool) -> None:
     """Demand response: 100 servers, 14 workloads, 10,000 servers, a real log."""
     from wattline.studies.regulation.study import RegulationStudy
 
@@ -55,13 +61,21 @@ def command(part: str, signal_file: str, log_file: Path | None, log_starts: tupl
         signal_file=signal_file, log_file=log_file, log_starts=log_starts, hours_each=hours_each,
         rounds=rounds, standby=standby, warmup=warmup, below_idle=below_idle, forecast=forecast,
         hold=hold, seed=seed, workers=workers)
+    if out is not None:
+        run_folder("regulation", str(out))  # a place that cannot be written is found out now
     result: dict[str, Any] = {}
     for name in PARTS if part == "all" else (part,):
         with progress(f"regulation: {name}") as tell:
             found = study.run(name, tell)
         result |= found.figures
+        if out is not None:
+            from wattline.studies.regulation.plots import write_pictures
+
+            result.setdefault("pictures", []).extend(map(str, write_pictures(found.rows, out)))
         if not as_json and result[name] is not None:
-            if name == "long":
+            if name == "thresholds":
+                _print_fits(result[name])
+            elif name == "long":
                 _print_long(result[name])
             else:
                 _print_rows(name, found.rows)
@@ -69,6 +83,22 @@ def command(part: str, signal_file: str, log_file: Path | None, log_starts: tupl
         print_json(result)
     elif result.get("long", True) is None:
         click.echo("long jobs: left out; give --log FILE")
+    if not as_json:
+        for path in result.get("pictures", ()):
+            click.echo(path)
+
+
+def _print_fits(fits: list[dict[str, Any]]) -> None:
+    print_table(
+        ("thresholds inferred x", "load", "P W", "R W", "saving", "weights", "published"),
+        [(f["scale"], f"{f['utilisation']:.0%}",
+          *((round(f["average_w"]), round(f["reserve_w"]), f"{f['saving']:.1%}",
+             " ".join(f"{name} {weight:.3f}" for name, weight in f["weights"].items()))
+            if f["saving"] is not None else ("-", "-", "no bid", "-")), f["published"])
+         for f in fits],
+        title="table 2.3 inferred from the printed weights, at several scales (shipped: 2):",
+    )  # fmt: skip
+    click.echo("")
 
 
 def _print_rows(name: str, rows: list[Row]) -> None:
@@ -106,13 +136,16 @@ def _print_long(rows: list[dict[str, Any]]) -> None:
     from wattline.studies.regulation.published import LONG_JOBS
 
     print_table(
-        ("day", "load", "policy", "bidding", "large errors", "worst mean Q", "all met", COST,
-         "saving"),
+        ("day", "load", "policy", "bidding", "large errors", "worst mean Q", "Q without contract",
+         "verdict", COST, "saving"),
         [(f"{r['day']:g}", f"{r['utilisation']:.0%}", r["policy"], r["bidding"],
-          f"{r['exceed_share']:.1%}", r["degradation"], "yes" if r["met"] else "no", r["cost"],
+          f"{r['exceed_share']:.1%}", r["degradation"], r["degradation_alone"], r["verdict"],
+          r["cost"],
           f"{r['saving']:.1%}") for r in rows],
         title="long jobs, days of the log:",
     )  # fmt: skip
+    counts = Counter(r["verdict"] for r in rows)
+    click.echo("; ".join(f"{word}: {count} of {len(rows)}" for word, count in counts.items()))
     click.echo("")
     print_table(
         ("published on", "policy", "bidding", "large errors", "worst mean Q", "cost, published"),

@@ -55,6 +55,9 @@ class Bid:
     average_w: float
     reserve_w: float
     weights: tuple[float, ...] = ()
+    start_share: float = 1.0
+    """Share of the jobs' power range at which sharing policies plan starts: 1, the published rule,
+    plans them at full power; below it more jobs run, and caps can raise the power as well."""
 
     def with_weights(self, weights: FloatArray) -> Bid:
         return replace(self, weights=tuple(float(w) for w in weights))

@@ -25,10 +25,13 @@ class Option:
     reserve_w: float
     cost: float
     weights: tuple[float, ...] = ()
+    start_share: float = 1.0
 
     @property
     def bid(self) -> Bid | None:
-        return Bid(self.average_w, self.reserve_w, self.weights) if self.reserve_w > 0 else None
+        if self.reserve_w <= 0:
+            return None
+        return Bid(self.average_w, self.reserve_w, self.weights, self.start_share)
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,8 @@ def options_of(
     stay = Option(power_w_mean, 0.0, energy_price * power_w_mean / 1000.0 * hours)
     return [
         stay,
-        *(Option(t.average_w, t.reserve_w, t.cost, t.weights) for t in trials if t.feasible),
+        *(Option(t.average_w, t.reserve_w, t.cost, t.weights, t.start_share)
+          for t in trials if t.feasible),
     ]
 
 

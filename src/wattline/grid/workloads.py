@@ -44,6 +44,9 @@ class JobType:
     threshold: float
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
     """For each value of a shipped type: read, inferred or chosen."""
+    threshold_sure: str = field(default="", compare=False)
+    """How sure a shipped threshold is: sure, likely, integer (its decimal is chosen), fitted or
+    chosen."""
 
     def __post_init__(self) -> None:
         if self.servers < 1:
@@ -255,7 +258,8 @@ def applications(table: str = "npb") -> Mapping[str, JobType]:
         values = {key: float(row[key]) for key in sources}
         servers = int(values.pop("servers"))
         name = row["application"]
-        found[name] = JobType(name, servers, **values, sources=sources)
+        found[name] = JobType(name, servers, **values, sources=sources,
+                              threshold_sure=row["threshold_sure"])
     return found
 
 

@@ -44,7 +44,7 @@ def _allowed(model: Any, mistake: Any) -> str:
     return " and ".join(ends) or "a finite number"
 
 
-_ALTERNATIVES = ("float", "str", "CapPlan", "SignalFields")
+_ALTERNATIVES = ("float", "str", "CapPlan", "SignalSection")
 _FORMS = ("tuple[", "list[", "function-", "dict[", "literal[")
 
 

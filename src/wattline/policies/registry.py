@@ -140,6 +140,18 @@ def check(axis: str, choice: Choice) -> None:
         _given(find(axis, name), choice)
 
 
+def check_installed(axis: str, choice: Choice, further: Mapping[str, str]) -> None:
+    """The same for an axis whose policies are installed ones only; a ValueError says which.
+
+    `further` are words that stand for several, with one whose parameters they take.
+    """
+    name, known = name_of(choice), places()[axis]
+    if name not in known and name not in further:
+        raise ValueError(f"there is no '{name}'; there are: {', '.join((*further, *known))}"
+                         + did_you_mean(name, known))
+    _given(find(axis, further.get(name, name)), choice)
+
+
 def choose(axis: str, choice: Choice) -> Chosen:
     """The policy that a scenario chose along an axis, with its parameters."""
     name = name_of(choice)

@@ -130,6 +130,9 @@ def plan(
 
     `allow_code`: whoever calls knows that the user wants the code that the policy names to run.
     """
+    if scenario.contract is not None:
+        raise InputError(f"{scenario.name}: it has a [contract], which is simulated alone: by "
+                         "`wattline simulate` or `wattline regulate`, from Python by regulate()")
     if policy is not None:
         own = scenario.policy.model_copy(update={"python": None})
         scenario = scenario.model_copy(update={"policy": own})

@@ -36,7 +36,7 @@ def load(path: Path | str, changes: Mapping[str, Any] | None = None) -> Scenario
 
 
 def fields_of(path: Path | str) -> dict[str, Any]:
-    """The fields of a scenario file as they stand there, not yet checked."""
+    """The fields of a scenario file, with its name and the places of the files that it names."""
     if said := other_kind(str(path)):
         raise InputError(f"{path} is no scenario: {said}")
     text, source, folder = _text(str(path))
@@ -66,7 +66,7 @@ def validate(fields: Mapping[str, Any], source: str = "scenario") -> Scenario:
         raise InputError(f"{source}: {first_mistake(error, Scenario)}") from None
 
 
-_FILES = ("file", "intra", "inter", "profiles")
+_FILES = ("file", "intra", "inter", "profiles", "signal")
 """Fields that are always the name of a file."""
 
 
@@ -75,7 +75,8 @@ def beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     result = {key: _copy(value) for key, value in fields.items()}
     for section, name in (("trace", "file"), ("trace", "map"), ("power", "cap"),
                           ("power", "watch_cap"), ("network", "machine"),
-                          *(("network", name) for name in _FILES)):
+                          ("contract", "signal"),
+                          *(("network", name) for name in ("file", "intra", "inter", "profiles"))):
         inner = result.get(section)
         value = inner.get(name) if isinstance(inner, dict) else None
         # A map or a machine may be a built-in name, and a cap a power: only a file that is there

@@ -33,7 +33,10 @@ from wattline.model.fields import (
     Whole,
 )
 from wattline.model.machine import MOST_CORES, MOST_NODES, MOST_SPEED, NodeClass
-from wattline.policies.registry import check
+from wattline.policies.declaration import REGULATION
+from wattline.policies.registry import check, check_installed
+from wattline.scenario.contract_refusals import beside_contract, without_contract
+from wattline.scenario.contract_section import ContractSection
 from wattline.scenario.parameters import generator_parameters
 
 MOST_UNIX_S = 250_000_000_000
@@ -129,6 +132,8 @@ class PolicySection(Section):
     power: Choice = "none"
     configure: Choice = "requested"
     placement: Choice = "counted"
+    regulation: Choice | None = None
+    """How a contract is kept; it needs `[contract]`."""
     python: str | None = None
     """`module:Class` of a policy written in Python, instead of the axes."""
     overrun: Literal["extend", "kill"] = "extend"
@@ -138,6 +143,13 @@ class PolicySection(Section):
     @classmethod
     def _parameters(cls, choice: Choice, info: ValidationInfo) -> Choice:
         check(str(info.field_name), choice)
+        return choice
+
+    @field_validator("regulation")
+    @classmethod
+    def _keeps_contracts(cls, choice: Choice | None) -> Choice | None:
+        if choice is not None:
+            check_installed(REGULATION, choice, {"auto": "aqa"})
         return choice
 
 
@@ -264,3 +276,12 @@ class Scenario(Section):
     """Files of step functions that a policy written in Python is shown, by name."""
     network: FreeTable | None = None
     """The interconnect, for placements that know it; see docs/network.md."""
+    contract: ContractSection | None = None
+    """A contract with the grid; see docs/demand-response.md."""
+
+    @model_validator(mode="after")
+    def _contract_has_its_own(self) -> Scenario:
+        said = without_contract(self) if self.contract is None else beside_contract(self)
+        if said:
+            raise ValueError(said)
+        return self

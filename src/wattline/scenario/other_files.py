@@ -22,8 +22,9 @@ def other_table(fields: Mapping[str, Any], source: str) -> str:
     """What a TOML file is by its tables, where it is no scenario; nothing where it may be one."""
     if "trace" in fields:
         return ""
-    if "workload" in fields and "servers" in fields:
-        return f"it describes a contract; `wattline regulate {source}` and `bid` read it"
+    if "workload" in fields:
+        return ("a contract's jobs stand in [trace] (`generate = \"workload\"`), its nodes in "
+                "[machine], its rule in [policy] and all else in [contract]")
     if "job" in fields:
         return f"it has jobs to place on a network; `wattline network place {source}` reads it"
     if "account" in fields:

@@ -10,6 +10,7 @@ from pydantic import Field, StrictBool, ValidationError
 from wattline.model.fields import FileName, Number, Section, Watts, Whole
 from wattline.model.machine import MOST_NODES
 from wattline.model.mistakes import first_mistake
+from wattline.scenario.contract_section import WorkloadParameters
 
 
 class Generator(Section):
@@ -38,6 +39,8 @@ class Esp2(Generator):
     request_factor: Number = Field(1.0, ge=1)
 
 
+WORKLOAD = "workload"
+"""Types of jobs that arrive at random; only a contract makes them."""
 GENERATORS: Mapping[str, type[Section]] = {
     "leadership": Leadership, "lublin": Lublin, "poisson": Poisson, "esp2": Esp2,
 }
@@ -45,9 +48,10 @@ GENERATORS: Mapping[str, type[Section]] = {
 
 def generator_parameters(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """What a generator is given, in SI; refused where it does not have or cannot take it."""
-    if name not in GENERATORS:
-        raise ValueError(f"there is no generator '{name}'; there are {', '.join(GENERATORS)}")
-    model = GENERATORS[name]
+    known: dict[str, type[Section]] = {**GENERATORS, WORKLOAD: WorkloadParameters}
+    if name not in known:
+        raise ValueError(f"there is no generator '{name}'; there are {', '.join(known)}")
+    model = known[name]
     for parameter in given:
         if parameter not in model.model_fields:
             raise ValueError(f"'{name}' has no parameter '{parameter}'; there are: "

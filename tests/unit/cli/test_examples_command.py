@@ -14,7 +14,7 @@ from wattline.scenario import examples
 SOURCE = Path(__file__).parents[3] / "examples"
 SHORT = ("--bid", "8000,300", "--duration", "3min", "--warmup", "0s", "--check", "0")
 COMMANDS = {
-    "workload": (("regulate",), SHORT),
+    "contract": (("regulate",), SHORT),
     "trace": (("simulate",), ("--no-folder", "--jobs", "12")),
     "job": (("network", "place"), ()),
 }
@@ -51,7 +51,7 @@ TABLES = ("shares.toml",)
 def test_each_runs_where_it_was_copied_to(name, copied, capsys):
     top = tomllib.loads((copied / name).read_text(encoding="utf-8"))
     words, more = next(found for key, found in COMMANDS.items() if key in top)
-    if "curtailment" in top:
+    if "curtailment" in top.get("contract", {}):
         more = (*more[:2], *more[4:])  # its hours are given
     assert json.loads(ok(*words, copied / name, *more, "--json", capsys=capsys))
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.support.contracts import contract_text
 
 import wattline
 from wattline.cli.main import main
@@ -129,8 +130,8 @@ def test_values_that_cannot_be(refused, arguments, said):
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    ('servers = "35"', "servers: must be a number"),
-    ("servers = 1e12", "servers: must be at least"),
+    ('servers = "35"', "machine.nodes: must be a number"),
+    ("servers = 1e12", "machine.nodes: must be at least"),
     ("servers = 20000000", "jobs in 3600 s; at most"),
     ("bid = [nan, 1]", "bid.0: must be a finite"),
     ('duration = "1e12"', "steps"), ("[signal]\nstep_s = 1e-9", "steps"),
@@ -138,7 +139,7 @@ def test_values_that_cannot_be(refused, arguments, said):
     ("standby = 1", "standby"), ("seed = true", "seed: must be a number"),
 ])
 def test_contracts_that_cannot_be(refused, text, said):
-    Path("c.toml").write_text(f'workload = "W4"\n{text}\n')
+    Path("c.toml").write_text(contract_text(f'workload = "W4"\n{text}\n'))
     assert said in refused("regulate", "c.toml")
 
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from wattline.demand_response.case import Case, mislabelled
+from wattline.demand_response.run import ContractRun, run_contract
 from wattline.grid.market import Bid
 from wattline.grid.signals import generate
 from wattline.grid.workloads import poisson_jobs, workload
 from wattline.model.signal import Signal
-from wattline.scenario.regulated import Case, ContractRun, mislabelled, run_contract
 
 DURATION_S = 200.0
 

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.support.contracts import contract_text
 
 from wattline.cli.main import cli
+from wattline.demand_response.logs import busy_days, log_case
 from wattline.grid.bidding.problem import Problem
 from wattline.grid.market import Bid, Range
 from wattline.grid.workloads import poisson_jobs, workload
 from wattline.model.errors import InputError
-from wattline.scenario.logs import busy_days, log_case
+from wattline.traces import read
 
 compiled = pytest.mark.compiled  # many hours are simulated: minutes as plain Python
 
@@ -33,7 +35,7 @@ standby = true
 step_s = 20.0
 [[types]]
 name = "a"
-servers = 1
+nodes = 1
 time_s_min = 40.0
 time_s_max = 60.0
 power_w_max = 300.0
@@ -41,7 +43,7 @@ power_w_min = 200.0
 threshold = 20.0
 [[types]]
 name = "b"
-servers = 2
+nodes = 2
 time_s_min = 60.0
 time_s_max = 80.0
 power_w_max = 280.0
@@ -49,7 +51,7 @@ power_w_min = 200.0
 threshold = 20.0
 [standby_type]
 name = "fill"
-servers = 1
+nodes = 1
 time_s_min = 20.0
 time_s_max = 30.0
 power_w_max = 250.0
@@ -60,7 +62,7 @@ threshold = 1.0
 
 def site(tmp_path: Path, name: str, duration: str = "10m", more: str = "") -> str:
     path = tmp_path / f"{name}.toml"
-    path.write_text(SITE.format(duration=duration) + more)
+    path.write_text(contract_text(SITE.format(duration=duration) + more))
     return str(path)
 
 
@@ -158,7 +160,8 @@ def test_a_log_of_cores_becomes_one_of_whole_nodes(tmp_path: Path) -> None:
         lines.append(" ".join(map(str, fields)))
     path = tmp_path / "log.swf"
     path.write_text("\n".join(lines) + "\n")
-    found = log_case(path, servers=None, start_s=0.0, duration_s=9e6, power_w_idle=None, seed=1)
+    found = log_case(read(path), "log.swf", servers=None, start_s=0.0, duration_s=9e6,
+                     power_w_idle=None, seed=1)
     assert found.workload.servers == 10
     assert sorted(set(found.jobs.procs.tolist())) == list(range(1, 11))
     busiest = busy_days(path, 2, days=1, load=1.0)

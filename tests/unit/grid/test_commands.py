@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.support.contracts import contract_text
 
 from wattline.cli.main import cli
 from wattline.model.errors import InputError
@@ -18,7 +19,7 @@ def refused(tmp_path: Path, *arguments: str, signal: str = HOUR) -> str:
     """Run `regulate` and return what it refuses with."""
     path = tmp_path / "signal.csv"
     path.write_text(signal)
-    argv = ["regulate", "--workload", "W4", "--signal", str(path), *arguments]
+    argv = ["regulate", "--workload", "W4", "--warmup", "0s", "--signal", str(path), *arguments]
     result = CliRunner().invoke(cli, argv)
     assert result.exit_code != 0
     if isinstance(result.exception, InputError):
@@ -40,7 +41,7 @@ def refused(tmp_path: Path, *arguments: str, signal: str = HOUR) -> str:
         (("--bid", "9000,2000", "--weights", "a,b"), "not numbers"),
         (("--bid", "9000,2000", "--weights", ",".join(["nan"] * 8)), "must be a finite number"),
         (("--servers", "4"), "needs 8 servers, the cluster has 4"),
-        (("--utilisation", "1.5"), "utilisation"),
+        (("--utilisation", "1.5"), "load: must be above 0 and at most 1"),
         (("--workload", "W15"), "known: W1"),
         (("--duration", "2h"), "not inside"),
         (("--duration", "soon"), "is not a time"),
@@ -67,7 +68,7 @@ def test_bad_signals(tmp_path: Path, signal: str, words: str) -> None:
 
 def scenario(tmp_path: Path, text: str) -> str:
     path = tmp_path / "scenario.toml"
-    path.write_text(text)
+    path.write_text(contract_text(text))
     result = CliRunner().invoke(cli, ["bid", str(path)])
     assert isinstance(result.exception, InputError), result.output
     return str(result.exception)
@@ -76,9 +77,8 @@ def scenario(tmp_path: Path, text: str) -> str:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("workload = 4\n", "workload"),
-        ("workloads = 'W4'\n", "workloads: there is no such field"),
-        ("workload = \n", "scenario.toml"),
+        ("workload = 4\n", "scenario.toml: trace: 'workload': name"),
+        ("contract__bids = 'auto'\n", "contract.bids: there is no such field"),
         ("[curtailment]\nstart = '30m'\n", "after the scenario's end"),
         ("[curtailment]\nstart = '1m'\nduration = '10m'\n", "notice"),
         ("[prices]\nreserve = -1\n", "reserve price is negative"),
@@ -86,8 +86,7 @@ def scenario(tmp_path: Path, text: str) -> str:
         ("[prices]\nenergy = [[0, 0.1], [60, 0.2], [30, 0.3]]\n", "30 s after 60 s"),
         ("[prices]\nerror = [[60, 0.1]]\n", "must be at 0"),
         ("[prices]\nerror = nan\n", "must be a finite number"),
-        ("", "it is empty"),
-        ("[[types]]\nname='a'\nservers=1\ntime_s_min=1\ntime_s_max=2\npower_w_max=9\n"
+        ("[[types]]\nname='a'\nnodes=1\ntime_s_min=1\ntime_s_max=2\npower_w_max=9\n"
          "power_w_min=8\nthreshold=1\n", "own types need"),
     ],
 )  # fmt: skip
@@ -107,17 +106,19 @@ def test_adaptive_bids_belong_to_regulate() -> None:
 
 
 def test_shipped_examples_are_valid() -> None:
-    from wattline.scenario.regulation import case_of, read_scenario
+    from wattline.demand_response.building import case_of
+    from wattline.demand_response.reading import read_contract
 
     examples = Path(__file__).resolve().parents[3] / "examples"
     for name in ("curtailment.toml", "regulation.toml"):
-        case = case_of(read_scenario(examples / name, {}))
+        case = case_of(read_contract(examples / name, {}))
         assert len(case.jobs) > 0
-    assert case_of(read_scenario(examples / "curtailment.toml", {})).limit_w is not None
+    assert case_of(read_contract(examples / "curtailment.toml", {})).limit_w is not None
 
 
 def test_a_log_becomes_a_workload_of_types(tmp_path: Path) -> None:
-    from wattline.scenario.logs import log_case
+    from wattline.demand_response.logs import log_case
+    from wattline.traces import read
 
     lines = ["; MaxNodes: 16"]
     for number in range(40):
@@ -127,7 +128,8 @@ def test_a_log_becomes_a_workload_of_types(tmp_path: Path) -> None:
         lines.append(" ".join(map(str, fields)))
     path = tmp_path / "log.swf"
     path.write_text("\n".join(lines) + "\n")
-    found = log_case(path, servers=None, start_s=0.0, duration_s=86400.0, power_w_idle=None, seed=1)
+    found = log_case(read(path), "log.swf", servers=None, start_s=0.0, duration_s=86400.0,
+                     power_w_idle=None, seed=1)
     assert found.workload.servers == 16
     assert len(found.jobs) == 40
     assert {t.servers for t in found.workload.types} == {1, 2, 3, 4}
@@ -159,7 +161,7 @@ def asked(*arguments: str) -> str:
 def test_bid_refuses_what_it_would_not_use(
     tmp_path: Path, arguments: tuple[str, ...], words: str
 ) -> None:
-    (tmp_path / "b.toml").write_text("workload = 'W4'\n")
+    (tmp_path / "b.toml").write_text(contract_text("workload = 'W4'\n"))
     given = [str(tmp_path / a) if a == "b.toml" else a for a in arguments]
     assert words in asked("bid", "--workload", "W4", *given)
 
@@ -181,20 +183,21 @@ def test_signals_that_are_no_text_are_refused(tmp_path: Path) -> None:
 
 
 def test_prices_and_events_move_with_the_warmup(tmp_path: Path) -> None:
-    from wattline.scenario.regulated import uncontrolled_w
-    from wattline.scenario.regulation import case_of, event_of, read_scenario
+    from wattline.demand_response.building import case_of, event_of
+    from wattline.demand_response.reading import contract_of, read_contract
+    from wattline.demand_response.reference import uncontrolled_w
 
     path = tmp_path / "warm.toml"
-    path.write_text(
+    path.write_text(contract_text(
         "workload = 'W4'\nwarmup = '1h'\nduration = '2h'\n"
         "[prices]\nenergy = [[0, 0.1], [3600, 1.0]]\n"
         "[curtailment]\nstart = '30m'\nduration = '1h'\n"
-    )
-    scenario = read_scenario(path, {})
+    ))
+    scenario = read_contract(path, {})
     case = case_of(scenario)
     assert case.prices.mean(case.judged_s, case.judged_s + 3600)[0] == pytest.approx(0.1)
     assert case.prices.mean(case.judged_s + 3600, case.end_s)[0] == pytest.approx(1.0)
-    assert event_of(scenario).start_s == 5400
+    assert event_of(contract_of(scenario)).start_s == 5400
     # The bill leaves the warm-up out, and so does what it is compared with.
     late = case.jobs.take(case.jobs.submit_s < 1.0)
     idle_w = case.workload.servers * case.workload.power_w_idle
@@ -217,12 +220,13 @@ def test_a_log_refuses_what_describes_the_jobs_of_a_workload(tmp_path: Path) -> 
 
 
 def test_standby_jobs_wait_beside_a_log_from_the_start(tmp_path: Path) -> None:
-    from wattline.scenario.regulation import case_of, read_scenario
+    from wattline.demand_response.building import case_of
+    from wattline.demand_response.reading import read_contract
 
     path = tmp_path / "log.swf"
     path.write_text(LOG)
-    fields = {"log": str(path), "duration": "2h"}
-    bare, filled = (case_of(read_scenario(None, fields | {"standby": s})) for s in (False, True))
+    fields = {"log": str(path), "duration": "2h", "warmup": "0s"}
+    bare, filled = (case_of(read_contract(None, fields | {"standby": s})) for s in (False, True))
     extra = len(filled.jobs) - len(bare.jobs)
     standby = filled.workload.standby
     assert standby is not None

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.support.contracts import contract_text
 from tests.unit.grid.test_savings import TYPES
 
 from wattline.cli.main import cli
-from wattline.scenario.choosing import CHECKING
-from wattline.scenario.contract_remarks import remarks
-from wattline.scenario.regulation import other_signals, planned_on_checked, read_scenario
+from wattline.demand_response.choosing import CHECKING
+from wattline.demand_response.hours import other_signals, planned_on_checked
+from wattline.demand_response.reading import read_contract
+from wattline.demand_response.remarks import remarks
 
 
 @pytest.mark.parametrize(
@@ -21,24 +23,24 @@ from wattline.scenario.regulation import other_signals, planned_on_checked, read
     [
         ({"forecast": 5, "mislabelled": 0.3}, True, "right labels"),
         ({"check": 5, "mislabelled": 0.3}, False, "check has no effect: wrong labels"),
-        ({"check": 5, "bidding": "adaptive"}, False, "check has no effect: adaptive"),
+        ({"check": 5, "bid": "adaptive"}, False, "check has no effect: adaptive"),
         ({"hold": 0.9, "bid": (9000, 2000)}, False, "hold has no effect"),
         ({"signal_start": "1h"}, False, "signal_start has no effect"),
         ({"weights": [0.5, 0.5]}, True, "weights have no effect"),
-        ({"curtailment": {"start": "1h"}, "bidding": "descent"}, False, "bid has no effect"),
+        ({"curtailment": {"start": "1h"}, "bid": "descent"}, False, "bid has no effect"),
         ({"curtailment": {"start": "1h"}, "check": 3}, False, "beside a curtailment"),
     ],
 )
 def test_what_has_no_effect_is_said(fields: dict[str, Any], choosing: bool, words: str) -> None:
-    found = remarks(read_scenario(None, fields), choosing=choosing)
+    found = remarks(read_contract(None, fields), choosing=choosing)
     assert len(found) == 1
     assert words in found[0]
 
 
 def test_nothing_is_said_of_what_has_an_effect() -> None:
     fields = {"check": 5, "forecast": 30, "hold": 0.9, "standby": True}
-    assert remarks(read_scenario(None, fields), choosing=True) == []
-    assert remarks(read_scenario(None, {"bid": (9000, 2000), "weights": [0.5, 0.5]})) == []
+    assert remarks(read_contract(None, fields), choosing=True) == []
+    assert remarks(read_contract(None, {"bid": (9000, 2000), "weights": [0.5, 0.5]})) == []
 
 
 @pytest.mark.parametrize(("hours", "planned", "checked"), [(24, 13, 10), (5, 2, 2), (2, 1, 1)])
@@ -48,7 +50,7 @@ def test_check_and_forecast_have_different_hours_of_a_file(
     path = tmp_path / "signal.csv"
     rows = "".join(f"{t},{0.03 * (t // 3600):.2f}\n" for t in range(0, hours * 3600, 60))
     path.write_text("t_s,y\n" + rows)
-    scenario = read_scenario(None, {"signal": str(path), "forecast": 30})
+    scenario = read_contract(None, {"signal": str(path), "forecast": 30})
     mine = {float(s.value[0]) for s in other_signals(scenario, 30)}
     other = {float(s.value[0]) for s in other_signals(scenario, 10, stream=CHECKING)}
     assert (len(mine), len(other)) == (planned, checked)
@@ -58,7 +60,8 @@ def test_check_and_forecast_have_different_hours_of_a_file(
 
 def test_a_curtailment_says_what_it_counts_from(tmp_path: Path) -> None:
     path = tmp_path / "scenario.toml"
-    path.write_text(TYPES + '[curtailment]\nstart = "2m"\nduration = "5m"\nnotice = "1m"\n')
+    event = '[curtailment]\nstart = "2m"\nduration = "5m"\nnotice = "1m"\n'
+    path.write_text(contract_text(TYPES + event))
     found = json.loads(CliRunner().invoke(cli, ["regulate", str(path), "--json"]).stdout)
     kept = found["curtailment"]
     assert kept["limit_w"] == pytest.approx(0.75 * kept["baseline_w"])
@@ -71,7 +74,7 @@ def test_a_curtailment_says_what_it_counts_from(tmp_path: Path) -> None:
 
 def test_a_run_that_finds_no_bid_says_why(tmp_path: Path) -> None:
     path = tmp_path / "scenario.toml"
-    path.write_text(TYPES.replace("power_w_min = 200", "power_w_min = 249"))
+    path.write_text(contract_text(TYPES.replace("power_w_min = 200", "power_w_min = 249")))
     argv = ["regulate", str(path), "--bid", "adaptive", "--policy", "qoscap", "--json"]
     found = json.loads(CliRunner().invoke(cli, argv).stdout)
     assert not found["participates"]

@@ -14,7 +14,8 @@ CONTRACTS = """
     from wattline.grid.workloads import JobType, Workload, poisson_jobs
     from wattline.model.run import EventKind
     from wattline.model.signal import Signal
-    from wattline.scenario.regulated import Case, run_contract
+    from wattline.demand_response.case import Case
+    from wattline.demand_response.run import run_contract
 
     SERVERS, IDLE_W, END_S = 20, 100.0, 300.0
 

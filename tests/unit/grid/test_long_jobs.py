@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from wattline.demand_response.run import run_contract
 from wattline.grid.market import Bid
-from wattline.scenario.regulated import run_contract
 from wattline.studies.regulation import long_jobs as study
 
 

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.support.contracts import contract_text
 
 from wattline.cli.main import cli
-from wattline.scenario.money import assumed_prices, currency_words
-from wattline.scenario.regulation import read_scenario
+from wattline.demand_response.money import assumed_prices, currency_words
+from wattline.demand_response.reading import read_contract
 from wattline.traces.tariffs import currency_of, read_tariff
 
 CONTRACT = "workload = 'W4'\nduration = '2m'\nbid = [9000, 2400]\n"
-ALL_ASSUMED = ("the prices of energy, reserve, error are assumed: 0.1 a kWh; give [prices] in the "
-               "scenario")
+ALL_ASSUMED = ("the prices of energy, reserve, error are assumed: 0.1 per kWh; give "
+               "[contract.prices] in the scenario")
 PRICES = "[prices]\nenergy = 0.1\nreserve = 0.1\nerror = 0.1\n"
 
 
@@ -27,7 +28,7 @@ def said(*arguments: str) -> str:
 
 def scenario(tmp_path: Path, text: str) -> Path:
     path = tmp_path / "c.toml"
-    path.write_text(text)
+    path.write_text(contract_text(text))
     return path
 
 
@@ -36,13 +37,13 @@ def scenario(tmp_path: Path, text: str) -> Path:
     (PRICES, "in units of the prices", []),
     (PRICES + "currency = 'EUR'\n", "EUR", []),
     ("[prices]\nenergy = 0.2\nreserve = 0.1\ncurrency = 'EUR'\n", "EUR",
-     ["the price of error is assumed: 0.1 a kWh; give [prices] in the scenario"]),
+     ["the price of error is assumed: 0.1 per kWh; give [contract.prices] in the scenario"]),
 ])
 def test_a_contract_says_its_currency_and_what_prices_it_assumes(
     tmp_path: Path, prices: str, words: str, assumed: list[str]
 ) -> None:
     path = scenario(tmp_path, CONTRACT + prices)
-    found = read_scenario(path, {})
+    found = read_contract(path, {})
     assert currency_words(found) == words
     assert assumed_prices(found) == assumed
     text = said("regulate", str(path))
@@ -56,7 +57,7 @@ def test_a_contract_says_its_currency_and_what_prices_it_assumes(
 
 
 def test_bids_are_printed_in_the_currency(tmp_path: Path) -> None:
-    text = CONTRACT.replace("bid = [9000, 2400]\n", "bidding = 'range'\n")
+    text = CONTRACT.replace("bid = [9000, 2400]\n", "bid = 'range'\n")
     path = scenario(tmp_path, text + PRICES + "currency = 'CHF'\n")
     told = said("bid", str(path), "--hours", "1", "--check", "0")
     assert "cost CHF" in told  # the column of the bids tried

@@ -12,6 +12,12 @@ from click.testing import CliRunner
 from tests.unit.grid.test_beyond import called, site
 
 from wattline.cli.main import cli
+from wattline.demand_response.advising import advice, with_standby
+from wattline.demand_response.building import case_of
+from wattline.demand_response.choosing import CHECKING, PLANNING, choose, forecast_cases
+from wattline.demand_response.hours import other_signals, planning_of
+from wattline.demand_response.pooling import simulator
+from wattline.demand_response.reading import read_contract
 from wattline.grid.bidding.closed_form import closed_form_bid
 from wattline.grid.bidding.exhaustive import exhaustive_bid
 from wattline.grid.bidding.problem import BidOutcome, Decision, Problem, Simulate
@@ -19,10 +25,6 @@ from wattline.grid.market import Bid, Contract, Prices, Tracking, settle
 from wattline.grid.workloads import workload
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
-from wattline.scenario.advising import advice, with_standby
-from wattline.scenario.choosing import CHECKING, PLANNING, choose, forecast_cases
-from wattline.scenario.regulated import simulator
-from wattline.scenario.regulation import case_of, other_signals, planning_of, read_scenario
 
 HOURS = "t_s,y\n" + "".join(f"{t},{0.2 * (t // 3600)}\n" for t in range(0, 4 * 3600, 20))
 
@@ -89,7 +91,7 @@ def test_leaving_out_what_cannot_be_best_changes_no_bid(
 
 def test_hold_needs_a_forecast(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="give forecast"):
-        planning_of(read_scenario(None, {"workload": "W4", "hold": 0.9}))
+        planning_of(read_contract(None, {"workload": "W4", "hold": 0.9}))
     found = CliRunner().invoke(cli, ["study", "regulation", "--hold", "0.9"])
     assert isinstance(found.exception, InputError)
     assert "--forecast" in str(found.exception)
@@ -98,8 +100,8 @@ def test_hold_needs_a_forecast(tmp_path: Path) -> None:
 def test_other_hours_take_the_other_signals_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "four.csv"
     path.write_text(HOURS)
-    flags = {"workload": "W4", "signal": str(path), "signal_start": "1h"}
-    scenario = read_scenario(None, flags)
+    flags = {"warmup": "0s", "workload": "W4", "signal": str(path), "signal_start": "1h"}
+    scenario = read_contract(None, flags)
     signals = other_signals(scenario, 3)
     levels = [float(s.value[0]) for s in signals]
     assert levels == pytest.approx([0.0, 0.4, 0.6])
@@ -115,7 +117,7 @@ def test_other_hours_take_the_other_signals_of_the_file(tmp_path: Path) -> None:
 def test_other_hours_know_nothing_of_the_signal_that_was_drawn() -> None:
     # An hour's own mean is far from the generator's; a forecast that knew it would be a prophet's.
     fields = {"workload": "W4", "signal": {"correlation_s": 900.0}, "seed": 5}
-    scenario = read_scenario(None, fields)
+    scenario = read_contract(None, fields)
     own = float(case_of(scenario).signal.value.mean())
     assert abs(own) > 0.1
     drawn = [other_signals(scenario, 200, stream=s) for s in (PLANNING, CHECKING)]
@@ -140,7 +142,7 @@ def test_the_answer_says_on_how_many_other_hours_a_bid_holds(tmp_path: Path) -> 
 
 @pytest.mark.compiled
 def test_a_bid_planned_to_hold_does_so_on_the_hours_planned_on(tmp_path: Path) -> None:
-    scenario = read_scenario(Path(site(tmp_path, "north")), {})
+    scenario = read_contract(Path(site(tmp_path, "north")), {})
     case = case_of(scenario)
     decision = choose(case, "exhaustive", forecast=4, hold=1.0, seed=3, whole=False)
     assert decision.bid is not None
@@ -150,7 +152,7 @@ def test_a_bid_planned_to_hold_does_so_on_the_hours_planned_on(tmp_path: Path) -
 
 @pytest.mark.compiled
 def test_a_lack_of_work_is_named_with_what_would_help(tmp_path: Path) -> None:
-    idle = replace(case_of(read_scenario(Path(site(tmp_path, "north")), {})), policy="aqa")
+    idle = replace(case_of(read_contract(Path(site(tmp_path, "north")), {})), policy="aqa")
     # No job arrives: nothing but standby jobs can follow the target.
     load = replace(idle.workload, standby=None)
     lone = replace(idle, workload=load, jobs=idle.jobs.take(np.arange(len(idle.jobs)) < 0))
@@ -166,7 +168,7 @@ def test_a_lack_of_work_is_named_with_what_would_help(tmp_path: Path) -> None:
 
 @pytest.mark.compiled
 def test_bids_that_cannot_hold_are_given_up_early_and_still_fail(tmp_path: Path) -> None:
-    case = case_of(read_scenario(Path(site(tmp_path, "north")), {}))
+    case = case_of(read_contract(Path(site(tmp_path, "north")), {}))
     cases = forecast_cases(case, 6, 3)
     good = choose(case, "exhaustive", forecast=6, hold=0.8, seed=3, whole=False).bid
     assert good is not None

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from wattline.demand_response.case import Case
+from wattline.demand_response.run import ContractRun, run_contract
 from wattline.grid.market import Bid
 from wattline.grid.signals import generate
 from wattline.grid.workloads import JobType, Workload, poisson_jobs
-from wattline.scenario.regulated import Case, ContractRun, run_contract
 
 SERVERS, IDLE_W, HIGHEST_W = 20, 100.0, 250.0
 

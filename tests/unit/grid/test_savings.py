@@ -9,12 +9,15 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from tests.support.contracts import contract_text
 
 from wattline.cli.main import cli
+from wattline.demand_response.building import case_of
+from wattline.demand_response.reading import read_contract
+from wattline.demand_response.reference import uncontrolled_cost, uncontrolled_w
+from wattline.demand_response.run import run_contract
 from wattline.grid.market import saved_share
 from wattline.model.errors import InputError
-from wattline.scenario.regulated import run_contract, uncontrolled_cost, uncontrolled_w
-from wattline.scenario.regulation import case_of, read_scenario
 
 TYPES = """
 servers = 10
@@ -25,7 +28,7 @@ seed = 3
 check = 0
 [[types]]
 name = "one"
-servers = 1
+nodes = 1
 time_s_min = 60
 time_s_max = 90
 power_w_max = 250
@@ -36,7 +39,7 @@ threshold = 5
 
 def regulate(tmp_path: Path, prices: str, *arguments: str) -> str:
     path = tmp_path / "scenario.toml"
-    path.write_text(TYPES + prices)
+    path.write_text(contract_text(TYPES + prices))
     result = CliRunner().invoke(cli, ["regulate", str(path), "--bid", "1600,300", *arguments])
     assert result.exit_code == 0, result.output
     return result.output
@@ -61,8 +64,8 @@ def test_a_lower_bill_is_a_saving_at_negative_prices_too(tmp_path: Path) -> None
 
 def test_bills_take_each_price_with_what_is_drawn_in_its_time(tmp_path: Path) -> None:
     path = tmp_path / "scenario.toml"
-    path.write_text(TYPES + "[prices]\nenergy = [[0, 0.5], [150, 0.02]]\n")
-    case = case_of(read_scenario(path, {}))
+    path.write_text(contract_text(TYPES + "[prices]\nenergy = [[0, 0.5], [150, 0.02]]\n"))
+    case = case_of(read_contract(path, {}))
     found = run_contract(case, None)
     exact = sum(price * found.actual_w.integral(first_s, last_s) / 3.6e6
                 for first_s, last_s, price in ((0, 150, 0.5), (150, 600, 0.02)))  # fmt: skip
@@ -90,7 +93,8 @@ def test_a_folder_is_no_scenario(tmp_path: Path) -> None:
 
 def test_a_machine_that_is_always_full_is_told_why_it_cannot_bid(tmp_path: Path) -> None:
     path = tmp_path / "full.toml"
-    path.write_text(TYPES.replace("0.7", "1.0").replace("threshold = 5", "threshold = 0.01"))
+    full = TYPES.replace("0.7", "1.0").replace("threshold = 5", "threshold = 0.01")
+    path.write_text(contract_text(full))
     argv = ["bid", str(path), "--bid", "closed_form", "--policy", "qosg", "--json"]
     result = CliRunner().invoke(cli, argv)
     assert result.exit_code == 0, result.exception
@@ -104,7 +108,7 @@ def test_a_bill_can_be_worked_out_from_the_tables(tmp_path: Path) -> None:
     out = tmp_path / "out"
     prices = "[prices]\nenergy = [[0, 0.5], [150, 0.02]]\n"
     found = json.loads(regulate(tmp_path, prices, "--warmup", "2m", "--out", str(out), "--json"))
-    assert found["tables"] == [str(out / "power.csv"), str(out / "jobs.parquet")]
+    assert found["run_dir"] == str(out)
     table = np.genfromtxt(out / "power.csv", delimiter=",", names=True)
     span_h = (table["end_s"] - table["start_s"]) / 3600
     assert span_h.sum() == pytest.approx(1 / 6)

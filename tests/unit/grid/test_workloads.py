@@ -52,14 +52,15 @@ def test_unreadable_sizes_follow_from_threads_at_28_cores() -> None:
         assert job_type.servers == -(-int(job_type.name.split(".")[2]) // 28)
 
 
-def test_chosen_thresholds_come_from_the_stated_seed() -> None:
+def test_chosen_digits_of_thresholds_come_from_the_stated_seed() -> None:
     rng = np.random.default_rng(20)
     tight = {t.name for t in W["W10"].types}
     slack = {t.name for t in W["W11"].types}
     extra = {t.name for t in W["W14"].types}
-    chosen = [t for t in applications("npb").values() if t.sources["threshold"] == "chosen"]
-    assert len(chosen) > 10
-    for job_type in chosen:
+    compared = 0
+    for job_type in applications("npb").values():
+        if job_type.threshold_sure == "sure":
+            continue
         low, high = 26, 79
         if job_type.name in extra:
             low, high = 20, 25
@@ -67,7 +68,28 @@ def test_chosen_thresholds_come_from_the_stated_seed() -> None:
             low, high = 26, 50
         elif job_type.name in slack:
             low, high = 51, 79
-        assert job_type.threshold == rng.integers(low, high + 1) / 10
+        drawn = int(rng.integers(low, high + 1))
+        tenths = round(10 * job_type.threshold)
+        if job_type.threshold_sure == "integer":
+            assert tenths % 10 == drawn % 10
+        elif job_type.threshold_sure == "chosen":
+            assert tenths == drawn
+        compared += job_type.threshold_sure != "likely"
+    assert compared == 10
+
+
+def test_integer_digits_of_thresholds_are_those_of_the_damaged_row() -> None:
+    """The row's glyphs, calibrated on types whose threshold is printed whole elsewhere."""
+    digits = {3: ("sp.D.100", "sp.D.196", "is.D.64", "bt.C.36", "ep.D.64", "bt.D.25", "ft.D.64"),
+              7: ("lu.D.224", "is.D.4", "cg.D.16", "ft.D.128"), 6: ("lu.C.28",),
+              4: ("ep.D.100", "cg.C.4", "cg.D.128", "lu.D.112"),
+              2: ("ep.D.56", "mg.D.16", "mg.D.8"),
+              5: ("is.D.32", "bt.D.49", "ep.D.28", "lu.D.28", "sp.D.16", "cg.D.32", "mg.D.32")}
+    table = applications("npb")
+    for digit, names in digits.items():
+        assert [int(table[name].threshold) for name in names] == [digit] * len(names)
+    known = {name for names in digits.values() for name in names}
+    assert {t.name for t in table.values() if t.threshold_sure == "chosen"} == set(table) - known
 
 
 def test_time_is_linear_in_power() -> None:

@@ -9,19 +9,22 @@ the cheapest bid visited that met all constraints in simulation.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from wattline.grid.bidding import theory
 from wattline.grid.bidding.exhaustive import grid_bids
+from wattline.grid.bidding.heuristic import capping_heuristic
 from wattline.grid.bidding.polish import polish, project_power, project_weights
 from wattline.grid.bidding.problem import BidOutcome, Decision, Problem, Simulate, best_of
 from wattline.grid.market import Bid
 from wattline.model.signal import FloatArray
 
 _EXPONENT_MAX = 30.0
+SHARES = (0.5, 0.75, 0.25)
+"""Shares of the power range at which starts are planned, tried before the search around them."""
 
 
 @dataclass(frozen=True)
@@ -118,15 +121,20 @@ def descend(
     simulate: Simulate,
     *,
     start: Bid | None = None,
+    known: Sequence[tuple[Bid, BidOutcome]] = (),
     settings: Settings | None = None,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> Decision:
-    """Descend from `start` and return the cheapest bid visited that met all constraints."""
+    """Descend from `start` and return the cheapest bid visited that met all constraints.
+
+    `known` are bids that were tried before, in a part of this space: what they found is not lost,
+    and the search goes on from the best of them too.
+    """
     chosen = settings or Settings()
     bid = start or start_bid(problem)
     money = problem.energy_price * problem.workload.power_w_mean / 1000.0
     beta = chosen.penalty * money
-    tried: list[tuple[Bid, BidOutcome]] = []
+    tried: list[tuple[Bid, BidOutcome]] = list(known)
     history: list[tuple[float, ...]] = []
     rounds = max(1, round(chosen.rounds * (1 - chosen.polish)))
     for number in range(rounds):
@@ -140,14 +148,16 @@ def descend(
         bid = _step(problem, bid, point, size=size, least=chosen.weight_min)
         progress((number + 1) / chosen.rounds)
     _look_around(problem, simulate, tried, (chosen.rounds - rounds) // 4)
-    left = chosen.rounds - len(tried)
+    left = chosen.rounds + len(known) - len(tried)
     polish(
-        problem, simulate, tried, left,
+        replace(problem, start_shares=False), simulate, tried, left,
         lambda part: progress(1.0 - (1.0 - part) * left / chosen.rounds),
     )  # fmt: skip
+    if problem.start_shares:
+        _other_shares(problem, simulate, tried, chosen.rounds // 4)
     return best_of(
-        problem, tried, f"the cheapest of {rounds} rounds of descent and {len(tried) - rounds} of "
-        "search by simulation", weights_by_round=history,
+        problem, tried, f"the cheapest of {rounds} rounds of descent and "
+        f"{len(tried) - len(known) - rounds} of search by simulation", weights_by_round=history,
     )  # fmt: skip
 
 
@@ -165,6 +175,33 @@ def _look_around(
     for bid in bids:
         offered = bid.with_weights(np.array(weights))
         tried.append((offered, simulate(offered)))
+    for offered in _further_starts(problem, weights):
+        tried.append((offered, simulate(offered)))
+
+
+def _other_shares(
+    problem: Problem, simulate: Simulate, tried: list[tuple[Bid, BidOutcome]], rounds: int
+) -> None:
+    """Search on with starts planned below full power, from the best bid of the published rule.
+
+    After it and not instead of it: the larger space must not lose what the smaller one found.
+    """
+    best = min(tried, key=lambda pair: (pair[1].excess, pair[1].cost))[0]
+    shares = SHARES[: max(0, min(len(SHARES), rounds))]
+    for share in shares:
+        offered = replace(best, start_share=share)
+        tried.append((offered, simulate(offered)))
+    polish(problem, simulate, tried, rounds - len(shares))
+
+
+def _further_starts(problem: Problem, weights: tuple[float, ...]) -> list[Bid]:
+    """The range that caps alone can move, and the mean power with half of what is possible."""
+    workload = problem.workload
+    heuristic = capping_heuristic(workload)
+    middle = Bid(workload.power_w_mean,
+                 0.5 * workload.range.largest_reserve_w(workload.power_w_mean))
+    return [replace(bid, weights=weights) for bid in (heuristic, middle) if bid.reserve_w > 0
+            and bid.reserve_w <= workload.range.largest_reserve_w(bid.average_w)]
 
 
 def _step(

@@ -16,8 +16,9 @@ from wattline.grid.bidding.problem import BidOutcome, Problem, Simulate
 from wattline.grid.market import Bid, Range
 from wattline.model.signal import FloatArray
 
-SPREAD = 0.03, 0.10, 0.25
-"""Relative spread of the draws: average above idle, reserve, weights."""
+SPREAD = 0.03, 0.10, 0.25, 0.15
+"""Spread of the draws: average above idle, reserve, weights, each relative; share of the power
+range at which starts are planned."""
 GROW, SHRINK = 1.5, 1.5**-0.25
 STARTS = 3
 """Bids to search around, before all effort goes to the best."""
@@ -82,7 +83,7 @@ def _climb(
     best, outcome = start
     reach = 1.0
     for number in range(rounds):
-        bid = _near(problem.workload.range, best, reach, rng)
+        bid = _near(problem, best, reach, rng)
         found = simulate(bid)
         tried.append((bid, found))
         if _rank(found) < _rank(outcome):
@@ -97,7 +98,8 @@ def _rank(outcome: BidOutcome) -> tuple[float, float]:
     return (outcome.excess, outcome.cost if outcome.excess == 0 else 0.0)
 
 
-def _near(reachable: Range, bid: Bid, reach: float, rng: np.random.Generator) -> Bid:
+def _near(problem: Problem, bid: Bid, reach: float, rng: np.random.Generator) -> Bid:
+    reachable = problem.workload.range
     above_w = bid.average_w - reachable.power_w_min
     average_w, reserve_w = project_power(
         reachable,
@@ -108,7 +110,10 @@ def _near(reachable: Range, bid: Bid, reach: float, rng: np.random.Generator) ->
     weights *= np.exp(reach * SPREAD[2] * rng.standard_normal(weights.size))
     if weights.size:
         weights /= weights.sum()
-    return Bid(average_w, reserve_w).with_weights(weights)
+    share = bid.start_share
+    if problem.start_shares:
+        share = min(1.0, max(0.0, share + reach * SPREAD[3] * float(rng.standard_normal())))
+    return Bid(average_w, reserve_w, start_share=share).with_weights(weights)
 
 
 def project_weights(weights: FloatArray, least: float) -> FloatArray:

@@ -30,6 +30,9 @@ class Problem:
     """Mean power of the planned time without a contract; None: the workload's mean power."""
     hours: float = 1.0
     """The planned time, which the outcomes' costs are for."""
+    start_shares: bool = False
+    """Whether the policy shares servers out, so that the share of the range at which starts are
+    planned is searched with the rest."""
 
     def __post_init__(self) -> None:
         if self.signal_std < 0:
@@ -148,10 +151,11 @@ class Trial:
     error: float = 0.0
     """Mean tracking error: with it the bid can be priced anew."""
     weights: tuple[float, ...] = ()
+    start_share: float = 1.0
 
     @property
     def bid(self) -> Bid:
-        return Bid(self.average_w, self.reserve_w, self.weights)
+        return Bid(self.average_w, self.reserve_w, self.weights, self.start_share)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,6 +179,7 @@ def trial_of(bid: Bid, outcome: BidOutcome) -> Trial:
     return Trial(
         bid.average_w, bid.reserve_w, outcome.cost, outcome.met,
         "; ".join(outcome.violations), outcome.tracking.mean, bid.weights,
+        bid.start_share,
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from wattline.policies.contract import Composition
 from wattline.policies.queue import drop_entries
 from wattline.policies.regulation.desk import Desk
 from wattline.policies.regulation.rebid import rebid
+from wattline.policies.regulation.sleeping import floor_w, switch_servers
 from wattline.policies.starting import note, start_at
 from wattline.policies.state import ACT_SPEED, State
 
@@ -34,10 +35,13 @@ def begin_cycle(st: State, desk: Desk) -> int:
     count_queues(st, desk)
     for kind in range(desk.types.size):
         desk.types[kind].weight = desk.weights[hour * desk.types.size + kind]
+    control.start_share = desk.start_shares[hour]
     if control.adaptive and desk.average[hour] == 0.0:
         rebid(st, desk, hour)
     target_w = float("inf")
+    control.highest_w = target_w
     if desk.reserve[hour] > 0.0:
+        control.highest_w = desk.average[hour] + desk.reserve[hour]
         target_w = desk.average[hour] + desk.level[cycle] * desk.reserve[hour]
     control.limit_w = desk.limit[cycle]
     control.target_w = min(target_w, control.limit_w)
@@ -49,7 +53,8 @@ def begin_cycle(st: State, desk: Desk) -> int:
 
 @kernel
 def end_cycle(st: State, desk: Desk, cycle: int) -> None:
-    """Write down what was decided."""
+    """Switch servers, and write down what was decided."""
+    switch_servers(st, desk, cycle, modelled_w(st, desk, desk.control[0].ratio))
     control = desk.control[0]
     row = desk.trace[cycle]
     row.target_w = control.target_w
@@ -100,7 +105,7 @@ def modelled_w(st: State, desk: Desk, ratio: float) -> float:
     """Power of the machine by the believed types, after this cycle's choices, at a cap ratio."""
     clock = st.clock[0]
     idle_w = clock.idle_w
-    power_w = clock.units * idle_w
+    power_w = floor_w(st)
     for kind in range(desk.types.size):
         entry = desk.types[kind]
         count = entry.running + entry.starts + entry.resumes - entry.pauses

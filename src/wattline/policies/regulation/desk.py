@@ -46,6 +46,10 @@ CONTROL = np.dtype(
         ("preempt", "i8"),
         ("feedback", "i8"),  # 1: correct the model by the measured power and progress
         ("adaptive", "i8"),  # 1: bid anew every hour from the jobs that run and wait
+        ("reserve", "i8"),  # 1: servers are kept for a wide job that is due
+        ("sleep", "i8"),  # 1: servers that cannot be fed are switched off
+        ("highest_w", "f8"),  # the highest target of this hour, infinite for none
+        ("start_share", "f8"),  # of the power range, at which starts are planned
         ("own_times", "i8"),  # 1: the shortest time is known job by job, not only by type
         ("margin", "f8"),  # share of a threshold from which on a job is close to violation
         # the state of the control
@@ -66,14 +70,14 @@ TRACE = np.dtype([("target_w", "f8"), ("ratio", "f8"), ("waiting", "i8"), ("stan
 class Desk(Memory):
     """Record arrays; `control` has one record.
 
-    `level` and `limit` have a value per cycle (signal, and a power not to exceed); `average` and
-    `reserve` one per hour, `weights` one per hour and type. `paused` is a list of jobs; `mark` says
-    of each what this cycle means to do with it.
+    `level` and `limit` have a value per cycle (signal, and a power not to exceed); `average`,
+    `reserve` and `start_shares` one per hour, `weights` one per hour and type. `paused` is a list
+    of jobs; `mark` says of each what this cycle means to do with it.
     """
 
     FIELDS = (
-        "types", "control", "level", "limit", "average", "reserve", "weights", "paused", "mark",
-        "trace",
+        "types", "control", "level", "limit", "average", "reserve", "weights", "start_shares",
+        "paused", "mark", "trace",
     )
     PER_JOB: ClassVar[Mapping[str, str]] = {"paused": "i8", "mark": "f8"}
     LISTS = ("paused",)
@@ -84,6 +88,7 @@ class Desk(Memory):
     average: Any
     reserve: Any
     weights: Any
+    start_shares: Any
     paused: Any
     mark: Any
     trace: Any

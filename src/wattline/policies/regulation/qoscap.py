@@ -25,8 +25,13 @@ from wattline.policies.regulation.cycle import (
 from wattline.policies.regulation.desk import Desk
 from wattline.policies.regulation.preemption import pause_surplus, resume_paused
 from wattline.policies.regulation.quality import estimate, held_back
+from wattline.policies.regulation.reserving import ends_by, reserve
+from wattline.policies.regulation.sleeping import floor_w
 from wattline.policies.regulation.timing import next_cycle_s
 from wattline.policies.state import State
+
+RESERVED_FROM = 0.5
+"""Share of a threshold from which on a job that does not fit gets a reservation."""
 
 
 class QosCap(NamedTuple):
@@ -48,8 +53,9 @@ def _regulate(st: State, regulation: QosCap, policy: Composition) -> None:
         return
     resume_paused(st, desk)
     fixed_w, low_w, high_w = _present(st, desk)
-    fixed_w, low_w, high_w = _choose(st, desk, fixed_w, low_w, high_w)
-    add_standby(st, desk)
+    fixed_w, low_w, high_w, reserved = _choose(st, desk, fixed_w, low_w, high_w)
+    if not reserved:
+        add_standby(st, desk)
     pause_surplus(st, desk)
     ratio, urgent = _within_limit(st, desk, _ratio(st, desk, fixed_w, low_w, high_w))
     _cap(st, desk, ratio, urgent)
@@ -87,26 +93,39 @@ def _present(st: State, desk: Desk) -> tuple[float, float, float]:
 @kernel
 def _choose(
     st: State, desk: Desk, fixed_w: float, low_w: float, high_w: float
-) -> tuple[float, float, float]:
+) -> tuple[float, float, float, bool]:
     """Choose starts, the nearest to violation first; urgent ones whatever the target says.
 
-    All of them below the hard limit, where there is one.
+    All of them below the hard limit, where there is one. Servers for the first job that is on its
+    way to violation and does not fit are reserved: others start beside it, or if they are gone
+    before. The last answer is whether there is such a job.
     """
     control = desk.control[0]
     idle_w = st.clock[0].idle_w
     free = free_servers(st, desk)
-    goal_w = control.target_w - control.bias_w - st.clock[0].units * idle_w
+    goal_w = control.target_w - control.bias_w - floor_w(st)
     for kind in range(desk.types.size):
         desk.types[kind].settled = 0
+    reserved = False
+    wait_s = float("inf")
+    beside = 0
     while True:
         kind, relative = _next(st, desk)
         if kind < 0:
-            return fixed_w, low_w, high_w
+            return fixed_w, low_w, high_w, reserved
         entry = desk.types[kind]
         least_w = entry.servers * (entry.power_w_min - idle_w)
         fits = fixed_w + low_w + least_w <= goal_w
         wanted = fits or relative >= control.margin
+        due = control.reserve == 1 and relative >= RESERVED_FROM and not reserved
+        if wanted and due and entry.servers > free:
+            wait_s, beside = reserve(st, desk, entry.servers, free)
+            reserved = wait_s < float("inf")
+        gone = not reserved or ends_by(st, desk, st.queue[entry.first + entry.starts].job, wait_s)
+        wanted = wanted and (gone or entry.servers <= beside)
         if entry.servers <= free and wanted and under_limit(st, desk, kind):
+            if not gone:
+                beside -= entry.servers
             entry.starts += 1
             free -= entry.servers
             low_w += least_w
@@ -138,7 +157,7 @@ def _next(st: State, desk: Desk) -> tuple[int, float]:
 def _ratio(st: State, desk: Desk, fixed_w: float, low_w: float, high_w: float) -> float:
     """The cap ratio of the jobs that lend their range."""
     control = desk.control[0]
-    goal_w = control.target_w - control.bias_w - st.clock[0].units * st.clock[0].idle_w - fixed_w
+    goal_w = control.target_w - control.bias_w - floor_w(st) - fixed_w
     return _part(goal_w, low_w, high_w)
 
 
@@ -170,10 +189,10 @@ def _within_limit(st: State, desk: Desk, ratio: float) -> tuple[float, float]:
             entry = desk.types[st.jobs[job].kind]
             urgent_low_w += entry.servers * (entry.power_w_min - idle_w)
             urgent_high_w += entry.servers * (entry.power_w_max - idle_w)
-    floor_w = st.clock[0].units * idle_w
-    low_w = modelled_w(st, desk, 0.0) - floor_w - urgent_low_w
-    high_w = modelled_w(st, desk, 1.0) - floor_w - urgent_high_w
-    left_w = control.limit_w - control.bias_w - floor_w
+    bare_w = floor_w(st)
+    low_w = modelled_w(st, desk, 0.0) - bare_w - urgent_low_w
+    high_w = modelled_w(st, desk, 1.0) - bare_w - urgent_high_w
+    left_w = control.limit_w - control.bias_w - bare_w
     ratio = min(ratio, _part(left_w - urgent_high_w, low_w, high_w))
     lent_w = low_w + ratio * (high_w - low_w)
     return ratio, _part(left_w - lent_w, urgent_low_w, urgent_high_w)

@@ -6,9 +6,25 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from wattline.policies.declaration import REGULATION, Declaration
+from pydantic import StrictBool
 
-NEEDS = "a contract (`wattline regulate`)"
+from wattline.policies.declaration import REGULATION, Declaration, Parameters
+
+NEEDS = "a contract (`[contract]`)"
+
+
+class ContractParameters(Parameters):
+    """What every rule of a contract may do beyond starting jobs and capping them."""
+
+    preempt: StrictBool = False
+    feedback: StrictBool = False
+    sleep: StrictBool = False
+
+
+class QosCapParameters(ContractParameters):
+    """Caps first, and servers kept for wide jobs that are due."""
+
+    reserve: StrictBool = True
 
 
 def _of_desk(module: str, name: str) -> Callable[[Any, Any], Any]:
@@ -20,16 +36,21 @@ def _of_desk(module: str, name: str) -> Callable[[Any, Any], Any]:
 
 AQA = Declaration(
     REGULATION, "aqa", "Types share the servers that the target feeds; weights adapt.",
-    _of_desk("regulation.sharing", "Sharing"), needs=NEEDS)
+    _of_desk("regulation.sharing", "Sharing"), parameters=ContractParameters,
+    needs=NEEDS)
 QOSG = Declaration(
     REGULATION, "qosg", "The same with weights from a guarantee; another bid.",
-    _of_desk("regulation.sharing", "Sharing"), needs=NEEDS)
+    _of_desk("regulation.sharing", "Sharing"), parameters=ContractParameters,
+    needs=NEEDS)
 QOSCAP = Declaration(
     REGULATION, "qoscap", "Caps first: jobs with time to spare lend their power to the target.",
-    _of_desk("regulation.qoscap", "QosCap"), needs=NEEDS)
+    _of_desk("regulation.qoscap", "QosCap"), parameters=QosCapParameters,
+    needs=NEEDS)
 ENERGYQARE = Declaration(
     REGULATION, "energyqare", "Follow the target or serve the jobs, whichever is worse off now.",
-    _of_desk("regulation.energyqare", "EnergyQare"), needs=NEEDS)
+    _of_desk("regulation.energyqare", "EnergyQare"), parameters=ContractParameters,
+    needs=NEEDS)
 TRACKING = Declaration(
     REGULATION, "tracking", "Follow the target, whatever becomes of the jobs.",
-    _of_desk("regulation.tracking", "Tracking"), needs=NEEDS)
+    _of_desk("regulation.tracking", "Tracking"), parameters=ContractParameters,
+    needs=NEEDS)

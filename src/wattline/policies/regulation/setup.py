@@ -33,12 +33,16 @@ class ContractPlan:
     signal: Signal
     average_w: FloatArray
     reserve_w: FloatArray
+    start_share: FloatArray | None = None
+    """Of the power range, at which starts are planned, one value an hour; None: 1, as published."""
     limit_w: Signal | None = None
     cycle_s: float = 1.0
     hour_s: float = 3600.0
     adaptive: bool = False
     preempt: bool = False
     feedback: bool = False
+    sleep: bool = False
+    reserve: bool = True
     own_times: bool = False
     margin: float = 0.9
 
@@ -72,7 +76,7 @@ def make_desk(
     control = records(1, CONTROL)
     for name in ("start_s", "end_s", "cycle_s", "hour_s", "margin"):
         control[name] = getattr(plan, name)
-    for name in ("adaptive", "preempt", "feedback", "own_times"):
+    for name in ("adaptive", "preempt", "feedback", "sleep", "reserve", "own_times"):
         control[name] = int(getattr(plan, name))
     control["standby"] = standby
     control["ratio"] = 1.0
@@ -88,6 +92,8 @@ def make_desk(
         average=np.array(plan.average_w, dtype=np.float64),
         reserve=np.array(plan.reserve_w, dtype=np.float64),
         weights=np.ascontiguousarray(by_hour).ravel(),
+        start_shares=np.ones(plan.hours) if plan.start_share is None
+        else np.array(plan.start_share, dtype=np.float64),
         trace=records(cycles, TRACE),
     )
 

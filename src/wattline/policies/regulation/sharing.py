@@ -17,14 +17,14 @@ from wattline.policies.regulation.cycle import (
     carry_out,
     common_ratio,
     end_cycle,
-    extra_w,
     free_servers,
-    room_w,
+    modelled_w,
     under_limit,
 )
 from wattline.policies.regulation.desk import Desk
 from wattline.policies.regulation.preemption import pause_surplus, resume_paused
 from wattline.policies.regulation.quality import held_back
+from wattline.policies.regulation.sleeping import floor_w
 from wattline.policies.regulation.timing import next_cycle_s
 from wattline.policies.state import State
 
@@ -56,6 +56,14 @@ def _regulate(st: State, regulation: Sharing, policy: Composition) -> None:
 
 
 @kernel
+def planned_w(desk: Desk, kind: int) -> float:
+    """Power of a server with a job of this type, at the share of its range that is planned with."""
+    entry = desk.types[kind]
+    lowered = 1.0 - desk.control[0].start_share
+    return float(entry.power_w_max - lowered * (entry.power_w_max - entry.power_w_min))
+
+
+@kernel
 def share_out(st: State, desk: Desk) -> None:
     """Give every type its share of the servers that the target can feed.
 
@@ -64,7 +72,7 @@ def share_out(st: State, desk: Desk) -> None:
     """
     control = desk.control[0]
     idle_w = st.clock[0].idle_w
-    left_w = control.target_w - control.bias_w - st.clock[0].units * idle_w
+    left_w = control.target_w - control.bias_w - floor_w(st)
     for kind in range(desk.types.size):
         desk.types[kind].settled = 1 if kind == control.standby else 0
         desk.types[kind].share = 0.0
@@ -75,7 +83,7 @@ def share_out(st: State, desk: Desk) -> None:
         for kind in range(desk.types.size):
             entry = desk.types[kind]
             if entry.settled == 0:
-                per_level_w += entry.weight * (entry.power_w_max - idle_w)
+                per_level_w += entry.weight * (planned_w(desk, kind) - idle_w)
         if per_level_w <= 0.0:
             return
         level = max(0.0, left_w / per_level_w)
@@ -88,7 +96,7 @@ def share_out(st: State, desk: Desk) -> None:
             if entry.share >= demand:
                 entry.share = demand
                 entry.settled = 1
-                left_w -= demand * (entry.power_w_max - idle_w)
+                left_w -= demand * (planned_w(desk, kind) - idle_w)
                 moved = True
 
 
@@ -100,8 +108,9 @@ def choose_by_share(st: State, desk: Desk) -> None:
     starts one if that comes nearer to the target than not. What is above the target then, the
     caps take away.
     """
+    control = desk.control[0]
     free = free_servers(st, desk)
-    left_w = room_w(st, desk)
+    left_w = control.target_w - control.bias_w - modelled_w(st, desk, control.start_share)
     for kind in range(desk.types.size):
         desk.types[kind].settled = 0
     while True:
@@ -109,7 +118,7 @@ def choose_by_share(st: State, desk: Desk) -> None:
         if kind < 0:
             return
         entry = desk.types[kind]
-        each_w = extra_w(st, desk, kind)
+        each_w = entry.servers * (planned_w(desk, kind) - st.clock[0].idle_w)
         wanted = _lack(desk, kind) >= 0.5 or 0.5 * each_w <= left_w
         if entry.servers <= free and wanted and under_limit(st, desk, kind):
             entry.starts += 1

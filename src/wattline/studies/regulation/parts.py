@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 
+from wattline.demand_response.bidders import METHOD_OF
+from wattline.demand_response.choosing import choose
+from wattline.demand_response.run import ContractRun, run_contract
 from wattline.grid.market import Bid
 from wattline.grid.qos import mean_interval, share_interval
 from wattline.model.worker_pool import worker_pool
-from wattline.scenario.choosing import METHOD_OF, choose
-from wattline.scenario.regulated import ContractRun, run_contract
 from wattline.studies.regulation.workloads import Order, case_for, signal_of
 
 Progress = Callable[[float], None]

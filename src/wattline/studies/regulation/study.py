@@ -17,7 +17,7 @@ from wattline.studies.regulation.parts import Row
 from wattline.studies.regulation.published import words
 from wattline.studies.regulation.workloads import default_cluster, fourteen, large_cluster
 
-PARTS = ("default", "workloads", "large", "long")
+PARTS = ("thresholds", "default", "workloads", "large", "long")
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,11 @@ class RegulationStudy:
     def run(self, part: str, progress: Callable[[float], None] = silent) -> Part:
         """Simulate one of PARTS."""
         began = time.perf_counter()
+        if part == "thresholds":
+            from wattline.studies.regulation.thresholds import sensitivity
+
+            fits = [asdict(fit) for fit in sensitivity(self.seed, progress)]
+            return Part([], {part: fits, f"{part}_s": time.perf_counter() - began})
         if part == "long":
             rows: list[Row] = []
             if self.log_file is None:
@@ -89,7 +94,7 @@ class RegulationStudy:
             below_idle=self.below_idle, forecast=self.forecast, hold=self.hold)
 
     def _long(self, log_file: Path, progress: Callable[[float], None]) -> list[dict[str, Any]]:
-        from wattline.scenario.logs import busy_days
+        from wattline.demand_response.logs import busy_days
         from wattline.studies.regulation.long_jobs import long_jobs
 
         starts_s = [parse_duration(text) for text in self.log_starts]
@@ -97,4 +102,4 @@ class RegulationStudy:
             starts_s = [86400.0 * day for day in busy_days(log_file, 3)]
         found = long_jobs(log_file, starts_s, seed=self.seed, signal_file=self.signal_file,
                           workers=self._workers, progress=progress)
-        return [asdict(r) for r in found]
+        return [asdict(r) | {"verdict": r.verdict} for r in found]

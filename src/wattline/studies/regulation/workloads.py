@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from wattline.demand_response.case import Case, after_warmup
 from wattline.grid.signals import generate, hours, load_signal
 from wattline.grid.workloads import Workload, poisson_jobs, workload
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
-from wattline.scenario.regulated import Case, after_warmup
 
 HOUR_S = 3600.0
 

@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from wattline.demand_response.case import Case
+from wattline.demand_response.choosing import choose, problem_of
+from wattline.demand_response.reference import uncontrolled_w
+from wattline.demand_response.run import ContractRun, run_contract
 from wattline.grid.bidding import Decision
 from wattline.grid.market import Bid, Settlement
 from wattline.grid.sites import JointBid, join, options_of, settle_together
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
-from wattline.scenario.choosing import choose, problem_of
-from wattline.scenario.regulated import Case, ContractRun, run_contract, uncontrolled_w
 
 
 @dataclass(frozen=True, eq=False)

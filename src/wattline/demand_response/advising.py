@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from wattline.demand_response.case import Case
+from wattline.demand_response.pooling import simulator
 from wattline.grid.bidding import Decision
 from wattline.grid.workloads import job_table
-from wattline.scenario.regulated import Case, simulator
 
 
 def advice(cases: Sequence[Case], decision: Decision, hold: float = 0.0) -> str:

@@ -9,32 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from wattline.grid.bidding import (
-    Decision,
-    Problem,
-    Simulate,
-    capping_heuristic,
-    closed_form_bid,
-    descend,
-    exhaustive_bid,
-    range_heuristic,
-)
-from wattline.grid.bidding.closed_form import WeightRule
-from wattline.grid.bidding.descent import Settings
-from wattline.grid.bidding.empirical import empirical_rule, fit_empirical_alpha
-from wattline.grid.bidding.problem import best_of
+from wattline.demand_response.advising import advice
+from wattline.demand_response.bidders import BIDDERS, FROM_AVERAGES, Question, inside, method_of
+from wattline.demand_response.case import Case, after_warmup
+from wattline.demand_response.pooling import simulator
+from wattline.demand_response.reference import uncontrolled_w
+from wattline.grid.bidding import Decision, Problem
 from wattline.grid.dayahead import HOUR_S, Hour, plan_hours
-from wattline.grid.market import Bid, Prices
-from wattline.grid.moments import Empirical, arrivals, signal_levels
+from wattline.grid.market import Prices
 from wattline.grid.signals import Statistics, generate, statistics
 from wattline.grid.workloads import poisson_jobs
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
-from wattline.scenario.advising import advice
-from wattline.scenario.regulated import Case, after_warmup, simulator, uncontrolled_w
 
-WINDOW_S = 300.0
-"""Over which observed work and signals are added up: longer than their memory."""
+SHARING = ("aqa", "qosg")
+"""Policies that share servers out: the power at which starts are planned belongs to their bids."""
 
 LEAST_ROUNDS = 60
 """That a descent has at least for each set of prices, where so many are allowed at all."""
@@ -42,36 +31,20 @@ LEAST_ROUNDS = 60
 PLANNING, CHECKING = 7919, 6841
 """Streams of drawn hours: those that a bid is planned on, and those that it is checked on."""
 
-METHOD_OF = {
-    "aqa": "descent",
-    "qosg": "closed_form",
-    "energyqare": "exhaustive",
-    "tracking": "exhaustive",
-    "qoscap": "exhaustive",
-}
-"""The bidding that was published with each policy."""
-
-
 def problem_of(case: Case) -> Problem:
     """Workload, mean prices and the signal's statistics."""
     energy, reserve, error = case.prices.mean(case.judged_s, case.end_s)
     found = _statistics(case)
     return Problem(
         case.workload, energy, reserve, error, found.std, found.mean,
-        power_w_alone=uncontrolled_w(case), hours=(case.end_s - case.judged_s) / HOUR_S,
+        start_shares=case.policy in SHARING, power_w_alone=uncontrolled_w(case),
+        hours=(case.end_s - case.judged_s) / HOUR_S,
     )  # fmt: skip
 
 
 def _statistics(case: Case) -> Statistics:
     """Of the signal in the contract itself, without the warm-up."""
-    return statistics(_inside(case))
-
-
-def _inside(case: Case) -> Signal:
-    inside = (case.signal.time_s >= case.judged_s) & (case.signal.time_s < case.end_s)
-    if not np.any(inside):
-        return case.signal
-    return Signal(case.signal.time_s[inside], case.signal.value[inside])
+    return statistics(inside(case))
 
 
 def forecast_cases(
@@ -126,30 +99,16 @@ def choose(
     wanted, bids that cannot be the best are left out. Heuristics simulate nothing: with `verify`
     their bid is, and refused where it does not meet all constraints.
     """
-    if method not in ("heuristic", "range"):
+    name = method_of(case.policy, method)
+    if name not in BIDDERS:
+        raise InputError(f"bidding '{name}' is unknown; there are: {', '.join(BIDDERS)}")
+    if name not in FROM_AVERAGES:
         case = first_hour(case)
     case = replace(case, choose_nodes=False)
     planned = forecast_cases(case, forecast, seed, signals=signals) if forecast else [case]
-    problem = _planned_problem(case, planned)
-    simulate = simulator(planned, hold)
-    name = _method(case, method)
-    if name in ("heuristic", "range"):
-        found = _heuristic(case, capping_heuristic if name == "heuristic" else range_heuristic)
-        if found.bid is None or not verify:
-            return found
-        found = best_of(problem, [(found.bid, simulate(found.bid))], "from averages alone")
-    elif name == "descent":
-        found = descend(problem, simulate, settings=Settings(rounds=rounds), progress=progress)
-    elif name in ("closed_form", "empirical"):
-        rule = observed_rule(problem, planned, simulate) if name == "empirical" else None
-        found = closed_form_bid(
-            problem, simulate, rule=rule, reserve_scales=(1.0, 0.8, 0.6, 0.4, 0.2), step=0.02,
-            whole=whole, progress=progress,
-        )  # fmt: skip
-    elif name == "exhaustive":
-        found = exhaustive_bid(problem, simulate, whole=whole, progress=progress)
-    else:
-        raise InputError(f"bidding '{name}' is unknown")
+    asked = Question(case, planned, _planned_problem(case, planned), simulator(planned, hold),
+                     rounds, whole, verify, progress)
+    found = BIDDERS[name].choose(asked)
     return replace(found, reason=found.reason + advice(planned, found, hold))
 
 
@@ -162,10 +121,6 @@ def _planned_problem(case: Case, planned: Sequence[Case]) -> Problem:
         problem_of(case), power_w_alone=float(np.mean([uncontrolled_w(c) for c in planned])),
         signal_mean=mean, signal_std=max(0.0, square - mean**2) ** 0.5,
     )  # fmt: skip
-
-
-def _method(case: Case, method: str) -> str:
-    return METHOD_OF[case.policy] if method in ("auto", "dayahead") else method
 
 
 def choose_day(
@@ -184,7 +139,7 @@ def choose_day(
     hour's prices, with all bids tried; `plan_day` prices them for every hour.
     """
     sets = list(dict.fromkeys(_hourly_prices(case, hours)))
-    if _method(case, method) != "descent":
+    if method_of(case.policy, method) != "descent":
         sets = sets[:1]
     each = max(rounds // len(sets), min(rounds, LEAST_ROUNDS))
     decisions: list[Decision] = []
@@ -210,23 +165,6 @@ def _hours(case: Case, hours: int | None) -> int:
     return hours or math.ceil((case.end_s - case.judged_s) / HOUR_S - 1e-9)
 
 
-def observed_rule(problem: Problem, cases: Sequence[Case], simulate: Simulate) -> WeightRule:
-    """Least weights from the arrivals and the signal of these hours, whatever their distribution.
-
-    Work and signal are added up over windows: what is correlated within one stays together.
-    """
-    work = problem.workload.column("servers") * problem.workload.column("time_s_min")
-    arriving = tuple(
-        Empirical.mix([
-            arrivals(c.jobs, code, float(each), WINDOW_S, c.end_s, c.judged_s) for c in cases
-        ])
-        for code, each in enumerate(work)
-    )  # fmt: skip
-    level = Empirical.mix([signal_levels(_inside(c), WINDOW_S) for c in cases])
-    log_alpha = fit_empirical_alpha(problem, arriving, level, simulate)
-    return empirical_rule(problem, arriving, level, log_alpha)
-
-
 def plan_day(
     case: Case, decision: Decision, *, hours_max: int | None = None, hours: int | None = None
 ) -> list[Hour]:
@@ -235,10 +173,3 @@ def plan_day(
         decision.trials, case.prices, case.workload, hours=_hours(case, hours),
         hours_max=hours_max, start_s=case.judged_s,
     )
-
-
-def _heuristic(case: Case, rule: Callable[..., Bid]) -> Decision:
-    bid = rule(case.workload)
-    if bid.reserve_w <= 0:
-        return Decision(None, "do not participate: the heuristic leaves no reserve", nearest=bid)
-    return Decision(bid, "from averages alone; nothing was simulated")

@@ -18,7 +18,7 @@ from wattline.grid.workloads import JobType, Workload
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.traces.reader import read
-from wattline.traces.trace import header_sizes
+from wattline.traces.trace import Trace, header_sizes
 
 SHORTEST_S = 600.0
 """Shorter jobs are left out: this is the study of long ones, and any wait ruins a short job."""
@@ -45,10 +45,13 @@ class LogCase:
     jobs: JobTable
     left_out: int
     """Jobs of the span that are too short."""
+    larger: int
+    """Jobs of the span that are larger than the machine."""
 
 
 def log_case(
-    path: Path,
+    trace: Trace,
+    source: str,
     *,
     servers: int | None,
     start_s: float,
@@ -59,16 +62,18 @@ def log_case(
 ) -> LogCase:
     """The jobs that a log submits in this span, with time starting at its beginning.
 
+    `source` is where it comes from, for messages.
+
     With `standby`, jobs of ten minutes that may fill a lack of work wait from the start.
     """
-    table, servers = _whole_servers(path, servers)
+    table, servers = _whole_servers(trace, source, servers)
     first_s = float(table.submit_s[0]) + start_s
     inside = (table.submit_s >= first_s) & (table.submit_s < first_s + duration_s)
     long_enough = table.run_s >= SHORTEST_S
     kept = inside & long_enough & (table.procs <= servers)
     if not np.any(kept):
         raise InputError(
-            f"{path}: no job of at least {SHORTEST_S:.0f} s is submitted in the chosen span"
+            f"{source}: no job of at least {SHORTEST_S:.0f} s is submitted in the chosen span"
         )
     chosen = table.take(kept)
     shape = np.searchsorted(CLASS_EDGES_S, chosen.run_s)
@@ -77,7 +82,7 @@ def log_case(
     idle_w = IDLE_W if power_w_idle is None else power_w_idle
     work = float((chosen.procs * chosen.run_s).sum())
     workload = Workload(
-        path.name, types, servers, idle_w, min(1.0, work / (servers * duration_s)), shares,
+        Path(source).name, types, servers, idle_w, min(1.0, work / (servers * duration_s)), shares,
         rule="types by size and run time of a log", source="chosen",
     )  # fmt: skip
     code = code.reshape(-1).astype(np.int64)
@@ -92,7 +97,8 @@ def log_case(
         workload = workload.with_standby(STANDBY_S)
         types, columns = _standby_first(workload, columns, duration_s)
     jobs = JobTable.build(**columns, names={"application": tuple(t.name for t in types)})
-    return LogCase(workload, jobs, int((inside & ~long_enough).sum()))
+    larger = inside & long_enough & (table.procs > servers)
+    return LogCase(workload, jobs, int((inside & ~long_enough).sum()), int(larger.sum()))
 
 
 def _standby_first(
@@ -117,7 +123,7 @@ def busy_days(path: Path, count: int, *, days: int = 3, load: float = 0.9) -> li
 
     Spans do not overlap.
     """
-    table, servers = _whole_servers(path, None)
+    table, servers = _whole_servers(read(path), str(path), None)
     long_enough = (table.run_s >= SHORTEST_S) & (table.procs <= servers)
     day = ((table.submit_s - table.submit_s[0]) // 86400.0).astype(np.int64)[long_enough]
     work = (table.procs * table.run_s)[long_enough]
@@ -132,14 +138,14 @@ def busy_days(path: Path, count: int, *, days: int = 3, load: float = 0.9) -> li
     return sorted(found)
 
 
-def _whole_servers(path: Path, servers: int | None) -> tuple[JobTable, int]:
+def _whole_servers(trace: Trace, source: str, servers: int | None) -> tuple[JobTable, int]:
     """The log's jobs in whole servers, and how many servers there are."""
-    trace = read(path)
     nodes, cores = _size_of(trace.header)
     if servers is None:
         servers = nodes
     if servers is None:
-        raise InputError(f"{path}: the log does not say how large its machine is; give `servers`")
+        raise InputError(f"{source}: the log does not say how large its machine is; give `servers` "
+                         "(machine.nodes)")
     # Where the log counts cores, a job holds as many servers as it needs for them.
     return trace.jobs.with_columns(procs=-(-trace.jobs.procs // cores)), servers
 

@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from wattline.demand_response.case import Case
+from wattline.demand_response.choosing import CHECKING, first_hour, forecast_cases
+from wattline.demand_response.pooling import pool
+from wattline.demand_response.run import ContractRun, run_contract
 from wattline.grid.market import Bid
 from wattline.grid.qos import mean_interval, share_interval
 from wattline.model.signal import Signal
-from wattline.scenario.choosing import CHECKING, first_hour, forecast_cases
-from wattline.scenario.regulated import Case, ContractRun, pool, run_contract
 
 
 @dataclass(frozen=True)

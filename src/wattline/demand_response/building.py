@@ -1,0 +1,208 @@
+"""From a scenario with a contract to the case: jobs drawn, signal read, prices laid out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from wattline.demand_response.case import Case, after_warmup, mislabelled
+from wattline.demand_response.logs import LogCase, log_case
+from wattline.demand_response.reading import contract_of
+from wattline.grid.curtailment import Curtailment
+from wattline.grid.market import Prices, check_weights
+from wattline.grid.signals import generate, load_signal, window
+from wattline.grid.workloads import JobType, Workload, poisson_jobs, workload
+from wattline.model.errors import InputError
+from wattline.model.fields import name_of
+from wattline.model.machine import NodeClass
+from wattline.model.signal import Signal
+from wattline.policies.declaration import REGULATION
+from wattline.policies.registry import choose as choose_policy
+from wattline.scenario.build import read_trace
+from wattline.scenario.contract_section import (
+    ContractSection,
+    JobTypeSection,
+    Steps,
+    WorkloadParameters,
+)
+from wattline.scenario.model import Scenario
+from wattline.scenario.parameters import WORKLOAD
+
+AUTO, DEFAULT_RULE = "auto", "aqa"
+DEFAULT_WORKLOAD = "W4"
+ASLEEP_W, BOOT_S, SHUTDOWN_S = 10.0, 120.0, 30.0
+"""Of a node that sleeps, where the scenario has no `[[machine.classes]]` that says it."""
+
+
+def parameters_of(scenario: Scenario) -> WorkloadParameters:
+    """What the generator of the jobs is given; of a log nothing."""
+    if scenario.trace.generate != WORKLOAD:
+        return WorkloadParameters()
+    return WorkloadParameters.model_validate(scenario.trace.parameters)
+
+
+def is_log(scenario: Scenario) -> bool:
+    """Whether the jobs come from a log or a generator of logs, with times of their own."""
+    return scenario.trace.generate != WORKLOAD
+
+
+def workload_of(scenario: Scenario) -> Workload:
+    """The workload: shipped by name, or of the user's own types."""
+    contract, given = contract_of(scenario), parameters_of(scenario)
+    servers, idle_w = _servers(scenario), _idle_w(scenario)
+    if given.types:
+        if given.name or servers is None or idle_w is None:
+            raise InputError("own types need the number of nodes (machine.nodes) and their idle "
+                             "power (machine.node_idle_w), and no named workload beside them")
+        found = Workload("own", tuple(_job_type(t) for t in given.types), servers, idle_w,
+                         0.5 if given.load is None else given.load)
+    else:
+        found = workload(given.name or DEFAULT_WORKLOAD, servers)
+        if given.load is not None:
+            found = replace(found, utilisation=given.load)
+        if idle_w is not None:
+            found = replace(found, power_w_idle=idle_w)
+    if given.standby_type is not None:
+        standby = replace(_job_type(given.standby_type), threshold=float("inf"))
+        found = replace(found, standby=standby)
+    found = replace(found, burst=given.burst, below_idle=contract.below_idle)
+    if given.level != "medium":
+        found = found.at_level(given.level)
+    return found.with_standby() if contract.standby else replace(found, standby=None)
+
+
+def _job_type(given: JobTypeSection) -> JobType:
+    fields = given.model_dump()
+    return JobType(servers=fields.pop("nodes"), **fields)
+
+
+def _servers(scenario: Scenario) -> int | None:
+    classes = scenario.machine.classes
+    return classes[0].count if classes else scenario.machine.nodes
+
+
+def _idle_w(scenario: Scenario) -> float | None:
+    classes = scenario.machine.classes
+    return classes[0].idle_w if classes else scenario.machine.node_idle_w
+
+
+def case_of(scenario: Scenario, *, choose_nodes: bool = False) -> Case:
+    """The case that the scenario describes; its nodes are chosen where the placement says so."""
+    contract = contract_of(scenario)
+    rng = np.random.default_rng(scenario.trace.seed)
+    signal = _signal(contract, rng)
+    load, jobs, truth = _jobs(scenario, rng)
+    if rule_of(scenario)[1].sleep:
+        load = replace(load, below_idle=True)  # what sleeps does not draw idle power
+    limit = None
+    if contract.curtailment is not None:
+        limit = event_of(contract).limit_w(load.power_w_mean, float("inf"))
+    name, given = rule_of(scenario)
+    return Case(
+        workload=load, jobs=jobs, signal=signal, prices=_prices(contract),
+        policy=DEFAULT_RULE if name == AUTO else name,
+        duration_s=contract.duration + contract.warmup_s, warmup_s=contract.warmup_s,
+        cycle_s=contract.cycle_s, start_share=contract.start_share,
+        weights=_weights(contract, load), preempt=given.preempt, feedback=given.feedback,
+        reserve=getattr(given, "reserve", True),
+        sleep=sleeping_node(scenario, load.power_w_idle) if given.sleep else None,
+        adaptive=contract.bidding == "adaptive", limit_w=limit, truth=truth,
+        choose_nodes=choose_nodes or name_of(scenario.policy.placement) != "counted",
+        mean_quality=is_log(scenario), own_times=is_log(scenario),
+    )  # fmt: skip
+
+
+def _weights(contract: ContractSection, load: Workload) -> tuple[float, ...]:
+    """Those that are given, beside a curtailment; a bid has its own."""
+    if contract.curtailment is None:
+        return ()
+    check_weights(contract.weights, len(load.types))
+    return contract.weights
+
+
+def assumed_sleep(idle_w: float, off_w: float = ASLEEP_W) -> NodeClass:
+    """A node that sleeps and boots as is assumed where nothing is said; both at idle power."""
+    return NodeClass(power_w_off=off_w, boot_s=BOOT_S, boot_power_w=idle_w, shutdown_s=SHUTDOWN_S,
+                     shutdown_power_w=idle_w)
+
+
+def sleeping_node(scenario: Scenario, idle_w: float) -> NodeClass:
+    """What a node draws and takes to sleep and to boot: as said, or assumed."""
+    machine = scenario.machine
+    if not machine.classes:
+        off_w = machine.node_off_w if "node_off_w" in machine.model_fields_set else ASLEEP_W
+        return assumed_sleep(idle_w, off_w)
+    given = machine.classes[0]
+    return NodeClass(power_w_off=given.off_w, boot_s=given.boot_s, boot_power_w=given.boot_w,
+                     shutdown_s=given.shutdown_s, shutdown_power_w=given.shutdown_w)
+
+
+def rule_of(scenario: Scenario) -> tuple[str, Any]:
+    """The rule that keeps the contract, which may be `auto`, and its parameters."""
+    choice = scenario.policy.regulation or DEFAULT_RULE
+    name = name_of(choice)
+    if name == AUTO:
+        choice = DEFAULT_RULE if isinstance(choice, str) else {**choice, "name": DEFAULT_RULE}
+    return name, choose_policy(REGULATION, choice).given
+
+
+def _jobs(scenario: Scenario, rng: np.random.Generator) -> tuple[Workload, Any, Any]:
+    """The workload, its jobs, and what they truly are where labels are wrong."""
+    contract = contract_of(scenario)
+    if is_log(scenario):
+        found = log_of(scenario)
+        return replace(found.workload, below_idle=contract.below_idle), found.jobs, None
+    load = workload_of(scenario)
+    jobs = poisson_jobs(load, contract.duration + contract.warmup_s, rng)
+    share = parameters_of(scenario).mislabelled
+    if share > 0:
+        return (load, *mislabelled(jobs, len(load.types), share, rng))
+    return load, jobs, None
+
+
+def log_of(scenario: Scenario) -> LogCase:
+    """The jobs of a log in the time of the contract, with types made from them."""
+    contract = contract_of(scenario)
+    source = str(scenario.trace.file or scenario.trace.generate)
+    return log_case(
+        read_trace(scenario), source, servers=_servers(scenario), start_s=contract.trace_start,
+        duration_s=contract.duration + contract.warmup_s, power_w_idle=_idle_w(scenario),
+        seed=scenario.trace.seed, standby=contract.standby,
+    )  # fmt: skip
+
+
+def event_of(contract: ContractSection) -> Curtailment:
+    """The curtailment event of a contract that has one; its start counts from the contract's."""
+    given = contract.curtailment
+    assert given is not None
+    event = Curtailment(contract.warmup_s + given.start, given.share, given.duration, given.notice)
+    if event.end_s > contract.duration + contract.warmup_s:
+        raise InputError(
+            f"the curtailment ends at {event.end_s:.6g} s, after the scenario's end; raise duration"
+        )
+    return event
+
+
+def _signal(contract: ContractSection, rng: np.random.Generator) -> Signal:
+    """The signal of the contract; in the warm-up before it the cluster follows the average."""
+    if isinstance(contract.signal, str):
+        whole = load_signal(contract.signal)
+        start_s = float(whole.time_s[0]) + contract.signal_start
+        signal = window(whole, start_s, contract.duration)
+    else:
+        signal = generate(rng, contract.duration, **contract.signal.model_dump())
+    return signal if contract.warmup_s == 0 else after_warmup(signal, contract.warmup_s)
+
+
+def _prices(contract: ContractSection) -> Prices:
+    """The prices; their times count from the contract's start, as the signal's do."""
+    given = contract.prices
+    return Prices(*(_steps(each, contract.warmup_s)
+                    for each in (given.energy, given.reserve, given.error)))
+
+
+def _steps(value: Steps, warmup_s: float) -> Signal:
+    steps = value if isinstance(value, tuple) else ((0.0, value),)
+    return Signal.from_steps([(warmup_s + time_s, price) for time_s, price in steps])

@@ -1,0 +1,89 @@
+"""What a contract is simulated with: jobs, signal, prices and policy; all but the bid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from wattline.grid.market import Prices
+from wattline.grid.workloads import JobType, Workload
+from wattline.model.jobs import IntArray, JobTable
+from wattline.model.machine import NodeClass
+from wattline.model.signal import Signal
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What a contract is simulated with, but for the bid.
+
+    `jobs` carry the type that the policy believes in as their application; `truth` is the type
+    that they are, where labels are wrong.
+    """
+
+    workload: Workload
+    jobs: JobTable
+    signal: Signal
+    prices: Prices = field(default_factory=Prices.flat)
+    policy: str = "aqa"
+    start_s: float = 0.0
+    duration_s: float = 3600.0
+    cycle_s: float = 1.0
+    warmup_s: float = 0.0
+    """The first seconds, in which the cluster fills: neither billed nor judged."""
+    start_share: float = 1.0
+    """Share of the power range at which starts are planned where no bid says it."""
+    weights: tuple[float, ...] = ()
+    """Of the types, where no bid says them; empty means equal."""
+    reserve: bool = True
+    """QoSCap keeps servers for wide jobs that are due."""
+    preempt: bool = False
+    sleep: NodeClass | None = None
+    """Idle servers may sleep: a node with its powers and times for that. None: they idle."""
+    feedback: bool = False
+    adaptive: bool = False
+    own_times: bool = False
+    """Each job's shortest time is known, as in a log; otherwise only its type's."""
+    limit_w: Signal | None = None
+    truth: IntArray | None = None
+    choose_nodes: bool = False
+    mean_quality: bool = False
+    """Judge the mean degradation of a type (constraint of the long-job study), not the share."""
+
+    @property
+    def types(self) -> tuple[JobType, ...]:
+        standby = self.workload.standby
+        return self.workload.types if standby is None else (*self.workload.types, standby)
+
+    @property
+    def end_s(self) -> float:
+        return self.start_s + self.duration_s
+
+    @property
+    def judged_s(self) -> float:
+        return self.start_s + self.warmup_s
+
+
+def after_warmup(signal: Signal, warmup_s: float) -> Signal:
+    """The signal once the warm-up is over; in it the cluster is to follow the average."""
+    time_s = np.append(0.0, signal.time_s + warmup_s)
+    return Signal(time_s, np.append(0.0, signal.value), signal.unit)
+
+
+def mislabelled(
+    jobs: JobTable, types: int, share: float, rng: np.random.Generator
+) -> tuple[JobTable, npt.NDArray[np.int64]]:
+    """Jobs of which this share carries the label of another type of the same size, and the truth.
+
+    Sizes are known when a job is submitted; only profiles can be wrong.
+    """
+    truth = np.array(jobs.application)
+    label = truth.copy()
+    size_of = {int(k): int(jobs.procs[truth == k][0]) for k in np.unique(truth)}
+    for row in np.flatnonzero((truth < types) & (rng.random(truth.size) < share)):
+        others = [k for k in range(types) if k != truth[row]
+                  and size_of.get(k) == size_of[int(truth[row])]]  # fmt: skip
+        if others:
+            label[row] = rng.choice(others)
+    return jobs.with_columns(application=label), truth

@@ -1,0 +1,136 @@
+"""The figures of a simulated contract: what was offered, what it cost, what became of the jobs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from wattline.demand_response.building import event_of
+from wattline.demand_response.money import assumed_prices
+from wattline.demand_response.reading import contract_of
+from wattline.demand_response.reference import uncontrolled_cost
+from wattline.demand_response.run import ContractRun
+from wattline.grid.bidding import Decision
+from wattline.grid.curtailment import compliance
+from wattline.grid.market import Bid, saved_share
+from wattline.model.signal import FloatArray
+from wattline.policies.regulation.rebid import LEAST
+from wattline.scenario.contract_section import ContractSection
+from wattline.scenario.model import Scenario
+
+
+def day_reason(plan: list[Bid | None], decision: Decision | None) -> str:
+    taken = sum(bid is not None for bid in plan)
+    if taken:
+        return (f"bids for {taken} of {len(plan)} hours: each with the cheapest bid tried that "
+                "meets all constraints and brings a gain at its prices")
+    if decision is not None and not any(t.feasible for t in decision.trials):
+        return decision.reason
+    return "do not participate: at the prices of no hour a bid that meets all constraints gains"
+
+
+def bids_of(found: ContractRun) -> list[dict[str, Any]]:
+    """The bids of the judged hours, which count from the start of the contract."""
+    contract, first_s = found.contract, found.case.judged_s
+    starts = contract.average_w.time_s
+    rows = zip(starts, np.append(starts[1:], found.case.end_s), contract.average_w.value,
+               contract.reserve_w.value, strict=True)  # fmt: skip
+    judged = [(start_s, a, r) for start_s, end_s, a, r in rows if end_s > first_s]
+    return [{"hour": h, "start_s": max(0.0, float(start_s - first_s)), "average_power_w": float(a),
+             "reserve_w": float(r)} for h, (start_s, a, r) in enumerate(judged)]
+
+
+def contract_figures(
+    scenario: Scenario, found: ContractRun, decision: Decision | None
+) -> dict[str, Any]:
+    """Cost, tracking error and quality of service, as `wattline regulate --json` prints them."""
+    contract, case, bill = contract_of(scenario), found.case, found.settlement
+    names = [t.name for t in case.workload.types]
+    uncontrolled = uncontrolled_cost(case)
+    averages, reserves = _offered(found)
+    kept = _curtailment(contract, found) if contract.curtailment is not None else None
+    violations = [*found.outcome.violations, *(kept["violations"] if kept else ())]
+    held = reserves.size > 0 or kept is not None
+    result: dict[str, Any] = {
+        "average_power_w": float(averages.mean()) if reserves.size else None,
+        "reserve_w": float(reserves.mean()) if reserves.size else None,
+        "weights": dict(zip(names, found.weights, strict=True)),
+        "cost": bill.cost,
+        "currency": contract.prices.currency or None,
+        "assumed": assumed_prices(scenario),
+        "saving": bill.saving,
+        "tracking": asdict(bill.tracking),
+        "qos": {q.name: {"violation_share": q.violation_share, "threshold": q.threshold,
+                         "mean": q.mean, "jobs": q.jobs, "unfinished": q.unfinished}
+                for q in found.quality},
+        # Where nothing was promised there is nothing to keep.
+        "constraints_met": not violations if held else None,
+        "violations": violations,
+        "participates": reserves.size > 0,
+        "reason": decision.reason if decision else _run_reason(found),
+        "cost_uncontrolled": uncontrolled,
+        "saving_against_uncontrolled": saved_share(bill.cost, uncontrolled),
+        "standby_energy_share": found.standby_share,
+        "policy": case.policy,
+        "workload": case.workload.name,
+        "servers": case.workload.servers,
+        "warmup_s": case.warmup_s,
+        "engine_s": found.run.engine_s,
+    }  # fmt: skip
+    if decision is not None and decision.bid is None and decision.nearest is not None:
+        result["nearest"] = _nearest(names, decision)
+    if case.adaptive:
+        result["bids"] = bids_of(found)
+    if kept is not None:
+        result["curtailment"] = kept
+    return result
+
+
+def _run_reason(found: ContractRun) -> str:
+    """Where bids are found in the run: for how many hours, and why not for the others."""
+    if not found.case.adaptive:
+        return ""
+    offers = bids_of(found)
+    hours, taken = len(offers), sum(offer["reserve_w"] > 0 for offer in offers)
+    if taken == hours:
+        return ""
+    word = f"bids for {taken} of {hours} hours" if taken else "do not participate"
+    return (f"{word}: at the start of {'the others' if taken else 'each hour'}, caps can move the "
+            f"jobs that run or wait by less than {LEAST:.0%} of the average power")
+
+
+def _offered(found: ContractRun) -> tuple[FloatArray, FloatArray]:
+    """Average and reserve of the judged hours that were bid for."""
+    contract = found.contract
+    last = np.append(contract.average_w.time_s[1:], found.case.end_s)
+    taken = (contract.reserve_w.value > 0) & (last > found.case.judged_s)
+    return contract.average_w.value[taken], contract.reserve_w.value[taken]
+
+
+def _nearest(names: list[str], decision: Decision) -> dict[str, Any]:
+    """The bid that fails least, and by how much, where none meets all constraints."""
+    bid, outcome = decision.nearest, decision.outcome
+    assert bid is not None
+    found: dict[str, Any] = {
+        "average_power_w": bid.average_w, "reserve_w": bid.reserve_w,
+        "weights": dict(zip(names, bid.weights, strict=False)),
+    }  # fmt: skip
+    if outcome is not None:
+        found |= {
+            "cost": outcome.cost, "saving": outcome.saving,
+            "tracking": asdict(outcome.tracking),
+            "violations": list(outcome.violations),
+        }  # fmt: skip
+    return found
+
+
+def _curtailment(contract: ContractSection, found: ContractRun) -> dict[str, Any]:
+    load = found.case.workload
+    kept = compliance(found.actual_w, event_of(contract), load.power_w_mean)
+    return asdict(kept) | {
+        "met": kept.met, "violations": kept.violations(load.range.power_w_min),
+        "baseline_w": load.power_w_mean, "idle_w": load.range.power_w_min,
+        "unfinished": sum(q.unfinished for q in found.quality),
+    }  # fmt: skip

@@ -1,0 +1,58 @@
+"""The folder of a contract: a run folder like any other, and what the contract adds to it.
+
+    contract.json  the figures of the contract, as `wattline regulate --json` prints them
+    power.csv      power, bid, signal and prices of every piece of the billed time: the bill anew
+    pictures/      target and actual power, servers, distributions of error and degradation
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wattline.analysis.folders import run_folder
+from wattline.analysis.metrics import metrics
+from wattline.analysis.result import Result
+from wattline.analysis.rundir import write
+from wattline.demand_response.run import ContractRun
+from wattline.grid.market import overlay
+from wattline.scenario.model import Scenario
+
+COLUMNS = ("start_s", "end_s", "power_w", "average_w", "reserve_w", "signal", "energy_price",
+           "reserve_price", "error_price")  # fmt: skip
+
+
+def result_of(
+    scenario: Scenario, found: ContractRun, remarks: tuple[str, ...], assumed: tuple[str, ...]
+) -> Result:
+    """The run of a contract with its scenario and what is to be said of it."""
+    return replace(
+        Result.of(found.run), scenario=scenario.model_dump(mode="json", exclude_none=True),
+        remarks=remarks, assumed=assumed,
+    )
+
+
+def write_folder(
+    result: Result, found: ContractRun, figures: Mapping[str, Any], folder: str | Path | None
+) -> Path:
+    """Write the run folder with the contract in it, whole or not at all."""
+    further = {"contract.json": json.dumps(figures, indent=2) + "\n", "power.csv": _power(found)}
+    return write(result, run_folder(result.name, folder), metrics(result), further)
+
+
+def _power(found: ContractRun) -> str:
+    """A row for each piece of the billed time, from which the bill can be worked out anew."""
+    case, contract, prices = found.case, found.contract, found.case.prices
+    edges, values = overlay(
+        (found.actual_w, contract.average_w, contract.reserve_w, case.signal,
+         prices.energy, prices.reserve, prices.error),
+        case.judged_s, case.end_s,
+    )  # fmt: skip
+    rows = np.column_stack((edges[:-1], edges[1:], *values))
+    lines = (",".join(f"{value:.17g}" for value in row) for row in rows)
+    return "\n".join((",".join(COLUMNS), *lines)) + "\n"

@@ -1,0 +1,177 @@
+"""The offer of a contract: the bid as given or searched for, under which rule, and what would help.
+
+With the rule `auto` several are searched with, each with the same effort. Where no bid meets all
+constraints, the search is made again with what would help, one thing at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from wattline.demand_response.advising import with_standby
+from wattline.demand_response.building import AUTO, assumed_sleep, rule_of
+from wattline.demand_response.case import Case
+from wattline.demand_response.choosing import choose, choose_day
+from wattline.demand_response.hours import planning_of
+from wattline.demand_response.pooling import simulator
+from wattline.demand_response.reading import contract_of
+from wattline.grid.bidding import Decision
+from wattline.grid.market import Bid
+from wattline.scenario.model import Scenario
+
+AUTO_RULES = ("aqa", "qoscap")
+"""What `auto` tries: starts shared out by weights, and caps first."""
+OTHER_RULE = {"aqa": "qoscap", "qoscap": "aqa"}
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Remedy:
+    """A bid that meets all constraints once something else is allowed."""
+
+    what: str
+    """For people: what has to be allowed."""
+    fields: dict[str, Any]
+    """The same as fields of the scenario, by their short names."""
+    policy: str
+    decision: Decision
+
+    def figures(self) -> dict[str, Any]:
+        bid, outcome = self.decision.bid, self.decision.outcome
+        assert bid is not None
+        assert outcome is not None
+        return {"what": self.what, "fields": self.fields, "policy": self.policy,
+                "average_power_w": bid.average_w, "reserve_w": bid.reserve_w,
+                "weights": list(bid.weights), "start_share": bid.start_share,
+                "cost": outcome.cost, "saving": outcome.saving}
+
+
+@dataclass(frozen=True, eq=False)
+class Offer:
+    """What is offered, under which rule, and what would help where nothing can be."""
+
+    case: Case
+    """With the rule that the offer is for."""
+    bid: Bid | None
+    decision: Decision | None = None
+    """How the bid was chosen, where it was."""
+    remedy: Remedy | None = None
+
+
+def make_offer(
+    scenario: Scenario, case: Case, progress: Progress, *, hours: int | None = None,
+    whole: bool = False, verify: bool = False,
+) -> Offer:
+    """The bid to simulate: as given, chosen, or none where the run bids itself or a limit rules."""
+    contract = contract_of(scenario)
+    if contract.given_bid is not None:
+        given = Bid(*contract.given_bid, contract.weights, contract.start_share)
+        case.workload.range.check(given, job_types=len(case.workload.types))
+        return Offer(_better_rule(case, given) if _is_auto(scenario) else case, given)
+    if case.adaptive or case.limit_w is not None:
+        return Offer(case, None)
+    search = _Search(scenario, hours, whole, verify)
+    chosen, decision = search.under_rules(case, progress)
+    bid = decision.bid
+    if bid is not None and contract.weights:
+        bid = replace(bid, weights=contract.weights)
+    remedy = None if bid is not None or not _can_be_helped(decision) else search.remedy(chosen)
+    return Offer(chosen, bid, decision, remedy)
+
+
+def _is_auto(scenario: Scenario) -> bool:
+    return rule_of(scenario)[0] == AUTO
+
+
+def _better_rule(case: Case, bid: Bid) -> Case:
+    """The rule under which a given bid fails least, or costs least where it fails nowhere."""
+    cases = [replace(case, policy=name, choose_nodes=False) for name in AUTO_RULES]
+    ranked = []
+    for number, each in enumerate(cases):
+        found = simulator(each)(bid)
+        ranked.append((found.excess, found.cost, number))
+    return replace(case, policy=AUTO_RULES[min(ranked)[2]])
+
+
+def _can_be_helped(decision: Decision) -> bool:
+    """Whether constraints are in the way; a bid that meets them and gains nothing needs no help."""
+    return decision.outcome is not None and not decision.outcome.met
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    scenario: Scenario
+    hours: int | None
+    whole: bool
+    verify: bool
+
+    def under_rules(self, case: Case, progress: Progress) -> tuple[Case, Decision]:
+        """The decision under the rule of the scenario, or under the better one of several."""
+        if not _is_auto(self.scenario):
+            return case, self.decide(case, progress)
+        found: list[tuple[Case, Decision]] = []
+        for name in AUTO_RULES:
+            mine = replace(case, policy=name)
+            found.append((mine, self.decide(
+                mine, lambda part: progress((len(found) + part) / len(AUTO_RULES)))))
+        best = min(found, key=lambda pair: _rank(pair[1]))
+        return best[0], replace(best[1], reason=_why(best, found))
+
+    def decide(self, case: Case, progress: Progress) -> Decision:
+        contract = contract_of(self.scenario)
+        method = contract.bidding
+        if _is_auto(self.scenario) and method == "auto":
+            method = "descent"  # the same effort for each rule
+        asked: dict[str, Any] = {
+            "rounds": contract.rounds, "progress": progress, "verify": self.verify,
+            **planning_of(self.scenario)}
+        if method == "dayahead" or self.hours is not None:
+            return choose_day(case, method, hours=self.hours, whole=True, **asked)
+        return choose(case, method, whole=self.whole, **asked)
+
+    def remedy(self, case: Case) -> Remedy | None:
+        """The first of what would help with which the search finds a bid; None where nothing."""
+        for what, fields, other in remedies(case):
+            decision = self.decide(other, lambda part: None)
+            if decision.bid is not None:
+                return Remedy(what, fields, other.policy, decision)
+        return None
+
+
+def remedies(case: Case) -> Iterator[tuple[str, dict[str, Any], Case]]:
+    """What might help, the least intrusive first: in words, as fields, and the case with it."""
+    plain = not case.own_times and case.truth is None
+    other = OTHER_RULE.get(case.policy)
+    if other is not None:
+        yield f"the policy {other}", {"policy": other}, replace(case, policy=other)
+    if case.workload.standby is None and plain:
+        yield "standby jobs", {"policy": case.policy, "standby": True}, with_standby(case)
+    if case.sleep is None:
+        yield ("idle servers that may sleep", {"policy": case.policy, "sleep": True},
+               replace(case, sleep=assumed_sleep(case.workload.power_w_idle),
+                       workload=replace(case.workload, below_idle=True)))
+    if not case.preempt:
+        fields = {"policy": case.policy, "preempt": True}
+        yield "jobs that may be paused", fields, replace(case, preempt=True)
+
+
+def _rank(decision: Decision) -> tuple[bool, float, float]:
+    """Bids that can be made first, the cheapest of them; then what fails least."""
+    outcome = decision.outcome
+    if outcome is None:
+        return True, float("inf"), 0.0
+    return decision.bid is None, outcome.excess, outcome.cost
+
+
+def _why(best: tuple[Case, Decision], found: list[tuple[Case, Decision]]) -> str:
+    others = [f"{case.policy} {_short(decision)}" for case, decision in found
+              if case is not best[0]]
+    return f"policy {best[0].policy} ({'; '.join(others)}): {best[1].reason}"
+
+
+def _short(decision: Decision) -> str:
+    if decision.bid is None or decision.outcome is None:
+        return "finds no bid that meets all constraints"
+    return f"would cost {decision.outcome.cost:.4g}"

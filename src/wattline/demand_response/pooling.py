@@ -1,0 +1,76 @@
+"""What a bidder asks: the outcome of a bid, on one case or pooled over several."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from wattline.demand_response.case import Case
+from wattline.demand_response.run import ContractRun, run_contract
+from wattline.grid.bidding.problem import BidOutcome, Simulate
+from wattline.grid.market import Bid, Tracking, saved_share
+
+
+def simulator(cases: Case | Sequence[Case], hold: float = 0.0) -> Simulate:
+    """What a bidder calls: the outcome of a bid, pooled over the cases.
+
+    With `hold`, once a bid is known that holds, others are given up as soon as they cannot: on the
+    cases seen till then they fail as surely as on all.
+    """
+    chosen = [cases] if isinstance(cases, Case) else list(cases)
+    spare = math.floor((1 - hold) * len(chosen) + 1e-9)
+    known = False
+
+    def outcome(bid: Bid) -> BidOutcome:
+        nonlocal known
+        runs: list[ContractRun] = []
+        missed = 0
+        for case in chosen:
+            runs.append(run_contract(case, bid))
+            missed += not runs[-1].constraints_met
+            if hold > 0 and known and missed > spare:
+                break
+        found = pool(runs, hold)
+        known = known or found.met
+        return found
+
+    return outcome
+
+
+def pool(runs: Sequence[ContractRun], hold: float = 0.0) -> BidOutcome:
+    """One outcome of several runs: mean bill, all jobs judged together.
+
+    With `hold`, this share of the runs must meet all constraints by itself.
+    """
+    if len(runs) == 1:
+        return runs[0].outcome
+    types = len(runs[0].quality)
+    quality = []
+    for number in range(types):
+        parts = [run.quality[number] for run in runs]
+        jobs = sum(q.jobs for q in parts)
+        late = sum(q.violation_share * q.jobs for q in parts)
+        total = sum(q.mean * q.jobs for q in parts)
+        quality.append(
+            replace(
+                parts[0], jobs=jobs, unfinished=sum(q.unfinished for q in parts),
+                violation_share=late / jobs if jobs else 0.0, mean=total / jobs if jobs else 0.0,
+                quantile=max(q.quantile for q in parts),
+            )
+        )  # fmt: skip
+    delays = tuple(
+        np.concatenate([run.delays_s[number] for run in runs]) for number in range(types)
+    )
+    bills = [run.settlement for run in runs]
+    tracking = Tracking(
+        float(np.mean([b.tracking.mean for b in bills])),
+        float(np.mean([b.tracking.exceed_share for b in bills])),
+        float(np.mean([b.tracking.short_share for b in bills])),
+    )
+    cost = float(np.mean([b.cost for b in bills]))
+    without = float(np.mean([b.cost_without for b in bills]))
+    return BidOutcome(cost, saved_share(cost, without), tracking, tuple(quality), delays,
+                   tuple(run.outcome for run in runs), hold)  # fmt: skip

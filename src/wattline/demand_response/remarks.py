@@ -1,0 +1,74 @@
+"""What of a contract's scenario has no effect: better said than left unused in silence."""
+
+from __future__ import annotations
+
+from wattline.demand_response.building import (
+    ASLEEP_W,
+    BOOT_S,
+    SHUTDOWN_S,
+    is_log,
+    log_of,
+    parameters_of,
+    rule_of,
+)
+from wattline.demand_response.logs import SHORTEST_S
+from wattline.demand_response.reading import contract_of
+from wattline.scenario.model import Scenario
+
+
+def remarks(scenario: Scenario, *, choosing: bool = False) -> list[str]:
+    """A line for each thing that was given and is not used; `choosing`: the bid is only chosen."""
+    contract = contract_of(scenario)
+    given, found = contract.model_fields_set, []
+    if contract.forecast and parameters_of(scenario).mislabelled:
+        found.append("the hours of the forecast have right labels: mislabelled is for the "
+                     "contract's own hour")
+    if contract.check and (why := _unchecked(scenario)):
+        found.append(f"check has no effect: {why}")
+    if contract.bidding in ("given", "adaptive"):
+        for name in ("forecast", "hold"):
+            if getattr(contract, name):
+                found.append(f"{name} has no effect: no bid is planned, it is "
+                             + ("given" if contract.bidding == "given" else "found in the run"))
+    if contract.signal_start and not isinstance(contract.signal, str):
+        found.append("signal_start has no effect: it is a place in a signal file, and the signal "
+                     "is generated")
+    if contract.trace_start and not is_log(scenario):
+        found.append("trace_start has no effect: it is a place in a log, and the jobs are drawn")
+    chosen = isinstance(contract.bid, str) and contract.curtailment is None
+    if contract.start_share != 1 and (choosing or chosen):
+        found.append("start_share has no effect: it is chosen with the bid")
+    if contract.weights and choosing:
+        found.append("weights have no effect: they are chosen with the bid")
+    beside = contract.curtailment is not None and isinstance(contract.bid, str) and not choosing
+    if beside and "bid" in given and contract.bidding not in ("adaptive", "auto"):
+        found.append("bid has no effect: beside a curtailment no bid is chosen")
+    if rule_of(scenario)[1].sleep and not scenario.machine.classes:
+        found.append(f"assumed of nodes that sleep: off {ASLEEP_W:g} W unless node_off_w is given, "
+                     f"{BOOT_S:g} s to boot, {SHUTDOWN_S:g} s to shut down, both at idle power; "
+                     "[[machine.classes]] says it")
+    return found + (_left_out(scenario) if is_log(scenario) else [])
+
+
+def _left_out(scenario: Scenario) -> list[str]:
+    """Jobs of a log that are not among those simulated."""
+    log, found = log_of(scenario), []
+    if log.left_out:
+        found.append(f"{log.left_out} jobs of the log are left out: shorter than {SHORTEST_S:g} s")
+    if log.larger:
+        found.append(f"{log.larger} jobs of the log are left out: larger than the machine")
+    return found
+
+
+def _unchecked(scenario: Scenario) -> str:
+    """Why a bid is not tried on other hours; empty where it is."""
+    contract = contract_of(scenario)
+    if contract.curtailment is not None:
+        return "beside a curtailment no bid is tried on other hours"
+    if parameters_of(scenario).mislabelled:
+        return "wrong labels are for the contract's own hour"
+    if contract.bidding == "adaptive":
+        return "adaptive bids are found in the run, hour by hour"
+    if is_log(scenario):
+        return "a log has no other hours like this one"
+    return ""

@@ -1,0 +1,198 @@
+"""One simulated contract: a case and a bid in; bill and quality out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from wattline.demand_response.case import Case
+from wattline.demand_response.judging import judge_types
+from wattline.engine.prepare import Rules
+from wattline.engine.simulate import simulate
+from wattline.engine.truth import TrueTypes
+from wattline.engine.world import Nature
+from wattline.grid.bidding.problem import BidOutcome
+from wattline.grid.market import Bid, Contract, Settlement, Tracking, settle
+from wattline.grid.qos import TypeQuality
+from wattline.model.errors import InputError
+from wattline.model.machine import Machine, NodeClass
+from wattline.model.run import Run
+from wattline.model.signal import FloatArray, Signal
+from wattline.policies.admission.none import NoLimit
+from wattline.policies.configuration.requested import Requested
+from wattline.policies.contract import Composition
+from wattline.policies.order.fcfs import Fcfs
+from wattline.policies.placement.counted import Counted
+from wattline.policies.placement.first_fit import FirstFit
+from wattline.policies.regulation.desk import Desk
+from wattline.policies.regulation.setup import ContractPlan, axes, make_desk
+
+COLUMNS = ("servers", "time_s_min", "time_s_max", "power_w_max", "power_w_min", "threshold")
+
+STANDBY_MANY = 2000
+"""From so many standby jobs on, a run first tries to do with fewer."""
+
+
+@dataclass(frozen=True, eq=False)
+class ContractRun:
+    """The result of a case under a bid."""
+
+    case: Case
+    run: Run
+    contract: Contract
+    weights: tuple[float, ...]
+    actual_w: Signal
+    target_w: Signal
+    settlement: Settlement
+    quality: tuple[TypeQuality, ...]
+    delays_s: tuple[FloatArray, ...]
+    degradations: tuple[FloatArray, ...]
+    """For each type, the degradation of its jobs."""
+    waiting: Signal
+    standby_share: float
+    """Share of the jobs' energy that standby jobs used."""
+
+    @property
+    def tracking(self) -> Tracking:
+        return self.settlement.tracking
+
+    @property
+    def constraints_met(self) -> bool:
+        return self.outcome.met
+
+    @property
+    def outcome(self) -> BidOutcome:
+        bill = self.settlement
+        return BidOutcome(bill.cost, bill.saving, bill.tracking, self.quality, self.delays_s)
+
+
+def run_contract(case: Case, bid: Bid | Sequence[Bid | None] | None) -> ContractRun:
+    """Simulate the case; one bid for all hours, one an hour (None: stay out), or adaptive."""
+    few = _fewer_standby(case)
+    if few is not case:
+        found = _run(few, bid)
+        standby = few.jobs.application == len(few.workload.types)
+        if np.any(np.isnan(found.run.schedule.start_s[standby])):
+            return found  # they did not run out: more of them would have changed nothing
+    return _run(case, bid)
+
+
+def _fewer_standby(case: Case) -> Case:
+    """The case with a quarter of its many standby jobs, which is nearly always enough."""
+    standby = np.flatnonzero(case.jobs.application == len(case.workload.types))
+    if standby.size < STANDBY_MANY:
+        return case
+    kept = np.ones(len(case.jobs), dtype=bool)
+    kept[standby[standby.size // 4 :]] = False
+    truth = None if case.truth is None else case.truth[kept]
+    return replace(case, jobs=case.jobs.take(kept), truth=truth)
+
+
+def _run(case: Case, bid: Bid | Sequence[Bid | None] | None) -> ContractRun:
+    desk, weights = _desk(case, bid)
+    backfill, regulation = axes(case.policy, desk)
+    policy = Composition(
+        order=Fcfs(), backfill=backfill, admission=NoLimit(), configuration=Requested(),
+        placement=FirstFit() if case.choose_nodes else Counted(), regulation=regulation,
+    )  # fmt: skip
+    # A row a cycle, and one where caps change; for every job only where the map is wanted too.
+    rows = int(case.duration_s / case.cycle_s * (8 if case.choose_nodes else 2)) + 4096
+    nature = Nature()
+    if case.truth is not None:
+        nature = Nature(answers=TrueTypes(desk.types, np.array(case.truth, dtype=np.int64)))
+    rules = Rules(
+        choose_nodes=case.choose_nodes, event_rows=rows, speeds_together=not case.choose_nodes,
+        nature=nature,
+    )
+    run = simulate(case.jobs, _machine(case), policy, rules)
+    # The queues and the regulation share the desk, which stands with the first of them.
+    return _judged(case, run.memories["backfill.desk"], run, weights)
+
+
+def _machine(case: Case) -> Machine:
+    highest_w = max(t.power_w_max for t in case.types)
+    node = NodeClass("server", power_w_idle=case.workload.power_w_idle, power_w_active=highest_w)
+    if case.sleep is not None:
+        node = replace(case.sleep, name="server", power_w_idle=case.workload.power_w_idle,
+                       power_w_active=highest_w)
+    return Machine.uniform(case.workload.servers, node)
+
+
+def _desk(
+    case: Case, bid: Bid | Sequence[Bid | None] | None
+) -> tuple[Desk, tuple[float, ...]]:
+    hours = int(np.ceil(case.duration_s / 3600.0 - 1e-9))
+    if bid is None or isinstance(bid, Bid):
+        bids: list[Bid | None] = [bid] * hours
+    else:
+        bids = list(bid)
+    for offered in bids:
+        if offered is not None:
+            case.workload.range.check(offered, job_types=len(case.workload.types))
+    if len(bids) != hours:
+        raise InputError(f"{len(bids)} bids are given for {hours} hours")
+    plan = ContractPlan(
+        case.start_s, case.end_s, case.signal,
+        np.array([b.average_w if b else 0.0 for b in bids]),
+        np.array([b.reserve_w if b else 0.0 for b in bids]),
+        start_share=np.array([b.start_share if b else case.start_share for b in bids]),
+        limit_w=case.limit_w, cycle_s=case.cycle_s, adaptive=case.adaptive,
+        preempt=case.preempt, feedback=case.feedback, sleep=case.sleep is not None,
+        reserve=case.reserve, own_times=case.own_times,
+    )  # fmt: skip
+    count = len(case.workload.types)
+    equal = case.weights or (1.0 / count,) * count
+    by_hour = [(b.weights if b is not None else ()) or equal for b in bids]
+    weights = next((b.weights for b in bids if b is not None and b.weights), equal)
+    columns = {name: np.array([getattr(t, name) for t in case.types]) for name in COLUMNS}
+    standby = count if case.workload.standby is not None else -1
+    desk = make_desk(
+        plan, columns, standby=standby,
+        weights=np.array([(*w, 0.0)[: len(case.types)] for w in by_hour]),
+        names=[t.name for t in case.types],
+    )  # fmt: skip
+    return desk, weights
+
+
+def power_signal(run: Run, start_s: float, idle_w: float) -> Signal:
+    """The machine's power as a step function; of rows of one instant the last one holds."""
+    time_s, power_w = run.events.time_s, run.events.power_w
+    last = np.append(np.diff(time_s) > 0, True)
+    time_s, power_w = time_s[last], power_w[last]
+    if time_s.size == 0 or time_s[0] > start_s:  # nothing is there before the first job
+        time_s, power_w = np.append(start_s, time_s), np.append(idle_w, power_w)
+    return Signal(time_s, power_w, "W")
+
+
+def _judged(case: Case, desk: Desk, run: Run, weights: tuple[float, ...]) -> ContractRun:
+    idle_w = case.workload.servers * case.workload.power_w_idle
+    actual_w = power_signal(run, case.start_s, idle_w)
+    hour_s = case.start_s + 3600.0 * np.arange(desk.average.size)
+    # An hour that was not bid for is paid at what it used: no reserve, no error.
+    average = desk.average.copy()
+    for hour in np.flatnonzero(desk.reserve <= 0):
+        end_s = min(hour_s[hour] + 3600.0, case.end_s)
+        average[hour] = actual_w.integral(hour_s[hour], end_s) / (end_s - hour_s[hour])
+    contract = Contract(Signal(hour_s, average, "W"), Signal(hour_s, desk.reserve.copy(), "W"))
+    settlement = settle(
+        actual_w, contract, case.signal, case.prices, start_s=case.judged_s, end_s=case.end_s
+    )
+    quality, delays_s, degradations = judge_types(case, run)
+    cycles_s = case.start_s + case.cycle_s * np.arange(desk.trace.size)
+    return ContractRun(
+        case=case, run=run, contract=contract, weights=weights, actual_w=actual_w,
+        target_w=contract.target_w(case.signal, case.start_s, case.end_s),
+        settlement=settlement, quality=quality, delays_s=delays_s, degradations=degradations,
+        waiting=Signal(cycles_s, desk.trace.waiting.astype(np.float64)),
+        standby_share=_standby_share(case, run),
+    )  # fmt: skip
+
+
+def _standby_share(case: Case, run: Run) -> float:
+    total_j = float(run.schedule.energy_j.sum())
+    if case.workload.standby is None or total_j == 0:
+        return 0.0
+    standby = case.jobs.application == len(case.workload.types)
+    return float(run.schedule.energy_j[standby].sum()) / total_j
