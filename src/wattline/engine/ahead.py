@@ -15,7 +15,6 @@ import numpy as np
 from wattline.books import Books
 from wattline.books.deciding import decide
 from wattline.books.keeping import bring_up_to_date, integrate
-
 from wattline.books.record import ANSWER, Record, make_record
 from wattline.books.roll import Roll
 from wattline.books.rows import kept_rows, only_rows

@@ -15,7 +15,7 @@ from wattline.demand_response.reading import contract_of, read_contract
 from wattline.demand_response.run import run_contract
 from wattline.grid.bidding import Decision, Problem
 from wattline.grid.bidding.descent import Settings, descend
-from wattline.grid.bidding.problem import Outcome
+from wattline.grid.bidding.problem import BidOutcome
 from wattline.grid.market import Bid, Tracking
 from wattline.grid.workloads import workload
 from wattline.model.progress import silent
@@ -26,8 +26,8 @@ SHORT = {"types": [TYPE], "servers": 10, "power_w_idle": 100, "duration": "4m", 
          "check": 0, "rounds": 8, "cycle_s": 2}
 
 
-def found(share_bad: float, cost: float) -> Outcome:
-    return Outcome(cost, 0.1, Tracking(0.1, share_bad, share_bad), ())
+def found(share_bad: float, cost: float) -> BidOutcome:
+    return BidOutcome(cost, 0.1, Tracking(0.1, share_bad, share_bad), ())
 
 
 def test_starts_planned_below_full_power_run_more_jobs_at_once() -> None:
@@ -48,7 +48,7 @@ def test_a_larger_space_never_loses_what_a_smaller_one_found() -> None:
     load = workload("W4")
     good = Bid(9000.0, 100.0, (1 / 8,) * 8)
 
-    def nothing_else(bid: Bid) -> Outcome:
+    def nothing_else(bid: Bid) -> BidOutcome:
         return found(0.5, 1.0)
 
     problem = Problem(replace(load, below_idle=True), start_shares=True)
@@ -58,7 +58,7 @@ def test_a_larger_space_never_loses_what_a_smaller_one_found() -> None:
 
 
 def test_the_share_is_searched_with_the_rest_and_kept_where_it_helps() -> None:
-    def only_below_full(bid: Bid) -> Outcome:
+    def only_below_full(bid: Bid) -> BidOutcome:
         return found(0.0 if bid.start_share < 0.6 else 0.2, 0.5)
 
     problem = Problem(workload("W4"), start_shares=True)

@@ -14,7 +14,7 @@ import numpy as np
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.run import Run
-from wattline.physics.claims import Claim, ClaimBook, Setting
+from wattline.physics.claims import Claim, ClaimBook, ClaimSetting
 from wattline.policies.configuration.claimed_setup import options_of
 from wattline.policies.order.ranked import ranked
 from wattline.studies.hetero.runs import claimed_run, regret_order
@@ -32,7 +32,7 @@ def example() -> dict[str, dict[str, Any]]:
     cluster = Machine(tuple(
         NodeGroup(NodeClass(name, power_w_idle=idle_w, power_w_active=30.0), 1)
         for name, idle_w in IDLE_W.items()), name="example")
-    book = ClaimBook(Claim(job, node, Setting(), time_s, energy_j, runs=1)
+    book = ClaimBook(Claim(job, node, ClaimSetting(), time_s, energy_j, runs=1)
                      for (job, node), (time_s, energy_j) in CLAIMED.items())
     found = {}
     for name, names, by_regret in (("j1 before j2", ("j1", "j2"), False),
