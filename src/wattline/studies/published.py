@@ -73,7 +73,8 @@ def page(
           if small else []),
         f"{len(rows)} figures ({said}).", "",
         "*Holds on average*: not at every point. *Holds, larger*: the same direction, far more of "
-        "it.", "*Fails*: tried, and not found. *Not reproduced*: not tried, or not possible here.", "",
+        "it.",
+        "*Fails*: tried, and not found. *Not reproduced*: not tried, or not possible here.", "",
         "| where | what | published | ours | verdict | why |", "|---|---|---|---|---|---|",
         *("| " + " | ".join(_cell(text) for text in astuple(row)) + " |" for row in rows),
     ]
