@@ -85,6 +85,9 @@ def _partition(found: dict[str, Any]) -> None:
                  for trace, rows in found["traces"].items() for name, each in rows.items()],
                 title=f"{found['part']:.0%} of nodes and watts for small jobs, run traditionally; "
                       "a large job gets no more nodes than the rest has")
+    if found["refused_bounds"]:
+        click.echo("left out, because a job could have no configuration there: bounds of "
+                   + ", ".join(f"{bound:.0%}" for bound in found["refused_bounds"]))
 
 
 def _combinations(found: dict[str, Any]) -> None:

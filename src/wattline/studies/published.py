@@ -71,9 +71,10 @@ def page(
         f"    wattline study all --only {name}{size} --docs docs/published", "",
         *(["These figures are of a small run, which tries the way and proves nothing.", ""]
           if small else []),
-        f"{len(rows)} figures ({said}). *Holds on average*: not at every point. *Holds, larger*:",
-        "the same direction, far more of it. *Fails*: tried, and not found. *Not reproduced*:",
-        "not tried, or not possible here.", "",
+        f"{len(rows)} figures ({said}).", "",
+        "*Holds on average*: not at every point. *Holds, larger*: the same direction, far more of "
+        "it.",
+        "*Fails*: tried, and not found. *Not reproduced*: not tried, or not possible here.", "",
         "| where | what | published | ours | verdict | why |", "|---|---|---|---|---|---|",
         *("| " + " | ".join(_cell(text) for text in astuple(row)) + " |" for row in rows),
     ]

@@ -129,8 +129,9 @@ def test_figures_3_4_and_3_5_are_one_table(tables):
 
 
 def test_a_partition_runs_small_jobs_apart(tables):
-    found = small_partition(tables, FEW)
+    found = small_partition(tables, replace(FEW, bounds=(0.05, 0.68)))
     assert set(found["traces"]) == {"small", "random1", "random2"}
+    assert found["refused_bounds"] == [0.05]
     assert "below_adaptive_0" in found["traces"]["small"]
 
 

@@ -82,6 +82,9 @@ def read_tables(given: MoldableParameters, outside: Outside) -> Tables:
     sources = [name for name in ("table", "model", "store") if getattr(given, name) is not None]
     if len(sources) > 1:
         raise InputError(f"policy.configure: give one of {' and '.join(sources)}")
+    if given.map is not None and "=" not in given.map:
+        raise InputError(f"policy.configure: the map '{given.map}' must be NAME=COLUMN, separated "
+                         "by commas, like gpu_cap_w=POWER_LIMIT")
     if given.table is not None:
         from wattline.physics.measurements import read_measurements
 

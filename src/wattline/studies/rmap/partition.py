@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.progress import silent
 from wattline.model.signal import FloatArray
@@ -28,40 +29,48 @@ def small_partition(
 
     The partition runs its jobs traditionally, the rest of the machine adaptively; neither helps the
     other out, and a large job gets no more nodes than the rest has. Traces are the small one and
-    both mixed ones.
+    both mixed ones. Bounds under which a job can have no configuration so are left out and named.
     """
     usable = usable_tables(tables, setting.nodes)
-    found: dict[str, dict[str, list[float]]] = {}
     traces = ("small", "random1", "random2")
+    found: dict[str, dict[str, Any]] = {}
+    refused: list[float] = []
     for done, trace in enumerate(traces):
-        for seed in setting.seeds:
-            jobs = make_trace(trace, list(usable.values()), setting.nodes, seed,
-                              jobs=setting.jobs, load=setting.load)
-            for bound in setting.bounds:
-                bound_w = bound * setting.nodes * peak_w_per_node(usable)
-                whole = {policy: _turnaround_s(jobs, usable, setting.nodes, bound_w, policy)
-                         for policy in ("traditional", "adaptive_0")}
-                apart = _partitioned_s(jobs, usable, setting.nodes, bound_w, part)
-                small = jobs.procs <= SMALL * setting.nodes
-                rows = found.setdefault(trace, {})
-                for policy, values in whole.items():
-                    rows.setdefault(f"below_{policy}", []).append(
-                        float(1 - apart.mean() / values.mean()))
-                if small.any() and not small.all():
-                    rows.setdefault("small_below_adaptive_0", []).append(
-                        float(1 - apart[small].mean() / whole["adaptive_0"][small].mean()))
+        gains: dict[str, list[list[float]]] = {}
+        for bound in setting.bounds:
+            try:
+                of_seeds = [_gains(usable, setting, trace, seed, bound, part)
+                            for seed in setting.seeds]
+            except InputError:  # a bound that cannot power a job of the partition
+                refused += [] if bound in refused else [bound]
+                continue
+            for name in of_seeds[0]:
+                gains.setdefault(name, []).append([one[name] for one in of_seeds])
+        found[trace] = {name: _with_interval(np.array(values)) for name, values in gains.items()}
         progress((done + 1) / len(traces))
-    return {"part": part, "seeds": len(setting.seeds), "traces": {
-        trace: {name: {"mean": float(np.mean(values)),
-                       "interval_95": _by_seed(values, len(setting.bounds))}
-                for name, values in rows.items()} for trace, rows in found.items()}}
+    return {"part": part, "seeds": len(setting.seeds), "refused_bounds": refused, "traces": found}
 
 
-def _by_seed(values: list[float], bounds: int) -> float | None:
-    """Half the 95 % interval of the mean over seeds; bounds of one seed are not independent."""
-    width = interval(np.array(values).reshape(-1, bounds).mean(axis=1)) if (
-        len(values) % bounds == 0) else interval(np.array(values))
-    return None if np.isnan(width) else width
+def _gains(
+    tables: Mapping[str, ConfigurationTable], setting: RmapSetting, trace: str, seed: int,
+    bound: float, part: float,
+) -> dict[str, float]:
+    """By how much the mean turnaround of one trace is below that of the whole machine."""
+    jobs = make_trace(trace, list(tables.values()), setting.nodes, seed, jobs=setting.jobs,
+                      load=setting.load)
+    bound_w = bound * setting.nodes * peak_w_per_node(tables)
+    apart_s = _partitioned_s(jobs, tables, setting.nodes, bound_w, part)
+    found = {}
+    for policy in ("traditional", "adaptive_0"):
+        whole_s = _turnaround_s(jobs, tables, setting.nodes, bound_w, policy)
+        found[f"below_{policy}"] = float(1 - apart_s.mean() / whole_s.mean())
+    return found
+
+
+def _with_interval(by_bound: FloatArray) -> dict[str, float | None]:
+    """The mean, and half its 95 % interval over seeds: bounds of a seed are not independent."""
+    width = interval(by_bound.mean(axis=0))
+    return {"mean": float(by_bound.mean()), "interval_95": None if np.isnan(width) else width}
 
 
 def _partitioned_s(
