@@ -59,8 +59,8 @@ def _make(setting: Setting, given: BoundedParameters) -> Bounded:
 
 def kept_in(setting: Setting) -> Bounded | None:
     """The placement of this setting, where it is this one: for axes that ask what finds room."""
-    chosen = setting.chosen["placement"]
-    if chosen.declaration is not BOUNDED:
+    chosen = setting.chosen.get("placement")
+    if chosen is None or chosen.declaration is not BOUNDED:
         return None
     return _make(setting, chosen.given)
 
