@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from wattline.model.errors import InputError, warn
+from wattline.model.shown import Shown
 from wattline.model.units import part_of
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.measurements import find_application, read_measurements, unnamed_note
@@ -22,8 +23,8 @@ from wattline.physics.regression import (
 from wattline.physics.regression import fit as fit_table
 
 
-@dataclass
-class Fitted:
+@dataclass(repr=False)
+class Fitted(Shown):
     """What came of each application."""
 
     tables: Mapping[str, ConfigurationTable]

@@ -12,6 +12,7 @@ from wattline.grid.bidding import Decision
 from wattline.grid.dayahead import Hour
 from wattline.model.errors import InputError, warn
 from wattline.model.progress import silent
+from wattline.model.shown import Shown
 from wattline.scenario.choosing import choose, choose_day, plan_day
 from wattline.scenario.contract_remarks import remarks
 from wattline.scenario.contracts import contract_scenario
@@ -21,8 +22,8 @@ from wattline.scenario.regulated import Case
 from wattline.scenario.regulation import RegulationScenario, case_of, planning_of
 
 
-@dataclass(frozen=True, eq=False)
-class BidResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class BidResult(Shown):
     """The bid that was chosen, the costs that were seen on the way, and why it stops there."""
 
     scenario: RegulationScenario

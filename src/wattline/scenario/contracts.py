@@ -14,6 +14,7 @@ from wattline.grid.curtailment import compliance
 from wattline.grid.market import Bid, saved_share
 from wattline.model.errors import InputError, warn
 from wattline.model.progress import silent
+from wattline.model.shown import Shown
 from wattline.model.signal import FloatArray
 from wattline.policies.regulation.rebid import LEAST
 from wattline.scenario.choosing import choose, choose_day, plan_day
@@ -31,8 +32,8 @@ from wattline.scenario.regulation import (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class ContractResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class ContractResult(Shown):
     """A contract that was simulated, and what came of it."""
 
     scenario: RegulationScenario
