@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -161,6 +162,14 @@ def test_files_stay_small() -> None:
         if (lines := path.read_text(encoding="utf-8").count("\n")) > 450
     }
     assert long == {}
+
+
+def test_every_room_stands_in_the_layers() -> None:
+    layers = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    named = {room for contract in layers["tool"]["importlinter"]["contracts"]
+             for layer in contract["layers"] for room in re.findall(r"wattline\.(\w+)", layer)}
+    there = {path.parent.name for path in (SOURCE / "wattline").glob("*/__init__.py")}
+    assert there - named == set()
 
 
 def test_layers() -> None:

@@ -16,6 +16,7 @@ from wattline.account.store import Store
 from wattline.advice.measured import check_clusters, open_ledger
 from wattline.advice.meters import chosen_meters
 from wattline.model.errors import InputError, warn
+from wattline.model.shown import Shown
 from wattline.model.units import parse_duration, parse_energy
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ class MeteredPeriod:
         return {**asdict(self), "left_j": self.left_j}
 
 
-@dataclass(frozen=True, eq=False)
-class MeteredBudget:
+@dataclass(frozen=True, eq=False, repr=False)
+class MeteredBudget(Shown):
     """All periods from the first on, up to the last reading."""
 
     periods: tuple[MeteredPeriod, ...]

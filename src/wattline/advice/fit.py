@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from wattline.model.errors import InputError, warn
 from wattline.model.progress import silent
+from wattline.model.shown import Shown
 from wattline.model.units import part_of
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.dimensions import CLASSIC
@@ -35,8 +36,8 @@ LEARNED_FROM = 20
 """A smaller table determines too few coefficients to learn from."""
 
 
-@dataclass
-class Fitted:
+@dataclass(repr=False)
+class Fitted(Shown):
     """What came of each application."""
 
     tables: Mapping[str, ConfigurationTable]

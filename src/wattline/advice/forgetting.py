@@ -21,10 +21,11 @@ from wattline.account.measured.periods import between
 from wattline.account.measured.zones import zone_of
 from wattline.advice.measured import check_clusters, open_ledger
 from wattline.model.errors import InputError
+from wattline.model.shown import Shown
 
 
-@dataclass(frozen=True)
-class Forgotten:
+@dataclass(frozen=True, repr=False)
+class Forgotten(Shown):
     """What goes, or went.
 
     >>> import tempfile

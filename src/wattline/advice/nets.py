@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from wattline.model.errors import InputError, warn
 from wattline.model.files import write_whole
+from wattline.model.shown import Shown
 from wattline.petri.examples import NETS
 from wattline.petri.simulate import Simulation
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from wattline.petri.draw import Sheet
     from wattline.petri.net import Net
 
@@ -21,7 +24,7 @@ MOST_FIRINGS = 100_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NetRun:
+class NetRun(Shown):
     """A net after so many firings: what lies on its places.
 
     >>> import wattline as wl
@@ -54,6 +57,13 @@ class NetRun:
                           "values": [show_value(value, 200) for _, _, value in tokens.list]}
             for tokens in self.simulation.marking
         }
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row per place: how many tokens, of which colour."""
+        import pandas as pd
+
+        return pd.DataFrame([{"place": name, "count": found["count"], "colour": found["colour"]}
+                             for name, found in self.marking().items()])
 
     def draw(self, path: str | Path, page: str = "") -> list[Sheet]:
         """Draw the net with its tokens as SVG, or one page of it; what was drawn."""

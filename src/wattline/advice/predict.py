@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from wattline.model.errors import InputError, warn
+from wattline.model.shown import Shown
 from wattline.model.units import part_of, plain_number, watts_of
 from wattline.physics.dimensions import is_cap
 from wattline.physics.regression import load_models, shipped_models
@@ -15,8 +16,8 @@ from wattline.physics.regression.files import find_model
 from wattline.physics.regression.reach import Outside
 
 
-@dataclass(frozen=True)
-class PredictedConfiguration:
+@dataclass(frozen=True, repr=False)
+class PredictedConfiguration(Shown):
     """What a model says of a configuration, with intervals that hold 90 %."""
 
     application: str

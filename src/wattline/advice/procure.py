@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from wattline.account.configuration_source import ConfigurationSource
 from wattline.model.errors import InputError, warn
+from wattline.model.shown import Shown
 from wattline.model.units import part_of, plain_number, watts_of
 from wattline.physics.measurements import ColumnMap
 from wattline.physics.overprovisioning import best_by_nodes
@@ -35,8 +36,8 @@ NODES_VALID = 48
 """Up to how many nodes a given line holds unless something else is said."""
 
 
-@dataclass(frozen=True, eq=False)
-class Procurement:
+@dataclass(frozen=True, eq=False, repr=False)
+class Procurement(Shown):
     """Both machines, what their times come from, and where each parameter breaks even."""
 
     result: PurchaseComparison

@@ -22,6 +22,7 @@ from wattline.grid.bidding import Decision
 from wattline.grid.market import Bid
 from wattline.model.errors import InputError, warn
 from wattline.model.progress import silent
+from wattline.model.shown import Shown
 from wattline.scenario.contract_section import ContractSection
 from wattline.scenario.model import Scenario
 
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from wattline.analysis.result import Result
 
 
-@dataclass(frozen=True, eq=False)
-class ContractResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class ContractResult(Shown):
     """A contract that was simulated, and what came of it."""
 
     scenario: Scenario
@@ -126,8 +127,8 @@ def _day(case: Case, decision: Decision) -> list[Bid | None]:
     return [plan[0]] * int(before) + plan
 
 
-@dataclass(frozen=True, eq=False)
-class BidResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class BidResult(Shown):
     """The bid that was chosen, the costs that were seen on the way, and why it stops there."""
 
     scenario: Scenario

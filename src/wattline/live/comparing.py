@@ -17,6 +17,7 @@ from wattline.live.recording import Cost, Recording, Track, record
 from wattline.live.sensor import Sensor
 from wattline.model.errors import InputError
 from wattline.model.pictures import check_picture
+from wattline.model.shown import Shown
 from wattline.physics.metering.comparing import Compared, Series, compared
 from wattline.physics.metering.stretches import Stretches, added
 
@@ -55,8 +56,8 @@ class MeterRow:
     remark: str
 
 
-@dataclass(frozen=True)
-class SensorComparison:
+@dataclass(frozen=True, repr=False)
+class SensorComparison(Shown):
     """What `compare_sensors` found.
 
     >>> import wattline as wl

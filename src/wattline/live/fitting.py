@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 
 from wattline.model.errors import InputError
+from wattline.model.shown import Shown
 from wattline.model.signal import FloatArray
 from wattline.physics.metering.parts import Part, ServerModel, fit_server
 
 TIME = "time_s"
 
 
-@dataclass(frozen=True)
-class FittedServer:
+@dataclass(frozen=True, repr=False)
+class FittedServer(Shown):
     """What `fit_server_power` found.
 
     >>> import wattline as wl

@@ -23,6 +23,7 @@ from wattline.model.errors import InputError
 from wattline.model.files import replacing
 from wattline.model.jobs import JobTable
 from wattline.model.run import Run
+from wattline.model.shown import Shown
 from wattline.policies.contract import Composition
 from wattline.policies.memory import memories
 from wattline.scenario.build import Plan, plan
@@ -111,8 +112,8 @@ class Otherwise:
     """How many jobs start earlier, later, at the same time, only in the journal, only here."""
 
 
-@dataclass(frozen=True, eq=False)
-class Asked:
+@dataclass(frozen=True, eq=False, repr=False)
+class Asked(Shown):
     """A journal and what came of asking it again."""
 
     result: Replay

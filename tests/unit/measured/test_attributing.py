@@ -314,8 +314,10 @@ def test_sums_of_a_period_cut_lives_at_its_ends(tmp_path) -> None:
         assert sums(start_s=T0, accounts=("b",)) == {"b": (1_080_000, 0, 3600)}
         # By hours, or each stretch by itself: the same joules at the same times.
         for period in ({}, {"start_s": T0 + 1800, "end_s": T0 + 9000}):
-            rows = {even: spread(store, "account", Asked(**period), even_in_hours=even)
-                    for even in (True, False)}
+            found = {even: spread(store, "account", Asked(**period), even_in_hours=even)
+                     for even in (True, False)}
+            rows = {even: list(zip(each.names, each.start_s, each.end_s, each.energy_j,
+                                   strict=True)) for even, each in found.items()}
             assert rows[True] == rows[False]
 
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import is_dataclass
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import wattline as wl
+from wattline.model.shown import Shown
 
 TINY = "examples/tiny.swf"
 ANSWERS = ("Bill", "BudgetTrial", "CapAdvice", "CapWritten", "Claims", "ClaimsImported",
            "ClaimsLearnt", "ClaimsVerified", "Comparison", "ConfigurationAdvice", "EnergyPlan",
-           "EnergyStatus", "FairShare", "Imported", "ImportedViews", "JobAdvice", "JobTable",
-           "MeasuredAccount", "MeasuredJob", "PerJob", "PlacedJobs", "PowerNow", "Result",
-           "RunAccount", "Signal", "Trace", "TriedRun")
+           "EnergyStatus", "FairShare", "FittedServer", "Forgotten", "Imported",
+           "ImportedViews", "JobAdvice", "JobTable",
+           "MeasuredAccount", "MeasuredJob", "NetRun", "PerJob", "PlacedJobs", "PowerNow", "Result",
+           "RunAccount", "SensorComparison", "Signal", "Trace", "TriedRun")
 
 
 @pytest.mark.parametrize("name", ANSWERS)
@@ -24,6 +27,26 @@ def test_every_answer_has_a_table_for_notebooks_and_a_text_of_its_own(name: str)
     assert is_dataclass(kind)
     assert callable(kind._repr_html_)
     assert not hasattr(kind.__repr__, "__wrapped__")  # that of dataclasses, which prints all
+
+
+@pytest.mark.parametrize("place", [
+    "advice.energy_metered.MeteredBudget", "advice.fit.Fitted",
+    "advice.predict.PredictedConfiguration", "advice.procure.Procurement",
+    "scenario.bids.BidResult", "scenario.contracts.ContractResult", "scenario.journals.Asked"])
+def test_answers_whose_types_nobody_needs_to_name_are_short_too(place: str) -> None:
+    module, _, name = place.rpartition(".")
+    kind = getattr(import_module(f"wattline.{module}"), name)
+    assert callable(kind._repr_html_)
+    assert kind.__repr__ is Shown.__repr__
+
+
+def test_a_comparison_of_purchases_and_a_view_fit_on_a_line_or_two() -> None:
+    bought = wl.procure(budget_power="7kW", node_power_max=380, node_power_min=180,
+                        cost_ratio=1.7, speed_ratio=0.27, scaling="LU-MZ")
+    machine = wl.Machine(nodes=4, nodes_per_rack=2, node_idle_w=90, node_active_w=300)
+    view = wl.machine_view("rack", machine)
+    assert len(repr(bought)) <= 300
+    assert repr(view) == "MachineView('rack': 8 entities with cores, nodes, node_class)"
 
 
 def test_long_answers_are_short_texts_and_tables() -> None:

@@ -78,6 +78,10 @@ class MachineView:
         self.recompute()
         self._refuse_exceeded(np.arange(len(self.tree), dtype=np.int64))
 
+    def __repr__(self) -> str:
+        keys = ", ".join(key.name for key in self.all_keys)
+        return f"MachineView({self.name!r}: {len(self.tree):,} entities with {keys or 'no keys'})"
+
     @property
     def all_keys(self) -> list[Key]:
         """Those with numbers and those with texts."""
