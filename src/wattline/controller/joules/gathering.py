@@ -19,6 +19,8 @@ from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, Slurm
 from wattline.model.units import fold_hosts
 
 METER = "agent"
+DIGITS = 2
+"""Of seconds and joules: counters are no finer, and a ledger has many of them."""
 REQUEUED = "REQUEUED"
 MOST_READINGS = 3_000_000
 """More are not kept where they cannot be entered: nodes have them, and are asked for them again."""
@@ -80,11 +82,12 @@ class Gathering:
     def hear(self, reports: Iterable[NodeReport]) -> None:
         for report in reports:
             what, _, job = report.job.partition(" ")
+            time_s = round(report.time_s, DIGITS)
             if what in (BEGIN, END) and job.isdecimal():
-                self._marks.append(Marked(report.node, what, int(job), report.time_s))
+                self._marks.append(Marked(report.node, what, int(job), time_s))
             if report.quality is not Quality.MISSING and math.isfinite(report.energy_j):
                 self._readings.setdefault(report.node, []).append(
-                    (report.time_s, round(report.energy_j, 6)))
+                    (time_s, round(report.energy_j, DIGITS)))
                 self._count += 1
             goes_on = report.quality is Quality.FIRST and report.energy_j > 0.0
             if report.quality is Quality.RESET or (goes_on and report.reason):
