@@ -33,40 +33,48 @@ def study(name: str, *, progress: Progress = silent, **settings: Any) -> dict[st
         raise InputError(f"study '{name}': {str(error).split(') ', 1)[-1]}") from None
 
 
-def _esp(progress: Progress, seed: int = 1, boot: float = 120.0,
+def _esp(progress: Progress, seed: int = 1, mix: str = "light", boot: float = 120.0,
          shutdown: float = 60.0) -> dict[str, Any]:
     from wattline.studies.esp import study as esp
+    from wattline.studies.esp.published import rows
 
-    found = esp.cases(seed, boot_s=boot, shutdown_s=shutdown, progress=progress)
-    return {"seed": seed, "cases": {case.name: esp.figures(case) for case in found}}
+    found = esp.cases(seed, mix=mix, boot_s=boot, shutdown_s=shutdown, progress=progress)
+    return {"seed": seed, "mix": mix, "published": rows(found),
+            "cases": {case.name: esp.figures(case) for case in found}}
 
 
 def _fairshare(progress: Progress, seed: int = 1, beta: float = 0.7,
                half_life: str = "1d") -> dict[str, Any]:
     from wattline.model.units import parse_duration
     from wattline.studies.fairshare import study as fairshare
+    from wattline.studies.fairshare.published import rows
 
     found = fairshare.study(seed, beta=beta, half_life_s=parse_duration(half_life))
-    return {"seed": seed, "beta": beta, **fairshare.figures(found)}
+    return {"seed": seed, "beta": beta, "published": rows(found), **fairshare.figures(found)}
 
 
 def _hetero(progress: Progress, seed: int = 1, start: float | None = None,
-            gap: float | None = None, xeon_idle: float | None = None) -> dict[str, Any]:
+            gap: float | None = None, xeon_idle: float | None = None,
+            cap_latency: float = 0.0) -> dict[str, Any]:
     from wattline.studies.hetero import study as hetero
+    from wattline.studies.hetero.published import all_results, rows
 
-    found = hetero.reproduce(start_s=start, gap_s=gap, xeon_idle_w=xeon_idle)
-    return {**found, "beyond": hetero.beyond(seed)}
+    found = all_results(start_s=start, gap_s=gap, xeon_idle_w=xeon_idle,
+                        cap_latency_s=cap_latency)
+    return {**found, "beyond": hetero.beyond(seed), "published": rows(found)}
 
 
 def _puppet(progress: Progress, trace: str | None = None, nodes: int | None = None,
             node_active_w: float | None = None, jobs: int | None = None,
-            seed: int = 1) -> dict[str, Any]:
+            arrivals: str | None = None, seed: int = 1) -> dict[str, Any]:
     from wattline.studies.puppet import study as puppet
+    from wattline.studies.puppet.published import rows
     from wattline.studies.puppet.workloads import workload_of
 
-    workload, remarks = workload_of(trace, nodes, node_active_w, jobs, seed)
+    workload, remarks = workload_of(trace, nodes, node_active_w, jobs, seed, arrivals)
     warn(remarks, stacklevel=4)
-    return puppet.as_json(puppet.study(workload, progress))
+    found = puppet.study(workload, progress)
+    return puppet.as_json(found) | {"published": rows(found)}
 
 
 def _rmap(progress: Progress, table: tuple[str, ...] = (), apps: str | None = None,

@@ -36,8 +36,9 @@ def wait_beats_block(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Findi
                            "block": mean(b.figures.wait_s / 60 for _, b in pairs)},
          "mean_edp_ratio": {"wait": mean(w.edp for w, _ in pairs),
                             "block": mean(b.edp for _, b in pairs)}},
-        lambda judgement: "utilisation and EDP hang on when the last large job of a part ends, "
-        "which small jobs that pass can move either way; worst: " + judgement.worst)
+        lambda judgement: chaos(judgement) if judgement.worst.startswith("waiting") else (
+            "utilisation and EDP hang on when the last large job of a part ends, which small jobs "
+            "that pass can move either way; worst: " + judgement.worst))
 
 
 def allocation_trade(ratios: Ratios, busy: tuple[int, ...], parts: int) -> Finding:
