@@ -31,6 +31,9 @@ _OPTIONS = (
     click.option("--signal-start", metavar="TIME", help="Where in the file the contract begins."),
     click.option("--duration", metavar="TIME", help="Length of the contract (1h)."),
     click.option("--warmup", metavar="TIME", help="Time before, neither billed nor judged (30m)."),
+    click.option("--programme", metavar="NAME|FILE",
+                 help="Terms of a grid operator: pjm-regd, fcr, afrr-up, afrr-down, emergency, or "
+                      "a file."),
     click.option("--log", metavar="FILE", help="A job log instead of a workload."),
     click.option("--log-start", metavar="TIME", help="Where in the log to begin."),
     click.option("--policy", cls=PolicyOption, axis="regulation", metavar="NAME",

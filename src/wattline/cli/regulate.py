@@ -63,6 +63,22 @@ def show_contract(contract: ContractResult, out: Path | None, *, as_json: bool) 
         _print(result, contract.run)
 
 
+def _print_programme(result: dict[str, Any]) -> None:
+    """The score, the credit and the least offer of the programme."""
+    terms = result["programme"]
+    if terms is None:
+        return
+    score = "-" if result["score"] is None else f"{result['score']:.2f}"
+    click.echo(f"{terms['title']}: score {score} (at least {terms['least_score']:.2f})")
+    if terms["credit"] is not None:
+        click.echo(f"it pays {terms['credit']:.4g} {terms['currency'] or ''}, beside the bill by "
+                   "[contract.prices]")
+    if terms["sites_needed"] is not None:
+        click.echo(f"the reserve is below its least offer of {terms['minimum_w']:,.0f} W: "
+                   f"{terms['sites_needed']} such sites together reach it")
+    click.echo(f"simplified: {terms['simplified']}")
+
+
 def _numbers(text: str) -> list[float]:
     try:
         return [plain_number(part) for part in text.split(",")]
@@ -90,6 +106,7 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
     if result["participates"]:
         click.echo(f"tracking error {result['tracking']['mean']:.1%} in the mean, large for "
                    f"{result['tracking']['exceed_share']:.1%} of the time (limit 10 %)")
+    _print_programme(result)
     if "curtailment" in result:
         kept = result["curtailment"]
         click.echo(f"curtailment from {kept['baseline_w']:,.0f} W, the mean of the workload, to "

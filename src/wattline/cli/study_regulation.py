@@ -46,21 +46,23 @@ PARTS = ("thresholds", "default", "workloads", "large", "long")
 @click.option("--hold", type=click.FloatRange(0, 1), default=0.0, metavar="SHARE",
               help="Share of these that must meet all constraints, each by itself.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("--seeds", type=click.IntRange(min=1), default=1, show_default=True,
+              help="Run so many seeds, from --seed on, and give intervals over them.")
 @click.option("--workers", type=click.IntRange(min=1), default=None, help="Processes.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER",
               help="Draw the savings of the 14 workloads beside the published ones.")
 @json_option
 def command(part: str, signal_file: str, log_file: Path | None, log_starts: tuple[str, ...],
             hours_each: int, rounds: int, standby: bool, warmup: str, below_idle: bool,
-            forecast: int, hold: float, seed: int, workers: int | None, out: Path | None,
-            as_json: bool) -> None:
+            forecast: int, hold: float, seed: int, seeds: int, workers: int | None,
+            out: Path | None, as_json: bool) -> None:
     """Demand response: 100 servers, 14 workloads, 10,000 servers, a real log."""
     from wattline.studies.regulation.study import RegulationStudy
 
     study = RegulationStudy(
         signal_file=signal_file, log_file=log_file, log_starts=log_starts, hours_each=hours_each,
         rounds=rounds, standby=standby, warmup=warmup, below_idle=below_idle, forecast=forecast,
-        hold=hold, seed=seed, workers=workers)
+        hold=hold, seed=seed, seeds=seeds, workers=workers)
     if out is not None:
         run_folder("regulation", str(out))  # a place that cannot be written is found out now
     result: dict[str, Any] = {}
@@ -102,29 +104,33 @@ def _print_fits(fits: list[dict[str, Any]]) -> None:
 
 
 def _print_rows(name: str, rows: list[Row]) -> None:
+    from wattline.studies.regulation.parts import over_seeds
     from wattline.studies.regulation.published import TRACES, words
 
     table = []
     for row in rows:
         table.append((
-            row.name, row.policy, "yes" if row.met else "no", round(row.average_w),
+            row.name, row.policy, row.verdict, round(row.average_w),
             round(row.reserve_w), round(row.cost, 3), f"{row.saving:.1%}", f"{row.error:.1%}",
             f"{row.other_met}/{row.other_hours} ({row.other_met_share[0]:.0%} to "
             f"{row.other_met_share[1]:.0%})", _spread(row.other_saving),
             words(name, row.name, row.policy),
         ))  # fmt: skip
-    print_table(("case", "policy", "all met", "P W", "R W", COST, "saving", "error",
+    print_table(("case", "policy", "verdict", "P W", "R W", COST, "saving", "error",
                  "other hours met (95 %)", "saving there (95 %)", "published"),
                 table, title=f"{name}:")  # fmt: skip
     click.echo("")
-    if name == "workloads":
-        for policy in ("aqa", "energyqare", "tracking"):
-            mine = [r for r in rows if r.policy == policy]
-            ours = sum(r.met for r in mine)
-            theirs = sum(policy in TRACES[r.name].met_by for r in mine)
-            click.echo(f"{policy}: meets all constraints in {ours} of {len(mine)} workloads "
-                       f"(published {theirs})")
-        click.echo("")
+    for each in over_seeds(rows):
+        theirs = ""
+        if name == "workloads":
+            known = sum(each.policy in TRACES[r.name].met_by for r in rows
+                        if r.policy == each.policy)
+            theirs = f"; published {known}"
+        low, high = each.met_share
+        click.echo(f"{each.policy}: met {each.met} of {each.cases} ({low:.0%} to {high:.0%} with "
+                   f"95 % confidence{theirs}), declined {each.declined}, violated {each.violated}, "
+                   f"saving where met {_spread(each.saving)}")
+    click.echo("")
 
 
 def _spread(interval: tuple[float, float, float]) -> str:

@@ -12,6 +12,7 @@ from wattline.demand_response.logs import LogCase, log_case
 from wattline.demand_response.reading import contract_of
 from wattline.grid.curtailment import Curtailment
 from wattline.grid.market import Prices, check_weights
+from wattline.grid.programme import programme
 from wattline.grid.signals import generate, load_signal, window
 from wattline.grid.workloads import JobType, Workload, poisson_jobs, workload
 from wattline.model.errors import InputError
@@ -107,6 +108,7 @@ def case_of(scenario: Scenario, *, choose_nodes: bool = False) -> Case:
         cycle_s=contract.cycle_s, start_share=contract.start_share,
         weights=_weights(contract, load), preempt=given.preempt, feedback=given.feedback,
         reserve=getattr(given, "reserve", True),
+        programme=None if contract.programme is None else programme(contract.programme),
         sleep=sleeping_node(scenario, load.power_w_idle) if given.sleep else None,
         adaptive=contract.bidding == "adaptive", limit_w=limit, truth=truth,
         choose_nodes=choose_nodes or name_of(scenario.policy.placement) != "counted",
@@ -190,10 +192,19 @@ def _signal(contract: ContractSection, rng: np.random.Generator) -> Signal:
     if isinstance(contract.signal, str):
         whole = load_signal(contract.signal)
         start_s = float(whole.time_s[0]) + contract.signal_start
-        signal = window(whole, start_s, contract.duration)
+        signal = level_of(contract, window(whole, start_s, contract.duration))
     else:
         signal = generate(rng, contract.duration, **contract.signal.model_dump())
+        signal = level_of(contract, signal)
     return signal if contract.warmup_s == 0 else after_warmup(signal, contract.warmup_s)
+
+
+def level_of(contract: ContractSection, signal: Signal) -> Signal:
+    """What a load is to follow, of a file's values or of a drawn level, under the programme."""
+    if contract.programme is None:
+        return signal
+    terms = programme(contract.programme)
+    return terms.level(signal) if isinstance(contract.signal, str) else terms.drawn(signal)
 
 
 def _prices(contract: ContractSection) -> Prices:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from wattline.grid.market import Prices
+from wattline.grid.programme import Programme
 from wattline.grid.workloads import JobType, Workload
 from wattline.model.jobs import IntArray, JobTable
 from wattline.model.machine import NodeClass
@@ -42,6 +43,8 @@ class Case:
     sleep: NodeClass | None = None
     """Idle servers may sleep: a node with its powers and times for that. None: they idle."""
     feedback: bool = False
+    programme: Programme | None = None
+    """Whose rule judges; None: the published one, errors above 30 % for less than a tenth."""
     adaptive: bool = False
     own_times: bool = False
     """Each job's shortest time is known, as in a log; otherwise only its type's."""

@@ -63,6 +63,8 @@ def forecast_cases(
             rng, case.duration_s - case.warmup_s, std=min(found.std, 0.95), mean=found.mean,
             correlation_s=found.correlation_s, step_s=max(found.step_s, case.cycle_s),
         )  # fmt: skip
+        if case.programme is not None:
+            signal = case.programme.drawn(signal)
         if signals:
             signal = signals[number % len(signals)]
         if case.warmup_s > 0:

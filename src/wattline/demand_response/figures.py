@@ -79,12 +79,46 @@ def contract_figures(
         "warmup_s": case.warmup_s,
         "engine_s": found.run.engine_s,
     }  # fmt: skip
+    result["score"] = _score(found, kept)
+    result["programme"] = _programme(contract, found, result["score"], reserves)
     if decision is not None and decision.bid is None and decision.nearest is not None:
         result["nearest"] = _nearest(names, decision)
     if case.adaptive:
         result["bids"] = bids_of(found)
     if kept is not None:
         result["curtailment"] = kept
+    return result
+
+
+def _score(found: ContractRun, kept: dict[str, Any] | None) -> float | None:
+    """The programme's; by the published rule, the share of the time without a large error."""
+    if kept is not None:
+        return float(1.0 - kept["exceed_share"])
+    if not np.any(found.contract.reserve_w.value > 0):
+        return None
+    tracking = found.tracking
+    return 1.0 - tracking.exceed_share if tracking.score is None else tracking.score
+
+
+def _programme(
+    contract: ContractSection, found: ContractRun, score: float | None, reserves: FloatArray
+) -> dict[str, Any] | None:
+    """What the programme says of the contract: its score, what it pays, and its least offer."""
+    case = found.case
+    if case.programme is None:
+        return None
+    terms, hours = case.programme, (case.end_s - case.judged_s) / 3600.0
+    reserve_w = float(reserves.mean()) if reserves.size else 0.0
+    result: dict[str, Any] = {
+        "name": contract.programme, "title": terms.title, "least_score": terms.judged.least,
+        "minimum_w": terms.terms.minimum_w, "currency": terms.payment.currency or None,
+        "sites_needed": None, "credit": None, "source": terms.source, "date": terms.date,
+        "simplified": terms.simplified,
+    }  # fmt: skip
+    if reserve_w > 0 and score is not None:
+        result["credit"] = terms.credit(reserve_w * hours / 1e6, score, case.signal, hours)
+        if reserve_w < terms.terms.minimum_w:
+            result["sites_needed"] = int(np.ceil(terms.terms.minimum_w / reserve_w))
     return result
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wattline.demand_response.building import is_log, parameters_of
+from wattline.demand_response.building import is_log, level_of, parameters_of
 from wattline.demand_response.choosing import CHECKING, PLANNING
 from wattline.demand_response.reading import contract_of
 from wattline.grid.dayahead import HOUR_S
@@ -34,9 +34,9 @@ def other_signals(scenario: Scenario, count: int, *, stream: int = PLANNING) -> 
     if not isinstance(contract.signal, str):
         fields, seed = contract.signal.model_dump(), scenario.trace.seed
         streams = [np.random.default_rng((seed, stream, 1, n)) for n in range(count)]
-        return [generate(rng, span_s, **fields) for rng in streams]
+        return [level_of(contract, generate(rng, span_s, **fields)) for rng in streams]
     whole = load_signal(contract.signal)
-    found = [signal for number, signal in enumerate(hours(whole, span_s))
+    found = [level_of(contract, signal) for number, signal in enumerate(hours(whole, span_s))
              if abs(number * span_s - contract.signal_start) >= span_s]  # fmt: skip
     kept = _kept_for_check(contract, len(found))
     if kept == 0:

@@ -69,6 +69,8 @@ def pool(runs: Sequence[ContractRun], hold: float = 0.0) -> BidOutcome:
         float(np.mean([b.tracking.mean for b in bills])),
         float(np.mean([b.tracking.exceed_share for b in bills])),
         float(np.mean([b.tracking.short_share for b in bills])),
+        None if bills[0].tracking.score is None
+        else float(np.mean([b.tracking.score for b in bills])), bills[0].tracking.least,
     )
     cost = float(np.mean([b.cost for b in bills]))
     without = float(np.mean([b.cost_without for b in bills]))

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from wattline.grid.dayahead import HOUR_S
+from wattline.grid.programme import programme
 from wattline.model.errors import InputError
 from wattline.model.nearest import did_you_mean
 from wattline.scenario.contract_section import ContractSection
@@ -55,12 +57,26 @@ def with_given(fields: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str,
     fields["trace"] = trace
     fields.setdefault("contract", {})
     fields.setdefault("name", str(given.get("workload") or given.get("log") or "contract")[:200])
+    _fill_from_programme(fields, given)
     changes, policy = _dotted(given), fields.setdefault("policy", {})
     if isinstance(policy, dict):
         policy.setdefault("regulation", "aqa")
         if isinstance(policy["regulation"], dict) and "policy" in given:
             changes["policy.regulation.name"] = changes.pop("policy.regulation")
     return changed(fields, changes)
+
+
+def _fill_from_programme(fields: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """An event that the programme describes, where the contract says none of its own."""
+    contract = fields["contract"]
+    name = given.get("programme") or (isinstance(contract, dict) and contract.get("programme"))
+    if not isinstance(name, str) or not isinstance(contract, dict):
+        return
+    event = programme(name).curtailment
+    if event is not None and "curtailment" not in contract and "curtailment" not in given:
+        contract["curtailment"] = event.model_dump()
+        if "duration" not in given:
+            contract.setdefault("duration", event.start + event.duration + HOUR_S)
 
 
 def _dotted(given: Mapping[str, Any]) -> dict[str, Any]:

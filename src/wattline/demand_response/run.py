@@ -179,6 +179,10 @@ def _judged(case: Case, desk: Desk, run: Run, weights: tuple[float, ...]) -> Con
     settlement = settle(
         actual_w, contract, case.signal, case.prices, start_s=case.judged_s, end_s=case.end_s
     )
+    if case.programme is not None and case.limit_w is None and np.any(desk.reserve > 0):
+        score = case.programme.score(actual_w, contract, case.signal, case.judged_s, case.end_s)
+        tracking = replace(settlement.tracking, score=score, least=case.programme.judged.least)
+        settlement = replace(settlement, tracking=tracking)
     quality, delays_s, degradations = judge_types(case, run)
     cycles_s = case.start_s + case.cycle_s * np.arange(desk.trace.size)
     return ContractRun(

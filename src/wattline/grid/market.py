@@ -152,10 +152,22 @@ class Tracking:
     """Share of the time for which the error is large."""
     short_share: float = 0.0
     """The part of it in which the power lies below the target; in the rest it lies above."""
+    score: float | None = None
+    """Of a programme that judges otherwise, and the least with which it is kept."""
+    least: float = 0.0
 
     @property
     def met(self) -> bool:
+        if self.score is not None:
+            return self.score >= self.least
         return self.exceed_share < EXCEED_LIMIT
+
+    @property
+    def excess(self) -> float:
+        """By how much the rule that judges is broken."""
+        if self.score is not None:
+            return max(0.0, self.least - self.score)
+        return max(0.0, self.exceed_share - EXCEED_LIMIT)
 
 
 @dataclass(frozen=True)

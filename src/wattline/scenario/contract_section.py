@@ -116,6 +116,8 @@ class ContractSection(Section):
     """Where in a log its jobs begin."""
     signal: FileName | SignalSection = SignalSection()
     signal_start: Seconds = Field(0.0, ge=0)
+    programme: str | None = None
+    """Whose terms hold: a shipped one, or a file; see docs/demand-response.md."""
     prices: PriceSection = PriceSection()
     bid: Offered = "auto"
     """How it is chosen, or average power and reserve."""

@@ -75,7 +75,7 @@ def beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     result = {key: _copy(value) for key, value in fields.items()}
     for section, name in (("trace", "file"), ("trace", "map"), ("power", "cap"),
                           ("power", "watch_cap"), ("network", "machine"),
-                          ("contract", "signal"),
+                          ("contract", "signal"), ("contract", "programme"),
                           *(("network", name) for name in ("file", "intra", "inter", "profiles"))):
         inner = result.get(section)
         value = inner.get(name) if isinstance(inner, dict) else None

@@ -17,7 +17,7 @@ TYPE = {"name": "one", "nodes": 1, "time_s_min": 20, "time_s_max": 30, "power_w_
 EVENT = {"types": [TYPE], "servers": 10, "power_w_idle": 100, "duration": "10m", "warmup": "0s",
          "utilisation": 0.4, "check": 0, "cycle_s": 2, "start_share": 0,
          "curtailment": {"start": "3m", "duration": "4m", "notice": "1m", "share": 0.25}}
-# The mean is 10 x 100 W + 4 x 150 W = 1,600 W, a quarter less 1,200 W: 200 W above the idle one.
+# The mean is 10 x 100 W + 4 x 150 W = 1,600 W, a quarter less 1,200 W: 200 W above idle.
 
 
 @pytest.mark.parametrize("policy", ["aqa", "qoscap"])

@@ -110,7 +110,10 @@ class BidOutcome:
                 f"{asked - count} fewer than asked", *self._deciding.violations,
             )  # fmt: skip
         found = []
-        if not self.tracking.met:
+        if not self.tracking.met and self.tracking.score is not None:
+            found.append(f"score: {self.tracking.score:.2f}, {self.tracking.excess:.2f} below the "
+                         f"programme's {self.tracking.least:.2f}")
+        elif not self.tracking.met:
             share, short = self.tracking.exceed_share, self.tracking.short_share
             found.append(
                 f"tracking: the error is large for {share:.1%} of the time, "
@@ -131,8 +134,8 @@ class BidOutcome:
         """The sum by which constraints fail: what to make small where none is met."""
         if self._deciding is not None:
             return self._deciding.excess
-        over = max(0.0, self.tracking.exceed_share - EXCEED_LIMIT)
-        return over + sum(max(0.0, q.violation_share - q.limit) for q in self.quality)
+        return self.tracking.excess + sum(
+            max(0.0, q.violation_share - q.limit) for q in self.quality)
 
 
 Simulate = Callable[[Bid], BidOutcome]

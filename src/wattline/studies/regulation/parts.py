@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
@@ -44,6 +45,44 @@ class Row:
     """Mean and 95 % interval over the other hours."""
     other_error: tuple[float, float, float]
     weights: tuple[float, ...]
+    seed: int = 1
+    declined: bool = False
+    """Whether no bid was found to offer; the figures are those of the one that fails least."""
+
+    @property
+    def verdict(self) -> str:
+        """Staying out breaks no promise."""
+        return "met" if self.met else "declined" if self.declined else "violated"
+
+
+@dataclass(frozen=True)
+class OverSeeds:
+    """One policy over all cases and seeds."""
+
+    policy: str
+    cases: int
+    met: int
+    met_share: tuple[float, float]
+    """95 % interval."""
+    declined: int
+    violated: int
+    saving: tuple[float, float, float]
+    """Of those that are met: mean and 95 % interval."""
+
+
+def over_seeds(rows: Sequence[Row]) -> list[OverSeeds]:
+    """Met, declined and violated by policy, with intervals instead of one draw."""
+    found = []
+    for policy in dict.fromkeys(row.policy for row in rows):
+        mine = [row for row in rows if row.policy == policy]
+        counts = Counter(row.verdict for row in mine)
+        savings = [row.saving for row in mine if row.met]
+        found.append(OverSeeds(
+            policy, len(mine), counts["met"], share_interval(counts["met"], len(mine)),
+            counts["declined"], counts["violated"],
+            mean_interval(savings) if savings else (float("nan"),) * 3,
+        ))  # fmt: skip
+    return found
 
 
 def evaluate(order: Order) -> list[Row]:
@@ -61,7 +100,10 @@ def evaluate(order: Order) -> list[Row]:
             rows.append(_empty(mine))
             continue
         runs = [run_contract(case_for(mine, number), bid) for number in range(order.hours)]
-        rows.append(_row(mine, bid, runs[0], runs[1:]))
+        row = _row(mine, bid, runs[0], runs[1:])
+        # Others are judged with its bid, whether it would offer it or not.
+        declined = decision.bid is None and policy == order.policy
+        rows.append(replace(row, seed=order.seed, declined=declined))
     return rows
 
 
@@ -81,7 +123,7 @@ def _row(order: Order, bid: Bid, first: ContractRun, others: Sequence[ContractRu
 def _empty(order: Order) -> Row:
     none = (float("nan"),) * 3
     return Row(order.name, order.policy, False, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, "no bid is possible",
-               0.0, 0, 0, (0.0, 1.0), none, none, ())  # fmt: skip
+               0.0, 0, 0, (0.0, 1.0), none, none, (), order.seed, declined=True)  # fmt: skip
 
 
 def run_orders(orders: Sequence[Order], workers: int, progress: Progress) -> list[Row]:

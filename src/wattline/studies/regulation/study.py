@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,8 @@ class RegulationStudy:
     forecast: int = 0
     hold: float = 0.0
     seed: int = 1
+    seeds: int = 1
+    """How many seeds are run, from `seed` on: of the parts with drawn hours."""
     workers: int | None = None
 
     def __post_init__(self) -> None:
@@ -70,9 +72,14 @@ class RegulationStudy:
             found: Any = self._long(self.log_file, progress)
         else:
             workers = 1 if part == "large" else self._workers
-            rows = parts.run_orders(self._orders(part), workers, progress)
-            found = [asdict(row) | {"published": words(part, row.name, row.policy)}
-                     for row in rows]
+            orders = [order for seed in range(self.seed, self.seed + self.seeds)
+                      for order in replace(self, seed=seed)._orders(part)]
+            rows = parts.run_orders(orders, workers, progress)
+            found = [asdict(row) | {"published": words(part, row.name, row.policy),
+                                    "verdict": row.verdict} for row in rows]
+            over = [asdict(each) for each in parts.over_seeds(rows)]
+            return Part(rows, {part: found, f"{part}_over_seeds": over,
+                               f"{part}_s": time.perf_counter() - began})
         return Part(rows, {part: found, f"{part}_s": time.perf_counter() - began})
 
     @property

@@ -1,0 +1,178 @@
+"""Programmes of grid operators as data: what the signal means, who judges, what is paid.
+
+A programme is a TOML file, shipped (`wattline.grid/programmes`) or one's own. Whatever its rule, it
+gives a score between 0 and 1, and the least score with which the contract is kept.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from pydantic import Field, ValidationError
+
+from wattline.grid.market import Contract, overlay
+from wattline.model.errors import InputError
+from wattline.model.fields import Fraction, Number, Seconds, Section, Watts
+from wattline.model.mistakes import first_mistake
+from wattline.model.nearest import did_you_mean
+from wattline.model.reading import parse_toml, read_text
+from wattline.model.signal import FloatArray, Signal
+
+SHIPPED = ("pjm-regd", "fcr", "afrr-up", "afrr-down", "emergency")
+MOST_BYTES = 100_000
+LONGEST_DELAY_S = 300.0
+"""Within which PJM looks for the delay of a response."""
+
+
+class SignalTerms(Section):
+    """What a file's values mean: `generation` asks for more of it where positive, so for less load.
+
+    Of kind `frequency` they are deviations from the nominal frequency in Hz, which a droop turns
+    into a level: load rises with the frequency, to its full extent at `full_hz`.
+    """
+
+    kind: Literal["level", "frequency"] = "level"
+    sign: Literal["load", "generation"] = "load"
+    product: Literal["symmetric", "up", "down"] = "symmetric"
+    full_hz: Number = Field(0.2, gt=0)
+    deadband_hz: Number = Field(0.0, ge=0)
+
+
+class JudgedTerms(Section):
+    rule: Literal["error", "pjm", "band", "limit"]
+    least: Fraction = Field(ge=0, le=1)
+    width: Fraction = Field(0.3, gt=0)
+    """Of the reserve: the error up to which the power lies in the band."""
+    sample_s: Seconds = Field(10.0, gt=0)
+
+
+class PaymentTerms(Section):
+    currency: str = ""
+    capability_per_mwh: Number = 0.0
+    performance_per_mwh: Number = 0.0
+    mileage_of_slow_signal_per_h: Number | None = Field(None, gt=0)
+    """What the mileage is divided by; without it performance is not paid by mileage."""
+
+
+class CurtailmentTerms(Section):
+    start: Seconds = Field(ge=0)
+    share: Fraction
+    duration: Seconds = Field(gt=0)
+    notice: Seconds = Field(ge=0)
+
+
+class OtherTerms(Section):
+    minimum_w: Watts = Field(0.0, ge=0)
+    settlement_s: Seconds = Field(3600.0, gt=0)
+    telemetry_s: Seconds = Field(4.0, gt=0)
+    penalty: str = ""
+    baseline: str = ""
+
+
+class Programme(Section):
+    """The whole file."""
+
+    title: str
+    source: str
+    date: str
+    simplified: str
+    signal: SignalTerms = SignalTerms()
+    judged: JudgedTerms
+    payment: PaymentTerms = PaymentTerms()
+    curtailment: CurtailmentTerms | None = None
+    terms: OtherTerms = OtherTerms()
+
+    def level(self, given: Signal) -> Signal:
+        """The level that a load is to follow, P + level x R, from the values of a file."""
+        value, terms = given.value, self.signal
+        if terms.kind == "frequency":
+            beyond = np.sign(value) * np.maximum(0.0, np.abs(value) - terms.deadband_hz)
+            value = np.clip(beyond / terms.full_hz, -1.0, 1.0)
+        if terms.sign == "generation":
+            value = 0.0 - value
+        return Signal(given.time_s, self._offered(value), given.unit)
+
+    def drawn(self, level: Signal) -> Signal:
+        """A drawn level, of which only the offered direction is called."""
+        return Signal(level.time_s, self._offered(level.value), level.unit)
+
+    def _offered(self, level: FloatArray) -> FloatArray:
+        if self.signal.product == "up":
+            return np.minimum(level, 0.0)
+        return np.maximum(level, 0.0) if self.signal.product == "down" else level
+
+    def score(
+        self, actual_w: Signal, contract: Contract, level: Signal, start_s: float, end_s: float
+    ) -> float:
+        """How well the power followed, between 0 and 1; NaN where nothing is offered."""
+        if self.judged.rule == "pjm":
+            return _pjm_score(actual_w, contract, level, start_s, end_s, self.judged.sample_s)
+        edges, (actual, average, reserve, wanted) = overlay(
+            (actual_w, contract.average_w, contract.reserve_w, level), start_s, end_s)
+        offered = reserve > 0
+        if not np.any(offered):
+            return float("nan")
+        span_s = np.diff(edges)[offered]
+        error = np.abs(actual - average - wanted * reserve)[offered] / reserve[offered]
+        return float(span_s @ (error <= self.judged.width) / span_s.sum())
+
+    def credit(self, reserve_mwh: float, score: float, level: Signal, hours: float) -> float:
+        """What is paid for this reserve over the contract, in the programme's currency."""
+        pay = self.payment
+        ratio = 1.0
+        if pay.mileage_of_slow_signal_per_h is not None:
+            moved = float(np.abs(np.diff(level.value)).sum()) / hours
+            ratio = moved / pay.mileage_of_slow_signal_per_h
+        per_mwh = pay.capability_per_mwh + ratio * pay.performance_per_mwh
+        return reserve_mwh * score * per_mwh
+
+
+def _pjm_score(
+    actual_w: Signal, contract: Contract, level: Signal, start_s: float, end_s: float, step_s: float
+) -> float:
+    """The mean of correlation, delay and precision over samples.
+
+    Correlation is the largest over delays of the response up to five minutes; the delay's score
+    falls from 1 at none to 0 at five minutes; precision is one less the mean error relative to the
+    mean size of the signal. A signal that hardly moves has no correlation: precision stands alone.
+    """
+    times_s = np.arange(start_s, end_s, step_s)
+    reserve = contract.reserve_w.sample(times_s)
+    if not np.any(reserve > 0):
+        return float("nan")
+    wanted = level.sample(times_s)
+    response = (actual_w.sample(times_s) - contract.average_w.sample(times_s)) / np.where(
+        reserve > 0, reserve, np.inf)
+    size = float(np.abs(wanted).mean())
+    precision = max(0.0, 1.0 - float(np.abs(response - wanted).mean()) / size) if size else 0.0
+    best, delay_s = -1.0, LONGEST_DELAY_S
+    for lag in range(int(LONGEST_DELAY_S / step_s) + 1):
+        early, late = wanted[: wanted.size - lag], response[lag:]
+        if early.size > 2 and early.std() > 1e-6 and late.std() > 1e-6:
+            found = float(np.corrcoef(early, late)[0, 1])
+            if found > best + 1e-9:
+                best, delay_s = found, lag * step_s
+    if best < 0:
+        return precision / 3 if wanted.std() > 1e-6 else precision
+    return (best + abs(delay_s - LONGEST_DELAY_S) / LONGEST_DELAY_S + precision) / 3
+
+
+@lru_cache
+def programme(name: str) -> Programme:
+    """A shipped programme by name, or one's own file."""
+    if name in SHIPPED:
+        place = files("wattline.grid") / "programmes" / f"{name}.toml"
+        text = place.read_text(encoding="utf-8")
+    elif Path(name).suffix == ".toml":
+        text = read_text(name, MOST_BYTES)
+    else:
+        raise InputError(f"there is no programme '{name}'; there are: {', '.join(SHIPPED)}, or a "
+                         "file .toml" + did_you_mean(name, SHIPPED))
+    try:
+        return Programme.model_validate(parse_toml(text, name))
+    except ValidationError as error:
+        raise InputError(f"{name}: {first_mistake(error, Programme)}") from None

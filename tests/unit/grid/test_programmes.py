@@ -1,0 +1,113 @@
+"""Programmes of grid operators: what their signals mean, how they score, what they pay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wattline as wl
+from wattline.demand_response.building import case_of, level_of
+from wattline.demand_response.reading import contract_of, read_contract
+from wattline.grid.market import Bid, Contract
+from wattline.grid.programme import SHIPPED, programme
+from wattline.model.signal import Signal
+
+TIMES_S = 10.0 * np.arange(360)
+LEVEL = Signal(TIMES_S, np.sin(TIMES_S / 200.0))
+CONTRACT = Contract.fixed(Bid(1000.0, 100.0))
+TYPE = {"name": "one", "nodes": 1, "time_s_min": 60, "time_s_max": 90, "power_w_max": 250,
+        "power_w_min": 200, "threshold": 5}
+SHORT = {"types": [TYPE], "servers": 10, "power_w_idle": 100, "duration": "4m", "warmup": "0s",
+         "check": 0, "cycle_s": 2}
+
+
+def power(level: np.ndarray) -> Signal:
+    return Signal(TIMES_S, 1000.0 + 100.0 * level, "W")
+
+
+def score(name: str, response: np.ndarray) -> float:
+    return programme(name).score(power(response), CONTRACT, LEVEL, 0.0, 3600.0)
+
+
+def test_every_shipped_programme_says_where_it_is_from_and_what_is_simplified() -> None:
+    for name in SHIPPED:
+        found = programme(name)
+        assert found.source
+        assert found.date
+        assert found.simplified
+        assert 0 < found.judged.least <= 1
+
+
+def test_a_positive_signal_of_generators_asks_a_load_for_less() -> None:
+    given = Signal(np.array([0.0, 4.0]), np.array([0.5, -1.0]))
+    assert programme("pjm-regd").level(given).value.tolist() == [-0.5, 1.0]
+    assert programme("afrr-up").level(given).value.tolist() == [-0.5, 0.0]
+    assert programme("afrr-down").level(given).value.tolist() == [0.0, 1.0]
+
+
+def test_a_droop_turns_frequency_into_a_level() -> None:
+    hertz = Signal(4.0 * np.arange(5), np.array([0.005, 0.11, -0.11, 0.5, -0.5]))
+    assert programme("fcr").level(hertz).value == pytest.approx([0.0, 0.5, -0.5, 1.0, -1.0])
+
+
+def test_the_score_of_pjm_is_one_for_a_response_without_delay_or_error() -> None:
+    assert score("pjm-regd", LEVEL.value) == pytest.approx(1.0)
+    # Two minutes late: the correlation is whole, the delay's score 0.6, and the error costs more.
+    late = np.concatenate((np.full(12, LEVEL.value[0]), LEVEL.value[:-12]))
+    error = float(np.abs(late - LEVEL.value).mean() / np.abs(LEVEL.value).mean())
+    assert score("pjm-regd", late) == pytest.approx((1.0 + 0.6 + 1.0 - error) / 3, abs=0.01)
+    assert score("pjm-regd", -LEVEL.value) < 0.5
+
+
+def test_a_band_counts_the_time_inside_it() -> None:
+    off = LEVEL.value + np.where(TIMES_S < 900.0, 0.2, 0.05)
+    assert score("fcr", off) == pytest.approx(0.75, abs=0.01)
+
+
+def test_credits_are_for_reserve_score_and_mileage() -> None:
+    found = programme("pjm-regd")
+    moved = float(np.abs(np.diff(LEVEL.value)).sum())
+    expected = 2.0 * 0.9 * (51.95 + moved / 5.0 * 1.45)
+    assert found.credit(2.0, 0.9, LEVEL, 1.0) == pytest.approx(expected)
+
+
+def test_a_contract_is_judged_by_its_programme(tmp_path: Path) -> None:
+    asked = SHORT | {"bid": (1500, 200)}
+    plain, judged = (wl.regulate(**asked, **more).figures
+                     for more in ({}, {"programme": "pjm-regd"}))
+    assert plain["programme"] is None
+    assert plain["score"] == pytest.approx(1 - plain["tracking"]["exceed_share"])
+    assert judged["score"] == judged["tracking"]["score"]
+    terms = judged["programme"]
+    assert terms["sites_needed"] == 500  # of 200 W, for 100 kW
+    assert terms["credit"] > 0
+    failed = [line for line in judged["violations"] if line.startswith("score: ")]
+    assert bool(failed) == (judged["score"] < 0.75)
+    assert not [line for line in judged["violations"] if line.startswith("tracking: ")]
+
+
+def test_an_emergency_brings_its_event_and_is_scored_by_its_limit() -> None:
+    scenario = read_contract(None, {"workload": "W1", "programme": "emergency"})
+    contract = contract_of(scenario)
+    assert contract.curtailment is not None
+    assert (contract.curtailment.start, contract.duration) == (3600, 5 * 3600)
+    assert case_of(scenario).limit_w is not None
+    own = {"start": "10m", "duration": "20m", "share": 0.1, "notice": "5m"}
+    given = contract_of(read_contract(None, {"programme": "emergency", "curtailment": own}))
+    assert given.curtailment is not None
+    assert given.curtailment.start == 600
+
+
+def test_ones_own_programme_is_a_file_and_a_wrong_name_says_which_there_are(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('title = "ours"\nsource = "us"\ndate = "2026"\nsimplified = "all"\n'
+                    '[signal]\nsign = "generation"\n[judged]\nrule = "band"\nleast = "90%"\n')
+    contract = contract_of(read_contract(None, {"programme": str(path), "signal": "s.csv"}))
+    assert level_of(contract, Signal.constant(0.25)).value.tolist() == [-0.25]
+    with pytest.raises(wl.InputError, match="there are: pjm-regd"):
+        wl.regulate(**SHORT, bid=(1500, 200), programme="pjm")
+    path.write_text('title = "ours"\n')
+    with pytest.raises(wl.InputError, match=r"mine2\.toml"):
+        programme(str(path.rename(tmp_path / "mine2.toml")))
