@@ -386,7 +386,7 @@ def test_the_commands_of_the_page_work_one_after_the_other(tmp_path, capsys, mon
                                                               energy=36e5)]) + "\n")
     commands = [shlex.split(each)[1:] for each in page.split("```")[1].strip().splitlines()]
     said = [ok(*words, capsys=capsys) for words in commands]
-    assert len(said) == 4
+    assert len(said) == 5
     assert "phys        1  1 kWh" in said[2]
     assert (tmp_path / "power.svg").is_file()
 
