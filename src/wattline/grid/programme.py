@@ -150,9 +150,9 @@ def _pjm_score(
     size = float(np.abs(wanted).mean())
     precision = max(0.0, 1.0 - float(np.abs(response - wanted).mean()) / size) if size else 0.0
     best, delay_s = -1.0, LONGEST_DELAY_S
-    for lag in range(int(LONGEST_DELAY_S / step_s) + 1):
+    for lag in range(min(int(LONGEST_DELAY_S / step_s), wanted.size - 3) + 1):
         early, late = wanted[: wanted.size - lag], response[lag:]
-        if early.size > 2 and early.std() > 1e-6 and late.std() > 1e-6:
+        if early.std() > 1e-6 and late.std() > 1e-6:
             found = float(np.corrcoef(early, late)[0, 1])
             if found > best + 1e-9:
                 best, delay_s = found, lag * step_s

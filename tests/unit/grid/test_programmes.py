@@ -61,6 +61,12 @@ def test_the_score_of_pjm_is_one_for_a_response_without_delay_or_error() -> None
     assert score("pjm-regd", -LEVEL.value) < 0.5
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_contract_shorter_than_the_longest_delay_has_a_score_too() -> None:
+    found = programme("pjm-regd").score(power(LEVEL.value), CONTRACT, LEVEL, 0.0, 120.0)
+    assert found == pytest.approx(1.0)
+
+
 def test_a_band_counts_the_time_inside_it() -> None:
     off = LEVEL.value + np.where(TIMES_S < 900.0, 0.2, 0.05)
     assert score("fcr", off) == pytest.approx(0.75, abs=0.01)
