@@ -38,7 +38,8 @@ def test_every_scenario_is_refused_in_a_line_or_gives_finite_figures(found):
 
 
 def test_no_scenario_spends_memory(found):
-    assert found["peak_kib"] < 600 * 1024
+    # Compilers, tables and databases are loaded into it; a scenario that spends memory has more.
+    assert found["peak_kib"] < 720 * 1024
 
 
 def test_every_section_was_refused_and_was_run(found):

@@ -27,6 +27,8 @@ from wattline.model.reading import is_file
 DEFAULT_URL = "sqlite:///wattline.db"
 WAIT_S = 60.0
 _CREATING_S = 5.0
+_NO_STORE = "not a database"
+"""What SQLite says of a file that is something else."""
 _AT_ONCE = re.compile("already exists|duplicate key|database is locked|Deadlock", re.IGNORECASE)
 _BUSY = re.compile("locked|lock wait timeout|deadlock", re.IGNORECASE)
 
@@ -94,7 +96,7 @@ class Store:
                 if _AT_ONCE.search(_reason(error)) and time.monotonic() < until_s:
                     time.sleep(0.1)
                     continue
-                if isinstance(error, OperationalError):
+                if isinstance(error, OperationalError) or _NO_STORE in _reason(error):
                     raise InputError(
                         f"cannot open the store {shown_url(self.url)}: {_reason(error)}"
                     ) from error

@@ -30,7 +30,12 @@ COLUMNS = ("cluster", "job", "state", "start_s", "end_s", "nodes", "series_j", "
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MetersBesideSlurm(Shown):
-    """Lives of jobs of which both know the joules."""
+    """Lives of jobs of which both know the joules.
+
+    >>> from wattline.advice.measured_compare import MetersBesideSlurm
+    >>> MetersBesideSlurm(rows=(), only_series=1, only_slurm=0).only_series
+    1
+    """
 
     rows: tuple[dict[str, Any], ...]
     """Each with `series_j`, `slurm_j`, how far Slurm's lies `apart` relative to the meters', and

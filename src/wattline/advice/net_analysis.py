@@ -18,7 +18,12 @@ USUAL_STATES = 10_000
 
 @dataclass(frozen=True)
 class NetAnalysis:
-    """What was found; without `complete` the figures are of the states that were seen."""
+    """What was found; without `complete` the figures are of the states that were seen.
+
+    >>> import wattline as wl
+    >>> wl.analyse_net("cluster").complete
+    True
+    """
 
     net: str
     states: int

@@ -58,7 +58,12 @@ DOCUMENTS: Mapping[str, Document] = {
 
 @dataclass(frozen=True)
 class PublishedRows:
-    """The rows of every document that was asked for."""
+    """The rows of every document that was asked for.
+
+    >>> import wattline as wl
+    >>> wl.PublishedRows(small=True, rows={}).resumed
+    ()
+    """
 
     small: bool
     rows: Mapping[str, tuple[Row, ...]]

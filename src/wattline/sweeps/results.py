@@ -29,7 +29,13 @@ OBJECTIVES = ("energy_j", "wait_s.mean")
 
 @dataclass(frozen=True)
 class SweptSetting:
-    """One setting of the axes without the seed, with the means over its seeds."""
+    """One setting of the axes without the seed, with the means over its seeds.
+
+    >>> import wattline as wl
+    >>> one = wl.SweptSetting({"power.cap": "90%"}, 2, {"jobs.completed": 19.5}, {})
+    >>> one.ran
+    19.5
+    """
 
     values: Mapping[str, Any]
     runs: int
@@ -46,7 +52,17 @@ class SweptSetting:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SweepResult:
-    """What `run_sweep` gives: a row per point, groups of seeds, the Pareto front, main effects."""
+    """What `run_sweep` gives: a row per point, groups of seeds, the Pareto front, main effects.
+
+    >>> import tempfile
+    >>> import wattline as wl
+    >>> sweep = {"scenario": {"trace": {"generate": "lublin", "jobs": 10}},
+    ...          "axes": {"machine.nodes": [32, 64]}}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = wl.run_sweep(sweep, f"{folder}/sweep", workers=1, report=False)
+    >>> found.axes, len(found)
+    (('machine.nodes',), 2)
+    """
 
     name: str
     fields: tuple[str, ...]

@@ -14,6 +14,7 @@ from wattline.scenario import examples
 SOURCE = Path(__file__).parents[3] / "examples"
 SHORT = ("--bid", "8000,300", "--duration", "3min", "--warmup", "0s", "--check", "0")
 COMMANDS = {
+    "axes": (("sweep",), ("--no-report", "--workers", "1", "--out", "swept")),
     "contract": (("regulate",), SHORT),
     "trace": (("simulate",), ("--no-folder", "--jobs", "12")),
     "job": (("network", "place"), ()),

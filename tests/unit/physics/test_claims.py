@@ -8,9 +8,9 @@ from wattline.model.errors import InputError
 from wattline.physics.claims import (
     Claim,
     ClaimBook,
+    ClaimSetting,
     Measured,
     Objective,
-    Setting,
     npb_claims,
     read_claims,
     write_claims,
@@ -29,7 +29,7 @@ PUBLISHED_EDP_JS = {
 
 
 def claim(application="a", node_class="x", time_s=10.0, energy_j=100.0, **more):
-    setting = more.pop("setting", Setting())
+    setting = more.pop("setting", ClaimSetting())
     return Claim(application, node_class, setting, time_s, energy_j, **more)
 
 
@@ -75,12 +75,13 @@ def test_caution_prefers_the_better_known_of_two():
 
 
 def test_a_run_verifies_and_corrects():
-    book, (found,) = ClaimBook([claim(runs=1)]).record([Measured("a", "x", Setting(), 20.0, 110.0)])
+    book, (found,) = ClaimBook([claim(runs=1)]).record(
+        [Measured("a", "x", ClaimSetting(), 20.0, 110.0)])
     assert (found.time_error, found.energy_error) == pytest.approx((1.0, 0.1))
     (corrected,) = book
     assert (corrected.time_s, corrected.energy_j) == (15.0, 105.0)
     assert (corrected.runs, corrected.predictions) == (2, 1)
-    book, (again,) = book.record([Measured("a", "x", Setting(), 15.0, 105.0)])
+    book, (again,) = book.record([Measured("a", "x", ClaimSetting(), 15.0, 105.0)])
     assert again.time_error == 0
     # The root mean square of being off by 100 % and by nothing.
     assert next(iter(book)).time_error == pytest.approx(math.sqrt(0.5))
@@ -89,19 +90,19 @@ def test_a_run_verifies_and_corrects():
 def test_a_claim_follows_an_application_that_changed():
     book = ClaimBook([claim(runs=1000)])
     for _ in range(200):
-        book, _ = book.record([Measured("a", "x", Setting(), 30.0, 300.0)])
+        book, _ = book.record([Measured("a", "x", ClaimSetting(), 30.0, 300.0)])
     assert next(iter(book)).time_s == pytest.approx(30.0, rel=1e-3)
 
 
 def test_the_first_run_of_something_unknown_makes_a_claim():
-    book, (found,) = ClaimBook().record([Measured("new", "x", Setting("4x1"), 5.0, 50.0)])
+    book, (found,) = ClaimBook().record([Measured("new", "x", ClaimSetting("4x1"), 5.0, 50.0)])
     assert found.claim is None
-    assert book.find("new", "x", Setting("4x1")).time_s == 5.0
+    assert book.find("new", "x", ClaimSetting("4x1")).time_s == 5.0
 
 
 def test_more_nodes_by_the_applications_own_scaling():
     two = [claim(time_s=100.0, energy_j=1000.0),
-           claim(time_s=60.0, energy_j=1200.0, setting=Setting(nodes=2))]
+           claim(time_s=60.0, energy_j=1200.0, setting=ClaimSetting(nodes=2))]
     (four,) = ClaimBook(two).candidates("a", ["x"], 4)
     assert four.time_s == pytest.approx(36.0)
     assert four.energy_j == pytest.approx(1440.0)
@@ -189,8 +190,8 @@ def test_bad_objectives_are_refused(text):
 
 def test_a_run_is_uncapped_until_its_cap_takes_effect():
     """10 s and 100 J without a cap, 20 s and 80 J with one: after 4 s six tenths are left."""
-    book = ClaimBook([Claim("lu", "xeon", Setting(), 10.0, 100.0),
-                      Claim("lu", "xeon", Setting(cap_w=5.0), 20.0, 80.0)])
+    book = ClaimBook([Claim("lu", "xeon", ClaimSetting(), 10.0, 100.0),
+                      Claim("lu", "xeon", ClaimSetting(cap_w=5.0), 20.0, 80.0)])
     found = {claim.setting.cap_w: claim for claim in with_cap_latency(book, 4.0)}
     assert (found[math.inf].time_s, found[math.inf].energy_j) == (10.0, 100.0)
     assert (found[5.0].time_s, found[5.0].energy_j) == (pytest.approx(16.0), pytest.approx(88.0))

@@ -32,7 +32,8 @@ def test_every_answer_has_a_table_for_notebooks_and_a_text_of_its_own(name: str)
 @pytest.mark.parametrize("place", [
     "advice.energy_metered.MeteredBudget", "advice.fit.Fitted",
     "advice.predict.PredictedConfiguration", "advice.procure.Procurement",
-    "scenario.bids.BidResult", "scenario.contracts.ContractResult", "scenario.journals.Asked"])
+    "demand_response.api.BidResult", "demand_response.api.ContractResult",
+    "scenario.journals.Asked"])
 def test_answers_whose_types_nobody_needs_to_name_are_short_too(place: str) -> None:
     module, _, name = place.rpartition(".")
     kind = getattr(import_module(f"wattline.{module}"), name)

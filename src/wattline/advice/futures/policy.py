@@ -26,7 +26,8 @@ class CandidateFigures:
 
     >>> import wattline as wl
     >>> trace = wl.generate("lublin", seed=1, jobs=60, nodes=32)
-    >>> found = wl.advise_policy(trace, at="50%", candidates=["sjf"], samples=2, nodes=32)
+    >>> found = wl.advise_policy(trace, at="50%", candidates=["sjf"], samples=2,
+    ...                          machine=wl.Machine(nodes=32))
     >>> [each.name for each in found.candidates]
     ['as it is', 'sjf']
     """
@@ -48,7 +49,8 @@ class PolicyAdvice:
 
     >>> import wattline as wl
     >>> trace = wl.generate("lublin", seed=1, jobs=60, nodes=32)
-    >>> found = wl.advise_policy(trace, at="50%", candidates=["sjf"], samples=2, nodes=32)
+    >>> found = wl.advise_policy(trace, at="50%", candidates=["sjf"], samples=2,
+    ...                          machine=wl.Machine(nodes=32))
     >>> found.best in ("as it is", "sjf")
     True
     """
@@ -94,7 +96,8 @@ def advise_policy(
 
     >>> import wattline as wl
     >>> trace = wl.generate("lublin", seed=1, jobs=60, nodes=32)
-    >>> found = wl.advise_policy(trace, at="50%", candidates=["sjf"], samples=2, nodes=32)
+    >>> found = wl.advise_policy(trace, at="50%", candidates=["sjf"], samples=2,
+    ...                          machine=wl.Machine(nodes=32))
     >>> found.candidates[0].means["jobs.started"] > 0
     True
     """
