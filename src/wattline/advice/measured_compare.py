@@ -32,8 +32,8 @@ COLUMNS = ("cluster", "job", "state", "start_s", "end_s", "nodes", "series_j", "
 class MetersBesideSlurm(Shown):
     """Lives of jobs of which both know the joules.
 
-    >>> from wattline.advice.measured_compare import MetersBesideSlurm
-    >>> MetersBesideSlurm(rows=(), only_series=1, only_slurm=0).only_series
+    >>> import wattline as wl
+    >>> wl.MetersBesideSlurm((), 1, 0, None, None).to_dict()["only_series"]
     1
     """
 

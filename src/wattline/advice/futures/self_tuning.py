@@ -96,11 +96,11 @@ def self_tune(
     also simulated alone, so that the gain, or the loss, is known.
 
     >>> import wattline as wl
-    >>> trace = wl.generate("lublin", seed=1, jobs=60, nodes=32)
-    >>> found = wl.self_tune(trace, candidates=["sjf"], every="6h", samples=2,
+    >>> trace = wl.generate("lublin", seed=6, jobs=60, nodes=32)
+    >>> found = wl.self_tune(trace, candidates=["sjf"], every="1h", samples=2,
     ...                      machine=wl.Machine(nodes=32))
-    >>> found.regret <= 0.0 or found.best_fixed != "self-tuning"
-    True
+    >>> found.decisions, len(found.switches)
+    (6, 1)
     """
     begin_s = time.monotonic()
     goal = Expression.parse(objective)
