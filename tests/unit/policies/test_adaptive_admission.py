@@ -266,8 +266,6 @@ def test_plain_and_compiled_are_equal():
                 for case in esp.cases(seed=2)}
     plain = in_plain("""
         from wattline.studies.esp import study as esp
-from wattline.studies.esp.published import rows
-from wattline.studies.esp.workloads import esp_jobs, profiles
         result = {c.name: (c.run.energy_j, c.run.end_s, c.run.time_above_cap_s)
                   for c in esp.cases(seed=2)}
     """)
