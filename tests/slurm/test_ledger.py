@@ -36,7 +36,7 @@ def test_a_profile_of_slurmd_gives_the_joules_that_the_emulator_let_the_job_draw
     job, store = profiled(bed, 8.0, 250.0, 2), tmp_path / "site.db"
     dump = tmp_path / "sacct.txt"
     # Without Slurm's own sum, which counts where a profile misses more than a twentieth of a job.
-    columns = COLUMNS.replace("ConsumedEnergyRaw,", "")
+    columns = COLUMNS.replace("AllocTRES,ConsumedEnergyRaw,", "")
     dump.write_text(slurm(bed, "sacct", "-P", "-j", job, "-o", columns) + "\n")
     wl.account_import(dump, store=store, zone="UTC", cluster=bed.cluster)
     found = wl.account_import(merged(bed, job, tmp_path / "job.h5"), store=store, zone="UTC",

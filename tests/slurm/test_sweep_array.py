@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import wattline as wl
-from tests.slurm.bedside import slurm
+from tests.slurm.bedside import slurm, until
 from wattline.controller.testbed.layout import Bed
 
 pytest.importorskip("submitit")
@@ -24,12 +24,16 @@ def test_points_run_in_few_tasks_of_one_array(
     monkeypatch.setenv("WATTLINE_PLAIN", "1")
     monkeypatch.setenv("SBATCH_COMMENT", "wattline")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    before = set(slurm(bed, "sacct", "-n", "-X", "-P", "-S", "now-1hour", "-o", "JobID").split())
     found = wl.run_sweep(SWEEP, tmp_path / "sweep", on="slurm", workers=2, cache=False,
                          report=False)
     assert (found.counts.computed, found.counts.failed) == (10, 0)
-    after = set(slurm(bed, "sacct", "-n", "-X", "-P", "-S", "now-1hour", "-o", "JobID").split())
-    assert len(after - before) == 2
+    tasks = {tuple(file.name.split("_")[:2])
+             for file in (tmp_path / "sweep" / "slurm").glob("*_result.pkl")}
+    assert len(tasks) == 2
+    array, = {job for job, _ in tasks}
+    # Slurm's accounting comes to know of them by and by.
+    until(lambda: slurm(bed, "sacct", "-n", "-X", "-P", "-j", array, "-o", "State").split()
+          == ["COMPLETED"] * 2, 60.0)
     here = wl.run_sweep(SWEEP, tmp_path / "here", workers=1, cache=False, report=False)
     kept = ["energy_j", "wait_s.mean", "makespan_s"]
     assert found.to_pandas()[kept].equals(here.to_pandas()[kept])
