@@ -37,6 +37,7 @@ class FakeCommands:
     def __init__(self) -> None:
         self.comments: dict[str, tuple[str, str]] = {}
         self.sacct, self.down = HEAD, False
+        self.end = "2026-10-05T10:00:12"
         self.written: list[str] = []
 
     def run(self, *command: str) -> str:
@@ -49,7 +50,7 @@ class FakeCommands:
             return self.sacct
         job = command[command.index("-j") + 1]
         admin, system = self.comments.get(job, ("", ""))
-        return f"{job}\x1f{admin}\x1f{system}\n"
+        return f"{job}\x1f{self.end}\x1f{admin}\x1f{system}\n"
 
 
 def job(state: str = "RUNNING", restarts: int = 0, start_s: float = T + 10, **more) -> SlurmJob:
@@ -212,6 +213,18 @@ def test_comments_are_written_once_accounting_is_back(writer, commands) -> None:
     after = Writer(writer.store, "c", commands, writer.folder)
     after.enter(Batch(), T + 500)
     after.enter(Batch(), T + 501)
+    assert commands.written == ["AdminComment=energy=630j"]
+
+
+def test_nothing_is_written_before_accounting_knows_that_a_job_is_over(writer, commands) -> None:
+    """The news of its end would take it away again."""
+    commands.end = "Unknown"
+    with pytest.raises(SlurmError, match="does not know yet"):
+        Commenter(commands).say(7, 630.2)
+    writer.enter(gathered().batch({}), T + 20)
+    assert commands.written == []
+    commands.end = "2026-10-05T10:00:12"
+    writer.enter(Batch(), T + 21)
     assert commands.written == ["AdminComment=energy=630j"]
 
 

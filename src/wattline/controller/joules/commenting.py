@@ -6,6 +6,7 @@ small. So nobody's text is touched that has some: the joules then go where there
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 from wattline.live.slurm.commands import Commands, SlurmError
@@ -13,6 +14,7 @@ from wattline.live.slurm.commands import Commands, SlurmError
 FIELDS = ("AdminComment", "SystemComment")
 """Of operators and of the system; the user's own comment is never written to."""
 WORD = "energy="
+LOOK_S = 0.5
 _SEPARATOR = "\x1f"
 
 
@@ -22,11 +24,19 @@ class Commenter:
 
     commands: Commands
 
-    def say(self, job_id: int, energy_j: float) -> str:
-        """Say it once; what must be known where it cannot be. Raises where Slurm fails."""
+    def say(self, job_id: int, energy_j: float, patience_s: float = 0.0) -> str:
+        """Say it once; what must be known where it cannot be. Raises where Slurm fails.
+
+        Not before accounting knows that the job is over: that news would take what is written with
+        it. `patience_s` is how long that is waited for.
+        """
         text = f"{WORD}{energy_j:.0f}j"
-        found = self._comments(job_id)
-        if found is None or any(WORD in each for each in found):
+        until_s = time.monotonic() + patience_s
+        while (found := self._comments(job_id)) is None:
+            if time.monotonic() >= until_s:
+                raise SlurmError(f"accounting does not know yet that job {job_id} is over")
+            time.sleep(LOOK_S)
+        if any(WORD in each for each in found):
             return ""
         for name, before in zip(FIELDS, found, strict=True):
             if _survives(before):
@@ -37,14 +47,14 @@ class Commenter:
                 "what is written there")
 
     def _comments(self, job_id: int) -> list[str] | None:
-        """Of its last life; None where accounting has no such job yet."""
+        """Of its last life; None where that is not over by Slurm's accounting."""
         said = self.commands.run("sacct", "-n", "-X", "-P", "--delimiter", _SEPARATOR, "-j",
-                                 str(job_id), "-o", f"JobIDRaw,{','.join(FIELDS)}")
+                                 str(job_id), "-o", f"JobIDRaw,End,{','.join(FIELDS)}")
         rows = [line.split(_SEPARATOR) for line in said.splitlines()]
-        mine = [row[1:] for row in rows if row[0] == str(job_id) and len(row) == 1 + len(FIELDS)]
-        if not mine:
-            raise SlurmError(f"accounting does not know job {job_id}")
-        return mine[-1]
+        mine = [row[1:] for row in rows if row[0] == str(job_id) and len(row) == 2 + len(FIELDS)]
+        if not mine or mine[-1][0] == "Unknown":
+            return None
+        return mine[-1][1:]
 
 
 def _survives(text: str) -> bool:

@@ -43,6 +43,8 @@ COMPLETE_S = 30.0
 """So long after its end a job waits for marks of its nodes."""
 FORGOTTEN_S = 86400.0
 """Marks of jobs that nobody told of, and comments that could not be written, are let go."""
+LAST_WAIT_S = 5.0
+"""So long a stop waits until accounting knows that a job is over."""
 
 
 @dataclass
@@ -114,7 +116,8 @@ class Writer:
             try:
                 self._fill_in(key)
                 energy_j = self._energy_j(key)
-                said = "" if energy_j is None else commenter.say(job.job_id, energy_j)
+                said = "" if energy_j is None else commenter.say(
+                    job.job_id, energy_j, LAST_WAIT_S if last else 0.0)
                 self.remarks += [said] if said else []
             except SlurmError as error:
                 self._say_once("comment", f"{error}; joules of jobs are written later")
