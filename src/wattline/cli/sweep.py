@@ -59,12 +59,12 @@ def command(
         if optimise:
             from wattline.sweeps.optimise import optimise_sweep
 
-            if on != "local":
-                raise InputError("--optimise runs on this machine: each point follows from those "
-                                 "before it")
+            if on != "local" or workers is not None:
+                raise InputError("--optimise runs in one process on this machine: each point "
+                                 "follows from those before it; leave --on and --workers out")
             found = optimise_sweep(
                 sweep, out, list(optimise), subject_to=list(subject_to), trials=trials,
-                prune=prune, seed=seed, workers=workers, resume=resume, report=not no_report,
+                prune=prune, seed=seed, resume=resume, cache=not no_cache, report=not no_report,
                 allow_code=allow_code, progress=tell)
         else:
             if subject_to or prune:

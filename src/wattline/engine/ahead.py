@@ -20,7 +20,7 @@ from wattline.books.roll import Roll
 from wattline.books.rows import kept_rows, only_rows
 from wattline.books.world import begun, copied_world
 from wattline.engine.loop import apply_due
-from wattline.engine.prepare import Rules, cap_steps, sizes_of
+from wattline.engine.prepare import Rules, cap_steps, shares_of, sizes_of
 from wattline.engine.simulate import made_ready, run_compiled
 from wattline.engine.telling import submissions
 from wattline.engine.world import Simulated, make_ends
@@ -99,6 +99,7 @@ def moment(
     watts = np.where(own, table.power_w, size * unit_active_w(machine, rules.granularity))
     fill_rows(state, count, _from(table, count), size[count:], watts[count:])
     state.live.own_watts[count:] = own[count:]
+    state.jobs.share[count:] = shares_of(table, rules)[count:]
     own_record.meter.arrived = count
     roll = Roll()
     said = submissions(jobs, machine, rules)

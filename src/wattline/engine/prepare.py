@@ -69,6 +69,14 @@ def sizes_of(jobs: JobTable, machine: Machine, granularity: str) -> IntArray:
     return -(-jobs.procs // per_node)
 
 
+def shares_of(jobs: JobTable, rules: Rules) -> FloatArray:
+    """The share of each job's user; 0 where nobody says."""
+    if not len(rules.user_share):
+        return np.zeros(len(jobs))
+    share = np.asarray(rules.user_share, dtype=np.float64)
+    return np.where(jobs.user >= 0, share[np.maximum(jobs.user, 0)], 0.0)
+
+
 def prepare(
     jobs: JobTable, machine: Machine, rules: Rules
 ) -> tuple[State, Record, Simulated]:
@@ -80,9 +88,7 @@ def prepare(
     watts = np.where(own, jobs.power_w, size * unit_active_w(machine, rules.granularity))
     state = open_state(machine, rules.terms, jobs, size, watts)
     state.live.own_watts = own
-    if len(rules.user_share):
-        share = np.asarray(rules.user_share, dtype=np.float64)
-        state.jobs.share = np.where(jobs.user >= 0, share[np.maximum(jobs.user, 0)], 0.0)
+    state.jobs.share = shares_of(jobs, rules)
     first_s = float(jobs.submit_s[0]) if len(jobs) else 0.0
     caps = cap_steps(rules, first_s)
     record = make_record(len(jobs), len(caps), first_s, state.nodes.size, rules.event_rows)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -19,7 +18,7 @@ from wattline.model.errors import InputError, warn
 from wattline.scenario.model import Scenario
 from wattline.sweeps.api import written
 from wattline.sweeps.axes import Axis
-from wattline.sweeps.cache import PointCache, cache_file
+from wattline.sweeps.cache import NoCache, PointCache, cache_file
 from wattline.sweeps.point import Point, point_of
 from wattline.sweeps.results import SweepResult, check_objectives
 from wattline.sweeps.running import Counts, check_folder
@@ -29,6 +28,8 @@ from wattline.sweeps.work import Row, run_point
 from wattline.traces import Trace
 
 MONTH_S = 30 * 86400.0
+JOURNAL = "search.jsonl"
+"""Optuna's own; a sweep has another."""
 BROKEN = 1e300
 """The value of a point that failed: worse than any other."""
 
@@ -36,8 +37,8 @@ BROKEN = 1e300
 def optimise_sweep(
     sweep: str | Path | Mapping[str, Any], out: str | Path | None = None,
     objectives: Sequence[str] = ("energy_j",), *, subject_to: Sequence[str] = (),
-    trials: int = 100, prune: bool = False, seed: int = 1, workers: int | None = None,
-    resume: bool = False, report: bool = True, allow_code: bool = False,
+    trials: int = 100, prune: bool = False, seed: int = 1, resume: bool = False,
+    cache: bool = True, report: bool = True, allow_code: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> SweepResult:
     """Search the axes of a sweep for what makes `objectives` small; several: their Pareto front.
@@ -66,15 +67,16 @@ def optimise_sweep(
     if prune and len(goals) > 1:
         raise InputError("prune: settings can be given up by one objective, not by several")
     folder = run_folder("sweep", out) if out is None else Path(out)
-    check_folder(folder, resume)
-    search = _Search(space, goals, limits, folder, allow_code, prune)
-    search.run(trials, seed, workers or os.cpu_count() or 1, progress)
+    check_folder(folder, resume, JOURNAL)
+    search = _Search(space, goals, limits, folder, allow_code, prune, cache)
+    search.run(trials, seed, progress)
     remarks = tuple(dict.fromkeys(line for row in search.rows for line in row.get("remarks", ())))
     found = SweepResult(
         name=space.name,
         fields=tuple(dict.fromkeys(name for row in search.rows for name in row["setting"])),
         rows=tuple(search.rows), counts=search.counts, seconds=time.monotonic() - begin_s,
-        folder=folder, remarks=(*search.said, *remarks), subject_to=tuple(subject_to))
+        folder=folder, remarks=(*search.said, *remarks), subject_to=tuple(subject_to),
+        objectives=tuple(objectives))
     warn(found.sentences)
     return written(found, folder, report, objectives)
 
@@ -84,23 +86,21 @@ class _Search:
 
     def __init__(
         self, space: Space, goals: Sequence[Expression], limits: Sequence[Constraint],
-        folder: Path, allow_code: bool, prune: bool,
+        folder: Path, allow_code: bool, prune: bool, cache: bool,
     ) -> None:
         self.space, self.goals, self.limits = space, goals, limits
         self.folder, self.allow_code, self.prune = folder, allow_code, prune
         self.shelf = Shelf(folder / "traces")
-        self.cache = PointCache(cache_file())
+        self.cache = PointCache(cache_file()) if cache else NoCache()
         self.rows: list[Row] = []
         self.counts = Counts()
         self.said: list[str] = []
         self._checked = False
 
-    def run(
-        self, trials: int, seed: int, workers: int, tell: Callable[[int, int], None] | None
-    ) -> None:
+    def run(self, trials: int, seed: int, tell: Callable[[int, int], None] | None) -> None:
         optuna = _optuna()
         storage = optuna.storages.JournalStorage(
-            optuna.storages.journal.JournalFileBackend(str(self.folder / "points.jsonl")))
+            optuna.storages.journal.JournalFileBackend(str(self.folder / JOURNAL)))
         several = len(self.goals) > 1
         samplers = optuna.samplers
         sampler = (samplers.NSGAIISampler if several else samplers.TPESampler)(seed=seed)

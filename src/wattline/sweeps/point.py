@@ -20,8 +20,9 @@ from wattline.scenario.python_policy import code_of
 from wattline.scenario.sweep import with_keeper
 from wattline.sweeps.space import Space
 
-UNKNOWN_CODE = ""
-"""The key of a point whose policy is code that we cannot see: it is computed every time."""
+UNKNOWN = ""
+"""The key of a point that rests on what we cannot see (code, a database): it is computed every
+time."""
 
 
 @dataclass(frozen=True)
@@ -50,14 +51,16 @@ def point_of(space: Space, number: int, setting: Mapping[str, Any]) -> Point:
         scenario, said = with_keeper(scenario, setting)
         return Point(number, setting, scenario, content_key(scenario), said=said)
     except WattlineError as error:
-        return Point(number, setting, None, UNKNOWN_CODE, str(error))
+        return Point(number, setting, None, UNKNOWN, str(error))
 
 
 def content_key(scenario: Scenario) -> str:
     """A digest of all that decides about the result: fields, files, and this package's sources."""
-    if any(not _file_of_code(place) for place in code_of(scenario.policy)):
-        return UNKNOWN_CODE
     fields = scenario.model_dump(mode="json", exclude_none=True)
+    # Of a database nobody knows whether it still says what it said.
+    if any("://" in text for text in _texts(fields)) or any(
+            not _file_of_code(place) for place in code_of(scenario.policy)):
+        return UNKNOWN
     fields.pop("name", None)
     text = json.dumps(fields, sort_keys=True, separators=(",", ":"))
     digest = hashlib.sha256(f"{package_digest()}\n{text}".encode())

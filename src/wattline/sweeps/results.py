@@ -76,6 +76,8 @@ class SweepResult:
     remarks: tuple[str, ...] = field(default=())
     subject_to: tuple[str, ...] = ()
     """Constraints that a setting must keep to be among the best."""
+    objectives: tuple[str, ...] = OBJECTIVES
+    """What is to be small."""
 
     def __repr__(self) -> str:
         return (f"SweepResult('{self.name}': {self.counts.points:,} points, "
@@ -116,9 +118,10 @@ class SweepResult:
         most = max((each.ran for each in self._whole), default=0.0)
         return [each for each in self._whole if each.ran >= most]
 
-    def pareto(self, objectives: Sequence[str] = OBJECTIVES) -> tuple[SweptSetting, ...]:
-        """Settings that no other beats in all of these figures, of which less is better."""
-        wanted = [Expression.parse(each) for each in objectives]
+    def pareto(self, objectives: Sequence[str] = ()) -> tuple[SweptSetting, ...]:
+        """Settings that no other beats in all of these figures, of which less is better; without
+        any, in those that the sweep was about."""
+        wanted = [Expression.parse(each) for each in objectives or self.objectives]
         whole = self.comparable
         values = np.array([[goal.value(each.means) for goal in wanted] for each in whole])
         return tuple(each for number, each in enumerate(whole)
@@ -197,17 +200,17 @@ class SweepResult:
             "cached": self.counts.cached, "failed": self.counts.failed, "seconds": self.seconds,
             "table": None if self.folder is None else str(self.folder / "results.parquet"),
             "report": None if self.page is None else str(self.page),
-            "pareto": [_told(each) for each in self.pareto()],
+            "objectives": list(self.objectives),
+            "pareto": [self._told(each) for each in self.pareto()],
             "errors": [{"setting": dict(row["setting"]), "error": row["error"]}
                        for row in self.rows if "error" in row][:100],
             "remarks": list(self.sentences),
         }
 
-
-def _told(each: SweptSetting) -> dict[str, Any]:
-    return {"setting": dict(each.values), "runs": each.runs,
-            **{name: {"mean": each.means.get(name, math.nan),
-                      "half": each.halves.get(name, math.nan)} for name in OBJECTIVES}}
+    def _told(self, each: SweptSetting) -> dict[str, Any]:
+        return {"setting": dict(each.values), "runs": each.runs,
+                **{text: {"mean": Expression.parse(text).value(each.means),
+                          "half": each.halves.get(text, math.nan)} for text in self.objectives}}
 
 
 def _grouped(axes: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> SweptSetting:

@@ -91,7 +91,7 @@ class Sweeping:
 
     @property
     def journal(self) -> Path:
-        return self.folder / "points.jsonl"
+        return self.folder / JOURNAL
 
     def _said(self, done: int) -> None:
         if self.tell is not None:
@@ -200,13 +200,17 @@ def _journalled(path: Path) -> Iterator[tuple[str, Row]]:
             yield key, row
 
 
-def check_folder(folder: Path, resume: bool) -> None:
+JOURNAL = "points.jsonl"
+
+
+def check_folder(folder: Path, resume: bool, journal: str = JOURNAL) -> None:
     """A folder that has a sweep in it is only gone on with where that is asked for."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file; name a folder")
     if folder.is_dir() and any(folder.iterdir()):
-        if not (folder / "points.jsonl").is_file():
-            raise InputError(f"{folder} is not empty and has no sweep in it; name another folder")
+        if not (folder / journal).is_file():
+            raise InputError(f"{folder} is not empty and has nothing in it to go on with; name "
+                             "another folder")
         if not resume:
             raise InputError(f"{folder} has a sweep in it; go on with it with --resume "
                              "(resume=True), or name another folder")

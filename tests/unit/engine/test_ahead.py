@@ -16,7 +16,7 @@ MACHINE = wl.Machine(nodes=64, node_idle_w=90, node_active_w=300)
 POLICIES: list[dict[str, Any]] = [
     {}, {"order": "sjf"}, {"backfill": "conservative"}, {"backfill": "none"},
     {"placement": "first-fit"}, {"power": "block"}, {"power": "wait"}, {"power": "dvfs"},
-    {"order": "wfp", "power": "adaptive"}]
+    {"order": "wfp", "power": "adaptive"}, {"order": "multifactor"}, {"order": "energy-share"}]
 
 
 @pytest.mark.parametrize("part", [0.2, 0.55])

@@ -15,7 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import wattline as wl
+from wattline.sweeps.point import points_of
 from wattline.sweeps.shelf import Shelf, map_trace, write_trace
+from wattline.sweeps.space import read_space
 from wattline.traces import read
 
 SCENARIO: dict[str, Any] = {
@@ -181,3 +183,26 @@ def test_a_client_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     assert (found["points"], found["failed"]) == (40, 0)
     assert found["cached"] >= done - 1
     assert found["computed"] + found["cached"] == 40
+
+
+def test_a_search_says_what_is_best_by_its_own_objective_and_keeps_a_journal_of_its_own(
+    tmp_path: Path
+) -> None:
+    given = {"scenario": SCENARIO, "axes": {"machine.nodes": [64, 96, 128]}}
+    found = wl.optimise_sweep(given, tmp_path / "a", ["-utilisation"], trials=6, report=False,
+                              cache=False)
+    told = found.to_dict()
+    assert told["objectives"] == ["-utilisation"]
+    table = found.to_pandas()
+    best = table.loc[table["utilisation"].idxmax(), "machine.nodes"]
+    assert [each["setting"]["machine.nodes"] for each in told["pareto"]] == [best]
+    assert told["pareto"][0]["-utilisation"]["mean"] == -table["utilisation"].max()
+    with pytest.raises(wl.InputError, match="nothing in it to go on with"):
+        sweep(tmp_path / "a", resume=True)
+
+
+def test_what_rests_on_a_database_is_never_known_beforehand() -> None:
+    policy = {"order": {"name": "energy-share", "store": "postgresql://db/site"}}
+    point, = points_of(read_space({"scenario": {**SCENARIO, "policy": policy},
+                                   "axes": {"machine.nodes": [64]}}))
+    assert (point.key, point.error) == ("", "")
