@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -49,9 +49,7 @@ def _again(jobs: JobTable, before: IntArray, again: IntArray) -> JobTable:
                                for name in COLUMNS}
     columns["submit_s"][len(before):] += WEEK_S
     columns["after_job"][len(before):] = NO_JOB
-    others = {each.name: getattr(jobs, each.name) for each in fields(jobs)
-              if each.name not in columns and each.name != "run"}
-    return JobTable(**columns, **others)
+    return JobTable(**columns, names=jobs.names)
 
 
 def _rows_of(rules: Rules, rows: IntArray) -> Rules:

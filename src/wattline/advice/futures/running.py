@@ -14,6 +14,7 @@ from wattline.engine.prepare import Rules
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.signal import FloatArray
 from wattline.policies.contract import Composition
+from wattline.policies.traits import regulates
 from wattline.scenario.build import Plan, plan
 from wattline.scenario.load import changed, validate
 
@@ -42,6 +43,8 @@ def stand_at(ready: Plan, at_s: float, horizon_s: float, arrivals: str) -> Now:
     """Simulate up to an instant."""
     if not isinstance(ready.policy, Composition):
         raise InputError("a look ahead needs a policy along the axes, not one written in Python")
+    if regulates(ready.policy.regulation):
+        raise InputError("a look ahead knows no contract with the grid; leave [contract] out")
     jobs, rules, _, assumed = with_arrivals(ready.jobs, ready.rules, at_s, at_s + horizon_s,
                                                arrivals)
     here = moment_of_log(jobs, ready.machine, ready.policy, rules, at_s, at_s + horizon_s)
