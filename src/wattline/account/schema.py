@@ -120,8 +120,15 @@ def _add_stays(connection: Connection) -> None:
     metadata.create_all(connection, tables=[tables.stays])
 
 
+def _index_told(connection: Connection) -> None:
+    """Version 6: lives with joules of Slurm are found without reading all of them."""
+    for index in tables.lives.indexes:
+        if index.name == "ix_measured_life_told":
+            index.create(connection, checkfirst=True)
+
+
 STEPS: Mapping[int, Callable[[Connection], None]] = {
-    2: _add_measured, 3: _add_rules, 4: _version_4, 5: _add_stays,
+    2: _add_measured, 3: _add_rules, 4: _version_4, 5: _add_stays, 6: _index_told,
 }
 """By the version that each leads to."""
 LATEST = max(STEPS)

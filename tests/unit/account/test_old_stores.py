@@ -74,3 +74,14 @@ def test_what_was_measured_has_the_joules_that_it_would_have_today(old, tmp_path
        capsys=capsys)
     with Store(path) as store, Store(tmp_path / "new.db") as new:
         assert rows_of(store) == rows_of(new)
+
+
+def test_a_bill_finds_the_lives_that_slurm_tells_of_by_an_index(old):
+    _, path = old
+    with Store(path) as store:
+        schema.migrate(store)
+        with store.engine.connect() as connection:
+            plan = connection.exec_driver_sql(
+                "EXPLAIN QUERY PLAN SELECT count(*) FROM measured_life "
+                "WHERE source = 'series' AND told_j > 0").fetchall()
+    assert "ix_measured_life_told" in str(plan)

@@ -55,6 +55,8 @@ lives = Table(
     Column("quality", NAME, nullable=False, default=""),
     UniqueConstraint("cluster", "label", "start_s"),
     Index("ix_measured_life_time", "cluster", "start_s", "end_s"),
+    # Bills ask several times which lives Slurm's figures are told of: few, or none.
+    Index("ix_measured_life_told", "source", "told_j"),
 )
 steps = Table(
     "measured_step", metadata,
