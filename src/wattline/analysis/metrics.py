@@ -128,7 +128,8 @@ def busy_unit_s(run: Run) -> float:
     if not len(log):
         return float(job_figures(run).unit_s.sum())
     held_s = np.diff(log.time_s, append=max(run.end_s, log.time_s[-1]))
-    return float(np.dot(log.busy, held_s))
+    # Not np.dot: threads of a linear algebra library cost more than the sum of a short log.
+    return float((log.busy * held_s).sum())
 
 
 def size_class(nodes: IntArray) -> IntArray:

@@ -7,12 +7,15 @@ import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from wattline.benchmarks._measuring import public_log
 from wattline.model.progress import Advance
+
+if TYPE_CHECKING:
+    from wattline.scenario.build import Plan
 
 MIRA = "swf/mira_walltime.swf.xz"
 NODES = 49_152
@@ -46,7 +49,8 @@ def measure(progress: Advance) -> dict[str, Any]:
                                            "failed": done.counts.failed, "seconds": done.seconds}
             progress(0.2 + 0.4 * (number + 1))
         found["speedup"] = found["workers_1"]["seconds"] / found["workers_2"]["seconds"]
-        found["ahead"] = _ahead(log)
+        found["ahead"] = _ahead_of_log(log)
+        found["ahead_of_many"] = _ahead_of_many(folder)
     return found
 
 
@@ -75,22 +79,44 @@ def _sweep(log: Path, caps: tuple[float, ...] = CAPS_W) -> dict[str, Any]:
                  "power.cap": list(caps)}}
 
 
-def _ahead(log: Path) -> dict[str, Any]:
-    """Twenty candidates, thirty draws, a day: from a moment of the log that is there already."""
-    from wattline.advice.futures.candidates import read_choices
+def _ahead_of_log(log: Path) -> dict[str, Any]:
+    """From a moment of the log that is there already."""
     from wattline.advice.futures.policy import planned
-    from wattline.advice.futures.running import candidate_of, figures_of, stand_at
 
     machine = {"machine.nodes": NODES, "machine.node_idle_w": 48, "machine.node_active_w": 100}
     ready = planned(str(log), {**machine, "power": "dvfs", "cap": "3.5MW"}, False)
     at_s = float(ready.jobs.submit_s[0]) + 0.6 * MONTH_S
-    now = stand_at(ready, at_s, DAY_S, "last-week")
+    return _ahead(ready, at_s, "last-week", (3.2e6, 3.5e6, 3.8e6, 4.1e6))
+
+
+def _ahead_of_many(folder: Path) -> dict[str, Any]:
+    """From a moment with some 5,000 jobs waiting and 2,000 running."""
+    from wattline.advice.futures.policy import planned
+
+    random = np.random.default_rng(1)
+    run_s = random.lognormal(9.0, 1.0, 7000)
+    procs = random.integers(1, 4, len(run_s))
+    rows = [f"{place},{0.5 * place},{run_s[place]:.0f},{2 * run_s[place]:.0f},{procs[place]}"
+            for place in range(len(run_s))]
+    path = folder / "many.csv"
+    path.write_text("\n".join(["job_id,submit_s,run_s,requested_s,procs", *rows, ""]))
+    machine = {"machine.nodes": 4000, "machine.node_idle_w": 48, "machine.node_active_w": 100}
+    ready = planned(str(path), {**machine, "power": "dvfs", "cap": "350kW"}, False)
+    return _ahead(ready, 3499.5, "none", (3.2e5, 3.4e5, 3.6e5, 3.8e5))
+
+
+def _ahead(ready: Plan, at_s: float, arrivals: str, caps_w: tuple[float, ...]) -> dict[str, Any]:
+    """Twenty candidates, thirty draws, a day."""
+    from wattline.advice.futures.candidates import read_choices
+    from wattline.advice.futures.running import candidate_of, figures_of, stand_at
+
+    now = stand_at(ready, at_s, DAY_S, arrivals)
     names = [f"{order} {power} cap={watts}" for order in ("fcfs", "sjf") for power in POLICIES
-             for watts in (3.2e6, 3.5e6, 3.8e6, 4.1e6)][: CANDIDATES - 1]
+             for watts in caps_w][: CANDIDATES - 1]
     choices = read_choices(names, ready.scenario)
     for choice in choices:  # once beforehand, so that all is compiled
         candidate_of(now, choice).run(now.moment.jobs.run_s)
-    begin_s = time.perf_counter()
+    begin_s, begin_cpu_s = time.perf_counter(), time.process_time()
     draws = now.draws(SAMPLES, 1)
     for choice in choices:
         one = candidate_of(now, choice)
@@ -98,7 +124,8 @@ def _ahead(log: Path) -> dict[str, Any]:
             figures_of(now, one.run(drawn_s))
     return {"candidates": len(choices), "samples": SAMPLES, "jobs": len(now.moment.jobs),
             "waiting": now.moment.came - int(now.moment.running.sum()),
-            "running": int(now.moment.running.sum()), "seconds": time.perf_counter() - begin_s}
+            "running": int(now.moment.running.sum()), "seconds": time.perf_counter() - begin_s,
+            "cpu_seconds": time.process_time() - begin_cpu_s}
 
 
 def _overhead(sweep: dict[str, Any], folder: Path) -> tuple[float, float]:

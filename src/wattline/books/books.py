@@ -188,7 +188,7 @@ class Books:
 
     def annotate_all(self) -> None:
         """Tell the policy of all jobs on the roll."""
-        self._annotate(0, self.roll.table(self.roll.jobs, self.now_s), self.roll.jobs)
+        self._annotate(0, self.roll.table_of_all(self.now_s), self.roll.jobs)
 
     def _annotate(self, first: int, table: JobTable, jobs: Sequence[Submitted]) -> None:
         logged = figures(jobs)

@@ -40,6 +40,8 @@ class Roll:
         """Columns for which the teller has numbers of its own."""
         self.over: dict[Key, float] = {}
         """When the last jobs that are over and forgotten ended; those that did not run at -inf."""
+        self._all: tuple[float, JobTable] | None = None
+        """The table of all jobs as it was last asked for: copies that look ahead ask it often."""
 
     @classmethod
     def of(cls, said: Mapping[str, Any], numbers: Any) -> Roll:
@@ -94,12 +96,14 @@ class Roll:
         other.own_codes = set(self.own_codes)
         other.codes = {column: dict(codes) for column, codes in self.codes.items()}
         other._names = {column: list(names) for column, names in self._names.items()}
+        other._all = self._all
         return other
 
     def write(
         self, state: State, first: int, jobs: Sequence[Submitted], table: JobTable, unit_w: float
     ) -> None:
         """Enter jobs on the roll and fill their rows of the state."""
+        self._all = None
         units = np.array([job.units for job in jobs], dtype=np.int64)
         watts = np.array([job.watts for job in jobs])
         own = ~np.isnan(watts)
@@ -113,6 +117,12 @@ class Roll:
                 follow(state, first + offset, before)
             self._rows[job.job] = first + offset
             self.jobs.append(_own(job))
+
+    def table_of_all(self, now_s: float) -> JobTable:
+        """What was said of all jobs on the roll."""
+        if self._all is None or self._all[0] != now_s:
+            self._all = now_s, self.table(self.jobs, now_s)
+        return self._all[1]
 
     def table(self, jobs: Sequence[Submitted], now_s: float) -> JobTable:
         """What was said of jobs as a table, for policies to look at."""
@@ -168,6 +178,7 @@ class Roll:
 
     def keep(self, rows: Any) -> None:
         """Forget all jobs but these rows, which move up in their order."""
+        self._all = None
         self.jobs = [self.jobs[int(row)] for row in rows]
         self._rows = {job.job: row for row, job in enumerate(self.jobs)}
 

@@ -11,9 +11,12 @@ from wattline.books.applying import never_starts, release_dependents, set_aside
 from wattline.books.decision import Decision, refusal
 from wattline.books.keeping import set_level, set_speed
 from wattline.books.power_states import power_up
+from wattline.books.record import Record
 from wattline.books.room import make_room
 from wattline.books.timers import NODES_AGAIN, NODES_OFF, push_timer
 from wattline.model.errors import InputError
+from wattline.model.jobs import IntArray
+from wattline.model.kernel import kernel
 from wattline.policies.contract import (
     Composition,
     cycle_s,
@@ -79,20 +82,31 @@ def _order_anew(books: Books) -> None:
     """Queue what waits; refuse what this policy could never start, and let go who waits for it."""
     state, policy = books.state, books.policy
     rows = np.flatnonzero(np.isin(state.live.state, (QUEUED, ASIDE, PAUSED, HELD)))
-    refused = []
-    for row in rows.tolist():
-        _as_submitted(books, row)
-        if never_starts(state, policy, row):
-            state.live[row].state = REFUSED
-            books.record.meter[0].done += 1
-            books.untold.append(refusal(books.roll.key(row)))
-            refused.append(row)
-        elif holds(state, policy.admission, row):
-            set_aside(state, row)
-        elif state.live[row].state != HELD:
-            enqueue(state, policy, row)
-    for row in refused:
+    _as_submitted(books, rows)
+    refused = np.empty(len(rows), dtype=np.int64)
+    count = wait_anew(state, policy, rows, refused)
+    for row in refused[:count].tolist():
+        books.record.meter[0].done += 1
+        books.untold.append(refusal(books.roll.key(row)))
+    for row in refused[:count].tolist():
         release_dependents(state, books.record, policy, row)
+
+
+@kernel
+def wait_anew(st: State, policy: Composition, rows: IntArray, refused: IntArray) -> int:
+    """Give each job its place under another policy; how many it could never start."""
+    count = 0
+    for place in range(rows.size):
+        job = rows[place]
+        if never_starts(st, policy, job):
+            st.live[job].state = REFUSED
+            refused[count] = job
+            count += 1
+        elif holds(st, policy.admission, job):
+            set_aside(st, job)
+        elif st.live[job].state != HELD:
+            enqueue(st, policy, job)
+    return count
 
 
 def _run_in_full(books: Books, before: Composition) -> None:
@@ -101,7 +115,7 @@ def _run_in_full(books: Books, before: Composition) -> None:
     clock = state.clock[0]
     slowed = clock.speed != 1.0 or clock.power_factor != 1.0
     if slowed and not steers_all(policy.admission):
-        set_level(state, books.record, books.world, 1.0, 1.0, 0)
+        full_level(state, books.record, books.world)
         clock.latency_s = 0.0
         books.untold.append(Decision("level", None, 1.0, 1.0, Control(frequency_share=1.0)))
     levels = job_levels(policy.admission)
@@ -116,6 +130,12 @@ def _run_in_full(books: Books, before: Composition) -> None:
         if slowed or capped:
             _speed_up(books, row)
             _say_full(books, row, slowed, capped)
+
+
+@kernel
+def full_level(st: State, record: Record, world: Any) -> None:
+    """All running jobs go on at full speed and power."""
+    set_level(st, record, world, 1.0, 1.0, 0)
 
 
 def _speed_up(books: Books, row: Any) -> None:
@@ -159,11 +179,12 @@ def _forget_plans(state: State) -> None:
     clock.wake_s = 0.0
 
 
-def _as_submitted(books: Books, row: int) -> None:
-    live, asked = books.state.live[row], books.state.jobs[row]
-    live.units, live.watts = asked.units, asked.watts
-    live.own_watts = not np.isnan(books.roll.jobs[row].watts)
-    if np.isnan(live.start_s):  # otherwise it was paused, and what is left of its request counts
-        live.requested_s = asked.requested_s
-    live.config, live.stretch = 0, 1.0
-    live.level, live.slowdown, live.dynamic = -1, 1.0, 1.0
+def _as_submitted(books: Books, rows: IntArray) -> None:
+    live, asked, said = books.state.live, books.state.jobs, books.roll.jobs
+    live.units[rows], live.watts[rows] = asked.units[rows], asked.watts[rows]
+    live.own_watts[rows] = [not np.isnan(said[row].watts) for row in rows.tolist()]
+    # A job that has started was paused, and what is left of its request counts.
+    fresh = rows[np.isnan(live.start_s[rows])]
+    live.requested_s[fresh] = asked.requested_s[fresh]
+    live.config[rows], live.stretch[rows] = 0, 1.0
+    live.level[rows], live.slowdown[rows], live.dynamic[rows] = -1, 1.0, 1.0

@@ -109,6 +109,7 @@ def moment(
     for memory in memories(policy).values():
         memory.annotate(count, _from(table, count), _logged(rules, later))
     books = Books(machine, rules.terms, policy, state, own_record, roll)
+    roll.table_of_all(books.now_s)  # once, for all candidates
     return Moment(books, table, count, rows, came, _done_s(state))
 
 
