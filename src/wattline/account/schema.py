@@ -120,8 +120,18 @@ def _add_stays(connection: Connection) -> None:
     metadata.create_all(connection, tables=[tables.stays])
 
 
+def _measure_steps(connection: Connection) -> None:
+    """Version 6: what steps drew by the meters of their nodes, which follows from what is there."""
+    from wattline.account.measured import kept_rules
+    from wattline.account.measured.attributing import settle_all
+
+    if all(connection.scalar(select(table.c.id).limit(1)) is not None
+           for table in (tables.steps, tables.series)):
+        settle_all(connection, kept_rules.load(connection))
+
+
 STEPS: Mapping[int, Callable[[Connection], None]] = {
-    2: _add_measured, 3: _add_rules, 4: _version_4, 5: _add_stays,
+    2: _add_measured, 3: _add_rules, 4: _version_4, 5: _add_stays, 6: _measure_steps,
 }
 """By the version that each leads to."""
 LATEST = max(STEPS)

@@ -4,25 +4,44 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import and_, select
+from sqlalchemy import and_, func, select
 
-from wattline.account.measured.questions import Asked, lives_asked
+from wattline.account.measured.questions import (
+    UNTIL_S,
+    Asked,
+    believed_of_steps,
+    lives_asked,
+    steps_asked,
+)
 from wattline.account.measured.tables import facts, lives, steps
 from wattline.account.store import Store
 
 
 def step_rows(store: Store, asked: Asked) -> dict[int, list[dict[str, Any]]]:
-    """The steps with joules, by the number of their life."""
+    """The steps with joules, by the number of their life; each with its times and its source."""
     own = and_(*(steps.c[name] == lives.c[name] for name in ("cluster", "label")),
-               steps.c.step == facts.c.step, steps.c.start_s == facts.c.start_s)
-    query = select(facts, steps.c.state).join(lives, facts.c.life_id == lives.c.id).outerjoin(
-        steps, own).where(facts.c.step != "", lives_asked(asked)).order_by(
-        facts.c.start_s, facts.c.step)
+               steps.c.step == facts.c.step, steps.c.start_s >= lives.c.start_s,
+               steps.c.start_s <= UNTIL_S)
+    names = (facts.c.life_id, facts.c.step, facts.c.source)
+    sums = (func.sum(facts.c[name]).label(name) for name in ("energy_j", "covered_s", "filled_j"))
+    told = select(*names, *sums, func.min(facts.c.start_s).label("start_s"),
+                  func.max(facts.c.end_s).label("end_s")).join(
+        lives, facts.c.life_id == lives.c.id).where(
+        facts.c.step != "", lives_asked(asked), steps_asked(asked), believed_of_steps()).group_by(
+        *names)
+    states = select(facts.c.life_id, facts.c.step, func.max(steps.c.state), func.max(
+        steps.c.start_s)).join(lives, facts.c.life_id == lives.c.id).join(steps, own).where(
+        facts.c.step != "", lives_asked(asked)).group_by(facts.c.life_id, facts.c.step)
     found: dict[int, list[dict[str, Any]]] = {}
     with store.session() as session:
-        for row in session.execute(query).mappings():
-            found.setdefault(int(row["life_id"]), []).append(dict(row))
-    return found
+        seen = {(life, step): (state, start_s) for life, step, state, start_s
+                in session.execute(states)}
+        for row in session.execute(told).mappings():
+            state, start_s = seen.get((row["life_id"], row["step"]), (None, row["start_s"]))
+            found.setdefault(int(row["life_id"]), []).append(
+                {**row, "state": state, "start_s": start_s})
+    return {life: sorted(rows, key=lambda row: (row["start_s"], row["step"]))
+            for life, rows in found.items()}
 
 
 def clusters_of(store: Store) -> list[str]:
