@@ -7,6 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from tests.support.measured import rows_of
+from tests.unit.cli.test_energy_commands import ok
 
 import wattline as wl
 from wattline.account import schema
@@ -151,3 +152,18 @@ def test_a_job_is_shown_with_whose_joules_its_steps_have(tmp_path) -> None:
     assert life["series_coverage"] == 1.0
     [row] = wl.account_show(place, jobs=["7.0"]).rows
     assert [each["step"] for each in row["steps"]] == ["0"]
+
+
+def test_a_listed_step_has_its_own_nodes_and_no_cores_of_its_job(tmp_path, capsys) -> None:
+    place = tmp_path / "site.db"
+    late = step("9", 101, 102, slurm_j=5.0)  # after the end of its job, as it is told
+    with Store(str(place)) as made:
+        MeasuredLedger(made).enter(Found("", (job(application="lu"),), (*STEPS, late), METERS))
+    said = ok("account", "show", "--store", place, "-P", "-o",
+              "JobID,JobName,AllocCPUS,NNodes,NodeList,CPUTimeRAW,AllocTRES", capsys=capsys)
+    assert said.splitlines()[1:] == [
+        "7|lu|16|2|n[1-2]|1600|cpu=16,energy=52000,node=2",
+        "7.batch|batch||1|n1||energy=20000,node=1",
+        "7.extern|extern||2|n[1-2]||energy=52000,node=2",
+        "7.0|||2|n[1-2]||energy=28000,node=2", "7.1|||1|n2||energy=6000,node=1",
+        "7.9|||2|n[1-2]||energy=5,node=2"]

@@ -29,17 +29,17 @@ def step_rows(store: Store, asked: Asked) -> dict[int, list[dict[str, Any]]]:
         lives, facts.c.life_id == lives.c.id).where(
         facts.c.step != "", lives_asked(asked), steps_asked(asked), believed_of_steps()).group_by(
         *names)
-    states = select(facts.c.life_id, facts.c.step, func.max(steps.c.state), func.max(
-        steps.c.start_s)).join(lives, facts.c.life_id == lives.c.id).join(steps, own).where(
+    own_words = (func.max(steps.c[name]).label(name) for name in ("state", "start_s", "node_list"))
+    words = select(facts.c.life_id, facts.c.step, *own_words).join(
+        lives, facts.c.life_id == lives.c.id).join(steps, own).where(
         facts.c.step != "", lives_asked(asked)).group_by(facts.c.life_id, facts.c.step)
     found: dict[int, list[dict[str, Any]]] = {}
     with store.session() as session:
-        seen = {(life, step): (state, start_s) for life, step, state, start_s
-                in session.execute(states)}
+        seen = {(row["life_id"], row["step"]): row for row in session.execute(words).mappings()}
         for row in session.execute(told).mappings():
-            state, start_s = seen.get((row["life_id"], row["step"]), (None, row["start_s"]))
-            found.setdefault(int(row["life_id"]), []).append(
-                {**row, "state": state, "start_s": start_s})
+            # One that began after the end of its job, as it is told, is known by its joules alone.
+            told_too = seen.get((row["life_id"], row["step"]), {"state": None, "node_list": ""})
+            found.setdefault(int(row["life_id"]), []).append({**row, **told_too})
     return {life: sorted(rows, key=lambda row: (row["start_s"], row["step"]))
             for life, rows in found.items()}
 
