@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from wattline.cli.main import cli
+from wattline.controller.testbed.curve_plot import corners, draw_curve
 from wattline.controller.testbed.layout import Bed
 from wattline.controller.testbed.workload import BedJob, faster, jobs_of
 from wattline.model.errors import InputError, WattlineError
@@ -67,3 +69,16 @@ def test_a_table_is_a_workload_by_its_own_columns_or_by_a_map(
     done = CliRunner().invoke(cli, ["testbed", "run", str(other), "--cap", "1kW"],
                               standalone_mode=False)
     assert "needs a column map (--map)" in str(done.exception)
+
+
+def test_the_curve_of_a_run_is_drawn_below_its_cap(tmp_path: Path) -> None:
+    power, caps = [(0.5, 450.0), (2.0, 900.0), (4.0, 700.0)], [(-math.inf, 1000.0), (3.0, 800.0)]
+    assert corners(caps, 0.5, 4.0) == ([0.5, 3.0, 3.0, 4.0], [1000.0, 1000.0, 800.0, 800.0])
+    assert corners(power, 0.5, 4.0)[0] == [0.5, 2.0, 2.0, 4.0, 4.0, 4.0]
+    assert draw_curve(power, caps, tmp_path / "curve.svg").stat().st_size > 1000
+    assert draw_curve([], caps, tmp_path / "nothing.svg").exists()
+    log = tmp_path / "log.swf"
+    log.write_text("1 0 0 5 1 -1 -1 1 5 -1 1 1 1 -1 1 -1 -1 -1\n")
+    done = CliRunner().invoke(cli, ["testbed", "run", str(log), "--cap", "1kW", "--plot", "x.txt"],
+                              standalone_mode=False)
+    assert "is not a picture" in str(done.exception)

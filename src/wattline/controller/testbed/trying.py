@@ -33,10 +33,18 @@ class TriedRun(Shown):
     run: BedRun
     beside: BesideSimulation | None
     """None where no job completed, and of runs with faults, another cap or Slurm deciding."""
+    caps: tuple[tuple[float, float], ...] = ()
+    """From when on, and how many watts."""
 
     def to_dict(self) -> dict[str, Any]:
         beside = None if self.beside is None else asdict(self.beside)
         return {**self.run.to_dict(), "simulated": beside}
+
+    def plot(self, path: str | Path) -> Path:
+        """Draw what the machine drew, below its cap (.png, .svg, .pdf)."""
+        from wattline.controller.testbed.curve_plot import draw_curve
+
+        return draw_curve(self.run.power_w, self.caps, Path(path))
 
 
 USUAL: dict[str, Any] = {"power": "block", "placement": "first-fit"}
@@ -84,7 +92,8 @@ def try_workload(
         take_down(place)
         if folder is None:
             shutil.rmtree(place.parent, ignore_errors=True)
-    return TriedRun(found, _beside(found, asked, conditions, nodes, bed.power))
+    return TriedRun(found, _beside(found, asked, conditions, nodes, bed.power),
+                    tuple(conditions.caps()))
 
 
 def check(conditions: Conditions) -> None:
