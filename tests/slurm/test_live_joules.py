@@ -28,6 +28,10 @@ def test_each_job_has_its_joules_in_the_ledger_and_in_its_comment(bed: Bed) -> N
     for life in found.joules:
         said = slurm(bed, "sacct", "-n", "-X", "-P", "-j", life.job, "-o", "AdminComment")
         assert said == f"energy={life.ledger_j:.0f}j"
+        steps = wl.account_job(life.job, store).lives[-1]["steps"]
+        assert {step["source"] for step in steps} == {"series"}
+        # They run a little shorter than prolog to epilog, and are known by whole seconds.
+        assert 0.4 * life.ledger_j < max(step["energy_j"] for step in steps) <= life.ledger_j + 1
     beside = wl.account_compare(store, jobs=[life.job for life in found.joules])
     assert len(beside.rows) == 5
     assert 0.0 < beside.apart_max < 0.5

@@ -76,7 +76,14 @@ def _allocated(line: Line) -> str:
         return told
     joules = line.value("energy_j")
     energy = "" if joules is None else f"energy={round(float(joules))},"
-    return f"cpu={line.job['cores']},{energy}node={line.job['nodes']}"
+    cores = "" if line.job["cores"] is None else f"cpu={line.job['cores']},"
+    return f"{cores}{energy}node={line.job['nodes']}"
+
+
+def _cores(line: Line, seconds: float | None = None) -> str:
+    """Cores, or their seconds; nothing where nobody has kept how many there were."""
+    cores = line.job["cores"]
+    return "" if cores is None else str(cores if seconds is None else int(seconds * int(cores)))
 
 
 def _moment(line: Line, name: str) -> str:
@@ -138,8 +145,8 @@ FIELDS: Mapping[str, tuple[int, Callable[[Line], str]]] = {
     "User": (9, lambda r: "" if r.step else str(r.job["user"])),
     "Account": (10, lambda r: str(r.job["account"])),
     "Partition": (10, lambda r: "" if r.step else str(r.job["partition"])),
-    "AllocCPUS": (10, lambda r: str(r.job["cores"])),
-    "NCPUS": (10, lambda r: str(r.job["cores"])),
+    "AllocCPUS": (10, _cores),
+    "NCPUS": (10, _cores),
     "AllocNodes": (10, lambda r: str(r.job["nodes"])),
     "NNodes": (8, lambda r: str(r.job["nodes"])),
     "NodeList": (15, lambda r: node_list(r.job)),
@@ -151,7 +158,7 @@ FIELDS: Mapping[str, tuple[int, Callable[[Line], str]]] = {
     "Elapsed": (10, lambda r: clock(_whole_elapsed_s(r.value("start_s"), r.value("end_s")))),
     "ElapsedRaw": (10, lambda r: str(_whole_elapsed_s(r.value("start_s"), r.value("end_s")))),
     "Timelimit": (10, lambda r: "" if r.step else _limit(r.job)),
-    "CPUTimeRAW": (10, lambda r: str(int(r.elapsed_s * int(r.job["cores"])))),
+    "CPUTimeRAW": (10, lambda r: _cores(r, r.elapsed_s)),
     "AveCPUFreq": (10, _frequency),
     "ReqCPUFreq": (10, lambda r: str(r.job.get("asked_frequency") or "")),
     "AllocTRES": (10, _allocated),

@@ -121,14 +121,29 @@ def _add_stays(connection: Connection) -> None:
 
 
 def _index_told(connection: Connection) -> None:
-    """Version 6: lives with joules of Slurm are found without reading all of them."""
+    """Of version 6: lives with joules of Slurm are found without reading all of them."""
     for index in tables.lives.indexes:
         if index.name == "ix_measured_life_told":
             index.create(connection, checkfirst=True)
 
 
+def _measure_steps(connection: Connection) -> None:
+    """Of version 6: what steps drew by the meters of their nodes, which follows from what is there."""
+    from wattline.account.measured import kept_rules
+    from wattline.account.measured.attributing import settle_all
+
+    if all(connection.scalar(select(table.c.id).limit(1)) is not None
+           for table in (tables.steps, tables.series)):
+        settle_all(connection, kept_rules.load(connection))
+
+
+def _version_6(connection: Connection) -> None:
+    _index_told(connection)
+    _measure_steps(connection)
+
+
 STEPS: Mapping[int, Callable[[Connection], None]] = {
-    2: _add_measured, 3: _add_rules, 4: _version_4, 5: _add_stays, 6: _index_told,
+    2: _add_measured, 3: _add_rules, 4: _version_4, 5: _add_stays, 6: _version_6,
 }
 """By the version that each leads to."""
 LATEST = max(STEPS)

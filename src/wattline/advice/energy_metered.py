@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from wattline.account.measured.meters_seen import last_metered_s, metered_by, metered_together
+from wattline.account.measured.meters_seen import (
+    Metered,
+    last_metered_s,
+    metered_by,
+    metered_together,
+    nodes_metered,
+)
 from wattline.account.measured.periods import between
 from wattline.account.measured.questions import Asked, totals
 from wattline.account.measured.zones import Zone, zone_of
@@ -23,6 +29,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_PERIODS = 10_000
+WHOLE = 0.99
+"""Meters that have readings of less of a period are said."""
 
 
 @dataclass(frozen=True)
@@ -114,9 +122,9 @@ def energy_metered(
         until_s = span.end_s if span.end_s is not None else last_s
         if until_s is None or until_s <= span.start_s:
             raise InputError(f"{store}: no joules were measured after {start}")
-        drawn = _drawn(opened, list(_edges(span.start_s, until_s, length_s)), meter, named)
-    rows = tuple(_rows(drawn.joules, span.start_s, length_s, budget_j,
-                       until_s if last_s is None else min(until_s, last_s), unspent))
+        seen_s = until_s if last_s is None else min(until_s, last_s)
+        drawn = _drawn(opened, list(_edges(span.start_s, until_s, length_s)), meter, named, seen_s)
+    rows = tuple(_rows(drawn.joules, span.start_s, length_s, budget_j, seen_s, unspent))
     warn(drawn.remarks)
     return MeteredBudget(rows, span.zone, drawn.source, drawn.remarks)
 
@@ -138,7 +146,8 @@ def _edges(start_s: float, until_s: float, length_s: float) -> Iterator[tuple[fl
 
 
 def _drawn(
-    store: Store, edges: list[tuple[float, float]], meter: str, clusters: tuple[str, ...]
+    store: Store, edges: list[tuple[float, float]], meter: str, clusters: tuple[str, ...],
+    last_s: float,
 ) -> _Drawn:
     whole = metered_by(store, Asked(clusters=clusters, start_s=edges[0][0], end_s=edges[-1][1]))
     feeds = chosen_meters(meter, whole)
@@ -146,12 +155,29 @@ def _drawn(
             for asked in _asked(edges, clusters)]
     if any(each is not None for each in seen):
         source = ", ".join(feeds) if feeds else "the nodes' meters"
-        return _Drawn(tuple(0.0 if each is None else each.metered_j for each in seen), source)
+        return _Drawn(tuple(0.0 if each is None else each.metered_j for each in seen), source,
+                      _gaps(edges, seen, len(feeds or nodes_metered(whole)), last_s))
     joules = tuple(sum(total.energy_j for total in totals(store, "account", asked))
                    for asked in _asked(edges, clusters))
     return _Drawn(joules, "jobs", (
         "no meter of a node or feed lies in these periods: what jobs drew is counted, and not what "
         "nodes drew without one",))
+
+
+def _gaps(
+    edges: list[tuple[float, float]], seen: Sequence[Metered | None], meters: int, last_s: float
+) -> tuple[str, ...]:
+    """What to say of periods in which meters have no readings, for all or part of the time."""
+    short = []
+    for place, ((start_s, end_s), found) in enumerate(zip(edges, seen, strict=True), start=1):
+        whole_s = meters * (min(end_s, last_s) - start_s)
+        covered = 0.0 if found is None else found.covered_s
+        if whole_s > 0 and covered < WHOLE * whole_s:
+            short.append(f"{place} ({covered / whole_s:.0%})")
+    return () if not short else (
+        f"the meters have readings of less than {WHOLE:.0%} of the time in {len(short)} of "
+        f"{len(edges)} periods, which may have drawn more than is told: "
+        f"{', '.join(short[:5])}{' ...' if short[5:] else ''}",)
 
 
 def _asked(edges: list[tuple[float, float]], clusters: tuple[str, ...]) -> Iterator[Asked]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wattline.account.measured.doubts import apart_said, suspects_said, told_twice
-from wattline.account.measured.listing import facts_of
+from wattline.account.measured.listing import facts_of, step_rows
 from wattline.account.measured.questions import Asked, life_rows
 from wattline.account.measured.records import Source
 from wattline.account.measured.remarking import suspect_j_by
@@ -95,7 +95,8 @@ def account_job(
         if not rows:
             raise InputError(f"the ledger has no job {text}; `wattline account show` lists those "
                              "that it has")
-        lives = tuple(_life(opened, row) for row in rows)
+        steps = step_rows(opened, asked)
+        lives = tuple(_life(opened, row, steps.get(row["id"], [])) for row in rows)
         doubts = [*_apart(rows), *_suspects(opened, lives)]
     found = MeasuredJob(text, lives, sum(life["energy_j"] or 0.0 for life in lives),
                         (*_remarks(lives), *doubts))
@@ -103,7 +104,9 @@ def account_job(
     return found
 
 
-def _life(store: Store, row: dict[str, Any]) -> dict[str, Any]:
+def _life(
+    store: Store, row: dict[str, Any], steps: list[dict[str, Any]]
+) -> dict[str, Any]:
     facts = facts_of(store, row["id"])
     counting = [fact for fact in facts if fact["counts"]]
     named = sorted({fact["node"] for fact in counting if fact["node"]})
@@ -119,8 +122,8 @@ def _life(store: Store, row: dict[str, Any]) -> dict[str, Any]:
         "power": power_over_time(
             (fact["start_s"], fact["end_s"], fact["energy_j"] / _seen_part(fact))
             for fact in counting),
-        "steps": [{name: fact[name] for name in ("step", "start_s", "end_s", "energy_j")}
-                  for fact in facts if fact["step"]],
+        "steps": [{name: step[name] for name in ("step", "start_s", "end_s", "energy_j", "source")}
+                  for step in steps],
         "nodes": [{"node": node, "energy_j": sum(fact["energy_j"] for fact in counting
                                                  if fact["node"] == node),
                    "covered_s": sum(fact["covered_s"] for fact in counting
@@ -142,7 +145,8 @@ def _seen_part(fact: dict[str, Any]) -> float:
 
 def _series_coverage(row: dict[str, Any], facts: list[dict[str, Any]]) -> float | None:
     """The share of its node-seconds that meters cover; None where none does."""
-    covered = [fact["covered_s"] for fact in facts if fact["source"] == "series"]
+    covered = [fact["covered_s"] for fact in facts
+               if fact["source"] == "series" and not fact["step"]]
     until_s = next(row[name] for name in ("end_s", "seen_s", "start_s") if row[name] is not None)
     node_s = max(1, row["nodes"]) * (until_s - row["start_s"])
     return min(1.0, sum(covered) / node_s) if covered and node_s > 0 else None

@@ -80,30 +80,41 @@ def up(nodes: int, cores: int, slurm: str, folder: Path | None, as_json: bool) -
 @click.option("--node-w", metavar="W:W",
               help="Watts per node of jobs that say none: of the whole machine, of a single node; "
                    "those between draw between.")
+@click.option("--map", "column_map", metavar="NAME|FILE",
+              help="Column map of a table that has other columns than job_id, submit_s, run_s, "
+                   "requested_s, procs (nodes) and power_w.")
+@click.option("--plot", type=click.Path(path_type=Path), metavar="FILE",
+              help="Draw what the machine drew, below its cap (.png, .svg, .pdf).")
 @click.option("--journal", type=click.Path(path_type=Path), metavar="FILE",
               help="Keep the journal here.")
 @folder_option
 @json_option
 def run(workload: Path, nodes: int, cap: str, scenario: Path | None, mode: str,
         lower_cap_to: str | None, at_s: float | None, when_short: str | None, faults: int | None,
-        speed: float, node_w: str | None, journal: Path | None, folder: Path | None,
-        as_json: bool) -> None:
+        speed: float, node_w: str | None, column_map: str | None, plot: Path | None,
+        journal: Path | None, folder: Path | None, as_json: bool) -> None:
     """Bring up a bed, run WORKLOAD under the controller, take it down, and say what came of it.
 
-    WORKLOAD is a job log; its jobs are submitted at their times, held, and started by the policy on
-    the nodes that it chooses. Times are real: a log of an hour takes an hour.
+    WORKLOAD is a job log or a table; its jobs are submitted at their times, held, and started by
+    the policy on the nodes that it chooses. Times are real: a log of an hour takes an hour.
     """
     from wattline.cli.output import progress
     from wattline.controller.testbed.trying import try_workload
     from wattline.model.errors import InputError
+    from wattline.model.pictures import check_picture
 
     if (lower_cap_to is None) != (at_s is None):
         raise InputError("--lower-cap-to and --at go together: which cap, and from when on")
+    if plot is not None:
+        check_picture(plot)
     with progress("running") as advance:
         tried = try_workload(workload, nodes=nodes, cap=cap, scenario=scenario, mode=mode,
                              lower_cap_to=lower_cap_to, at_s=at_s or 0.0,
                              when_short=when_short or "", faults=faults, journal=journal,
-                             folder=folder, speed=speed, node_w=_pair(node_w), progress=advance)
+                             folder=folder, speed=speed, node_w=_pair(node_w),
+                             column_map=column_map, progress=advance)
+    if plot is not None:
+        tried.plot(plot)
     if as_json:
         print_json(tried.to_dict())
         return

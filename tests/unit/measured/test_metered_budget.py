@@ -64,6 +64,16 @@ def test_a_period_that_goes_on_says_how_much_of_it_was_seen(store):
     assert third.seen == pytest.approx(8 / 20)
 
 
+def test_a_period_without_readings_is_no_period_without_joules(store, tmp_path):
+    assert drawn(store).remarks == ()
+    before = drawn(store, start="2026-10-03", end="2026-10-07")
+    assert [row.drawn_j > 0 for row in before.periods] == [False, False, True, True]
+    assert "in 2 of 4 periods, which may have drawn more than is told: 1 (0%), 2 (0%)" in (
+        before.remarks[0])
+    wl.account_import(hourly(tmp_path / "more.csv", {"n3": 100}, hours=12), store=store, zone="UTC")
+    assert "1 (83%), 2 (67%)" in drawn(store).remarks[0], "one of three nodes was seen for 12 h"
+
+
 def test_without_meters_jobs_are_counted_and_that_is_said(tmp_path):
     dump = tmp_path / "sacct.txt"
     dump.write_text("JobID|State|Start|End|NNodes|NodeList|AllocTRES\n7|COMPLETED|"

@@ -26,6 +26,7 @@ from wattline.account.measured.quarters import QUARTER_S, fact_rows, rest_rows
 from wattline.account.measured.records import Source
 from wattline.account.measured.rules import HIGHEST_ABOVE_W, Rules
 from wattline.account.measured.series_store import DAY_S, read_days
+from wattline.account.measured.step_power import StepThere, step_facts, steps_there
 from wattline.account.measured.tables import facts, lives, rests
 from wattline.account.measured.tables import series as series_table
 from wattline.account.measured.touched import Touched
@@ -65,6 +66,7 @@ def settle(connection: Connection, touched: Touched, rules: Rules | None = None)
         held = holdings(connection, cluster, *window, set(nodes))
         work.notes.unreadable += held.unreadable
         work.notes.suspended += held.suspended
+        work.steps = steps_there(connection, cluster, *window, set(nodes))
         parts = _parts_of(connection, cluster, set(nodes))
         for node in sorted(nodes):
             for first, last in _runs(nodes[node]):
@@ -98,6 +100,7 @@ class _Work:
     facts: int = 0
     rests: int = 0
     notes: Notes = field(default_factory=Notes)
+    steps: Mapping[str, list[StepThere]] = field(default_factory=dict)
     fact_rows: list[tuple[Any, ...]] = field(default_factory=list)
     rest_rows: list[tuple[Any, ...]] = field(default_factory=list)
 
@@ -137,11 +140,16 @@ class _Work:
                 there.life, there.gpu_index, there.gpu_count, strict=True) if count and not index)
         if self.rules.idle_by is IdleRule.MEMORY:
             self.notes.without_memory.update(there.life[there.held.memory <= 0].tolist())
-        shares = attribute_between(
-            found.power if found else added(list(meters.values())), there.held,
-            self.rules.of(node), edges, rule=self.rules.idle_by, gpus=there.gpus(meters))
+        drawn = found.power if found else added(list(meters.values()))
+
+        def divide(edge_s: FloatArray) -> CutShares:
+            return attribute_between(drawn, there.held, self.rules.of(node), edge_s,
+                                     rule=self.rules.idle_by, gpus=there.gpus(meters))
+
         suspect_j = self._suspects(node, [*parts.values(), *([found] if found else [])], edges)
-        self._keep(cluster, node, there, shares, edges, suspect_j)
+        self._keep(cluster, node, there, divide(edges), edges, suspect_j)
+        self.fact_rows.extend(
+            step_facts(node, there, self.steps.get(node, ()), first, last, divide))
 
     def _suspects(self, node: str, found: list[NodePower], edges: FloatArray) -> FloatArray:
         """Joules of readings that look like faults, and a note of them."""

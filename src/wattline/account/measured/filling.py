@@ -26,7 +26,8 @@ def fill_by_mean(connection: Connection, life_ids: Collection[int]) -> None:
         for row in connection.execute(
                 select(facts.c.id, facts.c.life_id, facts.c.node, facts.c.energy_j,
                        facts.c.filled_j, facts.c.covered_s)
-                .where(among(facts.c.life_id, some), facts.c.source == str(Source.SERIES))
+                .where(among(facts.c.life_id, some), facts.c.source == str(Source.SERIES),
+                       facts.c.step == "")
                 .order_by(facts.c.life_id, facts.c.node, facts.c.start_s)):
             stays.setdefault((row.life_id, row.node), []).append(row)
         filled = []

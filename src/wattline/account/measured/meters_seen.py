@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from wattline.account.measured.questions import (
 from wattline.account.measured.tables import lives, rests
 from wattline.account.store import Store
 
-SEEN = ("metered_j", "idle_j", "unattributed_j", "filled_j")
+SEEN = ("metered_j", "idle_j", "unattributed_j", "filled_j", "covered_s")
 
 
 @dataclass(frozen=True)
@@ -31,16 +31,21 @@ class Metered:
     idle_j: float
     unattributed_j: float
     filled_j: float
+    covered_s: float
+    """Of all of them together."""
 
 
 def metered_together(
     seen: Mapping[str, Metered], meters: Sequence[str] = ()
 ) -> tuple[Metered | None, Metered | None]:
     """What the nodes' meters saw together, and what those called `meters` did."""
-    # A GPU's meter lies within its node's, and nodes lie beneath a feed's.
-    nodes = [found for name, found in seen.items()
-             if name not in meters and "/" not in name and not is_above(name)]
+    nodes = [seen[name] for name in nodes_metered(seen) if name not in meters]
     return _added(nodes), _added([seen[name] for name in meters if name in seen])
+
+
+def nodes_metered(seen: Iterable[str]) -> list[str]:
+    """The nodes: a GPU's meter lies within its node's, and nodes lie beneath a feed's."""
+    return [name for name in seen if "/" not in name and not is_above(name)]
 
 
 def metered_by(store: Store, asked: Asked) -> dict[str, Metered]:

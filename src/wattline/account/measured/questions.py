@@ -27,6 +27,7 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
+    true,
 )
 
 from wattline.account.measured.doubts import Twice, told_twice
@@ -343,8 +344,28 @@ def _counting(asked: Asked) -> ColumnElement[bool]:
     for text in asked.jobs:
         job, dot, step = text.partition(".")
         if dot and job not in whole:
-            found.append(and_(facts.c.step == step, _is_job(job)))
+            found.append(and_(facts.c.step == step, _is_job(job), believed_of_steps()))
     return and_(or_(false(), *found), others)
+
+
+def believed_of_steps() -> ColumnElement[bool]:
+    """Which joules of a step count: the meters' where its job's are theirs, else Slurm's."""
+    other = facts.alias("other")
+    metered = and_(lives.c.source == str(Source.SERIES), select(other.c.id).where(
+        other.c.life_id == facts.c.life_id, other.c.step == facts.c.step,
+        other.c.source == str(Source.SERIES)).correlate(facts).exists())
+    return (facts.c.source == str(Source.SERIES)) == metered
+
+
+def steps_asked(asked: Asked) -> ColumnElement[bool]:
+    """The steps of the lives that are asked for: those that are named, else all."""
+    if not asked.jobs:
+        return true()
+    found = []
+    for text in asked.jobs:
+        job, dot, step = text.partition(".")
+        found.append(and_(_is_job(job), facts.c.step == step) if dot else _is_job(job))
+    return or_(false(), *found)
 
 
 def _chosen(asked: Asked) -> ColumnElement[bool]:

@@ -38,7 +38,7 @@ def set_aside(store: Store, asked: Asked) -> SetAside:
     told = [str(Source.SLURM_JOB), str(Source.SLURM_STEPS)]
     query = select(lives.c.id, lives.c.energy_j, func.sum(facts.c.energy_j)).join(
         facts, facts.c.life_id == lives.c.id).where(
-        facts.c.source == str(Source.SERIES), lives.c.source.in_(told),
+        facts.c.source == str(Source.SERIES), facts.c.step == "", lives.c.source.in_(told),
         lives_asked(asked)).group_by(lives.c.id, lives.c.energy_j)
     with store.session() as session:
         rows = session.execute(query).all()

@@ -63,10 +63,12 @@ def _print(life: dict[str, Any], zone: Any) -> None:
     if life["power"]:
         highest = max(watts for _, _, watts in life["power"])
         click.echo(f"  power |{sparkline(life['power'])}| up to {format_power(highest)}")
-    for title, name in (("step", "steps"), ("node", "nodes")):
-        if life[name]:
-            print_table([title, "energy"], [[row[title], format_energy(row["energy_j"])]
-                                            for row in life[name]])
+    if life["steps"]:
+        print_table(["step", "energy", "source"], [
+            [row["step"], format_energy(row["energy_j"]), row["source"]] for row in life["steps"]])
+    if life["nodes"]:
+        print_table(["node", "energy"], [[row["node"], format_energy(row["energy_j"])]
+                                         for row in life["nodes"]])
 
 
 def sparkline(power: list[tuple[float, float, float]], width: int = WIDE) -> str:

@@ -72,7 +72,7 @@ def _print_jobs(
         job = as_job(life)
         lines.append(sacct.Line(job, 0.0, zone=zone))
         if not options["allocations"]:
-            lines += [sacct.Line(job, 0.0, {**step, "step_id": step["step"]}, zone)
+            lines += [sacct.Line(_around(step, job), 0.0, {**step, "step_id": step["step"]}, zone)
                       for step in life["steps"]]
     for line in sacct.text_lines(lines, fields,
                                  parsable=options["parsable2"] or options["parsable"],
@@ -85,3 +85,13 @@ def as_job(life: dict[str, Any]) -> dict[str, Any]:
     """A life in the words of the ledger of runs, which sacct's fields are made from."""
     until = next(life[name] for name in ("end_s", "seen_s", "start_s") if life[name] is not None)
     return {**life, "job_id": life["label"], "runs": life["end_s"] is None, "end_s": until}
+
+
+def _around(step: dict[str, Any], job: dict[str, Any]) -> dict[str, Any]:
+    """What of a job is its step's too; cores and commands of steps are not in the ledger."""
+    from wattline.site.slurm_energy import hosts_of
+
+    own = step["node_list"]
+    nodes = {"node_list": own, "nodes": len(hosts_of(own))} if own else {}
+    name = "" if step["step"].isdecimal() else step["step"]
+    return {**job, **nodes, "cores": None, "alloc_tres": "", "application": name}

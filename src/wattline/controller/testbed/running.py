@@ -37,8 +37,8 @@ CYCLE_S = 0.25
 LOOK_S = 1.0
 GRACE_S = 120.0
 """So long after its last possible end a run is given up."""
-SETTLE_S = 3.0
-"""Accounting is a little late."""
+SETTLE_S = 1.0
+"""Accounting and the emulator's log are a little late."""
 ACCOUNTED_S = 60.0
 """So long accounting may take to hear of jobs that ended while it was away."""
 LEASE_S = 60.0

@@ -33,10 +33,18 @@ class TriedRun(Shown):
     run: BedRun
     beside: BesideSimulation | None
     """None where no job completed, and of runs with faults, another cap or Slurm deciding."""
+    caps: tuple[tuple[float, float], ...] = ()
+    """From when on, and how many watts."""
 
     def to_dict(self) -> dict[str, Any]:
         beside = None if self.beside is None else asdict(self.beside)
         return {**self.run.to_dict(), "simulated": beside}
+
+    def plot(self, path: str | Path) -> Path:
+        """Draw what the machine drew, below its cap (.png, .svg, .pdf)."""
+        from wattline.controller.testbed.curve_plot import draw_curve
+
+        return draw_curve(self.run.power_w, self.caps, Path(path))
 
 
 USUAL: dict[str, Any] = {"power": "block", "placement": "first-fit"}
@@ -47,7 +55,8 @@ def try_workload(
     mode: str = "decide", lower_cap_to: float | str | None = None, at_s: float = 0.0,
     when_short: str = "", faults: int | None = None, journal: str | Path | None = None,
     folder: Path | None = None, power: NodePower | None = None, speed: float = 1.0,
-    node_w: tuple[float, float] | None = None, progress: Advance = silent,
+    node_w: tuple[float, float] | None = None, column_map: str | Path | None = None,
+    progress: Advance = silent,
 ) -> TriedRun:
     """Run jobs on a real Slurm with emulated power, under the policies of a scenario.
 
@@ -57,7 +66,7 @@ def try_workload(
     `at_s` seconds on; `when_short` what may be done to jobs where caps of nodes are not enough
     (`suspend` or `requeue`); `faults` the seed of what goes wrong. `speed` divides all times of
     the log; `node_w` is what a node draws with jobs that do not say it: of one of the whole
-    machine, and of one on a single node.
+    machine, and of one on a single node. `column_map` is of a table with columns of its own.
 
     >>> import wattline as wl
     >>> jobs = wl.generate("lublin", seed=1, jobs=3, nodes=4)
@@ -74,7 +83,7 @@ def try_workload(
     if kept is not None and not kept.parent.is_dir():
         raise InputError(f"{kept}: there is no folder {kept.parent}")
     place = folder or Path(tempfile.mkdtemp(prefix="bed")) / "b"
-    jobs = faster(_trace(workload).jobs, speed)
+    jobs = faster(_trace(workload, column_map).jobs, speed)
     bed = bring_up(place, nodes, power=power)
     try:
         asked = jobs_of(jobs, bed, node_w)
@@ -83,7 +92,8 @@ def try_workload(
         take_down(place)
         if folder is None:
             shutil.rmtree(place.parent, ignore_errors=True)
-    return TriedRun(found, _beside(found, asked, conditions, nodes, bed.power))
+    return TriedRun(found, _beside(found, asked, conditions, nodes, bed.power),
+                    tuple(conditions.caps()))
 
 
 def check(conditions: Conditions) -> None:
@@ -117,5 +127,7 @@ def _watts(given: float | str) -> float:
     return parse_power(given) if isinstance(given, str) else float(given)
 
 
-def _trace(workload: Any) -> Trace:
-    return read(workload) if isinstance(workload, (str, Path)) else trace_of(workload)
+def _trace(workload: Any, column_map: str | Path | None) -> Trace:
+    if isinstance(workload, (str, Path)):
+        return read(workload, column_map=column_map)
+    return trace_of(workload, column_map=None if column_map is None else str(column_map))
