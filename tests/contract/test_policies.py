@@ -18,7 +18,15 @@ from wattline.policies.view import Start
 from wattline.testing import PolicyContract
 
 
-class TestFcfs(PolicyContract):
+class FewJobs(PolicyContract):
+    """Policies that differ in one choice: `TestEasy` has more jobs, and `test_choices.py` all
+    choices."""
+
+    jobs = 20
+    seeds = (1, 2)
+
+
+class TestFcfs(FewJobs):
     keeps_head = True
 
     def make_policy(self):
@@ -33,7 +41,7 @@ class TestEasy(PolicyContract):
         return compose()
 
 
-class TestEasyShortestFirst(PolicyContract):
+class TestEasyShortestFirst(FewJobs):
     keeps_head = True
 
     def make_policy(self):
@@ -44,7 +52,7 @@ class TestEasyShortestFirst(PolicyContract):
         return float(jobs.requested_s[job])
 
 
-class TestEasyLargestFirst(PolicyContract):
+class TestEasyLargestFirst(FewJobs):
     keeps_head = True
 
     def make_policy(self):
@@ -55,7 +63,7 @@ class TestEasyLargestFirst(PolicyContract):
         return -float(jobs.procs[job])
 
 
-class TestEasyWfp(PolicyContract):
+class TestEasyWfp(FewJobs):
     keeps_head = True
 
     def make_policy(self):
@@ -67,7 +75,7 @@ class TestEasyWfp(PolicyContract):
         return -float(jobs.procs[job]) * waited * waited * waited
 
 
-class TestConservative(PolicyContract):
+class TestConservative(FewJobs):
     keeps_all = True
     seeds = (1, 2)
     jobs = 24
@@ -76,21 +84,21 @@ class TestConservative(PolicyContract):
         return compose(backfill=Conservative())
 
 
-class TestBlock(PolicyContract):
+class TestBlock(FewJobs):
     cap_w = 2200.0
 
     def make_policy(self):
         return compose(admission=Block())
 
 
-class TestWait(PolicyContract):
+class TestWait(FewJobs):
     cap_w = 2200.0
 
     def make_policy(self):
         return compose(admission=Wait(wait_s=20.0, slots=2))
 
 
-class TestDvfs(PolicyContract):
+class TestDvfs(FewJobs):
     cap_w = 2200.0
 
     def make_policy(self):
@@ -112,21 +120,21 @@ class FirstThatFits:
         return starts
 
 
-class TestFirstThatFits(PolicyContract):
+class TestFirstThatFits(FewJobs):
     keeps_head = True
 
     def make_policy(self):
         return FirstThatFits()
 
 
-class TestPlainEasy(PolicyContract):
+class TestPlainEasy(FewJobs):
     keeps_head = True
 
     def make_policy(self):
         return plain.PlainEasy()
 
 
-class TestPlainConservative(PolicyContract):
+class TestPlainConservative(FewJobs):
     keeps_all = True
     seeds = (1,)
     jobs = 20

@@ -35,7 +35,7 @@ ASKED = """
     from wattline.testing.policy_contract import OnSnapshots
 
     def asked(case):
-        made = planned(case)
+        made = planned(case, count=18)
         try:
             found = simulate(made.jobs, made.machine, OnSnapshots(made.policy), made.rules)
         except WattlineError as error:

@@ -109,10 +109,10 @@ def every() -> set[str]:
             for name in named}
 
 
-def planned(case: str, seed: int = 1, **fields: Any) -> Plan:
+def planned(case: str, seed: int = 1, count: int = 30, **fields: Any) -> Plan:
     """The plan of a case for random jobs; few on a network, whose flows take plain Python long."""
     given = CASES[case] | fields
-    jobs = 12 if "network.groups" in given else 30
+    jobs = min(count, 12) if "network.groups" in given else count
     kind = str(given.pop("trace", ""))
     machine = {} if "machine.classes" in given else NODES
     made = validate(changed({"name": case, "trace": {"file": "made"}}, machine | given), case)

@@ -225,6 +225,16 @@ class Ledger:
             return [dict(r._mapping) for r in session.execute(
                 query.order_by(jobs.c.job_id, jobs.c.restart))]
 
+    def unknown(self, run_id: int, column: str, asked: Sequence[Any]) -> list[Any]:
+        """Those of the names asked for that no job of the run has in a column."""
+        if not asked:
+            return []
+        has = jobs.c[column]
+        with self.store.session() as session:
+            there = set(session.scalars(
+                select(has).where(jobs.c.run_id == run_id, has.in_(asked)).distinct()))
+        return [name for name in asked if name not in there]
+
     def steps_of(self, run_id: int) -> dict[tuple[int, int], list[dict[str, Any]]]:
         """The steps by job and restart."""
         query = select(steps).where(steps.c.run_id == run_id).order_by(

@@ -1,6 +1,6 @@
 """Power profiles as HDF5 files, laid out as Slurm's acct_gather_profile/hdf5 lays them out.
 
-One file a job, as `sh5util` leaves it after merging:
+One file per job, as `sh5util` leaves it after merging:
 
     /                                   attribute "Number of Steps"
     /Steps/<step>                       attribute "Number of Nodes"

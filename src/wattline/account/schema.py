@@ -128,7 +128,7 @@ def _index_told(connection: Connection) -> None:
 
 
 def _measure_steps(connection: Connection) -> None:
-    """Of version 6: what steps drew by the meters of their nodes, which follows from what is there."""
+    """Of version 6: what steps drew by the meters of their nodes, as it follows from the rest."""
     from wattline.account.measured import kept_rules
     from wattline.account.measured.attributing import settle_all
 

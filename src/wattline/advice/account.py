@@ -52,7 +52,7 @@ class RunAccount(Shown):
 
     def said(self) -> dict[str, Any]:
         """What stands at the top of the command's JSON."""
-        found: dict[str, Any] = {"run": self.run["name"]}
+        found: dict[str, Any] = {"run": self.run["name"], "remarks": list(self.remarks)}
         if self.already_entered is not None:
             found["already_entered"] = self.already_entered
         if self.cost is not None:
@@ -129,7 +129,7 @@ def account_run(
                                 progress)
             run_name = entry.name
         row = ledger.run_of(run_name)
-        remarks += [*_left_out(row), *row["assumed"]]
+        remarks += [*_left_out(row), *row["assumed"], *_nobody(ledger, row["id"], chosen)]
         listed = ledger.jobs_of(row["id"], chosen) if rate is not None or not by else []
         found = RunAccount(row, listed, {}, by or "", remarks=tuple(remarks),
                            already_entered=None if entry is None else entry.already)
@@ -184,6 +184,14 @@ def _left_out(run: dict[str, Any]) -> list[str]:
     return [f"{int(lost['jobs']):,} job{'' if lost['jobs'] == 1 else 's'} of the log with "
             f"{joules_text(lost['energy_j'])} left out of the run (rule {rule} of `wattline trace "
             "info`)" for rule, lost in run["left_out"].items()]
+
+
+def _nobody(ledger: Ledger, run_id: int, chosen: Chosen) -> list[str]:
+    """Who was asked for and has no job: an empty answer looks as if nothing had been used."""
+    asked = (("user", "user", chosen.users), ("account", "account", chosen.accounts),
+             ("job_id", "number", chosen.job_ids))
+    return [f"no job of the run is of {what} '{name}'" for column, what, names in asked
+            for name in ledger.unknown(run_id, column, names)]
 
 
 def _price(price: float | str | None, start: str) -> Signal | None:

@@ -69,13 +69,14 @@ def command(
     say_not_run(ready, run)
     say_budget(run)
     if as_json:
-        print_json({"jobs": len(run.jobs), "engine_s": run.engine_s,
+        print_json({"jobs": len(run.jobs), "engine_s": None if journal else run.engine_s,
                     "refused": int(run.refused.sum()),
                     "run_dir": None if folder is None else str(folder),
                     "cleaning": cleaning(ready), "dropped": dropped(ready),
                     "assumed": run.assumed, "remarks": run.remarks, "metrics": figures})
         return
-    title = f"{loaded.name}: {counted(len(run.jobs), 'job')} in {run.engine_s:.3g} s"
+    took = "" if journal else f" in {run.engine_s:.3g} s"  # event by event it is not measured
+    title = f"{loaded.name}: {counted(len(run.jobs), 'job')}{took}"
     print_table(["metric", "value"], summary_rows(figures, run), title)
     say_assumed({loaded.name: run})
     if folder is not None:

@@ -174,7 +174,7 @@ def _types(
 
 
 def _size_of(header: Mapping[str, str]) -> tuple[int | None, int]:
-    """Nodes of the machine, and cores a node that the log's processor counts stand for."""
+    """Nodes of the machine, and cores per node that the log's processor counts stand for."""
     nodes, procs = header_sizes(header)
     nodes = procs if nodes is None else nodes
     if nodes is None:

@@ -1,30 +1,27 @@
 """Small logs at once: a new combination of policies runs as plain Python while it is compiled.
 
 Compiling a combination takes some ten seconds, once; a few thousand jobs take as plain Python one
-or two. So a short run goes to a process in which nothing is compiled (the same source, held equal
-to the last digit), and another process, which outlives this one, compiles for the next time.
+or two. So a short run goes to a process in which nothing is compiled, and another process, which
+outlives this one, compiles for the next time.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
-import subprocess
 import sys
 from typing import Any
 
-from wattline.engine.compiling import (
-    Parts,
-    begin,
-    compile_once,
-    environment,
-    may_start_processes,
-)
+from wattline.engine.compiling import Parts, begin, compile_once, may_start_processes
+from wattline.engine.plain_process import call_plain
 from wattline.model import before_running_plain
 from wattline.model.kernel import is_compiled
 
 MOST_JOBS = 3000
 """More jobs than this are worth the wait."""
+
+_begun: set[tuple[type, ...]] = set()
+"""Combinations that a process beside this one was asked to compile."""
 
 
 def is_wanted(parts: Parts, loop: Any) -> bool:
@@ -42,29 +39,24 @@ def run_plain(parts: Parts) -> Parts | None:
     for callback in before_running_plain:
         callback()
     before_running_plain.clear()
-    begin("wattline.engine.at_once", "compile", sent=sent)
-    done = subprocess.run(
-        [sys.executable, "-m", "wattline.engine.at_once", "run"], input=sent, capture_output=True,
-        env=environment(plain=True), check=False,
-    )
-    if done.returncode != 0:
-        return None
-    found: Parts = pickle.loads(done.stdout)
-    return found
+    axes = tuple(type(axis) for axis in parts[3])
+    if axes not in _begun:  # a search runs the same dozens of times before it is compiled
+        _begun.add(axes)
+        begin("wattline.engine.at_once", sent=sent)
+    after: Parts | None = call_plain(run_here, parts)
+    return after
 
 
-def _run(parts: Parts) -> None:
+def run_here(parts: Parts) -> Parts:
+    """The parts after a run in this process."""
     from wattline.engine.simulate import run_compiled
 
     state, record, world, policy = parts
     state, record = run_compiled(state, record, world, policy)
-    sys.stdout.buffer.write(pickle.dumps((state, record, world, policy)))
+    return state, record, world, policy
 
 
 if __name__ == "__main__":
     given: Parts = pickle.loads(sys.stdin.buffer.read())
-    if sys.argv[1] == "run":
-        _run(given)
-    else:
-        os.nice(10)  # nobody waits for it yet
-        compile_once(given)
+    os.nice(10)  # nobody waits for it yet
+    compile_once(given)

@@ -43,7 +43,7 @@ class Rules:
     signals: Mapping[str, Signal] = field(default_factory=dict)
     """Step functions that a policy written in Python is shown, by name."""
     event_rows: int = SPARE_ROWS
-    """Room in the event log, beyond three rows a job, to begin with; it grows as it must."""
+    """Room in the event log, beyond three rows per job, to begin with; it grows as it must."""
     logged: Mapping[str, Any] = field(default_factory=dict)
     """Further columns of the log, one value per job, for policies that ask for them."""
     nature: Nature = field(default_factory=Nature)

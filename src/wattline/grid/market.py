@@ -23,7 +23,7 @@ WS_PER_KWH = 3.6e6
 
 @dataclass(frozen=True, eq=False)
 class Prices:
-    """Prices as step functions, in money a kWh: of energy, of reserve, of tracking error."""
+    """Prices as step functions, in money per kWh: of energy, of reserve, of tracking error."""
 
     energy: Signal
     reserve: Signal

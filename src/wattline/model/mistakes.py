@@ -44,6 +44,19 @@ def _allowed(model: Any, mistake: Any) -> str:
     return " and ".join(ends) or "a finite number"
 
 
+_RIGHT = {
+    "int_type": "must be a whole number", "int_from_float": "must be a whole number",
+    "int_parsing": "must be a whole number", "float_type": "must be a number",
+    "float_parsing": "must be a number", "string_type": "must be a text, in quotes",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_too_short": "must have at least {min_length} characters",
+    "path_type": "must be the name of a file, in quotes",
+    "bool_type": "must be true or false, without quotes",
+    "bool_parsing": "must be true or false, without quotes",
+    "dict_type": "must be a table, like {{ name = 1 }}",
+}
+"""What would be right, by what pydantic calls the mistake."""
+
 _ALTERNATIVES = ("float", "str", "CapPlan", "SignalSection")
 _FORMS = ("tuple[", "list[", "function-", "dict[", "literal[")
 
@@ -77,6 +90,24 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
+def _section(mistake: Any) -> str:
+    """How the head of a section is written, also of one of several."""
+    names = ".".join(part for part in mistake["loc"] if isinstance(part, str))
+    return f"[[{names}]]" if isinstance(mistake["loc"][-1], int) else f"[{names}]"
+
+
+def _list_of(model: Any, mistake: Any) -> str:
+    """What a list holds: sections, or numbers."""
+    for part in mistake["loc"][:-1]:
+        model = getattr(model, "model_fields", {}).get(part, mistake)
+        model = getattr(model, "annotation", None)
+    field = getattr(model, "model_fields", {}).get(mistake["loc"][-1])
+    inner = get_args(getattr(field, "annotation", None))
+    if any(hasattr(each, "model_fields") for each in inner):
+        return f"these are sections, each written as {_section({'loc': (*mistake['loc'], 0)})}"
+    return "this is a list, like [0.5, 1.0]"
+
+
 def first_mistake(error: ValidationError, model: Any) -> str:
     """The first mistake in one line: the field, what would be right, and what it is."""
     mistakes = _meant(error.errors(include_url=False))
@@ -88,15 +119,19 @@ def first_mistake(error: ValidationError, model: Any) -> str:
     elif first["type"] == "missing":
         message = "this is needed and not there"
     elif first["type"] in ("model_type", "model_attributes_type"):
-        message = f"this is a section, written as [{field}] (it is {_shown(first['input'])})"
+        message = (f"this is a section, written as {_section(first)} "
+                   f"(it is {_shown(first['input'])})")
     elif first["type"] == "tuple_type":
-        message = f"this is a list, like [0.5, 1.0] (it is {_shown(first['input'])})"
+        message = f"{_list_of(model, first)} (it is {_shown(first['input'])})"
     elif first["type"] in _OUT_OF_RANGE:
         message = f"must be {_allowed(model, first)} (it is {_shown(first['input'])})"
     elif first["type"] == "literal_error":
         words = re.findall(r"'([^']*)'", first["ctx"]["expected"])
         message = (f"must be {first['ctx']['expected']} (it is {_shown(first['input'])})"
                    + did_you_mean(str(first["input"]), words))
+    elif first["type"] in _RIGHT:
+        right = _RIGHT[first["type"]].format(**first.get("ctx", {}))
+        message = f"{right} (it is {_shown(first['input'])})"
     elif "input" in first and not isinstance(first["input"], dict):
         shown = _shown(first["input"])
         message += "" if shown in message else f" (it is {shown})"

@@ -68,7 +68,7 @@ class FlowSet:
     target: IntArray
     messages: FloatArray
     sent: FloatArray
-    """Messages that leave each node of the source router: one column a node."""
+    """Messages that leave each node of the source router: one column per node."""
     received: FloatArray
     """Messages that reach each node of the target router."""
 

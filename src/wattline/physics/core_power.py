@@ -1,6 +1,6 @@
 """Watts of a core at each of its frequencies, and what a machine of such cores can draw.
 
-The table of the emulated 5,040-node cluster (16 Sandy Bridge cores a node) of the power-adaptive
+The table of the emulated 5,040-node cluster (16 Sandy Bridge cores per node) of the power-adaptive
 Slurm work: an idle core 7 W, seven steps from 1.2 to 2.4 GHz, 22 W at full speed with turbo, and
 14 W for a node that is off or in its power-save state.
 """

@@ -79,7 +79,7 @@ def fitted_caps(total_w: float, factor: FloatArray) -> FloatArray:
 
 
 def read_node_factors(path: str | Path) -> NodeFactors:
-    """Factors from runs with one row a node: host, run_id and the power of its two packages.
+    """Factors from runs with one row per node: host, run_id and the power of its two packages.
 
     Only runs whose cap is the highest of the file count, because a binding cap hides the
     difference; rows without a reading are left out. A node's factor is the median over its runs

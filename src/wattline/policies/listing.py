@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from wattline.model.errors import InputError
+from wattline.model.nearest import did_you_mean
 from wattline.policies.declaration import ALL_AXES, AXES, Declaration
 from wattline.policies.going_together import refused_pairs
 from wattline.policies.loading import load_object
@@ -48,7 +49,9 @@ def _named(name: str, found: Declared) -> list[dict[str, Any]]:
     places = [(axis, choice) for axis, choices in found.items() for choice in choices
               if name in (choice, f"{axis}.{choice}")]
     if not places:
-        raise InputError(f"there is no policy '{name}'; `wattline policies` lists them")
+        names = [choice for choices in found.values() for choice in choices]
+        raise InputError(f"there is no policy '{name}'; `wattline policies` lists them"
+                         f"{did_you_mean(name, names)}")
     return [_about(found[axis][choice], choice, source_of(axis, choice), found)
             for axis, choice in places]
 

@@ -15,8 +15,10 @@ from wattline.analysis.result import Result
 from wattline.books import Books, JournalWriter, Submitted
 from wattline.books.events import Key
 from wattline.books.journal import BEGIN, MARK, JournalEntry, read_journal
+from wattline.books.record import Record
 from wattline.books.replay import Replay, replay
 from wattline.books.roll import NAMED, Roll, figures, name_of
+from wattline.engine.plain_process import call_plain
 from wattline.engine.simulate import collect
 from wattline.engine.telling import Switch, Teller, declares_work
 from wattline.model.errors import InputError
@@ -26,11 +28,15 @@ from wattline.model.run import Run
 from wattline.model.shown import Shown
 from wattline.policies.contract import Composition
 from wattline.policies.memory import memories
+from wattline.policies.state import State
 from wattline.scenario.build import Plan, plan
 from wattline.scenario.load import validate
 from wattline.scenario.model import CapPlan
 from wattline.traces import Trace
 
+MOST_TOLD = 2000
+"""Up to so many are told, event by event, as plain Python: that is over long before kernels for it
+are compiled, and about as soon as with compiled ones, which have to be loaded."""
 JOBS_KNOWN = "jobs_known"
 """In the head: whether the policy was made with all jobs in sight, as a simulation's is."""
 NO_AXES = ("a journal needs a policy along the axes: one written in Python keeps what it "
@@ -45,8 +51,22 @@ def run_with_journal(
 
     `changes` are times, and plans whose policies decide from then on; all else stays as it is.
     """
-    policies = [along_axes(each) for each in (plan, *(other for _, other in changes))]
+    for each in (plan, *(other for _, other in changes)):
+        along_axes(each)
     _spare_others(Path(path))
+    told = call_plain(told_here, plan, path, changes) if len(plan.jobs) <= MOST_TOLD else None
+    state, record, policy = told or told_here(plan, path, changes, progress)
+    # Seconds in the engine are not measured: here they are mostly those of writing.
+    run = collect(plan.jobs, plan.machine, plan.rules, state, record, 0.0)
+    return plan.finished(replace(run, memories=memories(policy)))
+
+
+def told_here(
+    plan: Plan, path: str | Path, changes: Sequence[tuple[float, Plan]],
+    progress: Callable[[float], None] | None = None,
+) -> tuple[State, Record, Composition]:
+    """What the books hold in the end, in this process; the journal is written on the way."""
+    policies = [along_axes(each) for each in (plan, *(other for _, other in changes))]
     teller = Teller(plan.jobs, plan.machine, policies[0], plan.rules)
     teller.switch(Switch(time_s, along_axes(other), scenario_of(other))
                   for time_s, other in changes)
@@ -63,8 +83,7 @@ def run_with_journal(
 
         books = teller.run(watch)
         journal.end()
-    run = collect(plan.jobs, plan.machine, plan.rules, books.state, books.record, 0.0)
-    return plan.finished(replace(run, memories=memories(books.policy)))
+    return books.state, books.record, books.policy
 
 
 def _spare_others(path: Path) -> None:

@@ -221,6 +221,8 @@ class PowerSection(Section):
     @field_validator("cap", "watch_cap")
     @classmethod
     def _steps_rise(cls, cap: Any) -> Any:
+        if isinstance(cap, CapPlan) and not cap.model_fields_set:
+            raise ValueError('the table is empty and caps nothing; give watts, or write "none"')
         for earlier, later in pairwise(cap if isinstance(cap, tuple) else ()):
             if not later.time_s > earlier.time_s:
                 raise ValueError(

@@ -149,14 +149,14 @@ def test_books_that_are_saved_know_the_same_names_as_others() -> None:
     keeping.OVER_FROM, roll.REMEMBERED = 8, 5
     def lived(saves):
         books, known = opened(), []
-        for number in range(60):
+        for number in range(30):
             books.step(10 * number, [Submitted(f"j{number}", 8, 5.0)])
             books.step(10 * number + 5, [Ended(f"j{number}")])
             if saves and number % saves == 0:
                 books = Books.load(books.save(), books.machine, compose(), books.terms)
             known.append(sum(f"j{n}" in books.roll or f"j{n}" in books.roll.over
-                             for n in range(60)))
-        asked = books.step(700, [Submitted("z", 1, 5.0, after="j55", think_s=1e6),
+                             for n in range(30)))
+        asked = books.step(400, [Submitted("z", 1, 5.0, after="j25", think_s=1e6),
                                  Submitted("y", 1, 5.0, after="j3", think_s=1e6)])
         return known, told(asked), [each.reason for each in books.refused], len(books.roll)
     one, *others = lived(0), lived(1), lived(7)
@@ -166,7 +166,7 @@ def test_books_that_are_saved_know_the_same_names_as_others() -> None:
     assert same == [True, True]
     assert asked == [["start", "y"]]
     assert refused == []
-    assert max(known) < 30
+    assert max(known) < 20
 
 
 def test_a_job_that_is_forgotten_does_not_make_another_eligible() -> None:

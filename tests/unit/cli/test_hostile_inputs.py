@@ -237,7 +237,7 @@ def test_a_file_that_was_not_meant_is_not_shown(refused, fields):
     assert "SECRET" not in refused("simulate", "--trace", "log.swf", *setting)
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no /dev/full here")
 @pytest.mark.parametrize("arguments", [["policies"], ["--help"], ["--version"],
                                        ["simulate", "--trace", "log.swf", "--no-folder", "--json"]])
 def test_output_that_cannot_be_written_is_a_failure_in_one_line(tmp_path, arguments):

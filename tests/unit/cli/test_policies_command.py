@@ -140,8 +140,9 @@ def test_choices_files_units_and_what_is_needed_are_shown(capsys):
 
 
 def test_an_unknown_policy_is_refused(capsys):
-    status, _, err = call(capsys, "policies", "fastest")
+    status, _, err = call(capsys, "policies", "consevative")
     assert (status, err.count("\n")) == (2, 1)
+    assert "did you mean 'conservative'?" in err
 
 
 def test_every_refused_pair_has_a_reason_of_what_would_be_wrong(capsys):

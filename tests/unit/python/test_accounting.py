@@ -74,3 +74,13 @@ def test_progress_goes_from_little_to_much(run, tmp_path):
     assert heard == sorted(heard)
     assert len(heard) > 5
     assert heard[-1] <= 1
+
+
+def test_who_has_no_job_in_the_run_is_said(run, folder, capsys):
+    user = next(iter(wl.account_run(run, by="user").totals))["name"]
+    asked = wl.account_run(run, by="user", users=[user, "nobody"], jobs=[1, 7777])
+    assert asked.remarks[-2:] == ("no job of the run is of user 'nobody'",
+                                  "no job of the run is of number '7777'")
+    assert wl.account_run(run, by="user", users=[user], jobs=[1]).remarks == ()
+    printed = json.loads(ok("account", folder, "-A", "none", "--json", capsys=capsys))
+    assert printed["remarks"] == ["no job of the run is of account 'none'"]

@@ -48,6 +48,7 @@ def refusal(tmp_path, capsys):
      "reservations.0.nodes: 9 are reserved, the machine has 8"),
     (["--set", "power.cap={watts=-1}"],
      "power.cap.watts: must be above 0 and at most 1e+12 (it is -1)"),
+    (["--set", "power.cap={}"], "power.cap: the table is empty and caps nothing; give watts"),
     (["--set", "power.cap={wats=1}"], "power.cap.wats: there is no such field"),
     (["--set", "power.cap=[{time_s=0}]"], "power.cap.0.watts: this is needed and not there"),
     (["--set", "power.latency_s=-1"],

@@ -104,12 +104,12 @@ def test_documents_are_the_studies():
 
 
 def test_the_command_runs_a_small_study_and_writes_its_page(tmp_path):
-    asked = ["study", "all", "--small", "--only", "rmap", "--kept", str(tmp_path / "kept"),
+    asked = ["study", "all", "--small", "--only", "fairshare", "--kept", str(tmp_path / "kept"),
              "--docs", str(tmp_path), "--json"]
     done = CliRunner().invoke(cli, asked)
     assert done.exit_code == 0, done.output
     said = json.loads(done.stdout)
-    rows = said["documents"]["rmap"]["rows"]
+    rows = said["documents"]["fairshare"]["rows"]
     assert {row["verdict"] for row in rows} <= set(VERDICTS)
-    text = (tmp_path / "rmap.md").read_text()
+    text = (tmp_path / "fairshare.md").read_text()
     assert all(row["ours"] in text for row in rows)

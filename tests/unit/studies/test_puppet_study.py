@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from wattline.cli.main import cli
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
-from wattline.studies.puppet import sensitivity
+from wattline.studies.puppet import plots, sensitivity
 from wattline.studies.puppet.cases import busy_parts
 from wattline.studies.puppet.figures import FIGURES, all_cases, energy_until
 from wattline.studies.puppet.plots import bar_heights, write_pictures
@@ -23,7 +23,7 @@ from wattline.studies.puppet.study import PuppetResult, as_json, study
 from wattline.studies.puppet.verdicts import Margin, judge
 from wattline.studies.puppet.workloads import Workload, generated_workload, logged_workload
 
-JOBS = 150
+JOBS = 110
 """Few: every case of the study is simulated."""
 
 
@@ -201,10 +201,17 @@ def test_published_rows_have_a_verdict_each(result: PuppetResult) -> None:
     assert sum(row[0] == "table 2" for row in table) == 5
 
 
-def test_plots_show_the_ratios(result: PuppetResult, tmp_path: Path) -> None:
+def test_plots_show_the_ratios(
+    result: PuppetResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the bars two are drawn: with several metrics, and with one."""
+    assert [figure.number for figure in FIGURES] == [10, 11, 12, 13, 14, 15]
+    two = [next(figure for figure in FIGURES if (len(figure.metrics) > 1) is several)
+           for several in (True, False)]
+    monkeypatch.setattr(plots, "FIGURES", two)
     files = write_pictures(result, tmp_path / "plots")
     assert [file.name for file in files] == [
-        *(f"figure{number}.png" for number in (10, 11, 12, 13, 14, 15, 16)), "table2.png"]
+        *(f"figure{figure.number}.png" for figure in two), "figure16.png", "table2.png"]
     assert all(file.read_bytes().startswith(b"\x89PNG") for file in files)
     heights = bar_heights(result, FIGURES[3], "fcfs", "edp")
     assert heights[1][2] == result.ratios[CappedCase(2, "fcfs", "wait")].edp

@@ -22,7 +22,7 @@ def adaptive_bid(
 ) -> Bid | None:
     """The middle and half of the range over which the present jobs can be moved.
 
-    One row a job that runs or waits. A job that violates its QoS constraint (`late`) must run at
+    One row per job that runs or waits. A job that violates its QoS constraint (`late`) must run at
     full power and lends no range; waiting jobs count as far as servers are left for them. None
     where the present jobs lend no range at all.
     """

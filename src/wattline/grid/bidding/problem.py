@@ -17,7 +17,7 @@ from wattline.model.signal import FloatArray
 
 @dataclass(frozen=True)
 class Problem:
-    """The workload, the mean prices in money a kWh, and the statistics of the signal."""
+    """The workload, the mean prices in money per kWh, and the statistics of the signal."""
 
     workload: Workload
     energy_price: float = 0.1

@@ -250,7 +250,7 @@ def _column(tables: Sequence[ConfigurationTable], name: str) -> FloatArray:
 
 
 def _rungs(table: ConfigurationTable, cores: int | None, cap_w: float | None) -> IntArray:
-    """One row a node count: all of a node at the highest caps, or what was asked for instead."""
+    """One row per node count: all of a node at the highest caps, or what was asked for instead."""
     wanted = table.extreme(packed=True, fast=True)
     asked = {"cores": cores, "cap_w": cap_w}
     wanted |= {name: float(value) for name, value in asked.items() if value is not None}

@@ -24,7 +24,7 @@ class ContractPlan:
     """When to control, after which signal, with which bid.
 
     `average_w` and `reserve_w` have one value an hour; with `adaptive` they are found in the run.
-    Weights are given to `make_desk`: for all hours alike, or a row an hour.
+    Weights are given to `make_desk`: for all hours alike, or a row per hour.
     `limit_w` is a power not to exceed, whatever the signal says.
     """
 

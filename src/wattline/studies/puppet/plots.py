@@ -21,7 +21,7 @@ LOG_FROM = 20.0
 
 
 def write_pictures(result: PuppetResult, folder: Path) -> list[Path]:
-    """One PNG a figure; their paths."""
+    """One PNG per figure; their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     drawings = [(f"figure{figure.number}.png", bars(result, figure)) for figure in FIGURES]
