@@ -12,6 +12,8 @@ from starlette.staticfiles import StaticFiles
 
 from wattline.web.answering import add_refusals
 from wattline.web.beat import Beat
+from wattline.web.installing import install_questions
+from wattline.web.security.installing import install_security
 from wattline.web.settings import Settings
 from wattline.web.sources.shape import Source
 
@@ -31,7 +33,9 @@ def create_app(source: Source, settings: Settings | None = None) -> FastAPI:
     add_refusals(app)
     for name in ROUTES:
         app.include_router(importlib.import_module(name).router)
+    install_questions(app, app.state.settings)
     _add_pages(app)
+    install_security(app, app.state.settings)
     return app
 
 
