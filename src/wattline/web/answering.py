@@ -32,7 +32,8 @@ def plain(value: Any) -> Any:
 
 
 def encoded(value: Any) -> bytes:
-    return json.dumps(plain(value), separators=(",", ":"), ensure_ascii=False).encode()
+    text = json.dumps(plain(value), separators=(",", ":"), ensure_ascii=False)
+    return text.encode("utf-8", "replace")
 
 
 def answer(value: Any, status: int = 200) -> Response:
@@ -55,13 +56,14 @@ def add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(WattlineError)
     async def _failure(request: Request, error: WattlineError) -> Response:
-        return refusal(str(error), 409)
+        return refusal(str(error), 503)  # the controller is away: not the asker's mistake
 
     @app.exception_handler(RequestValidationError)
     async def _invalid(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
-        return refusal(f"{where}: {first['msg']}", 422, "see /api/openapi.json")
+        said = str(first["msg"]).removeprefix("Value error, ")
+        return refusal(f"{where}: {said}", 422, "see /api/openapi.json")
 
     @app.exception_handler(HTTPException)
     async def _other(request: Request, error: HTTPException) -> Response:
