@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt
 from starlette.responses import Response
 
 from wattline.model.errors import WattlineError
@@ -28,7 +28,7 @@ class Wanted(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     action: str = Field(max_length=40)
-    value: dict[str, Any] | float | None = None
+    value: dict[str, Any] | StrictInt | StrictFloat | None = None
 
     def act(self) -> Act:
         if isinstance(self.value, dict):
