@@ -49,7 +49,7 @@ def notebook(
     base, _ = taken_along(base, uploads)
     name = json.dumps(str(fields.get("name", "variant")))
     cells = [
-        _text(f"# What if: {str(fields.get('name', 'variant'))}\n\nThe baseline is: {words}.\n"
+        _text(f"# What if: {fields.get('name', 'variant')!s}\n\nThe baseline is: {words}.\n"
               + (f"\n{said}\n" if said else "")),
         _code("import wattline as wl\n\n"
               f"variant_fields = {pformat(variant, width=96, sort_dicts=False)}\n\n"
