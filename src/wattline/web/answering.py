@@ -56,7 +56,7 @@ def add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(WattlineError)
     async def _failure(request: Request, error: WattlineError) -> Response:
-        return refusal(str(error), 409)
+        return refusal(str(error), 503)  # the controller is away: not the asker's mistake
 
     @app.exception_handler(RequestValidationError)
     async def _invalid(request: Request, error: RequestValidationError) -> Response:

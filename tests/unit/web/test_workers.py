@@ -74,7 +74,7 @@ def test_a_worker_that_is_killed_from_outside_is_replaced(pool: WorkerPool) -> N
 
 
 def test_a_bug_tells_the_client_nothing_but_its_kind(pool: WorkerPool) -> None:
-    with pytest.raises(WorkerFailed, match="^KeyError$"):
+    with pytest.raises(WorkerFailed, match=r"^KeyError$"):
         pool.ask("procure", {})
 
 
