@@ -33,7 +33,7 @@ def plain(value: Any) -> Any:
 
 def encoded(value: Any) -> bytes:
     text = json.dumps(plain(value), separators=(",", ":"), ensure_ascii=False)
-    return text.encode("utf-8", "replace")
+    return text.encode("utf-8", "replace")  # what is quoted may hold half a letter
 
 
 def answer(value: Any, status: int = 200) -> Response:
