@@ -17,9 +17,9 @@ from urllib.request import urlopen
 import pytest
 import uvicorn
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
-
 from tests.support import prometheus
 from tests.support.asking import Asking
+
 from wattline.web.app import create_app
 from wattline.web.openmetrics import METRICS, TYPE, exposition
 from wattline.web.sources.demo import DemoSource

@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 import pytest
-
 from tests.support.serving import Served, served
+
 from wattline.analysis import rundir
 from wattline.model.errors import InputError, WattlineError
 from wattline.web.serving import serve

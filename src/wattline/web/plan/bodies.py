@@ -59,7 +59,7 @@ class BidAsked(Asked):
     method: Literal["grid", "closed_form", "empirical", "descent", "heuristic", "range"] = "grid"
     """Which bids are tried: a grid of them, or those of a search by `wattline bid`."""
     policy: Literal["aqa", "qosg", "qoscap", "energyqare", "tracking"] = "aqa"
-    utilisation: Fraction | None = Field(None, gt=0, le=1)
+    utilisation: Fraction | None = Field(None, ge=0.01, le=1)
     level: Literal["tight", "medium", "loose"] = "medium"
     seed: Whole = Field(1, ge=0, le=10**9)
     hours: Whole = Field(2, ge=1, le=8)
