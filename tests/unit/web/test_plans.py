@@ -52,6 +52,13 @@ def test_a_purchase_breaks_even_where_python_says(client: TestClient) -> None:
     assert line["s_ovp"] == found["s_ovp"]
 
 
+def test_a_plan_is_computed_once(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = answered(client, "procure", **PURCHASE)
+    pool = client.app_made.state.pool  # type: ignore[attr-defined]
+    monkeypatch.setattr(pool, "ask", None)
+    assert answered(client, "procure", **PURCHASE) == first
+
+
 def test_a_bid_is_the_cheapest_of_the_grid_that_is_feasible(
     monkeypatch: pytest.MonkeyPatch
 ) -> None:
