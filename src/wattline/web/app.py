@@ -15,6 +15,7 @@ from wattline.web.answering import add_refusals
 from wattline.web.beat import Beat
 from wattline.web.confirming import Confirmations
 from wattline.web.installing import install_questions
+from wattline.web.problems import documented
 from wattline.web.security.installing import install_security
 from wattline.web.settings import Settings
 from wattline.web.sources.shape import Source
@@ -28,6 +29,7 @@ def create_app(source: Source, settings: Settings | None = None) -> FastAPI:
     """An ASGI application over a source."""
     app = FastAPI(title="Wattline", version=version("wattline"), openapi_url="/api/openapi.json",
                   docs_url=None, redoc_url=None,
+                  responses=documented(400, 401, 403, 404, 409, 422, 429),
                   description="Power, jobs and joules of a machine. Times are seconds since the "
                               "source's start, units stand last in each name.")
     app.state.source = source

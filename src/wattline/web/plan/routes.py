@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from wattline.web.plan.bodies import Asked, BidAsked, ChooseNodes, Configure, Place, Procure
 from wattline.web.problems import documented
+from wattline.web.worker.kept import AnswersKept
 from wattline.web.worker.pool import WorkerPool
 
 _STATUSES = documented(401, 403, 413, 422, 429, 503)
@@ -33,9 +34,15 @@ def plan_choices() -> dict[str, Any]:
 def plan_router(pool: WorkerPool) -> APIRouter:
     """The routes, over these workers."""
     router = APIRouter(prefix="/api/plan", tags=["plan"], responses=_STATUSES)
+    kept = AnswersKept()
 
     def ask(task: str, asked: Asked) -> Response:
-        found = pool.ask(task, asked.fields(), key=task)
+        fields = asked.fields()
+        key = json.dumps([task, fields], sort_keys=True)
+        found = kept.get(key)
+        if found is None:
+            found = pool.ask(task, fields, key=task)
+            kept.put(key, found)
         return Response(json.dumps(found, allow_nan=False, separators=(",", ":")),
                         media_type="application/json")
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -25,31 +23,12 @@ from wattline.web.whatif.choices import choices
 from wattline.web.whatif.files import file_name, notebook, scenario_toml
 from wattline.web.whatif.guard import UPLOAD
 from wattline.web.whatif.share import question_of, share_text, shared_question
+from wattline.web.worker.kept import AnswersKept
 from wattline.web.worker.pool import WorkerPool
 
-KEPT_ANSWERS = 64
 WARM_S = 600.0
 _NO_RUN = documented(401, 403, 404, 413, 422, 429)
 _RUN = documented(401, 403, 404, 413, 422, 429, 503)
-
-
-class AnswersKept:
-    """Answers by what was asked: a link that goes round is answered once."""
-
-    def __init__(self, most: int = KEPT_ANSWERS) -> None:
-        self.most = most
-        self._held: OrderedDict[str, Any] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: str) -> Any:
-        with self._lock:
-            return self._held.get(key)
-
-    def put(self, key: str, answer: Any) -> None:
-        with self._lock:
-            self._held[key] = answer
-            while len(self._held) > self.most:
-                self._held.popitem(last=False)
 
 
 def whatif_router(pool: WorkerPool, uploads: UploadStore) -> APIRouter:
@@ -76,10 +55,10 @@ def whatif_router(pool: WorkerPool, uploads: UploadStore) -> APIRouter:
         key = content_key(question) + json.dumps(sorted(files.items()))
         answer = kept.get(key)
         if answer is None:
-            given = {"variant": asked.fields(), "baseline": question.get("baseline"),
-                     "files": files}
-            base = given["baseline"] or baseline_of(given["variant"])[0]
-            answer = pool.ask("whatif", given, key=content_key(base))
+            variant, given = asked.fields(), question.get("baseline")
+            base = baseline_of(variant)[0] if given is None else given
+            answer = pool.ask("whatif", {"variant": variant, "baseline": given, "files": files},
+                              key=content_key(base))
             kept.put(key, answer)
         answer = {**answer, "share": share_text(asked),
                   "variant": {**answer["variant"], "said": asked.name}}
@@ -121,8 +100,8 @@ def whatif_router(pool: WorkerPool, uploads: UploadStore) -> APIRouter:
 
 def warm_up(pool: WorkerPool) -> None:
     """Read, compile and run in the background what most people ask first."""
-    pool.warm_up([("whatif", {"variant": fields_of("bundled:main-capped"), "baseline": None})],
-                 WARM_S)
+    asked = WhatIf.model_validate(fields_of("bundled:main-capped"))
+    pool.warm_up([("whatif", {"variant": asked.fields(), "baseline": None})], WARM_S)
 
 
 def _uploads_named(question: Mapping[str, Any]) -> list[str]:
