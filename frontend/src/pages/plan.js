@@ -1,0 +1,1 @@
+export const plan = { name: "plan", title: "Plan", show() { return {}; } };

@@ -1,0 +1,1 @@
+export const whatif = { name: "whatif", title: "What if", show() { return {}; } };
