@@ -11,7 +11,7 @@ import { job } from "./pages/job.js";
 import { jobs } from "./pages/jobs.js";
 import { now } from "./pages/now.js";
 import { plan } from "./pages/plan.js";
-import { whatif } from "./pages/whatif.js";
+import { whatif } from "./pages/whatif/whatif.js";
 
 const PAGES = { now, jobs, job, accounts, whatif, plan };
 const LINKS = [["now", "Now"], ["jobs", "Jobs"], ["accounts", "Accounts"], ["whatif", "What if"],

@@ -49,10 +49,15 @@ function headers(more) {
 }
 
 async function postAnswer(path, body, signal) {
-  const options = body instanceof FormData
-    ? { body, headers: headers({}) }
-    : { body: JSON.stringify(body), headers: headers({ "Content-Type": "application/json" }) };
-  return asked(`api/${path}`, { method: "POST", signal, ...options });
+  return asked(`api/${path}`, { method: "POST", signal, body: JSON.stringify(body),
+    headers: headers({ "Content-Type": "application/json" }) });
+}
+
+/** Send a file as it is; what it is called says its format. */
+export async function upload(file) {
+  const answer = await asked(`api/uploads${query({ name: file.name })}`, { method: "POST",
+    body: file, headers: headers({ "Content-Type": "application/octet-stream" }) });
+  return answer.json();
 }
 
 export async function post(path, body, signal = undefined) {

@@ -1,1 +1,0 @@
-export const whatif = { name: "whatif", title: "What if", show() { return {}; } };
