@@ -10,13 +10,16 @@ from fastapi import FastAPI
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
+from wattline.web.act_journal import ActJournal
 from wattline.web.answering import add_refusals
 from wattline.web.beat import Beat
+from wattline.web.confirming import Confirmations
 from wattline.web.settings import Settings
 from wattline.web.sources.shape import Source
 
 STATIC = Path(__file__).parent / "static"
-ROUTES = ("wattline.web.routes.now",)
+ROUTES = tuple(f"wattline.web.routes.{name}"
+               for name in ("now", "jobs", "accounts", "operator", "metrics"))
 
 
 def create_app(source: Source, settings: Settings | None = None) -> FastAPI:
@@ -28,6 +31,8 @@ def create_app(source: Source, settings: Settings | None = None) -> FastAPI:
     app.state.source = source
     app.state.settings = settings or Settings()
     app.state.beat = Beat(source, app.state.settings.beat_s)
+    app.state.confirmations = Confirmations()
+    app.state.journal = ActJournal(app.state.settings.journal)
     add_refusals(app)
     for name in ROUTES:
         app.include_router(importlib.import_module(name).router)

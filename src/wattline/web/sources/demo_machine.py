@@ -20,7 +20,7 @@ SHARES = (("physics", 0.4), ("chemistry", 0.3), ("climate", 0.3),
 KWH = 3.6e6
 CAP_W = 70_000.0
 JOBS = 1500
-SPAN_S = 3 * 86400.0
+SPAN_S = 2 * 86400.0
 """In which the jobs come."""
 
 

@@ -41,9 +41,13 @@ def kept_rows(time_s: FloatArray, value: FloatArray, points: int) -> np.ndarray:
     width_s = (time_s[-1] - time_s[0]) / spans or 1.0
     span = np.minimum(((time_s - time_s[0]) / width_s).astype(np.int64), spans - 1)
     edges = np.flatnonzero(np.diff(span, prepend=-1))
-    order = np.lexsort((value, span))
+    inside = np.cumsum(np.diff(span, prepend=-1) > 0) - 1  # the how manieth span that has rows
     ends = np.append(edges[1:], count) - 1
-    return np.unique(np.concatenate((edges, ends, order[edges], order[ends])))
+    found = [edges, ends]
+    for extreme in (np.minimum.reduceat(value, edges), np.maximum.reduceat(value, edges)):
+        there = np.flatnonzero(value == extreme[inside])
+        found.append(there[np.unique(inside[there], return_index=True)[1]])
+    return np.unique(np.concatenate(found))
 
 
 def _caps(index: RunIndex, at_s: FloatArray) -> Gaps:

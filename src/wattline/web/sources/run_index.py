@@ -18,7 +18,9 @@ from wattline.model.signal import FloatArray
 from wattline.model.states import WORDS, run_states
 
 BoolArray = npt.NDArray[np.bool_]
-QUEUED, RUNNING, LATER, OVER = "PENDING", "RUNNING", "LATER", "OVER"
+QUEUED, RUNNING, LATER = "PENDING", "RUNNING", "LATER"
+SAID = (*WORDS, RUNNING, LATER)
+"""The states of a job in Slurm's words; LATER before its submission."""
 
 
 @dataclass(frozen=True)
@@ -94,13 +96,19 @@ class RunIndex:
         return Moment(time_s, float(log.power_w[place]), int(log.busy[place]),
                       len(waiting), running, waiting)
 
-    def state_at(self, time_s: float) -> npt.NDArray[np.str_]:
-        """The state of each job at a time, in Slurm's words; LATER before its submission."""
-        words = np.array(WORDS)
-        ended = words[self.states]
-        found = np.where(self.end_s <= time_s, ended, np.where(
-            self.start_s <= time_s, RUNNING, np.where(self.refused, "CANCELLED", QUEUED)))
-        return np.where(self.run.jobs.submit_s > time_s, LATER, found)
+    def state_codes(self, time_s: float, rows: IntArray | slice = slice(None)) -> IntArray:
+        """The state of these jobs at a time, as a place in `SAID`."""
+        pending = SAID.index(QUEUED)
+        ended, started = self.end_s[rows] <= time_s, self.start_s[rows] <= time_s
+        waits = np.where(self.refused[rows], SAID.index("CANCELLED"), pending)
+        found = np.where(ended, self.states[rows], np.where(started, len(WORDS), waits))
+        later = self.run.jobs.submit_s[rows] > time_s
+        return np.where(later, len(WORDS) + 1, found).astype(np.int64)
+
+    @cached_property
+    def ids(self) -> npt.NDArray[np.str_]:
+        """The number of each job as text, to be searched."""
+        return self.run.jobs.job_id.astype(np.str_)
 
     def energy_at(self, moment: Moment, rows: IntArray) -> FloatArray:
         """Joules of these jobs so far: a job that runs has its part by its mean power."""
@@ -146,6 +154,27 @@ class RunIndex:
         if total_w > 0 and above_w > 0:
             return self.idle_w + rise_w * (above_w / total_w), job
         return self.idle_w * (moment.power_w / max(float(self.idle_w.sum()), 1e-9)), job
+
+    @cached_property
+    def job_idle_w(self) -> FloatArray:
+        """What the nodes of each job draw when idle."""
+        run = self.run
+        place = run.placement
+        if place is None or run.units != run.machine.node_count:
+            return np.asarray(run.machine.power_w_idle / run.units * self.units_of)
+        upto_w = np.append(0.0, np.cumsum(self.idle_w))
+        held_w = upto_w[place.first + place.count] - upto_w[place.first]
+        return np.bincount(place.job, weights=held_w, minlength=len(run.jobs))
+
+    @cached_property
+    def free_idle_w(self) -> FloatArray:
+        """After each event: what the nodes draw that no job holds, if all of them are on."""
+        log = self.run.events
+        took = np.isin(log.kind, (EventKind.START, EventKind.RESUME))
+        gave = np.isin(log.kind, (EventKind.END, EventKind.PAUSE))
+        idle_w = np.where(log.job >= 0, self.job_idle_w[np.maximum(log.job, 0)], 0.0)
+        change_w = np.where(took, -idle_w, np.where(gave, idle_w, 0.0))
+        return np.asarray(self.run.machine.power_w_idle + np.cumsum(change_w))
 
     @cached_property
     def decision_rows(self) -> IntArray:

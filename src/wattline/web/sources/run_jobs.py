@@ -10,18 +10,18 @@ import numpy.typing as npt
 
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
-from wattline.model.run import EventKind, Run
+from wattline.model.run import Run
 from wattline.model.units import fold_hosts, format_power
 from wattline.web.sources import run_words
-from wattline.web.sources.run_index import LATER, QUEUED, Moment, RunIndex
+from wattline.web.sources.run_index import LATER, QUEUED, SAID, Moment, RunIndex
 from wattline.web.sources.run_joules import Rates
+from wattline.web.sources.run_profile import profile
 from wattline.web.sources.shape import (
     Alternative,
     JobDetail,
     JobPage,
     JobQuestion,
     JobRow,
-    Profile,
 )
 
 NAMED = {"user": "user", "account": "group", "application": "application"}
@@ -46,22 +46,28 @@ def detail(index: RunIndex, moment: Moment, job: str, rates: Rates) -> JobDetail
     run = index.run
     row = _row(index, moment, job)
     shown = _rows(index, moment, np.array([row]))[0]
-    profile, quality = _profile(index, moment, row)
+    drawn, quality = profile(index, row, moment.time_s)
     energy_j = float(index.energy_at(moment, np.array([row]))[0])
     return JobDetail(
-        job=shown, profile=profile, energy_j=energy_j, cost=rates.cost(energy_j),
-        carbon_g=rates.carbon(energy_j), coverage=None, quality=quality,
+        job=shown, profile=drawn, energy_j=energy_j, cost=rates.cost(energy_j),
+        carbon_g=rates.carbon(energy_j), coverage=None, quality=[quality],
         configuration=_configuration(run, row), alternatives=_alternatives(index, row),
         explanation=_explanation(index, moment, row, shown), node_names=_hosts(run, row, shown),
         assumptions=["energy is that of the simulation: nothing was measured"])
 
 
-def names_of(run: Run, column: str) -> npt.NDArray[Any]:
-    """The name of each job's user, account or application; empty where the log does not say."""
-    codes = getattr(run.jobs, NAMED[column])
-    known = np.unique(codes)
+def _codes_of(run: Run, column: str, name: str) -> list[int]:
+    """The codes that stand for a name."""
+    codes = np.unique(getattr(run.jobs, NAMED[column])).tolist()
+    return [code for code in codes if code >= 0
+            and run.jobs.name_of(NAMED[column], code) == name]
+
+
+def _ranks(run: Run, column: str) -> IntArray:
+    """By job the place of its name in the alphabet; jobs without one come first."""
+    known, place = np.unique(getattr(run.jobs, NAMED[column]), return_inverse=True)
     words = [run.jobs.name_of(NAMED[column], int(code)) if code >= 0 else "" for code in known]
-    return np.array(words, dtype=object)[np.searchsorted(known, codes)]
+    return np.argsort(np.argsort(np.array(words)))[place]
 
 
 def _chosen(index: RunIndex, moment: Moment, asked: JobQuestion,
@@ -70,18 +76,24 @@ def _chosen(index: RunIndex, moment: Moment, asked: JobQuestion,
     for column in ("user", "account"):
         wanted = getattr(asked, column)
         if wanted:
-            found &= names_of(index.run, column)[:upto] == wanted
+            codes = _codes_of(index.run, column, wanted)
+            found &= np.isin(getattr(index.run.jobs, NAMED[column])[:upto], codes)
     if asked.state:
-        found &= index.state_at(moment.time_s)[:upto] == asked.state.upper()
+        wanted = asked.state.upper()
+        if wanted not in SAID:
+            raise InputError(f"there is no state '{asked.state[:40]}'; there are: "
+                             f"{', '.join(SAID[:-1])}")
+        found &= index.state_codes(moment.time_s, slice(upto)) == SAID.index(wanted)
     if asked.search:
-        found &= _matching(index.run, asked.search)[:upto]
+        found &= _matching(index, asked.search)[:upto]
     return found
 
 
-def _matching(run: Run, search: str) -> npt.NDArray[np.bool_]:
+def _matching(index: RunIndex, search: str) -> npt.NDArray[np.bool_]:
     """Jobs whose number begins with the text, or whose user, account or application has it."""
-    text = search.strip().casefold()
-    found = np.char.startswith(run.jobs.job_id.astype(np.str_), text)
+    run, text = index.run, search.strip().casefold()
+    found = (np.char.startswith(index.ids, text) if text.isdecimal()
+             else np.zeros(len(run.jobs), dtype=np.bool_))
     for column in NAMED.values():
         codes = getattr(run.jobs, column)
         hits = [code for code in np.unique(codes).tolist() if code >= 0
@@ -107,9 +119,9 @@ def _sort_key(index: RunIndex, moment: Moment, sort: str) -> npt.NDArray[Any]:
         until_s = np.minimum(index.end_s, moment.time_s)
         return np.where(begun, until_s - np.where(begun, index.start_s, 0.0), 0.0)
     if sort in NAMED:
-        return names_of(run, sort).astype(np.str_)
+        return _ranks(run, sort)
     columns: dict[str, Any] = {
-        "id": lambda: run.jobs.job_id, "state": lambda: index.state_at(moment.time_s),
+        "id": lambda: run.jobs.job_id, "state": lambda: index.state_codes(moment.time_s),
         "nodes": lambda: index.units_of, "submit_s": lambda: run.jobs.submit_s,
         "start_s": lambda: np.where(begun, index.start_s, np.inf),
         "end_s": lambda: np.where(index.end_s <= moment.time_s, index.end_s, np.inf),
@@ -130,11 +142,11 @@ def _page(index: RunIndex, moment: Moment, rows: IntArray, offset: int, limit: i
 
 def _rows(index: RunIndex, moment: Moment, rows: IntArray) -> list[JobRow]:
     run, jobs = index.run, index.run.jobs
-    states = index.state_at(moment.time_s)
+    states = index.state_codes(moment.time_s, rows)
     energy_j = index.energy_at(moment, rows)
     found = []
-    for row, joules in zip(rows.tolist(), energy_j.tolist(), strict=True):
-        state = str(states[row])
+    for row, joules, code in zip(rows.tolist(), energy_j.tolist(), states.tolist(), strict=True):
+        state = SAID[code]
         begun, over = index.start_s[row] <= moment.time_s, index.end_s[row] <= moment.time_s
         start_s = float(index.start_s[row]) if begun else None
         end_s = float(index.end_s[row]) if over else None
@@ -169,26 +181,6 @@ def _row(index: RunIndex, moment: Moment, job: str) -> int:
     if not found.size:
         raise InputError(f"there is no job {job[:40]} by now; /api/jobs lists those there are")
     return int(found[-1])
-
-
-def _profile(index: RunIndex, moment: Moment, row: int) -> tuple[Profile, list[str]]:
-    """Power of a job over time, from its own events; by its mean where they say nothing of it."""
-    run = index.run
-    begin_s, end_s = float(index.start_s[row]), min(float(index.end_s[row]), moment.time_s)
-    if begin_s > moment.time_s:
-        return Profile([], []), ["has not run"]
-    log = run.events
-    mine = np.flatnonzero((log.job == row) & np.isin(log.kind, (
-        EventKind.START, EventKind.RESUME, EventKind.RATE)) & (log.time_s <= end_s))
-    together = np.any((log.kind == EventKind.RATE) & (log.job == -1)
-                      & (log.time_s >= begin_s) & (log.time_s <= index.end_s[row]))
-    if together or not mine.size or np.any((log.job == row) & (log.kind == EventKind.PAUSE)):
-        mean_w = float(index.mean_w[row])
-        return (Profile([begin_s - run.start_s, end_s - run.start_s], [mean_w, mean_w]),
-                ["simulated, mean power"])
-    time_s = np.append(log.time_s[mine], end_s) - run.start_s
-    power_w = np.append(log.value[mine], log.value[mine[-1]])
-    return Profile(time_s.tolist(), power_w.tolist()), ["simulated"]
 
 
 def _configuration(run: Run, row: int) -> str:

@@ -10,7 +10,7 @@ from wattline.model.errors import InputError
 from wattline.web.sources import run_jobs, run_joules, run_words
 from wattline.web.sources.replaying import ReplayClock
 from wattline.web.sources.run_history import history
-from wattline.web.sources.run_index import Moment, RunIndex
+from wattline.web.sources.run_index import LATER, QUEUED, RUNNING, SAID, Moment, RunIndex
 from wattline.web.sources.run_joules import Rates
 from wattline.web.sources.shape import (
     About,
@@ -123,9 +123,9 @@ class RunSource:
         return self.index.drawn_j(self.time_s)
 
     def finished(self) -> dict[str, int]:
-        words, counts = np.unique(self.index.state_at(self.time_s), return_counts=True)
-        return {str(word): int(count) for word, count in zip(words, counts, strict=True)
-                if word not in ("LATER", "PENDING", "RUNNING")}
+        counts = np.bincount(self.index.state_codes(self.time_s), minlength=len(SAID))
+        return {word: int(count) for word, count in zip(SAID, counts, strict=True)
+                if count and word not in (LATER, QUEUED, RUNNING)}
 
     def consequences(self, act: Act) -> list[str]:
         raise InputError("this is a run that is over: nothing about it can be changed; look at a "
