@@ -15,7 +15,7 @@ export function number(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   if (Number.isInteger(value)) return value.toLocaleString("en-US");
   if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en-US");
-  return Math.abs(value) < 100 ? String(Number(value.toPrecision(3))) : value.toFixed(1);
+  return String(Math.abs(value) < 100 ? Number(value.toPrecision(3)) : Number(value.toFixed(1)));
 }
 
 function missing(value) {

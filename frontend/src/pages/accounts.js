@@ -94,13 +94,14 @@ function drawBurnDown(chart, period, epoch_s) {
   const even = x.map((at) => budget_j * (1 - (at - from_s) / Math.max(to_s - from_s, 1)));
   const last_s = period.time_s.at(-1) ?? from_s;
   const fair_j = budget_j * Math.min(1, (last_s - from_s) / Math.max(to_s - from_s, 1));
-  const pace = used_j > budget_j ? "The budget is used up." : fair_j > 0
+  const pace = used_j > budget_j ? "" : fair_j > 0
     ? `That is ${formats.share(used_j / fair_j)} of an even pace.` : "";
   chart.set(x, [
     { name: "left", values: left, colour: "series-0", width: 3 },
     { name: "at an even pace", values: even, colour: "soft", dash: [6, 4] },
   ], { epoch_s, summary: `${formats.energy(used_j)} of ${formats.energy(budget_j)} used `
-    + `(${formats.share(used_j / budget_j)}), ${formats.energy(budget_j - used_j)} left. ${pace}` });
+    + `(${formats.share(used_j / budget_j)}), ${formats.energy(Math.abs(budget_j - used_j))} `
+    + `${used_j > budget_j ? "too much" : "left"}. ${pace}` });
 }
 
 function billTable(found, by, epoch_s) {

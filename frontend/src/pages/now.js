@@ -18,7 +18,6 @@ class NowPage {
     this.live = live;
     this.session = session;
     this.range_s = 3600 * (session.about.source.speed > 30 ? 24 : 1);
-    this.part = "class";
     this.queueOffset = 0;
     this.beats = 0;
     this.history = null;
@@ -36,7 +35,6 @@ class NowPage {
       tools: choice("Range of time", RANGES.map(([key, text]) => [key, text]), this.range_s,
         (key) => { this.range_s = key; this.loadHistory(); }) });
     this.parts = h("div", { class: "parts" }, skeleton(4, "Loading parts"));
-    this.partTabs = h("div");
     this.map = new MachineMap();
     this.alarms = h("div", { class: "alarms", "aria-live": "polite" });
     this.decisions = h("div");
@@ -52,8 +50,7 @@ class NowPage {
       this.alarms, this.tiles,
       h("div", { class: "columns" },
         h("section", { class: "card two" }, this.chart.element),
-        h("section", { class: "card" }, h("div", { class: "heading" }, h("h2", {}, "Where it goes"),
-          this.partTabs), this.parts)),
+        h("section", { class: "card" }, h("h2", {}, "Where it goes"), this.parts)),
       h("div", { class: "columns" },
         h("section", { class: "card two", "aria-label": "Nodes" }, this.map.element),
         h("section", { class: "card" }, h("h2", {}, "Last decisions"), this.decisions)),
@@ -171,17 +168,10 @@ class NowPage {
   }
 
   showParts(now) {
-    const names = Object.keys(now.by).filter((name) => now.by[name].length);
-    if (!names.includes(this.part)) this.part = names[0];
-    const key = names.join();
-    if (key !== this.partKey) {
-      this.partKey = key;
-      this.partTabs.replaceChildren(names.length > 1 ? choice("Parts of the machine",
-        names.map((name) => [name, name]), this.part,
-        (name) => { this.part = name; this.showParts(this.live.now); }) : "");
-    }
-    this.parts.replaceChildren(names.length ? powerBars(now.by[this.part])
-      : empty("The machine is not divided into parts."));
+    const groups = Object.entries(now.by).filter(([, parts]) => parts.length);
+    this.parts.replaceChildren(...groups.length
+      ? groups.flatMap(([name, parts]) => [h("h3", {}, `By ${name}`), powerBars(parts)])
+      : [empty("The machine is not divided into parts.")]);
   }
 
   showDecisions(now) {
@@ -191,9 +181,7 @@ class NowPage {
     this.decisions.replaceChildren(now.decisions.length
       ? h("ol", { class: "decisions", tabindex: "0", "aria-label": "Last decisions" },
         now.decisions.slice(0, 12).map((one) => h("li", {},
-        h("time", {}, formats.clock(one.time_s, now.epoch_s)), " ", one.text, " ",
-        one.job && h("a", { href: `#/job/${encodeURIComponent(one.job)}`,
-          "aria-label": `Job ${one.job}` }, "job"))))
+        h("time", {}, formats.clock(one.time_s, now.epoch_s)), " ", decisionText(one))))
       : empty("Nothing was decided yet."));
   }
 
@@ -225,6 +213,15 @@ class NowPage {
     this.chart.destroy();
     this.map.destroy();
   }
+}
+
+/** What was decided, with the job that it is about as a link. */
+function decisionText({ text, job }) {
+  if (job === null) return text;
+  const link = (words) => h("a", { href: `#/job/${encodeURIComponent(job)}` }, words);
+  const [before, ...after] = text.split(`job ${job} `);
+  return after.length ? [before, link(`job ${job}`), " ", after.join(`job ${job} `)]
+    : [text, " ", link(`job ${job}`)];
 }
 
 export const now = { name: "now", title: "Now", show(root, place, context) {

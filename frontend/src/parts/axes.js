@@ -40,13 +40,22 @@ export function along(kind, dated, size, label) {
     ...(label ? { label, labelSize: 1.5 * size, labelFont: look(size).font } : {}) };
 }
 
+const ROUND = [1, 2, 5].flatMap((n) => Array.from({ length: 16 }, (_, i) => n * 10 ** i))
+  .sort((a, b) => a - b);
+/** Steps that are round in the unit that is shown. */
+const STEPS = { count: ROUND, energy: [...ROUND.filter((n) => n < 3600),
+  ...ROUND.map((n) => 3600 * n)] };
+const ruler = document.createElement("canvas").getContext("2d");
+
 export function upright(quantity, size) {
+  const axis = look(size);
   return {
-    ...look(size), space: 2.8 * size,
-    incrs: quantity === "count" ? [1, 2, 5].flatMap((n) =>
-      Array.from({ length: 12 }, (_, i) => n * 10 ** i)).sort((a, b) => a - b) : undefined,
+    ...axis, space: 2.8 * size, incrs: STEPS[quantity],
     values: (u, splits) => formats.ticks(splits, quantity),
-    size: (u, texts) =>
-      size * (1.3 + 0.58 * Math.max(2, ...(texts || []).map((text) => text.length))),
+    size: (u, texts) => {
+      ruler.font = axis.font;
+      return 1.4 * size + Math.max(2 * size, ...(texts ?? []).map((text) =>
+        ruler.measureText(text).width));
+    },
   };
 }
