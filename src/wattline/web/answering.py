@@ -32,7 +32,7 @@ def plain(value: Any) -> Any:
 
 
 def encoded(value: Any) -> bytes:
-    return json.dumps(plain(value), separators=(",", ":"), ensure_ascii=False).encode()
+    return json.dumps(plain(value), separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
 
 
 def answer(value: Any, status: int = 200) -> Response:
@@ -61,7 +61,8 @@ def add_refusals(app: FastAPI) -> None:
     async def _invalid(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
-        return refusal(f"{where}: {first['msg']}", 422, "see /api/openapi.json")
+        said = str(first["msg"]).removeprefix("Value error, ")
+        return refusal(f"{where}: {said}", 422, "see /api/openapi.json")
 
     @app.exception_handler(HTTPException)
     async def _other(request: Request, error: HTTPException) -> Response:

@@ -14,6 +14,8 @@ from wattline.web.act_journal import ActJournal
 from wattline.web.answering import add_refusals
 from wattline.web.beat import Beat
 from wattline.web.confirming import Confirmations
+from wattline.web.installing import install_questions
+from wattline.web.security.installing import install_security
 from wattline.web.settings import Settings
 from wattline.web.sources.shape import Source
 
@@ -36,7 +38,9 @@ def create_app(source: Source, settings: Settings | None = None) -> FastAPI:
     add_refusals(app)
     for name in ROUTES:
         app.include_router(importlib.import_module(name).router)
+    install_questions(app, app.state.settings)
     _add_pages(app)
+    install_security(app, app.state.settings)
     return app
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 BEAT_S = 1.0
@@ -18,13 +17,19 @@ class Settings:
     port: int = 8750
     certificate: Path | None = None
     key: Path | None = None
-    tokens: Mapping[str, str] = field(default_factory=dict)
-    """Tokens, each with `role` or `role:user`."""
+    tokens: Path | None = None
+    """A file that `wattline serve token add` writes."""
     proxy: str = ""
     """The address of the reverse proxy that says who comes, and may come from elsewhere."""
     user_header: str = "X-Remote-User"
     operators: tuple[str, ...] = ()
     """Users that the proxy names who may change the machine."""
+    names: tuple[str, ...] = ()
+    """Host names under which people reach the server, beside its address."""
+    rated: bool = True
+    """Whether a client may ask only so often."""
+    warm: bool = False
+    """Whether workers compile and run at the start what most people ask first."""
     beat_s: float = BEAT_S
     stale_after_s: float = STALE_AFTER_S
     uploads: Path | None = None
