@@ -10,7 +10,8 @@ import { accounts } from "./pages/accounts.js";
 import { job } from "./pages/job.js";
 import { jobs } from "./pages/jobs.js";
 import { now } from "./pages/now.js";
-import { plan } from "./pages/plan.js";
+import { login } from "./pages/login.js";
+import { plan } from "./pages/plan/plan.js";
 import { whatif } from "./pages/whatif/whatif.js";
 
 const PAGES = { now, jobs, job, accounts, whatif, plan };
@@ -84,7 +85,7 @@ function start() {
   live.listen((_, news) => {
     if (news !== "back") return;
     meet().then(() => { showSource(source); say("The server is back."); shown?.refresh?.(); },
-      () => {});
+      (error) => error.status === 401 && location.reload());
   });
   met.then(() => showSource(source), () => {});
   onPlace(async (place) => {
@@ -97,13 +98,15 @@ function start() {
       if (here) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
     });
+    document.documentElement.dataset.page = page.name;
     document.title = `${page.title} · Wattline`;
     const body = h("div", { class: `page ${page.name}` });
     main.replaceChildren(body);
     try {
       await met;
     } catch (error) {
-      body.replaceChildren(failure(error, () => location.reload()));
+      body.replaceChildren(error.status === 401 ? login()
+        : failure(error, () => location.reload()));
       return;
     }
     if (!body.isConnected) return; // another page was chosen meanwhile

@@ -48,15 +48,26 @@ function headers(more) {
   return csrf ? { ...more, "X-CSRF-Token": csrf } : more;
 }
 
-async function postAnswer(path, body, signal) {
-  return asked(`api/${path}`, { method: "POST", signal, body: JSON.stringify(body),
-    headers: headers({ "Content-Type": "application/json" }) });
+/** Once more with a new token where the old one is of a server that was started anew. */
+async function withToken(send) {
+  try {
+    return await send();
+  } catch (error) {
+    if (error.status !== 403 || !String(error.right).includes("X-CSRF-Token")) throw error;
+    rememberCsrf((await get("me")).csrf);
+    return send();
+  }
+}
+
+function postAnswer(path, body, signal) {
+  return withToken(() => asked(`api/${path}`, { method: "POST", signal, body: JSON.stringify(body),
+    headers: headers({ "Content-Type": "application/json" }) }));
 }
 
 /** Send a file as it is; what it is called says its format. */
 export async function upload(file) {
-  const answer = await asked(`api/uploads${query({ name: file.name })}`, { method: "POST",
-    body: file, headers: headers({ "Content-Type": "application/octet-stream" }) });
+  const answer = await withToken(() => asked(`api/uploads${query({ name: file.name })}`, {
+    method: "POST", body: file, headers: headers({ "Content-Type": "application/octet-stream" }) }));
   return answer.json();
 }
 

@@ -106,10 +106,11 @@ function alternativesTable(rows) {
       cell: (row) => row.frequency_ghz === null ? "–" : `${formats.number(row.frequency_ghz)} GHz` },
     known("speed") && { head: "frequency", number: true, cell: (row) => formats.share(row.speed) },
     { head: "predicted time", number: true, cell: (row) => formats.time(row.time_s) },
-    { head: "change", number: true, cell: (row) => against(row, "time_s") },
+    chosen && { head: "change", number: true, cell: (row) => against(row, "time_s") },
     { head: "predicted energy", number: true, cell: (row) => formats.energy(row.energy_j) },
-    { head: "change", number: true, cell: (row) => against(row, "energy_j") },
+    chosen && { head: "change", number: true, cell: (row) => against(row, "energy_j") },
   ].filter(Boolean);
-  return table({ caption: "Configurations with their predicted time and energy", rows, columns,
-    rowClass: (row) => row.chosen ? "chosen" : "" });
+  return [h("p", { class: "soft" }, "Predicted by the models, for the whole job under one setting."),
+    table({ caption: "Configurations with their predicted time and energy", rows, columns,
+      rowClass: (row) => row.chosen ? "chosen" : "" })];
 }

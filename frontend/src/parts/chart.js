@@ -106,7 +106,8 @@ export class Chart {
   style(one) {
     const stroke = colour(one.colour);
     const shape = one.points
-      ? { paths: () => null, points: { show: true, size: 7, fill: stroke, stroke } }
+      ? { paths: () => null, points: { show: true, size: one.large ? 13 : 6,
+        fill: stroke, stroke } }
       : { paths: this.options.stepped ? steps : undefined, points: { show: false } };
     return { stroke, width: one.width ?? 2, dash: one.dash, spanGaps: false,
       show: !this.hiddenSeries.has(one.name),

@@ -1,1 +1,0 @@
-export const plan = { name: "plan", title: "Plan", show() { return {}; } };
