@@ -32,7 +32,8 @@ def plain(value: Any) -> Any:
 
 
 def encoded(value: Any) -> bytes:
-    return json.dumps(plain(value), separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
+    text = json.dumps(plain(value), separators=(",", ":"), ensure_ascii=False)
+    return text.encode("utf-8", "replace")  # what is quoted may hold half a letter
 
 
 def answer(value: Any, status: int = 200) -> Response:
@@ -55,7 +56,7 @@ def add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(WattlineError)
     async def _failure(request: Request, error: WattlineError) -> Response:
-        return refusal(str(error), 409)
+        return refusal(str(error), 503)  # the controller is away: not the asker's mistake
 
     @app.exception_handler(RequestValidationError)
     async def _invalid(request: Request, error: RequestValidationError) -> Response:

@@ -47,7 +47,7 @@ def asked(
     settings: Settings | None = None, *, work: WorkLimits | None = None,
     uploads: UploadLimits | None = None, client: str = "127.0.0.1", base: str = HOST,
 ) -> Iterator[TestClient]:
-    app = make_app(settings, work, uploads)
+    app = make_app(settings or Settings(rated=False), work, uploads)
     with TestClient(app, base_url=base, client=(client, 4242)) as found:
         found.app_made = app  # type: ignore[attr-defined]
         yield found

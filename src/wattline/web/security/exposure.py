@@ -42,7 +42,8 @@ def refuse_exposed(settings: Settings) -> None:
     if is_loopback(settings.host) or settings.proxy:
         return
     if not is_tls(settings) or settings.tokens is None:
-        missing = "TLS (--tls-cert, --tls-key)" if not is_tls(settings) else "tokens (--tokens FILE)"
+        missing = ("tokens (--tokens FILE)" if is_tls(settings)
+                   else "TLS (--tls-cert FILE --tls-key FILE)")
         raise InputError(f"{settings.host} can be reached from outside, and there is no {missing}; "
                          "give both TLS and tokens, or name the site's reverse proxy (--proxy "
                          "ADDRESS), or listen on 127.0.0.1")

@@ -109,6 +109,10 @@ class Guard:
                           "Authorization: Bearer TOKEN, or POST /api/login", WHO)
         return person
 
+    def _is_own(self, origin: str, host: str) -> bool:
+        """Whether a page is ours: proxies may ask under another name than people do."""
+        return origin == host or origin.lower() in self.settings.names
+
     def _count(self, buckets: Buckets, key: str) -> None:
         wait_s = buckets.wait_s(key) if self.settings.rated else 0
         if wait_s:
@@ -125,7 +129,7 @@ class Guard:
         if person is not None and not person.ambient:
             return
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
-        if origin is not None and origin.partition("://")[2] != headers["host"]:
+        if origin is not None and not self._is_own(origin.partition("://")[2], headers["host"]):
             raise Refused(403, "this request was made by a page of another site")
         if site is not None and site not in ("same-origin", "none"):
             raise Refused(403, "this request was made by a page of another site")

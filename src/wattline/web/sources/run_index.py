@@ -72,8 +72,8 @@ class RunIndex:
     @cached_property
     def mean_w(self) -> FloatArray:
         """Mean power of each job while it held nodes; 0 of those that never ran."""
-        took_s = self.end_s - self.start_s
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore"):  # of jobs that never ran
+            took_s = self.end_s - self.start_s
             found = self.run.schedule.energy_j / took_s
         return np.where(np.isfinite(found), found, 0.0)
 

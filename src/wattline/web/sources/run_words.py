@@ -65,10 +65,18 @@ def alarms(index: RunIndex, moment: Moment, cap_w: float | None) -> list[Alarm]:
     place = int(np.searchsorted(log.time_s, moment.time_s, side="right")) - 1
     while place > 0 and log.power_w[place - 1] > cap_w:
         place -= 1
-    since_s = float(log.time_s[max(place, 0)]) - run.start_s
+    since_s = max(float(log.time_s[max(place, 0)]), _cap_since(index, moment.time_s)) - run.start_s
     over_w = moment.power_w - cap_w
     return [Alarm("critical", f"{format_power(over_w)} above the cap of {format_power(cap_w)}",
                   since_s)]
+
+
+def _cap_since(index: RunIndex, time_s: float) -> float:
+    """Since when the cap of a time holds."""
+    run = index.run
+    edges = [run.start_s, *(edge for each in run.reservations for edge in (each.start_s, each.end_s))]
+    edges += [] if run.cap_w is None else run.cap_w.time_s.tolist()
+    return max(float(edge) for edge in edges if edge <= time_s)
 
 
 def why_waiting(index: RunIndex, moment: Moment, row: int) -> str:

@@ -28,5 +28,5 @@ def baseline_of(fields: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         for name in ("order", "backfill"):
             policy.pop(name, None)
     found["policy"], found["power"] = policy, power
-    said = WITHOUT_CAP if capped else USUAL
-    return {name: value for name, value in found.items() if value != {}} | {"name": "baseline"}, said
+    left = {name: value for name, value in found.items() if value != {}}
+    return {**left, "name": "baseline"}, WITHOUT_CAP if capped else USUAL

@@ -20,7 +20,9 @@ def file_name(name: str, suffix: str) -> str:
     return f"{stem}{suffix}"
 
 
-def taken_along(fields: Mapping[str, Any], uploads: Mapping[str, str]) -> tuple[dict[str, Any], str]:
+def taken_along(
+    fields: Mapping[str, Any], uploads: Mapping[str, str]
+) -> tuple[dict[str, Any], str]:
     """The fields with an upload under the name of its file, and what is to be done for it."""
     trace = dict(fields.get("trace") or {})
     file = trace.get("file")
