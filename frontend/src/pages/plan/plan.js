@@ -3,7 +3,7 @@ import { get, post } from "../../core/api.js";
 import { freshId, h, setText } from "../../core/dom.js";
 import { replaceFields } from "../../core/router.js";
 import { labelled } from "../../parts/operator.js";
-import { assumptions, failure, Filled, skeleton } from "../../parts/states.js";
+import { assumptions, empty, failure, Filled, skeleton } from "../../parts/states.js";
 import { bid } from "./bid.js";
 import { configure } from "./configure.js";
 import { placement } from "./placement.js";
@@ -43,7 +43,12 @@ class PlanPage {
         this.ask();
       } }, this.inputs.map(({ row }) => row),
       h("button", { type: "submit", class: "main" }, "Compute")), this.answer);
-    this.ask();
+    if (this.plan.slow) {
+      this.answer.replaceChildren(empty("Press Compute.", "This simulates hours of work for each bid "
+        + "that is tried: some seconds, or a minute where nothing is compiled yet."));
+    } else {
+      this.ask();
+    }
   }
 
   input(field, given) {

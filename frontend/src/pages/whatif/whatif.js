@@ -63,7 +63,7 @@ class WhatIfPage {
     this.source = h("select", { id: freshId("field"), onchange: () => this.choose() },
       ask.optionsOf(this.list, ask.sourceOf(this.question, this.list)?.key));
     const file = h("input", { type: "file", id: freshId("field"), onchange: () => this.send(file) });
-    const limit = this.choices.limits?.file_bytes;
+    const limit = this.choices.limits?.upload_bytes;
     this.form.replaceChildren(
       labelled("Jobs and machine", this.source),
       h("details", {}, h("summary", {}, "Use a log of your own"), labelled(
