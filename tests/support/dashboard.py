@@ -39,7 +39,7 @@ class Dashboard:
         with (self.folder / "serve.log").open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "wattline", "serve", "--demo", "--port", str(self.port),
-                 *self.options], stdout=log, stderr=log, cwd=self.folder,
+                 "--no-warm", *self.options], stdout=log, stderr=log, cwd=self.folder,
                 env={**os.environ, "WATTLINE_PLAIN": "1", "PYTHONPATH": str(ROOT / "src")})
 
     def wait(self) -> None:

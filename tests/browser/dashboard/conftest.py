@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
 
 
 Visit = Callable[..., Looking]
+
+
+def until(seen: Looking, said: str, given: Any = None, patience_s: float = 20.0) -> None:
+    """Wait for a function of the page to be true; the page's own rules forbid to wait inside it."""
+    end = time.monotonic() + patience_s
+    while not seen.page.evaluate(said, given):
+        assert time.monotonic() < end, f"not within {patience_s:g} s: {said}"
+        seen.page.wait_for_timeout(50)
 
 
 @pytest.fixture
