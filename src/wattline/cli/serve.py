@@ -26,7 +26,8 @@ tokens_file = click.option("--tokens", "file", type=FILE, default=TOKENS, show_d
               help=f"With --live: the controller's file. [default: {USUAL}]")
 @click.option("--speed", type=click.FloatRange(min=0, max=1e6), metavar="X",
               help="Seconds of the machine per second. [default: 60 of the demo, 0 of a run]")
-@click.option("--at", metavar="TIME", help="Of a run: where it stands, like 36h. [default: its end]")
+@click.option("--at", metavar="TIME",
+              help="Of a run: where it stands, like 36h. [default: its end]")
 @click.option("--price", metavar="X", help="Price of a kWh, like 0.12 or 0.12EUR.")
 @click.option("--carbon", metavar="X", help="Grams of CO2 per kWh, like 300.")
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS",

@@ -74,8 +74,9 @@ def alarms(index: RunIndex, moment: Moment, cap_w: float | None) -> list[Alarm]:
 def _cap_since(index: RunIndex, time_s: float) -> float:
     """Since when the cap of a time holds."""
     run = index.run
-    edges = [run.start_s, *(edge for each in run.reservations for edge in (each.start_s, each.end_s))]
-    edges += [] if run.cap_w is None else run.cap_w.time_s.tolist()
+    edges = [run.start_s] + ([] if run.cap_w is None else run.cap_w.time_s.tolist())
+    for each in run.reservations:
+        edges += [each.start_s, each.end_s]
     return max(float(edge) for edge in edges if edge <= time_s)
 
 
