@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from tests.support.asking import Asking
+
 from wattline.web.app import create_app
 from wattline.web.sources.demo import DemoSource
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tests.support.asking import Asking
+
 from wattline.model.errors import InputError
 from wattline.web.app import create_app
 from wattline.web.confirming import VALID_S, Confirmations

@@ -56,12 +56,21 @@ class BidAsked(Asked):
 
     workload: Word = "W4"
     servers: Whole = Field(100, ge=1, le=MOST_SERVERS)
-    method: Literal["closed_form", "empirical", "range", "descent", "heuristic"] = "closed_form"
+    method: Literal["grid", "closed_form", "empirical", "descent", "heuristic", "range"] = "grid"
+    """Which bids are tried: a grid of them, or those of a search by `wattline bid`."""
+    policy: Literal["aqa", "qosg", "qoscap", "energyqare", "tracking"] = "aqa"
     utilisation: Fraction | None = Field(None, gt=0, le=1)
     level: Literal["tight", "medium", "loose"] = "medium"
     seed: Whole = Field(1, ge=0, le=10**9)
-    hours: Whole = Field(2, ge=1, le=10)
-    """Hours that might come, on which the bid is planned."""
+    hours: Whole = Field(2, ge=1, le=8)
+    """Hours that might come, on each of which every bid is tried."""
+    averages: Whole = Field(10, ge=2, le=20)
+    reserves: Whole = Field(8, ge=2, le=20)
+    """Of the grid: averages by reserves."""
+    energy_price: Number | None = Field(None, ge=0, le=1e6)
+    reserve_price: Number | None = Field(None, ge=0, le=1e6)
+    error_price: Number | None = Field(None, ge=0, le=1e6)
+    """Per kWh and kW for an hour; what is not given is assumed, and said."""
 
 
 class PlacedJobAsked(Asked):

@@ -126,10 +126,9 @@ def _scenario(fields: Mapping[str, Any], path: str | None) -> Scenario:
 def _trace(scenario: Scenario, called: str) -> Trace:
     """The jobs; read once, and called what the request calls them."""
     section, machine = scenario.trace, scenario.machine
-    asked = section.model_dump(mode="json"), machine.granularity, machine.nodes, [
-        each.count for each in machine.classes]
-    if section.file is not None:
-        asked = asked[:2]
+    asked: list[Any] = [section.model_dump(mode="json"), machine.granularity]
+    if section.file is None:  # a generated workload fits the machine
+        asked += [machine.nodes, [each.count for each in machine.classes]]
 
     def make() -> Trace:
         trace = read_trace(scenario)

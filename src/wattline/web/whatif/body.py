@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -31,7 +31,7 @@ class WebScenario(Scenario):
         return self.model_dump(mode="json", by_alias=True, exclude_defaults=True,
                                exclude={"baseline"})
 
-    def checked(self) -> WebScenario:
+    def checked(self) -> Self:
         """Refused, like a file, where texts cannot be written down or tables lie too deep."""
         validate(self.fields(), self.name)
         return self

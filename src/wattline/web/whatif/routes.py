@@ -76,10 +76,10 @@ def whatif_router(pool: WorkerPool, uploads: UploadStore) -> APIRouter:
         key = content_key(question) + json.dumps(sorted(files.items()))
         answer = kept.get(key)
         if answer is None:
-            given = {"variant": asked.fields(), "baseline": question.get("baseline"),
-                     "files": files}
-            base = given["baseline"] or baseline_of(given["variant"])[0]
-            answer = pool.ask("whatif", given, key=content_key(base))
+            variant, given = asked.fields(), question.get("baseline")
+            base = baseline_of(variant)[0] if given is None else given
+            answer = pool.ask("whatif", {"variant": variant, "baseline": given, "files": files},
+                              key=content_key(base))
             kept.put(key, answer)
         answer = {**answer, "share": share_text(asked),
                   "variant": {**answer["variant"], "said": asked.name}}
