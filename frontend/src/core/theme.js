@@ -33,6 +33,11 @@ export function onTheme(listener) {
   return () => listeners.delete(listener);
 }
 
+/** Whether the page is read from across a room. */
+export function onWall() {
+  return document.documentElement.classList.contains("wall");
+}
+
 export function themeSwitch() {
   const last = kept();
   if (last === "light" || last === "dark") document.documentElement.dataset.theme = last;

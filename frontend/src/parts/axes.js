@@ -37,7 +37,7 @@ export function along(kind, dated, size, label) {
     ? { incrs: PASSED, values: (u, splits, i, room, step) => passedTexts(splits, step) }
     : { values: (u, splits) => formats.ticks(splits, kind) };
   return { ...look(size), size: 2.2 * size, space: 5.5 * size, ...values,
-    ...(label ? { label, labelSize: 1.5 * size, labelFont: look(size).font } : {}) };
+    ...(label ? { label, labelGap: 3, labelSize: 1.8 * size, labelFont: look(size).font } : {}) };
 }
 
 const ROUND = [1, 2, 5].flatMap((n) => Array.from({ length: 16 }, (_, i) => n * 10 ** i))
@@ -47,14 +47,15 @@ const STEPS = { count: ROUND, energy: [...ROUND.filter((n) => n < 3600),
   ...ROUND.map((n) => 3600 * n)] };
 const ruler = document.createElement("canvas").getContext("2d");
 
-export function upright(quantity, size) {
+/** `least`: the least width of the axis in letters, so that charts one above the other line up. */
+export function upright(quantity, size, least = 2) {
   const axis = look(size);
   return {
     ...axis, space: 2.8 * size, incrs: STEPS[quantity],
     values: (u, splits) => formats.ticks(splits, quantity),
     size: (u, texts) => {
       ruler.font = axis.font;
-      return 1.4 * size + Math.max(2 * size, ...(texts ?? []).map((text) =>
+      return 1.4 * size + Math.max(least * size, ...(texts ?? []).map((text) =>
         ruler.measureText(text).width));
     },
   };

@@ -3,11 +3,12 @@
 import uPlot from "uplot";
 import { freshId, h, setText } from "../core/dom.js";
 import * as formats from "../core/formats.js";
-import { colour, onTheme } from "../core/theme.js";
+import { colour, onTheme, onWall } from "../core/theme.js";
 import { along, upright } from "./axes.js";
 import { table } from "./table.js";
 
 const TABLE_ROWS = 200;
+const DENSE = 600;
 const steps = uPlot.paths.stepped({ align: 1 });
 
 /** series: [{name, colour, dash, width, fill, quantity, points}];
@@ -62,7 +63,7 @@ export class Chart {
   size() {
     const root = parseFloat(getComputedStyle(document.documentElement).fontSize);
     return { root, type: Math.round(0.78 * root), width: Math.max(this.canvas.clientWidth, 120),
-      height: Math.round(this.options.height * root) };
+      height: Math.round(this.options.height * root * (onWall() ? 0.72 : 1)) };
   }
 
   /** Where the axis below begins for each x: uPlot draws dates from seconds of the epoch. */
@@ -85,7 +86,7 @@ export class Chart {
         range: this.options.rangeX },
       y: { range: (u, low, high) => this.rangeY(low, high) } },
       axes: [along(this.options.kind, this.dated(), type, this.options.labelX),
-        upright(this.options.quantity, type)],
+        upright(this.options.quantity, type, this.options.axisWidth)],
       series: [{}, ...series.map((one) => this.style(one))],
       hooks: { setCursor: [(u) => this.pointed(u)],
         setSelect: [(u) => this.selected(u)] },
@@ -109,7 +110,8 @@ export class Chart {
       ? { paths: () => null, points: { show: true, size: one.large ? 13 : 6,
         fill: stroke, stroke } }
       : { paths: this.options.stepped ? steps : undefined, points: { show: false } };
-    return { stroke, width: one.width ?? 2, dash: one.dash, spanGaps: false,
+    return { stroke, width: this.data.x.length > DENSE && !one.dash
+      ? Math.min(1, one.width ?? 1) : one.width ?? 2, dash: one.dash, spanGaps: false,
       show: !this.hiddenSeries.has(one.name),
       fill: one.fill ? `${stroke}22` : undefined, ...shape };
   }

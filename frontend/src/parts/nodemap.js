@@ -5,7 +5,7 @@
 import { h, setText, svg } from "../core/dom.js";
 import * as formats from "../core/formats.js";
 import { css, inkOn, viridis } from "../core/scale.js";
-import { colour, onTheme } from "../core/theme.js";
+import { colour, onTheme, onWall } from "../core/theme.js";
 
 /** How a state is drawn: its colour by name, and its mark. */
 export const STATES = {
@@ -62,7 +62,7 @@ export class NodeMap {
   layout() {
     const root = parseFloat(getComputedStyle(document.documentElement).fontSize);
     const width = Math.max(this.box.clientWidth, 100), count = Math.max(this.cells.length, 1);
-    const room = 17 * root;
+    const room = (onWall() ? 11 : 17) * root;
     let side = Math.sqrt(width * room / count);
     side = Math.max(5, Math.min(side, 2.6 * root));
     while (side > 5 && Math.ceil(count / Math.floor(width / side)) * side > room) side -= 0.5;

@@ -42,7 +42,8 @@ class PlanPage {
         event.preventDefault();
         this.ask();
       } }, this.inputs.map(({ row }) => row),
-      h("button", { type: "submit", class: "main" }, "Compute")), this.answer);
+      h("div", { class: "field" }, h("span", {}),
+        h("button", { type: "submit", class: "main" }, "Compute"))), this.answer);
     if (this.plan.slow) {
       this.answer.replaceChildren(empty("Press Compute.", "This simulates hours of work for each bid "
         + "that is tried: some seconds, or a minute where nothing is compiled yet."));

@@ -13,7 +13,7 @@ const ROWS = [
     "time", "less"],
   [["turnaround_s", "mean"], "mean turnaround", "time", "less"],
   [["bounded_slowdown", "mean"], "mean bounded slowdown", "number", "less"],
-  [["utilisation"], "utilisation", "share", "more"], [["makespan_s"], "makespan", "time", "less"],
+  [["utilisation"], "utilisation", "share", null], [["makespan_s"], "makespan", "time", "less"],
   [["energy_j"], "energy of the machine", "energy", "less"],
   [["job_energy_j"], "energy of jobs", "energy", "less"],
   [["power_w", "mean"], "mean power", "power", null],
@@ -34,8 +34,9 @@ function at(metrics, path) {
 export class AnswerView {
   constructor() {
     this.tiles = h("div", { class: "tiles" });
-    this.power = new Chart({ title: "Power", height: 14 });
-    this.queue = new Chart({ title: "Jobs that wait", quantity: "count", height: 9 });
+    this.power = new Chart({ title: "Power", height: 14, axisWidth: 4 });
+    this.queue = new Chart({ title: "Jobs that wait", quantity: "count", height: 9,
+      axisWidth: 4 });
     this.metrics = h("div");
     this.hurt = h("div");
     this.rests = h("div");
