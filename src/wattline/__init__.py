@@ -152,6 +152,7 @@ if _TYPE_CHECKING:
     from wattline.sweeps.results import SweepResult, SweptSetting
     from wattline.traces import Trace, generate, read, write
     from wattline.traces.summary import describe_trace
+    from wattline.web.serving import serve
 
 __all__ = [
     "Adaptive",
@@ -319,6 +320,7 @@ __all__ = [
     "run_net",
     "run_sweep",
     "self_tune",
+    "serve",
     "set_power",
     "simulate",
     "study",

@@ -24,6 +24,7 @@ PLACES = {
     ), "wattline.advice.power"),
     "Check": "wattline.controller.doctor.check",
     "doctor": "wattline.controller.doctor.asking",
+    "serve": "wattline.web.serving",
     **dict.fromkeys((
         "explain_job", "live_order", "live_status"
     ), "wattline.controller.speaking"),

@@ -1,4 +1,4 @@
-"""A real Prometheus server on loopback, with samples that were backfilled."""
+"""A real Prometheus server on loopback, with samples that were backfilled or that it scrapes."""
 
 from __future__ import annotations
 
@@ -29,18 +29,38 @@ def server(openmetrics: str) -> Iterator[str]:
         (place / "none.yml").write_text("")
         subprocess.run(["promtool", "tsdb", "create-blocks-from", "openmetrics",
                         place / "samples.txt", place / "data"], check=True, capture_output=True)
-        address = f"127.0.0.1:{_free_port()}"
-        with (place / "log").open("w") as log:
-            process = subprocess.Popen(
-                ["prometheus", f"--config.file={place / 'none.yml'}",
-                 f"--storage.tsdb.path={place / 'data'}", "--storage.tsdb.retention.time=100y",
-                 f"--web.listen-address={address}"], stdout=log, stderr=log)
-            try:
-                _wait(process, f"http://{address}", place / "log")
-                yield f"http://{address}"
-            finally:
-                process.terminate()
-                process.wait(30)
+        with _started(place, "none.yml") as url:
+            yield url
+
+
+@contextmanager
+def scraping(target: str) -> Iterator[str]:
+    """The address of a server that scrapes `/metrics` of a host and port each second."""
+    if not shutil.which("prometheus"):
+        pytest.skip("no prometheus here; Debian's package prometheus has it")
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        (place / "scrape.yml").write_text(
+            "scrape_configs:\n  - job_name: wattline\n    scrape_interval: 1s\n"
+            f"    static_configs:\n      - targets: ['{target}']\n")
+        with _started(place, "scrape.yml") as url:
+            yield url
+
+
+@contextmanager
+def _started(place: Path, config: str) -> Iterator[str]:
+    address = f"127.0.0.1:{_free_port()}"
+    with (place / "log").open("w") as log:
+        process = subprocess.Popen(
+            ["prometheus", f"--config.file={place / config}",
+             f"--storage.tsdb.path={place / 'data'}", "--storage.tsdb.retention.time=100y",
+             f"--web.listen-address={address}"], stdout=log, stderr=log)
+        try:
+            _wait(process, f"http://{address}", place / "log")
+            yield f"http://{address}"
+        finally:
+            process.terminate()
+            process.wait(30)
 
 
 def _wait(process: subprocess.Popen[bytes], url: str, log: Path) -> None:

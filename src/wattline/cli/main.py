@@ -44,6 +44,7 @@ COMMANDS: Mapping[str, Listed] = {
     "replay": Listed("plan", "Ask a journal again, decision by decision."),
     "report": Listed("plan", "Make the HTML report of one or more run folders."),
     "trace": Listed("plan", "Look at job logs, convert them, generate them."),
+    "serve": Listed("plan", "Serve the dashboard: the machine, its jobs, what if."),
     "examples": Listed("plan", "List the examples, and copy them to run and to change."),
     "policies": Listed("plan", "List the policies along each axis."),
     "bench": Listed("plan", "Measure the speed of this installation."),

@@ -27,6 +27,7 @@ from wattline.controller.metering import Meters
 from wattline.controller.priorities import SharePriorities, shares_of
 from wattline.controller.recalling import recall
 from wattline.controller.remembering import Remembered, open_remembered
+from wattline.controller.showing import MachineWriter
 from wattline.controller.target import FileSource, Target, TopicSource
 from wattline.controller.watching import Watcher, watts_of_licences
 from wattline.live.fleet import Fleet
@@ -138,6 +139,8 @@ def _assembled(
         listeners.append(SharePriorities(controller, shares))
     if act:  # a dry run is no controller: nobody may count on it
         listeners.append(lambda cycle: renew(folder, site.mode))
+    node_w = (lambda node, now_s: math.nan) if keeper is None else keeper.meters.node_w
+    listeners.append(MachineWriter(controller, folder, node_w))
     listeners.append(lambda cycle: kept.save_if_due(controller.books, cycle.time_s, site.save))
     controller.sources, controller.listeners = sources, listeners
     open_desk(controller, site, remembers=act, clock=clock,

@@ -30,6 +30,7 @@ from wattline.policies.setting import Chosen
 from wattline.policies.view import Policy
 from wattline.scenario.budget_notes import budget_kept, budget_notes
 from wattline.scenario.budget_room import without_room
+from wattline.scenario.bundled_logs import log_path
 from wattline.scenario.caps import cap_signal, check_kept, without_cap
 from wattline.scenario.model import MOST_UNIX_S, NodeClassSection, Scenario
 from wattline.scenario.network_section import with_nodes
@@ -194,7 +195,7 @@ def read_trace(scenario: Scenario) -> Trace:
         return generate(section.generate, seed=section.seed, **given)
     assert section.file is not None
     trace = read(
-        section.file, column_map=section.map, strict=section.strict, size=section.size,
+        log_path(section.file), column_map=section.map, strict=section.strict, size=section.size,
         unit="cores" if scenario.machine.granularity == "core" else "nodes",
     )
     if section.jobs is None or section.jobs >= len(trace.jobs):

@@ -21,6 +21,7 @@ from wattline.model.reading import (
 )
 from wattline.policies.declaration import AXES
 from wattline.policies.registry import files_of, is_place
+from wattline.scenario.bundled_logs import is_bundled
 from wattline.scenario.model import Scenario
 from wattline.scenario.other_files import other_kind, other_table
 
@@ -81,7 +82,9 @@ def beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         value = inner.get(name) if isinstance(inner, dict) else None
         # A map or a machine may be a built-in name, and a cap a power: only a file that is there
         # is meant.
-        if isinstance(value, str) and (name in _FILES or is_file(folder / value)):
+        if not isinstance(value, str) or is_bundled(value):
+            continue
+        if name in _FILES or is_file(folder / value):
             result[section][name] = str(folder / value)
     parameters = result["trace"].get("parameters") if isinstance(result.get("trace"), dict) else {}
     if isinstance(parameters, dict) and isinstance(parameters.get("types"), str):

@@ -1,0 +1,1 @@
+"""The server of the dashboard, and the scripts and styles of pages."""

@@ -1,0 +1,147 @@
+"""The machine node by node and job by job: `machine.json` in the controller's folder.
+
+`status.json` has the figures and is written after each cycle; this is larger, is for pages and
+lists, and is written about once per second.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wattline.books import Decision
+from wattline.books.explaining import reason_in_short
+from wattline.books.waiting import joules_left, waiting_rows
+from wattline.controller.watching import key
+from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, SlurmJob
+from wattline.model.errors import InputError
+from wattline.model.files import write_whole
+from wattline.model.units import fold_hosts, format_power
+
+if TYPE_CHECKING:
+    from wattline.controller.controller import Controller, Cycle
+
+FILE = "machine.json"
+EVERY_S = 1.0
+KEPT = 30
+"""Decisions and remarks that are shown."""
+MOST_JOBS = 20_000
+MOST_REASONS = 200
+"""Waiting jobs whose reason is said: each takes a look at the books."""
+
+
+@dataclass
+class MachineWriter:
+    """Writes what each node draws and each job does; a listener of the controller's cycle."""
+
+    controller: Controller
+    folder: Path
+    node_w: Callable[[str, float], float] = lambda node, now_s: math.nan
+    """What a node draws by its meter; NaN where that is not known."""
+    monotonic: Callable[[], float] = time.monotonic
+    decided: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=KEPT))
+    _last_s: float = field(default=-math.inf, init=False)
+
+    def __call__(self, cycle: Cycle) -> None:
+        self.decided.extend(
+            {"time_s": cycle.time_s, "text": said, "job": job}
+            for said, job in [*map(self._decision, cycle.decisions),
+                              *((remark, None) for remark in cycle.remarks)] if said)
+        if self.monotonic() - self._last_s < EVERY_S:
+            return
+        self._last_s = self.monotonic()
+        said = {"time_s": cycle.time_s, "nodes": self._nodes(cycle.time_s),
+                "jobs": self._jobs(), "decisions": list(self.decided),
+                "budget": budget_of(self.controller)}
+        try:
+            write_whole(self.folder / FILE, json.dumps(said) + "\n")
+        except InputError as error:  # a full disk must not stop a controller
+            self.controller.notes.append(str(error))
+
+    def _decision(self, decision: Decision) -> tuple[str, str | None]:
+        """What was decided in words; a time to wake is nobody's news."""
+        told = self.controller.watcher.told.get(str(decision.job))
+        name = None if decision.job is None else str(decision.job) if told is None else told.label
+        would = "" if self.controller.act else "would "
+        watts = format_power(decision.power_w)
+        words = {
+            "start": f"job {name} {would}start{'' if would else 's'} with {watts}",
+            "resume": f"job {name} {would}go{'' if would else 'es'} on with {watts}",
+            "speed": f"job {name} {would}run{'' if would else 's'} with {watts}, to keep the cap",
+            "pause": f"job {name} {would}step{'' if would else 's'} aside",
+            "refuse": f"job {name} could never start here",
+            "level": f"all jobs {would}run at {decision.power_w:.0%} of their power",
+            "down": f"{decision.control.units} idle nodes {would}go off",
+            "up": f"{decision.control.units} nodes {would}come on"}
+        return words.get(decision.kind, ""), name
+
+    def _nodes(self, now_s: float) -> dict[str, list[Any]]:
+        watcher = self.controller.watcher
+        job_of = {node: job.label for job in watcher.seen
+                  if job.state in (*ACTIVE, *STARTING, *ENDING) for node in job.node_list}
+        state, watts = [], []
+        for name in watcher.names:
+            state.append("down" if name in watcher.down else "off" if name in watcher.off else
+                         "busy" if name in job_of else "idle")
+            drawn_w = self.node_w(name, now_s)
+            watts.append(None if math.isnan(drawn_w) else round(drawn_w, 3))
+        return {"name": list(watcher.names), "state": state, "power_w": watts,
+                "job": [job_of.get(name) for name in watcher.names]}
+
+    def _jobs(self) -> list[dict[str, Any]]:
+        books = self.controller.books
+        rows = waiting_rows(books)
+        why = {row: reason_in_short(books, row) for row in rows[:MOST_REASONS]}
+        return [self._job(job, why) for job in self.controller.watcher.seen[:MOST_JOBS]]
+
+    def _job(self, job: SlurmJob, why: Mapping[int, str]) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "job": job.label, "user": job.user, "account": job.account, "name": job.name,
+            "state": job.state, "nodes": job.nodes, "submit_s": _known(job.submit_s),
+            "start_s": None if job.state in WAITING else _known(job.start_s),
+            "limit_s": _known(job.limit_s), "node_list": fold_hosts(job.node_list),
+            "power_w": None, "adds_w": None, "why": job.reason if job.state in WAITING else None}
+        books = self.controller.books
+        name = key(job)
+        if name not in books.roll:
+            return found
+        row = books.roll.row(name)
+        live = books.state.live[row]
+        idle_w = books.machine.power_w_idle / books.machine.node_count * float(live.units)
+        waits = job.state in WAITING
+        return found | {
+            "power_w": None if waits else _known(float(live.power_w)),
+            "adds_w": _known(max(float(live.watts) - idle_w, 0.0)) if waits else None,
+            "why": why.get(row, found["why"]) if waits else None}
+
+
+def budget_of(controller: Controller) -> dict[str, float] | None:
+    """The period of an energy budget that holds now; None where there is none."""
+    books = controller.books
+    left_j = joules_left(books)
+    if left_j is None:
+        return None
+    budget: Any = books.policy.admission
+    period = int(budget.memory.plan[0].period)
+    start_s = float(budget.start_s + period * budget.length_s)
+    return {"start_s": start_s, "end_s": start_s + float(budget.length_s),
+            "budget_j": float(budget.energy_j), "left_j": left_j}
+
+
+def read_machine(folder: Path) -> dict[str, Any] | None:
+    """What the controller of a folder last said of its nodes and jobs; None where it has not."""
+    try:
+        found = json.loads((folder / FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _known(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,56 @@
+"""The application: pages, and the API that everything on them comes from."""
+
+from __future__ import annotations
+
+import importlib
+from importlib.metadata import version
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from wattline.web.act_journal import ActJournal
+from wattline.web.answering import add_refusals
+from wattline.web.beat import Beat
+from wattline.web.confirming import Confirmations
+from wattline.web.installing import install_questions
+from wattline.web.problems import documented
+from wattline.web.security.installing import install_security
+from wattline.web.settings import Settings
+from wattline.web.sources.shape import Source
+
+STATIC = Path(__file__).parent / "static"
+ROUTES = tuple(f"wattline.web.routes.{name}"
+               for name in ("now", "jobs", "accounts", "operator", "metrics"))
+
+
+def create_app(source: Source, settings: Settings | None = None) -> FastAPI:
+    """An ASGI application over a source."""
+    app = FastAPI(title="Wattline", version=version("wattline"), openapi_url="/api/openapi.json",
+                  docs_url=None, redoc_url=None,
+                  responses=documented(400, 401, 403, 404, 409, 422, 429),
+                  description="Power, jobs and joules of a machine. Times are seconds since the "
+                              "source's start, units stand last in each name.")
+    app.state.source = source
+    app.state.settings = settings or Settings()
+    app.state.beat = Beat(source, app.state.settings.beat_s)
+    app.state.confirmations = Confirmations()
+    app.state.journal = ActJournal(app.state.settings.journal)
+    add_refusals(app)
+    for name in ROUTES:
+        app.include_router(importlib.import_module(name).router)
+    install_questions(app, app.state.settings)
+    _add_pages(app)
+    install_security(app, app.state.settings)
+    return app
+
+
+def _add_pages(app: FastAPI) -> None:
+    page = STATIC / "app" / "index.html"
+
+    @app.get("/", include_in_schema=False)
+    def start() -> Response:
+        return FileResponse(page) if page.is_file() else RedirectResponse("/api/openapi.json")
+
+    app.mount("/app", StaticFiles(directory=STATIC / "app", check_dir=False, html=True))

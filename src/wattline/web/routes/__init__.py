@@ -1,0 +1,1 @@
+"""The addresses under /api, a module per subject."""

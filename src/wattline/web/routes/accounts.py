@@ -1,0 +1,44 @@
+"""Joules by user and account, the budget, the bill."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query, Request
+from starlette.responses import Response
+
+from wattline.web.answering import answer
+from wattline.web.asked import source_of
+from wattline.web.sources.shape import AccountTable, BillTable, BudgetTable
+from wattline.web.viewer import Viewer, viewer_of
+
+router = APIRouter(prefix="/api", tags=["accounts"])
+By = Annotated[Literal["user", "account"], Query()]
+
+
+@router.get("/accounts", response_model=AccountTable)
+def accounts(request: Request, viewer: Annotated[Viewer, Depends(viewer_of)],
+             by: By = "account") -> Response:
+    """Joules, money and grams of each user or account; an owner sees the own line."""
+    owner = viewer.only_own
+    return answer(source_of(request).accounts("user" if owner is not None else by, owner))
+
+
+@router.get("/budget", response_model=BudgetTable)
+def budget(request: Request) -> Response:
+    """What each period was given and has used, over time."""
+    return answer(source_of(request).budget())
+
+
+@router.get("/bill", response_model=BillTable)
+def bill(request: Request, viewer: Annotated[Viewer, Depends(viewer_of)],
+         by: By = "account") -> Response:
+    """All joules up to now, line by line; what no job drew has its own."""
+    found = source_of(request).bill("user" if viewer.only_own is not None else by)
+    return answer(found if viewer.only_own is None else _own(found, viewer.only_own))
+
+
+def _own(found: BillTable, owner: str) -> BillTable:
+    from dataclasses import replace
+
+    return replace(found, lines=[line for line in found.lines if line.name == owner])

@@ -1,0 +1,48 @@
+"""Rates: a bucket of tokens per client, which fills as time passes."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+MOST_CLIENTS = 20_000
+
+
+@dataclass(frozen=True)
+class Rate:
+    """So many requests at once, and so many per second in the long run."""
+
+    burst: float
+    per_s: float
+
+
+READING = Rate(600, 300)
+"""A wall of screens behind one address reads a lot."""
+ASKING = Rate(30, 6)
+"""What takes a worker: a cap that is dragged asks a few times per second."""
+LOGGING_IN = Rate(6, 0.1)
+
+
+class Buckets:
+    """One bucket per client and kind; the longest unused are forgotten."""
+
+    def __init__(self, rate: Rate, clock: Callable[[], float] = time.monotonic) -> None:
+        self.rate, self._clock = rate, clock
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def wait_s(self, client: str) -> int:
+        """0 where a request may pass, which takes one token; else whole seconds to wait."""
+        with self._lock:
+            at_s = self._clock()
+            left, last_s = self._left.pop(client, (self.rate.burst, at_s))
+            left = min(self.rate.burst, left + (at_s - last_s) * self.rate.per_s)
+            passes = left >= 1.0
+            self._left[client] = (left - 1.0 if passes else left, at_s)
+            while len(self._left) > MOST_CLIENTS:
+                self._left.popitem(last=False)
+            return 0 if passes else max(1, math.ceil((1.0 - left) / self.rate.per_s))

@@ -1,0 +1,37 @@
+"""How the server is set up: where it listens, and who may come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+BEAT_S = 1.0
+STALE_AFTER_S = 10.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where it listens, how it is secured, and when a source counts as silent."""
+
+    host: str = "127.0.0.1"
+    port: int = 8750
+    certificate: Path | None = None
+    key: Path | None = None
+    tokens: Path | None = None
+    """A file that `wattline serve token add` writes."""
+    proxy: str = ""
+    """The address of the reverse proxy that says who comes, and may come from elsewhere."""
+    user_header: str = "X-Remote-User"
+    operators: tuple[str, ...] = ()
+    """Users that the proxy names who may change the machine."""
+    names: tuple[str, ...] = ()
+    """Host names under which people reach the server, beside its address."""
+    rated: bool = True
+    """Whether a client may ask only so often."""
+    warm: bool = False
+    """Whether workers compile and run at the start what most people ask first."""
+    beat_s: float = BEAT_S
+    stale_after_s: float = STALE_AFTER_S
+    uploads: Path | None = None
+    journal: Path | None = None
+    """Where actions are written down; without it, in memory alone."""

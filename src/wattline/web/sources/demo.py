@@ -1,0 +1,221 @@
+"""The demo: a simulated machine in real time or faster, whose cap can really be changed.
+
+An order is put into the plan of the cap at the time at which it was given, and everything is
+simulated again. Nobody knows of such a change before, so what had happened by then stays.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from wattline.model.errors import InputError, WattlineWarning
+from wattline.model.run import Run
+from wattline.model.units import format_power
+from wattline.web.sources import demo_machine, run_words
+from wattline.web.sources.acting import ACTIONS, checked
+from wattline.web.sources.replaying import started
+from wattline.web.sources.run_index import RunIndex
+from wattline.web.sources.run_source import RunSource
+from wattline.web.sources.shape import (
+    About,
+    AccountTable,
+    Act,
+    BillTable,
+    BudgetTable,
+    Decision,
+    Done,
+    History,
+    JobDetail,
+    JobPage,
+    JobQuestion,
+    NodePage,
+    Now,
+    RackTable,
+    SourceName,
+)
+
+START_SHARE = 0.35
+"""How far the demo is when it is opened: the machine is full, and there is a past to show."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The cap of the demo, with what operators ordered of it."""
+
+    watts: float | None = demo_machine.CAP_W
+    changes: tuple[tuple[float, float], ...] = ()
+    reservations: tuple[tuple[str, float, float, float], ...] = ()
+    """Name, start, duration and watts."""
+
+    def with_act(self, act: Act, now_s: float) -> Plan:
+        value = act.value
+        if act.action == "set_cap":
+            watts = value["watts"]
+            return replace(self, changes=(*self.changes, (
+                now_s, math.inf if watts is None else float(watts))))
+        if act.action == "reserve":
+            name = value.get("name") or f"reserved-{len(self.reservations) + 1}"
+            if any(name == each[0] for each in self.reservations):
+                raise InputError(f"there is a reservation '{name}' already; choose another name")
+            start_s = now_s + float(value.get("in_s") or 0.0)
+            return replace(self, reservations=(*self.reservations, (
+                name, start_s, float(value["duration_s"]), float(value["watts"]))))
+        kept = tuple(each for each in self.reservations if each[0] != value["name"])
+        if len(kept) == len(self.reservations):
+            known = ", ".join(each[0] for each in kept)
+            raise InputError(f"there is no reservation '{value['name']}'; there "
+                             f"{'are: ' + known if known else 'is none'}")
+        return replace(self, reservations=kept)
+
+    def fields(self, machine_w: float) -> dict[str, Any]:
+        """As `[power.cap]`; a plan of a cap has watts, so no cap is what the machine can draw."""
+        def watts_of(watts: float) -> float:
+            return watts if math.isfinite(watts) else machine_w * 10
+
+        return {"watts": watts_of(self.watts if self.watts is not None else math.inf),
+                "changes": [{"at": at_s, "watts": watts_of(watts)} for at_s, watts in self.changes],
+                "reservations": [{"name": name, "start": start_s, "duration": length_s,
+                                  "watts": watts}
+                                 for name, start_s, length_s, watts in self.reservations]}
+
+
+class DemoSource:
+    """A `RunSource` that is made anew when an operator orders something."""
+
+    def __init__(self, *, speed: float = 60.0, jobs: int = demo_machine.JOBS,
+                 monotonic: Callable[[], float] = time.monotonic) -> None:
+        self.table = demo_machine.jobs(jobs)
+        self.machine = demo_machine.machine()
+        self.plan = Plan()
+        self.orders: list[Decision] = []
+        self.lock = threading.Lock()
+        run = self.simulated(self.plan)
+        clock = started(run.start_s + START_SHARE * (run.end_s - run.start_s), run.start_s,
+                        run.end_s, speed, monotonic)
+        self.shown = RunSource(
+            RunIndex(run), clock, SourceName("demo", "demo", speed), demo_machine.rates(),
+            assumptions=("the machine, its jobs and users are invented; after its end the demo "
+                         "begins again, with what was ordered",))
+
+    def simulated(self, plan: Plan) -> Run:
+        from wattline.scenario.api import simulate
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", WattlineWarning)  # /api/about says them
+            return simulate(self.table, machine=self.machine, order="fcfs", backfill="easy",
+                            power="dvfs", placement="first-fit",
+                            cap=plan.fields(_machine_w(self.machine)))
+
+    def about(self) -> About:
+        return replace(self.shown.about(), operator_actions=list(ACTIONS))
+
+    def now(self) -> Now:
+        found = self.shown.now()
+        mine = [each for each in self.orders if each.time_s <= found.time_s]
+        decisions = sorted((*mine, *found.decisions), key=lambda each: -each.time_s)
+        return replace(found, decisions=decisions[:run_words.SHOWN])
+
+    def consequences(self, act: Act) -> list[str]:
+        """What the next hours look like under it, from simulating it."""
+        checked(act)
+        with self.lock:
+            plan = self.plan
+        now_s = self.shown.time_s
+        after = RunIndex(self.simulated(plan.with_act(act, now_s)))
+        return [*_above(self.shown.index, after, now_s), *_compared(self.shown.index, after, now_s)]
+
+    def apply(self, act: Act, who: str) -> Done:
+        checked(act)
+        with self.lock:
+            now_s = self.shown.time_s
+            plan = self.plan.with_act(act, now_s)
+            run = self.simulated(plan)
+            self.plan = plan
+            self.shown = replace(self.shown, index=RunIndex(run))
+            time_s = now_s - run.start_s
+            said = said_of(act)
+            self.orders.append(Decision(time_s, f"{who}: {said}"))
+        return Done(said, time_s, ["the rest of the demo was simulated again"])
+
+    def history(self, from_s: float | None, to_s: float | None, points: int) -> History:
+        return self.shown.history(from_s, to_s, points)
+
+    def nodes(self, offset: int, limit: int) -> NodePage:
+        return self.shown.nodes(offset, limit)
+
+    def racks(self) -> RackTable:
+        return self.shown.racks()
+
+    def queue(self, offset: int, limit: int) -> JobPage:
+        return self.shown.queue(offset, limit)
+
+    def jobs(self, question: JobQuestion) -> JobPage:
+        return self.shown.jobs(question)
+
+    def job(self, job: str) -> JobDetail:
+        return self.shown.job(job)
+
+    def accounts(self, by: str, owner: str | None) -> AccountTable:
+        return self.shown.accounts(by, owner)
+
+    def budget(self) -> BudgetTable:
+        return self.shown.budget()
+
+    def bill(self, by: str) -> BillTable:
+        return self.shown.bill(by)
+
+    def energy_j(self) -> float | None:
+        return self.shown.energy_j()
+
+    def finished(self) -> dict[str, int]:
+        return self.shown.finished()
+
+
+def said_of(act: Act) -> str:
+    """An order in words."""
+    value: Mapping[str, Any] = act.value
+    if act.action == "set_cap":
+        return "no cap" if value["watts"] is None else f"a cap of {format_power(value['watts'])}"
+    if act.action == "reserve":
+        length, until = (run_words.time_text(float(value.get(name) or 0.0))
+                         for name in ("duration_s", "in_s"))
+        return f"{format_power(value['watts'])} reserved for {length}, in {until}"
+    return f"reservation {value['name']} withdrawn"
+
+
+def _machine_w(machine: Any) -> float:
+    return float(sum(each.count * each.active_w for each in machine.classes))
+
+
+def _above(before: RunIndex, after: RunIndex, now_s: float) -> list[str]:
+    cap_w = run_words.cap_at(after, now_s)
+    power_w = before.at(now_s).power_w
+    if cap_w is None or power_w <= cap_w:
+        return ["the machine draws less than that now"]
+    return [f"the machine draws {format_power(power_w)} now, {format_power(power_w - cap_w)} above "
+            "it: processors slow down at once, and nothing starts before there is room"]
+
+
+def _compared(before: RunIndex, after: RunIndex, now_s: float) -> list[str]:
+    """Jobs that would start later, and by how much, of those that wait or come within a day."""
+    due = (before.start_s > now_s) & (before.run.jobs.submit_s < now_s + 86400.0) & (
+        before.start_s < math.inf)
+    later_s = after.start_s[due] - before.start_s[due]
+    late = later_s[later_s > 1.0]
+    bounded = late[late < math.inf]
+    never = int((later_s == math.inf).sum())
+    by = f", in the mean by {run_words.time_text(float(bounded.mean()))}" if bounded.size else ""
+    said = [f"{len(late):,} of {int(due.sum()):,} jobs that wait or come within a day would start "
+            f"later{by}"]
+    if never:
+        said.append(f"{never:,} of them would never start")
+    sooner = int((later_s < -1.0).sum())
+    if sooner:
+        said.append(f"{sooner:,} would start sooner")
+    return said

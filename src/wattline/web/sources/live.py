@@ -1,0 +1,282 @@
+"""The live machine as a source: what its controller shows, and what its ledger has measured."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wattline.controller.configuration import SiteConfig, read_configuration
+from wattline.controller.showing import read_machine
+from wattline.controller.speaking import USUAL_CONFIG, live_order
+from wattline.controller.status import read_status
+from wattline.model.errors import InputError, WattlineError
+from wattline.model.units import format_power, parse_hosts
+from wattline.web.sources import live_jobs, live_joules
+from wattline.web.sources.acting import ACTIONS, checked
+from wattline.web.sources.live_course import Course, Sample
+from wattline.web.sources.live_ledger import LedgerPages
+from wattline.web.sources.run_joules import Rates
+from wattline.web.sources.shape import (
+    About,
+    AccountTable,
+    Act,
+    Alarm,
+    BillTable,
+    BudgetTable,
+    Decision,
+    Done,
+    History,
+    JobDetail,
+    JobPage,
+    JobQuestion,
+    NodePage,
+    Now,
+    Part,
+    RackTable,
+    SourceName,
+)
+
+DAY_S = 86_400.0
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the controller's folder says at one moment."""
+
+    status: dict[str, Any]
+    machine: dict[str, Any]
+    read_s: float
+
+
+class LiveSource:
+    """Reads the controller's folder at most twice per second, whoever asks how often."""
+
+    def __init__(
+        self, config: str | Path = USUAL_CONFIG, *, stale_after_s: float = 10.0,
+        rates: Rates | None = None, clock: Callable[[], float] = time.time, sample: bool = True,
+    ) -> None:
+        self.config = Path(config)
+        self.site: SiteConfig = _site(self.config)
+        self.folder = Path(self.site.folder)
+        self.stale_after_s, self.clock = stale_after_s, clock
+        self.rates = rates or Rates()
+        # Second 0 is the midnight before last, so that what jobs did lately has times above 0 and
+        # a server that is started again the same day counts alike.
+        self.epoch_s = math.floor(clock() / DAY_S - 1) * DAY_S
+        self.course = Course()
+        self.ledger = LedgerPages(self.site.ledger)
+        self.lock = threading.Lock()
+        self._seen: Seen | None = None
+        if sample:
+            threading.Thread(target=self._sample, name="course", daemon=True).start()
+
+    def seen(self) -> Seen:
+        with self.lock:
+            now_s = self.clock()
+            if self._seen is None or abs(now_s - self._seen.read_s) >= 0.5:
+                status = read_status(self.folder, running=False)
+                self._seen = Seen(status, read_machine(self.folder) or {}, now_s)
+            return self._seen
+
+    def about(self) -> About:
+        from importlib.metadata import version
+
+        said = [] if self.site.broker is not None else [
+            "nodes have no agents: the power is that of the books, and no joules are measured"]
+        said += ["the course of power is known since this server was started, for a day at most",
+                 "the site's file names no racks: nodes are grouped by class",
+                 *self.rates.assumptions()]
+        try:
+            if not self.seen().status["act"]:
+                said.append("the controller is a dry run: it starts nothing")
+        except WattlineError as error:
+            said.append(str(error))
+        return About(version("wattline"), SourceName("live", self.site.cluster, 1.0), said,
+                     list(ACTIONS))
+
+    def now(self) -> Now:
+        seen = self.seen()
+        status = seen.status
+        nodes, stale_s = status["nodes"], self._stale_s(seen)
+        power_w, cap_w = _power_w(status), status["cap_w"]
+        target = status.get("target") or {}
+        idle = int(nodes["free"]) + int(nodes["off"]) + int(nodes["changing"]) + int(nodes["down"])
+        decisions = [Decision(each["time_s"] - self.epoch_s, each["text"], each["job"])
+                     for each in reversed(seen.machine.get("decisions", []))]
+        return Now(
+            time_s=self.clock() - self.epoch_s, epoch_s=self.epoch_s, power_w=power_w, cap_w=cap_w,
+            target_w=target.get("watts"), idle_w=status["idle_w"], max_w=status["machine_w"],
+            by={"class": self._classes(seen), "rack": [], "feed": []},
+            running=status["running"]["count"], queued=status["waiting"]["count"],
+            busy_nodes=max(int(nodes["units"]) - idle, 0), nodes=int(nodes["units"]),
+            decisions=decisions[:12], alarms=self._alarms(seen, stale_s), stale_s=stale_s,
+            measured=status["measured_w"] is not None)
+
+    def history(self, from_s: float | None, to_s: float | None, points: int) -> History:
+        if from_s is not None and to_s is not None and to_s < from_s:
+            raise InputError(f"to_s ({to_s:g}) is before from_s ({from_s:g})")
+        return self.course.history(-math.inf if from_s is None else from_s,
+                                   math.inf if to_s is None else to_s, points)
+
+    def nodes(self, offset: int, limit: int) -> NodePage:
+        seen = self.seen()
+        names, state, job = (_column(seen, name) for name in ("name", "state", "job"))
+        rows = slice(offset, offset + limit)
+        return NodePage(len(names), offset, names[rows], state[rows],
+                        self._node_powers(seen)[rows], job[rows])
+
+    def racks(self) -> RackTable:
+        seen = self.seen()
+        where = {name: at for at, name in enumerate(_column(seen, "name"))}
+        state, watts = _column(seen, "state"), self._node_powers(seen)
+        table = RackTable([], [], [], [])
+        for kind in self.site.kinds:
+            rows = [where[name] for name in parse_hosts(kind.nodes) if name in where]
+            table.name.append(kind.name)
+            table.nodes.append(len(rows))
+            table.power_w.append(_sum(watts[row] for row in rows))
+            counts: dict[str, int] = {}
+            for row in rows:
+                counts[state[row]] = counts.get(state[row], 0) + 1
+            table.state_counts.append(counts)
+        return table
+
+    def queue(self, offset: int, limit: int) -> JobPage:
+        return live_jobs.queue(self.seen().machine, self.epoch_s, self.clock(), offset, limit)
+
+    def jobs(self, question: JobQuestion) -> JobPage:
+        return live_jobs.page(self.seen().machine, self.ledger, self.epoch_s, self.clock(),
+                              question)
+
+    def job(self, job: str) -> JobDetail:
+        return live_jobs.detail(self.seen().machine, self.ledger, self.config, self.epoch_s,
+                                self.clock(), job, self.rates)
+
+    def accounts(self, by: str, owner: str | None) -> AccountTable:
+        return live_joules.accounts(self.ledger, by, owner, self.rates)
+
+    def budget(self) -> BudgetTable:
+        return live_joules.budget(self.seen().machine.get("budget"), self.epoch_s, self.clock())
+
+    def bill(self, by: str) -> BillTable:
+        return live_joules.bill(self.ledger, by, self.rates, self.epoch_s, self.clock())
+
+    def energy_j(self) -> float | None:
+        found = self.seen().status.get("energy_j")
+        return None if found is None else float(found)
+
+    def finished(self) -> dict[str, int]:
+        return self.ledger.finished()
+
+    def consequences(self, act: Act) -> list[str]:
+        checked(act)
+        seen = self.seen()
+        if self._stale_s(seen):
+            raise WattlineError(f"the controller has been silent for {self._stale_s(seen):,.0f} s: "
+                                "nothing can be ordered of it")
+        return live_jobs.consequences(act, seen.status, seen.machine)
+
+    def apply(self, act: Act, who: str) -> Done:
+        """Order it at the controller's desk, as `wattline power set --live` does."""
+        checked(act)
+        fields = {name: value for name, value in act.value.items() if name != "in_s"}
+        if act.action == "reserve":
+            fields["start_s"] = self.clock() + float(act.value.get("in_s") or 0.0)
+        found = live_order(self.config, act.action, **fields, for_whom=who)
+        with self.lock:
+            self._seen = None
+        return Done(found.said, self.clock() - self.epoch_s,
+                    [str(each) for each in found.result.get("remarks", ())])
+
+    def _stale_s(self, seen: Seen) -> float:
+        silent_s = self.clock() - float(seen.status["time_s"])
+        return silent_s if silent_s > self.stale_after_s else 0.0
+
+    def _node_powers(self, seen: Seen) -> list[float | None]:
+        """By its meter, else by the books: a job's power over its nodes, idle power elsewhere."""
+        measured = _column(seen, "power_w")
+        jobs = {each["job"]: each for each in seen.machine.get("jobs", [])}
+        idle_w = self._idle_w()
+        found = []
+        for name, state, drawn_w, job in zip(
+                _column(seen, "name"), _column(seen, "state"), measured, _column(seen, "job"),
+                strict=True):
+            if drawn_w is not None:
+                found.append(drawn_w)
+            elif state in ("off", "down"):
+                found.append(self.site.node_off_w if state == "off" else None)
+            else:
+                job_w = (jobs.get(job) or {}).get("power_w")
+                found.append(idle_w[name] if job_w is None else
+                             job_w / max(int(jobs[job]["nodes"]), 1))
+        return found
+
+    def _idle_w(self) -> dict[str, float]:
+        return {name: self.site.node_idle_w if kind.idle_w is None else kind.idle_w
+                for kind in self.site.kinds for name in parse_hosts(kind.nodes)}
+
+    def _classes(self, seen: Seen) -> list[Part]:
+        watts = dict(zip(_column(seen, "name"), self._node_powers(seen), strict=True))
+        return [Part(kind.name, _sum(watts.get(name) for name in parse_hosts(kind.nodes)))
+                for kind in self.site.kinds] if watts else []
+
+    def _alarms(self, seen: Seen, stale_s: float) -> list[Alarm]:
+        status = seen.status
+        heard_s = float(status["time_s"]) - self.epoch_s
+        found = []
+        if stale_s:
+            found.append(Alarm("critical", f"the controller has been silent for {stale_s:,.0f} s; "
+                               "figures are the last that it said", heard_s))
+        if not status["slurm_answers"]:
+            found.append(Alarm("critical", f"Slurm does not answer: {status['last_error']}",
+                               status["last_error_s"] - self.epoch_s
+                               if status["last_error_s"] is not None else None))
+        power_w, cap_w = _power_w(status), status["cap_w"]
+        if power_w is not None and cap_w is not None and power_w > cap_w * (1 + 1e-9):
+            found.append(Alarm("critical", f"{format_power(power_w - cap_w)} above the cap of "
+                               f"{format_power(cap_w)}", self.course.above_since()))
+        silent = sum(drawn_w is None and state not in ("off", "down") for drawn_w, state in zip(
+            _column(seen, "power_w"), _column(seen, "state"), strict=True))
+        if self.site.broker is not None and silent:
+            found.append(Alarm("warning", f"the meters of {silent:,} nodes are silent: the books "
+                               "stand in for them", None))
+        if not status["act"]:
+            found.append(Alarm("warning", "the controller is a dry run: it starts nothing", None))
+        return found
+
+    def _sample(self) -> None:
+        """Once per second, also while nobody looks, so that there is a course to look at."""
+        while True:
+            try:
+                status = self.seen().status
+                self.course.add(Sample(
+                    float(status["time_s"]) - self.epoch_s, _power_w(status), status["cap_w"],
+                    (status.get("target") or {}).get("watts"), status["waiting"]["count"]))
+            except (WattlineError, KeyError, TypeError):
+                pass  # a gap in the course is what it looks like
+            time.sleep(1.0)
+
+
+def _site(config: Path) -> SiteConfig:
+    if not config.is_file():
+        raise InputError(f"there is no file {config}: name the controller's with --config")
+    return read_configuration(config)
+
+
+def _power_w(status: dict[str, Any]) -> float | None:
+    found = status["power_w"] if status["measured_w"] is None else status["measured_w"]
+    return None if found is None else float(found)
+
+
+def _column(seen: Seen, name: str) -> list[Any]:
+    return list(seen.machine.get("nodes", {}).get(name, []))
+
+
+def _sum(values: Any) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(sum(known)) if known else None

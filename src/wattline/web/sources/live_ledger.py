@@ -1,0 +1,79 @@
+"""What the measured ledger has for pages: jobs that are over, and joules by name."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import ColumnElement, func, or_, select
+
+from wattline.account.measured.questions import Asked, Total, totals
+from wattline.account.measured.tables import lives
+from wattline.account.store import Store
+from wattline.web.sources.shape import JobQuestion
+
+SORTS = {"id": lives.c.job_id, "user": lives.c.user, "account": lives.c.account,
+         "application": lives.c.application, "state": lives.c.state, "nodes": lives.c.nodes,
+         "submit_s": lives.c.submit_s, "start_s": lives.c.start_s, "end_s": lives.c.end_s,
+         "wait_s": lives.c.start_s - lives.c.submit_s,
+         "elapsed_s": lives.c.end_s - lives.c.start_s, "requested_s": lives.c.limit_s,
+         "power_w": lives.c.energy_j / func.nullif(lives.c.end_s - lives.c.start_s, 0),
+         "energy_j": lives.c.energy_j}
+
+
+class LedgerPages:
+    """Asks a ledger that a controller writes; None of it is changed."""
+
+    def __init__(self, store: str) -> None:
+        self.store = store
+
+    @property
+    def there(self) -> bool:
+        return bool(self.store) and ("://" in self.store or Path(self.store).is_file())
+
+    def over(self, question: JobQuestion, leave_out: set[str],
+             most: int) -> tuple[int, list[dict[str, Any]]]:
+        """How many jobs that are over fit, and the first `most` of them in the order asked for."""
+        if not self.there:
+            return 0, []
+        wanted: list[ColumnElement[bool]] = [lives.c.end_s.is_not(None)]
+        if leave_out:
+            wanted.append(lives.c.label.not_in(leave_out))
+        for name in ("user", "account", "state"):
+            given = getattr(question, name)
+            if given:
+                wanted.append(lives.c[name] == (given.upper() if name == "state" else given))
+        if question.search.strip():
+            text = question.search.strip().replace("\\", "\\\\").replace("%", "\\%").replace(
+                "_", "\\_")
+            wanted.append(or_(
+                lives.c.label.like(f"{text}%", escape="\\"),
+                *(lives.c[name].like(f"%{text}%", escape="\\")
+                  for name in ("user", "account", "application"))))
+        column = SORTS[question.sort]
+        order = column.desc() if question.descending else column.asc()
+        with closing(self._open()) as store, store.session() as session:
+            count = session.scalar(select(func.count()).select_from(lives).where(*wanted)) or 0
+            rows = session.execute(select(lives).where(*wanted).order_by(order, lives.c.id).limit(
+                most)).mappings()
+            return int(count), [dict(row) for row in rows]
+
+    def totals(self, by: str, start_s: float | None = None) -> list[Total]:
+        if not self.there:
+            return []
+        with closing(self._open()) as store:
+            return totals(store, by, Asked(start_s=start_s))
+
+    def finished(self) -> dict[str, int]:
+        if not self.there:
+            return {}
+        with closing(self._open()) as store, store.session() as session:
+            rows = session.execute(select(lives.c.state, func.count()).where(
+                lives.c.end_s.is_not(None)).group_by(lives.c.state)).all()
+        return {str(state or "UNKNOWN"): int(count) for state, count in rows}
+
+    def _open(self) -> Store:
+        from wattline.advice.measured import open_ledger
+
+        return open_ledger(self.store)

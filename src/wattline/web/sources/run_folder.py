@@ -1,0 +1,40 @@
+"""A run folder as a source: whole, at a second of it, or replayed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from wattline.model.errors import InputError
+from wattline.model.run import Run
+from wattline.web.sources.replaying import started
+from wattline.web.sources.run_index import RunIndex
+from wattline.web.sources.run_joules import Rates
+from wattline.web.sources.run_source import RunSource
+from wattline.web.sources.shape import SourceName
+
+
+def open_run_folder(
+    folder: str | Path, *, speed: float = 0.0, at_s: float | None = None,
+    rates: Rates | None = None,
+) -> RunSource:
+    """At speed 0 it stands at `at_s` (seconds since its start; its end if not said); otherwise it
+    is replayed from there, or from its start, and begins again after its end."""
+    from wattline.analysis.rundir import read
+
+    run = read(folder)
+    length_s = run.end_s - run.start_s
+    if at_s is not None and not 0 <= at_s <= length_s:
+        raise InputError(f"the run lasts {length_s:g} s; it has no second {at_s:g}")
+    begins_s = (length_s if speed == 0 else 0.0) if at_s is None else at_s
+    clock = started(run.start_s + begins_s, run.start_s, run.end_s, speed)
+    said = (f"the run is replayed at {speed:g} times its speed, and begins again after its end"
+            if speed else f"the run stands still {begins_s:g} s after its start"
+            + (", at its end" if at_s is None else ""))
+    return RunSource(RunIndex(run), clock, SourceName("run", run.name, speed), rates or Rates(),
+                     unix_start_s=_unix_start_s(run), assumptions=(said,))
+
+
+def _unix_start_s(run: Run) -> float | None:
+    trace = run.scenario.get("trace")
+    found = trace.get("unix_start_s") if isinstance(trace, dict) else None
+    return None if found is None else float(found)

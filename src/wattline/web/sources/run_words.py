@@ -1,0 +1,106 @@
+"""What a replayed run says in words: decisions, alarms, and what a job waits for."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from wattline.analysis.summary import time_text
+from wattline.model.run import EventKind
+from wattline.model.units import format_power
+from wattline.web.sources.run_index import Moment, RunIndex
+from wattline.web.sources.shape import Alarm, Decision
+
+SHOWN = 12
+
+
+def decisions(index: RunIndex, time_s: float) -> list[Decision]:
+    """The last decisions before a time, the newest first."""
+    log = index.run.events
+    upto = int(np.searchsorted(log.time_s[index.decision_rows], time_s, side="right"))
+    rows = index.decision_rows[max(0, upto - SHOWN):upto][::-1]
+    return [_decision(index, int(row)) for row in rows]
+
+
+def _decision(index: RunIndex, row: int) -> Decision:
+    run = index.run
+    kind, job = int(run.events.kind[row]), int(run.events.job[row])
+    value = float(run.events.value[row])
+    at_s = float(run.events.time_s[row]) - run.start_s
+    name = str(run.jobs.job_id[job]) if job >= 0 else None
+    if kind == EventKind.CAP:
+        text = f"the cap is {format_power(value)} from now on" if math.isfinite(
+            value) else "there is no cap any more"
+        return Decision(at_s, text)
+    if kind == EventKind.RATE:
+        who = f"job {name} draws {format_power(value)}" if name else "all jobs changed their speed"
+        return Decision(at_s, f"{who}, to keep the cap", name)
+    if kind == EventKind.SUBMIT:
+        return Decision(at_s, f"job {name} was refused: it could never start here", name)
+    if kind == EventKind.PAUSE:
+        return Decision(at_s, f"job {name} was paused", name)
+    waited_s = float(run.events.time_s[row] - run.jobs.submit_s[job])
+    verb = "goes on" if kind == EventKind.RESUME else "starts"
+    queue = "at once" if waited_s < 1 else f"after {time_text(waited_s)} in the queue"
+    return Decision(at_s, f"job {name} {verb} on {int(run.schedule.nodes[job]):,} nodes with "
+                    f"{format_power(value)}, {queue}", name)
+
+
+def cap_at(index: RunIndex, time_s: float) -> float | None:
+    """Watts, less those that are reserved then; None without a cap."""
+    run = index.run
+    if run.cap_w is None:
+        return None
+    cap_w = run.cap_w.at(time_s) - sum(
+        each.watts for each in run.reservations if each.start_s <= time_s < each.end_s)
+    return cap_w if math.isfinite(cap_w) else None
+
+
+def alarms(index: RunIndex, moment: Moment, cap_w: float | None) -> list[Alarm]:
+    run = index.run
+    if cap_w is None or moment.power_w <= cap_w * (1 + 1e-9):
+        return []
+    log = run.events
+    place = int(np.searchsorted(log.time_s, moment.time_s, side="right")) - 1
+    while place > 0 and log.power_w[place - 1] > cap_w:
+        place -= 1
+    since_s = max(float(log.time_s[max(place, 0)]), _cap_since(index, moment.time_s)) - run.start_s
+    over_w = moment.power_w - cap_w
+    return [Alarm("critical", f"{format_power(over_w)} above the cap of {format_power(cap_w)}",
+                  since_s)]
+
+
+def _cap_since(index: RunIndex, time_s: float) -> float:
+    """Since when the cap of a time holds."""
+    run = index.run
+    edges = [run.start_s] + ([] if run.cap_w is None else run.cap_w.time_s.tolist())
+    for each in run.reservations:
+        edges += [each.start_s, each.end_s]
+    return max(float(edge) for edge in edges if edge <= time_s)
+
+
+def why_waiting(index: RunIndex, moment: Moment, row: int) -> str:
+    """What a job waits for, by the figures of this moment."""
+    run = index.run
+    needs = int(index.units_of[row])
+    free = run.units - moment.busy
+    if needs > free:
+        return f"nodes: it needs {needs:,}, {free:,} are free"
+    cap_w = cap_at(index, moment.time_s)
+    rise_w = _rise_w(index, row)
+    if cap_w is not None and moment.power_w + rise_w > cap_w:
+        left_w = max(cap_w - moment.power_w, 0.0)
+        return (f"power: it adds about {format_power(rise_w)}, {format_power(left_w)} are left "
+                "below the cap")
+    return "its turn"
+
+
+def _rise_w(index: RunIndex, row: int) -> float:
+    """Watts above idle that a job would add at full speed."""
+    run = index.run
+    idle_w = run.machine.power_w_idle / run.units * index.units_of[row]
+    known_w = float(run.jobs.power_w[row])
+    if not math.isfinite(known_w):
+        known_w = run.machine.power_w_max / run.units * float(index.units_of[row])
+    return max(float(known_w - idle_w), 0.0)

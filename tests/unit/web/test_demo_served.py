@@ -1,0 +1,104 @@
+"""The demo over HTTP: what each address answers, and that it adds up."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.asking import Asking
+
+from wattline.web.app import create_app
+from wattline.web.sources.demo import DemoSource
+
+
+@pytest.fixture(scope="module")
+def demo() -> Asking:
+    return Asking(create_app(DemoSource(speed=0.0, jobs=200)))
+
+
+def test_racks_classes_and_nodes_add_up_to_the_power_of_the_machine(demo: Asking) -> None:
+    now = demo.get("/api/now")
+    for kind in ("class", "rack"):
+        assert sum(part["power_w"] for part in now["by"][kind]) == pytest.approx(now["power_w"])
+    nodes = demo.get("/api/nodes", limit=300)
+    assert nodes["total"] == len(nodes["names"]) == 256
+    assert sum(nodes["power_w"]) == pytest.approx(now["power_w"])
+    assert nodes["state"].count("busy") == now["busy_nodes"]
+    racks = demo.get("/api/racks")
+    assert sum(racks["power_w"]) == pytest.approx(now["power_w"])
+    assert sum(each["busy"] for each in racks["state_counts"]) == now["busy_nodes"]
+    assert now["idle_w"] < now["power_w"] <= now["cap_w"] < now["max_w"]
+
+
+def test_the_history_ends_now_and_keeps_peak_and_dip(demo: Asking) -> None:
+    now, course = demo.get("/api/now"), demo.get("/api/history", points=40)
+    whole = demo.get("/api/history", points=10000)
+    assert course["time_s"][-1] == pytest.approx(now["time_s"])
+    assert course["power_w"][-1] == pytest.approx(now["power_w"])
+    assert max(course["power_w"]) == max(whole["power_w"])
+    assert min(course["power_w"]) == min(whole["power_w"])
+    assert len(course["time_s"]) <= 41 < len(whole["time_s"])
+    assert course["time_s"] == sorted(course["time_s"])
+
+
+def test_jobs_are_sorted_cut_and_found(demo: Asking) -> None:
+    everything = demo.get("/api/jobs", limit=1000, sort="energy_j")
+    joules = [job["energy_j"] or 0.0 for job in everything["jobs"]]
+    assert joules == sorted(joules, reverse=True)
+    assert len(joules) == everything["total"]
+    page = demo.get("/api/jobs", limit=3, offset=2, sort="energy_j")
+    assert page["jobs"] == everything["jobs"][2:5]
+    mine = demo.get("/api/jobs", user="bob", limit=1000)
+    assert mine["total"] == sum(job["user"] == "bob" for job in everything["jobs"]) > 0
+    found = demo.get("/api/jobs", search="bo", limit=1000)
+    assert {job["user"] for job in found["jobs"]} >= {"bob"}
+    running = demo.get("/api/jobs", state="running", limit=1000)
+    assert running["total"] == demo.get("/api/now")["running"]
+
+
+def test_the_profile_of_a_job_has_its_energy(demo: Asking) -> None:
+    job = demo.get("/api/jobs", sort="energy_j", state="COMPLETED", limit=1)["jobs"][0]
+    one = demo.get(f"/api/jobs/{job['id']}")
+    time_s, power_w = one["profile"]["time_s"], one["profile"]["power_w"]
+    drawn_j = sum(watts * (last - first) for watts, first, last
+                  in zip(power_w, time_s, time_s[1:], strict=False))
+    assert drawn_j == pytest.approx(one["energy_j"])
+    assert one["cost"]["amount"] == pytest.approx(one["energy_j"] / 3.6e6 * 0.18)
+    assert one["carbon_g"] == pytest.approx(one["energy_j"] / 3.6e6 * 320)
+    slow, fast = one["alternatives"][0], one["alternatives"][-1]
+    assert slow["time_s"] > fast["time_s"]
+    assert slow["energy_j"] < fast["energy_j"]
+
+
+def test_users_accounts_and_idle_nodes_add_up_to_the_bill(demo: Asking) -> None:
+    by_user, by_account = (demo.get("/api/accounts", by=by)["rows"] for by in ("user", "account"))
+    assert sum(row["energy_j"] for row in by_user) == pytest.approx(
+        sum(row["energy_j"] for row in by_account))
+    assert sum(row["jobs"] for row in by_user) == demo.get("/api/jobs")["total"]
+    bill = demo.get("/api/bill")
+    assert sum(line["energy_j"] for line in bill["lines"]) == pytest.approx(bill["total_j"])
+    assert all(line["energy_j"] > 0 for line in bill["lines"])
+    period = demo.get("/api/budget")["periods"][0]
+    assert period["used_j"] == pytest.approx(bill["total_j"])
+    assert period["used_series_j"] == sorted(period["used_series_j"])
+
+
+@pytest.mark.parametrize(("path", "status", "part"), [
+    ("/api/jobs?sort=colour", 422, "cannot be sorted"),
+    ("/api/jobs?state=odd", 404, "no state"),
+    ("/api/jobs/0815x", 404, "no job"),
+    ("/api/jobs?limit=0", 422, "limit"),
+    ("/api/accounts?by=dog", 422, "by"),
+    ("/api/history?points=nan", 422, "points"),
+    ("/api/history?from_s=9&to_s=1", 422, "before"),
+    ("/api/nowhere", 404, ""),
+])
+def test_mistakes_are_one_sentence(demo: Asking, path: str, status: int, part: str) -> None:
+    found, error = demo.refused(path)
+    assert found == status
+    assert part in error
+    assert "\n" not in error
+
+
+def test_the_document_of_the_api_has_every_address(demo: Asking) -> None:
+    paths = demo.get("/api/openapi.json")["paths"]
+    for path in ("/api/now", "/api/jobs/{job}", "/api/operator/apply", "/metrics", "/api/whatif"):
+        assert path in paths

@@ -1,0 +1,131 @@
+"""Orders of operators: shown, confirmed, journalled, done; and nothing else is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.asking import Asking
+
+from wattline.model.errors import InputError
+from wattline.web.app import create_app
+from wattline.web.confirming import VALID_S, Confirmations
+from wattline.web.settings import Settings
+from wattline.web.sources.demo import DemoSource
+from wattline.web.sources.shape import Act
+
+LOWER = {"action": "set_cap", "value": {"watts": 55_000}}
+
+
+def applied(demo: Asking, wanted: dict[str, Any]) -> Any:
+    shown = demo.post("/api/operator/preview", wanted).json()
+    return demo.post("/api/operator/apply", {**wanted, "confirm": shown["confirm"]})
+
+
+def test_a_lower_cap_changes_what_is_to_come_and_not_what_was(tmp_path: Path) -> None:
+    source = DemoSource(speed=0.0, jobs=200)
+    demo = Asking(create_app(source, Settings(journal=tmp_path / "actions.jsonl")))
+    before, past = demo.get("/api/now"), demo.get("/api/history", points=10_000)
+    assert before["power_w"] > 55_000
+    said = demo.post("/api/operator/preview", LOWER).json()
+    assert f"{(before['power_w'] - 55_000) / 1e3:.4g} kW above" in said["consequences"][0]
+    assert "would start later" in said["consequences"][1]
+    assert demo.get("/api/now")["cap_w"] == before["cap_w"]
+    done = demo.post("/api/operator/apply", {**LOWER, "confirm": said["confirm"]})
+    assert done.status_code == 200
+    after = demo.get("/api/now")
+    assert after["cap_w"] == 55_000 >= after["power_w"]
+    assert after["decisions"][0]["text"] == "local: a cap of 55 kW"
+    kept = demo.get("/api/history", points=10_000)
+    upto = sum(time_s < before["time_s"] for time_s in past["time_s"]) - 1
+    assert kept["time_s"][:upto] == past["time_s"][:upto]
+    assert kept["power_w"][:upto] == past["power_w"][:upto]
+    lines = [json.loads(line) for line in (tmp_path / "actions.jsonl").read_text().splitlines()]
+    assert [(line["who"], line["action"], line["outcome"]) for line in lines] == [
+        ("local", "set_cap", "asked"), ("local", "set_cap", "done")]
+    assert all(line["time_s"] > 1e9 for line in lines)
+    assert demo.get("/api/operator/journal")["lines"] == lines[::-1]
+
+
+def test_a_cap_that_cannot_be_kept_is_an_alarm() -> None:
+    demo = Asking(create_app(DemoSource(speed=0.0, jobs=200)))
+    assert demo.get("/api/now")["alarms"] == []
+    applied(demo, {"action": "set_cap", "value": 30_000})
+    now = demo.get("/api/now")
+    alarm, = now["alarms"]
+    assert alarm["level"] == "critical"
+    assert alarm["text"].endswith("above the cap of 30 kW")
+    assert alarm["since_s"] == pytest.approx(now["time_s"])
+
+
+def test_a_reservation_holds_and_can_be_withdrawn() -> None:
+    demo = Asking(create_app(DemoSource(speed=0.0, jobs=60)))
+    cap_w = demo.get("/api/now")["cap_w"]
+    wanted = {"action": "reserve", "value": {"watts": 5000, "duration_s": 3600, "name": "crane"}}
+    assert applied(demo, wanted).status_code == 200
+    assert demo.get("/api/now")["cap_w"] == cap_w - 5000
+    twice = demo.post("/api/operator/preview", wanted)
+    assert twice.status_code == 422
+    assert "'crane' already" in twice.json()["error"]
+    assert applied(demo, {"action": "unreserve", "value": {"name": "crane"}}).status_code == 200
+    assert demo.get("/api/now")["cap_w"] == cap_w
+
+
+def test_without_a_confirmation_of_this_very_action_nothing_is_done() -> None:
+    demo = Asking(create_app(DemoSource(speed=0.0, jobs=60)))
+    token = demo.post("/api/operator/preview", LOWER).json()["confirm"]
+    other = {"action": "set_cap", "value": {"watts": 56_000}}
+    for wanted, confirm in ((other, token), (LOWER, ""), (LOWER, "1.2.3"), (LOWER, token[:-1])):
+        refused = demo.post("/api/operator/apply", {**wanted, "confirm": confirm})
+        assert refused.status_code == 422
+    assert demo.get("/api/now")["cap_w"] == 70_000
+    assert demo.post("/api/operator/apply", {**LOWER, "confirm": token}).status_code == 200
+    again = demo.post("/api/operator/apply", {**LOWER, "confirm": token})
+    assert "has been used" in again.json()["error"]
+
+
+def test_a_confirmation_is_of_one_user_and_of_two_minutes() -> None:
+    now_s = [1000.0]
+    confirmations = Confirmations(lambda: now_s[0])
+    act = Act("set_cap", {"watts": 1.0})
+    with pytest.raises(InputError, match="not of this action"):
+        confirmations.take(act, "bob", confirmations.make(act, "ann"))
+    token = confirmations.make(act, "ann")
+    now_s[0] += VALID_S + 2
+    with pytest.raises(InputError, match="older than 120 s"):
+        confirmations.take(act, "ann", token)
+
+
+@pytest.mark.parametrize("wanted", [
+    {"action": "explode", "value": 1}, {"action": "set_cap", "value": -5},
+    {"action": "set_cap", "value": {"watts": "many"}}, {"action": "set_cap", "value": {"volts": 1}},
+    {"action": "reserve", "value": {"watts": 5}}, {"action": "unreserve", "value": {"name": ""}},
+    {"action": "unreserve", "value": {"name": "nobody"}}, {"action": "set_cap", "value": True},
+    {"action": "reserve", "value": {"watts": 5, "duration_s": 1e300}}, {"value": 1},
+])
+def test_what_cannot_be_meant_is_refused_in_one_sentence(wanted: dict[str, Any]) -> None:
+    demo = Asking(_APP)
+    refused = demo.post("/api/operator/preview", wanted)
+    assert refused.status_code in (404, 422)
+    assert refused.json()["error"]
+
+
+_APP = create_app(DemoSource(speed=0.0, jobs=40))
+
+
+def test_what_cannot_be_journalled_is_not_done(tmp_path: Path) -> None:
+    settings = Settings(journal=tmp_path / "missing" / "actions.jsonl")
+    demo = Asking(create_app(DemoSource(speed=0.0, jobs=60), settings))
+    refused = applied(demo, LOWER)
+    assert refused.status_code == 503
+    assert "nothing was done" in refused.json()["error"]
+    assert demo.get("/api/now")["cap_w"] == 70_000
+
+
+def test_a_run_that_is_over_takes_no_orders() -> None:
+    demo = Asking(create_app(_APP.state.source.shown))
+    refused = demo.post("/api/operator/preview", LOWER)
+    assert refused.status_code == 422
+    assert "over" in refused.json()["error"]

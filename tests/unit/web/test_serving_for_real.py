@@ -1,0 +1,90 @@
+"""A real server process: events for several viewers, Ctrl-C, a restart, a port in use."""
+
+from __future__ import annotations
+
+import json
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.support.serving import Served, served
+
+from wattline.analysis import rundir
+from wattline.model.errors import InputError, WattlineError
+from wattline.web.serving import serve
+from wattline.web.sources.demo import DemoSource
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small run, which opens in no time."""
+    place = tmp_path_factory.mktemp("served") / "run"
+    return rundir.write(DemoSource(speed=0.0, jobs=60).shown.index.run, place)
+
+
+def beats(server: Served, count: int) -> list[tuple[float, int, dict[str, Any]]]:
+    """When each event came, its number and its figures."""
+    found: list[tuple[float, int, dict[str, Any]]] = []
+    number = -1
+    with httpx.stream("GET", f"{server.url}/api/events", timeout=10) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        for line in answer.iter_lines():
+            if line.startswith("id: "):
+                number = int(line[4:])
+            if line.startswith("data: "):
+                found.append((time.monotonic(), number, json.loads(line[6:])))
+                if len(found) == count:
+                    return found
+    raise AssertionError("the stream ended")
+
+
+def test_viewers_get_the_same_figures_once_per_second_also_after_a_restart(
+    folder: Path, tmp_path: Path
+) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    with served("--run", str(folder), "--speed", "600", "--port", "0",
+                log=tmp_path / "log") as server, ThreadPoolExecutor() as pool:
+        one, other = pool.map(lambda _: beats(server, 4), range(2))
+        times = [at for at, *_ in one[1:]]
+        assert all(0.5 < later - earlier < 1.5
+                   for earlier, later in pairwise(times))
+        mine, theirs = ({number: said for _, number, said in each if number > 0}
+                        for each in (one, other))
+        shared = set(mine) & set(theirs)
+        assert len(shared) >= 2
+        assert all(mine[number] == theirs[number] for number in shared)
+        seen = [said["time_s"] for _, _, said in one[1:]]
+        assert seen == sorted(seen)
+        assert seen[-1] - seen[0] > 600
+        assert server.stop() == 130
+        with pytest.raises(httpx.ConnectError):
+            server.get("/api/now")
+    assert "Traceback" not in (tmp_path / "log").read_text()
+    port = server.url.rsplit(":", 1)[1]
+    with served("--run", str(folder), "--port", port, log=tmp_path / "again") as server:
+        assert beats(server, 1)[0][2]["power_w"] == server.get("/api/now").json()["power_w"]
+        with pytest.raises(WattlineError, match=f"cannot listen on 127.0.0.1, port {port}"):
+            serve(run=folder, port=int(port))
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    ({"host": "0.0.0.0"}, "can be reached from outside, and there is no TLS"),
+    ({"host": "0.0.0.0", "tokens": "tokens"}, "there is no TLS"),
+    ({"tls_cert": "cert.pem"}, "both a certificate and its key"),
+    ({"tls_cert": "cert.pem", "tls_key": "key.pem"}, "no certificate with its key"),
+    ({"proxy": "proxy.site"}, "give its address"),
+    ({"demo": True, "live": True}, "one at a time"),
+    ({"demo": True, "price": "0.1EUR"}, "a price and a carbon intensity of its own"),
+    ({"live": True, "speed": 2.0}, "the speed that it has"),
+    ({"at": "1h"}, "for a run folder"),
+    ({"live": True, "config": "nowhere.toml"}, "there is no file nowhere.toml"),
+])
+def test_what_cannot_be_served_is_refused_before_anything_is_served(
+    given: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        serve(**{"port": 0, **given})
