@@ -1,6 +1,7 @@
 # make run   sets everything up and runs the main job
 # make test  sets everything up, tests included, and runs all tests
 # make docs  builds the documentation into build/site; open build/site/index.html
+# make web   builds the pages of `wattline serve` from frontend/ into the package (needs npm)
 # make coverage  which part of the lines the tests reach
 # make test-long  what is marked long, many random examples, then all pairs of policies compiled
 #                 with checks: goes on where it stopped (LONG="--jobs 1": one at a time;
@@ -14,7 +15,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
 
-.PHONY: setup run test docs coverage test-long test-slurm24 lint clean
+.PHONY: setup run test docs web coverage test-long test-slurm24 lint clean
 
 setup: $(STAMP)
 
@@ -39,6 +40,9 @@ test: $(DEV)
 docs: $(DEV)
 	@# Not --quiet: then mkdocs counts no warnings, and a broken link passes.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+web:
+	cd frontend && npm ci --ignore-scripts --no-audit --no-fund && npm run build
 
 coverage: $(DEV)
 	$(BIN)/python scripts/run_tests.py --coverage

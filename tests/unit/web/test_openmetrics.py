@@ -1,4 +1,4 @@
-"""`/metrics` as others read it: Prometheus' own parser, a real Prometheus, the dashboard's queries."""
+"""`/metrics` as others read it: a parser, a real Prometheus, the dashboard's queries."""
 
 from __future__ import annotations
 

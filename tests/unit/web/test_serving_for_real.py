@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def test_viewers_get_the_same_figures_once_per_second_also_after_a_restart(
         one, other = pool.map(lambda _: beats(server, 4), range(2))
         times = [at for at, *_ in one[1:]]
         assert all(0.5 < later - earlier < 1.5
-                   for earlier, later in zip(times, times[1:], strict=False))
+                   for earlier, later in pairwise(times))
         mine, theirs = ({number: said for _, number, said in each if number > 0}
                         for each in (one, other))
         shared = set(mine) & set(theirs)

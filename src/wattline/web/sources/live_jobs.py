@@ -139,14 +139,19 @@ def _of_ledger(life: Mapping[str, Any], epoch_s: float) -> JobRow:
     return JobRow(
         id=str(life["label"]), user=life["user"] or None, account=life["account"] or None,
         application=life["application"] or None, state=life["state"] or "UNKNOWN",
-        nodes=int(life.get("nodes") if isinstance(life.get("nodes"), int)
-                  else life.get("node_count", 0)),
+        nodes=_node_count(life),
         submit_s=(start_s if submit_s is None else float(submit_s)) - epoch_s,
         start_s=start_s - epoch_s, end_s=None if end_s is None else float(end_s) - epoch_s,
         wait_s=None if submit_s is None else start_s - float(submit_s), elapsed_s=elapsed_s,
         requested_s=life.get("limit_s"),
         power_w=energy_j / elapsed_s if energy_j is not None and elapsed_s else None,
         energy_j=energy_j)
+
+
+def _node_count(life: Mapping[str, Any]) -> int:
+    """A row of the ledger counts its nodes; of one job they are listed, and counted beside it."""
+    nodes = life.get("nodes")
+    return nodes if isinstance(nodes, int) else int(life.get("node_count") or 0)
 
 
 def _measured(ledger: LedgerPages, job: str) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import ColumnElement, func, or_, select
 
 from wattline.account.measured.questions import Asked, Total, totals
 from wattline.account.measured.tables import lives
@@ -37,7 +37,7 @@ class LedgerPages:
         """How many jobs that are over fit, and the first `most` of them in the order asked for."""
         if not self.there:
             return 0, []
-        wanted = [lives.c.end_s.is_not(None)]
+        wanted: list[ColumnElement[bool]] = [lives.c.end_s.is_not(None)]
         if leave_out:
             wanted.append(lives.c.label.not_in(leave_out))
         for name in ("user", "account", "state"):

@@ -164,7 +164,8 @@ class RunIndex:
             return np.asarray(run.machine.power_w_idle / run.units * self.units_of)
         upto_w = np.append(0.0, np.cumsum(self.idle_w))
         held_w = upto_w[place.first + place.count] - upto_w[place.first]
-        return np.bincount(place.job, weights=held_w, minlength=len(run.jobs))
+        found: FloatArray = np.bincount(place.job, held_w, len(run.jobs)).astype(np.float64)
+        return found
 
     @cached_property
     def free_idle_w(self) -> FloatArray:

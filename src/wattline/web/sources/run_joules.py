@@ -105,7 +105,7 @@ def budget(index: RunIndex, now_s: float, rates: Rates) -> BudgetTable:
         said = ["nothing keeps this budget: it is only counted"]
     else:
         return BudgetTable([], ["there is no energy budget"])
-    periods = []
+    periods: list[BudgetPeriod] = []
     start_s = first_s
     while start_s <= now_s and len(periods) < 1000:
         end_s = start_s + length_s

@@ -1,0 +1,230 @@
+/* The machine at this moment: power against cap and target, nodes, queue, decisions, alarms. */
+import { get } from "../core/api.js";
+import { h, setText } from "../core/dom.js";
+import * as formats from "../core/formats.js";
+import { choice, powerBars, tile } from "../parts/bars.js";
+import { Chart } from "../parts/chart.js";
+import { MachineMap } from "../parts/machine.js";
+import { OperatorDialog } from "../parts/operator.js";
+import { assumptions, empty, Filled, skeleton } from "../parts/states.js";
+import { pager, table } from "../parts/table.js";
+
+const RANGES = [[900, "15 min"], [3600, "1 h"], [6 * 3600, "6 h"], [86400, "1 d"], [0, "All"]];
+const MOST_POINTS = 2400;
+const QUEUE_ROWS = 10;
+
+class NowPage {
+  constructor(root, { live, session }) {
+    this.live = live;
+    this.session = session;
+    this.range_s = 3600 * (session.about.source.speed > 30 ? 24 : 1);
+    this.queueOffset = 0;
+    this.beats = 0;
+    this.history = null;
+    this.build(root);
+    this.stop = live.listen((_, news) => news === "now" && this.beat());
+    this.refresh();
+    if (live.now) this.beat();
+    else live.first().catch(() => {});
+  }
+
+  build(root) {
+    const { about, me } = this.session;
+    this.tiles = h("div", { class: "tiles" }, skeleton(2, "Loading the machine's figures"));
+    this.chart = new Chart({ title: "Power", height: 17,
+      tools: choice("Range of time", RANGES.map(([key, text]) => [key, text]), this.range_s,
+        (key) => { this.range_s = key; this.loadHistory(); }) });
+    this.parts = h("div", { class: "parts" }, skeleton(4, "Loading parts"));
+    this.map = new MachineMap();
+    this.alarms = h("div", { class: "alarms", "aria-live": "polite" });
+    this.decisions = h("div");
+    this.queue = h("div");
+    this.queueFilled = new Filled(this.queue, { label: "Loading the queue" });
+    const actions = about.operator_actions ?? [];
+    const change = me.role === "operator" && actions.length > 0
+      && h("button", { type: "button", class: "main change", onclick: () => this.operate(actions) },
+        "Change the machine …");
+    root.append(
+      h("div", { class: "pagehead" }, h("h1", {}, "Now"), this.when = h("p", { class: "soft when" }),
+        change),
+      this.alarms, this.tiles,
+      h("div", { class: "columns" },
+        h("section", { class: "card two" }, this.chart.element),
+        h("section", { class: "card" }, h("h2", {}, "Where it goes"), this.parts)),
+      h("div", { class: "columns" },
+        h("section", { class: "card two", "aria-label": "Nodes" }, this.map.element),
+        h("section", { class: "card" }, h("h2", {}, "Last decisions"), this.decisions)),
+      h("section", { class: "card queue" }, h("h2", {}, "Queue"), this.queue),
+      assumptions(about.assumptions) ?? "");
+  }
+
+  refresh() {
+    this.loadHistory();
+    this.loadQueue();
+    this.map.load();
+  }
+
+  operate(actions) {
+    new OperatorDialog({ actions, now: this.live.now, onapplied: () => this.refresh() }).open();
+  }
+
+  async loadHistory() {
+    const round = this.historyRound = (this.historyRound ?? 0) + 1;
+    try {
+      const now = this.live.now ?? await get("now");
+      const from_s = this.range_s ? Math.max(0, now.time_s - this.range_s) : null;
+      const found = await get("history", { from_s, points: 800 });
+      if (round !== this.historyRound) return;
+      this.history = found;
+      this.epoch_s = now.epoch_s;
+      this.drawHistory();
+    } catch (error) {
+      if (round === this.historyRound) this.chart.readoutText(error.message);
+    }
+  }
+
+  /** A beat adds its point; what became too long is asked for anew, in the server's own steps. */
+  append(now) {
+    const { history } = this;
+    if (!history || now.time_s <= (history.time_s.at(-1) ?? -1)) {
+      // A demo that begins again, or a time that goes back: what was drawn is of another run.
+      if (history && now.time_s < (history.time_s.at(-1) ?? 0) - 1) this.loadHistory();
+      return;
+    }
+    history.time_s.push(now.time_s);
+    history.power_w.push(now.power_w);
+    history.cap_w.push(now.cap_w);
+    history.target_w?.push(now.target_w);
+    history.queued.push(now.queued);
+    if (history.time_s.length > MOST_POINTS) this.loadHistory();
+    else this.drawHistory();
+  }
+
+  drawHistory() {
+    if (this.chart.zoomed) return; // whoever looks closer is not pulled away
+    const { history, range_s } = this;
+    const last = history.time_s.at(-1) ?? 0;
+    const first = range_s ? history.time_s.findIndex((time_s) => time_s >= last - range_s) : 0;
+    const cut = (values) => first > 0 ? values.slice(first) : values;
+    const series = [{ name: "power", values: cut(history.power_w), colour: "series-0", fill: true }];
+    if (history.cap_w.some((value) => value !== null)) {
+      series.push({ name: "cap", values: cut(history.cap_w), colour: "cap", dash: [8, 4] });
+    }
+    if (history.target_w?.some((value) => value !== null)) {
+      series.push({ name: "target", values: cut(history.target_w), colour: "series-2",
+        dash: [2, 3] });
+    }
+    this.chart.set(cut(history.time_s), series, { epoch_s: this.epoch_s });
+  }
+
+  beat() {
+    const { now } = this.live;
+    this.beats += 1;
+    setText(this.when, now.epoch_s === null ? `${formats.passed(now.time_s)} since the start`
+      : `${formats.moment(now.time_s, now.epoch_s).slice(0, 10)} `
+        + `${formats.clock(now.time_s, now.epoch_s)} UTC on the machine`);
+    this.showTiles(now);
+    this.showAlarms(now);
+    this.showParts(now);
+    this.showDecisions(now);
+    this.append(now);
+    this.map.scale(now);
+    if (this.beats % 3 === 0) this.map.load();
+    if (this.beats % 3 === 1) this.loadQueue();
+  }
+
+  showTiles(now) {
+    const kind = now.measured ? "measured" : "by the books, not measured";
+    const capped = now.cap_w !== null;
+    const over = capped && now.power_w > now.cap_w;
+    const made = [
+      tile("Power", formats.power(now.power_w), capped
+        ? `${over ? "above" : formats.share(now.power_w / now.cap_w) + " of"} the cap · ${kind}`
+        : `${formats.share(now.power_w / now.max_w)} of the most it can draw · ${kind}`,
+      { tone: over ? "bad" : "", wide: true }),
+      tile("Cap", capped ? formats.power(now.cap_w) : "none", capped
+        ? `${formats.power(Math.abs(now.cap_w - now.power_w))} ${over ? "over" : "free"}`
+        : `at most ${formats.power(now.max_w)}`),
+      now.target_w !== null && tile("Target", formats.power(now.target_w),
+        `${formats.power(Math.abs(now.power_w - now.target_w))} off`),
+      tile("Nodes busy", `${formats.number(now.busy_nodes)}`, `of ${formats.number(now.nodes)} · `
+        + formats.share(now.busy_nodes / Math.max(now.nodes, 1))),
+      tile("Running", formats.number(now.running), "jobs"),
+      tile("Waiting", formats.number(now.queued), "jobs"),
+    ];
+    this.tiles.replaceChildren(...made.filter(Boolean));
+  }
+
+  showAlarms(now) {
+    const key = JSON.stringify(now.alarms);
+    if (key === this.alarmKey) return;
+    this.alarmKey = key;
+    this.alarms.replaceChildren(...now.alarms.map((alarm) => h("p",
+      { class: `alarm ${alarm.level}` },
+      h("strong", {}, alarm.level === "critical" ? "Alarm" : "Warning"), " ", alarm.text,
+      alarm.since_s !== null && h("span", { class: "soft" },
+        ` since ${formats.clock(alarm.since_s, now.epoch_s)}`))));
+    if (!now.alarms.length) this.alarms.replaceChildren(h("p", { class: "alarm none" }, "No alarms"));
+  }
+
+  showParts(now) {
+    const groups = Object.entries(now.by).filter(([, parts]) => parts.length);
+    this.parts.replaceChildren(...groups.length
+      ? groups.flatMap(([name, parts]) => [h("h3", {}, `By ${name}`), powerBars(parts)])
+      : [empty("The machine is not divided into parts.")]);
+  }
+
+  showDecisions(now) {
+    const key = JSON.stringify(now.decisions.slice(0, 12));
+    if (key === this.decisionKey) return;
+    this.decisionKey = key;
+    this.decisions.replaceChildren(now.decisions.length
+      ? h("ol", { class: "decisions", tabindex: "0", "aria-label": "Last decisions" },
+        now.decisions.slice(0, 12).map((one) => h("li", {},
+        h("time", {}, formats.clock(one.time_s, now.epoch_s)), " ", decisionText(one))))
+      : empty("Nothing was decided yet."));
+  }
+
+  loadQueue() {
+    this.queueFilled.fill((signal) => get("queue", { offset: this.queueOffset, limit: QUEUE_ROWS },
+      signal), (page) => this.queueTable(page));
+  }
+
+  queueTable(page) {
+    const rows = page.jobs;
+    if (!page.total) return empty("No job waits.");
+    const now_s = this.live.now?.time_s ?? 0;
+    return [table({ caption: "Jobs that wait, first in line first", rows, columns: [
+      { head: "job", cell: (row) => h("a", { href: `#/job/${encodeURIComponent(row.id)}` }, row.id) },
+      { head: "user", cell: (row) => row.user ?? "–" },
+      { head: "nodes", number: true, cell: (row) => formats.number(row.nodes) },
+      { head: "asks for", number: true, cell: (row) => formats.time(row.requested_s) },
+      { head: "waits", number: true, cell: (row) => formats.time(row.wait_s
+        ?? Math.max(0, now_s - row.submit_s)) },
+      { head: "why", cell: (row) => row.why ?? "" },
+    ] }), page.total > QUEUE_ROWS ? pager({ total: page.total, offset: this.queueOffset,
+      limit: QUEUE_ROWS, noun: "jobs that wait",
+      go: (offset) => { this.queueOffset = offset; this.loadQueue(); } }) : ""];
+  }
+
+  destroy() {
+    this.stop();
+    this.queueFilled.stop();
+    this.chart.destroy();
+    this.map.destroy();
+  }
+}
+
+/** What was decided, with the job that it is about as a link. */
+function decisionText({ text, job }) {
+  if (job === null) return text;
+  const link = (words) => h("a", { href: `#/job/${encodeURIComponent(job)}` }, words);
+  const [before, ...after] = text.split(`job ${job} `);
+  return after.length ? [before, link(`job ${job}`), " ", after.join(`job ${job} `)]
+    : [text, " ", link(`job ${job}`)];
+}
+
+export const now = { name: "now", title: "Now", show(root, place, context) {
+  const page = new NowPage(root, context);
+  return { refresh: () => page.refresh(), destroy: () => page.destroy(), change: () => true };
+} };

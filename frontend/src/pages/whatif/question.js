@@ -1,0 +1,117 @@
+/* What is asked: the fields of a scenario, as JSON. Controls are views of it, so that a shared
+ * question keeps what no control shows. */
+import { h } from "../../core/dom.js";
+
+export const USUAL = { order: "fcfs", backfill: "easy", power: "none" };
+
+/** The sources of jobs on offer, each with its part of a question. */
+export function sources(choices, uploads) {
+  const made = [];
+  const scenarios = new Map();
+  for (const one of choices.scenarios ?? []) {
+    // Those that differ in policy or cap alone are one source of jobs: both are asked here.
+    const key = JSON.stringify([one.trace, one.machine]);
+    if (!scenarios.has(key)) scenarios.set(key, one);
+  }
+  for (const one of scenarios.values()) {
+    made.push({ group: "Whole scenarios", key: `scenario ${one.name}`,
+      text: scenarioText(one), trace: one.trace, machine: one.machine, policy: one.policy,
+      power: one.power });
+  }
+  const week = (choices.machines ?? []).find((machine) => machine.name === "week");
+  for (const one of choices.logs ?? []) {
+    made.push({ group: "Logs", key: one.file, text: one.summary
+      ? `${one.name}: ${one.summary}` : one.name, trace: { file: one.file },
+    machine: one.name === "week.swf" ? week : undefined });
+  }
+  for (const one of uploads) {
+    made.push({ group: "Your uploads", key: `upload:${one.id}`,
+      text: `${one.name ?? one.id} (${one.jobs} jobs)`, trace: { file: `upload:${one.id}` } });
+  }
+  for (const one of choices.generators ?? []) {
+    if (one.generate === "workload") continue; // needs a contract with the grid
+    made.push({ group: "Made-up jobs", key: `generate ${one.generate}`, text: one.generate,
+      trace: { generate: one.generate, seed: 1, jobs: 500 },
+      machine: { name: "256 nodes", nodes: 256 } });
+  }
+  return made;
+}
+
+function scenarioText(one) {
+  const machine = one.machine ?? {};
+  const nodes = machine.nodes ? ` of ${machine.nodes.toLocaleString("en-US")} nodes` : "";
+  return `${machine.name ?? one.name}${nodes}`;
+}
+
+/** The source that a question is of, by its trace. */
+export function sourceOf(question, list) {
+  const file = question.trace?.file, generate = question.trace?.generate;
+  const exact = list.find((one) => JSON.stringify(one.trace) === JSON.stringify(question.trace)
+    && JSON.stringify(one.machine) === JSON.stringify(question.machine));
+  return exact ?? list.find((one) => (file ? one.trace.file === file
+    : one.trace.generate === generate)) ?? null;
+}
+
+/** The question for a source: its jobs and machine, with the policies and cap asked before. */
+export function withSource(question, source) {
+  const made = { ...question, trace: source.trace };
+  if (source.machine) made.machine = source.machine;
+  else delete made.machine;
+  if (source.power) {
+    const { cap, ...rest } = source.power;
+    made.power = { ...rest, ...(question.power?.cap !== undefined ? { cap: question.power.cap } : {}) };
+  }
+  return tidy(made);
+}
+
+export function policyName(question, axis) {
+  const value = question.policy?.[axis];
+  return (typeof value === "object" ? value?.name : value) ?? USUAL[axis] ?? "";
+}
+
+export function withPolicy(question, axis, name) {
+  const policy = { ...question.policy };
+  if (!name || name === USUAL[axis]) delete policy[axis];
+  else policy[axis] = name;
+  return tidy({ ...question, policy });
+}
+
+/** The cap as a part of the highest power without one; null: no cap. */
+export function capOf(question) {
+  const cap = question.power?.cap;
+  if (cap === undefined || cap === null) return null;
+  if (typeof cap === "number" && cap <= 1) return cap;
+  const percent = /^([\d.]+)\s*%$/.exec(String(cap));
+  return percent ? Number(percent[1]) / 100 : undefined; // undefined: another kind of cap
+}
+
+export function withCap(question, part) {
+  const power = { ...question.power };
+  if (part === null) delete power.cap;
+  else power.cap = part;
+  let made = { ...question, power };
+  // A cap that nothing keeps would only be watched.
+  if (part !== null && policyName(made, "power") === "none") made = withPolicy(made, "power", "dvfs");
+  return tidy(made);
+}
+
+function tidy(question) {
+  return Object.fromEntries(Object.entries(question).filter(([, value]) =>
+    value !== undefined && !(value && typeof value === "object" && !Object.keys(value).length)));
+}
+
+export function nameOf(question) {
+  const part = capOf(question);
+  const cap = part === null ? "no cap" : part === undefined ? `cap ${question.power.cap}`
+    : `cap of ${Math.round(1000 * part) / 10} %`;
+  const rest = ["order", "backfill", "power"].map((axis) => policyName(question, axis))
+    .filter((name) => name && name !== "none");
+  return `${cap}, ${rest.join(", ")}`;
+}
+
+export function optionsOf(list, chosen) {
+  const groups = new Map();
+  for (const one of list) groups.set(one.group, [...(groups.get(one.group) ?? []), one]);
+  return [...groups].map(([group, members]) => h("optgroup", { label: group }, members.map((one) =>
+    h("option", { value: one.key, selected: one.key === chosen }, one.text))));
+}

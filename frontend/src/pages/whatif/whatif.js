@@ -1,0 +1,238 @@
+/* What if: the same jobs under another cap, machine or policy, against a baseline. */
+import { get, post, postForFile, upload, wasAborted } from "../../core/api.js";
+import { debounced, download, freshId, h, say, setText } from "../../core/dom.js";
+import * as formats from "../../core/formats.js";
+import { address } from "../../core/router.js";
+import { labelled } from "../../parts/operator.js";
+import { failure, skeleton } from "../../parts/states.js";
+import { AnswerView } from "./answer.js";
+import * as ask from "./question.js";
+
+const PAUSE_MS = 180;
+const AXES = { order: "Order of the queue", backfill: "Backfilling", power: "How the cap is kept" };
+
+class WhatIfPage {
+  constructor(root, place) {
+    this.root = root;
+    this.uploads = [];
+    this.again = debounced(() => this.run(), PAUSE_MS);
+    root.append(h("div", { class: "pagehead" }, h("h1", {}, "What if"),
+      h("p", { class: "soft" }, "The same jobs under another cap, machine or policy.")),
+    this.body = h("div", {}, skeleton(8, "Loading what can be asked")));
+    this.start(place.fields.s);
+  }
+
+  async start(shared) {
+    try {
+      [this.choices, this.uploads] = await Promise.all([get("whatif/choices"),
+        get("uploads").catch(() => [])]);
+      this.list = ask.sources(this.choices, this.uploads);
+      this.question = shared ? (await post("whatif/shared", { share: shared })).scenario
+        : this.first();
+    } catch (error) {
+      this.body.replaceChildren(failure(error, () => this.start(shared)));
+      return;
+    }
+    this.build();
+    this.run();
+  }
+
+  /** The large machine where its kernels are warm; else a week of a small one, which is quick. */
+  first() {
+    const whole = this.list.find((one) => one.group === "Whole scenarios");
+    const week = this.list.find((one) => one.key === "bundled:week.swf");
+    const source = (this.choices.warm ? whole : week) ?? week ?? this.list[0];
+    const policy = source.policy ?? { power: "dvfs" };
+    return ask.withCap(ask.withSource({ policy }, source), 0.7);
+  }
+
+  build() {
+    this.view?.destroy();
+    this.view = new AnswerView();
+    this.view.element.hidden = true;
+    this.working = h("p", { class: "working", role: "status" });
+    this.problem = h("div");
+    this.form = h("form", { class: "card", onsubmit: (event) => event.preventDefault() });
+    this.fillForm();
+    this.body.replaceChildren(h("div", { class: "split" }, this.form,
+      h("div", {}, this.working, this.problem, this.bones = skeleton(10, "Simulating"),
+        this.view.element)));
+  }
+
+  fillForm() {
+    this.source = h("select", { id: freshId("field"), onchange: () => this.choose() },
+      ask.optionsOf(this.list, ask.sourceOf(this.question, this.list)?.key));
+    const file = h("input", { type: "file", id: freshId("field"), onchange: () => this.send(file) });
+    const limit = this.choices.limits?.upload_bytes;
+    this.form.replaceChildren(
+      labelled("Jobs and machine", this.source),
+      h("details", {}, h("summary", {}, "Use a log of your own"), labelled(
+        "A job log: SWF, sacct, CSV or Parquet, plain or packed", file,
+        limit ? `Up to ${formats.number(limit / 1e6)} MB; it is kept on the server for a while.`
+          : null), this.sent = h("p", { role: "status" })),
+      this.machineFields(), this.capField(), this.axisFields(),
+      h("div", { class: "buttons" },
+        h("button", { type: "button", onclick: () => this.share() }, "Copy link"),
+        h("button", { type: "button", onclick: () => this.save("whatif/scenario", "toml") },
+          "Scenario (TOML)"),
+        h("button", { type: "button", onclick: () => this.save("whatif/notebook", "ipynb") },
+          "Notebook")),
+      this.saved = h("p", { role: "status", class: "soft" }));
+  }
+
+  machineFields() {
+    const machine = this.question.machine ?? {};
+    const nodes = h("input", { type: "number", id: freshId("field"), min: "1", step: "1",
+      value: machine.nodes ?? "", placeholder: "as the log says",
+      disabled: Boolean(machine.classes), oninput: () => {
+        const { nodes: _, ...rest } = this.question.machine ?? {};
+        const made = nodes.value ? { ...rest, nodes: Number(nodes.value) } : rest;
+        this.change({ ...this.question, machine: Object.keys(made).length ? made : undefined });
+      } });
+    return h("fieldset", {}, h("legend", {}, "Machine"), labelled("Nodes", nodes));
+  }
+
+  capField() {
+    const part = ask.capOf(this.question);
+    const slider = this.slider = h("input", { type: "range", id: freshId("field"), min: "30",
+      max: "100", step: "1", value: String(Math.round(100 * (part ?? 1))),
+      disabled: part === undefined });
+    const shown = h("output", { for: slider.id });
+    const tell = () => {
+      const percent = Number(slider.value);
+      setText(shown, part === undefined ? "as shared" : percent >= 100 ? "no cap" : `${percent} %`);
+      slider.setAttribute("aria-valuetext", shown.textContent);
+    };
+    slider.addEventListener("input", () => {
+      tell();
+      const percent = Number(slider.value);
+      this.change(ask.withCap(this.question, percent >= 100 ? null : percent / 100));
+      this.axisInputs.power.value = ask.policyName(this.question, "power");
+    });
+    tell();
+    return h("fieldset", {}, h("legend", {}, "Power"), h("div", { class: "field" },
+      h("label", { for: slider.id }, "Cap, of the highest power without one"),
+      h("div", { class: "capline" }, slider, shown)));
+  }
+
+  axisFields() {
+    this.axisInputs = {};
+    const rows = Object.entries(AXES).map(([axis, text]) => {
+      const offered = (this.choices.axes?.[axis] ?? []).filter((one) =>
+        !(one.parameters ?? []).some((row) => row.needed));
+      const about = h("p", { class: "hint" });
+      const chosen = ask.policyName(this.question, axis);
+      if (!offered.some((one) => one.name === chosen)) offered.push({ name: chosen, summary: "" });
+      const input = this.axisInputs[axis] = h("select", { id: freshId("field") },
+        offered.map((one) => h("option", { value: one.name, selected: one.name === chosen },
+          one.name)));
+      const tell = () => setText(about, offered.find((one) => one.name === input.value)?.summary ?? "");
+      input.addEventListener("change", () => {
+        tell();
+        this.change(ask.withPolicy(this.question, axis, input.value));
+      });
+      tell();
+      return h("div", { class: "field" }, h("label", { for: input.id }, text), input, about);
+    });
+    return h("fieldset", {}, h("legend", {}, "Policy"), rows);
+  }
+
+  choose() {
+    const source = this.list.find((one) => one.key === this.source.value);
+    this.change(ask.withSource(this.question, source));
+    this.fillForm();
+    this.source.focus();
+  }
+
+  change(question) {
+    this.question = question;
+    this.again();
+  }
+
+  asked() {
+    return { ...this.question, name: ask.nameOf(this.question) };
+  }
+
+  async run() {
+    this.abort?.abort();
+    const mine = this.abort = new AbortController();
+    this.problem.replaceChildren();
+    setText(this.working, "Simulating …");
+    this.view.element.dataset.stale = "true";
+    this.bones.hidden = !this.view.element.hidden;
+    try {
+      const answer = await post("whatif", this.asked(), mine.signal);
+      if (mine !== this.abort || !this.body.isConnected) return;
+      this.answer = answer;
+      this.view.element.hidden = false;
+      this.view.show(answer);
+      setText(this.working, `${this.asked().name}: simulated in ${formats.time(answer.seconds)}.`);
+      if (answer.share) history.replaceState(null, "", address("whatif", { s: answer.share }));
+    } catch (error) {
+      if (wasAborted(error) || mine !== this.abort) return;
+      setText(this.working, "");
+      this.problem.replaceChildren(failure(error, () => this.run()));
+    } finally {
+      if (mine === this.abort) {
+        this.bones.hidden = true;
+        delete this.view.element.dataset.stale;
+      }
+    }
+  }
+
+  async send(input) {
+    const [file] = input.files;
+    if (!file) return;
+    setText(this.sent, `Sending ${file.name} …`);
+    try {
+      const found = await upload(file);
+      this.uploads.push(found);
+      this.list = ask.sources(this.choices, this.uploads);
+      this.change(ask.withSource(this.question,
+        this.list.find((one) => one.key === `upload:${found.id}`)));
+      this.fillForm();
+      setText(this.sent, [`${formats.number(found.jobs)} jobs were read.`,
+        ...(found.remarks ?? [])].join(" "));
+      this.sent.closest("details").open = true;
+    } catch (error) {
+      this.sent.replaceChildren(failure(error));
+    }
+  }
+
+  async share() {
+    const link = new URL(location.href);
+    try {
+      await navigator.clipboard.writeText(link.href);
+      setText(this.saved, "The link is copied.");
+    } catch {
+      this.saved.replaceChildren("The browser keeps the clipboard to itself; the link: ",
+        h("a", { href: link.href }, "this question"));
+    }
+    say("The link is copied.");
+  }
+
+  async save(path, ending) {
+    try {
+      const blob = await postForFile(path, this.asked());
+      const stem = this.asked().name.replace(/[^\w]+/g, "-").replace(/^-|-$/g, "");
+      download(`${stem}.${ending}`, blob);
+      setText(this.saved, `Saved ${stem}.${ending}.`);
+    } catch (error) {
+      this.saved.replaceChildren(failure(error));
+    }
+  }
+
+  destroy() {
+    this.abort?.abort();
+    this.again.cancel();
+    this.view?.destroy();
+  }
+}
+
+export const whatif = { name: "whatif", title: "What if", show(root, place) {
+  const page = new WhatIfPage(root, place);
+  return { destroy: () => page.destroy(), change: (to) => {
+    if (to.fields.s) page.start(to.fields.s);
+    return true;
+  } };
+} };

@@ -1,0 +1,92 @@
+"""A what-if from the first look to the link that is shared, and plans."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+
+import pytest
+
+from tests.support.dashboard import ROOT, Dashboard
+
+from .conftest import Visit, until
+
+pytestmark = pytest.mark.browser
+SLOW_MS = 60_000
+
+
+def test_a_cap_is_dragged_and_the_question_is_shared_and_taken_home(
+    served: Dashboard, visit: Visit
+) -> None:
+    seen = visit(served, "whatif")
+    page = seen.page
+    page.get_by_text("cap of 70 %").wait_for(timeout=SLOW_MS)
+    assert "what if" in page.locator(".chart .summary").first.inner_text()
+    slider = page.get_by_role("slider")
+    slider.focus()
+    for _ in range(10):
+        page.keyboard.press("ArrowLeft")
+    page.get_by_text("cap of 60 %").wait_for(timeout=SLOW_MS)
+    rows = page.get_by_role("region", name="Metrics against the baseline")
+    assert re.search(r"mean wait.*worse", rows.inner_text(), re.DOTALL)
+    assert page.get_by_role("region", name="Jobs that wait longer").locator("tr").count() > 1
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Scenario (TOML)").click()
+    scenario = tomllib.loads(waiting.value.path().read_text(encoding="utf-8"))
+    assert scenario["power"]["cap"] == 0.6
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Notebook").click()
+    assert json.loads(waiting.value.path().read_text(encoding="utf-8"))["cells"]
+    assert "#/whatif?s=1." in page.url
+    other = visit(served, page.url.partition("#/")[2])
+    other.page.get_by_text("cap of 60 %").wait_for(timeout=SLOW_MS)
+    assert other.page.get_by_role("slider").input_value() == "60"
+    assert rows.inner_text() == other.page.get_by_role(
+        "region", name="Metrics against the baseline").inner_text()
+    assert seen.wrong == other.wrong == []
+
+
+def test_a_question_that_is_overtaken_is_given_up(served: Dashboard, visit: Visit) -> None:
+    seen = visit(served, "whatif")
+    seen.page.get_by_text("cap of 70 %").wait_for(timeout=SLOW_MS)
+    given_up: list[str] = []
+    seen.page.on("requestfailed", lambda asked: given_up.append(asked.post_data))
+    # A question that takes long: it is never answered.
+    seen.page.route("**/api/whatif", lambda route: '"cap":0.5' in route.request.post_data
+                    or route.continue_())
+    slider = seen.page.get_by_role("slider")
+    with seen.page.expect_request("**/api/whatif"):
+        slider.fill("50")
+    slider.fill("90")
+    seen.page.get_by_text("cap of 90 %").wait_for(timeout=SLOW_MS)
+    assert len(given_up) == 1
+    assert '"cap":0.5' in given_up[0]
+
+
+def test_a_log_of_ones_own_is_uploaded_and_asked(served: Dashboard, visit: Visit) -> None:
+    seen = visit(served, "whatif")
+    seen.page.get_by_text("cap of 70 %").wait_for(timeout=SLOW_MS)
+    seen.page.get_by_text("Use a log of your own").click()
+    seen.page.get_by_label("A job log").set_input_files(ROOT / "examples" / "tiny.swf")
+    seen.page.get_by_text("12 jobs were read.").wait_for(timeout=SLOW_MS)
+    until(seen, "() => [...document.querySelectorAll('select')][0].selectedOptions[0]"
+                ".textContent.includes('tiny.swf')")
+    seen.page.locator('[data-tile="Later than before"] .more', has_text="of 12 jobs").wait_for(
+        timeout=SLOW_MS)
+
+
+def test_a_plan_shows_the_fastest_configuration_and_a_mistake_in_words(
+    served: Dashboard, visit: Visit
+) -> None:
+    seen = visit(served, "plan/configure")
+    fastest = seen.page.locator('[data-tile="Fastest"] .value')
+    fastest.wait_for(timeout=SLOW_MS)
+    assert fastest.inner_text() == "5.5 s"
+    assert "configurations fit into 4 kW" in seen.page.locator(".chart .summary").inner_text()
+    seen.page.get_by_label("Bound of power (kW)").fill("0.001")
+    seen.page.get_by_role("button", name="Compute").click()
+    seen.page.get_by_role("alert").wait_for(timeout=SLOW_MS)
+    seen.page.get_by_role("link", name="Buy nodes").click()
+    seen.page.locator('[data-tile="Older nodes"] .value', has_text="30").wait_for(timeout=SLOW_MS)
+    assert seen.page.locator(".uplot").count() == 3
