@@ -28,6 +28,12 @@ def test_racks_classes_and_nodes_add_up_to_the_power_of_the_machine(demo: Asking
     assert now["idle_w"] < now["power_w"] <= now["cap_w"] < now["max_w"]
 
 
+def test_the_history_shows_no_power_that_never_lasted(demo: Asking) -> None:
+    whole = demo.get("/api/history", points=10000)
+    assert max(whole["power_w"]) <= max(whole["cap_w"]) + 1e-6
+    assert len(set(whole["time_s"])) >= len(whole["time_s"]) - 1  # the last one stands until now
+
+
 def test_the_history_ends_now_and_keeps_peak_and_dip(demo: Asking) -> None:
     now, course = demo.get("/api/now"), demo.get("/api/history", points=40)
     whole = demo.get("/api/history", points=10000)

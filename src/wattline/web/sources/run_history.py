@@ -23,13 +23,18 @@ def history(index: RunIndex, now_s: float, from_s: float | None, to_s: float | N
     log = run.events
     first = max(int(np.searchsorted(log.time_s, begin_s, side="right")) - 1, 0)
     last = int(np.searchsorted(log.time_s, end_s, side="right"))
-    time_s, power_w = log.time_s[first:last], log.power_w[first:last]
-    rows = first + kept_rows(time_s, power_w, points)
+    there = first + _settled(log.time_s[first:last])
+    rows = there[kept_rows(log.time_s[there], log.power_w[there], points)]
     at_s = np.clip(log.time_s[rows], begin_s, None)
     if rows.size and end_s > at_s[-1]:  # what held last holds until now
         rows, at_s = np.append(rows, rows[-1]), np.append(at_s, end_s)
     return History((at_s - run.start_s).tolist(), log.power_w[rows].tolist(),
                    _caps(index, at_s), None, log.queued[rows].astype(float).tolist())
+
+
+def _settled(time_s: FloatArray) -> np.ndarray:
+    """The last row of each instant: what lies between starts and slower speeds never lasted."""
+    return np.flatnonzero(np.diff(time_s, append=math.inf) > 0)
 
 
 def kept_rows(time_s: FloatArray, value: FloatArray, points: int) -> np.ndarray:
