@@ -35,7 +35,7 @@ APP = create_app(DemoSource(speed=0.0, jobs=60), Settings(rated=False))
 SCHEMA = schemathesis.openapi.from_dict(APP.openapi())
 OPERATIONS = {f"{found.ok().method.upper()} {found.ok().path}": found.ok()
               for found in SCHEMA.get_all_operations() if found.ok().path not in ENDLESS}
-USUAL = {401, 403, 405, 413, 414, 421, 429}
+USUAL = {401, 403, 405, 408, 413, 414, 421, 429}
 """What the guard may say of any request, whichever route it is for."""
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.exceptions import HTTPException
 from starlette.testclient import TestClient
 from tests.unit.web.asking import HOST, TINY, asked, bearer, error_of, make_app, token_file
 
 from wattline.model.errors import InputError
-from wattline.web.security import tokens
+from wattline.web.security import guard, tokens
 from wattline.web.security.exposure import HostNames, refuse_exposed, said_at_start
 from wattline.web.security.guard import MOST_BODY_BYTES
 from wattline.web.security.rates import Buckets, Rate
@@ -297,6 +298,33 @@ def test_a_body_that_is_too_large_is_refused_by_its_length_and_by_its_bytes() ->
         assert streamed.status_code == 413
         error_of(streamed)
         assert client.get("/api/me?x=" + "y" * 9000).status_code == 414
+
+
+def test_a_body_that_never_comes_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """But whether the client of a stream goes away is waited for as long as it takes."""
+    monkeypatch.setattr(guard, "RECEIVE_S", 0.05)
+
+    async def never() -> Any:
+        await asyncio.sleep(60)
+
+    async def late() -> Any:
+        await asyncio.sleep(0.2)
+        return {"type": "http.disconnect"}
+
+    async def listen() -> Any:
+        waiting = guard._limited(never, {}, 100)
+        with pytest.raises(HTTPException, match="408"):
+            await waiting()
+        pieces = iter([{"type": "http.request", "body": b"x", "more_body": False}])
+
+        async def receive() -> Any:
+            return next(pieces, None) or await late()
+
+        stream = guard._limited(receive, {}, 100)
+        await stream()
+        return await stream()
+
+    assert asyncio.run(listen())["type"] == "http.disconnect"
 
 
 def test_a_bucket_lets_a_burst_by_and_then_a_rate() -> None:

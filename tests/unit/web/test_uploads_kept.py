@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 from tests.unit.web.asking import CAPPED, asked, bearer, error_of, token_file
 
 from wattline.scenario.bundled_logs import bundled_logs
+from wattline.web.problems import Refused
 from wattline.web.settings import Settings
 from wattline.web.uploads.store import UploadLimits, UploadStore, ending, safe_name
 from wattline.web.worker.pool import WorkLimits
@@ -122,12 +123,24 @@ def test_a_large_file_is_refused_by_its_length_and_by_its_bytes(
 
 def test_a_viewer_has_a_quota_of_files_and_of_bytes(client: TestClient) -> None:
     wide = LOG + b"; " + b"x" * 80_000 + b"\n"
-    assert client.post("/api/uploads", content=wide).status_code == 201
+    first = client.post("/api/uploads", content=wide)
+    assert first.status_code == 201, first.text
     assert client.post("/api/uploads", content=wide).status_code == 429  # bytes
     assert client.post("/api/uploads", content=LOG).status_code == 201
     found = client.post("/api/uploads", content=LOG)  # files
     assert found.status_code == 429
     assert "delete one" in found.json()["right"]
+
+
+def test_what_is_still_coming_counts_too(tmp_path: Path) -> None:
+    store = UploadStore(tmp_path / "up", LIMITS)
+    with store.draft("ann", "a.swf", 10), store.draft("ann", "b.swf", 10):
+        with pytest.raises(Refused, match="2 uploads"), store.draft("ann", "c.swf", 10):
+            pass
+        with store.draft("bob", "c.swf", 10) as (made, path):
+            assert path.name == f"{made}.swf"
+    with store.draft("ann", "c.swf", 10):
+        pass  # those before are over, and nothing was kept of them
 
 
 def test_an_upload_is_removed_by_its_owner_alone(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ streams of events pass it as they are.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, Literal
 
@@ -34,6 +35,8 @@ UPLOADS = "/api/uploads"
 ASKED = ("/api/plan/", UPLOADS)
 MOST_BODY_BYTES = 2**19
 MOST_URL_BYTES = 8192
+RECEIVE_S = 30.0
+"""Between two pieces of a body."""
 
 
 class Guard:
@@ -160,12 +163,18 @@ def _limited(receive: Receive, headers: Mapping[str, str], most: int | None) -> 
     declared = headers.get("content-length", "0")
     if not declared.isdigit() or int(declared[:18]) > most:
         raise Refused(413, f"the body has more than {most:,} bytes, which is the limit here")
-    seen = 0
+    seen, whole = 0, False
 
     async def counted() -> Message:
-        nonlocal seen
-        message = await receive()
+        nonlocal seen, whole
+        if whole:  # what comes now is that the client goes, which may take days
+            return await receive()
+        try:
+            message = await asyncio.wait_for(receive(), RECEIVE_S)
+        except TimeoutError:
+            raise HTTPException(408, f"the body did not come within {RECEIVE_S:g} s") from None
         seen += len(message.get("body", b""))
+        whole = not message.get("more_body", False)
         if seen > most:
             raise HTTPException(413, f"the body has more than {most:,} bytes, which is the limit "
                                      "here")

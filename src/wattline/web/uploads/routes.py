@@ -42,20 +42,13 @@ def uploads_router(pool: WorkerPool, store: UploadStore) -> APIRouter:
             raise Refused(422, f"there is no column map '{map}'",
                           f"one of {', '.join(built_in())}")
         owner = person_of(request).key
-        declared = request.headers.get("content-length", "")
-        store.admit(owner, int(declared) if declared.isascii() and declared.isdigit() else 0)
-        made, path = store.draft(name)
-        try:
+        with store.draft(owner, name, _declared(request, store)) as (made, path):
             size = await _receive(request, path, store)
-            store.admit(owner, size)
             shown = safe_name(name)
             found = await run_in_threadpool(
                 pool.ask, "upload", {"path": str(path), "name": shown, "map": map})
             upload = Upload(made, shown, owner, path, size, now().timestamp(), found)
             store.keep(upload)
-        except BaseException:  # also where the sender goes away
-            path.unlink(missing_ok=True)
-            raise
         return upload.said()
 
     @router.get("", responses=documented(401, 429))
@@ -74,6 +67,12 @@ def uploads_router(pool: WorkerPool, store: UploadStore) -> APIRouter:
     return router
 
 
+def _declared(request: Request, store: UploadStore) -> int:
+    """How large the file will be; where nobody says so, as large as one may be."""
+    text = request.headers.get("content-length", "")
+    return int(text[:18]) if text.isascii() and text.isdigit() else store.limits.file_bytes
+
+
 async def _receive(request: Request, path: Path, store: UploadStore) -> int:
     """Write the body down while it is counted; a sender that trickles is cut off."""
     size = 0
@@ -82,8 +81,7 @@ async def _receive(request: Request, path: Path, store: UploadStore) -> int:
             with path.open("xb") as file:
                 async for chunk in request.stream():
                     size += len(chunk)
-                    if size > store.limits.file_bytes:
-                        store.admit("", size)
+                    store.refuse_large(size)
                     file.write(chunk)
     except TimeoutError:
         raise Refused(408, f"the file did not come within {store.limits.receive_s:g} s") from None

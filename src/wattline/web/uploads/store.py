@@ -12,6 +12,8 @@ import re
 import secrets
 import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -85,30 +87,48 @@ class UploadStore:
         self.folder = Path(self._own.name) if self._own is not None else Path(folder or ".")
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._lock = threading.Lock()
+        self._coming: dict[str, tuple[str, int]] = {}
         self._held = self._read_all()
 
-    def draft(self, name: str) -> tuple[str, Path]:
-        """An id and a place for bytes that are coming."""
-        made = secrets.token_hex(16)
-        return made, self.folder / f"{made}{ending(name)}"
+    @contextmanager
+    def draft(self, owner: str, name: str, size: int) -> Iterator[tuple[str, Path]]:
+        """An id and a place for bytes that are coming; nothing is left of them if they fail.
 
-    def admit(self, owner: str, size: int) -> None:
-        """Refuse what would pass the quota of its owner, or fill the folder."""
-        limits = self.limits
-        if size > limits.file_bytes:
-            raise Refused(413, f"the file has more than {limits.file_bytes // MIB} MiB, which is "
-                          "the limit of an upload", "pack it (gz, xz), or take a part of it")
+        What comes counts like what is there, so that nobody passes a quota by hurrying.
+        """
+        made = secrets.token_hex(16)
         self.expire()
         with self._lock:
-            own = [each for each in self._held.values() if each.owner == owner]
-            everything = sum(each.bytes for each in self._held.values())
-        if len(own) >= limits.viewer_files or (
-                sum(each.bytes for each in own) + size > limits.viewer_bytes):
+            self._admit(owner, size)
+            self._coming[made] = (owner, size)
+        path = self.folder / f"{made}{ending(name)}"
+        try:
+            yield made, path
+        except BaseException:  # also where the sender goes away
+            path.unlink(missing_ok=True)
+            raise
+        finally:
+            with self._lock:
+                self._coming.pop(made, None)
+
+    def refuse_large(self, size: int) -> None:
+        if size > self.limits.file_bytes:
+            raise Refused(413, f"the file has more than {self.limits.file_bytes // MIB} MiB, which "
+                          "is the limit of an upload", "pack it (gz, xz), or take a part of it")
+
+    def _admit(self, owner: str, size: int) -> None:
+        """Refuse what would pass the quota of its owner, or fill the folder."""
+        limits = self.limits
+        self.refuse_large(size)
+        there = [(each.owner, each.bytes) for each in self._held.values()]
+        there += self._coming.values()
+        own = [length for whose, length in there if whose == owner]
+        if len(own) >= limits.viewer_files or sum(own) + size > limits.viewer_bytes:
             raise Refused(429, f"you have {len(own)} uploads here, and up to "
                           f"{limits.viewer_files} files of {limits.viewer_bytes // MIB} MiB "
                           "together are kept for you", "delete one (DELETE /api/uploads/ID)",
                           {"Retry-After": "60"})
-        if everything + size > limits.all_bytes:
+        if sum(length for _, length in there) + size > limits.all_bytes:
             raise Refused(503, "the server has no room for further uploads", "come again later",
                           {"Retry-After": "600"})
 

@@ -21,7 +21,7 @@ from wattline.scenario.model import Scenario
 from wattline.traces import Trace
 from wattline.web.whatif.baseline import GIVEN, baseline_of
 from wattline.web.whatif.curves import curves
-from wattline.web.whatif.hurt import who_is_hurt
+from wattline.web.whatif.hurt import MOST_ROWS, who_is_hurt
 
 Kept = TypeVar("Kept")
 
@@ -111,9 +111,16 @@ def _side(fields: Mapping[str, Any], files: Mapping[str, str]) -> Side:
             raise
         # Where the server keeps uploads is nobody's business.
         raise type(error)(str(error).replace(path, str(file))) from None
-    metrics = {name: value for name, value in run.metrics().items()
-               if name not in ("assumed", "remarks")}
-    return Side(run, metrics, curves(run))
+    return Side(run, _metrics(run), curves(run))
+
+
+def _metrics(run: Result) -> dict[str, Any]:
+    """The figures; of jobs without room in a budget the first, how many there are is remarked."""
+    found = {name: value for name, value in run.metrics().items()
+             if name not in ("assumed", "remarks")}
+    if "no_room" in found["budget"]:
+        found["budget"] = {**found["budget"], "no_room": found["budget"]["no_room"][:MOST_ROWS]}
+    return found
 
 
 def _scenario(fields: Mapping[str, Any], path: str | None) -> Scenario:

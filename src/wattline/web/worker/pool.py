@@ -17,7 +17,7 @@ from typing import Any
 from wattline.model.errors import InputError, WattlineError
 
 GIB = 2**30
-MOST_ANSWER_BYTES = 64 * 2**20
+MOST_ANSWER_BYTES = 16 * 2**20
 _CHUNK = 2**18
 
 
