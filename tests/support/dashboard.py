@@ -25,9 +25,9 @@ def free_port() -> int:
 class Dashboard:
     """A server on a port that stays the same when it is started again."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(self, folder: Path, *, plain: bool = True) -> None:
         self.folder = folder
-        self.options = options
+        self.plain = plain
         self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -39,8 +39,11 @@ class Dashboard:
         with (self.folder / "serve.log").open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "wattline", "serve", "--demo", "--port", str(self.port),
-                 "--no-warm", *self.options], stdout=log, stderr=log, cwd=self.folder,
-                env={**os.environ, "WATTLINE_PLAIN": "1", "PYTHONPATH": str(ROOT / "src")})
+                 "--no-warm"], stdout=log, stderr=log, cwd=self.folder, env=self._environment())
+
+    def _environment(self) -> dict[str, str]:
+        found = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+        return found | {"WATTLINE_PLAIN": "1"} if self.plain else found
 
     def wait(self) -> None:
         """Until it answers."""

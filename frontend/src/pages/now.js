@@ -2,6 +2,7 @@
 import { get } from "../core/api.js";
 import { h, setText } from "../core/dom.js";
 import * as formats from "../core/formats.js";
+import { onWall } from "../core/theme.js";
 import { choice, powerBars, tile } from "../parts/bars.js";
 import { Chart } from "../parts/chart.js";
 import { MachineMap } from "../parts/machine.js";
@@ -170,7 +171,8 @@ class NowPage {
   showParts(now) {
     const groups = Object.entries(now.by).filter(([, parts]) => parts.length);
     this.parts.replaceChildren(...groups.length
-      ? groups.flatMap(([name, parts]) => [h("h3", {}, `By ${name}`), powerBars(parts)])
+      ? groups.map(([name, parts]) => h("div", {}, h("h3", {}, `By ${name}`),
+        powerBars(parts, onWall() ? 4 : 12)))
       : [empty("The machine is not divided into parts.")]);
   }
 
@@ -180,7 +182,7 @@ class NowPage {
     this.decisionKey = key;
     this.decisions.replaceChildren(now.decisions.length
       ? h("ol", { class: "decisions", tabindex: "0", "aria-label": "Last decisions" },
-        now.decisions.slice(0, 12).map((one) => h("li", {},
+        now.decisions.slice(0, onWall() ? 5 : 12).map((one) => h("li", {},
         h("time", {}, formats.clock(one.time_s, now.epoch_s)), " ", decisionText(one))))
       : empty("Nothing was decided yet."));
   }

@@ -8,7 +8,7 @@ import { along, upright } from "./axes.js";
 import { table } from "./table.js";
 
 const TABLE_ROWS = 200;
-const DENSE = 600;
+const DENSE = 1000;
 const steps = uPlot.paths.stepped({ align: 1 });
 
 /** series: [{name, colour, dash, width, fill, quantity, points}];

@@ -4,34 +4,65 @@ import * as formats from "../core/formats.js";
 import { css, viridis } from "../core/scale.js";
 import { table } from "./table.js";
 
-const LEFT = 70, BELOW = 44, WIDTH = 640, HEIGHT = 320, TICKS = 6;
+const LEFT = 84, BELOW = 44, WIDTH = 760, HEIGHT = 340, TICKS = 6;
+
+/** Cells around each value of a column, or dots where the values lie anywhere. */
+function places(cells) {
+  const columns = new Map();
+  for (const cell of cells) columns.set(cell.x, [...(columns.get(cell.x) ?? []), cell]);
+  const xs = [...columns.keys()].sort((a, b) => a - b);
+  const dotted = cells.length < 2 * xs.length;
+  const half = xs.length > 1 ? (xs.at(-1) - xs[0]) / (xs.length - 1) / 2 : 1;
+  const placed = [];
+  for (const x of xs) {
+    const column = columns.get(x).sort((a, b) => a.y - b.y);
+    const edge = (at) => at < 0 ? 1.5 * column[0].y - 0.5 * (column[1] ?? column[0]).y
+      : at >= column.length - 1 ? 1.5 * column.at(-1).y - 0.5 * (column.at(-2) ?? column[0]).y
+        : (column[at].y + column[at + 1].y) / 2;
+    column.forEach((cell, at) => placed.push({ cell, left: x - half, right: x + half,
+      low: dotted ? cell.y : edge(at - 1), high: dotted ? cell.y : edge(at) }));
+  }
+  return { placed, dotted };
+}
+
+function scaleOf(values, from, to) {
+  const low = Math.min(...values), high = Math.max(...values);
+  return { low, high, at: (value) => from + (value - low) / (high - low || 1) * (to - from) };
+}
+
+/** Round figures between two others. */
+function roundTicks({ low, high }) {
+  const raw = (high - low) / TICKS, ten = 10 ** Math.floor(Math.log10(raw || 1));
+  const step = [1, 2, 5, 10].map((n) => n * ten).find((size) => size >= raw) ?? ten;
+  const found = [];
+  for (let at = Math.ceil(low / step); at * step <= high; at += 1) found.push(at * step);
+  return found;
+}
 
 /** cells: [{x, y, value, fits, why}]; labels: {x, y, value}; show: {x, y, value} as text. */
 export function surface({ title, cells, chosen, labels, show, summary }) {
   const id = freshId("surface");
-  const xs = [...new Set(cells.map((cell) => cell.x))].sort((a, b) => a - b);
-  const ys = [...new Set(cells.map((cell) => cell.y))].sort((a, b) => a - b);
-  const known = cells.filter((cell) => cell.fits && Number.isFinite(cell.value))
-    .map((cell) => cell.value);
-  const low = Math.min(...known), high = Math.max(...known);
   const readout = h("p", { class: "readout", "aria-live": "polite" });
-  const wide = (WIDTH - LEFT) / xs.length, tall = (HEIGHT - BELOW) / ys.length;
-  const drawn = cells.map((cell) => {
-    const x = LEFT + xs.indexOf(cell.x) * wide;
-    const y = HEIGHT - BELOW - (ys.indexOf(cell.y) + 1) * tall;
-    const part = high > low ? (cell.value - low) / (high - low) : 0.5;
-    const bad = !cell.fits || !Number.isFinite(cell.value);
+  const { placed, dotted } = places(cells);
+  const x = scaleOf(placed.flatMap((one) => [one.left, one.right]), LEFT, WIDTH - 4);
+  const y = scaleOf(placed.flatMap((one) => [one.low, one.high]), HEIGHT - BELOW, 6);
+  const colours = scaleOf(cells.map((cell) => cell.value).filter(Number.isFinite), 0, 1);
+  const drawn = placed.map((one) => {
+    const { cell } = one;
+    const unknown = !Number.isFinite(cell.value), part = unknown ? 0 : colours.at(cell.value);
     const tell = () => setText(readout, `${labels.x} ${show.x(cell.x)}, ${labels.y} `
-      + `${show.y(cell.y)}: ${bad ? cell.why || "cannot be held" : show.value(cell.value)}`);
-    const best = chosen && cell.x === chosen.x && cell.y === chosen.y;
-    return svg("g", { onmouseenter: tell },
-      svg("rect", { x, y, width: wide + 0.3, height: tall + 0.3, class: bad ? "cannot" : "",
-        fill: bad ? null : css(viridis(part)) }),
-      bad && svg("path", { class: "cross", d: `M${x + wide * 0.3} ${y + tall * 0.3}l${wide * 0.4} `
-        + `${tall * 0.4}m0 ${-tall * 0.4}l${-wide * 0.4} ${tall * 0.4}` }),
-      best && svg("circle", { class: "best", cx: x + wide / 2, cy: y + tall / 2,
-        r: Math.max(4, Math.min(wide, tall) / 3) }));
+      + `${show.y(cell.y)}: ${show.value(cell.value)}${cell.fits ? "" : `, ${reason(cell)}`}`);
+    const [cx, cy] = [x.at(cell.x), y.at(cell.y)];
+    const look = unknown ? { class: "cannot" } : { fill: css(viridis(part)) };
+    const [left, top] = [x.at(one.left), y.at(one.high)];
+    return svg("g", { onmouseenter: tell }, dotted ? svg("circle", { cx, cy, r: 7, ...look })
+      : svg("rect", { x: left, y: top, width: x.at(one.right) - left - 1,
+        height: Math.max(1, y.at(one.low) - top - 1), ...look }),
+    !cell.fits && svg("path", { class: part < 0.6 ? "cross light" : "cross",
+      d: `M${cx - 4} ${cy - 4}l8 8m0 -8l-8 8` }));
   });
+  const best = chosen && svg("circle", { class: "best", cx: x.at(chosen.x), cy: y.at(chosen.y),
+    r: 10 });
   const tablePlace = h("div", { hidden: true });
   const button = h("button", { type: "button", class: "quiet", "aria-expanded": "false",
     onclick: () => {
@@ -42,22 +73,22 @@ export function surface({ title, cells, chosen, labels, show, summary }) {
   return h("figure", { class: "chart surface", "aria-labelledby": id },
     h("div", { class: "heading" }, h("h2", { id }, title), h("div", { class: "tools" }, button)),
     svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label":
-      `${title}. ${summary}` }, drawn, ticks(xs, wide, show.x, true), ticks(ys, tall, show.y, false),
-    svg("text", { x: LEFT + (WIDTH - LEFT) / 2, y: HEIGHT - 6, "text-anchor": "middle" }, labels.x),
-    svg("text", { x: 14, y: (HEIGHT - BELOW) / 2, "text-anchor": "middle",
-      transform: `rotate(-90 14 ${(HEIGHT - BELOW) / 2})` }, labels.y)),
-    readout, known.length ? ramp(show.value(low), show.value(high), labels.value) : "",
+      `${title}. ${summary}` }, drawn, best,
+    roundTicks(x).map((value) => svg("text", { x: x.at(value), y: HEIGHT - BELOW + 16,
+      "text-anchor": "middle" }, show.x(value))),
+    roundTicks(y).map((value) => svg("text", { x: LEFT - 8, y: y.at(value) + 4,
+      "text-anchor": "end" }, show.y(value))),
+    svg("text", { x: (LEFT + WIDTH) / 2, y: HEIGHT - 6, "text-anchor": "middle" }, labels.x),
+    svg("text", { x: 12, y: (HEIGHT - BELOW) / 2, "text-anchor": "middle",
+      transform: `rotate(-90 12 ${(HEIGHT - BELOW) / 2})` }, labels.y)),
+    readout, ramp(show.value(colours.low), show.value(colours.high), labels.value),
     h("figcaption", {}, h("p", { class: "summary" }, summary)), tablePlace);
 }
 
-function ticks(values, step, show, across) {
-  const every = Math.max(1, Math.ceil(values.length / TICKS));
-  return values.filter((_, at) => at % every === 0).map((value) => {
-    const middle = (values.indexOf(value) + 0.5) * step;
-    return across
-      ? svg("text", { x: LEFT + middle, y: HEIGHT - BELOW + 16, "text-anchor": "middle" }, show(value))
-      : svg("text", { x: LEFT - 6, y: HEIGHT - BELOW - middle + 4, "text-anchor": "end" }, show(value));
-  });
+/** Why a cell cannot be held: the first reason, and how many more there are. */
+function reason({ why }) {
+  const [first, ...more] = (why || "cannot be held").split("; ");
+  return first.replace(/ \(.*\)$/, "") + (more.length ? `, and ${more.length} more reasons` : "");
 }
 
 function ramp(low, high, label) {
@@ -74,7 +105,7 @@ function cellTable(title, cells, labels, show) {
     { head: labels.x, number: true, cell: (cell) => show.x(cell.x) },
     { head: labels.y, number: true, cell: (cell) => show.y(cell.y) },
     { head: labels.value, number: true, cell: (cell) => show.value(cell.value) },
-    { head: "", cell: (cell) => cell.fits ? "" : cell.why || "cannot be held" }] });
+    { head: "can it be held?", cell: (cell) => cell.fits ? "yes" : reason(cell) }] });
 }
 
 /** Which job has which node: a cell each, with the job's letter. */

@@ -11,11 +11,13 @@ export const bid = {
   fields: (choices) => [
     { key: "workload", label: "Workload", options: choices.workloads, value: "W4" },
     { key: "servers", label: "Servers", whole: true, value: 100 },
-    { key: "method", label: "Method", options: ["closed_form", "empirical", "range", "descent",
-      "heuristic"], value: "closed_form" },
+    { key: "method", label: "Bids that are tried", options: ["grid", "closed_form", "empirical",
+      "descent", "heuristic", "range"], value: "grid" },
+    { key: "policy", label: "How the signal is followed", options: ["aqa", "qosg", "qoscap",
+      "energyqare", "tracking"], value: "aqa" },
     { key: "level", label: "Quality of service", options: ["tight", "medium", "loose"],
       value: "medium" },
-    { key: "hours", label: "Hours to plan on", whole: true, value: 1 },
+    { key: "hours", label: "Hours to plan on", whole: true, value: 2 },
   ],
   show(answer) {
     const money = (amount) => formats.money(amount === null ? null
@@ -29,7 +31,7 @@ export const bid = {
       h("p", { class: "lead" }, answer.participates
         ? `Offer ${formats.power(answer.average_power_w)} with a reserve of `
           + `${formats.power(answer.reserve_w)}.`
-        : answer.reason ?? "Stay out: no bid can be held."),
+        : sentence(answer.reason ?? "stay out: no bid can be held")),
       answer.remedy && h("p", { class: "notice" }, `With ${answer.remedy.what}: `
         + `${formats.power(answer.remedy.average_power_w)} with a reserve of `
         + `${formats.power(answer.remedy.reserve_w)} could be offered.`),
@@ -56,3 +58,7 @@ export const bid = {
     ].filter(Boolean) };
   },
 };
+
+function sentence(text) {
+  return `${text[0].toUpperCase()}${text.slice(1)}.`;
+}

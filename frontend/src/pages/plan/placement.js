@@ -44,6 +44,7 @@ export const placement = {
           { head: "routers", number: true, cell: (job) => formats.number(job.routers) },
           { head: "groups", number: true, cell: (job) => formats.number(job.groups) },
           { head: "exchange takes", number: true, cell: (job) => micro(job.time_s) },
+          { head: "alone it would take", number: true, cell: (job) => micro(job.alone_s) },
           { head: "hosts", cell: (job) => h("span", { class: "hosts" }, job.host_list) }] })),
       h("section", { class: "card" }, h("h2", {}, "Hot links"), table({ caption: "Hot links",
         rows: answer.hot_spots, columns: [

@@ -91,6 +91,7 @@ class PlanPage {
       const { charts, elements } = this.plan.show(answer);
       this.charts.push(...charts);
       return [...elements, assumptions([...new Set([...(answer.assumptions ?? []),
+        ...(answer.assumed ?? []),
         ...(answer.remarks ?? []), ...(answer.node?.assumed ?? [])])])].filter(Boolean);
     });
   }
