@@ -54,7 +54,7 @@ tokens_file = click.option("--tokens", "file", type=FILE, default=TOKENS, show_d
 @click.option("--warm/--no-warm", default=True, show_default=True,
               help="Compile at the start what a first what-if needs.")
 @click.pass_context
-def command(context: click.Context, **given: Any) -> None:
+def command(context: click.Context, /, **given: Any) -> None:
     """Serve the dashboard and its API until Ctrl-C.
 
     Pages and API are on loopback, where everybody on this machine may look and operate; with

@@ -15,6 +15,11 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
+def unix_s() -> float:
+    """Seconds since 1970."""
+    return time.time()
+
+
 def file_age_s(path: Path) -> float:
     """Seconds since a file or folder was last written or touched."""
     return time.time() - path.stat().st_mtime

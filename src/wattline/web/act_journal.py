@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import threading
-import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from wattline.model.clock import unix_s
 from wattline.model.errors import WattlineError
 from wattline.web.sources.shape import Act
 
@@ -20,7 +20,7 @@ SHOWN = 200
 class ActJournal:
     """Lines of JSON. Nothing is done that cannot be written down first."""
 
-    def __init__(self, path: Path | None, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, path: Path | None, clock: Callable[[], float] = unix_s) -> None:
         self.path = path
         self.clock = clock
         self.lock = threading.Lock()

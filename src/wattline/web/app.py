@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from importlib.metadata import version
 from pathlib import Path
 
@@ -16,13 +15,13 @@ from wattline.web.beat import Beat
 from wattline.web.confirming import Confirmations
 from wattline.web.installing import install_questions
 from wattline.web.problems import documented
+from wattline.web.routes import accounts, jobs, metrics, now, operator
 from wattline.web.security.installing import install_security
 from wattline.web.settings import Settings
 from wattline.web.sources.shape import Source
 
 STATIC = Path(__file__).parent / "static"
-ROUTES = tuple(f"wattline.web.routes.{name}"
-               for name in ("now", "jobs", "accounts", "operator", "metrics"))
+ROUTES = (now, jobs, accounts, operator, metrics)
 
 
 def create_app(source: Source, settings: Settings | None = None) -> FastAPI:
@@ -38,8 +37,8 @@ def create_app(source: Source, settings: Settings | None = None) -> FastAPI:
     app.state.confirmations = Confirmations()
     app.state.journal = ActJournal(app.state.settings.journal)
     add_refusals(app)
-    for name in ROUTES:
-        app.include_router(importlib.import_module(name).router)
+    for subject in ROUTES:
+        app.include_router(subject.router)
     install_questions(app, app.state.settings)
     _add_pages(app)
     install_security(app, app.state.settings)

@@ -62,9 +62,15 @@ class Beat:
         try:
             self.said = b"id: %d\nevent: now\ndata: %s\n\n" % (self.number, await self.now())
         except WattlineError as error:  # the machine cannot be seen: viewers are told so
-            self.said = b"id: %d\nevent: trouble\ndata: %s\n\n" % (
-                self.number, encoded({"error": str(error), "right": None}))
+            self.said = self._trouble(str(error))
+        except Exception as error:  # a mistake of ours must not stop the beat for all
+            self.said = self._trouble(f"the server failed ({type(error).__name__}); this is a "
+                                      "mistake of its own")
         return self.said
+
+    def _trouble(self, text: str) -> bytes:
+        return b"id: %d\nevent: trouble\ndata: %s\n\n" % (
+            self.number, encoded({"error": text, "right": None}))
 
     async def _go_on(self) -> None:
         """Beats at even times; after the last viewer has gone it ends."""

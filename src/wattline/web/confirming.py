@@ -6,9 +6,9 @@ import hashlib
 import hmac
 import json
 import secrets
-import time
 from collections.abc import Callable
 
+from wattline.model.clock import unix_s
 from wattline.model.errors import InputError
 from wattline.web.sources.shape import Act
 
@@ -23,7 +23,7 @@ class Confirmations:
     server: after a restart the consequences must be looked at again.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, clock: Callable[[], float] = unix_s) -> None:
         self.secret = secrets.token_bytes(32)
         self.clock = clock
         self.used: dict[str, float] = {}

@@ -101,7 +101,8 @@ def open_source(
         return DemoSource(speed=DEMO_SPEED if speed is None else speed)
     if speed is not None:
         raise InputError("the live machine has the speed that it has: leave it out")
-    from wattline.web.sources.live import USUAL_CONFIG, LiveSource
+    from wattline.controller.speaking import USUAL_CONFIG
+    from wattline.web.sources.live import LiveSource
 
     return LiveSource(config or USUAL_CONFIG, stale_after_s=stale_after_s, rates=rates)
 

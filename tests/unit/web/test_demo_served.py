@@ -102,3 +102,12 @@ def test_the_document_of_the_api_has_every_address(demo: Asking) -> None:
     paths = demo.get("/api/openapi.json")["paths"]
     for path in ("/api/now", "/api/jobs/{job}", "/api/operator/apply", "/metrics", "/api/whatif"):
         assert path in paths
+
+
+def test_feeds_have_their_racks_and_what_they_may_carry(demo: Asking) -> None:
+    now = demo.get("/api/now")
+    feeds = {part["name"]: part["power_w"] for part in now["by"]["feed"]}
+    racks = [part["power_w"] for part in now["by"]["rack"]]
+    assert feeds == {"feed A": pytest.approx(sum(racks[:4])),
+                     "feed B": pytest.approx(sum(racks[4:]))}
+    assert {part["cap_w"] for part in now["by"]["feed"]} == {60_000}

@@ -14,14 +14,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from wattline.analysis.summary import time_text
 from wattline.model.errors import InputError, WattlineWarning
 from wattline.model.run import Run
 from wattline.model.units import format_power
+from wattline.scenario.model import CapChange, CapPlan, CapReservation
 from wattline.web.sources import demo_machine, run_words
 from wattline.web.sources.acting import ACTIONS, checked
 from wattline.web.sources.replaying import started
 from wattline.web.sources.run_index import RunIndex
 from wattline.web.sources.run_source import RunSource
+from wattline.web.sources.run_words import NO_CAP_W
 from wattline.web.sources.shape import (
     About,
     AccountTable,
@@ -48,7 +51,7 @@ START_SHARE = 0.35
 class Plan:
     """The cap of the demo, with what operators ordered of it."""
 
-    watts: float | None = demo_machine.CAP_W
+    watts: float = demo_machine.CAP_W
     changes: tuple[tuple[float, float], ...] = ()
     reservations: tuple[tuple[str, float, float, float], ...] = ()
     """Name, start, duration and watts."""
@@ -73,16 +76,15 @@ class Plan:
                              f"{'are: ' + known if known else 'is none'}")
         return replace(self, reservations=kept)
 
-    def fields(self, machine_w: float) -> dict[str, Any]:
-        """As `[power.cap]`; a plan of a cap has watts, so no cap is what the machine can draw."""
-        def watts_of(watts: float) -> float:
-            return watts if math.isfinite(watts) else machine_w * 10
-
-        return {"watts": watts_of(self.watts if self.watts is not None else math.inf),
-                "changes": [{"at": at_s, "watts": watts_of(watts)} for at_s, watts in self.changes],
-                "reservations": [{"name": name, "start": start_s, "duration": length_s,
-                                  "watts": watts}
-                                 for name, start_s, length_s, watts in self.reservations]}
+    def cap(self) -> CapPlan:
+        """As `[power.cap]`, which has watts: no cap is more than any machine draws."""
+        return CapPlan(
+            watts=self.watts,
+            changes=tuple(CapChange(at_s=at_s, watts=min(watts, NO_CAP_W))
+                          for at_s, watts in self.changes),
+            reservations=tuple(
+                CapReservation(name=name, start_s=start_s, duration_s=length_s, watts=watts)
+                for name, start_s, length_s, watts in self.reservations))
 
 
 class DemoSource:
@@ -100,8 +102,10 @@ class DemoSource:
                         run.end_s, speed, monotonic)
         self.shown = RunSource(
             RunIndex(run), clock, SourceName("demo", "demo", speed), demo_machine.rates(),
+            feeds=demo_machine.feeds(),
             assumptions=("the machine, its jobs and users are invented; after its end the demo "
-                         "begins again, with what was ordered",))
+                         "begins again, with what was ordered",
+                         "what the feeds may carry is only watched"))
 
     def simulated(self, plan: Plan) -> Run:
         from wattline.scenario.api import simulate
@@ -110,7 +114,7 @@ class DemoSource:
             warnings.simplefilter("ignore", WattlineWarning)  # /api/about says them
             return simulate(self.table, machine=self.machine, order="fcfs", backfill="easy",
                             power="dvfs", placement="first-fit",
-                            cap=plan.fields(_machine_w(self.machine)))
+                            cap=plan.cap())
 
     def about(self) -> About:
         return replace(self.shown.about(), operator_actions=list(ACTIONS))
@@ -183,21 +187,20 @@ def said_of(act: Act) -> str:
     if act.action == "set_cap":
         return "no cap" if value["watts"] is None else f"a cap of {format_power(value['watts'])}"
     if act.action == "reserve":
-        length, until = (run_words.time_text(float(value.get(name) or 0.0))
+        length, until = (time_text(float(value.get(name) or 0.0))
                          for name in ("duration_s", "in_s"))
         return f"{format_power(value['watts'])} reserved for {length}, in {until}"
     return f"reservation {value['name']} withdrawn"
 
 
-def _machine_w(machine: Any) -> float:
-    return float(sum(each.count * each.active_w for each in machine.classes))
-
-
 def _above(before: RunIndex, after: RunIndex, now_s: float) -> list[str]:
     cap_w = run_words.cap_at(after, now_s)
     power_w = before.at(now_s).power_w
-    if cap_w is None or power_w <= cap_w:
-        return ["the machine draws less than that now"]
+    if cap_w is None:
+        return ["nothing limits the machine's power any more"]
+    if power_w <= cap_w:
+        return [f"the machine draws {format_power(power_w)} now, less than the cap of "
+                f"{format_power(cap_w)}"]
     return [f"the machine draws {format_power(power_w)} now, {format_power(power_w - cap_w)} above "
             "it: processors slow down at once, and nothing starts before there is room"]
 
@@ -210,7 +213,7 @@ def _compared(before: RunIndex, after: RunIndex, now_s: float) -> list[str]:
     late = later_s[later_s > 1.0]
     bounded = late[late < math.inf]
     never = int((later_s == math.inf).sum())
-    by = f", in the mean by {run_words.time_text(float(bounded.mean()))}" if bounded.size else ""
+    by = f", in the mean by {time_text(float(bounded.mean()))}" if bounded.size else ""
     said = [f"{len(late):,} of {int(due.sum()):,} jobs that wait or come within a day would start "
             f"later{by}"]
     if never:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wattline.model.jobs import JobTable
+from wattline.model.run import PowerBound
 from wattline.web.sources.run_joules import Rates
 
 USERS = ("ann", "bob", "cyd", "dan", "eve", "fay", "gil", "hal")
@@ -19,6 +20,7 @@ SHARES = (("physics", 0.4), ("chemistry", 0.3), ("climate", 0.3),
           ("fay", 0.1), ("gil", 0.1), ("hal", 0.1))
 KWH = 3.6e6
 CAP_W = 70_000.0
+FEED_W = 60_000.0
 JOBS = 1500
 SPAN_S = 2 * 86400.0
 """In which the jobs come."""
@@ -31,6 +33,12 @@ def machine() -> Any:
     return Machine(name="demo", site="demo", classes=(
         NodeClass(name="cpu", count=192, cores=64, idle_w=110, active_w=380, nodes_per_rack=32),
         NodeClass(name="fat", count=64, cores=64, idle_w=160, active_w=560, nodes_per_rack=32)))
+
+
+def feeds() -> tuple[PowerBound, ...]:
+    """Two feeds, each of four racks, and what each may carry."""
+    return tuple(PowerBound(name, FEED_W, 0.0, np.arange(first, first + 128))
+                 for name, first in (("feed A", 0), ("feed B", 128)))
 
 
 def jobs(count: int = JOBS, seed: int = 20) -> JobTable:

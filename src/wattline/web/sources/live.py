@@ -14,6 +14,7 @@ from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.showing import read_machine
 from wattline.controller.speaking import USUAL_CONFIG, live_order
 from wattline.controller.status import read_status
+from wattline.model.clock import unix_s
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.units import format_power, parse_hosts
 from wattline.web.sources import live_jobs, live_joules
@@ -58,7 +59,7 @@ class LiveSource:
 
     def __init__(
         self, config: str | Path = USUAL_CONFIG, *, stale_after_s: float = 10.0,
-        rates: Rates | None = None, clock: Callable[[], float] = time.time, sample: bool = True,
+        rates: Rates | None = None, clock: Callable[[], float] = unix_s, sample: bool = True,
     ) -> None:
         self.config = Path(config)
         self.site: SiteConfig = _site(self.config)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.model.run import Run
+from wattline.model.signal import Signal
 from wattline.web.sources.replaying import started
 from wattline.web.sources.run_index import RunIndex
 from wattline.web.sources.run_joules import Rates
@@ -31,7 +33,21 @@ def open_run_folder(
             if speed else f"the run stands still {begins_s:g} s after its start"
             + (", at its end" if at_s is None else ""))
     return RunSource(RunIndex(run), clock, SourceName("run", run.name, speed), rates or Rates(),
-                     unix_start_s=_unix_start_s(run), assumptions=(said,))
+                     unix_start_s=_unix_start_s(run), assumptions=(said,),
+                     target_w=_target_w(Path(folder)))
+
+
+def _target_w(folder: Path) -> Signal | None:
+    """What a contract asked for, from the pieces of its bill: average and reserve times signal."""
+    try:
+        lines = (folder / "power.csv").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    rows = list(csv.DictReader(lines))
+    steps = [(float(row["start_s"]),
+              float(row["average_w"]) + float(row["reserve_w"]) * float(row["signal"]))
+             for row in rows]
+    return Signal.from_steps(steps, "W") if steps else None
 
 
 def _unix_start_s(run: Run) -> float | None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from wattline.analysis.summary import time_text
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
 from wattline.model.run import Run
@@ -213,7 +214,7 @@ def _explanation(index: RunIndex, moment: Moment, row: int, shown: JobRow) -> st
         return f"It waits for {run_words.why_waiting(index, moment, row)}."
     if shown.state == LATER or shown.start_s is None:
         return "It was refused at its submission: it could never start on this machine."
-    said = (f"It waited {run_words.time_text(shown.wait_s or 0.0)} and drew "
+    said = (f"It waited {time_text(shown.wait_s or 0.0)} and drew "
             f"{format_power(shown.power_w or 0.0)} in the mean on {shown.nodes:,} nodes")
     full_s, took_s = float(index.run.jobs.run_s[row]), float(
         index.end_s[row] - index.start_s[row])

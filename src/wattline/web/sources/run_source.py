@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from wattline.model.errors import InputError
+from wattline.model.run import EventKind, PowerBound
+from wattline.model.signal import Signal
 from wattline.web.sources import run_jobs, run_joules, run_words
 from wattline.web.sources.replaying import ReplayClock
 from wattline.web.sources.run_history import history
@@ -45,6 +47,10 @@ class RunSource:
     rates: Rates
     unix_start_s: float | None = None
     assumptions: tuple[str, ...] = ()
+    feeds: tuple[PowerBound, ...] = ()
+    """Parts with a limit, beside those that the run's placement had to keep."""
+    target_w: Signal | None = None
+    """What a contract with the grid asked for."""
 
     @property
     def time_s(self) -> float:
@@ -57,6 +63,8 @@ class RunSource:
         known = self.index.run.placement is not None
         said = [*run.remarks, *self.assumptions, SHARED_OUT if known else NO_NODES,
                 *self.rates.assumptions()]
+        if np.any(run.events.kind == EventKind.NODE):
+            said.append("which nodes are off is not known: they are shown as idle")
         return About(version("wattline"), self.named, said, [])
 
     def moment(self) -> Moment:
@@ -69,14 +77,19 @@ class RunSource:
         epoch_s = None if self.unix_start_s is None else self.unix_start_s + run.start_s
         return Now(
             time_s=moment.time_s - run.start_s, epoch_s=epoch_s, power_w=moment.power_w,
-            cap_w=cap_w, target_w=None, idle_w=run.machine.power_w_idle,
+            cap_w=cap_w, target_w=self._target_w(moment.time_s), idle_w=run.machine.power_w_idle,
             max_w=run.machine.power_w_max, by=self._parts(moment), running=len(moment.running),
             queued=len(moment.waiting), busy_nodes=self._busy_nodes(moment),
             nodes=run.machine.node_count, decisions=run_words.decisions(index, moment.time_s),
             alarms=run_words.alarms(index, moment, cap_w), stale_s=0.0)
 
     def history(self, from_s: float | None, to_s: float | None, points: int) -> History:
-        return history(self.index, self.time_s, from_s, to_s, points)
+        found = history(self.index, self.time_s, from_s, to_s, points)
+        if self.target_w is None:
+            return found
+        start_s = self.index.run.start_s
+        return replace(found, target_w=[self._target_w(time_s + start_s)
+                                        for time_s in found.time_s])
 
     def nodes(self, offset: int, limit: int) -> NodePage:
         run = self.index.run
@@ -135,6 +148,11 @@ class RunSource:
         raise InputError("this is a run that is over: nothing about it can be changed; look at a "
                          "live machine or at the demo")
 
+    def _target_w(self, time_s: float) -> float | None:
+        if self.target_w is None or time_s < self.target_w.time_s[0]:
+            return None
+        return self.target_w.at(time_s)
+
     def _busy_nodes(self, moment: Moment) -> int:
         run = self.index.run
         if run.units == run.machine.node_count:
@@ -165,7 +183,7 @@ class RunSource:
                      for name, watts in zip(_rack_names(len(racks)), racks, strict=True)],
             "feed": [Part(bound.entity, float(power_w[bound.nodes].sum() if bound.share is None
                                               else power_w[bound.nodes] @ bound.share),
-                          bound.limit_w) for bound in self.index.run.bounds],
+                          bound.limit_w) for bound in (*self.index.run.bounds, *self.feeds)],
         }
 
 

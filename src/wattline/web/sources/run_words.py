@@ -13,6 +13,8 @@ from wattline.web.sources.run_index import Moment, RunIndex
 from wattline.web.sources.shape import Alarm, Decision
 
 SHOWN = 12
+NO_CAP_W = 1e11
+"""A cap above what any machine draws is none."""
 
 
 def decisions(index: RunIndex, time_s: float) -> list[Decision]:
@@ -30,8 +32,8 @@ def _decision(index: RunIndex, row: int) -> Decision:
     at_s = float(run.events.time_s[row]) - run.start_s
     name = str(run.jobs.job_id[job]) if job >= 0 else None
     if kind == EventKind.CAP:
-        text = f"the cap is {format_power(value)} from now on" if math.isfinite(
-            value) else "there is no cap any more"
+        text = (f"the cap is {format_power(value)} from now on" if value < NO_CAP_W
+                else "there is no cap any more")
         return Decision(at_s, text)
     if kind == EventKind.RATE:
         who = f"job {name} draws {format_power(value)}" if name else "all jobs changed their speed"
@@ -54,7 +56,7 @@ def cap_at(index: RunIndex, time_s: float) -> float | None:
         return None
     cap_w = run.cap_w.at(time_s) - sum(
         each.watts for each in run.reservations if each.start_s <= time_s < each.end_s)
-    return cap_w if math.isfinite(cap_w) else None
+    return cap_w if cap_w < NO_CAP_W else None
 
 
 def alarms(index: RunIndex, moment: Moment, cap_w: float | None) -> list[Alarm]:
