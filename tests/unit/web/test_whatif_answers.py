@@ -15,6 +15,7 @@ import wattline as wl
 from wattline.web.whatif.baseline import baseline_of
 from wattline.web.whatif.curves import MOST_POINTS, curves, kept_rows
 from wattline.web.whatif.hurt import who_is_hurt
+from wattline.web.whatif.said import WhatIfAnswer
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,13 @@ def test_both_runs_are_those_that_python_simulates(answer: Any) -> None:
         assert metrics["energy_j"] == run.energy_j
     assert answer["baseline"]["metrics"]["time_above_cap_s"] is None
     assert answer["baseline"]["said"] == "the same jobs, machine and policies without a cap"
+
+
+def test_the_answer_has_the_form_that_the_document_says(client: TestClient, answer: Any) -> None:
+    WhatIfAnswer.model_validate(answer)
+    document = client.get("/api/openapi.json").json()
+    said = document["paths"]["/api/whatif"]["post"]["responses"]["200"]["content"]
+    assert said["application/json"]["schema"]["$ref"].endswith("/WhatIfAnswer")
 
 
 def test_the_hurt_are_those_whose_wait_grew_most(answer: Any) -> None:

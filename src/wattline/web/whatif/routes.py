@@ -22,6 +22,7 @@ from wattline.web.whatif.body import ShareText, WhatIf
 from wattline.web.whatif.choices import choices
 from wattline.web.whatif.files import file_name, notebook, scenario_toml
 from wattline.web.whatif.guard import UPLOAD
+from wattline.web.whatif.said import WhatIfAnswer
 from wattline.web.whatif.share import question_of, share_text, shared_question
 from wattline.web.worker.kept import AnswersKept
 from wattline.web.worker.pool import WorkerPool
@@ -47,7 +48,7 @@ def whatif_router(pool: WorkerPool, uploads: UploadStore) -> APIRouter:
                   "memory_bytes": pool.limits.memory_bytes, **uploads.limits.said()}
         return _json({**known(), "limits": limits, "warm": pool.warm})
 
-    @router.post("", responses=_RUN)
+    @router.post("", responses={**_RUN, 200: {"model": WhatIfAnswer}})
     def post_whatif(asked: WhatIf) -> Response:
         """Simulate the scenario and its baseline: metrics, curves, who is hurt, assumptions."""
         question = question_of(asked.checked())
