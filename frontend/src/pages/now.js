@@ -3,7 +3,7 @@ import { get } from "../core/api.js";
 import { h, setText } from "../core/dom.js";
 import * as formats from "../core/formats.js";
 import { onWall } from "../core/theme.js";
-import { choice, powerBars, tile } from "../parts/bars.js";
+import { choice, powerBars, putTiles, tile } from "../parts/bars.js";
 import { Chart } from "../parts/chart.js";
 import { MachineMap } from "../parts/machine.js";
 import { OperatorDialog } from "../parts/operator.js";
@@ -153,7 +153,7 @@ class NowPage {
       tile("Running", formats.number(now.running), "jobs"),
       tile("Waiting", formats.number(now.queued), "jobs"),
     ];
-    this.tiles.replaceChildren(...made.filter(Boolean));
+    putTiles(this.tiles, made.filter(Boolean));
   }
 
   showAlarms(now) {

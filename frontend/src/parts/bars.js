@@ -1,5 +1,5 @@
 /* Power of parts (classes, racks, feeds) as bars, with a mark where their cap lies. */
-import { h, svg } from "../core/dom.js";
+import { h, setText, svg } from "../core/dom.js";
 import * as formats from "../core/formats.js";
 
 /** One bar of a part of `most`, with a mark; the text beside it says the same. */
@@ -39,6 +39,20 @@ export function tile(name, value, more = null, { tone = "", wide = false, key = 
   return h("div", { class: `tile ${tone} ${wide ? "wide" : ""}`, "data-tile": key ?? name },
     h("p", { class: "name" }, name), h("p", { class: "value" }, value),
     h("p", { class: "more" }, more));
+}
+
+/** Tiles that change in place while they are the same ones, so that what is read stays put. */
+export function putTiles(place, made) {
+  const names = (tiles) => [...tiles].map((one) => one.dataset?.tile).join("|");
+  if (names(place.children) !== names(made)) {
+    place.replaceChildren(...made);
+    return;
+  }
+  made.forEach((tile, at) => {
+    const old = place.children[at];
+    old.className = tile.className;
+    [...old.children].forEach((line, row) => setText(line, tile.children[row].textContent));
+  });
 }
 
 /** A row of buttons of which one is chosen. */
