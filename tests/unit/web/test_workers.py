@@ -12,7 +12,14 @@ from tests.unit.web.asking import CAPPED, asked, error_of
 
 from wattline.model.errors import InputError
 from wattline.web.worker import process
-from wattline.web.worker.pool import PoolBusy, TooExpensive, WorkerFailed, WorkerPool, WorkLimits
+from wattline.web.worker.pool import (
+    SOON_S,
+    PoolBusy,
+    TooExpensive,
+    WorkerFailed,
+    WorkerPool,
+    WorkLimits,
+)
 
 TINY_PROCUREMENT = {"budget_power_w": 7200, "node_power_w_max": 380, "node_power_w_min": 180,
                     "speed_ratio": 0.27, "cost_ratio": 1.6, "scaling": "SPhot"}
@@ -93,8 +100,9 @@ def test_who_comes_when_all_wait_is_told_to_come_again() -> None:
     thread.start()
     while not pool._waiting:
         time.sleep(0.005)
-    with pytest.raises(PoolBusy):  # at once: one waits already
+    with pytest.raises(PoolBusy) as refused:  # at once: one waits already
         pool.ask("procure", TINY_PROCUREMENT)
+    assert refused.value.retry_after_s == SOON_S
     thread.join()
     assert len(waited) == 1  # and it was not let wait for ever
     pool._idle.append(taken)
@@ -102,12 +110,12 @@ def test_who_comes_when_all_wait_is_told_to_come_again() -> None:
 
 
 def test_a_full_server_answers_503_with_when_to_come_again() -> None:
-    with asked(work=WorkLimits(waiting=0)) as client:
+    with asked(work=WorkLimits(waiting=0, wait_s=0.1)) as client:
         pool = client.app_made.state.pool  # type: ignore[attr-defined]
         pool._idle.clear()
         found = client.post("/api/whatif", json=CAPPED)
         assert found.status_code == 503
-        assert int(found.headers["Retry-After"]) >= 1
+        assert found.headers["Retry-After"] == str(SOON_S)
         assert "at once" in error_of(found)
 
 

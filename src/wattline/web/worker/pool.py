@@ -17,6 +17,8 @@ from typing import Any
 from wattline.model.errors import InputError, WattlineError
 
 GIB = 2**30
+SOON_S, LATER_S = 2, 10
+"""When to come again: where the queue is full, and where it did not move."""
 MOST_ANSWER_BYTES = 16 * 2**20
 _CHUNK = 2**18
 
@@ -201,14 +203,14 @@ class WorkerPool:
         end_s = time.monotonic() + self.limits.wait_s
         with self._changed:
             if not self._idle and self._waiting >= self.limits.waiting:
-                raise PoolBusy(retry_after_s=2)
+                raise PoolBusy(SOON_S)
             self._waiting += 1
             try:
                 while not self._idle and not self._closed:
                     if not self._changed.wait(max(0.0, end_s - time.monotonic())):
-                        raise PoolBusy(retry_after_s=10)
+                        raise PoolBusy(LATER_S)
                 if self._closed:
-                    raise PoolBusy(retry_after_s=10)
+                    raise PoolBusy(LATER_S)
                 chosen = next((each for each in self._idle if key and each.last_key == key),
                               self._idle[0])
                 self._idle.remove(chosen)
