@@ -44,7 +44,7 @@ def serve(
     >>> try:
     ...     wl.serve(demo=True, host="0.0.0.0")
     ... except wl.InputError as error:
-    ...     print(str(error)[:39])
+    ...     print(str(error)[:40])
     0.0.0.0 can be reached from outside, and
     """
     settings = Settings(

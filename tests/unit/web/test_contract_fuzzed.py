@@ -28,7 +28,7 @@ from wattline.web.sources.demo import DemoSource
 from wattline.web.worker.pool import WorkLimits
 
 EXAMPLES = 12
-SOON_S = 20.0
+SOON_S = 60.0
 ENDLESS = {"/api/events"}
 """A stream without an end, which has tests of its own."""
 APP = create_app(DemoSource(speed=0.0, jobs=60), Settings(rated=False))

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from tests.unit.web.asking import HOST, TINY, asked, bearer, error_of, make_app, token_file
 
 from wattline.model.errors import InputError
+from wattline.web.problems import Refused
 from wattline.web.security import guard, tokens
 from wattline.web.security.exposure import HostNames, refuse_exposed, said_at_start
 from wattline.web.security.guard import MOST_BODY_BYTES
@@ -310,6 +311,9 @@ def test_a_body_that_never_comes_is_not_waited_for(monkeypatch: pytest.MonkeyPat
     async def late() -> Any:
         await asyncio.sleep(0.2)
         return {"type": "http.disconnect"}
+
+    with pytest.raises(Refused, match="100 bytes"):  # nor one that is too long by its own word
+        guard._limited(never, {"content-length": "101"}, 100)
 
     async def listen() -> Any:
         waiting = guard._limited(never, {}, 100)
