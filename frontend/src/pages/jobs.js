@@ -84,10 +84,10 @@ function shown(found, asked, epoch_s, { sort, turn, clear }) {
   }
   const columns = [
     { head: "job", sort: "id", cell: (row) => jobLink(row.id) },
+    { head: "state", sort: "state", cell: (row) => stateText(row.state) },
     { head: "user", sort: "user", cell: (row) => row.user ?? "–" },
     { head: "account", sort: "account", cell: (row) => row.account ?? "–" },
     { head: "application", sort: "application", cell: (row) => row.application ?? "–" },
-    { head: "state", sort: "state", cell: (row) => stateText(row.state) },
     { head: "nodes", sort: "nodes", number: true, cell: (row) => formats.number(row.nodes) },
     { head: "submitted", sort: "submit_s", number: true,
       cell: (row) => formats.moment(row.submit_s, epoch_s) },

@@ -32,7 +32,7 @@ class NowPage {
   build(root) {
     const { about, me } = this.session;
     this.tiles = h("div", { class: "tiles" }, skeleton(2, "Loading the machine's figures"));
-    this.chart = new Chart({ title: "Power", height: 17,
+    this.chart = new Chart({ title: "Power", height: 20,
       tools: choice("Range of time", RANGES.map(([key, text]) => [key, text]), this.range_s,
         (key) => { this.range_s = key; this.loadHistory(); }) });
     this.parts = h("div", { class: "parts" }, skeleton(4, "Loading parts"));

@@ -29,9 +29,9 @@ export function powerBars(parts, most = 12) {
   const rest = parts.length - shown.length;
   return h("div", {}, h("table", { class: "bars" },
     h("caption", { class: "unseen" }, "Power of each part, with its cap where it has one"),
-    h("thead", { class: "unseen" }, h("tr", {}, ["part", "bar", "power", "cap"].map((head) =>
-      h("th", { scope: "col" }, head)))), h("tbody", {}, rows)),
-  rest > 0 && h("p", { class: "soft" }, `and ${formats.number(rest)} more that draw less`));
+    h("thead", {}, h("tr", {}, ["part", "bar", "power", "cap"].map((head) =>
+      h("th", { scope: "col" }, h("span", { class: "unseen" }, head))))), h("tbody", {}, rows)),
+  rest > 0 && h("p", { class: "soft" }, `and ${formats.number(rest)} more`));
 }
 
 /** A figure with its name and what it means, as a tile. */

@@ -63,7 +63,8 @@ export class Chart {
   size() {
     const root = parseFloat(getComputedStyle(document.documentElement).fontSize);
     return { root, type: Math.round(0.78 * root), width: Math.max(this.canvas.clientWidth, 120),
-      height: Math.round(this.options.height * root * (onWall() ? 0.72 : 1)) };
+      height: Math.round(root * (onWall() ? Math.min(12.2, this.options.height)
+        : this.options.height)) };
   }
 
   /** Where the axis below begins for each x: uPlot draws dates from seconds of the epoch. */
