@@ -1,0 +1,1 @@
+"""The twin: a site's own configuration and log as a machine that schedules like it."""
