@@ -152,6 +152,8 @@ if _TYPE_CHECKING:
     from wattline.sweeps.results import SweepResult, SweptSetting
     from wattline.traces import Trace, generate, read, write
     from wattline.traces.summary import describe_trace
+    from wattline.twin.check import TwinCheck, check_twin
+    from wattline.twin.make import Twin, make_twin
 
 __all__ = [
     "Adaptive",
@@ -240,6 +242,8 @@ __all__ = [
     "Trace",
     "Traditional",
     "TriedRun",
+    "Twin",
+    "TwinCheck",
     "Varied",
     "View",
     "Wait",
@@ -264,6 +268,7 @@ __all__ = [
     "bench",
     "bid",
     "check",
+    "check_twin",
     "check_views",
     "choose_claim",
     "choose_nodes",
@@ -299,6 +304,7 @@ __all__ = [
     "live_status",
     "load_scenario",
     "machine_view",
+    "make_twin",
     "metrics",
     "network_load",
     "network_sensitivity",

@@ -1,1 +1,1 @@
-"""The twin: a site's own configuration and log as a machine that schedules like it."""
+"""A site's own Slurm as a scenario, and how close it comes to what that Slurm did."""
