@@ -58,7 +58,7 @@ class Nodes:
 
 
 @dataclass(frozen=True, eq=False)
-class Limits:
+class SharedLimits:
     """One row per partition, QOS or association; TRES tables have one column per resource."""
 
     group_tres: IntArray
@@ -124,7 +124,7 @@ class Qos:
     """QOS x QOS: row may take the nodes of column."""
     preempt_mode: IntArray
     grace_s: IntArray
-    limits: Limits
+    limits: SharedLimits
     no_reserve: BoolArray
     """`Flags=NoReserve`: its jobs are backfilled but nothing is held for them."""
 
@@ -146,7 +146,7 @@ class Associations:
     allowed_qos: BoolArray
     """Associations x QOS."""
     priority: IntArray
-    limits: Limits
+    limits: SharedLimits
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,8 @@ WAITING, RAN, KILLED, REFUSED, CANCELLED, NEVER = 0, 1, 2, 3, 4, 5
 REASONS = (
     "", "no node has what it asks for", "unknown or closed partition", "over the partition's time",
     "over a limit on submissions", "QOS not allowed", "dependency never satisfied", "held",
-    "over a limit per job", "other",
+    "over a limit per job", "other", "account not allowed in the partition",
+    "over the partition's nodes",
 )
 
 
@@ -47,3 +48,5 @@ class Schedule:
     """Main passes."""
     backfill_passes: int
     above_cap_s: float
+    engine_s: float = 0.0
+    """Wall time of the simulation itself."""

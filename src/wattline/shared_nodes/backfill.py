@@ -1,0 +1,221 @@
+"""The backfill cycle: jobs behind one that waits are started where they delay nobody before them.
+
+slurm.conf, SchedulerParameters: bf_window, bf_resolution, bf_max_job_test, bf_max_job_user,
+bf_max_job_part, bf_max_job_assoc, bf_max_job_start, bf_min_age_reserve, bf_min_prio_reserve,
+bf_licenses, bf_one_resv_per_job; sacctmgr: Flags=NoReserve of a QOS. Jobs are taken in their order;
+one that cannot start now gets a reservation of the nodes that it could have first.
+
+Reservations last for the cycle only: all that a cycle leaves behind is the jobs it started. So it
+is ended where no job behind could start even if nothing were reserved.
+"""
+
+from __future__ import annotations
+
+from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.attempt import array_has_room, licences_free, start_picked
+from wattline.shared_nodes.fitting import gather
+from wattline.shared_nodes.limits import may_run
+from wattline.shared_nodes.main_pass import holds_nodes
+from wattline.shared_nodes.power import picked_watts
+from wattline.shared_nodes.spans import add_span, clear_spans, is_held, mask_free_nodes
+from wattline.shared_nodes.state import NEVER_S, QUEUED, STARTED, UP, Books
+from wattline.shared_nodes.will_run import will_run
+
+PLANNED, LEFT = 10, 11
+MOST_TRIES = 10_000
+
+
+@kernel_part
+def backfill_cycle(st: Books) -> None:
+    rules = st.rules[0]
+    clock = st.clock[0]
+    clock.backfills += 1
+    last = _last_that_fits(st)
+    if last < 0:
+        return
+    _clear_counts(st)
+    tested = 0
+    started = 0
+    held = 0
+    place = 0
+    while place <= last:
+        entry = st.queue[place]
+        place += 1
+        if not _is_looked_at(st, entry):
+            continue
+        if tested >= rules.bf_max_job_test:
+            return
+        tested += 1
+        result = _plan(st, entry, held)
+        if result == PLANNED:
+            held += _hold_watts(st, entry, held)
+        elif result == STARTED:
+            clock.stale += 1
+            started += 1
+            if 0 < rules.bf_max_job_start <= started:
+                return
+            last = _last_that_fits(st)
+
+
+@kernel_part
+def _last_that_fits(st: Books) -> int:
+    """The last place of the queue whose job could start now if nothing were reserved."""
+    rules = st.rules[0]
+    for node in range(rules.nodes):
+        st.mask[node] = st.node_state[node] == UP
+    place = st.clock[0].queue - 1
+    while place >= 0:
+        entry = st.queue[place]
+        if _may_start(st, entry) and _fits_now(st, entry):
+            return place
+        place -= 1
+    return -1
+
+
+@kernel_part
+def _fits_now(st: Books, entry: int) -> bool:
+    """Asked once for all entries that ask for the same, until something starts or ends."""
+    ask = st.entry[entry].ask
+    version = 2 * st.clock[0].version
+    if st.fit_version[ask] >> 1 != st.clock[0].version:
+        st.fit_version[ask] = version + (1 if gather(st, entry, 0) else 0)
+    return bool(st.fit_version[ask] & 1)
+
+
+@kernel_part
+def _may_start(st: Books, entry: int) -> bool:
+    """Whether the job waits, and nothing but nodes and watts keeps it from starting."""
+    row = st.entry[entry]
+    if st.live[row.job].phase != QUEUED or st.part[row.partition].up == 0:
+        return False
+    if not array_has_room(st, row.job):
+        return False
+    if st.ask[row.job].any_licence != 0 and not licences_free(st, row.job):
+        return False
+    return bool(st.rules[0].enforce_limits == 0 or may_run(st, entry))
+
+
+@kernel_part
+def _clear_counts(st: Books) -> None:
+    clear_spans(st)
+    for index in range(len(st.tried)):
+        st.tried[index] = 0
+    for index in range(len(st.user_tried)):
+        st.user_tried[index] = 0
+    for index in range(len(st.assoc_tried)):
+        st.assoc_tried[index] = 0
+
+
+@kernel_part
+def _is_looked_at(st: Books, entry: int) -> bool:
+    """Whether the job is tested in this cycle, by the limits per partition, user, association."""
+    rules = st.rules[0]
+    row = st.entry[entry]
+    ask = st.ask[row.job]
+    if st.live[row.job].phase != QUEUED or st.part[row.partition].up == 0:
+        return False
+    if not array_has_room(st, row.job):
+        return False
+    if 0 < rules.bf_max_job_part <= st.tried[row.partition]:
+        return False
+    if ask.association >= 0 and 0 < rules.bf_max_job_assoc <= st.assoc_tried[ask.association]:
+        return False
+    if ask.user >= 0 and 0 < rules.bf_max_job_user <= st.user_tried[ask.user]:
+        return False
+    st.tried[row.partition] += 1
+    if ask.association >= 0:
+        st.assoc_tried[ask.association] += 1
+    if ask.user >= 0:
+        st.user_tried[ask.user] += 1
+    if ask.any_licence != 0 and rules.bf_licences == 0 and not licences_free(st, row.job):
+        return False
+    return bool(rules.enforce_limits == 0 or may_run(st, entry))
+
+
+@kernel_part
+def _plan(st: Books, entry: int, held: int) -> int:
+    """Start the job now, or reserve nodes for it (PLANNED), or leave it (LEFT)."""
+    rules = st.rules[0]
+    now_s = st.clock[0].now_s
+    row = st.entry[entry]
+    limit_s = st.ask[row.job].limit_s
+    window_end_s = now_s + rules.bf_window_s
+    try_s = now_s
+    if st.hint_cycle[row.ask] == st.clock[0].backfills:
+        # One that asks for the same found nothing earlier, and since then less is free.
+        try_s = max(now_s, st.hint_s[row.ask])
+    for node in range(rules.nodes):
+        st.mask[node] = False
+    for _ in range(MOST_TRIES):
+        at_s = try_s
+        try_s = mask_free_nodes(st, entry, at_s, at_s + limit_s)
+        start_s = will_run(st, entry, held, window_end_s)
+        if start_s < NEVER_S:
+            start_s = max(start_s, at_s)
+            if start_s <= now_s:
+                if licences_free(st, row.job):
+                    return start_picked(st, entry, held)
+                return LEFT
+            if start_s <= try_s:
+                if start_s > window_end_s:
+                    return LEFT
+                if not _overlaps(st, entry, start_s):
+                    st.hint_cycle[row.ask] = st.clock[0].backfills
+                    st.hint_s[row.ask] = at_s
+                    return _reserve(st, entry, start_s)
+                try_s = start_s if start_s > at_s else try_s
+        if try_s >= NEVER_S:
+            return LEFT
+    return LEFT
+
+
+@kernel_part
+def _overlaps(st: Books, entry: int, start_s: float) -> bool:
+    """Whether a node that was picked is held by another job at that time."""
+    begin_s, end_s = _rounded(st, entry, start_s)
+    overlaps = False
+    for place in range(st.clock[0].picked):
+        overlaps |= is_held(st, st.pick[place], begin_s, end_s)
+    return overlaps
+
+
+@kernel_part
+def _rounded(st: Books, entry: int, start_s: float) -> tuple[float, float]:
+    step_s = st.rules[0].bf_resolution_s
+    begin_s = start_s // step_s * step_s
+    end_s = (start_s + st.ask[st.entry[entry].job].limit_s) // step_s * step_s
+    return begin_s, max(end_s, begin_s + step_s)
+
+
+@kernel_part
+def _reserve(st: Books, entry: int, start_s: float) -> int:
+    """Hold the nodes that were picked, unless the job is one for which nothing is held."""
+    row = st.entry[entry]
+    qos = st.ask[row.job].qos
+    if qos >= 0 and st.qos_no_reserve[qos]:
+        return LEFT
+    if not holds_nodes(st, row.job):
+        return LEFT
+    if st.rules[0].bf_one_resv != 0:
+        if st.live[row.job].reserved == st.clock[0].backfills:
+            return LEFT
+        st.live[row.job].reserved = st.clock[0].backfills
+    if st.clock[0].intervals + st.clock[0].picked > len(st.span_begin):
+        return LEFT
+    begin_s, end_s = _rounded(st, entry, start_s)
+    for place in range(st.clock[0].picked):
+        add_span(st, st.pick[place], begin_s, end_s)
+    st.clock[0].held_begin_s = begin_s
+    st.clock[0].held_end_s = end_s
+    return PLANNED
+
+
+@kernel_part
+def _hold_watts(st: Books, entry: int, held: int) -> int:
+    """Under a cap, keep the watts of a planned job too; how many rows that took."""
+    if st.rules[0].capped == 0 or held >= len(st.held_w):
+        return 0
+    st.held_begin[held] = st.clock[0].held_begin_s
+    st.held_end[held] = st.clock[0].held_end_s
+    st.held_w[held] = picked_watts(st, st.entry[entry].job)
+    return 1
