@@ -41,7 +41,8 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
             if end_s > until_s:
                 return NEVER_S
             if edge_s < 0.0:
-                edge_s = end_s + FIRST_WINDOW_S - end_s % FIRST_WINDOW_S
+                past_s = (end_s + st.rules[0].unix_s) % FIRST_WINDOW_S
+                edge_s = end_s + FIRST_WINDOW_S - past_s
             release(st, other, 1, True)
             last = other
             if place < running and (
