@@ -11,7 +11,7 @@ from wattline.scenario.twin.columns import Kinds, limits_row
 from wattline.scenario.twin.partitions import mode_of
 from wattline.scenario.twin.settings import number
 from wattline.scenario.twin.told import Told
-from wattline.shared_nodes.machine import NO_LIMIT, Associations, IntArray, Limits, Qos
+from wattline.shared_nodes.machine import NO_LIMIT, Associations, IntArray, Qos, SharedLimits
 from wattline.site import associations as site_accounts
 from wattline.site.associations import ROOT
 from wattline.site.limits import clock_s, tres_of
@@ -157,7 +157,7 @@ def _in_order(rows: Iterable[site_accounts.Association], told: Told,
 
 
 def limits_of(settings: Sequence[Mapping[str, str]], where: Sequence[str], kinds: Kinds,
-              told: Told) -> Limits:
+              told: Told) -> SharedLimits:
     """Tables of limits, one row per mapping."""
     tables: dict[str, IntArray] = {}
     for name, key in TABLES.items():
@@ -177,7 +177,7 @@ def limits_of(settings: Sequence[Mapping[str, str]], where: Sequence[str], kinds
     for given, at in zip(settings, where, strict=True):
         told.not_modelled += [f"{at}: {key}={given[key]}: {_CHANGES.get(key, 'a limit')}"
                               for key in given if key not in _KNOWN]
-    return Limits(**tables)
+    return SharedLimits(**tables)
 
 
 def _whole(values: Iterable[int]) -> IntArray:
