@@ -39,6 +39,10 @@ def submit_job(st: Books, job: int) -> None:
     if ask.refused != 0:
         _turn_away(st, job, REFUSED, ask.refused)
         return
+    if ask.entries == 0:  # no partition takes it, and it waits for ever
+        live.phase = BLOCKED
+        live.reason = ask.never
+        return
     if clock.pending >= st.rules[0].max_job_count or (
             st.rules[0].enforce_limits != 0 and not may_submit(st, ask.first_entry)):
         _turn_away(st, job, REFUSED, SUBMITTED_TOO_MANY)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.attempt import array_has_room, licences_free, start_picked
-from wattline.shared_nodes.fitting import gather
+from wattline.shared_nodes.fitting import cpus_for, enough
 from wattline.shared_nodes.limits import may_run
 from wattline.shared_nodes.main_pass import holds_nodes
 from wattline.shared_nodes.power import picked_watts
@@ -30,21 +30,17 @@ def backfill_cycle(st: Books) -> None:
     rules = st.rules[0]
     clock = st.clock[0]
     clock.backfills += 1
-    last = _last_that_fits(st)
-    if last < 0:
-        return
     _clear_counts(st)
+    last = _last_that_may_start(st, clock.queue - 1)
     tested = 0
     started = 0
     held = 0
     place = 0
-    while place <= last:
+    while place <= last and tested < rules.bf_max_job_test:
         entry = st.queue[place]
         place += 1
         if not _is_looked_at(st, entry):
             continue
-        if tested >= rules.bf_max_job_test:
-            return
         tested += 1
         result = _plan(st, entry, held)
         if result == PLANNED:
@@ -54,32 +50,57 @@ def backfill_cycle(st: Books) -> None:
             started += 1
             if 0 < rules.bf_max_job_start <= started:
                 return
-            last = _last_that_fits(st)
+        if result in (PLANNED, STARTED):
+            last = _last_that_may_start(st, last)
 
 
 @kernel_part
-def _last_that_fits(st: Books) -> int:
-    """The last place of the queue whose job could start now if nothing were reserved."""
-    rules = st.rules[0]
-    for node in range(rules.nodes):
-        st.mask[node] = st.node_state[node] == UP
-    place = st.clock[0].queue - 1
+def _last_that_may_start(st: Books, place: int) -> int:
+    """The last place of the queue, from this one back, whose job may start in this cycle.
+
+    Within a cycle less and less is free: who cannot start now will not later in it.
+    """
     while place >= 0:
         entry = st.queue[place]
-        if _may_start(st, entry) and _fits_now(st, entry):
-            return place
+        ask = st.entry[entry].ask
+        if st.late_cycle[ask] != st.clock[0].backfills and _may_start(st, entry):
+            if _fits_now(st, entry):
+                return place
+            st.late_cycle[ask] = st.clock[0].backfills
         place -= 1
     return -1
 
 
 @kernel_part
 def _fits_now(st: Books, entry: int) -> bool:
-    """Asked once for all entries that ask for the same, until something starts or ends."""
-    ask = st.entry[entry].ask
-    version = 2 * st.clock[0].version
-    if st.fit_version[ask] >> 1 != st.clock[0].version:
-        st.fit_version[ask] = version + (1 if gather(st, entry, 0) else 0)
-    return bool(st.fit_version[ask] & 1)
+    """Whether free nodes that are held for nobody may be enough for the job now."""
+    row = st.entry[entry]
+    if st.fit_version[row.ask] == st.clock[0].version:
+        return False
+    now_s = st.clock[0].now_s
+    end_s = now_s + st.ask[row.job].limit_s
+    count = 0
+    total = 0
+    most = 0
+    free = False
+    for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
+        node = st.class_nodes[place]
+        if st.node_state[node] != UP:
+            continue
+        cpus = cpus_for(st, row.job, row.partition, 0, node)
+        if cpus == 0:
+            continue
+        free = True
+        head = st.span_head[node]
+        if head >= 0 and st.span_begin[head] <= end_s:
+            continue
+        count += 1
+        total += cpus
+        most = max(most, cpus)
+    if not free:
+        # Not before something ends.
+        st.fit_version[row.ask] = st.clock[0].version
+    return enough(st, row.job, count, total, most)
 
 
 @kernel_part

@@ -105,6 +105,8 @@ def gather(st: Books, entry: int, bank: int) -> bool:
             total += cpus
             most = max(most, cpus)
     st.clock[0].near = count
+    st.clock[0].near_cpus = total
+    st.clock[0].near_most = most
     return enough(st, row.job, count, total, most) and bool(
         ask.required < 0 or has_required(st, row.job))
 
@@ -120,9 +122,9 @@ def enough(st: Books, job: int, count: int, total: int, most: int) -> bool:
 @kernel_part
 def has_required(st: Books, job: int) -> bool:
     """Whether every node that the job must have could serve (sbatch: --nodelist)."""
-    count = st.rules[0].nodes
-    first = st.ask[job].required * count
-    for node in range(count):
-        if st.required[first + node] and (not st.mask[node] or st.avail[node] == 0):
-            return False
-    return True
+    first = st.ask[job].required * st.rules[0].nodes
+    found = 0
+    for place in range(st.clock[0].near):
+        if st.required[first + st.near[place]]:
+            found += 1
+    return bool(found >= st.ask[job].required_nodes)

@@ -137,7 +137,8 @@ def _decide(st: Books) -> None:
     quick = now_s >= clock.pass_s
     if full or quick or clock.end_pass != 0:
         if clock.queued > 0 and (clock.changed if full else clock.changed_quick) != 0:
-            main_pass(st, full)
+            while main_pass(st, full):
+                clock.stale += 1
         clock.changed_quick = 0
         if full:
             clock.changed = 0

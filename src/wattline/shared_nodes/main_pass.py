@@ -16,7 +16,8 @@ from wattline.shared_nodes.state import BUSY, QUEUED, STARTED, UP, Books
 
 
 @kernel_part
-def main_pass(st: Books, full: bool) -> None:
+def main_pass(st: Books, full: bool) -> bool:
+    """Whether jobs gave way to one that started, so that the pass has to begin again."""
     rules = st.rules[0]
     clock = st.clock[0]
     clock.passes += 1
@@ -25,10 +26,12 @@ def main_pass(st: Books, full: bool) -> None:
     for partition in range(rules.partitions):
         st.failed[partition] = 0
         st.tried[partition] = 0
-    failed = 0
+    open_ = 0
+    for partition in range(rules.partitions):
+        open_ += 1 if st.part[partition].waiting > 0 else 0
     depth = 0
     place = 0
-    while place < clock.queue and failed < rules.partitions:
+    while place < clock.queue and open_ > 0:
         entry = st.queue[place]
         place += 1
         row = st.entry[entry]
@@ -51,11 +54,13 @@ def main_pass(st: Books, full: bool) -> None:
             continue
         result = attempt(st, entry)
         if result == BUSY and rules.preempt != 0 and make_room(st, entry):
-            result = attempt(st, entry)
+            # Those that gave way stand in the queue now, which moved under this loop.
+            return attempt(st, entry) == STARTED
         if result == STARTED:
             clock.stale += 1
         elif result == BUSY and _hold_back(st, entry):
-            failed += 1
+            open_ -= 1
+    return False
 
 
 @kernel_part

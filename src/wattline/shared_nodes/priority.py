@@ -12,7 +12,7 @@ import numpy as np
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.fairshare import share_fairly
-from wattline.shared_nodes.queueing import sort_queue, sweep_queue
+from wattline.shared_nodes.queueing import set_key, sort_queue, sweep_queue
 from wattline.shared_nodes.state import Books
 from wattline.shared_nodes.usage import decay
 
@@ -49,4 +49,5 @@ def renew_priorities(st: Books) -> bool:
     sweep_queue(st)
     for place in range(clock.queue):
         set_priority(st, st.entry[st.queue[place]].job)
+        set_key(st, st.entry[st.queue[place]].job)
     return sort_queue(st)

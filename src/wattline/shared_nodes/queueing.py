@@ -6,21 +6,29 @@ evaluated by the scheduler before pending jobs in a partition with a lower value
 
 from __future__ import annotations
 
+import numpy as np
+
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.state import QUEUED, Books
+
+TIER = float(1 << 34)
+"""More than any priority."""
+
+
+@kernel_part
+def set_key(st: Books, job: int) -> None:
+    """The place of a job in the queue as one number per partition: higher goes first."""
+    for entry in range(st.ask[job].first_entry, st.ask[job].first_entry + st.ask[job].entries):
+        tier = st.part[st.entry[entry].partition].tier
+        st.entry_key[entry] = tier * TIER + np.floor(
+            st.live[job].priority + st.entry_factor[entry])
 
 
 @kernel_part
 def goes_before(st: Books, one: int, other: int) -> bool:
     """Whether entry `one` is looked at before entry `other`."""
-    first = st.part[st.entry[one].partition].tier
-    second = st.part[st.entry[other].partition].tier
-    if first != second:
-        return bool(first > second)
-    mine = st.live[st.entry[one].job].priority + st.entry_factor[one]
-    theirs = st.live[st.entry[other].job].priority + st.entry_factor[other]
-    if mine != theirs:
-        return bool(mine > theirs)
+    if st.entry_key[one] != st.entry_key[other]:
+        return bool(st.entry_key[one] > st.entry_key[other])
     return bool(one < other)
 
 
@@ -28,6 +36,8 @@ def goes_before(st: Books, one: int, other: int) -> bool:
 def enqueue(st: Books, job: int) -> None:
     """Put a job into the queue of each partition that it names."""
     clock = st.clock[0]
+    set_key(st, job)
+    count_waiting(st, job, 1)
     for entry in range(st.ask[job].first_entry, st.ask[job].first_entry + st.ask[job].entries):
         if st.entry[entry].fits == 0:
             continue
@@ -59,24 +69,51 @@ def sweep_queue(st: Books) -> None:
 
 
 @kernel_part
+def count_waiting(st: Books, job: int, sign: int) -> None:
+    """Keep count of how many wait in each partition."""
+    for entry in range(st.ask[job].first_entry, st.ask[job].first_entry + st.ask[job].entries):
+        if st.entry[entry].fits != 0:
+            st.part[st.entry[entry].partition].waiting += sign
+
+
+@kernel_part
 def sort_queue(st: Books) -> bool:
-    """Bring the queue into its order after priorities changed; whether that moved anything."""
+    """Bring the queue into its order after priorities changed; whether that moved anything.
+
+    Runs that are in order are merged: mostly few jobs changed places.
+    """
+    moved = False
+    while _merge_runs(st):
+        moved = True
+    return moved
+
+
+@kernel_part
+def _merge_runs(st: Books) -> bool:
+    """Merge each run with the next; whether there was more than one."""
     count = st.clock[0].queue
-    sorted_before = True
-    for place in range(1, count):
-        if goes_before(st, st.queue[place], st.queue[place - 1]):
-            sorted_before = False
-            break
-    if sorted_before:
-        return False
-    width = 1
-    while width < count:
-        for low in range(0, count, 2 * width):
-            _merge(st, low, min(low + width, count), min(low + 2 * width, count))
+    low = 0
+    merged = False
+    while low < count:
+        middle = _end_of_run(st, low)
+        high = middle
+        if middle < count:
+            high = _end_of_run(st, middle)
+            merged = True
+        _merge(st, low, middle, high)
+        low = high
+    if merged:
         for place in range(count):
             st.queue[place] = st.queue_scratch[place]
-        width *= 2
-    return True
+    return merged
+
+
+@kernel_part
+def _end_of_run(st: Books, low: int) -> int:
+    place = low + 1
+    while place < st.clock[0].queue and not goes_before(st, st.queue[place], st.queue[place - 1]):
+        place += 1
+    return place
 
 
 @kernel_part

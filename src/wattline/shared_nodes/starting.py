@@ -7,6 +7,7 @@ import numpy as np
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.limits import count_running
 from wattline.shared_nodes.power import given_cpus, node_watts
+from wattline.shared_nodes.queueing import count_waiting
 from wattline.shared_nodes.running import add_running, drop_running
 from wattline.shared_nodes.sleeping import node_taken, node_was_left
 from wattline.shared_nodes.state import END, QUEUED, RUNNING, Books
@@ -87,6 +88,7 @@ def start_job(st: Books, entry: int) -> None:
     live.ready_s = ready_s
     clock.power_w += live.watts
     clock.queued -= 1
+    count_waiting(st, job, -1)
     clock.version += 1
     for licence in range(st.rules[0].licences):
         st.licence_free[licence] -= st.need_licence[job * st.rules[0].licences + licence]
@@ -164,22 +166,19 @@ def _take_devices(st: Books, job: int, node: int, index: int, cpus: int) -> None
 
 
 @kernel_part
-def release(st: Books, job: int, bank: int, only_masked: bool) -> None:
-    """Give back what a job holds: now (bank 0), or in the copy on nodes of `mask`."""
+def release(st: Books, job: int) -> None:
+    """Give back what a job holds."""
     rules = st.rules[0]
     first = st.ask[job].first_row
     for index in range(first, first + st.live[job].nodes):
         node = st.row_node[index]
-        if only_masked and not st.mask[node]:
-            continue
-        place = bank * rules.nodes + node
-        st.cpus_free[place] += st.row_cpus[index]
-        st.memory_free[place] += st.row_memory[index]
-        st.jobs_on[place] -= 1
-        if st.jobs_on[place] == 0:
-            st.user_on[place] = -1
+        st.cpus_free[node] += st.row_cpus[index]
+        st.memory_free[node] += st.row_memory[index]
+        st.jobs_on[node] -= 1
+        if st.jobs_on[node] == 0:
+            st.user_on[node] = -1
         for kind in range(rules.kinds):
-            st.gres_free[place * rules.kinds + kind] += st.row_gres[index * rules.kinds + kind]
+            st.gres_free[node * rules.kinds + kind] += st.row_gres[index * rules.kinds + kind]
 
 
 @kernel_part
@@ -190,7 +189,7 @@ def stop_job(st: Books, job: int) -> None:
     live = st.live[job]
     ask = st.ask[job]
     drop_running(st, job)
-    release(st, job, 0, False)
+    release(st, job)
     live.energy_j += (live.watts + live.idle_w) * (clock.now_s - live.counted_s)
     live.counted_s = clock.now_s
     partition = st.entry[live.entry].partition

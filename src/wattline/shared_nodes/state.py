@@ -117,6 +117,7 @@ class Part(Record):
     preempt_mode: int
     grace_s: float
     nodes: int
+    waiting: int  # jobs of the queue that name it
 
 
 class Settings(Record):
@@ -203,6 +204,8 @@ class Clock(Record):
     version: int  # counts what changed the free resources
     picked: int
     near: int
+    near_cpus: int  # of all those nodes together, and of the largest
+    near_most: int
     intervals: int
     passes: int
     backfills: int
@@ -299,6 +302,7 @@ class Books(KernelArrays):
     users_order: Any  # user associations, best first
     users_scratch: Any
     entry_factor: Any
+    entry_key: Any  # place in the queue, see queueing.py
     billing: Any  # partitions x resources
     usage_factor: Any
     # Queue and running jobs.
@@ -333,6 +337,7 @@ class Books(KernelArrays):
     span_end: Any
     span_next: Any
     fit_version: Any  # per ask: twice the version, plus 1 where it fits
+    late_cycle: Any  # per ask: the last cycle in which it was found unable to start now
     hint_cycle: Any
     hint_s: Any
     # Reserved watts and licences, one row per reservation.
