@@ -46,3 +46,25 @@ def site(folder: Path, log: str, conf: str = CONF, accounts: str | None = ACCOUN
 def submit(options: str, at: float = 0, run: float = 60) -> str:
     return (f"-dt {at} -e submit_batch_job | --uid=ada -A phys -sim-walltime {run} {options} "
             "a.sh\n")
+
+
+def sacct(folder: Path, jobs: int = 12, conf: str = CONF) -> dict[str, Path]:
+    """Files of a small site with a log of one-node jobs, two at a time on one node each."""
+    rows = ["JobID|User|Account|Partition|QOS|Submit|Start|End|Timelimit|ReqTRES|AllocTRES|NNodes|"
+            "NodeList|State"]
+    for number in range(jobs):
+        start = 60 * number
+        asked = "cpu=8,mem=8000M,node=1"
+        node = f"n{number % 4 + 1}"
+        rows.append("|".join((
+            str(number + 1), "ada", "phys", "batch", ("normal", "high")[number % 2],
+            _stamp(30 * number), _stamp(start + 5), _stamp(start + 245), "00:10:00", asked, asked,
+            "1", node, "COMPLETED")))
+    texts = {"slurm.conf": conf, "assoc": ACCOUNTS, "sacct.txt": "\n".join(rows) + "\n"}
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    return {name: folder / name for name in texts}
+
+
+def _stamp(second: int) -> str:
+    return f"2025-03-04T{8 + second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}"

@@ -117,7 +117,8 @@ def test_a_job_that_does_not_fit_is_said_and_kept(tmp_path: Path, options: str, 
     assert why in line
     assert "(2)" in line  # which one
     assert len(found.made.requests.job_ids) == 2
-    assert not found.made.requests.partitions[1].any()
+    assert found.made.requests.refused is not None
+    assert (found.made.requests.refused > 0).tolist() == [False, True]
 
 
 def test_counts_and_the_first_ids_are_said_of_many(tmp_path: Path) -> None:

@@ -33,8 +33,6 @@ class PartPowers:
     gpu_w: float = 250.0
     gres_w: Mapping[str, float] | None = None
     """By `gpu:a100` or `gpu`."""
-    given: frozenset[str] = frozenset()
-    """Which of them somebody said."""
 
     def of_kind(self, kind: Kind) -> float:
         named = self.gres_w or {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -62,10 +61,9 @@ class TwinPlan(Plan):
     ) -> Run:
         """One run with the scheduler's loop shifted by so much."""
         assert self.site is not None
-        begin_s = time.perf_counter()
         found = _simulate(self.site, self.slurm, self.cap_w, phase_s, progress)
         run = run_of(found, self.jobs, self.site.machine, self.machine, self.rules.cap_w,
-                     time.perf_counter() - begin_s)
+                     found.engine_s)
         return replace(run, notes={**run.notes, **_reasons(found)})
 
     def finished(self, run: Run) -> Result:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -106,7 +106,8 @@ def _machine(section: TwinSection, conf: SlurmConf, settings: Settings, log: Log
              told: Told) -> tuple[SharedMachine, Rules]:
     gres = None if section.gres is None else read_gres(section.gres)
     topology = None if section.topology is None else read_topology(section.topology)
-    nodes = nodes_of(conf, gres, topology, powers_of(section, told), told)
+    nodes = nodes_of(conf, gres, topology, powers_of(section), told)
+    _say_watts(section, nodes.gres_kinds, told)
     qos = qos_of(_qos_table(section, told), nodes.gres_kinds, cluster_mode_of(settings), told)
     rules = rules_of(settings, conf.partitions, nodes.gres_kinds, topology is not None)
     if "tree" in settings.values.get("topologyplugin", "").lower() and topology is None:
@@ -121,16 +122,25 @@ def _machine(section: TwinSection, conf: SlurmConf, settings: Settings, log: Log
                          np.array(counts, dtype=np.int64)), rules
 
 
-def powers_of(section: TwinSection, told: Told) -> PartPowers:
-    """Watts as given; those that are not are assumed, and said."""
-    usual = PartPowers()
-    given = {name: getattr(section, name) for name in ("idle_w", "cpu_w", "gpu_w")}
-    for name, value in given.items():
-        if value is None:
-            told.assumed.append(f"{name} = {getattr(usual, name):g} W (power of a node's parts; "
-                                f"--{name.replace('_', '-')} says another)")
-    known = {name: value for name, value in given.items() if value is not None}
-    return replace(usual, gres_w=dict(section.gres_w), given=frozenset(known), **known)
+def powers_of(section: TwinSection) -> PartPowers:
+    """Watts as given; the others as `PartPowers` has them."""
+    given = {name: value for name in ("idle_w", "cpu_w", "gpu_w")
+             if (value := getattr(section, name)) is not None}
+    return replace(PartPowers(), gres_w=dict(section.gres_w), **given)
+
+
+def _say_watts(section: TwinSection, kinds: Sequence[tuple[str, str]], told: Told) -> None:
+    """Which watts nobody gave, of those that the machine has parts for."""
+    known = powers_of(section)
+    bare = [kind for kind in kinds if not {":".join(filter(None, kind)), kind[0]} & {
+        *section.gres_w}]
+    asked = ["idle_w", "cpu_w", *(["gpu_w"] if any(kind[0] == "gpu" for kind in bare) else [])]
+    told.assumed += [f"{name} = {getattr(known, name):g} W (power of a node's parts; "
+                     f"--{name.replace('_', '-')} says another)"
+                     for name in asked if getattr(section, name) is None]
+    other = [":".join(filter(None, kind)) for kind in bare if kind[0] != "gpu"]
+    if other:
+        told.assumed.append(f"0 W for each {', '.join(other)} in use (twin.gres_w says another)")
 
 
 def _qos_table(section: TwinSection, told: Told) -> QosTable | None:
