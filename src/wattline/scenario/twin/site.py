@@ -15,7 +15,12 @@ from wattline.scenario.twin.asked import Asked, Log
 from wattline.scenario.twin.from_events import read_events
 from wattline.scenario.twin.from_sacct import read_sacct
 from wattline.scenario.twin.from_table import read_table
-from wattline.scenario.twin.nodes import PartPowers, nodes_of, with_more
+from wattline.scenario.twin.nodes import (
+    PartPowers,
+    in_order_of_names,
+    nodes_of,
+    with_more,
+)
 from wattline.scenario.twin.partitions import cluster_mode_of, partitions_of
 from wattline.scenario.twin.requests import Builder, Made
 from wattline.scenario.twin.rules import rules_of
@@ -37,6 +42,10 @@ LOG_USER = "unknown"
 """Whoever a log does not name."""
 
 
+LAUNCH_S = 0.05
+"""Measured on a real Slurm; what counts is that no job ends on the tick that would see its end."""
+
+
 @dataclass(frozen=True, eq=False)
 class Site:
     """All that a simulation of a twin takes, and what was made of its files."""
@@ -56,6 +65,7 @@ def read_site(section: TwinSection, file: str | Path, most_jobs: int | None = No
     told.contradictions += conf.remarks
     if section.add_nodes is not None:
         conf = with_more(conf, section.add_nodes.like, section.add_nodes.count)
+    conf = in_order_of_names(conf)
     settings = settings_of(conf, told, {key: str(value) for key, value in section.settings.items()})
     log = read_log(file, section.log)
     if most_jobs is not None and most_jobs < len(log.jobs):
@@ -66,8 +76,9 @@ def read_site(section: TwinSection, file: str | Path, most_jobs: int | None = No
     made = Builder(machine, log.jobs, requeues, rules.enforce_qos).made()
     outages = _outages(section, conf, log, told)
     told.not_modelled += [*log.not_modelled, *made.not_modelled]
-    told.assumed.append(f"jobs at their limit are killed {rules.kill_late_s:g} s late (Slurm looks "
-                        "every 30 s)")
+    rules = replace(rules, start_latency_s=LAUNCH_S, unix_start_s=log.unix_start_s or 0.0)
+    told.assumed.append("jobs at their limit are killed up to 30 s late, when Slurm looks next")
+    told.assumed.append(f"a job's work begins {LAUNCH_S:g} s after Slurm has started it")
     told.assumed.append("usage for fair-share begins at 0, and no job runs before the log's first")
     _say_machine(machine, conf, told)
     return Site(machine, rules, made, log, outages, told.lists())
