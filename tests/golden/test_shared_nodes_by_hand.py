@@ -143,3 +143,15 @@ def test_a_dependency_a_begin_time_and_a_hold_keep_jobs_back() -> None:
     assert list(found.start_s[[0, 1, 2, 5]]) == [0.0, 600.0, 100.0, 3.0]
     assert list(found.state[3:5]) == [NEVER, NEVER]
     assert [REASONS[row] for row in found.reason[3:5]] == ["held", "dependency never satisfied"]
+
+
+def test_backfill_plans_in_whole_minutes_of_unix_time() -> None:
+    """Job 1 is planned for 600 s; its node is held from the last whole minute of Unix time on.
+
+    Job 2 would be over at 570 s. That is before 600 s and 590 s, but not before 550 s.
+    """
+    jobs = ({"tasks": 3}, {"tasks": 4, "submit_s": 1.0},
+            {"tasks": 1, "submit_s": 2.0, "run_s": 540.0, "limit_s": 540.0})
+    found = [starts(machine(1), *jobs, rules=Rules(unix_start_s=unix_s))[2]
+             for unix_s in (0.0, 10.0, 50.0)]
+    assert found == [30.0, 30.0, 1200.0]

@@ -9,6 +9,7 @@ import click
 
 from wattline.cli.choices import Group
 from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.twin_judge import judge
 
 if TYPE_CHECKING:
     from wattline.twin.check import TwinCheck
@@ -91,6 +92,9 @@ def check(twin: str, phases: int | None, plot: str | None, as_json: bool) -> Non
     _print(found)
     if picture is not None:
         click.echo(f"picture: {picture}")
+
+
+command.add_command(judge)
 
 
 def _print(found: TwinCheck) -> None:

@@ -237,8 +237,10 @@ def _overlaps(st: Books, entry: int, start_s: float) -> bool:
 @kernel_part
 def _rounded(st: Books, entry: int, start_s: float) -> tuple[float, float]:
     step_s = st.rules[0].bf_resolution_s
-    begin_s = start_s // step_s * step_s
-    end_s = (start_s + st.ask[st.entry[entry].job].limit_s) // step_s * step_s
+    unix_s = st.rules[0].unix_s
+    end_s = start_s + st.ask[st.entry[entry].job].limit_s
+    begin_s = (start_s + unix_s) // step_s * step_s - unix_s
+    end_s = (end_s + unix_s) // step_s * step_s - unix_s
     return begin_s, max(end_s, begin_s + step_s)
 
 

@@ -169,4 +169,6 @@ def _admitted(
         had = allowed.any(axis=1)
         allowed = allowed & fine
         (refused if at_once else never)[had & ~allowed.any(axis=1)] = reason
+    if requests.refused is not None:
+        refused = np.where(requests.refused > 0, requests.refused, refused)
     return allowed, refused, never

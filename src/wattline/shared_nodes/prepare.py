@@ -177,7 +177,8 @@ def _asked_tres(
     per_cpu = np.maximum(columns["memory_cpu"], 0) * columns["cpus"]
     tres[:, 1] = per_cpu + columns["memory_node"] * columns["min_nodes"]
     tres[:, 2] = columns["min_nodes"]
-    kinds = _choices(machine, requests).reshape(len(requests.gres_choices), -1)
+    kinds = _choices(machine, requests).reshape(len(requests.gres_choices),
+                                                len(machine.nodes.gres_kinds))
     for choice, row in enumerate(kinds):
         if row.any():
             per_task = np.maximum(requests.gres_per_task[:, choice], 0)
@@ -251,7 +252,7 @@ def _settings(
         "part_depth": rules.partition_job_depth, "sched_interval_s": rules.sched_interval_s,
         "batch_delay_s": rules.batch_sched_delay_s, "phase_s": phase_s,
         "bf_interval_s": rules.bf_interval_s, "bf_window_s": rules.bf_window_s,
-        "bf_resolution_s": max(rules.bf_resolution_s, 1.0),
+        "bf_resolution_s": max(rules.bf_resolution_s, 1.0), "unix_s": rules.unix_start_s,
         "bf_max_job_test": rules.bf_max_job_test, "bf_max_job_user": rules.bf_max_job_user,
         "bf_max_job_part": rules.bf_max_job_part, "bf_max_job_assoc": rules.bf_max_job_assoc,
         "bf_max_job_start": rules.bf_max_job_start,

@@ -70,3 +70,5 @@ class Requests:
     power_per_node_w: FloatArray
     """Measured mean watts per node, idle power included; NaN: worked out from the parts."""
     held: BoolArray
+    refused: IntArray | None = None
+    """Row of `outcome.REASONS` for which whoever read the job found that it cannot run; 0: none."""

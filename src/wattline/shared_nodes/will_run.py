@@ -40,7 +40,8 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
             if not _let_end(st, entry, other):
                 continue
             if edge_s < 0.0:
-                edge_s = end_s + FIRST_WINDOW_S - end_s % FIRST_WINDOW_S
+                past_s = (end_s + st.rules[0].unix_s) % FIRST_WINDOW_S
+                edge_s = end_s + FIRST_WINDOW_S - past_s
             last_s = end_s
             if place < clock.running and (
                     st.live[st.running[place]].limit_end_s > edge_s + window_s):

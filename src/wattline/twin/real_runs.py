@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -30,6 +30,18 @@ class Run:
     unstarted: tuple[str, ...]
     groups: Mapping[str, Mapping[str, str]]
     """By what jobs are grouped (account, ...): the group of each job."""
+
+    def renamed(self, call: Callable[[str], str]) -> Run:
+        """The same with other names of jobs; refused where two would have one."""
+        names = [*self.start_s, *self.unstarted]
+        if len({call(name) for name in names}) < len(names):
+            raise InputError(f"{self.name}: two jobs have names that end with the same number")
+        return Run(
+            self.name, {call(name): value for name, value in self.start_s.items()},
+            {call(name): value for name, value in self.wait_s.items()},
+            tuple(map(call, self.unstarted)),
+            {what: {call(name): group for name, group in groups.items()}
+             for what, groups in self.groups.items()})
 
 
 def read_runs(folder: Path) -> list[Run]:

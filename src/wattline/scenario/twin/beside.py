@@ -41,7 +41,7 @@ def beside_twin(scenario: Scenario) -> str:
         if getattr(policy, axis) != _default(policy, axis):
             return f"policy.{axis}: it does not go with shared nodes: {reason}; leave it out"
     backfill, power = name_of(policy.backfill), name_of(policy.power)
-    if backfill not in (*BACKFILLS, _default(policy, "backfill")):
+    if backfill not in BACKFILLS and "backfill" in policy.model_fields_set:
         return (f"policy.backfill: '{backfill}' plans whole nodes; a twin takes slurm, or none for "
                 "Slurm's main pass alone")
     if power not in POWERS:

@@ -33,8 +33,6 @@ class PartPowers:
     gpu_w: float = 250.0
     gres_w: Mapping[str, float] | None = None
     """By `gpu:a100` or `gpu`."""
-    given: frozenset[str] = frozenset()
-    """Which of them somebody said."""
 
     def of_kind(self, kind: Kind) -> float:
         named = self.gres_w or {}
@@ -56,11 +54,20 @@ def with_more(conf: SlurmConf, like: str, count: int) -> SlurmConf:
     return replace(conf, nodes=(*conf.nodes, *added), partitions=partitions)
 
 
+def in_order_of_names(conf: SlurmConf) -> SlurmConf:
+    """As slurmctld has them, whatever the order of the file: n2 before n10."""
+    return replace(conf, nodes=tuple(sorted(conf.nodes, key=lambda node: _natural(node.name))))
+
+
+def _natural(name: str) -> list[str | int]:
+    return [int(part) if part.isdecimal() else part for part in re.split("([0-9]+)", name)]
+
+
 def nodes_of(
     conf: SlurmConf, gres: GresConf | None, topology: Topologies | None, powers: PartPowers,
     told: Told,
 ) -> Nodes:
-    """One row per node in the order of the file."""
+    """One row per node in their order."""
     if len(conf.nodes) > MOST_NODES:
         raise InputError(f"{conf.source}: has {len(conf.nodes):,} nodes, must be at most "
                          f"{MOST_NODES:,}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from wattline.model.signal import Signal
 from wattline.scenario.build import Plan
 from wattline.scenario.caps import cap_plan, in_watts, without_cap
 from wattline.scenario.model import CapPlan, Scenario
-from wattline.scenario.twin.beside import beside_twin
+from wattline.scenario.twin.beside import BACKFILLS, SLURM, beside_twin
 from wattline.scenario.twin.outcome import run_of
 from wattline.scenario.twin.section import FILES
 from wattline.scenario.twin.site import Site, read_site
@@ -62,10 +61,9 @@ class TwinPlan(Plan):
     ) -> Run:
         """One run with the scheduler's loop shifted by so much."""
         assert self.site is not None
-        begin_s = time.perf_counter()
         found = _simulate(self.site, self.slurm, self.cap_w, phase_s, progress)
         run = run_of(found, self.jobs, self.site.machine, self.machine, self.rules.cap_w,
-                     time.perf_counter() - begin_s)
+                     found.engine_s)
         return replace(run, notes={**run.notes, **_reasons(found)})
 
     def finished(self, run: Run) -> Result:
@@ -186,6 +184,8 @@ def _resolved(scenario: Scenario) -> Scenario:
     files = {name: str(Path(value).resolve()) for name in FILES
              if (value := getattr(scenario.twin, name)) is not None and is_file(value)}
     changes: dict[str, Any] = {"twin": scenario.twin.model_copy(update=files)}
+    if name_of(scenario.policy.backfill) not in BACKFILLS:
+        changes["policy"] = scenario.policy.model_copy(update={"backfill": SLURM})
     file = scenario.trace.file
     if file is not None and is_file(file):
         changes["trace"] = scenario.trace.model_copy(update={"file": file.resolve()})

@@ -17,6 +17,9 @@ from wattline.shared_nodes.requests import Requests
 from wattline.site.lines import hosts_of
 from wattline.site.qos import USUAL
 
+NOWHERE, NO_PARTITION, NO_QOS, OTHER = 1, 2, 5, 9
+"""Rows of `outcome.REASONS`."""
+
 
 @dataclass
 class Masks:
@@ -59,7 +62,7 @@ class Builder:
         self.machine, self.jobs = machine, jobs
         self.requeues, self.enforced = requeues, enforced
         self.unfit, self.filled, self.unused = Counter(), Counter(), Counter()
-        self.unfit_rows: set[int] = set()
+        self.unfit_rows: dict[int, int] = {}
         self.features, self.hosts = (Masks(len(machine.nodes.names)) for _ in range(2))
         self.partition = {name: at for at, name in enumerate(machine.partitions.names)}
         self.qos_row = {name: at for at, name in enumerate(machine.qos.names)}
@@ -88,7 +91,9 @@ class Builder:
             self._licences(row, job, licences)
         limit_s = self._limits(partitions)
         self._sizes(partitions, features)
-        partitions[sorted(self.unfit_rows)] = False
+        refused = np.zeros(len(jobs), dtype=np.int64)
+        for row, reason in self.unfit_rows.items():
+            refused[row] = reason
         requests = Requests(
             job_ids=tuple(job.job_id for job in jobs),
             submit_s=self._floats("submit_s"), run_s=self._floats("run_s"), limit_s=limit_s,
@@ -111,6 +116,7 @@ class Builder:
                               for job in jobs], dtype=np.bool_),
             exit_ok=self._flags("exit_ok"), cpu_load=self._floats("cpu_load"),
             power_per_node_w=self._floats("power_per_node_w"), held=self._flags("held"),
+            refused=refused if self.unfit_rows else None,
         )
         return Made(requests, self.unfit.lines(), _int(sorted(self.unfit_rows)),
                     self.filled.lines(), self.filled.counts(), self.unused.lines())
@@ -127,10 +133,10 @@ class Builder:
     def _flags(self, name: str) -> BoolArray:
         return self._column(name, np.bool_)
 
-    def _reject(self, row: int, why: str) -> None:
+    def _reject(self, row: int, why: str, reason: int = NOWHERE) -> None:
         if row not in self.unfit_rows:
             self.unfit.note(why, self.jobs[row].job_id)
-        self.unfit_rows.add(row)
+        self.unfit_rows.setdefault(row, reason)
 
     def _partitions(self, row: int, job: Asked) -> BoolArray:
         found = np.zeros(len(self.partition), dtype=np.bool_)
@@ -144,9 +150,9 @@ class Builder:
             if usual >= 0:
                 found[usual] = True
             else:
-                self._reject(row, "names no partition, and none is the default")
+                self._reject(row, "names no partition, and none is the default", NO_PARTITION)
         elif len(strange) == len(named):
-            self._reject(row, f"unknown partition '{job.partition[:60]}'")
+            self._reject(row, f"unknown partition '{job.partition[:60]}'", NO_PARTITION)
         elif strange:
             self.unused.note(f"one of its partitions, '{strange[0][:60]}', is unknown", job.job_id)
         return found
@@ -162,7 +168,7 @@ class Builder:
         key = (job.account, job.user)
         if key in self.association:
             return self.association[key]
-        self._reject(row, f"unknown account '{job.account}' of user '{job.user}'")
+        self._reject(row, f"unknown account '{job.account}' of user '{job.user}'", OTHER)
         return 0
 
     def _qos(self, row: int, job: Asked, association: int) -> int:
@@ -170,7 +176,7 @@ class Builder:
             if job.qos in self.qos_row:
                 return self.qos_row[job.qos]
             if self.enforced:
-                self._reject(row, f"unknown QOS '{job.qos[:60]}'")
+                self._reject(row, f"unknown QOS '{job.qos[:60]}'", NO_QOS)
             else:
                 self.filled.note(f"unknown QOS '{job.qos[:60]}', which is not enforced: none",
                                  job.job_id)
@@ -208,7 +214,7 @@ class Builder:
             if name in self.licence:
                 table[row, self.licence[name]] = number
             else:
-                self._reject(row, f"unknown licence '{name[:60]}'")
+                self._reject(row, f"unknown licence '{name[:60]}'", OTHER)
 
     def _after(self) -> IntArray:
         """Rows of the jobs that others wait for; one that is not in the log is no reason to."""

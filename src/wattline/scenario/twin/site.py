@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,7 +15,12 @@ from wattline.scenario.twin.asked import Asked, Log
 from wattline.scenario.twin.from_events import read_events
 from wattline.scenario.twin.from_sacct import read_sacct
 from wattline.scenario.twin.from_table import read_table
-from wattline.scenario.twin.nodes import PartPowers, nodes_of, with_more
+from wattline.scenario.twin.nodes import (
+    PartPowers,
+    in_order_of_names,
+    nodes_of,
+    with_more,
+)
 from wattline.scenario.twin.partitions import cluster_mode_of, partitions_of
 from wattline.scenario.twin.requests import Builder, Made
 from wattline.scenario.twin.rules import rules_of
@@ -37,6 +42,10 @@ LOG_USER = "unknown"
 """Whoever a log does not name."""
 
 
+LAUNCH_S = 0.05
+"""Measured on a real Slurm; what counts is that no job ends on the tick that would see its end."""
+
+
 @dataclass(frozen=True, eq=False)
 class Site:
     """All that a simulation of a twin takes, and what was made of its files."""
@@ -56,6 +65,7 @@ def read_site(section: TwinSection, file: str | Path, most_jobs: int | None = No
     told.contradictions += conf.remarks
     if section.add_nodes is not None:
         conf = with_more(conf, section.add_nodes.like, section.add_nodes.count)
+    conf = in_order_of_names(conf)
     settings = settings_of(conf, told, {key: str(value) for key, value in section.settings.items()})
     log = read_log(file, section.log)
     if most_jobs is not None and most_jobs < len(log.jobs):
@@ -66,8 +76,9 @@ def read_site(section: TwinSection, file: str | Path, most_jobs: int | None = No
     made = Builder(machine, log.jobs, requeues, rules.enforce_qos).made()
     outages = _outages(section, conf, log, told)
     told.not_modelled += [*log.not_modelled, *made.not_modelled]
-    told.assumed.append(f"jobs at their limit are killed {rules.kill_late_s:g} s late (Slurm looks "
-                        "every 30 s)")
+    rules = replace(rules, start_latency_s=LAUNCH_S, unix_start_s=log.unix_start_s or 0.0)
+    told.assumed.append("jobs at their limit are killed up to 30 s late, when Slurm looks next")
+    told.assumed.append(f"a job's work begins {LAUNCH_S:g} s after Slurm has started it")
     told.assumed.append("usage for fair-share begins at 0, and no job runs before the log's first")
     _say_machine(machine, conf, told)
     return Site(machine, rules, made, log, outages, told.lists())
@@ -95,7 +106,8 @@ def _machine(section: TwinSection, conf: SlurmConf, settings: Settings, log: Log
              told: Told) -> tuple[SharedMachine, Rules]:
     gres = None if section.gres is None else read_gres(section.gres)
     topology = None if section.topology is None else read_topology(section.topology)
-    nodes = nodes_of(conf, gres, topology, powers_of(section, told), told)
+    nodes = nodes_of(conf, gres, topology, powers_of(section), told)
+    _say_watts(section, nodes.gres_kinds, told)
     qos = qos_of(_qos_table(section, told), nodes.gres_kinds, cluster_mode_of(settings), told)
     rules = rules_of(settings, conf.partitions, nodes.gres_kinds, topology is not None)
     if "tree" in settings.values.get("topologyplugin", "").lower() and topology is None:
@@ -110,16 +122,25 @@ def _machine(section: TwinSection, conf: SlurmConf, settings: Settings, log: Log
                          np.array(counts, dtype=np.int64)), rules
 
 
-def powers_of(section: TwinSection, told: Told) -> PartPowers:
-    """Watts as given; those that are not are assumed, and said."""
-    usual = PartPowers()
-    given = {name: getattr(section, name) for name in ("idle_w", "cpu_w", "gpu_w")}
-    for name, value in given.items():
-        if value is None:
-            told.assumed.append(f"{name} = {getattr(usual, name):g} W (power of a node's parts; "
-                                f"--{name.replace('_', '-')} says another)")
-    known = {name: value for name, value in given.items() if value is not None}
-    return replace(usual, gres_w=dict(section.gres_w), given=frozenset(known), **known)
+def powers_of(section: TwinSection) -> PartPowers:
+    """Watts as given; the others as `PartPowers` has them."""
+    given = {name: value for name in ("idle_w", "cpu_w", "gpu_w")
+             if (value := getattr(section, name)) is not None}
+    return replace(PartPowers(), gres_w=dict(section.gres_w), **given)
+
+
+def _say_watts(section: TwinSection, kinds: Sequence[tuple[str, str]], told: Told) -> None:
+    """Which watts nobody gave, of those that the machine has parts for."""
+    known = powers_of(section)
+    bare = [kind for kind in kinds if not {":".join(filter(None, kind)), kind[0]} & {
+        *section.gres_w}]
+    asked = ["idle_w", "cpu_w", *(["gpu_w"] if any(kind[0] == "gpu" for kind in bare) else [])]
+    told.assumed += [f"{name} = {getattr(known, name):g} W (power of a node's parts; "
+                     f"--{name.replace('_', '-')} says another)"
+                     for name in asked if getattr(section, name) is None]
+    other = [":".join(filter(None, kind)) for kind in bare if kind[0] != "gpu"]
+    if other:
+        told.assumed.append(f"0 W for each {', '.join(other)} in use (twin.gres_w says another)")
 
 
 def _qos_table(section: TwinSection, told: Told) -> QosTable | None:
