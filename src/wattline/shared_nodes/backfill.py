@@ -204,7 +204,10 @@ def _plan(st: Books, entry: int, held: int) -> int:
     for _ in range(MOST_TRIES):
         at_s = try_s
         try_s = mask_free_nodes(st, entry, at_s, at_s + limit_s)
-        start_s = will_run(st, entry, held, window_end_s)
+        start_s = NEVER_S
+        if st.clock[0].masked >= st.ask[row.job].min_nodes:
+            # A start after `try_s` would be left for another try from there.
+            start_s = will_run(st, entry, held, min(window_end_s, try_s))
         if start_s < NEVER_S:
             start_s = max(start_s, at_s)
             if start_s <= now_s:

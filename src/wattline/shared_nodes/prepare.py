@@ -152,7 +152,7 @@ def _entries(
     requests: Requests, filled: Filled, pairs: Pairs, node_class: IntArray, member_class: IntArray
 ) -> Any:
     job = pairs.job
-    numbers = np.zeros(0, np.int64)
+    numbers = forms = np.zeros(0, np.int64)
     if len(job):
         names = ("limit_s", "tasks", "cpus_per_task", "tasks_per_node", "min_nodes", "max_nodes",
                  "memory_node", "memory_cpu", "whole_memory", "exclusive", "own_user", "required",
@@ -162,9 +162,10 @@ def _entries(
         columns += list(filled.gres_per_node[job].T) + list(requests.gres_per_task[job].T)
         owner = np.where(filled.columns["own_user"][job], filled.columns["user"][job], -1)
         numbers, _ = _same(*columns, owner)
+        forms, _ = _same(*columns[1:])
     return _table(Entry, len(job), {"job": job, "partition": pairs.partition,
                                     "nodes": node_class, "members": member_class, "ask": numbers,
-                                    "fits": 1})
+                                    "form": forms, "fits": 1})
 
 
 def _asked_tres(

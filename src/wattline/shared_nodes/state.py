@@ -107,6 +107,7 @@ class Entry(Record):
     nodes: int  # class of equal candidate nodes
     members: int  # class of equal limits
     ask: int  # entries with the same number ask for the same
+    form: int  # the same but for how long
     fits: int  # 0 where the job could not even run on the empty machine
 
 
@@ -203,6 +204,7 @@ class Clock(Record):
     changed_quick: int
     freed: int  # how often a node was left or came back
     picked: int
+    masked: int  # nodes of `mask` that backfill may use for a job
     near: int
     near_cpus: int  # of all those nodes together, and of the largest
     near_most: int
