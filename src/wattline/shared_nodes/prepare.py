@@ -67,7 +67,8 @@ def make_books(
         "need_licence": requests.licences.astype(np.int64).ravel(),
         "licence_free": machine.licences.astype(np.int64).copy(),
         "required": requests.node_masks.ravel().copy(),
-        "fit_version": np.full(len(entry) + 1, -2, np.int64),
+        "unfit_since": np.full(len(entry) + 1, -1, np.int64),
+        "looked": np.zeros(len(entry) + 1, np.int64), "freed_node": np.zeros(4096, np.int64),
         "late_cycle": np.full(len(entry) + 1, -1, np.int64), "entry_key": np.zeros(len(entry)),
         "hint_cycle": np.full(len(entry) + 1, -1, np.int64),
         "hint_s": np.zeros(len(entry) + 1),
@@ -334,6 +335,7 @@ def _members(machine: SharedMachine, found: Memberships, requests: Requests) -> 
     arrays = int(requests.array.max(initial=-1)) + 1
     return {
         "member_first": np.array(found.first, np.int64),
+        "member_last": np.array(found.last, np.int64),
         "member_group": np.array(found.group, np.int64), "member_tres": tres,
         "member_jobs": np.array(found.jobs, np.int64),
         "member_submit": np.array(found.submit, np.int64),

@@ -201,7 +201,7 @@ class Clock(Record):
     last_priority_s: float
     changed: int  # since the last full pass something may start
     changed_quick: int
-    version: int  # counts what changed the free resources
+    freed: int  # how often a node was left or came back
     picked: int
     near: int
     near_cpus: int  # of all those nodes together, and of the largest
@@ -278,6 +278,7 @@ class Books(KernelArrays):
     required: Any  # node masks, flat
     # Limits: see limits.py.
     member_first: Any
+    member_last: Any  # those from first to last have limits on what runs
     member_group: Any
     member_tres: Any
     member_jobs: Any
@@ -336,7 +337,9 @@ class Books(KernelArrays):
     span_begin: Any
     span_end: Any
     span_next: Any
-    fit_version: Any  # per ask: twice the version, plus 1 where it fits
+    looked: Any  # entries that a cycle looks at
+    unfit_since: Any  # per ask: no node could serve when so many had been left
+    freed_node: Any  # the last nodes that a job left, or that came back
     late_cycle: Any  # per ask: the last cycle in which it was found unable to start now
     hint_cycle: Any
     hint_s: Any

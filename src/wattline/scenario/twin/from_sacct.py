@@ -47,7 +47,7 @@ def read_sacct(path: str | Path) -> Log:
         raise InputError(f"{path}: has no job that started; its records are: "
                          f"{'; '.join(left_out.lines()) or 'none'}")
     jobs.sort(key=lambda job: job.submit_s)
-    begin_s = math.floor(jobs[0].submit_s)
+    begin_s = math.floor(jobs[0].submit_s / 60.0) * 60  # minutes are those of the clock
     for job in jobs:
         job.submit_s -= begin_s
         job.start_s -= begin_s

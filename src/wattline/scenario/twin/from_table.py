@@ -52,7 +52,7 @@ def read_table(path: str | Path) -> Log:
     if not jobs:
         raise InputError(f"{path}: no row has a submission, a start and an end")
     jobs.sort(key=lambda job: job.submit_s)
-    begin_s = math.floor(jobs[0].submit_s)
+    begin_s = math.floor(jobs[0].submit_s / 60.0) * 60  # minutes are those of the clock
     for job in jobs:
         job.submit_s, job.start_s, job.end_s = (each - begin_s for each in (
             job.submit_s, job.start_s, job.end_s))

@@ -8,6 +8,7 @@ from wattline.model.jobs import IntArray, JobTable
 from wattline.model.machine import Machine
 from wattline.model.run import EventKind, EventLog, Outcome, Run, Schedule
 from wattline.model.signal import FloatArray, Signal
+from wattline.scenario.twin.placing import placement_of
 from wattline.shared_nodes import outcome
 from wattline.shared_nodes.machine import SharedMachine
 
@@ -40,7 +41,7 @@ def run_of(found: outcome.Schedule, jobs: JobTable, shared: SharedMachine, machi
         class_energy_j={classes.pop(): energy} if len(classes) == 1 else {},
         time_above_cap_s=above_s, energy_above_cap_j=above_j,
         power_w_peak=float(events.power_w[held_s > 0].max(initial=0.0)), cap_w=cap_w,
-        engine_s=engine_s, policy_powers=True,
+        placement=placement_of(found, shared), engine_s=engine_s, policy_powers=True,
         notes={"main_passes": float(found.passes), "backfill_passes": float(found.backfill_passes),
                "requeues": float(found.requeues.sum())})
 
