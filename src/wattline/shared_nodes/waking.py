@@ -18,7 +18,6 @@ from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.state import NEVER_S, Books
 
 
-
 @kernel_part
 def next_on_grid(time_s: float, first_s: float, step_s: float) -> float:
     """The first time of the grid that is not before `time_s`."""

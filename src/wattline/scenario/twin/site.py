@@ -78,7 +78,8 @@ def read_site(section: TwinSection, file: str | Path, most_jobs: int | None = No
     made = Builder(machine, log.jobs, requeues, rules.enforce_qos).made()
     outages = _outages(section, conf, log, told)
     told.not_modelled += [*log.not_modelled, *made.not_modelled]
-    rules = replace(rules, start_latency_s=LAUNCH_S, tick_s=TICK_S, unix_start_s=log.unix_start_s or 0.0)
+    rules = replace(rules, start_latency_s=LAUNCH_S, tick_s=TICK_S,
+                    unix_start_s=log.unix_start_s or 0.0)
     told.assumed.append("jobs at their limit are killed up to 30 s late, when Slurm looks next")
     told.assumed.append(f"a job's work begins {LAUNCH_S:g} s after Slurm has started it, and "
                         f"slurmctld's loop takes {TICK_S:g} s")
