@@ -36,7 +36,23 @@ BY = {"account": "group", "user": "user", "partition": "partition", "qos": "queu
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TwinCheck:
-    """Simulated against logged waits."""
+    """Simulated against logged waits.
+
+    >>> import wattline as wl
+    >>> from tempfile import TemporaryDirectory
+    >>> from pathlib import Path
+    >>> import warnings
+    >>> with TemporaryDirectory() as folder, warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", wl.WattlineWarning)
+    ...     conf, log = Path(folder, "slurm.conf"), Path(folder, "sacct.txt")
+    ...     _ = conf.write_text("NodeName=n1 CPUs=8 RealMemory=8000\\n"
+    ...                         "PartitionName=all Nodes=ALL Default=YES DefMemPerCPU=1000\\n")
+    ...     _ = log.write_text("JobID|User|Submit|Start|End|ReqCPUS|NNodes|Timelimit|State\\n"
+    ...                        "1|ada|100|105|700|8|1|00:20:00|COMPLETED\\n")
+    ...     found = wl.check_twin(wl.make_twin(conf, sacct=log), phases=1)
+    >>> isinstance(found, wl.TwinCheck), found.mean_wait_s["logged"]
+    (True, 5.0)
+    """
 
     name: str
     jobs: int

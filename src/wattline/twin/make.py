@@ -22,7 +22,20 @@ _POWERS = ("idle_w", "cpu_w", "gpu_w")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Twin:
-    """A scenario made from a site's files, and what was made of them."""
+    """A scenario made from a site's files, and what was made of them.
+
+    >>> import wattline as wl
+    >>> from tempfile import TemporaryDirectory
+    >>> from pathlib import Path
+    >>> with TemporaryDirectory() as folder:
+    ...     conf, log = Path(folder, "slurm.conf"), Path(folder, "day.events")
+    ...     _ = conf.write_text("ClusterName=tiny\\nProlog=/bin/true\\nNodeName=n1 CPUs=8\\n"
+    ...                         "PartitionName=all Nodes=ALL Default=YES\\n")
+    ...     _ = log.write_text("-dt 0 -e submit_batch_job | -n 8 -t 10 -sim-walltime 60 a.sh\\n")
+    ...     twin = wl.make_twin(conf, events=log)
+    >>> isinstance(twin, wl.Twin), twin.not_modelled
+    (True, ('prolog=/bin/true: jobs begin only when their prolog has ended',))
+    """
 
     scenario: Scenario
     text: str

@@ -15,11 +15,11 @@ from wattline.shared_nodes.machine import NO_LIMIT
 
 def test_the_machine_has_what_slurm_conf_says(tmp_path: Path) -> None:
     found = site(tmp_path, submit("-n 1")).machine
-    assert found.nodes.names == ("n1", "n2", "n3", "n4", "g1")
+    assert found.nodes.names == ("g1", "n1", "n2", "n3", "n4")  # by name, as slurmctld has them
     assert found.nodes.cpus.tolist() == [8] * 5
-    assert found.nodes.memory_mb.tolist() == [16000] * 4 + [32000]
+    assert found.nodes.memory_mb.tolist() == [32000] + [16000] * 4
     assert found.nodes.gres_kinds == (("gpu", "a100"),)
-    assert found.nodes.gres[:, 0].tolist() == [0, 0, 0, 0, 2]
+    assert found.nodes.gres[:, 0].tolist() == [2, 0, 0, 0, 0]
     parts = found.partitions
     assert parts.names == ("batch", "gpu")
     assert parts.default == 0
@@ -63,7 +63,7 @@ def test_another_count_in_gres_conf_names_both_lines(tmp_path: Path) -> None:
     (line,) = found.lists.contradictions
     assert "slurm.conf:10 has 2 gpu on g1" in line
     assert "gres.conf:2 has 1" in line
-    assert found.machine.nodes.gres[4, 0] == 2
+    assert found.machine.nodes.gres[0, 0] == 2
 
 
 def test_options_are_read_short_and_long(tmp_path: Path) -> None:
@@ -89,9 +89,9 @@ def test_options_are_read_short_and_long(tmp_path: Path) -> None:
     assert asked.nice.tolist() == [0, 5, 0]
     assert asked.run_s.tolist() == [60.0, NEVER_ENDS_S, 0.0]
     assert asked.licences[:, 0].tolist() == [0, 2, 0]
-    assert asked.feature_masks[asked.features[1]].tolist() == [True] * 4 + [False]
-    assert asked.node_masks[asked.required[2]].tolist() == [True, False, False, False, False]
-    assert asked.node_masks[asked.excluded[2]].tolist() == [False, True, True, False, False]
+    assert asked.feature_masks[asked.features[1]].tolist() == [False] + [True] * 4
+    assert asked.node_masks[asked.required[2]].tolist() == [False, True, False, False, False]
+    assert asked.node_masks[asked.excluded[2]].tolist() == [False, False, True, True, False]
     assert asked.held.tolist() == [False, False, True]
     assert asked.requeue.tolist() == [True, False, True]
     assert asked.qos.tolist() == [1, 0, 0]
@@ -127,8 +127,8 @@ def test_counts_and_the_first_ids_are_said_of_many(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "nodes"), [
-    ("fast", "11110"), ("ib&fast", "11110"), ("fast|ib", "11111"), ("[fast|ib]", "11111"),
-    ("!fast", "00001"), ("(fast|ib)&ib", "11111"), ("ib,fast", "11110")])
+    ("fast", "01111"), ("ib&fast", "01111"), ("fast|ib", "11111"), ("[fast|ib]", "11111"),
+    ("!fast", "10000"), ("(fast|ib)&ib", "11111"), ("ib,fast", "01111")])
 def test_features_are_worked_out_from_left_to_right(tmp_path: Path, text: str, nodes: str) -> None:
     requests = site(tmp_path, submit(f"-n 1 -p batch,gpu -C '{text}'")).made.requests
     assert requests.feature_masks[0].tolist() == [each == "1" for each in nodes]
@@ -170,7 +170,7 @@ def test_nodes_that_were_down_are_outages(tmp_path: Path) -> None:
                     "small|old1|1970-01-01T00:01:00|Unknown|DOWN|gone|root\n")
     found = site(tmp_path, submit("-n 1"), down=str(down))
     assert found.outages is not None
-    assert found.outages.node.tolist() == [2, 0, 1]
+    assert found.outages.node.tolist() == [3, 1, 2]
     assert found.outages.start_s.tolist() == [60.0, 100.0, 100.0]
     assert found.outages.end_s.tolist() == [np.inf, 200.0, 200.0]
     assert found.outages.drain.tolist() == [True, False, False]

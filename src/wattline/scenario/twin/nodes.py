@@ -60,7 +60,8 @@ def in_order_of_names(conf: SlurmConf) -> SlurmConf:
 
 
 def _natural(name: str) -> list[str | int]:
-    return [int(part) if part.isdecimal() else part for part in re.split("([0-9]+)", name)]
+    return [int(part) if place % 2 else part
+            for place, part in enumerate(re.split("([0-9]+)", name))]
 
 
 def nodes_of(
