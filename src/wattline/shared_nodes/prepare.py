@@ -134,9 +134,8 @@ def _chains(after: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _lives(count: int) -> Any:
-    nan = np.nan
-    return _table(Live, count, {"start_s": nan, "end_s": nan, "eligible_s": nan, "entry": -1,
-                                "reserved": -1})
+    never = dict.fromkeys(("start_s", "end_s", "eligible_s"), np.nan)
+    return _table(Live, count, never | {"entry": -1, "reserved": -1})
 
 
 def _same(*columns: Any) -> tuple[IntArray, IntArray]:
