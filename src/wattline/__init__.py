@@ -152,6 +152,10 @@ if _TYPE_CHECKING:
     from wattline.sweeps.results import SweepResult, SweptSetting
     from wattline.traces import Trace, generate, read, write
     from wattline.traces.summary import describe_trace
+    from wattline.twin.check import TwinCheck, check_twin
+    from wattline.twin.held import judge_twin
+    from wattline.twin.judging import Judgement
+    from wattline.twin.make import Twin, make_twin
     from wattline.web.serving import serve
 
 __all__ = [
@@ -196,6 +200,7 @@ __all__ = [
     "InputError",
     "JobAdvice",
     "JobTable",
+    "Judgement",
     "Largest",
     "Lending",
     "Limits",
@@ -241,6 +246,8 @@ __all__ = [
     "Trace",
     "Traditional",
     "TriedRun",
+    "Twin",
+    "TwinCheck",
     "Varied",
     "View",
     "Wait",
@@ -265,6 +272,7 @@ __all__ = [
     "bench",
     "bid",
     "check",
+    "check_twin",
     "check_views",
     "choose_claim",
     "choose_nodes",
@@ -288,6 +296,7 @@ __all__ = [
     "import_claims",
     "import_views",
     "job_table",
+    "judge_twin",
     "learn_claims",
     "learn_priors",
     "list_benchmarks",
@@ -300,6 +309,7 @@ __all__ = [
     "live_status",
     "load_scenario",
     "machine_view",
+    "make_twin",
     "metrics",
     "network_load",
     "network_sensitivity",

@@ -13,6 +13,10 @@ PLACES = {
     **dict.fromkeys(("NetAnalysis", "analyse_net"), "wattline.advice.net_analysis"),
     **dict.fromkeys(("bench", "list_benchmarks"), "wattline.benchmarks._asking"),
     "read_sensors": "wattline.live.reading",
+    **dict.fromkeys(("Twin", "make_twin"), "wattline.twin.make"),
+    **dict.fromkeys(("TwinCheck", "check_twin"), "wattline.twin.check"),
+    "Judgement": "wattline.twin.judging",
+    "judge_twin": "wattline.twin.held",
     **dict.fromkeys((
         "MeterRow", "SensorComparison", "compare_sensors"
     ), "wattline.live.comparing"),

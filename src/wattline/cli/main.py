@@ -40,6 +40,7 @@ COMMANDS: Mapping[str, Listed] = {
     "simulate": Listed("plan", "Simulate a job log on a machine under a policy."),
     "compare": Listed("plan", "Simulate several scenarios and compare them in a table."),
     "sweep": Listed("plan", "Simulate a scenario at every point of its axes."),
+    "twin": Listed("plan", "Make a machine like your Slurm, and check it against your log."),
     "advise": Listed("plan", "Ask which cap can be borne, and how to run a job."),
     "replay": Listed("plan", "Ask a journal again, decision by decision."),
     "report": Listed("plan", "Make the HTML report of one or more run folders."),

@@ -10,6 +10,7 @@ import click
 from wattline.cli.output import json_option, print_json, print_table
 from wattline.cli.testbed_bmc import bmc
 from wattline.cli.testbed_meters import meters
+from wattline.cli.testbed_replay import replay
 
 if TYPE_CHECKING:
     from wattline.controller.testbed.trying import TriedRun
@@ -196,6 +197,7 @@ def status(folder: Path | None, as_json: bool) -> None:
 
 command.add_command(bmc)
 command.add_command(meters)
+command.add_command(replay)
 
 
 def _by_kind(daemons: dict[str, bool]) -> dict[str, bool]:

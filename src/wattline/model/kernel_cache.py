@@ -37,7 +37,8 @@ HOME = Path(__file__).resolve().parent.parent
 SHIPPED = HOME / "_kernels"
 """Code that was built into the package; it is never written to."""
 WITH_KERNELS = (
-    "benchmarks", "books", "engine", "model", "network", "physics", "policies", "traces",
+    "benchmarks", "books", "engine", "model", "network", "physics", "policies",
+    "shared_nodes", "traces",
 )
 """Folders of this package from which kernels are made, constants and all."""
 FOLDERS_KEPT = 4

@@ -38,8 +38,8 @@ def compile_all(scenario: Scenario, allow_code: bool) -> None:
 
 
 def _begin(what: str, asked: tuple[Any, ...]) -> None:
-    if asked[0].policy.python is not None:
-        return  # nothing of it is compiled
+    if asked[0].policy.python is not None or asked[0].twin is not None:
+        return  # nothing of it is compiled by its policies
     try:
         sent = pickle.dumps(asked)
     except Exception:  # something of a notebook, which nobody else can import

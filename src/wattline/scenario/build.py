@@ -134,6 +134,13 @@ def plan(
     if scenario.contract is not None:
         raise InputError(f"{scenario.name}: it has a [contract], which is simulated alone: by "
                          "`wattline simulate` or `wattline regulate`, from Python by regulate()")
+    if scenario.twin is not None:
+        from wattline.scenario.twin.planning import twin_plan
+
+        if policy is not None or chosen:
+            raise InputError("a twin decides as Slurm does: no other policy can be given to it; "
+                             "change settings of its slurm.conf with twin.settings")
+        return twin_plan(scenario)
     if policy is not None:
         own = scenario.policy.model_copy(update={"python": None})
         scenario = scenario.model_copy(update={"policy": own})
@@ -185,6 +192,10 @@ def assumptions(
 
 def read_trace(scenario: Scenario) -> Trace:
     section = scenario.trace
+    if scenario.twin is not None:
+        from wattline.scenario.twin.planning import twin_trace
+
+        return twin_trace(scenario)
     if section.generate is not None:
         given = generator_parameters(section.generate, section.parameters)
         nodes = scenario.machine.nodes or sum(each.count for each in scenario.machine.classes)
@@ -205,6 +216,10 @@ def read_trace(scenario: Scenario) -> Trace:
 
 def make_machine(scenario: Scenario, trace: Trace | None = None) -> Machine:
     section = scenario.machine
+    if scenario.twin is not None:
+        from wattline.scenario.twin.planning import twin_machine
+
+        return twin_machine(scenario)
     if section.classes:
         groups = tuple(NodeGroup(_node_class(each), each.count, each.nodes_per_rack or 0)
                        for each in section.classes)
@@ -328,6 +343,8 @@ def _with_date(scenario: Scenario, trace: Trace) -> Scenario:
 
 def cap_over_time(scenario: Scenario) -> Signal | None:
     """The cap in watts, however it is written; a fraction takes a run of the jobs without a cap."""
+    if scenario.twin is not None:
+        return plan(scenario).rules.cap_w
     scenario, _ = without_cap(with_nodes(scenario))
     trace = read_trace(scenario)
     machine = make_machine(scenario, trace)

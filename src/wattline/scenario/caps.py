@@ -56,6 +56,8 @@ def has_keeper(scenario: Scenario, in_python: bool = False) -> bool:
 
     A policy in Python sees the cap, so that it may keep it: whether it does is its business.
     """
+    if scenario.twin is not None:
+        return True  # its own scheduler does, and knows one that is only watched
     chosen = scenario.policy
     configure = name_of(chosen.configure)
     # A mistake that is named later.

@@ -24,6 +24,7 @@ from wattline.policies.registry import files_of, is_place
 from wattline.scenario.bundled_logs import is_bundled
 from wattline.scenario.model import Scenario
 from wattline.scenario.other_files import other_kind, other_table
+from wattline.scenario.twin.section import FILES as TWIN_FILES
 
 
 def load(path: Path | str, changes: Mapping[str, Any] | None = None) -> Scenario:
@@ -67,7 +68,7 @@ def validate(fields: Mapping[str, Any], source: str = "scenario") -> Scenario:
         raise InputError(f"{source}: {first_mistake(error, Scenario)}") from None
 
 
-_FILES = ("file", "intra", "inter", "profiles", "signal")
+_FILES = ("file", "intra", "inter", "profiles", "signal", *TWIN_FILES)
 """Fields that are always the name of a file."""
 
 
@@ -77,7 +78,8 @@ def beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     for section, name in (("trace", "file"), ("trace", "map"), ("power", "cap"),
                           ("power", "watch_cap"), ("network", "machine"),
                           ("contract", "signal"), ("contract", "programme"),
-                          *(("network", name) for name in ("file", "intra", "inter", "profiles"))):
+                          *(("network", name) for name in ("file", "intra", "inter", "profiles")),
+                          *(("twin", name) for name in TWIN_FILES)):
         inner = result.get(section)
         value = inner.get(name) if isinstance(inner, dict) else None
         # A map or a machine may be a built-in name, and a cap a power: only a file that is there

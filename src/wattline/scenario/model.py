@@ -38,6 +38,8 @@ from wattline.policies.registry import check, check_installed
 from wattline.scenario.contract_refusals import beside_contract, without_contract
 from wattline.scenario.contract_section import ContractSection
 from wattline.scenario.parameters import generator_parameters
+from wattline.scenario.twin.beside import SLURM, beside_twin, without_twin
+from wattline.scenario.twin.section import TwinSection
 
 MOST_UNIX_S = 250_000_000_000
 """In the year 9892; dates end with the year 9999."""
@@ -142,7 +144,8 @@ class PolicySection(Section):
     @field_validator("order", "backfill", "power", "configure", "placement")
     @classmethod
     def _parameters(cls, choice: Choice, info: ValidationInfo) -> Choice:
-        check(str(info.field_name), choice)
+        if info.field_name != "backfill" or choice != SLURM:  # a twin's own: no kernel has it
+            check(str(info.field_name), choice)
         return choice
 
     @field_validator("regulation")
@@ -280,10 +283,14 @@ class Scenario(Section):
     """The interconnect, for placements that know it; see docs/network.md."""
     contract: ContractSection | None = None
     """A contract with the grid; see docs/demand-response.md."""
+    twin: TwinSection | None = None
+    """A machine with shared nodes as its site's Slurm has it; see docs/twin.md."""
 
     @model_validator(mode="after")
     def _contract_has_its_own(self) -> Scenario:
-        said = without_contract(self) if self.contract is None else beside_contract(self)
+        said = without_twin(self) if self.twin is None else beside_twin(self)
+        if not said:
+            said = without_contract(self) if self.contract is None else beside_contract(self)
         if said:
             raise ValueError(said)
         return self

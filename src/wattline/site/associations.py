@@ -7,12 +7,13 @@ They come from `sacctmgr show assoc -P tree` (a table), from `sacctmgr dump` (a 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from wattline.model.errors import InputError
 from wattline.model.reading import read_text
+from wattline.site.limits import settings_of
 from wattline.site.lines import MOST_BYTES, refuse_name
 
 ROOT = "root"
@@ -41,6 +42,8 @@ class Association:
     """None uses those of the parent (`Fairshare=parent`)."""
     default: bool = False
     """Whether jobs of the user that name no account are charged here."""
+    settings: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Limits, QOS and priority by the names of `wattline.site.limits`."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,8 @@ def shares_of(text: str, where: str) -> int | None:
 
 def _table(lines: Sequence[tuple[int, str]], source: str) -> Associations:
     """Columns between bars; the account is moved in by a blank per level of the tree."""
-    header = [_COLUMNS.get(name.strip().lower(), "") for name in lines[0][1].split("|")]
+    names = lines[0][1].split("|")
+    header = [_COLUMNS.get(name.strip().lower(), "") for name in names]
     if "account" not in header or "user" not in header:
         raise InputError(f"{source}:{lines[0][0]}: has no columns Account and User; write it with "
                          "sacctmgr show assoc -P tree")
@@ -120,7 +124,8 @@ def _table(lines: Sequence[tuple[int, str]], source: str) -> Associations:
         rows.append(Association(
             cluster, account, user, row.get("partition", "").strip(), parent,
             shares_of(row.get("shares", ""), where),
-            bool(user) and row.get("default", "").strip() == account))
+            bool(user) and row.get("default", "").strip() == account,
+            settings_of(cell for cell in zip(names, fields, strict=False) if cell[1].strip())))
     remarks = [] if "shares" in header else [
         f"{source}: has no column Share; every share counts as 1"]
     flat = [row.account for row in rows if not row.user and not row.parent and row.account != ROOT]
@@ -147,16 +152,19 @@ def _dump(lines: Iterable[tuple[int, str]], source: str) -> Associations:
             continue
         name, given = _entry(found[2], where)
         shares = shares_of(given.get("fairshare", ""), where)
+        settings = settings_of(given.items())
         if found[1] == "Cluster":
             cluster, parent = name, ROOT
-            rows.append(Association(cluster, ROOT, shares=shares))
+            rows.append(Association(cluster, ROOT, shares=shares, settings=settings))
         elif found[1] == "Parent":
             parent = name
         elif found[1] == "Account":
-            rows.append(Association(cluster, name, parent=parent, shares=shares))
+            rows.append(Association(cluster, name, parent=parent, shares=shares,
+                                    settings=settings))
         else:
             rows.append(Association(cluster, parent, name, given.get("partition", ""), parent,
-                                    shares, given.get("defaultaccount", "") == parent))
+                                    shares, given.get("defaultaccount", "") == parent,
+                                    settings))
     remarks = (f"{source}: {passed} lines that are no cluster, parent, account or user were passed "
                "over",) if passed else ()
     return Associations(source, tuple(rows), remarks)

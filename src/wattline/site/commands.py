@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from wattline.model.errors import InputError
 from wattline.site.associations import ROOT, Association, Associations, shares_of
+from wattline.site.limits import settings_of
 from wattline.site.lines import refuse_name
 
 _VERBS = {"add": "add", "create": "add", "modify": "modify", "update": "modify",
@@ -65,18 +66,24 @@ def _words(line: str, where: str) -> list[str]:
 def _run(book: _Book, verb: str, thing: str, words: Sequence[str], where: str) -> None:
     at = next((at for at, word in enumerate(words) if word.lower() == "set"), len(words))
     chosen, changes = _pairs(words[:at]), _pairs(words[at + 1:])
+    given = words if verb == "add" else words[at + 1:]
+    settings = [(key, value) for key, _, value in (word.partition("=") for word in given)]
     names = chosen.get("name", [])
     if verb == "add":
         for name in names:
             refuse_name(name, where)
         adding = _add_clusters if thing == "cluster" else _add_accounts
+        before = set(book.rows)
         (_add_users if thing == "user" else adding)(book, names, chosen, where)
+        for key in set(book.rows) - before:
+            book.rows[key] = replace(book.rows[key], settings=settings_of(settings))
         return
     for key, row in list(book.rows.items()):
         if not _meant(row, verb, thing, chosen):
             continue
         if verb == "modify":
-            book.rows[key] = _changed(row, changes, where)
+            book.rows[key] = replace(_changed(row, changes, where),
+                                     settings=settings_of(settings, row.settings))
         else:
             del book.rows[key]
     if thing == "cluster" and verb == "remove":

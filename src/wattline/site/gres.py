@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from wattline.model.errors import InputError
@@ -23,6 +23,7 @@ class Gres:
     type: str = ""
     files: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
+    where: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def gres_conf(lines: Iterable[Line], source: str) -> GresConf:
         count = line.get("count")
         rows.append(Gres(
             name, max(1, len(files)) if count is None else number_of(count, "Count", line.where),
-            line.get("type") or "", files, line.hosts("nodename")))
+            line.get("type") or "", files, line.hosts("nodename"), line.where))
     if detect and detect.lower() not in ("off", "none"):
         remarks.append(f"{source}: AutoDetect={detect}: what nodes find by themselves stands in no "
                        "file")

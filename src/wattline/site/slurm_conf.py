@@ -37,6 +37,8 @@ class Node:
     features: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     """All that stands for it, by key in small letters."""
+    where: str = field(default="", compare=False)
+    """File and line."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class Partition:
     name: str
     nodes: tuple[str, ...]
     settings: Mapping[str, str] = field(default_factory=dict)
+    where: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,8 @@ class SlurmConf:
     settings: Mapping[str, str] = field(default_factory=dict)
     """Everything else, by key in small letters."""
     remarks: tuple[str, ...] = ()
+    places: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """File and line of each setting."""
 
 
 def read_slurm_conf(path: str | Path) -> SlurmConf:
@@ -82,27 +87,32 @@ def slurm_conf(lines: Iterable[Line], source: str) -> SlurmConf:
     if not nodes:
         raise InputError(f"{source}: no NodeName line, so no nodes")
     sets = _sets(by_kind.get("nodeset", []), nodes)
-    settings = _settings(by_kind, remarks)
+    settings, places = _settings(by_kind, remarks)
     return SlurmConf(
         source, settings.get("clustername", ""), nodes,
         _partitions(by_kind.get("partitionname", []), nodes, sets, remarks),
         tuple(DownNodes(line.hosts("downnodes"), line.get("state") or "DOWN",
                         line.get("reason") or "") for line in by_kind.get("downnodes", [])),
-        settings, tuple(remarks),
+        settings, tuple(remarks), places,
     )
 
 
-def _settings(by_kind: Mapping[str, list[Line]], remarks: list[str]) -> dict[str, str]:
+def _settings(
+    by_kind: Mapping[str, list[Line]], remarks: list[str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Each setting, and where it stands."""
     found: dict[str, str] = {}
+    places: dict[str, str] = {}
     for kind, lines in by_kind.items():
         if kind in _LISTS:
             continue
         for line in lines:
             for key, value in line.words.items():
                 if found.get(key, value) != value:
-                    remarks.append(f"{line.where}: {key} again, the last one counts")
-                found[key] = value
-    return found
+                    remarks.append(f"{line.where}: {key} again, the last one counts (the other is "
+                                   f"{places[key]})")
+                found[key], places[key] = value, line.where
+    return found, places
 
 
 def _with_defaults(lines: Iterable[Line]) -> Iterable[tuple[Line, dict[str, str]]]:
@@ -128,9 +138,11 @@ def _nodes(lines: Iterable[Line], remarks: list[str]) -> tuple[Node, ...]:
         memory_mb = number_of(words.get("realmemory", "0"), "RealMemory", line.where)
         for name in line.hosts("nodename"):
             if name in found:
-                raise InputError(f"{line.where}: node '{name}' is defined a second time")
+                raise InputError(f"{line.where}: node '{name}' is defined a second time (first in "
+                                 f"{found[name].where})")
             found[name] = Node(name, cpus, cores, memory_mb, words.get("gres", ""),
-                               tuple(filter(None, words.get("features", "").split(","))), words)
+                               tuple(filter(None, words.get("features", "").split(","))), words,
+                               line.where)
     return tuple(found.values())
 
 
@@ -166,8 +178,12 @@ def _partitions(
     remarks: list[str],
 ) -> tuple[Partition, ...]:
     known = {node.name: None for node in nodes}
-    found = []
+    found: dict[str, Partition] = {}
     for line, words in _with_defaults(lines):
+        known_as = words["partitionname"]
+        if known_as in found:
+            raise InputError(f"{line.where}: partition '{known_as}' is defined a second time "
+                             f"(first in {found[known_as].where})")
         given: list[str] = []
         for name in hosts_of(words.get("nodes", ""), line.where):
             given += list(known) if name.upper() == "ALL" else sets.get(name, (name,))
@@ -176,5 +192,6 @@ def _partitions(
             remarks.append(f"{line.where}: partition '{words['partitionname']}' has nodes that no "
                            f"NodeName line defines: {fold_hosts(strange)}; they are left out")
         members = tuple(name for name in dict.fromkeys(given) if name in known)
-        found.append(Partition(words["partitionname"], members, words))
-    return tuple(found)
+        found[words["partitionname"]] = Partition(words["partitionname"], members, words,
+                                                  line.where)
+    return tuple(found.values())

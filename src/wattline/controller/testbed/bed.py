@@ -45,7 +45,7 @@ def bring_up(
     `slurm` is the version, where it is not to be the machine's own.
     """
     bed = lay_out(folder, nodes, cores=cores, power=power, root=root_of(slurm))
-    _check_machine()
+    check_machine()
     write_all(bed)
     write_commands(bed)
     daemons = Daemons(bed)
@@ -87,7 +87,7 @@ def asked(bed: Bed, *command: str) -> list[str]:
     return done.stdout.splitlines() if done.returncode == 0 else []
 
 
-def _check_machine() -> None:
+def check_machine() -> None:
     missing = missing_programs()
     if missing:
         raise InputError(f"a test bed needs the Debian packages {', '.join(missing)}: apt-get "

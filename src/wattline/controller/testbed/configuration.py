@@ -82,7 +82,7 @@ def write_all(bed: Bed) -> None:
             paths=os.pathsep.join(sys.path[1:]), python=sys.executable, module=SWITCHING,
             bed=bed.folder, way=way), 0o755)
     for name, size in (("munge.key", 128), ("jwt_hs256.key", 32)):
-        _secret(bed.folder / "etc" / name, size)
+        write_secret(bed.folder / "etc" / name, size)
     make_broker_files(bed.broker.folder, bed.cluster, (), host=bed.broker.host,
                       port=bed.broker.port, user="root", everyone=True)
     bed.save()
@@ -179,7 +179,7 @@ def _write(file: Path, text: str, mode: int = 0o644) -> None:
     file.chmod(mode)
 
 
-def _secret(file: Path, size: int) -> None:
+def write_secret(file: Path, size: int) -> None:
     file.touch(0o600)
     file.write_bytes(secrets.token_bytes(size))
     file.chmod(0o400)

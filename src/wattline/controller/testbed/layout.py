@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -147,9 +148,9 @@ class Bed:
 
 def lay_out(
     folder: Path, nodes: int, *, port: int | None = None, cores: int = 32,
-    power: NodePower | None = None, root: str = "",
+    power: NodePower | None = None, root: str = "", avoid: Collection[int] = (),
 ) -> Bed:
-    """The bed of a folder that is not there yet, on ports that are free."""
+    """The bed of a folder that is not there yet, on ports that are free and not in `avoid`."""
     if not 1 <= nodes <= MOST_NODES:
         raise InputError(f"a bed has from 1 to {MOST_NODES} nodes, not {nodes}")
     folder = folder.resolve()
@@ -159,17 +160,17 @@ def lay_out(
     if folder.exists() and any(folder.iterdir()):
         raise InputError(f"{folder} is there already and not empty; take that bed down, or name "
                          "another folder")
-    return Bed(folder, nodes, _free_ports(nodes + 10) if port is None else port, cores=cores,
-               power=power or NodePower(), root=root)
+    first = _free_ports(nodes + 10, avoid) if port is None else port
+    return Bed(folder, nodes, first, cores=cores, power=power or NodePower(), root=root)
 
 
-def _free_ports(count: int) -> int:
+def _free_ports(count: int, avoid: Collection[int] = ()) -> int:
     """The first of so many ports in a row of which the daemons' own are free."""
     # Beds that are made at the same time begin to look at different places.
     first = FIRST_PORT + os.getpid() % 100 * 100
     while first + count < LAST_PORT:
         taken = [port for port in (*range(first, first + 12), first + count - 1)
-                 if not _is_free(port)]
+                 if port in avoid or not _is_free(port)]
         if not taken:
             return first
         first = max(taken) + 1

@@ -1,0 +1,54 @@
+"""Speed of machines with shared nodes that decide as Slurm does."""
+
+from __future__ import annotations
+
+import resource
+from typing import Any
+
+from wattline.benchmarks._measuring import public_log
+from wattline.model.progress import Advance
+
+SITE = "slurm_sites/medium/slurm.conf"
+WEEK = "slurm_sites/medium/workload_week.events.xz"
+LARGE_JOBS = 300_000
+
+
+def measure(progress: Advance) -> dict[str, Any]:
+    """Engine seconds, warm: a week of a public site (where the log is), and a large machine."""
+    from wattline.benchmarks._shared_jobs import busy_jobs, large_machine
+    from wattline.shared_nodes.rules import Priority, Rules
+    from wattline.shared_nodes.simulate import simulate_shared
+
+    figures: dict[str, Any] = {"week_goal_s": 1.0, "large_goal_s": 15.0}
+    week = _week()
+    if week is not None:
+        simulate_shared(*week)  # compiles, or loads what was compiled
+        best_s = min(simulate_shared(*week).engine_s for _ in range(3))
+        figures |= {"week_jobs": len(week[1].submit_s), "week_engine_s": best_s}
+    progress(0.3)
+    machine = large_machine()
+    rules = Rules(priority=Priority("multifactor", age=1000, fairshare=10_000, job_size=100),
+                  bf_interval_s=60.0, bf_max_job_test=1000, max_job_count=100_000)
+    simulate_shared(machine, busy_jobs(machine, 100), rules)
+    asked = busy_jobs(machine, LARGE_JOBS)
+    found = simulate_shared(machine, asked, rules,
+                            progress=lambda part: progress(0.3 + 0.7 * part))
+    peak_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return figures | {"large_jobs": LARGE_JOBS, "large_nodes": len(machine.nodes.names),
+                      "large_engine_s": found.engine_s, "peak_memory_mb": peak_kb / 1024.0}
+
+
+def _week() -> Any:
+    """Machine, requests and rules of the public site, where its files lie."""
+    from wattline.scenario.twin.section import TwinSection
+    from wattline.scenario.twin.site import read_site
+
+    conf, log = public_log(SITE), public_log(WEEK)
+    if conf is None or log is None:
+        return None
+    folder = conf.parent
+    site = read_site(
+        TwinSection(slurm_conf=str(conf), gres=str(folder / "gres.conf"),
+                    topology=str(folder / "topology.conf"),
+                    assoc=str(folder / "sacctmgr_priority100.script"), log="events"), log)
+    return site.machine, site.made.requests, site.rules

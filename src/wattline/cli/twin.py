@@ -1,0 +1,145 @@
+"""`wattline twin`: a site's own Slurm as a scenario, and how close it comes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wattline.cli.choices import Group
+from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.twin_judge import judge
+
+if TYPE_CHECKING:
+    from wattline.twin.check import TwinCheck
+
+MOST_ROWS = 12
+
+
+@click.group(cls=Group)
+def command() -> None:
+    """Make a machine that schedules like your Slurm, and check it against your log."""
+
+
+@command.command()
+@click.option("--slurm-conf", required=True, metavar="FILE", help="The cluster's slurm.conf.")
+@click.option("--gres", metavar="FILE", help="Its gres.conf.")
+@click.option("--topology", metavar="FILE", help="Its topology.conf or topology.yaml.")
+@click.option("--assoc", metavar="FILE",
+              help="Accounts, users, QOS and limits: a dump, a script or a table of sacctmgr.")
+@click.option("--qos", metavar="FILE", help="`sacctmgr show qos -P`, where --assoc has no QOS.")
+@click.option("--sacct", metavar="FILE",
+              help="The jobs: sacct -P with its header, sacct --json, or a table (.parquet, .csv).")
+@click.option("--events", metavar="FILE", help="The jobs: submissions as .events.")
+@click.option("--events-down", metavar="FILE",
+              help="Nodes down or drained: sacctmgr show event -P.")
+@click.option("--idle-w", metavar="WATTS", help="Power of a node without jobs.")
+@click.option("--cpu-w", metavar="WATTS", help="Power that each CPU in use adds.")
+@click.option("--gpu-w", metavar="WATTS", help="Power that each GPU in use adds.")
+@click.option("-o", "--out", default="twin.toml", show_default=True, metavar="FILE",
+              help="The scenario to write.")
+@json_option
+def make(
+    slurm_conf: str, gres: str | None, topology: str | None, assoc: str | None, qos: str | None,
+    sacct: str | None, events: str | None, events_down: str | None, idle_w: str | None,
+    cpu_w: str | None, gpu_w: str | None, out: str, as_json: bool,
+) -> None:
+    """Write a scenario from slurm.conf and a log, and say what was understood.
+
+    Every key of slurm.conf is used, assumed, not modelled or unknown, and is listed so; jobs that
+    do not fit the machine are named.
+    """
+    from wattline.twin.make import make_twin
+
+    twin = make_twin(slurm_conf, sacct=sacct, events=events, gres=gres, topology=topology,
+                     assoc=assoc, qos=qos, down=events_down, idle_w=_watts(idle_w),
+                     cpu_w=_watts(cpu_w), gpu_w=_watts(gpu_w), out=out)
+    if as_json:
+        print_json(twin.to_dict())
+        return
+    click.echo(f"{out}: {twin.jobs:,} jobs on {twin.nodes:,} nodes with {twin.cpus:,} CPUs")
+    for title, lines in (("understood", twin.understood), ("assumed", twin.assumed),
+                         ("not modelled", twin.not_modelled), ("unknown", twin.unknown),
+                         ("contradictions", twin.contradictions), ("filled in", twin.filled),
+                         ("do not fit the machine", twin.unfit), ("left out", twin.left_out)):
+        if lines or title == "not modelled":
+            click.echo(f"\n{title} ({len(lines)}):")
+        for line in lines:
+            click.echo(f"  {line}")
+    click.echo(f"\nwattline twin check {out} holds it against the log")
+
+
+@command.command()
+@click.argument("twin")
+@click.option("--phases", type=click.IntRange(1, 1000), metavar="N",
+              help="Shifts of the scheduler's loop to simulate; default: 5, or 1 for long logs.")
+@click.option("--plot", metavar="FILE", help="Draw the waits (.png, .svg, .pdf).")
+@json_option
+def check(twin: str, phases: int | None, plot: str | None, as_json: bool) -> None:
+    """Hold the simulated waits of TWIN (a scenario) against those of its log."""
+    from wattline.model.pictures import check_picture
+    from wattline.twin.check import check_twin
+
+    if plot is not None:
+        check_picture(Path(plot))
+    with progress(f"simulating {twin}") as advance:
+        found = check_twin(twin, phases=phases, progress=advance)
+    picture = None if plot is None else found.plot(plot)
+    if as_json:
+        print_json({**found.to_dict(), "picture": None if picture is None else str(picture)})
+        return
+    _print(found)
+    if picture is not None:
+        click.echo(f"picture: {picture}")
+
+
+command.add_command(judge)
+
+
+def _print(found: TwinCheck) -> None:
+    figures: list[tuple[str, Any]] = [
+        ("jobs", f"{found.jobs:,} ({found.compared:,} compared, {found.never_ran:,} never ran)"),
+        ("error of the mean wait", _share(found.error)),
+        (f"error of the mean over {found.window_s / 3600:.3g} h",
+         _share(found.moving_average_error)),
+        ("starts apart, median / p90", "" if found.start_error_s is None else
+         f"{found.start_error_s['median']:.0f} s / {found.start_error_s['p90']:.0f} s"),
+        ("mean wait over phases", f"{_seconds(found.phases['least'])} to "
+                                  f"{_seconds(found.phases['most'])}"),
+        ("utilisation, simulated / logged", f"{_share(found.utilisation['simulated'])} / "
+                                            f"{_share(found.utilisation['logged'])}")]
+    print_table(["figure", "value"], figures, found.name)
+    rows: list[tuple[Any, ...]] = [("all", "", found.compared, *_two(found.mean_wait_s))]
+    for key, groups in found.by.items():
+        ordered = sorted(groups.items(), key=lambda row: -row[1]["jobs"])
+        rows += [(key, name, row["jobs"], *_two(row)) for name, row in ordered[:MOST_ROWS]]
+        if len(ordered) > MOST_ROWS:
+            rows.append((key, f"and {len(ordered) - MOST_ROWS} more (--json)", "", "", ""))
+    print_table(["by", "name", "jobs", "simulated", "logged"], rows, "mean wait")
+    for title, lines in (("assumed", found.assumed), ("not modelled", found.not_modelled),
+                         ("unknown", found.unknown), ("contradiction", found.contradictions),
+                         ("does not fit", found.unfit), ("left out", found.left_out)):
+        for line in lines:
+            click.echo(f"note: {title}: {line}")
+    for rule, jobs in found.filled["rules"].items():
+        click.echo(f"note: filled in: {jobs:,} jobs: {rule}")
+    click.echo(found.verdict)
+
+
+def _two(row: Any) -> tuple[str, str]:
+    return _seconds(row["simulated"]), _seconds(row["logged"])
+
+
+def _seconds(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f} s"
+
+
+def _share(value: float | None) -> str:
+    return "not known" if value is None else f"{value:.1%}"
+
+
+def _watts(text: str | None) -> float | None:
+    from wattline.model.units import parse_power
+
+    return None if text is None else parse_power(text)

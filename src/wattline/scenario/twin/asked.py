@@ -1,0 +1,99 @@
+"""What one job of a log asks for and what became of it, before it is put into tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+NEVER_ENDS_S = 1e9
+"""Needed by a job that runs into its limit, whatever that is."""
+NAN = float("nan")
+Kind = tuple[str, str]
+
+
+@dataclass(slots=True)
+class Asked:
+    """Names as the log has them; -1, NaN and empty say that it does not say."""
+
+    job_id: str
+    submit_s: float
+    run_s: float
+    limit_s: float = -1.0
+    limit_filled: bool = False
+    """Whether a rule made the limit, which then is no longer than the partition allows."""
+    min_nodes: int = -1
+    max_nodes: int = -1
+    tasks: int = -1
+    tasks_per_node: int = -1
+    cpus_per_task: int = -1
+    memory_per_node_mb: int = -1
+    memory_per_cpu_mb: int = -1
+    gres_per_node: dict[Kind, int] = field(default_factory=dict)
+    gres_per_job: dict[Kind, int] = field(default_factory=dict)
+    gres_per_task: dict[Kind, int] = field(default_factory=dict)
+    constraint: str = ""
+    exclusive: bool = False
+    partition: str = ""
+    """One or several with commas."""
+    qos: str = ""
+    account: str = ""
+    user: str = ""
+    begin_s: float = 0.0
+    nice: int = 0
+    after: str = ""
+    after_kind: int = 0
+    array: str = ""
+    array_limit: int = -1
+    licences: dict[str, int] = field(default_factory=dict)
+    exclude: str = ""
+    require: str = ""
+    requeue: bool | None = None
+    """None: as the cluster has it."""
+    exit_ok: bool = True
+    cpu_load: float = 1.0
+    power_per_node_w: float = NAN
+    held: bool = False
+    start_s: float = NAN
+    """By the log."""
+    end_s: float = NAN
+    nodes: int = -1
+    """By the log: how many it had, and which, and how many of their CPUs."""
+    node_list: str = ""
+    cpus: int = -1
+    state: str = ""
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The jobs of a log in order of submission, and what had to be said of it."""
+
+    jobs: list[Asked]
+    source: str
+    unix_start_s: float | None = None
+    filled: tuple[str, ...] = ()
+    """What the log does not say and a stated rule put there, with how many jobs it is."""
+    left_out: tuple[str, ...] = ()
+    """Records that are no job of the twin, with how many they are and the first of them."""
+    not_modelled: tuple[str, ...] = ()
+    has_starts: bool = False
+    counted: dict[str, int] = field(default_factory=dict)
+    """How many jobs each rule filled something in for."""
+
+
+class Counter:
+    """Jobs by what is to be said of them: how many, and the first few."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, list[str]] = {}
+
+    def note(self, what: str, job_id: str) -> None:
+        self._of.setdefault(what, []).append(job_id)
+
+    def lines(self) -> tuple[str, ...]:
+        return tuple(
+            f"{len(ids):,} job{'' if len(ids) == 1 else 's'}: {what} ("
+            f"{', '.join(ids[:5])}{', ...' if len(ids) > 5 else ''})"
+            for what, ids in self._of.items())
+
+    def counts(self) -> dict[str, int]:
+        return {what: len(ids) for what, ids in self._of.items()}

@@ -1,0 +1,73 @@
+"""What a scenario cannot have beside a `[twin]`, or without one: refused rather than ignored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wattline.model.fields import name_of
+
+if TYPE_CHECKING:
+    from wattline.scenario.model import Scenario
+
+SLURM = "slurm"
+"""The backfill that only a twin has."""
+BACKFILLS = (SLURM, "none")
+POWERS = ("none", "block")
+_REASONS = {
+    "order": "the order is Slurm's priority; change it with [twin.settings], like "
+             "PriorityWeightAge",
+    "configure": "jobs run with the cores, memory and devices that they ask for",
+    "placement": "nodes are chosen as Slurm's select plugin does",
+    "regulation": "it keeps a contract, which has jobs of its own",
+    "python": "a policy in Python sees whole nodes, and these are shared",
+    "overrun": "jobs at their limit are killed as Slurm does",
+}
+
+
+def without_twin(scenario: Scenario) -> str:
+    """What only a twin uses; nothing where there is none of it."""
+    if name_of(scenario.policy.backfill) == SLURM:
+        return ("policy.backfill: 'slurm' schedules shared nodes by a site's slurm.conf; give "
+                "[twin] too, or make one with `wattline twin make`")
+    return ""
+
+
+def beside_twin(scenario: Scenario) -> str:
+    """The first thing that a twin does not use; nothing where it uses all."""
+    if scenario.contract is not None:
+        return "contract: it has jobs and a machine of its own, as a twin has; leave one out"
+    policy = scenario.policy
+    for axis, reason in _REASONS.items():
+        if getattr(policy, axis) != _default(policy, axis):
+            return f"policy.{axis}: it does not go with shared nodes: {reason}; leave it out"
+    backfill, power = name_of(policy.backfill), name_of(policy.power)
+    if backfill not in BACKFILLS and "backfill" in policy.model_fields_set:
+        return (f"policy.backfill: '{backfill}' plans whole nodes; a twin takes slurm, or none for "
+                "Slurm's main pass alone")
+    if power not in POWERS:
+        return (f"policy.power: '{power}' slows or pauses jobs of whole nodes; on shared nodes a "
+                "cap is kept by not starting jobs (none or block)")
+    if scenario.trace.file is None:
+        return "trace.file: a twin needs the log of its site (sacct, .events or a table)"
+    for section, kept in ((scenario.trace, ("file", "jobs", "unix_start_s")),
+                          (scenario.machine, ("name", "site")),
+                          (scenario.power, ("cap", "watch_cap"))):
+        for name in type(section).model_fields:
+            if name not in kept and getattr(section, name) != _default(section, name):
+                word = type(section).__name__.removesuffix("Section").lower()
+                return (f"{word}.{name}: a twin takes it from the site's files and [twin]; leave "
+                        "it out" + _more_nodes(word, name))
+    for name in ("reservations", "shares", "signals", "network"):
+        if getattr(scenario, name):
+            return f"{name}: a twin does not use it; leave it out"
+    return ""
+
+
+def _more_nodes(word: str, name: str) -> str:
+    if (word, name) != ("machine", "nodes"):
+        return ""
+    return '; more nodes are twin.add_nodes, like { like = "n1", count = 10 }'
+
+
+def _default(section: Any, name: str) -> Any:
+    return type(section).model_fields[name].get_default(call_default_factory=True)

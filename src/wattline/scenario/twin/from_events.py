@@ -1,0 +1,88 @@
+"""Jobs from `.events` files: `-dt 49 -e submit_batch_job | -J jobid_2 -sim-walltime 30 -n 12 ...`.
+
+`-dt` is seconds from the beginning of the file. `-sim-walltime` is how long the job runs: -1 into
+its limit, 0 it ends at once.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+from wattline.model.errors import InputError
+from wattline.model.reading import read_unpacked
+from wattline.scenario.twin.asked import NEVER_ENDS_S, Asked, Counter, Log
+from wattline.scenario.twin.options import apply_options
+from wattline.scenario.twin.settings import number
+from wattline.site.sbatch import IGNORED, options_of
+
+_OURS = ("sim-walltime",)
+MOST_S = 1e10
+
+
+def read_events(path: str | Path) -> Log:
+    """The submissions of a file, also packed (.xz, .gz)."""
+    text = read_unpacked(path)[0].decode("utf-8", "replace")
+    jobs: list[Asked] = []
+    left_out, unused = Counter(), Counter()
+    for at, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        where = f"{path}:{at}"
+        head, bar, tail = line.partition("|")
+        event = _head(head, where)
+        if event["e"] not in ("submit_batch_job", "sbatch"):
+            left_out.note(f"event {event['e']} is no submission", f"line {at}")
+            continue
+        if not bar:
+            raise InputError(f"{where}: has no '|' after which the options of sbatch stand")
+        jobs.append(_job(event, tail, where, len(jobs), unused))
+    if not jobs:
+        raise InputError(f"{path}: has no submission; a line is like '-dt 0 -e submit_batch_job | "
+                         "-n 12 -t 00:07:00 -sim-walltime 15'")
+    _check_ids(jobs)
+    jobs.sort(key=lambda job: job.submit_s)
+    return Log(jobs, str(path), None, (), left_out.lines(), unused.lines())
+
+
+def _head(text: str, where: str) -> dict[str, str]:
+    words = text.split()
+    found = {"e": "", "dt": ""}
+    for option, value in zip(words[::2], words[1::2], strict=False):
+        found[option.lstrip("-")] = value
+    if not found["dt"] or not found["e"]:
+        raise InputError(f"{where}: a line is like '-dt 0 -e submit_batch_job | OPTIONS'; this one "
+                         f"begins with '{text.strip()[:40]}'")
+    return found
+
+
+def _job(event: dict[str, str], tail: str, where: str, row: int, unused: Counter) -> Asked:
+    submit_s = number(event["dt"], "-dt", where)
+    if not 0 <= submit_s <= MOST_S:
+        raise InputError(f"{where}: -dt is {event['dt']}, must be from 0 to {MOST_S:g}")
+    try:
+        # Taking quotes apart is slow, and most lines have none.
+        words = shlex.split(tail) if re.search(r"[\"'\\]", tail) else tail.split()
+    except ValueError as error:
+        raise InputError(f"{where}: cannot be taken apart: {str(error).lower()}") from None
+    options = options_of(words, where, _OURS)
+    name = options.get("job-name") or ""
+    run_s = number(options.get("sim-walltime") or "0", "-sim-walltime", where)
+    if run_s > MOST_S:
+        raise InputError(f"{where}: -sim-walltime is {run_s:g}, must be at most {MOST_S:g}")
+    numbered = re.search(r"([0-9]{1,15})$", name)
+    job = Asked(numbered[1].lstrip("0") or "0" if numbered else str(row + 1), submit_s,
+                NEVER_ENDS_S if run_s < 0 else run_s, user=options.get("uid") or "", where=where)
+    unread = apply_options(job, options, where)
+    for option in unread:
+        if option not in IGNORED and option not in _OURS:
+            unused.note(f"nothing is done with the option {option}", job.job_id)
+    return job
+
+
+def _check_ids(jobs: list[Asked]) -> None:
+    """Where names give no number of their own, jobs are counted."""
+    if len({job.job_id for job in jobs}) < len(jobs):
+        for row, job in enumerate(jobs, start=1):
+            job.job_id = str(row)

@@ -1,0 +1,263 @@
+"""Jobs from Slurm's accounting: `sacct -P` with its header, or `sacct --json`.
+
+Accounting keeps less than a job asked for: what is missing is filled by rules that are said with
+the number of jobs that they touch.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+from wattline.model.errors import InputError
+from wattline.model.reading import read_unpacked
+from wattline.scenario.twin.asked import NEVER_ENDS_S, Asked, Counter, Log
+from wattline.scenario.twin.options import apply_options
+from wattline.site.cells import Cell, is_missing
+from wattline.site.limits import clock_s, tres_of
+from wattline.site.sacct_json import job_cells, read_jobs
+from wattline.site.sacct_text import NOT_ENDED, SEPARATOR, read_records
+from wattline.site.sbatch import megabytes, options_of
+from wattline.traces.convert import Converter
+
+NEEDED = ("JobID", "Submit", "Start", "End", "State")
+Row = Mapping[str, Cell]
+_PARALLEL = ("sbatch", "srun", "salloc")
+
+
+def read_sacct(path: str | Path) -> Log:
+    """The jobs of a dump, steps apart; the first submission is second 0."""
+    data = read_unpacked(path)[0]
+    if not data.strip():
+        raise InputError(f"{path}: is empty")
+    text = data.lstrip()[:1] != b"{"
+    left_out, filled, unused = Counter(), Counter(), Counter()
+    rows = _text_rows(data, str(path), left_out) if text else _json_rows(data, str(path))
+    times = _times(rows)
+    jobs = []
+    for number, row in enumerate(rows):
+        job = _job(row, {name: column[number] for name, column in times.items()}, str(path),
+                   left_out, filled, unused)
+        if job is not None:
+            jobs.append(job)
+    if not jobs:
+        raise InputError(f"{path}: has no job that started; its records are: "
+                         f"{'; '.join(left_out.lines()) or 'none'}")
+    jobs.sort(key=lambda job: job.submit_s)
+    begin_s = math.floor(jobs[0].submit_s / 60.0) * 60  # minutes are those of the clock
+    for job in jobs:
+        job.submit_s -= begin_s
+        job.start_s -= begin_s
+        job.end_s -= begin_s
+        job.begin_s = max(0.0, job.begin_s - begin_s)
+    return Log(jobs, str(path), float(begin_s), filled.lines(), left_out.lines(), unused.lines(),
+               True, filled.counts())
+
+
+def _text_rows(data: bytes, source: str, left_out: Counter) -> list[Row]:
+    text = data.decode("utf-8-sig", "replace")
+    columns = [name.strip() for name in text.partition("\n")[0].rstrip("\r").split(SEPARATOR)]
+    missing = [name for name in NEEDED if name not in columns]
+    if missing:
+        raise InputError(f"{source}:1: lacks the column {', '.join(missing)}; run sacct -P with "
+                         f"--format={','.join(NEEDED)},... and with its header")
+    found = read_records(text, source)
+    for line in (*found.unreadable, *found.inside):
+        left_out.note("the line cannot be read", f"line {line}")
+    return [row for _, row in found.rows if "." not in row["JobID"]]
+
+
+def _json_rows(data: bytes, source: str) -> list[Row]:
+    return [job_cells(job) for job in read_jobs(data, source)
+            if isinstance(job, dict) and isinstance(job.get("time"), dict)]
+
+
+def _times(rows: list[Row]) -> dict[str, list[float]]:
+    convert = Converter(len(rows))
+    return {name: convert.timestamp([row.get(name) for row in rows]).tolist()
+            for name in ("Submit", "Eligible", "Start", "End")}
+
+
+def _job(row: Row, times: Mapping[str, float], source: str, left_out: Counter, filled: Counter,
+         unused: Counter) -> Asked | None:
+    job_id = str(row["JobID"])
+    state = (str(row.get("State") or "").split() or [""])[0].rstrip("+").upper()
+    submit_s, start_s, end_s = times["Submit"], times["Start"], times["End"]
+    if math.isnan(submit_s):
+        left_out.note("it has no time of submission", job_id)
+        return None
+    if math.isnan(start_s) or str(row.get("NodeList") or "").startswith("None"):
+        left_out.note(f"{state or 'no state'}, it never started: it waited in the queue and is "
+                      "left out", job_id)
+        return None
+    job = Asked(job_id, submit_s, 0.0, start_s=start_s, end_s=end_s, state=state, where=source,
+                exit_ok=state == "COMPLETED", user=_text(row, "User"),
+                account=_text(row, "Account"), partition=_text(row, "Partition"),
+                qos=_text(row, "QOS"), constraint=_text(row, "Constraints"),
+                node_list=_text(row, "NodeList"))
+    told = _submit_line(row, job, unused)
+    _limit(row, job, filled)
+    _run_time(job, state, filled)
+    _sizes(row, job, told, filled)
+    _memory(row, job, told, filled)
+    _gres(row, job, told)
+    _power(row, job)
+    if times["Eligible"] > submit_s:
+        job.begin_s = times["Eligible"]
+        filled.note("begins no earlier than it became eligible in the log (a begin time, a "
+                    "dependency or a hold)", job_id)
+    if "_" in job_id:
+        job.array = job_id.partition("_")[0]
+    if "+" in job_id:
+        unused.note("a part of a job of several, which Slurm starts together; each counts alone",
+                    job_id)
+    return job
+
+
+def _text(row: Row, column: str) -> str:
+    cell = row.get(column)
+    return "" if is_missing(cell) else str(cell).strip()
+
+
+def _number(row: Row, *columns: str) -> int:
+    """The first of these columns that has a number; -1 for none."""
+    for column in columns:
+        text = _text(row, column)
+        if re.fullmatch(r"[0-9]{1,12}(\.0*)?", text):
+            return int(float(text))
+    return -1
+
+
+def _submit_line(row: Row, job: Asked, unused: Counter) -> set[str]:
+    """What the line that submitted it asked for, where accounting has it."""
+    try:
+        words = shlex.split(_text(row, "SubmitLine"))
+        at = next((at for at, word in enumerate(words)
+                   if word.rpartition("/")[2] in _PARALLEL), None)
+        if at is None:
+            return set()
+        options = options_of(words[at + 1:], job.where)
+        asked = {name: value for name, value in options.values.items()
+                 if name in ("ntasks", "ntasks-per-node", "cpus-per-task", "nodes", "mem",
+                             "mem-per-cpu", "gres", "gpus", "gpus-per-node", "gpus-per-task",
+                             "exclusive", "nice", "exclude", "nodelist", "licenses", "no-requeue",
+                             "requeue")}
+        apply_options(job, type(options)(asked), job.where)
+    except (InputError, ValueError):
+        unused.note("its SubmitLine cannot be read", job.job_id)
+        return set()
+    return set(asked)
+
+
+def _limit(row: Row, job: Asked, filled: Counter) -> None:
+    minutes = _number(row, "TimelimitRaw")
+    text = _text(row, "Timelimit")
+    found = minutes * 60 if minutes >= 0 else None
+    if found is None and text:
+        try:
+            found = clock_s(text, job.where)
+        except InputError:
+            found = None
+    if found is None:
+        filled.note("no time limit in the log: the partition's default", job.job_id)
+        return
+    job.limit_s = float(-(-found // 60) * 60)
+
+
+def _run_time(job: Asked, state: str, filled: Counter) -> None:
+    if math.isnan(job.end_s) or state in NOT_ENDED:
+        job.run_s = NEVER_ENDS_S
+        job.end_s = math.nan
+        filled.note("still ran when the log was taken: runs to its limit", job.job_id)
+    elif state == "TIMEOUT" and job.limit_s > 0:
+        job.run_s = NEVER_ENDS_S
+    else:
+        job.run_s = max(0.0, job.end_s - job.start_s)
+
+
+def _sizes(row: Row, job: Asked, told: set[str], filled: Counter) -> None:
+    asked = _tres(row, "ReqTRES")
+    given = _tres(row, "AllocTRES")
+    job.nodes = _number(row, "AllocNodes", "NNodes")
+    if job.nodes < 0:
+        job.nodes = given.get("node", -1)
+    job.cpus = given.get("cpu", _number(row, "AllocCPUS", "NCPUS"))
+    if "nodes" not in told:
+        fewest = asked.get("node", _number(row, "ReqNodes"))
+        if fewest < 1:
+            fewest = max(1, job.nodes)
+            filled.note("no number of nodes asked for in the log: as many as it had", job.job_id)
+        job.min_nodes = job.max_nodes = fewest
+    if not told & {"ntasks", "ntasks-per-node", "cpus-per-task"}:
+        cpus = asked.get("cpu", _number(row, "ReqCPUS"))
+        if cpus < 1:
+            cpus = max(1, job.cpus)
+            filled.note("no number of CPUs asked for in the log: as many as it had", job.job_id)
+        job.tasks, job.cpus_per_task = cpus, 1
+        filled.note("tasks are not in the log: one per CPU asked for", job.job_id)
+
+
+def _tres(row: Row, column: str) -> dict[str, int]:
+    """Resources of a cell; one that cannot be read says nothing."""
+    try:
+        return tres_of(_text(row, column), column)
+    except InputError:
+        return {}
+
+
+def _memory(row: Row, job: Asked, told: set[str], filled: Counter) -> None:
+    if told & {"mem", "mem-per-cpu"}:
+        return
+    text = _text(row, "ReqMem")
+    by = text[-1:].lower()
+    try:
+        if by in ("n", "c"):
+            amount = megabytes(text[:-1], "ReqMem", job.where)
+            if amount:
+                setattr(job, "memory_per_node_mb" if by == "n" else "memory_per_cpu_mb", amount)
+                return
+        total = _tres(row, "ReqTRES").get("mem", 0)
+        total = total or (megabytes(text, "ReqMem", job.where) if text and by not in "nc" else 0)
+    except InputError:
+        total = 0
+    if total:
+        nodes = max(1, job.min_nodes)
+        job.memory_per_node_mb = -(-total // nodes)
+        if nodes > 1:
+            filled.note("memory is of the whole job in the log: an equal part on each node",
+                        job.job_id)
+    else:
+        filled.note("no memory asked for in the log: the partition's default", job.job_id)
+
+
+def _gres(row: Row, job: Asked, told: set[str]) -> None:
+    if told & {"gres", "gpus", "gpus-per-node", "gpus-per-task"}:
+        return
+    asked = {name: number for name, number in _tres(row, "ReqTRES").items()
+             if name.startswith("gres/")}
+    named = _tres(row, "AllocTRES")
+    asked = asked or {name: number for name, number in named.items() if name.startswith("gres/")}
+    kinds: dict[tuple[str, str], int] = {}
+    for name, number in asked.items():
+        kind, _, model = name.removeprefix("gres/").partition(":")
+        kinds[kind, model] = number
+    # "gres/gpu=4,gres/gpu:a100=4" says one thing twice.
+    typed = {kind for kind, model in kinds if model}
+    kinds = {key: number for key, number in kinds.items() if key[1] or key[0] not in typed}
+    nodes = max(1, job.min_nodes)
+    for key, number in kinds.items():
+        if number % nodes == 0:
+            job.gres_per_node[key] = number // nodes
+        elif number:
+            job.gres_per_job[key] = number
+
+
+def _power(row: Row, job: Asked) -> None:
+    """Mean watts per node; whether they are the job's alone is known with its machine."""
+    text = _text(row, "ConsumedEnergyRaw")
+    lasted_s = job.end_s - job.start_s
+    if re.fullmatch(r"[0-9]{1,15}", text) and int(text) > 0 and lasted_s > 0 and job.nodes > 0:
+        job.power_per_node_w = int(text) / lasted_s / job.nodes

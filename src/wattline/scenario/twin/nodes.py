@@ -1,0 +1,228 @@
+"""The nodes of a machine with shared nodes, from slurm.conf, gres.conf and topology.conf."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from wattline.model.errors import InputError
+from wattline.model.machine import MOST_CORES
+from wattline.model.units import fold_hosts
+from wattline.scenario.twin.told import Told
+from wattline.shared_nodes.machine import IntArray, Nodes
+from wattline.site.conf_keys import NODE_NOT_MODELLED
+from wattline.site.gres import GresConf
+from wattline.site.lines import number_of
+from wattline.site.slurm_conf import Node, SlurmConf
+from wattline.site.topology import Topologies
+
+MOST_NODES = 200_000
+"""Tables of partitions and features have a column per node."""
+Kind = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class PartPowers:
+    """Watts of the parts of a node: idle, each CPU in use, each device in use by kind."""
+
+    idle_w: float = 90.0
+    cpu_w: float = 6.5
+    gpu_w: float = 250.0
+    gres_w: Mapping[str, float] | None = None
+    """By `gpu:a100` or `gpu`."""
+
+    def of_kind(self, kind: Kind) -> float:
+        named = self.gres_w or {}
+        for name in (":".join(filter(None, kind)), kind[0]):
+            if name in named:
+                return named[name]
+        return self.gpu_w if kind[0] == "gpu" else 0.0
+
+
+def with_more(conf: SlurmConf, like: str, count: int) -> SlurmConf:
+    """The same cluster with further nodes like one of its own, in the partitions of that one."""
+    model = next((node for node in conf.nodes if node.name == like), None)
+    if model is None:
+        raise InputError(f"twin.add_nodes.like: {conf.source} has no node '{like}'")
+    names = [f"{like}-more{number}" for number in range(1, count + 1)]
+    added = tuple(replace(model, name=name) for name in names)
+    partitions = tuple(replace(each, nodes=(*each.nodes, *names)) if like in each.nodes else each
+                       for each in conf.partitions)
+    return replace(conf, nodes=(*conf.nodes, *added), partitions=partitions)
+
+
+def in_order_of_names(conf: SlurmConf) -> SlurmConf:
+    """As slurmctld has them, whatever the order of the file: n2 before n10."""
+    return replace(conf, nodes=tuple(sorted(conf.nodes, key=lambda node: _natural(node.name))))
+
+
+def _natural(name: str) -> list[str | int]:
+    return [int(part) if place % 2 else part
+            for place, part in enumerate(re.split("([0-9]+)", name))]
+
+
+def nodes_of(
+    conf: SlurmConf, gres: GresConf | None, topology: Topologies | None, powers: PartPowers,
+    told: Told,
+) -> Nodes:
+    """One row per node in their order."""
+    if len(conf.nodes) > MOST_NODES:
+        raise InputError(f"{conf.source}: has {len(conf.nodes):,} nodes, must be at most "
+                         f"{MOST_NODES:,}")
+    listed = [_kinds_of(node, told) for node in conf.nodes]
+    _beside_gres_conf(conf, gres, listed, told)
+    kinds = tuple(sorted({kind for each in listed for kind in each}))
+    feature_names = tuple(sorted({name for node in conf.nodes for name in _features(node)}))
+    features = np.zeros((len(conf.nodes), len(feature_names)), dtype=np.bool_)
+    place = {name: at for at, name in enumerate(feature_names)}
+    for row, node in enumerate(conf.nodes):
+        for name in _features(node):
+            features[row, place[name]] = True
+    cpus, threads, memory = _sizes(conf.nodes, told)
+    leaf, parents = _switches(conf, topology, told)
+    _say_unused(conf.nodes, told)
+    count = len(conf.nodes)
+    return Nodes(
+        names=tuple(node.name for node in conf.nodes), cpus=cpus, threads_per_core=threads,
+        sockets=_whole(_sockets(node) for node in conf.nodes), memory_mb=memory, gres_kinds=kinds,
+        gres=_whole([[each.get(kind, 0) for kind in kinds] for each in listed]).reshape(
+            count, len(kinds)),
+        feature_names=feature_names, features=features,
+        weight=_whole(_number(node, "weight", 1) for node in conf.nodes),
+        leaf=leaf, switch_parent=parents,
+        idle_w=np.full(count, powers.idle_w), cpu_w=np.full(count, powers.cpu_w),
+        gres_w=np.array([powers.of_kind(kind) for kind in kinds], dtype=np.float64),
+    )
+
+
+def _whole(values: Iterable[object]) -> IntArray:
+    return np.array(list(values), dtype=np.int64)
+
+
+def _number(node: Node, key: str, usual: int) -> int:
+    return number_of(node.settings.get(key, str(usual)), key, node.where)
+
+
+def _features(node: Node) -> list[str]:
+    return [name for name in node.features if name and name != "(null)"]
+
+
+def _sockets(node: Node) -> int:
+    if "sockets" in node.settings:
+        return max(1, _number(node, "sockets", 1))
+    return max(1, _number(node, "boards", 1) * _number(node, "socketsperboard", 1))
+
+
+def _sizes(nodes: Sequence[Node], told: Told) -> tuple[IntArray, IntArray, IntArray]:
+    cpus, threads, memory = [], [], []
+    bare = []
+    for node in nodes:
+        per_core = max(1, node.cpus // node.cores) if node.cores else 1
+        kept = _number(node, "corespeccount", 0) * per_core
+        left = node.cpus - kept
+        if not 1 <= left <= MOST_CORES:
+            raise InputError(f"{node.where}: node '{node.name}' has {left:,} CPUs for jobs, must "
+                             f"be from 1 to {MOST_CORES:,}")
+        if "realmemory" not in node.settings:
+            bare.append(node.name)
+        room = (node.memory_mb or 1) - _number(node, "memspeclimit", 0)
+        if room > 10**12:
+            raise InputError(f"{node.where}: RealMemory is {node.memory_mb:,} MB, must be at most "
+                             "10^12")
+        cpus.append(left)
+        threads.append(per_core)
+        memory.append(max(1, room))
+    if bare:
+        told.assumed.append(f"RealMemory=1 on {fold_hosts(bare)} (not in slurm.conf; Slurm's "
+                            "default: no job that asks for memory fits)")
+    return _whole(cpus), _whole(threads), _whole(memory)
+
+
+def _kinds_of(node: Node, told: Told) -> dict[Kind, int]:
+    """Devices of a node by name and type: `gpu:a100:4(S:0-1),gpu:2,fpga`."""
+    found: dict[Kind, int] = {}
+    text = re.sub(r"\([^)]*\)", "", node.gres)
+    for part in filter(None, text.split(",")):
+        words = part.split(":")
+        count = number_of(words.pop(), "a count of Gres", node.where) \
+            if len(words) > 1 and words[-1][:1].isdigit() else 1
+        words = [word for word in words if word.lower() not in ("no_consume",)]
+        if "no_consume" in part.lower():
+            told.not_modelled.append(f"{node.where}: Gres {part}: it is not used up by jobs")
+            continue
+        kind = (words[0], ":".join(words[1:]))
+        found[kind] = found.get(kind, 0) + count
+    return found
+
+
+def _beside_gres_conf(
+    conf: SlurmConf, gres: GresConf | None, listed: Sequence[dict[Kind, int]], told: Told
+) -> None:
+    """Where gres.conf has another count than slurm.conf; the latter is what is scheduled."""
+    if gres is None:
+        if any(listed):
+            told.assumed.append("no gres.conf: each node has the devices that slurm.conf says")
+        return
+    found = gres.counts(node.name for node in conf.nodes)
+    told.not_modelled += [f"{remark}" for remark in gres.remarks]
+    differing: dict[tuple[str, str, int, int], list[str]] = {}
+    for node, kinds in zip(conf.nodes, listed, strict=True):
+        for name in sorted({kind[0] for kind in kinds} | set(found[node.name])):
+            scheduled = sum(count for kind, count in kinds.items() if kind[0] == name)
+            there = found[node.name].get(name, 0)
+            stated = name in found[node.name]
+            if scheduled != there and (stated or not gres.auto_detect or gres.rows):
+                key = (node.where, name, scheduled, there)
+                differing.setdefault(key, []).append(node.name)
+    for (where, name, scheduled, there), names in differing.items():
+        lines = [row.where for row in gres.rows
+                 if row.name == name and (not row.nodes or set(row.nodes) & set(names))]
+        told.contradictions.append(
+            f"{where} has {scheduled} {name} on {fold_hosts(names)}, "
+            f"{', '.join(dict.fromkeys(lines)) or gres.source} has {there}; slurm.conf counts")
+
+
+def _switches(
+    conf: SlurmConf, topologies: Topologies | None, told: Told
+) -> tuple[IntArray, IntArray]:
+    """The leaf of each node, and the parent of each switch."""
+    leaf = np.full(len(conf.nodes), -1, dtype=np.int64)
+    if topologies is None:
+        return leaf, np.zeros(0, np.int64)
+    told.not_modelled += list(topologies.remarks)
+    chosen = next((each for each in topologies.found if each.default), topologies.found[0])
+    if chosen.kind != "tree":
+        told.not_modelled.append(f"{topologies.source}: a topology of kind {chosen.kind}; jobs "
+                                 "would be kept together by it")
+        return leaf, np.zeros(0, np.int64)
+    row = {switch.name: at for at, switch in enumerate(chosen.switches)}
+    parents = np.full(len(row), -1, dtype=np.int64)
+    nodes = {node.name: at for at, node in enumerate(conf.nodes)}
+    strange: list[str] = []
+    for switch in chosen.switches:
+        for name in switch.nodes:
+            if name in nodes:
+                leaf[nodes[name]] = row[switch.name]
+            else:
+                strange.append(name)
+        for name in switch.switches:
+            if name not in row:
+                raise InputError(f"{switch.where}: switch '{name}' is defined nowhere")
+            parents[row[name]] = row[switch.name]
+    if strange:
+        told.contradictions.append(f"{topologies.source} names nodes that {conf.source} does not "
+                                   f"have: {fold_hosts(strange)}; they are left out")
+    return leaf, parents
+
+
+def _say_unused(nodes: Sequence[Node], told: Told) -> None:
+    by_line: dict[str, str] = {}
+    for node in nodes:
+        for key, change in NODE_NOT_MODELLED.items():
+            if key in node.settings:
+                by_line[f"{node.where}: {key}={node.settings[key]}"] = change
+    told.not_modelled += [f"{line}: {change}" for line, change in by_line.items()]
+

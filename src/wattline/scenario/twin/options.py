@@ -1,0 +1,120 @@
+"""Options of `sbatch` put into what a job asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from wattline.model.errors import InputError
+from wattline.scenario.twin.asked import Asked
+from wattline.site.sbatch import Options, count, gres_asked, limit_s, megabytes, node_range
+
+AFTER = {"afterany": 0, "afterok": 1, "afternotok": 2, "after": 3, "singleton": 4}
+_Put = Callable[[Asked, str, str], None]
+
+
+def apply_options(job: Asked, options: Options, where: str) -> list[str]:
+    """Put them in; those that stand in no field are given back."""
+    unread = []
+    for name, value in options.values.items():
+        if name in _READERS:
+            _READERS[name](job, value, where)
+        else:
+            unread.append(name)
+    return unread
+
+
+def _count(field: str, what: str) -> _Put:
+    def put(job: Asked, value: str, where: str) -> None:
+        setattr(job, field, count(value, what, where))
+
+    return put
+
+
+def _text(field: str) -> _Put:
+    return lambda job, value, where: setattr(job, field, value.strip())
+
+
+def _flag(field: str, to: bool = True) -> _Put:
+    return lambda job, value, where: setattr(job, field, to)
+
+
+def _nodes(job: Asked, value: str, where: str) -> None:
+    job.min_nodes, job.max_nodes = node_range(value, where)
+
+
+def _memory(field: str, what: str) -> _Put:
+    return lambda job, value, where: setattr(job, field, megabytes(value, what, where))
+
+
+def _gres(field: str, usual: str = "") -> _Put:
+    def put(job: Asked, value: str, where: str) -> None:
+        merged = dict(getattr(job, field))
+        for kind, number in gres_asked(value, where, usual).items():
+            merged[kind] = merged.get(kind, 0) + number
+        setattr(job, field, merged)
+
+    return put
+
+
+def _time(job: Asked, value: str, where: str) -> None:
+    job.limit_s = limit_s(value, where)
+
+
+def _begin(job: Asked, value: str, where: str) -> None:
+    found = re.fullmatch(r"now(?:\+([0-9]{1,12})(seconds?|minutes?|hours?|days?|weeks?)?)?",
+                         value.strip().lower())
+    if found is None:
+        raise InputError(f"{where}: begin is '{value[:40]}', must be like now+3600 or now+1hour")
+    unit = (found[2] or "second").rstrip("s")
+    scale = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}[unit]
+    job.begin_s = job.submit_s + int(found[1] or 0) * scale
+
+
+def _nice(job: Asked, value: str, where: str) -> None:
+    found = re.fullmatch(r"[+-]?[0-9]{1,10}", value.strip() or "100")
+    if found is None:
+        raise InputError(f"{where}: nice is '{value[:40]}', must be a whole number")
+    job.nice = int(found[0])
+
+
+def _after(job: Asked, value: str, where: str) -> None:
+    kind, _, ids = value.partition(":")
+    if kind == "singleton":
+        job.after_kind = AFTER[kind]
+        return
+    listed = [one for one in re.split(r"[:,?]", ids) if one]
+    if kind not in AFTER or not listed:
+        raise InputError(f"{where}: dependency is '{value[:40]}', must be like afterok:12")
+    # Of several the last one: it was submitted last.
+    job.after, job.after_kind = listed[-1].partition("+")[0], AFTER[kind]
+
+
+def _array(job: Asked, value: str, where: str) -> None:
+    listed, _, most = value.partition("%")
+    if re.search(r"[,:-]", listed):
+        raise InputError(f"{where}: array is '{value[:40]}': give each task a line of its own")
+    job.array, job.array_limit = job.job_id, count(most, "the limit of the array", where) \
+        if most else -1
+
+
+def _licences(job: Asked, value: str, where: str) -> None:
+    for part in filter(None, value.split(",")):
+        name, _, number = part.replace("=", ":").partition(":")
+        job.licences[name] = count(number or "1", f"licence {name}", where)
+
+
+_READERS: dict[str, _Put] = {
+    "time": _time, "nodes": _nodes, "ntasks": _count("tasks", "ntasks"),
+    "ntasks-per-node": _count("tasks_per_node", "ntasks-per-node"),
+    "cpus-per-task": _count("cpus_per_task", "cpus-per-task"),
+    "mem": _memory("memory_per_node_mb", "mem"),
+    "mem-per-cpu": _memory("memory_per_cpu_mb", "mem-per-cpu"),
+    "gres": _gres("gres_per_node"), "gpus-per-node": _gres("gres_per_node", "gpu"),
+    "gpus": _gres("gres_per_job", "gpu"), "gpus-per-task": _gres("gres_per_task", "gpu"),
+    "constraint": _text("constraint"), "exclusive": _flag("exclusive"),
+    "partition": _text("partition"), "qos": _text("qos"), "account": _text("account"),
+    "begin": _begin, "nice": _nice, "dependency": _after, "array": _array,
+    "licenses": _licences, "exclude": _text("exclude"), "nodelist": _text("require"),
+    "requeue": _flag("requeue"), "no-requeue": _flag("requeue", False), "hold": _flag("held"),
+}

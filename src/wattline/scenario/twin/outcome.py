@@ -1,0 +1,110 @@
+"""What became of jobs on shared nodes, as the log of events that every run has."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wattline.model.jobs import IntArray, JobTable
+from wattline.model.machine import Machine
+from wattline.model.run import EventKind, EventLog, Outcome, Run, Schedule
+from wattline.model.signal import FloatArray, Signal
+from wattline.scenario.twin.placing import placement_of
+from wattline.shared_nodes import outcome
+from wattline.shared_nodes.machine import SharedMachine
+
+TOLERANCE = 1e-9
+
+
+def run_of(found: outcome.Schedule, jobs: JobTable, shared: SharedMachine, machine: Machine,
+           cap_w: Signal | None, engine_s: float) -> Run:
+    """The run; a unit is a CPU, and energies are those of the kernel."""
+    ran = np.isfinite(found.start_s) & np.isfinite(found.end_s)
+    cpus = np.bincount(found.allocation_job, found.allocation_cpus, len(jobs)).astype(np.int64)
+    cpus = np.where(ran, cpus, 0)
+    energy_j = np.where(ran, found.energy_j, 0.0)
+    schedule = Schedule(
+        start_s=np.where(ran, found.start_s, np.nan), end_s=np.where(ran, found.end_s, np.nan),
+        nodes=cpus, energy_j=energy_j,
+        outcome=np.where(ran, np.where(found.state == outcome.KILLED, Outcome.KILLED,
+                                       Outcome.COMPLETED), Outcome.NOT_RUN).astype(np.int64),
+        configuration=np.zeros(len(jobs), dtype=np.int64))
+    idle_w = float(shared.nodes.idle_w.sum())
+    events = _events(found, jobs, schedule, ran, idle_w)
+    end_s = float(events.time_s[-1]) if len(events) else 0.0
+    held_s = np.diff(events.time_s, append=end_s)
+    energy = float(np.dot(events.power_w, held_s))
+    above_s, above_j = _above(events, end_s, cap_w)
+    classes = {group.node_class.name for group in machine.groups}
+    return Run(
+        jobs=jobs, schedule=schedule, events=events, machine=machine, units=machine.core_count,
+        start_s=float(events.time_s[0]) if len(events) else 0.0, end_s=end_s, energy_j=energy,
+        class_energy_j={classes.pop(): energy} if len(classes) == 1 else {},
+        time_above_cap_s=above_s, energy_above_cap_j=above_j,
+        power_w_peak=float(events.power_w[held_s > 0].max(initial=0.0)), cap_w=cap_w,
+        placement=placement_of(found, shared), engine_s=engine_s, policy_powers=True,
+        notes={"main_passes": float(found.passes), "backfill_passes": float(found.backfill_passes),
+               "requeues": float(found.requeues.sum())})
+
+
+def _events(found: outcome.Schedule, jobs: JobTable, schedule: Schedule,
+            ran: np.ndarray[tuple[int], np.dtype[np.bool_]], idle_w: float) -> EventLog:
+    """Submissions, starts and ends, and what else changed the machine's power."""
+    rows = np.flatnonzero(ran)
+    every = np.arange(len(jobs))
+    times = [jobs.submit_s, schedule.start_s[rows], schedule.end_s[rows]]
+    kinds = [EventKind.SUBMIT, EventKind.START, EventKind.END]
+    refused = (found.state == outcome.REFUSED).astype(np.float64)
+    lasts_s = np.maximum(schedule.end_s[rows] - schedule.start_s[rows], 1e-300)
+    power_w = np.where(lasts_s > 1e-9, schedule.energy_j[rows] / lasts_s, 0.0)
+    values = [refused, power_w, schedule.energy_j[rows]]
+    job_rows = [every, rows, rows]
+    known = np.unique(np.concatenate(times))
+    other = np.setdiff1d(found.event_time_s, known)
+    other = other[other >= (jobs.submit_s[0] if len(jobs) else 0.0)]
+    last = float(schedule.end_s[rows].max(initial=0.0)) if rows.size else np.inf
+    other = other[other <= last]
+    time_s = np.concatenate([*times, other])
+    kind = np.concatenate([*(np.full(len(each), code, dtype=np.int64)
+                             for each, code in zip(times, kinds, strict=True)),
+                           np.full(other.size, EventKind.NODE, dtype=np.int64)])
+    job = np.concatenate([*job_rows, np.full(other.size, -1, dtype=np.int64)])
+    value = np.concatenate([*values, np.zeros(other.size)])
+    # A job that ends at once has its start before its end in the same instant.
+    rank = np.where((kind == EventKind.END) & (lasts_of(schedule, job) <= 0), 99, kind)
+    order = np.lexsort((job, rank, time_s))
+    time_s, kind, job, value = time_s[order], kind[order], job[order], value[order]
+    cpus = np.where(job >= 0, schedule.nodes[np.maximum(job, 0)], 0)
+    busy = np.cumsum(np.where(kind == EventKind.START, cpus,
+                              np.where(kind == EventKind.END, -cpus, 0)))
+    waits = (kind == EventKind.SUBMIT) & (value == 0)
+    queued = np.cumsum(waits.astype(np.int64) - (kind == EventKind.START))
+    return EventLog(time_s=time_s, kind=kind, job=job, power_w=_power(found, time_s, idle_w),
+                    busy=busy.astype(np.int64), queued=queued.astype(np.int64), value=value)
+
+
+def lasts_of(schedule: Schedule, job: IntArray) -> FloatArray:
+    """How long the job of each row ran; NaN where there is none."""
+    lasts_s: FloatArray = (schedule.end_s - schedule.start_s)[np.maximum(job, 0)]
+    return np.where(job >= 0, lasts_s, np.nan)
+
+
+def _power(found: outcome.Schedule, time_s: FloatArray, idle_w: float) -> FloatArray:
+    """The machine's power from each time on: all nodes idle before the first change."""
+    if not found.event_time_s.size:
+        return np.full(time_s.size, idle_w)
+    at = np.searchsorted(found.event_time_s, time_s, "right") - 1
+    known: FloatArray = found.event_power_w[np.maximum(at, 0)]
+    return np.where(at >= 0, known, idle_w)
+
+
+def _above(events: EventLog, end_s: float, cap_w: Signal | None) -> tuple[float, float]:
+    """Seconds and joules above a cap, as the audit counts them."""
+    if cap_w is None or not len(events):
+        return 0.0, 0.0
+    edges = np.unique(np.concatenate((events.time_s, [end_s], cap_w.time_s)))
+    edges = edges[(edges >= events.time_s[0]) & (edges <= end_s)]
+    row = np.searchsorted(events.time_s, edges[:-1], "right") - 1
+    over_w = events.power_w[row] - cap_w.sample(edges[:-1])
+    above = over_w > TOLERANCE * np.maximum(np.abs(events.power_w[row]), 1.0)
+    length_s = np.diff(edges)
+    return float(length_s[above].sum()), float(np.dot(over_w[above], length_s[above]))

@@ -1,0 +1,208 @@
+"""A scenario with a `[twin]` made ready: simulated by the rules for shared nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wattline.analysis.result import Result
+from wattline.engine.prepare import Rules as EngineRules
+from wattline.model.errors import InputError, in_callers_terms
+from wattline.model.fields import name_of
+from wattline.model.machine import Machine
+from wattline.model.reading import is_file
+from wattline.model.run import Run
+from wattline.model.signal import Signal
+from wattline.scenario.build import Plan
+from wattline.scenario.caps import cap_plan, in_watts, without_cap
+from wattline.scenario.model import CapPlan, Scenario
+from wattline.scenario.twin.beside import BACKFILLS, SLURM, beside_twin
+from wattline.scenario.twin.outcome import run_of
+from wattline.scenario.twin.section import FILES
+from wattline.scenario.twin.site import Site, read_site
+from wattline.scenario.twin.tables import machine_of, trace_of
+from wattline.shared_nodes import outcome
+from wattline.shared_nodes.rules import BUILTIN, Rules
+from wattline.traces import Trace
+
+NOT_RUN = "not_run_"
+"""Notes of a run that begin so count the jobs that never ran, by reason."""
+REFUSED = "a twin decides as Slurm does, event by event in its own simulation"
+
+
+class SlurmDecides:
+    """In the place of a policy: nobody but the twin's own simulation may ask it."""
+
+    def decide(self, view: Any) -> Any:
+        raise InputError(f"{REFUSED}; this needs a policy along the axes")
+
+
+@dataclass(frozen=True, eq=False)
+class TwinPlan(Plan):
+    """A plan whose run goes by Slurm's rules on shared nodes."""
+
+    site: Site | None = None
+    slurm: Rules = field(default_factory=Rules)
+    cap_w: Signal | None = None
+    """What is kept; a cap that is only watched is not among it."""
+
+    def run(
+        self, progress: Callable[[float], None] | None = None,
+        before_compiling: Callable[[], None] | None = None,
+    ) -> Result:
+        return self.finished(self.simulated(self.scenario.twin.phase_s, progress))  # type: ignore[union-attr]
+
+    def simulated(
+        self, phase_s: float, progress: Callable[[float], None] | None = None
+    ) -> Run:
+        """One run with the scheduler's loop shifted by so much."""
+        assert self.site is not None
+        found = _simulate(self.site, self.slurm, self.cap_w, phase_s, progress)
+        run = run_of(found, self.jobs, self.site.machine, self.machine, self.rules.cap_w,
+                     found.engine_s)
+        return replace(run, notes={**run.notes, **_reasons(found)})
+
+    def finished(self, run: Run) -> Result:
+        found = replace(
+            Result.of(run), assumed=self.assumed,
+            scenario=self.scenario.model_dump(mode="json", exclude_none=True, by_alias=True))
+        said = (*self.trace.remarks, *self.told(), *self.not_run(found), *self.assumed)
+        return replace(found, remarks=tuple(dict.fromkeys(said)))
+
+    def told(self) -> list[str]:
+        """What the files say and the twin does not follow, and what contradicts itself."""
+        assert self.site is not None
+        lists = self.site.lists
+        found = list(self.left_out)
+        found += [f"contradiction: {line}" for line in lists.contradictions]
+        for word, lines in (("not modelled", lists.not_modelled), ("unknown", lists.unknown)):
+            if lines:
+                found.append(f"{word}: {'; '.join(lines)}")
+        return found
+
+    def not_run(self, run: Run) -> list[str]:
+        """Jobs that never ran, by reason."""
+        missing = int((~run.ran).sum())
+        if not missing:
+            return []
+        reasons = ", ".join(
+            f"{name.removeprefix(NOT_RUN).removesuffix('_jobs').replace('_', ' ')} ({int(count):,})"
+            for name, count in run.notes.items() if name.startswith(NOT_RUN))
+        return [f"{missing:,} of {len(run.jobs):,} jobs never ran: {reasons}; the figures are of "
+                "the others"]
+
+
+def twin_plan(scenario: Scenario) -> TwinPlan:
+    """Read the site's files and make its machine, jobs and rules."""
+    scenario, left_out = without_cap(scenario)
+    said = beside_twin(scenario)
+    if said:
+        raise InputError(f"{scenario.name}: {said}")
+    scenario = _resolved(scenario)
+    site = site_of(scenario)
+    machine = _machine(scenario, site)
+    trace = trace_of(site, str(scenario.trace.file))
+    rules = site.rules
+    if name_of(scenario.policy.backfill) == "none":
+        rules = replace(rules, scheduler=BUILTIN)
+    cap_w = _cap(scenario, site, rules, machine)
+    kept = cap_w if scenario.power.watch_cap is None else None
+    if scenario.trace.unix_start_s is None and site.log.unix_start_s is not None:
+        section = scenario.trace.model_copy(update={"unix_start_s": site.log.unix_start_s})
+        scenario = scenario.model_copy(update={"trace": section})
+    return TwinPlan(
+        scenario, trace, trace.jobs, machine, SlurmDecides(),
+        EngineRules(granularity="core", overrun="kill", cap_w=cap_w),
+        tuple(in_callers_terms(line) for line in site.lists.assumed), left_out=left_out,
+        site=site, slurm=rules, cap_w=kept)
+
+
+def site_of(scenario: Scenario) -> Site:
+    """The files of a scenario's twin, read."""
+    assert scenario.twin is not None
+    assert scenario.trace.file is not None
+    return read_site(scenario.twin, scenario.trace.file, scenario.trace.jobs)
+
+
+def twin_trace(scenario: Scenario) -> Trace:
+    """The jobs of a twin as a trace."""
+    return trace_of(site_of(scenario), str(scenario.trace.file))
+
+
+def twin_machine(scenario: Scenario) -> Machine:
+    """The machine of a twin; the log is read too, whose accounts belong to it."""
+    return _machine(scenario, site_of(scenario))
+
+
+def _machine(scenario: Scenario, site: Site) -> Machine:
+    made = machine_of(site.machine)
+    given = scenario.machine.model_fields_set
+    named = {name: getattr(scenario.machine, name) for name in ("name", "site") if name in given}
+    return replace(made, **named)
+
+
+def _simulate(site: Site, rules: Rules, cap_w: Signal | None, phase_s: float,
+              progress: Callable[[float], None] | None = None) -> outcome.Schedule:
+    from wattline.shared_nodes.simulate import simulate_shared
+
+    return simulate_shared(site.machine, site.made.requests, rules, cap=cap_w,
+                           outages=site.outages, phase_s=phase_s, progress=progress)
+
+
+def _cap(scenario: Scenario, site: Site, rules: Rules, machine: Machine) -> Signal | None:
+    """The cap in watts, kept or watched; a part of the peak takes a run without one."""
+    power = scenario.power
+    if isinstance(power.cap, CapPlan):
+        return cap_plan(scenario, machine).signal(machine.power_w_max)
+    field, given = ("power.cap", power.cap) if power.cap is not None else (
+        "power.watch_cap", power.watch_cap)
+    if given is None:
+        if name_of(scenario.policy.power) == "block":
+            raise InputError("power.cap: the power policy 'block' needs a cap, like 0.7, 1.4MW or "
+                             "a file")
+        return None
+
+    def peak_w() -> float:
+        free = _simulate(site, rules, None, scenario.twin.phase_s)  # type: ignore[union-attr]
+        return float(free.event_power_w.max(initial=machine.power_w_idle))
+
+    signal = in_watts(field, given, peak_w)
+    lowest = float(signal.value.min())
+    if power.cap is not None and lowest < machine.power_w_idle:
+        raise InputError(f"power.cap: {lowest:g} W is below the idle power of the machine "
+                         f"({machine.power_w_idle:g} W); it must be at least that")
+    return signal
+
+
+def _resolved(scenario: Scenario) -> Scenario:
+    """With whole paths, so that its copy in a run's folder can be run again."""
+    assert scenario.twin is not None
+    files = {name: str(Path(value).resolve()) for name in FILES
+             if (value := getattr(scenario.twin, name)) is not None and is_file(value)}
+    changes: dict[str, Any] = {"twin": scenario.twin.model_copy(update=files)}
+    if name_of(scenario.policy.backfill) not in BACKFILLS:
+        changes["policy"] = scenario.policy.model_copy(update={"backfill": SLURM})
+    file = scenario.trace.file
+    if file is not None and is_file(file):
+        changes["trace"] = scenario.trace.model_copy(update={"file": file.resolve()})
+    caps = {name: getattr(scenario.power, name) for name in ("cap", "watch_cap")}
+    found = {name: str(Path(cap).resolve()) for name, cap in caps.items()
+             if isinstance(cap, str) and is_file(cap)}
+    if found:
+        changes["power"] = scenario.power.model_copy(update=found)
+    return scenario.model_copy(update=changes)
+
+
+def _reasons(found: outcome.Schedule) -> Mapping[str, float]:
+    """How many jobs never ran, by reason."""
+    never = ~(np.isfinite(found.start_s) & np.isfinite(found.end_s))
+    counts: dict[str, float] = {}
+    for row in np.flatnonzero(never).tolist():
+        reason = outcome.REASONS[int(found.reason[row])] or "it waits for what never comes"
+        name = f"{NOT_RUN}{reason.replace(' ', '_')}_jobs"
+        counts[name] = counts.get(name, 0.0) + 1
+    return counts

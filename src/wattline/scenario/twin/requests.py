@@ -1,0 +1,309 @@
+"""The jobs of a log as tables for a machine: names become rows, expressions become masks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from wattline.model.errors import InputError
+from wattline.scenario.twin.asked import Asked, Counter, Kind
+from wattline.scenario.twin.features import mask_of
+from wattline.shared_nodes.machine import BoolArray, IntArray, SharedMachine
+from wattline.shared_nodes.requests import Requests
+from wattline.site.lines import hosts_of
+from wattline.site.qos import USUAL
+
+NOWHERE, NO_PARTITION, NO_QOS, OTHER = 1, 2, 5, 9
+"""Rows of `outcome.REASONS`."""
+
+
+@dataclass
+class Masks:
+    """Rows of nodes by the text that asks for them, each worked out once."""
+
+    nodes: int
+    rows: list[BoolArray] = field(default_factory=list)
+    place: dict[str, int] = field(default_factory=dict)
+
+    def row(self, text: str, make: Callable[[], BoolArray]) -> int:
+        if not text:
+            return -1
+        if text not in self.place:
+            self.rows.append(make())
+            self.place[text] = len(self.rows) - 1
+        return self.place[text]
+
+    def table(self) -> BoolArray:
+        return np.array(self.rows, dtype=np.bool_).reshape(len(self.rows), self.nodes)
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """Requests, and what is to be said of jobs that do not fit the machine or were filled in."""
+
+    requests: Requests
+    unfit: tuple[str, ...]
+    """Jobs that the machine cannot run, by reason."""
+    unfit_rows: IntArray
+    filled: tuple[str, ...]
+    counted: dict[str, int]
+    not_modelled: tuple[str, ...]
+
+
+class Builder:
+    """Goes through the jobs once; what cannot be said in a row is counted."""
+
+    def __init__(self, machine: SharedMachine, jobs: Sequence[Asked], requeues: bool,
+                 enforced: bool) -> None:
+        self.machine, self.jobs = machine, jobs
+        self.requeues, self.enforced = requeues, enforced
+        self.unfit, self.filled, self.unused = Counter(), Counter(), Counter()
+        self.unfit_rows: dict[int, int] = {}
+        self.features, self.hosts = (Masks(len(machine.nodes.names)) for _ in range(2))
+        self.partition = {name: at for at, name in enumerate(machine.partitions.names)}
+        self.qos_row = {name: at for at, name in enumerate(machine.qos.names)}
+        self.node_row = {name: at for at, name in enumerate(machine.nodes.names)}
+        self.licence = {name: at for at, name in enumerate(machine.licence_names)}
+        self.association = self._associations()
+
+    def made(self) -> Made:
+        jobs = self.jobs
+        partitions = np.zeros((len(jobs), len(self.partition)), dtype=np.bool_)
+        for row, job in enumerate(jobs):
+            partitions[row] = self._partitions(row, job)
+        association = [self._charged(row, job) for row, job in enumerate(jobs)]
+        qos = [self._qos(row, job, association[row]) for row, job in enumerate(jobs)]
+        features = [self._features(row, job) for row, job in enumerate(jobs)]
+        excluded = [self._hosts(job.exclude, job) for job in jobs]
+        required = [self._hosts(job.require, job) for job in jobs]
+        self._whole_nodes()
+        choices = tuple(sorted({kind for job in jobs for asked in (
+            job.gres_per_node, job.gres_per_job, job.gres_per_task) for kind in asked}))
+        after = self._after()
+        arrays = {name: at for at, name in enumerate(
+            dict.fromkeys(job.array for job in jobs if job.array))}
+        licences = np.zeros((len(jobs), len(self.licence)), dtype=np.int64)
+        for row, job in enumerate(jobs):
+            self._licences(row, job, licences)
+        limit_s = self._limits(partitions)
+        self._sizes(partitions, features)
+        refused = np.zeros(len(jobs), dtype=np.int64)
+        for row, reason in self.unfit_rows.items():
+            refused[row] = reason
+        requests = Requests(
+            job_ids=tuple(job.job_id for job in jobs),
+            submit_s=self._floats("submit_s"), run_s=self._floats("run_s"), limit_s=limit_s,
+            min_nodes=self._whole("min_nodes"), max_nodes=self._whole("max_nodes"),
+            tasks=self._whole("tasks"), tasks_per_node=self._whole("tasks_per_node"),
+            cpus_per_task=self._whole("cpus_per_task"),
+            memory_per_node_mb=self._whole("memory_per_node_mb"),
+            memory_per_cpu_mb=self._whole("memory_per_cpu_mb"),
+            gres_per_node=self._gres("gres_per_node", choices),
+            gres_per_job=self._gres("gres_per_job", choices),
+            gres_per_task=self._gres("gres_per_task", choices), gres_choices=choices,
+            features=_int(features), feature_masks=self.features.table(),
+            exclusive=self._flags("exclusive"), partitions=partitions, qos=_int(qos),
+            association=_int(association), begin_s=self._floats("begin_s"),
+            nice=self._whole("nice"), after_job=after, after_kind=self._whole("after_kind"),
+            array=_int(arrays.get(job.array, -1) for job in jobs),
+            array_limit=self._whole("array_limit"), licences=licences, excluded=_int(excluded),
+            required=_int(required), node_masks=self.hosts.table(),
+            requeue=np.array([self.requeues if job.requeue is None else job.requeue
+                              for job in jobs], dtype=np.bool_),
+            exit_ok=self._flags("exit_ok"), cpu_load=self._floats("cpu_load"),
+            power_per_node_w=self._floats("power_per_node_w"), held=self._flags("held"),
+            refused=refused if self.unfit_rows else None,
+        )
+        return Made(requests, self.unfit.lines(), _int(sorted(self.unfit_rows)),
+                    self.filled.lines(), self.filled.counts(), self.unused.lines())
+
+    def _column(self, name: str, kind: Any) -> npt.NDArray[Any]:
+        return np.array([getattr(job, name) for job in self.jobs], dtype=kind)
+
+    def _whole(self, name: str) -> IntArray:
+        return self._column(name, np.int64)
+
+    def _floats(self, name: str) -> npt.NDArray[np.float64]:
+        return self._column(name, np.float64)
+
+    def _flags(self, name: str) -> BoolArray:
+        return self._column(name, np.bool_)
+
+    def _reject(self, row: int, why: str, reason: int = NOWHERE) -> None:
+        if row not in self.unfit_rows:
+            self.unfit.note(why, self.jobs[row].job_id)
+        self.unfit_rows.setdefault(row, reason)
+
+    def _partitions(self, row: int, job: Asked) -> BoolArray:
+        found = np.zeros(len(self.partition), dtype=np.bool_)
+        named = [name for name in job.partition.split(",") if name]
+        for name in named:
+            if name in self.partition:
+                found[self.partition[name]] = True
+        strange = [name for name in named if name not in self.partition]
+        if not named:
+            usual = self.machine.partitions.default
+            if usual >= 0:
+                found[usual] = True
+            else:
+                self._reject(row, "names no partition, and none is the default", NO_PARTITION)
+        elif len(strange) == len(named):
+            self._reject(row, f"unknown partition '{job.partition[:60]}'", NO_PARTITION)
+        elif strange:
+            self.unused.note(f"one of its partitions, '{strange[0][:60]}', is unknown", job.job_id)
+        return found
+
+    def _associations(self) -> dict[tuple[str, str], int]:
+        found = self.machine.associations
+        return {(found.accounts[found.account[row]],
+                 found.users[found.user[row]] if found.user[row] >= 0 else ""): row
+                for row in range(len(found.account))}
+
+    def _charged(self, row: int, job: Asked) -> int:
+        """Its association; the log's own accounts were added before where the site has none."""
+        key = (job.account, job.user)
+        if key in self.association:
+            return self.association[key]
+        self._reject(row, f"unknown account '{job.account}' of user '{job.user}'", OTHER)
+        return 0
+
+    def _qos(self, row: int, job: Asked, association: int) -> int:
+        if job.qos:
+            if job.qos in self.qos_row:
+                return self.qos_row[job.qos]
+            if self.enforced:
+                self._reject(row, f"unknown QOS '{job.qos[:60]}'", NO_QOS)
+            else:
+                self.filled.note(f"unknown QOS '{job.qos[:60]}', which is not enforced: none",
+                                 job.job_id)
+            return -1
+        usual = int(self.machine.associations.default_qos[association])
+        return usual if usual >= 0 else self.qos_row.get(USUAL, -1)
+
+    def _features(self, row: int, job: Asked) -> int:
+        def make() -> BoolArray:
+            return mask_of(job.constraint, self.machine.nodes)
+
+        try:
+            found = self.features.row(job.constraint, make)
+        except InputError as error:
+            self._reject(row, str(error))
+            return -1
+        if found >= 0 and not self.features.rows[found].any():
+            self._reject(row, f"no node has the features '{job.constraint[:60]}'")
+        if "[" in job.constraint and job.min_nodes != 1:
+            self.unused.note("all its nodes would be of one alternative in [ ]", job.job_id)
+        return found
+
+    def _hosts(self, text: str, job: Asked) -> int:
+        def make() -> BoolArray:
+            mask = np.zeros(len(self.node_row), dtype=np.bool_)
+            for name in hosts_of(text, job.where or f"job {job.job_id}"):
+                if name in self.node_row:
+                    mask[self.node_row[name]] = True
+            return mask
+
+        return self.hosts.row(text, make)
+
+    def _licences(self, row: int, job: Asked, table: IntArray) -> None:
+        for name, number in job.licences.items():
+            if name in self.licence:
+                table[row, self.licence[name]] = number
+            else:
+                self._reject(row, f"unknown licence '{name[:60]}'", OTHER)
+
+    def _after(self) -> IntArray:
+        """Rows of the jobs that others wait for; one that is not in the log is no reason to."""
+        row_of = {job.job_id: row for row, job in enumerate(self.jobs)}
+        found = np.full(len(self.jobs), -1, dtype=np.int64)
+        for row, job in enumerate(self.jobs):
+            if not job.after:
+                continue
+            if job.after in row_of and row_of[job.after] < row:
+                found[row] = row_of[job.after]
+            else:
+                self.filled.note("waits for a job that is not in the log: not held up by it",
+                                 job.job_id)
+        return found
+
+    def _gres(self, name: str, choices: Sequence[Kind]) -> IntArray:
+        place = {kind: at for at, kind in enumerate(choices)}
+        found = np.zeros((len(self.jobs), len(choices)), dtype=np.int64)
+        for row, job in enumerate(self.jobs):
+            for kind, number in getattr(job, name).items():
+                found[row, place[kind]] = number
+        return found
+
+    def _limits(self, partitions: BoolArray) -> npt.NDArray[np.float64]:
+        limit_s = self._floats("limit_s")
+        longest = self.machine.partitions.max_time_s
+        for row, job in enumerate(self.jobs):
+            if job.limit_filled and partitions[row].any():
+                most = float(longest[partitions[row]].max())
+                limit_s[row] = min(limit_s[row], most)
+        return limit_s
+
+    def _whole_nodes(self) -> None:
+        """Jobs that had their nodes alone by the log, and whose joules are theirs alone."""
+        cpus = self.machine.nodes.cpus
+        for job in self.jobs:
+            if job.cpus < 1 or not job.node_list:
+                continue
+            rows = [self.node_row[name] for name in hosts_of(job.node_list, job.where)
+                    if name in self.node_row]
+            whole = bool(rows) and job.cpus >= int(cpus[rows].sum())
+            if whole and job.tasks * max(1, job.cpus_per_task) < job.cpus and not job.exclusive:
+                job.exclusive = True
+                self.filled.note("had all CPUs of its nodes and asked for fewer: exclusive",
+                                 job.job_id)
+            if not whole and job.power_per_node_w == job.power_per_node_w:
+                job.power_per_node_w = float("nan")
+                self.filled.note("its joules are of nodes that it may have shared: power from the "
+                                 "parts of a node instead", job.job_id)
+
+    def _sizes(self, partitions: BoolArray, features: Sequence[int]) -> None:
+        """Jobs that ask for more than any node, or all nodes, of their partitions have."""
+        nodes = self.machine.nodes
+        rooms: dict[tuple[bytes, int], BoolArray] = {}
+        for row, job in enumerate(self.jobs):
+            key = (partitions[row].tobytes(), features[row])
+            if key not in rooms:
+                inside = self.machine.partitions.nodes[partitions[row]].any(axis=0)
+                rooms[key] = inside & self.features.rows[features[row]] \
+                    if features[row] >= 0 else inside
+            if row not in self.unfit_rows:
+                self._size(row, job, rooms[key], nodes.cpus, nodes.memory_mb)
+
+    def _size(self, row: int, job: Asked, room: BoolArray, cpus: IntArray,
+              memory: IntArray) -> None:
+        if not room.any():
+            self._reject(row, "no node of its partitions has its features")
+            return
+        if job.memory_per_node_mb > int(memory[room].max()):
+            self._reject(row, f"more memory than any node has ({job.memory_per_node_mb:,} MB, the "
+                              f"most is {int(memory[room].max()):,} MB)")
+        needed = max(job.tasks_per_node, 1) * max(job.cpus_per_task, 1)
+        if needed > int(cpus[room].max()):
+            self._reject(row, f"more CPUs on a node than any has ({needed:,})")
+        if job.min_nodes > int(room.sum()):
+            self._reject(row, f"more nodes than its partitions have ({job.min_nodes:,} of "
+                              f"{int(room.sum()):,})")
+        elif job.tasks * max(job.cpus_per_task, 1) > int(cpus[room].sum()):
+            self._reject(row, "more CPUs than its partitions have "
+                              f"({job.tasks * max(job.cpus_per_task, 1):,})")
+        for (name, model), number in job.gres_per_node.items():
+            columns = [at for at, kind in enumerate(self.machine.nodes.gres_kinds)
+                       if kind[0] == name and model in ("", kind[1])]
+            most = int(self.machine.nodes.gres[room][:, columns].sum(axis=1).max()) \
+                if columns else 0
+            if number > most:
+                self._reject(row, f"more {':'.join(filter(None, (name, model)))} on a node than "
+                                  f"any has ({number} of {most})")
+
+
+def _int(values: Iterable[int]) -> IntArray:
+    return np.array(list(values), dtype=np.int64)

@@ -1,0 +1,236 @@
+"""How a cluster's `slurm.conf` has jobs scheduled: the scheduler's settings and priorities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from wattline.model.errors import InputError
+from wattline.scenario.twin.columns import Kinds, weights_row
+from wattline.scenario.twin.settings import Settings, number
+from wattline.shared_nodes.rules import (
+    BACKFILL,
+    BASIC,
+    BUILTIN,
+    CLASSIC,
+    CONS_TRES,
+    FAIR_TREE,
+    LINEAR,
+    MULTIFACTOR,
+    Priority,
+    Rules,
+)
+from wattline.site.conf_keys import SCHEDULER_NOT_MODELLED
+from wattline.site.lines import hosts_of
+from wattline.site.slurm_conf import Partition
+
+_FLAGS = {"bf_continue", "bf_licenses", "bf_one_resv_per_job"}
+_NUMBERS = {"default_queue_depth", "sched_interval", "sched_min_interval", "batch_sched_delay",
+            "partition_job_depth", "bf_interval", "bf_window", "bf_resolution", "bf_max_job_test",
+            "bf_max_job_user", "bf_max_job_part", "bf_max_job_assoc", "bf_max_job_start",
+            "bf_min_age_reserve", "bf_min_prio_reserve", "bf_max_time", "bf_node_space_size"}
+_PREEMPTION = {"preempt/none": "none", "preempt/qos": "qos", "preempt/partition_prio": "partition"}
+_PRIORITY_FLAGS = {"no_normal_tres", "small_relative_to_time", "max_tres", "accrue_always",
+                   "no_fair_tree", "fair_tree"}
+
+
+def rules_of(
+    settings: Settings, partitions: Sequence[Partition], kinds: Kinds, many_nodes: bool,
+) -> Rules:
+    """All that stands for the whole cluster."""
+    scheduler = _one_of(settings, "SchedulerType", "sched/backfill",
+                        {"sched/backfill": BACKFILL, "sched/builtin": BUILTIN})
+    given = _parameters(settings)
+    enforce = _words(settings.text("AccountingStorageEnforce", "none"))
+    select = settings.text("SelectType", "select/cons_tres").lower()
+    if select not in ("select/cons_tres", "select/cons_res", "select/linear"):
+        raise InputError(f"{settings.where('SelectType')}: SelectType is '{select}', must be "
+                         "select/cons_tres, select/cons_res or select/linear")
+    usual = "CR_Memory" if select.endswith("linear") else "CR_Core_Memory"
+    counted = _words(settings.text("SelectTypeParameters", usual))
+    every_s = given.get("bf_interval", 30.0)
+    tests = int(given.get("bf_max_job_test", 500))
+    tree = "tree" in settings.text("TopologyPlugin", "topology/default", matters=False).lower()
+    resets = settings.text("PriorityUsageResetPeriod", "NONE", matters=False).lower()
+    suspend_s = settings.seconds("SuspendTime", -1.0)
+    return Rules(
+        scheduler=scheduler,
+        select=LINEAR if select.endswith("linear") else CONS_TRES,
+        memory_counts=any("memory" in word for word in counted),
+        least_loaded="cr_lln" in counted,
+        pack_nodes="cr_pack_nodes" in counted,
+        default_queue_depth=int(given.get("default_queue_depth", 100)),
+        sched_interval_s=given.get("sched_interval", 60.0),
+        sched_min_interval_s=given.get("sched_min_interval", 2.0) / 1e6,
+        batch_sched_delay_s=given.get("batch_sched_delay", 3.0),
+        partition_job_depth=int(given.get("partition_job_depth", 0)),
+        bf_interval_s=every_s,
+        bf_window_s=given.get("bf_window", 1440.0) * 60.0,
+        bf_resolution_s=given.get("bf_resolution", 60.0),
+        bf_max_job_test=tests,
+        bf_max_job_user=int(given.get("bf_max_job_user", 0)),
+        bf_max_job_part=int(given.get("bf_max_job_part", 0)),
+        bf_max_job_assoc=int(given.get("bf_max_job_assoc", 0)),
+        bf_max_job_start=int(given.get("bf_max_job_start", 0)),
+        bf_min_age_reserve_s=given.get("bf_min_age_reserve", 0.0),
+        bf_min_prio_reserve=int(given.get("bf_min_prio_reserve", 0)),
+        bf_max_time_s=given.get("bf_max_time", every_s),
+        bf_continue="bf_continue" in given,
+        bf_licences="bf_licenses" in given,
+        bf_one_resv_per_job="bf_one_resv_per_job" in given,
+        bf_node_space_size=int(given.get("bf_node_space_size", tests)),
+        preempt=_one_of(settings, "PreemptType", "preempt/none", _PREEMPTION, matters=False),
+        enforce_limits=bool({"limits", "safe", "all"} & set(enforce)),
+        enforce_qos=bool({"qos", "all"} & set(enforce)),
+        enforce_associations=bool({"associations", "limits", "safe", "qos", "wckeys", "all"}
+                                  & set(enforce)),
+        enforce_part_limits=_one_of(settings, "EnforcePartLimits", "no",
+                                    {"yes": "all", "all": "all", "any": "any", "no": "no"}),
+        topology_tree=tree and many_nodes,
+        kill_wait_s=settings.number("KillWait", 30),
+        over_time_limit_s=_over_time_s(settings),
+        max_array_size=settings.whole("MaxArraySize", 1001),
+        max_job_count=settings.whole("MaxJobCount", 10000),
+        suspend_time_s=suspend_s,
+        suspend_timeout_s=settings.seconds("SuspendTimeout", 30.0),
+        resume_timeout_s=settings.seconds("ResumeTimeout", 60.0),
+        suspend_excluded=_excluded(settings) if suspend_s >= 0 else (),
+        priority=_priority(settings, partitions, kinds, resets),
+    )
+
+
+def _one_of(
+    settings: Settings, key: str, usual: str, choices: Mapping[str, str], matters: bool = True
+) -> str:
+    word = settings.text(key, usual, matters).strip().lower()
+    if word not in choices:
+        raise InputError(f"{settings.where(key)}: {key} is '{word}', which the twin does not "
+                         f"follow; it follows {', '.join(choices)}")
+    return choices[word]
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip().lower() for word in text.split(",") if word.strip()]
+
+
+def _over_time_s(settings: Settings) -> float:
+    text = settings.text("OverTimeLimit", "0", matters=False)
+    if text.strip().lower() in ("unlimited", "infinite"):
+        return 1e9
+    return 60.0 * number(text, "OverTimeLimit", settings.where("OverTimeLimit"))
+
+
+def _excluded(settings: Settings) -> tuple[str, ...]:
+    text = settings.text("SuspendExcNodes", "", matters=False)
+    return hosts_of(text.partition(":")[0], settings.where("SuspendExcNodes"))
+
+
+def _parameters(settings: Settings) -> dict[str, float]:
+    """Numbers and flags of `SchedulerParameters`; a what-if may set each by its own name."""
+    text = settings.text("SchedulerParameters", "", matters=False)
+    where = settings.where("SchedulerParameters")
+    found: dict[str, float] = {}
+    for word in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, value = word.partition("=")
+        name = name.strip().lower()
+        if name in _FLAGS:
+            found[name] = 1.0
+        elif name in _NUMBERS:
+            found[name] = number(value if equals else "", name, where)
+            if found[name] < 0:
+                raise InputError(f"{where}: {name} is {value}, must not be negative")
+        elif name in SCHEDULER_NOT_MODELLED:
+            change = SCHEDULER_NOT_MODELLED[name]
+            if change:
+                settings.told.not_modelled.append(f"SchedulerParameters {word}: {change}")
+        else:
+            settings.told.unknown.append(f"{where}: SchedulerParameters {word}")
+    _say_usual(settings, found)
+    return found
+
+
+def _say_usual(settings: Settings, found: Mapping[str, float]) -> None:
+    """Defaults of the scheduler that decide much and stand in no file."""
+    usual = {"bf_interval": "30 s", "bf_window": "1440 minutes", "bf_resolution": "60 s",
+             "bf_max_job_test": "500", "default_queue_depth": "100", "sched_interval": "60 s",
+             "batch_sched_delay": "3 s"}
+    missing = [f"{name}={value}" for name, value in usual.items() if name not in found]
+    if missing:
+        settings.told.assumed.append(f"SchedulerParameters: {', '.join(missing)} (Slurm's "
+                                     "defaults)")
+
+
+def _priority(
+    settings: Settings, partitions: Sequence[Partition], kinds: Kinds, resets: str
+) -> Priority:
+    kind = _one_of(settings, "PriorityType", "priority/basic",
+                   {"priority/multifactor": MULTIFACTOR, "priority/basic": BASIC})
+    flags = _words(settings.text("PriorityFlags", "", matters=False))
+    for flag in flags:
+        if flag not in _PRIORITY_FLAGS:
+            settings.told.not_modelled.append(f"PriorityFlags {flag}: priorities are changed by it")
+    weights = weights_of(settings.text("PriorityWeightTRES", "", matters=False),
+                         settings.where("PriorityWeightTRES"))
+    tres, left = weights_row(weights, kinds)
+    for resource in left:
+        settings.told.not_modelled.append(f"PriorityWeightTRES {resource}: no node has it")
+    if resets != "none":
+        settings.told.not_modelled.append(f"PriorityUsageResetPeriod={resets}: usage is forgotten "
+                                          "at the beginning of each period")
+    matters = kind == MULTIFACTOR
+    half_life_s = settings.time_s("PriorityDecayHalfLife", "7-0", matters)
+    return Priority(
+        kind=kind,
+        age=settings.whole("PriorityWeightAge", 0),
+        fairshare=settings.whole("PriorityWeightFairshare", 0),
+        job_size=settings.whole("PriorityWeightJobSize", 0),
+        partition=settings.whole("PriorityWeightPartition", 0),
+        qos=settings.whole("PriorityWeightQOS", 0),
+        association=settings.whole("PriorityWeightAssoc", 0),
+        tres=tres if any(tres) else (),
+        no_normal_tres="no_normal_tres" in flags,
+        max_age_s=max(1.0, settings.time_s("PriorityMaxAge", "7-0", matters)),
+        half_life_s=0.0 if half_life_s == float("inf") else half_life_s,
+        reset_period=resets,
+        calc_period_s=max(1.0, settings.time_s("PriorityCalcPeriod", "5", matters)),
+        favor_small=settings.text("PriorityFavorSmall", "NO", matters).lower() in ("yes", "true",
+                                                                                  "1"),
+        small_relative_to_time="small_relative_to_time" in flags,
+        fairshare_rule=CLASSIC if "no_fair_tree" in flags else FAIR_TREE,
+        dampening=settings.number("FairShareDampeningFactor", 1),
+        max_tres="max_tres" in flags,
+        accrue_always="accrue_always" in flags,
+        billing=_billing(settings, partitions, kinds),
+    )
+
+
+def weights_of(text: str, where: str) -> dict[str, float]:
+    """`CPU=1.0,Mem=0.25G,GRES/gpu=2.0`: weights for each unit, memory by the MB."""
+    found = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, value = part.partition("=")
+        scale = 1.0
+        if value[-1:].upper() in ("K", "M", "G", "T") and value[:-1]:
+            scale = {"K": 1024.0, "M": 1.0, "G": 1 / 1024.0, "T": 1 / 1048576.0}[value[-1].upper()]
+            value = value[:-1]
+        if not equals:
+            raise InputError(f"{where}: '{part}' is no weight; write it like CPU=1.0")
+        found[name.strip().lower()] = number(value, name, where) * scale
+    return found
+
+
+def _billing(
+    settings: Settings, partitions: Sequence[Partition], kinds: Kinds
+) -> tuple[tuple[float, ...], ...]:
+    """Per partition; empty where none of them has weights, so that a CPU counts 1."""
+    found = []
+    for partition in partitions:
+        text = partition.settings.get("tresbillingweights", "")
+        row, left = weights_row(weights_of(text or "cpu=1", partition.where), kinds)
+        found.append(row)
+        for resource in left:
+            settings.told.not_modelled.append(f"{partition.where}: TRESBillingWeights {resource}: "
+                                              "no node has it")
+    given = any("tresbillingweights" in partition.settings for partition in partitions)
+    return tuple(found) if given else ()
+
+

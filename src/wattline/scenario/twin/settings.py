@@ -1,0 +1,90 @@
+"""Settings of `slurm.conf` by key, each read once and put into one of the lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from wattline.model.errors import InputError
+from wattline.scenario.twin.told import Told
+from wattline.site.conf_keys import HARMLESS, NOT_MODELLED, USED
+from wattline.site.limits import clock_s
+from wattline.site.slurm_conf import SlurmConf
+
+MOST = 10**15
+_OFF = ("", "none", "(null)", "0", "no")
+
+
+@dataclass
+class Settings:
+    """What the cluster's lines say; each question leaves its answer in the lists."""
+
+    values: Mapping[str, str]
+    places: Mapping[str, str]
+    told: Told
+    source: str
+    asked: set[str] = field(default_factory=set)
+
+    def where(self, key: str) -> str:
+        return self.places.get(key.lower(), self.source)
+
+    def text(self, key: str, usual: str, matters: bool = True) -> str:
+        """A value, or what Slurm takes without one, which is said where it matters."""
+        small = key.lower()
+        if small in self.values:
+            if small not in self.asked:
+                self.told.understood.append(f"{key}={self.values[small]}")
+            self.asked.add(small)
+            return self.values[small]
+        if matters and small not in self.asked:
+            self.told.assumed.append(f"{key}={usual} (not in slurm.conf; Slurm's default)")
+        self.asked.add(small)
+        return usual
+
+    def number(self, key: str, usual: float, matters: bool = False) -> float:
+        text = self.text(key, f"{usual:g}", matters)
+        return number(text, key, self.where(key))
+
+    def whole(self, key: str, usual: int, matters: bool = False) -> int:
+        return int(self.number(key, usual, matters))
+
+    def time_s(self, key: str, usual: str, matters: bool = False) -> float:
+        """Minutes or `days-hours`; inf without end."""
+        found = clock_s(self.text(key, usual, matters), self.where(key))
+        return float("inf") if found is None else float(found)
+
+    def seconds(self, key: str, usual: float, matters: bool = False) -> float:
+        """Seconds as a number; `INFINITE` and -1 are below 0."""
+        text = self.text(key, f"{usual:g}", matters)
+        if text.strip().lower() in ("infinite", "unlimited", "-1"):
+            return -1.0
+        return number(text, key, self.where(key))
+
+
+def settings_of(conf: SlurmConf, told: Told, changes: Mapping[str, str]) -> Settings:
+    """The settings with those of a what-if on top; every key that is not used is listed."""
+    values = {**conf.settings, **{key.lower(): value for key, value in changes.items()}}
+    for key, value in values.items():
+        if key in USED or key in HARMLESS:
+            continue
+        if key in NOT_MODELLED:
+            if value.strip().lower() not in _OFF:
+                told.not_modelled.append(f"{key}={value}: {NOT_MODELLED[key]}")
+        else:
+            told.unknown.append(f"{conf.places.get(key, 'twin.settings')}: {key}={value}")
+    idle = sum(key in HARMLESS for key in values)
+    if idle:
+        told.understood.append(f"{idle} settings of paths, ports, logs and accounting, which "
+                               "change no start")
+    return Settings(values, conf.places, told, conf.source)
+
+
+def number(text: str, what: str, where: str) -> float:
+    """A number of a sensible size."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = float("nan")
+    if not abs(found) <= MOST:
+        raise InputError(f"{where}: {what} is '{text[:40]}', must be a number up to {MOST:g}")
+    return found

@@ -1,0 +1,290 @@
+"""A machine with shared nodes, its rules and its jobs, from the files that `[twin]` names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from wattline.model.errors import InputError
+from wattline.model.reading import read_unpacked
+from wattline.scenario.twin.accounts import Accounts, associations_of, qos_of
+from wattline.scenario.twin.asked import Asked, Log
+from wattline.scenario.twin.from_events import read_events
+from wattline.scenario.twin.from_sacct import read_sacct
+from wattline.scenario.twin.from_table import read_table
+from wattline.scenario.twin.nodes import (
+    PartPowers,
+    in_order_of_names,
+    nodes_of,
+    with_more,
+)
+from wattline.scenario.twin.partitions import cluster_mode_of, partitions_of
+from wattline.scenario.twin.requests import Builder, Made
+from wattline.scenario.twin.rules import rules_of
+from wattline.scenario.twin.section import TwinSection
+from wattline.scenario.twin.settings import Settings, settings_of
+from wattline.scenario.twin.told import Lists, Told
+from wattline.shared_nodes.machine import SharedMachine
+from wattline.shared_nodes.outages import Outages
+from wattline.shared_nodes.rules import Rules
+from wattline.site.associations import read_associations
+from wattline.site.down import read_down
+from wattline.site.gres import read_gres
+from wattline.site.lines import number_of
+from wattline.site.qos import QosTable, read_qos
+from wattline.site.slurm_conf import SlurmConf, read_slurm_conf
+from wattline.site.topology import read_topology
+
+LOG_USER = "unknown"
+"""Whoever a log does not name."""
+
+
+LAUNCH_S = 0.1
+TICK_S = 1.006
+PROMPT_ENDS = 0.15
+"""All measured on a real Slurm with 40 jobs on a busy machine. They decide whether a job of a few
+seconds ends just before or just after the tick that sees its end; for long jobs that is chance."""
+
+
+@dataclass(frozen=True, eq=False)
+class Site:
+    """All that a simulation of a twin takes, and what was made of its files."""
+
+    machine: SharedMachine
+    rules: Rules
+    made: Made
+    log: Log
+    outages: Outages | None
+    lists: Lists
+
+
+def _prompt_ends(settings: Settings) -> float:
+    """With an Epilog or an extern step a node has work left when a job ends, and says when it is
+    done; without it is chance whether slurmd still has the step."""
+    flags = settings.text("PrologFlags", "", matters=False).lower()
+    epilog = settings.text("Epilog", "", matters=False).strip()
+    return 1.0 if epilog or "contain" in flags or "x11" in flags else PROMPT_ENDS
+
+
+def read_site(section: TwinSection, file: str | Path, most_jobs: int | None = None) -> Site:
+    """Read every file once; nothing is left out without being said in the lists."""
+    told = Told()
+    conf = read_slurm_conf(section.slurm_conf)
+    told.contradictions += conf.remarks
+    if section.add_nodes is not None:
+        conf = with_more(conf, section.add_nodes.like, section.add_nodes.count)
+    conf = in_order_of_names(conf)
+    settings = settings_of(conf, told, {key: str(value) for key, value in section.settings.items()})
+    log = read_log(file, section.log)
+    if most_jobs is not None and most_jobs < len(log.jobs):
+        log = replace(log, jobs=log.jobs[:most_jobs])
+    machine, rules = _machine(section, conf, settings, log, told)
+    requeues = settings.text("JobRequeue", "1").strip().lower() not in ("0", "no")
+    settings.text("FirstJobId", "1", matters=False)
+    made = Builder(machine, log.jobs, requeues, rules.enforce_qos).made()
+    outages = _outages(section, conf, log, told)
+    told.not_modelled += [*log.not_modelled, *made.not_modelled]
+    rules = replace(rules, start_latency_s=LAUNCH_S, tick_s=TICK_S,
+                    prompt_ends=_prompt_ends(settings),
+                    unix_start_s=log.unix_start_s or 0.0)
+    told.assumed.append("jobs at their limit are killed up to 30 s late, when Slurm looks next")
+    told.assumed.append(f"a job's work begins {LAUNCH_S:g} s after Slurm has started it, and "
+                        f"slurmctld's loop takes {TICK_S:g} s")
+    told.assumed.append("usage for fair-share begins at 0, and no job runs before the log's first")
+    _say_machine(machine, conf, told)
+    return Site(machine, rules, made, log, outages, told.lists())
+
+
+def read_log(file: str | Path, kind: str | None) -> Log:
+    """The jobs of a log by its kind, or by how it begins."""
+    if kind is None:
+        kind = _kind_of(Path(file))
+    return {"events": read_events, "sacct": read_sacct, "table": read_table}[kind](file)
+
+
+def _kind_of(path: Path) -> str:
+    if path.suffix in (".parquet", ".pq", ".csv"):
+        return "table"
+    begins = read_unpacked(path)[0][:4096].lstrip()
+    if begins.startswith(b"PAR1"):
+        return "table"
+    if begins.startswith(b"-dt"):
+        return "events"
+    return "sacct"
+
+
+def _machine(section: TwinSection, conf: SlurmConf, settings: Settings, log: Log,
+             told: Told) -> tuple[SharedMachine, Rules]:
+    gres = None if section.gres is None else read_gres(section.gres)
+    topology = None if section.topology is None else read_topology(section.topology)
+    nodes = nodes_of(conf, gres, topology, powers_of(section), told)
+    _say_watts(section, nodes.gres_kinds, told)
+    qos = qos_of(_qos_table(section, told), nodes.gres_kinds, cluster_mode_of(settings), told)
+    rules = rules_of(settings, conf.partitions, nodes.gres_kinds, topology is not None)
+    if "tree" in settings.values.get("topologyplugin", "").lower() and topology is None:
+        told.not_modelled.append("TopologyPlugin=topology/tree without its topology.conf: jobs "
+                                 "would be kept on few switches")
+    accounts = _accounts(section, conf, log, rules, told)
+    associations = associations_of(accounts, qos.names, nodes.gres_kinds, told)
+    partitions = partitions_of(conf, settings, qos.names, associations.accounts)
+    names, counts = _licences(settings)
+    cluster = conf.cluster or "cluster"
+    return SharedMachine(cluster, nodes, partitions, qos, associations, names,
+                         np.array(counts, dtype=np.int64)), rules
+
+
+def powers_of(section: TwinSection) -> PartPowers:
+    """Watts as given; the others as `PartPowers` has them."""
+    given = {name: value for name in ("idle_w", "cpu_w", "gpu_w")
+             if (value := getattr(section, name)) is not None}
+    return replace(PartPowers(), gres_w=dict(section.gres_w), **given)
+
+
+def _say_watts(section: TwinSection, kinds: Sequence[tuple[str, str]], told: Told) -> None:
+    """Which watts nobody gave, of those that the machine has parts for."""
+    known = powers_of(section)
+    bare = [kind for kind in kinds if not {":".join(filter(None, kind)), kind[0]} & {
+        *section.gres_w}]
+    asked = ["idle_w", "cpu_w", *(["gpu_w"] if any(kind[0] == "gpu" for kind in bare) else [])]
+    told.assumed += [f"{name} = {getattr(known, name):g} W (power of a node's parts; "
+                     f"--{name.replace('_', '-')} says another)"
+                     for name in asked if getattr(section, name) is None]
+    other = [":".join(filter(None, kind)) for kind in bare if kind[0] != "gpu"]
+    if other:
+        told.assumed.append(f"0 W for each {', '.join(other)} in use (twin.gres_w says another)")
+
+
+def _qos_table(section: TwinSection, told: Told) -> QosTable | None:
+    found = None if section.assoc is None else read_qos(section.assoc)
+    if section.qos is not None:
+        found = read_qos(section.qos)
+        if found is None:
+            raise InputError(f"{section.qos}: has no QOS; write it with sacctmgr show qos -P")
+    if found is not None:
+        told.not_modelled += found.remarks
+    return found
+
+
+def _accounts(section: TwinSection, conf: SlurmConf, log: Log, rules: Rules,
+              told: Told) -> Accounts:
+    """Those of the site and, where they ran or nothing checks them, those of the log."""
+    found = None if section.assoc is None or _only_qos(section.assoc) else \
+        read_associations(section.assoc)
+    accounts = Accounts.of(found, conf.cluster)
+    if found is not None:
+        told.not_modelled += [remark for remark in found.remarks if "passed over" not in remark]
+        told.understood.append(f"{len(accounts.rows)} associations of {found.source}")
+    else:
+        told.assumed.append("no associations: each account and user of the log has one share, "
+                            "without limits")
+    known = {(row.account, row.user) for row in accounts.rows}
+    default = _defaults(accounts)
+    added: dict[tuple[str, str], list[str]] = {}
+    for job in log.jobs:
+        _name(job, default)
+        key = (job.account, job.user)
+        if key in known:
+            continue
+        ran = job.start_s == job.start_s
+        if found is None or ran or not rules.enforce_associations:
+            if key not in added:
+                accounts.add(*key)
+            added.setdefault(key, []).append(job.job_id)
+    if found is not None and added:
+        jobs = [job for ids in added.values() for job in ids]
+        told.assumed.append(
+            f"{len(jobs):,} jobs are of {len(added)} accounts or users that {found.source} does "
+            f"not have ({_first(f'{user} in {account}' for account, user in added)}; jobs "
+            f"{_first(jobs)}): each of these has one share")
+    return accounts
+
+
+def _only_qos(path: str) -> bool:
+    """Whether a table is one of QOS, without accounts."""
+    first = read_unpacked(path)[0][:4096].split(b"\n")[0]
+    return b"|" in first and b"Account" not in first
+
+
+def _first(names: Iterable[str]) -> str:
+    listed = list(names)
+    return ", ".join(listed[:5]) + (", ..." if len(listed) > 5 else "")
+
+
+def _defaults(accounts: Accounts) -> dict[str, str]:
+    """The account of each user that names none."""
+    found: dict[str, str] = {}
+    for row in accounts.rows:
+        if row.user and (row.default or row.user not in found):
+            found[row.user] = row.account
+    return found
+
+
+def _name(job: Asked, default: dict[str, str]) -> None:
+    job.user = job.user or LOG_USER
+    job.account = job.account or default.get(job.user, LOG_USER)
+
+
+def _licences(settings: Settings) -> tuple[tuple[str, ...], list[int]]:
+    names, counts = [], []
+    text = settings.text("Licenses", "", matters=False)
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _, count = part.replace("=", ":").partition(":")
+        names.append(name)
+        counts.append(number_of(count or "1", f"licence {name}", settings.where("Licenses")))
+    return tuple(names), counts
+
+
+def _outages(section: TwinSection, conf: SlurmConf, log: Log, told: Told) -> Outages | None:
+    """From the file of events, and from nodes that slurm.conf itself has down."""
+    row = {node.name: at for at, node in enumerate(conf.nodes)}
+    spans: list[tuple[float, float, int, bool]] = []
+    for each in conf.down:
+        word = each.state.upper()
+        spans += [(0.0, np.inf, row[name], word.startswith("DRAIN")) for name in each.nodes
+                  if name in row and word not in ("UP", "UNKNOWN")]
+    for node in conf.nodes:
+        word = node.settings.get("state", "UNKNOWN").upper()
+        if word.startswith(("DOWN", "DRAIN", "FAIL", "FUTURE")):
+            spans.append((0.0, np.inf, row[node.name], word.startswith("DRAIN")))
+    if section.down is not None:
+        if log.unix_start_s is None:
+            begin_s = 0.0
+            told.assumed.append(f"{section.down}: its times count from the beginning of the log")
+        else:
+            begin_s = log.unix_start_s
+        strange = []
+        for down in read_down(section.down):
+            if down.node not in row:
+                strange.append(down.node)
+                continue
+            end_s = np.inf if down.end_s is None else down.end_s - begin_s
+            if end_s > 0:
+                spans.append((max(0.0, down.start_s - begin_s), end_s, row[down.node],
+                              down.drains))
+        if strange:
+            told.contradictions.append(f"{section.down} has nodes that {conf.source} does not: "
+                                       f"{_first(dict.fromkeys(strange))}; they are left out")
+        told.understood.append(f"{len(spans)} times of nodes down or drained")
+    else:
+        told.assumed.append("no file of nodes that were down: all are up throughout, but for what "
+                            "slurm.conf says")
+    if not spans:
+        return None
+    spans.sort()
+    start, end, node_row, drain = zip(*spans, strict=True)
+    return Outages(np.array(node_row, dtype=np.int64), np.array(start), np.array(end),
+                   np.array(drain, dtype=np.bool_))
+
+
+def _say_machine(machine: SharedMachine, conf: SlurmConf, told: Told) -> None:
+    nodes = machine.nodes
+    kinds = ", ".join(f"{int(nodes.gres[:, at].sum()):,} {':'.join(filter(None, kind))}"
+                      for at, kind in enumerate(nodes.gres_kinds))
+    told.understood.insert(0, (
+        f"cluster {machine.cluster}: {len(nodes.names):,} nodes with {int(nodes.cpus.sum()):,} "
+        f"CPUs{' and ' + kinds if kinds else ''}, {len(machine.partitions.names)} partitions "
+        f"({', '.join(machine.partitions.names[:8])}), {len(machine.qos.names)} QOS, "
+        f"{len(machine.associations.accounts)} accounts"))

@@ -1,0 +1,57 @@
+"""One job is tried on the nodes of `mask`, as they are now."""
+
+from __future__ import annotations
+
+from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.cap import cap_allows
+from wattline.shared_nodes.choosing import choose
+from wattline.shared_nodes.fitting import gather
+from wattline.shared_nodes.limits import may_run
+from wattline.shared_nodes.one_node import NOBODY, NOT_ONE, pick_one_node
+from wattline.shared_nodes.power import picked_watts
+from wattline.shared_nodes.starting import picked_tres, start_job
+from wattline.shared_nodes.state import BUSY, OVER_LIMIT, STARTED, Books
+
+
+@kernel_part
+def attempt(st: Books, entry: int) -> int:
+    """Start the job if it can: what came of it."""
+    job = st.entry[entry].job
+    one = pick_one_node(st, entry)
+    if one == NOBODY or (
+            one == NOT_ONE and (not gather(st, entry, 0) or not choose(st, job))):
+        return BUSY
+    return start_picked(st, entry, 0)
+
+
+@kernel_part
+def start_picked(st: Books, entry: int, held: int) -> int:
+    """Start the job on the nodes of `pick` if power and limits let it."""
+    job = st.entry[entry].job
+    now_s = st.clock[0].now_s
+    if st.rules[0].capped != 0 and not cap_allows(
+            st, picked_watts(st, job), now_s, now_s + st.ask[job].limit_s, held):
+        return BUSY
+    picked_tres(st, entry)
+    if st.rules[0].enforce_limits != 0 and not may_run(st, entry):
+        return OVER_LIMIT
+    start_job(st, entry)
+    return STARTED
+
+
+@kernel_part
+def licences_free(st: Books, job: int) -> bool:
+    """slurm.conf: Licenses; sbatch: --licenses."""
+    count = st.rules[0].licences
+    for licence in range(count):
+        if st.need_licence[job * count + licence] > st.licence_free[licence]:
+            return False
+    return True
+
+
+@kernel_part
+def array_has_room(st: Books, job: int) -> bool:
+    """sbatch: --array with %N, how many of an array run at once."""
+    array = st.ask[job].array
+    limit = st.ask[job].array_limit
+    return bool(array < 0 or limit < 0 or st.array_running[array] < limit)

@@ -1,0 +1,281 @@
+"""The backfill cycle: jobs behind one that waits are started where they delay nobody before them.
+
+slurm.conf, SchedulerParameters: bf_window, bf_resolution, bf_max_job_test, bf_max_job_user,
+bf_max_job_part, bf_max_job_assoc, bf_max_job_start, bf_min_age_reserve, bf_min_prio_reserve,
+bf_licenses, bf_one_resv_per_job; sacctmgr: Flags=NoReserve of a QOS. Jobs are taken in their order;
+one that cannot start now gets a reservation of the nodes that it could have first.
+
+Reservations last for the cycle only: all that a cycle leaves behind is the jobs it started. So it
+is ended where no job behind could start even if nothing were reserved.
+"""
+
+from __future__ import annotations
+
+from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.attempt import array_has_room, licences_free, start_picked
+from wattline.shared_nodes.fitting import cpus_for, enough
+from wattline.shared_nodes.limits import may_run
+from wattline.shared_nodes.main_pass import holds_nodes
+from wattline.shared_nodes.power import picked_watts
+from wattline.shared_nodes.spans import add_span, clear_spans, is_held, mask_free_nodes
+from wattline.shared_nodes.state import NEVER_S, QUEUED, STARTED, UP, Books
+from wattline.shared_nodes.will_run import will_run
+
+PLANNED, LEFT = 10, 11
+MOST_TRIES = 10_000
+
+
+@kernel_part
+def backfill_cycle(st: Books) -> None:
+    rules = st.rules[0]
+    clock = st.clock[0]
+    clock.backfills += 1
+    _clear_counts(st)
+    last = _last_that_may_start(st, _look_through(st) - 1)
+    tested = 0
+    started = 0
+    held = 0
+    place = 0
+    while place <= last and tested < rules.bf_max_job_test:
+        entry = st.looked[place]
+        place += 1
+        if not _may_start_yet(st, entry):
+            continue
+        tested += 1
+        result = _plan(st, entry, held)
+        if result == PLANNED:
+            held += _hold_watts(st, entry, held)
+        elif result == STARTED:
+            clock.stale += 1
+            started += 1
+            if 0 < rules.bf_max_job_start <= started:
+                return
+        if result in (PLANNED, STARTED):
+            last = _last_that_may_start(st, last)
+
+
+@kernel_part
+def _look_through(st: Books) -> int:
+    """List the jobs that this cycle looks at; how many."""
+    count = 0
+    for place in range(st.clock[0].queue):
+        if _is_looked_at(st, st.queue[place]):
+            st.looked[count] = st.queue[place]
+            count += 1
+    return count
+
+
+@kernel_part
+def _last_that_may_start(st: Books, place: int) -> int:
+    """The last of the list, from this one back, that may start in this cycle.
+
+    Within a cycle less and less is free: who cannot start now will not later in it.
+    """
+    cycle = st.clock[0].backfills
+    while place >= 0:
+        entry = st.looked[place]
+        ask = st.entry[entry].ask
+        if st.late_cycle[ask] != cycle and st.live[st.entry[entry].job].phase == QUEUED:
+            if _fits_now(st, entry):
+                return place
+            st.late_cycle[ask] = cycle
+        place -= 1
+    return -1
+
+
+@kernel_part
+def _may_start_yet(st: Books, entry: int) -> bool:
+    """Whether what started in this cycle has left the job its array's and its groups' room."""
+    row = st.entry[entry]
+    return bool(st.live[row.job].phase == QUEUED and array_has_room(st, row.job)
+                and (st.rules[0].enforce_limits == 0 or may_run(st, entry)))
+
+
+@kernel_part
+def _fits_now(st: Books, entry: int) -> bool:
+    """Whether free nodes that are held for nobody may be enough for the job now."""
+    row = st.entry[entry]
+    if not _any_could(st, entry):
+        return False
+    end_s = st.clock[0].now_s + st.ask[row.job].limit_s
+    count = 0
+    total = 0
+    most = 0
+    could = False
+    for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
+        node = st.class_nodes[place]
+        cpus = _offered(st, entry, node)
+        if cpus == 0:
+            continue
+        could = True
+        head = st.span_head[node]
+        if head >= 0 and st.span_begin[head] <= end_s:
+            continue
+        count += 1
+        total += cpus
+        most = max(most, cpus)
+    if not could:
+        st.unfit_since[row.ask] = st.clock[0].freed
+    return enough(st, row.job, count, total, most)
+
+
+@kernel_part
+def _any_could(st: Books, entry: int) -> bool:
+    """False where no node could serve when last asked, nor could any that was left since."""
+    row = st.entry[entry]
+    clock = st.clock[0]
+    since = st.unfit_since[row.ask]
+    size = len(st.freed_node)
+    if since < 0 or clock.freed - since > min(
+            size, st.class_first[row.nodes + 1] - st.class_first[row.nodes]):
+        return True
+    for number in range(since, clock.freed):
+        node = st.freed_node[number % size]
+        # A node outside the job's own costs a look at all of them, no more.
+        if _offered(st, entry, node) > 0:
+            return True
+    st.unfit_since[row.ask] = clock.freed
+    return False
+
+
+@kernel_part
+def _offered(st: Books, entry: int, node: int) -> int:
+    """CPUs of a node for the job, 0 where a job of one node needs more of them."""
+    row = st.entry[entry]
+    if st.node_state[node] != UP:
+        return 0
+    cpus = cpus_for(st, row.job, row.partition, 0, node)
+    if st.ask[row.job].max_nodes == 1 and cpus < st.ask[row.job].cpus:
+        return 0
+    return cpus
+
+
+@kernel_part
+def _clear_counts(st: Books) -> None:
+    clear_spans(st)
+    for index in range(len(st.tried)):
+        st.tried[index] = 0
+    for index in range(len(st.user_tried)):
+        st.user_tried[index] = 0
+    for index in range(len(st.assoc_tried)):
+        st.assoc_tried[index] = 0
+
+
+@kernel_part
+def _is_looked_at(st: Books, entry: int) -> bool:
+    """Whether the job is tested in this cycle, by the limits per partition, user, association."""
+    rules = st.rules[0]
+    row = st.entry[entry]
+    ask = st.ask[row.job]
+    if st.live[row.job].phase != QUEUED or st.part[row.partition].up == 0:
+        return False
+    if not array_has_room(st, row.job):
+        return False
+    if rules.enforce_limits != 0 and not may_run(st, entry):
+        return False
+    if 0 < rules.bf_max_job_part <= st.tried[row.partition]:
+        return False
+    if ask.association >= 0 and 0 < rules.bf_max_job_assoc <= st.assoc_tried[ask.association]:
+        return False
+    if ask.user >= 0 and 0 < rules.bf_max_job_user <= st.user_tried[ask.user]:
+        return False
+    st.tried[row.partition] += 1
+    if ask.association >= 0:
+        st.assoc_tried[ask.association] += 1
+    if ask.user >= 0:
+        st.user_tried[ask.user] += 1
+    return bool(ask.any_licence == 0 or licences_free(st, row.job))
+
+
+@kernel_part
+def _plan(st: Books, entry: int, held: int) -> int:
+    """Start the job now, or reserve nodes for it (PLANNED), or leave it (LEFT)."""
+    rules = st.rules[0]
+    now_s = st.clock[0].now_s
+    row = st.entry[entry]
+    limit_s = st.ask[row.job].limit_s
+    window_end_s = now_s + rules.bf_window_s
+    try_s = now_s
+    if st.hint_cycle[row.ask] == st.clock[0].backfills:
+        # One that asks for the same found nothing earlier, and since then less is free.
+        try_s = max(now_s, st.hint_s[row.ask])
+    for node in range(rules.nodes):
+        st.mask[node] = False
+    for _ in range(MOST_TRIES):
+        at_s = try_s
+        try_s = mask_free_nodes(st, entry, at_s, at_s + limit_s)
+        start_s = NEVER_S
+        if st.clock[0].masked >= st.ask[row.job].min_nodes:
+            # A start after `try_s` would be left for another try from there.
+            start_s = will_run(st, entry, held, min(window_end_s, try_s))
+        if start_s < NEVER_S:
+            start_s = max(start_s, at_s)
+            if start_s <= now_s:
+                if licences_free(st, row.job):
+                    return start_picked(st, entry, held)
+                return LEFT
+            if start_s <= try_s:
+                if start_s > window_end_s:
+                    return LEFT
+                if not _overlaps(st, entry, start_s):
+                    st.hint_cycle[row.ask] = st.clock[0].backfills
+                    st.hint_s[row.ask] = at_s
+                    return _reserve(st, entry, start_s)
+                try_s = start_s if start_s > at_s else try_s
+        if try_s >= NEVER_S:
+            return LEFT
+    return LEFT
+
+
+@kernel_part
+def _overlaps(st: Books, entry: int, start_s: float) -> bool:
+    """Whether a node that was picked is held by another job at that time."""
+    begin_s, end_s = _rounded(st, entry, start_s)
+    overlaps = False
+    for place in range(st.clock[0].picked):
+        overlaps |= is_held(st, st.pick[place], begin_s, end_s)
+    return overlaps
+
+
+@kernel_part
+def _rounded(st: Books, entry: int, start_s: float) -> tuple[float, float]:
+    step_s = st.rules[0].bf_resolution_s
+    unix_s = st.rules[0].unix_s
+    end_s = start_s + st.ask[st.entry[entry].job].limit_s
+    begin_s = (start_s + unix_s) // step_s * step_s - unix_s
+    end_s = (end_s + unix_s) // step_s * step_s - unix_s
+    return begin_s, max(end_s, begin_s + step_s)
+
+
+@kernel_part
+def _reserve(st: Books, entry: int, start_s: float) -> int:
+    """Hold the nodes that were picked, unless the job is one for which nothing is held."""
+    row = st.entry[entry]
+    qos = st.ask[row.job].qos
+    if qos >= 0 and st.qos_no_reserve[qos]:
+        return LEFT
+    if not holds_nodes(st, row.job):
+        return LEFT
+    if st.rules[0].bf_one_resv != 0:
+        if st.live[row.job].reserved == st.clock[0].backfills:
+            return LEFT
+        st.live[row.job].reserved = st.clock[0].backfills
+    if st.clock[0].intervals + st.clock[0].picked > len(st.span_begin):
+        return LEFT
+    begin_s, end_s = _rounded(st, entry, start_s)
+    for place in range(st.clock[0].picked):
+        add_span(st, st.pick[place], begin_s, end_s)
+    st.clock[0].held_begin_s = begin_s
+    st.clock[0].held_end_s = end_s
+    return PLANNED
+
+
+@kernel_part
+def _hold_watts(st: Books, entry: int, held: int) -> int:
+    """Under a cap, keep the watts of a planned job too; how many rows that took."""
+    if st.rules[0].capped == 0 or held >= len(st.held_w):
+        return 0
+    st.held_begin[held] = st.clock[0].held_begin_s
+    st.held_end[held] = st.clock[0].held_end_s
+    st.held_w[held] = picked_watts(st, st.entry[entry].job)
+    return 1

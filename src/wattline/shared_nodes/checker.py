@@ -1,0 +1,202 @@
+"""Does a schedule keep to the machine and to what jobs asked for? Told from the results alone.
+
+Shares no code with the kernels: allocations are added up over time in numpy, per node, QOS and
+user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from wattline.shared_nodes.machine import NO_LIMIT, FloatArray, IntArray, SharedMachine
+from wattline.shared_nodes.outcome import CANCELLED, KILLED, RAN, Schedule
+from wattline.shared_nodes.requests import Requests
+from wattline.shared_nodes.rules import Rules
+
+ROUNDING = 1e-6
+
+
+def broken_rules(
+    machine: SharedMachine, requests: Requests, rules: Rules, found: Schedule
+) -> list[str]:
+    """One line per rule that is broken, with the first job or node that breaks it."""
+    return [*_times(requests, rules, found), *_nodes_given(machine, requests, found),
+            *_capacity(machine, rules, found), *_limits(machine, requests, rules, found),
+            *_energy(machine, found)]
+
+
+def _first(bad: Any, text: str) -> Iterator[str]:
+    rows = np.flatnonzero(bad)
+    if len(rows):
+        yield f"{len(rows)} {text}, the first in row {rows[0]}"
+
+
+def _ran(found: Schedule) -> Any:
+    return np.isin(found.state, (RAN, KILLED, CANCELLED)) & ~np.isnan(found.start_s)
+
+
+def _times(requests: Requests, rules: Rules, found: Schedule) -> Iterator[str]:
+    ran = _ran(found)
+    yield from _first(found.state == 0, "jobs without an outcome")
+    yield from _first(ran & ~np.isfinite(found.end_s), "jobs that ran and have no end")
+    yield from _first(~ran & ~np.isnan(found.start_s), "jobs that started and did not run")
+    with np.errstate(invalid="ignore"):
+        yield from _first(found.start_s < requests.submit_s, "jobs before their submission")
+        yield from _first(found.start_s < requests.begin_s, "jobs before their begin time")
+        yield from _first(found.start_s < found.eligible_s, "jobs before they were eligible")
+        yield from _first(found.end_s < found.start_s, "jobs that end before they start")
+        took_s = found.end_s - found.start_s
+        short = (found.state == RAN) & (took_s < requests.run_s - ROUNDING)
+        yield from _first(short, "jobs that ended too early")
+    known = requests.limit_s > 0
+    late_s = rules.over_time_limit_s + 2 * rules.kill_late_s + rules.start_latency_s
+    late_s += rules.resume_timeout_s if rules.suspend_time_s >= 0 else 0.0
+    allowed_s = np.ceil(requests.limit_s / 60.0) * 60.0 + late_s
+    over = ran & known & (np.nan_to_num(found.end_s - found.start_s) > allowed_s + ROUNDING)
+    yield from _first(over, "jobs far past their limit")
+    for job in np.flatnonzero(ran & (requests.after_job >= 0) & (requests.after_kind < 3)):
+        other = requests.after_job[job]
+        if not np.isnan(found.end_s[other]) and found.start_s[job] < found.end_s[other]:
+            yield f"job in row {job} before the end of the one it waits for"
+            return
+
+
+def _nodes_given(
+    machine: SharedMachine, requests: Requests, found: Schedule
+) -> Iterator[str]:
+    job, node = found.allocation_job, found.allocation_node
+    count = len(requests.submit_s)
+    pairs = job * len(machine.nodes.names) + node
+    if len(np.unique(pairs)) != len(pairs):
+        yield "a job has the same node twice"
+    yield from _first(~machine.partitions.nodes[found.partition[job], node],
+                      "allocations outside the partition")
+    named = requests.partitions[job, found.partition[job]]
+    yield from _first(~named & requests.partitions[job].any(axis=1),
+                      "allocations in a partition that the job did not name")
+    rows = requests.features[job]
+    if len(requests.feature_masks):
+        lacks = (rows >= 0) & ~requests.feature_masks[np.maximum(rows, 0), node]
+        yield from _first(lacks, "allocations without the features")
+    if len(requests.node_masks):
+        rows = requests.excluded[job]
+        hit = (rows >= 0) & requests.node_masks[np.maximum(rows, 0), node]
+        yield from _first(hit, "allocations on excluded nodes")
+        yield from _required(requests, found)
+    nodes = np.bincount(job, minlength=count)
+    cpus = np.bincount(job, weights=found.allocation_cpus, minlength=count)
+    ran = _ran(found)
+    yield from _first(ran & (nodes < np.maximum(requests.min_nodes, 1)), "jobs on too few nodes")
+    most = np.where(requests.max_nodes > 0, requests.max_nodes, np.int64(1 << 40))
+    yield from _first(ran & (nodes > np.maximum(most, 1)), "jobs on too many nodes")
+    asked = np.maximum(requests.tasks, 1) * np.maximum(requests.cpus_per_task, 1)
+    yield from _first(ran & (cpus < asked), "jobs with too few CPUs")
+    memory = requests.memory_per_node_mb[job]
+    less = (memory > 0) & (found.allocation_memory_mb < memory) & (
+        found.allocation_memory_mb > 0)
+    yield from _first(less, "allocations with too little memory")
+    devices = found.allocation_gres.sum(axis=1)
+    wanted = np.maximum(requests.gres_per_node, 0).sum(axis=1)[job]
+    yield from _first(devices < wanted, "allocations with too few devices")
+
+
+def _required(requests: Requests, found: Schedule) -> Iterator[str]:
+    for job in np.flatnonzero(_ran(found) & (requests.required >= 0)):
+        mine = found.allocation_node[found.allocation_job == job]
+        missing = np.setdiff1d(np.flatnonzero(requests.node_masks[requests.required[job]]), mine)
+        if len(missing):
+            yield f"job in row {job} lacks a node that it must have"
+            return
+
+
+def _highest(group: IntArray, start_s: FloatArray, end_s: FloatArray, amount: Any) -> Any:
+    """(Groups, the most that each uses at a time); an end comes before a start at one time."""
+    groups = np.concatenate((group, group))
+    times = np.concatenate((start_s, end_s))
+    change = np.concatenate((amount, -amount)).astype(np.float64)
+    order = np.lexsort((change, times, groups))
+    groups, change = groups[order], change[order]
+    used = np.cumsum(change)
+    first = np.flatnonzero(np.diff(groups, prepend=groups[:1] - 1))
+    before = np.zeros(len(first))
+    before[1:] = used[first[1:] - 1]
+    within = used - np.repeat(before, np.diff(np.append(first, len(groups))))
+    return groups[first], np.maximum.reduceat(within, first) if len(first) else within
+
+
+def _capacity(machine: SharedMachine, rules: Rules, found: Schedule) -> Iterator[str]:
+    job, node = found.allocation_job, found.allocation_node
+    start_s, end_s = found.start_s[job], found.end_s[job]
+    nodes = machine.nodes
+    held = [("CPUs", found.allocation_cpus, nodes.cpus)]
+    if rules.memory_counts:
+        held.append(("memory", found.allocation_memory_mb, nodes.memory_mb))
+    held += [(":".join(name), found.allocation_gres[:, kind], nodes.gres[:, kind])
+             for kind, name in enumerate(nodes.gres_kinds)]
+    for name, amount, whole in held:
+        if not len(job):
+            return
+        which, most = _highest(node, start_s, end_s, amount)
+        over = np.flatnonzero(most > whole[which] + ROUNDING)
+        if len(over):
+            row = over[0]
+            yield (f"node {nodes.names[which[row]]} gives {most[row]:g} of {whole[which[row]]} "
+                   f"{name} at a time")
+
+
+def _limits(
+    machine: SharedMachine, requests: Requests, rules: Rules, found: Schedule
+) -> Iterator[str]:
+    """GrpTRES, GrpJobs, MaxTRESPerUser and MaxJobsPerUser of the jobs' own QOS."""
+    ran = _ran(found) & (requests.qos >= 0)
+    if not rules.enforce_limits or not ran.any() or not machine.qos.names:
+        return
+    count = len(ran)
+    tres = np.zeros((count, machine.resources))
+    job = found.allocation_job
+    columns = [found.allocation_cpus, found.allocation_memory_mb, np.ones(len(job)),
+               *found.allocation_gres.T]
+    for column, amount in enumerate(columns):
+        tres[:, column] = np.bincount(job, weights=amount, minlength=count)
+    rows = np.flatnonzero(ran)
+    qos, limits = requests.qos[rows], machine.qos.limits
+    user = machine.associations.user[np.maximum(requests.association[rows], 0)]
+    users = len(machine.associations.users) + 1
+    scopes = (("group", qos, qos), ("user", qos * users + user + 1, qos))
+    for scope, group, of_qos in scopes:
+        amounts = [("jobs", np.ones(len(rows)), getattr(limits, f"{scope}_jobs"))]
+        amounts += [(f"resource {column}", tres[rows, column],
+                     getattr(limits, f"{scope}_tres")[:, column])
+                    for column in range(machine.resources)]
+        for name, amount, limit in amounts:
+            if (limit[of_qos] >= NO_LIMIT).all():
+                continue
+            which, most = _highest(group, found.start_s[rows], found.end_s[rows], amount)
+            of_group = which if scope == "group" else which // users
+            if np.any(most > limit[of_group] + ROUNDING):
+                yield f"a QOS has more {name} running per {scope} than it may"
+
+
+def _energy(machine: SharedMachine, found: Schedule) -> Iterator[str]:
+    """Jobs and the idle rest of their nodes make up the machine's energy.
+
+    Only where nothing ran twice: of a requeued job the last run alone is known.
+    """
+    if not len(found.event_time_s) or found.requeues.any():
+        return
+    power_w = found.event_power_w
+    idle_w = float(machine.nodes.idle_w.sum())
+    span_s = np.diff(found.event_time_s)
+    whole_j = float(np.sum(power_w[:-1] * span_s))
+    job, node = found.allocation_job, found.allocation_node
+    share = found.allocation_cpus / machine.nodes.cpus[node] * machine.nodes.idle_w[node]
+    held_j = float(np.sum(share * (found.end_s - found.start_s)[job]))
+    if power_w.min() < idle_w - 1e-3:
+        return  # nodes slept: their idle power is not known from here
+    rest_j = idle_w * float(span_s.sum()) - held_j
+    gap_j = whole_j - float(found.energy_j.sum()) - rest_j
+    if abs(gap_j) > 1e-6 * max(whole_j, 1.0):
+        yield f"{gap_j:g} J of {whole_j:g} J are nobody's"

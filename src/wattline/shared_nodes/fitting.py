@@ -1,0 +1,130 @@
+"""How many CPUs of a node a job could have.
+
+slurm.conf: SelectTypeParameters (CR_Core_Memory and the like: cores, memory and GRES are consumed),
+MaxCPUsPerNode, OverSubscribe=EXCLUSIVE, ExclusiveUser; sbatch: --ntasks-per-node, --mem-per-cpu,
+--gres, --exclusive.
+"""
+
+from __future__ import annotations
+
+from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.state import Books
+
+
+@kernel_part
+def cpus_for(st: Books, job: int, partition: int, bank: int, node: int) -> int:
+    """CPUs that this node could give to the job, 0 where it lacks something else."""
+    rules = st.rules[0]
+    ask = st.ask[job]
+    place = bank * rules.nodes + node
+    cpus = st.cpus_free[place]
+    if ask.exclusive != 0:
+        if st.jobs_on[place] != 0:
+            return 0
+    elif cpus < ask.cpus_per_task:
+        return 0
+    if st.jobs_on[place] != 0:
+        owner = st.user_on[place]
+        if owner >= 0 and owner != ask.user:
+            return 0
+        if ask.own_user != 0 and owner != ask.user:
+            return 0
+    most = st.part[partition].max_cpus_per_node
+    if most < st.node_cpus[node]:
+        cpus = min(cpus, most - st.part_cpus[partition * rules.nodes + node])
+    if rules.memory_counts != 0:
+        free = st.memory_free[place]
+        if ask.whole_memory != 0:
+            if free < st.node_memory[node] or free == 0:
+                return 0
+        elif ask.memory_cpu > 0:
+            if ask.exclusive != 0 and ask.memory_cpu * cpus > free:
+                return 0
+            cpus = min(cpus, free // ask.memory_cpu)
+        elif ask.memory_node > free:
+            return 0
+    if ask.any_gres != 0:
+        cpus = _with_devices(st, job, place, cpus)
+    return _in_tasks(st, job, cpus)
+
+
+@kernel_part
+def _with_devices(st: Books, job: int, place: int, cpus: int) -> int:
+    """The CPUs that can be used with the node's free devices."""
+    rules = st.rules[0]
+    for choice in range(rules.choices):
+        each = st.need[job * rules.choices + choice]
+        per_task = st.need_task[job * rules.choices + choice]
+        if each == 0 and per_task == 0:
+            continue
+        free = 0
+        for kind in range(rules.kinds):
+            if st.choice_kind[choice * rules.kinds + kind]:
+                free += st.gres_free[place * rules.kinds + kind]
+        if free < each:
+            return 0
+        if per_task > 0:
+            cpus = min(cpus, free // per_task * st.ask[job].cpus_per_task)
+    return cpus
+
+
+@kernel_part
+def _in_tasks(st: Books, job: int, cpus: int) -> int:
+    """Rounded down to whole tasks, and to the tasks that the job wants on each node."""
+    ask = st.ask[job]
+    if cpus < 1:
+        return 0
+    if ask.exclusive != 0:
+        return int(cpus)
+    cpus -= cpus % ask.cpus_per_task
+    if ask.tasks_per_node > 0:
+        wanted = min(ask.tasks_per_node, ask.tasks) * ask.cpus_per_task
+        if cpus < wanted:
+            return 0
+        cpus = min(cpus, ask.tasks_per_node * ask.cpus_per_task)
+    return int(cpus)
+
+
+@kernel_part
+def gather(st: Books, entry: int, bank: int) -> bool:
+    """List the nodes (of those in `mask`) that could serve; whether they may be enough."""
+    row = st.entry[entry]
+    ask = st.ask[row.job]
+    count = 0
+    total = 0
+    most = 0
+    for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
+        node = st.class_nodes[place]
+        cpus = 0
+        if st.mask[node]:
+            cpus = cpus_for(st, row.job, row.partition, bank, node)
+        st.avail[node] = cpus
+        if cpus > 0:
+            st.near[count] = node
+            count += 1
+            total += cpus
+            most = max(most, cpus)
+    st.clock[0].near = count
+    st.clock[0].near_cpus = total
+    st.clock[0].near_most = most
+    return enough(st, row.job, count, total, most) and bool(
+        ask.required < 0 or has_required(st, row.job))
+
+
+@kernel_part
+def enough(st: Books, job: int, count: int, total: int, most: int) -> bool:
+    """Whether so many nodes with so many CPUs may serve: necessary, not sufficient."""
+    ask = st.ask[job]
+    return bool(count >= ask.min_nodes and (ask.exclusive != 0 or total >= ask.cpus)
+                and most * ask.max_nodes >= ask.cpus)
+
+
+@kernel_part
+def has_required(st: Books, job: int) -> bool:
+    """Whether every node that the job must have could serve (sbatch: --nodelist)."""
+    first = st.ask[job].required * st.rules[0].nodes
+    found = 0
+    for place in range(st.clock[0].near):
+        if st.required[first + st.near[place]]:
+            found += 1
+    return bool(found >= st.ask[job].required_nodes)

@@ -1,0 +1,181 @@
+"""The event loop: the next time at which something happens, and what happens then.
+
+At one instant ends come first, then nodes that fail and return, submissions, priorities, the main
+pass and the backfill cycle, in this order.
+"""
+
+from __future__ import annotations
+
+from wattline.model.kernel import kernel, kernel_part
+from wattline.shared_nodes.arriving import (
+    become_eligible,
+    end_job,
+    give_up,
+    submit_job,
+    tell_dependents,
+)
+from wattline.shared_nodes.backfill import backfill_cycle
+from wattline.shared_nodes.cap import ROUNDING_W, cap_at
+from wattline.shared_nodes.failing import node_fails, node_returns
+from wattline.shared_nodes.main_pass import main_pass
+from wattline.shared_nodes.preemption import grace_is_over
+from wattline.shared_nodes.priority import renew_priorities
+from wattline.shared_nodes.queueing import sweep_queue
+from wattline.shared_nodes.sleeping import node_sleeps
+from wattline.shared_nodes.state import (
+    BEGIN,
+    BLOCKED,
+    END,
+    GRACE,
+    NEVER_S,
+    NODE_SLEEPS,
+    Books,
+)
+from wattline.shared_nodes.timers import drop_first_timer
+from wattline.shared_nodes.waking import something_changed
+
+ROOM = 4
+"""Rows of the log that one instant may take, at most."""
+
+
+@kernel
+def advance(st: Books, instants: int) -> None:
+    """Simulate so many instants, or until all is over or the log or the timers are full."""
+    clock = st.clock[0]
+    for _ in range(instants):
+        if clock.over != 0 or clock.log + ROOM > len(st.log_s) or (
+                clock.timers + len(st.running) + len(st.node_cpus) > len(st.timers)):
+            return
+        next_s = _next_time(st)
+        if next_s >= NEVER_S:
+            give_up(st)
+            clock.over = 1
+            return
+        _pass_time(st, next_s)
+        _happen(st)
+        _decide(st)
+        _write_log(st)
+
+
+@kernel_part
+def _next_time(st: Books) -> float:
+    clock = st.clock[0]
+    next_s = min(clock.pass_s, clock.full_s, clock.backfill_s)
+    if clock.next_submit < len(st.ask):
+        next_s = min(next_s, st.ask[clock.next_submit].submit_s)
+    if clock.timers > 0:
+        next_s = min(next_s, st.timers[0].time_s)
+    waits = clock.queued > 0 or clock.running > 0 or clock.next_submit < len(st.ask)
+    if waits or clock.timers > 0:
+        if clock.next_outage < len(st.out_start):
+            next_s = min(next_s, st.out_start[clock.next_outage])
+        if clock.next_cap < len(st.cap_s):
+            next_s = min(next_s, st.cap_s[clock.next_cap])
+    if (waits or clock.pending > 0) and clock.next_return < len(st.back_s):
+        next_s = min(next_s, st.back_s[clock.next_return])
+    if next_s < NEVER_S and st.rules[0].multifactor != 0:
+        next_s = min(next_s, clock.priority_s)
+    return float(max(next_s, clock.now_s))
+
+
+@kernel_part
+def _pass_time(st: Books, next_s: float) -> None:
+    clock = st.clock[0]
+    if st.rules[0].capped != 0 and clock.power_w > cap_at(st, clock.now_s) + ROUNDING_W:
+        clock.above_s += next_s - clock.now_s
+    clock.now_s = next_s
+
+
+@kernel_part
+def _happen(st: Books) -> None:
+    """Everything of this instant but decisions."""
+    clock = st.clock[0]
+    now_s = clock.now_s
+    while clock.timers > 0 and st.timers[0].time_s <= now_s:
+        timer = st.timers[0]
+        kind, job, generation = timer.kind, timer.job, timer.generation
+        drop_first_timer(st)
+        _fire(st, kind, job, generation)
+    while clock.next_outage < len(st.out_start) and st.out_start[clock.next_outage] <= now_s:
+        node_fails(st, st.out_node[clock.next_outage], bool(st.out_drain[clock.next_outage]))
+        clock.next_outage += 1
+    while clock.next_return < len(st.back_s) and st.back_s[clock.next_return] <= now_s:
+        node_returns(st, st.back_node[clock.next_return])
+        clock.next_return += 1
+    while clock.next_cap < len(st.cap_s) and st.cap_s[clock.next_cap] <= now_s:
+        clock.next_cap += 1
+        something_changed(st)
+    while clock.next_submit < len(st.ask) and st.ask[clock.next_submit].submit_s <= now_s:
+        submit_job(st, clock.next_submit)
+        clock.next_submit += 1
+
+
+@kernel_part
+def _fire(st: Books, kind: int, job: int, generation: int) -> None:
+    if kind == NODE_SLEEPS:
+        if st.node_generation[job] == generation:
+            node_sleeps(st, job)
+        return
+    if st.live[job].generation != generation:
+        return
+    if kind == END:
+        end_job(st, job)
+    elif kind == GRACE:
+        grace_is_over(st, job)
+    elif kind == BEGIN and st.live[job].phase == BLOCKED:
+        become_eligible(st, job)
+
+
+@kernel_part
+def _decide(st: Books) -> None:
+    clock = st.clock[0]
+    rules = st.rules[0]
+    now_s = clock.now_s
+    if rules.multifactor != 0 and now_s >= clock.priority_s and renew_priorities(st):
+        something_changed(st)
+    full = now_s >= clock.full_s
+    quick = now_s >= clock.pass_s
+    if full or quick or clock.end_pass != 0:
+        if clock.queued > 0 and (clock.changed if full else clock.changed_quick) != 0:
+            while main_pass(st, full):
+                clock.stale += 1
+        clock.changed_quick = 0
+        if full:
+            clock.changed = 0
+            clock.full_s = NEVER_S
+            clock.last_full_s = now_s
+        if full or quick:
+            clock.last_pass_s = now_s
+            clock.pass_s = NEVER_S
+        clock.end_pass = 0
+    if now_s >= clock.backfill_s:
+        if clock.queued > 0:
+            backfill_cycle(st)
+        clock.last_backfill_s = now_s
+        clock.backfill_s = NEVER_S
+    while clock.told > 0:
+        clock.told -= 1
+        tell_dependents(st, st.told[clock.told])
+    if clock.stale > 64 + clock.queue // 8:
+        sweep_queue(st)
+        clock.stale = 0
+
+
+@kernel_part
+def _write_log(st: Books) -> None:
+    """One row for an instant at which anything changed."""
+    clock = st.clock[0]
+    if clock.log > 0 and clock.power_w == clock.logged_power_w and (
+            clock.busy_cpus == clock.logged_busy and clock.queued == clock.logged_queued):
+        return
+    row = clock.log
+    if row > 0 and st.log_s[row - 1] == clock.now_s:
+        row -= 1
+    st.log_s[row] = clock.now_s
+    st.log_w[row] = clock.power_w
+    st.log_busy[row] = clock.busy_cpus
+    st.log_queued[row] = clock.queued
+    clock.log = row + 1
+    clock.logged_power_w = clock.power_w
+    clock.logged_busy = clock.busy_cpus
+    clock.logged_queued = clock.queued

@@ -1,0 +1,93 @@
+"""The main pass: jobs in their order are started while they can be.
+
+sched_config.html and slurm.conf, SchedulerParameters: default_queue_depth (how many a quick pass
+looks at), partition_job_depth, bf_min_age_reserve, bf_min_prio_reserve. A job that cannot start
+holds back those behind it in its partition, and all jobs on the nodes of that partition; one that
+names its nodes holds back those nodes alone.
+"""
+
+from __future__ import annotations
+
+from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.attempt import array_has_room, attempt, licences_free
+from wattline.shared_nodes.limits import may_run
+from wattline.shared_nodes.preemption import make_room
+from wattline.shared_nodes.state import BUSY, QUEUED, STARTED, UP, Books
+
+
+@kernel_part
+def main_pass(st: Books, full: bool) -> bool:
+    """Whether jobs gave way to one that started, so that the pass has to begin again."""
+    rules = st.rules[0]
+    clock = st.clock[0]
+    clock.passes += 1
+    for node in range(rules.nodes):
+        st.mask[node] = st.node_state[node] == UP
+    for partition in range(rules.partitions):
+        st.failed[partition] = 0
+        st.tried[partition] = 0
+    open_ = 0
+    for partition in range(rules.partitions):
+        open_ += 1 if st.part[partition].waiting > 0 else 0
+    depth = 0
+    place = 0
+    while place < clock.queue and open_ > 0:
+        entry = st.queue[place]
+        place += 1
+        row = st.entry[entry]
+        if st.live[row.job].phase != QUEUED or not array_has_room(st, row.job):
+            continue
+        if rules.part_depth > 0:
+            st.tried[row.partition] += 1
+            if st.tried[row.partition] > rules.part_depth:
+                continue
+        depth += 1
+        if not full and depth > rules.depth + 1:
+            break
+        if st.failed[row.partition] != 0 or st.part[row.partition].up == 0:
+            continue
+        if rules.enforce_limits != 0 and not may_run(st, entry):
+            continue
+        if st.ask[row.job].any_licence != 0 and not licences_free(st, row.job):
+            if rules.bf_licences != 0:
+                break
+            continue
+        result = attempt(st, entry)
+        if result == BUSY and rules.preempt != 0 and make_room(st, entry):
+            # Those that gave way stand in the queue now, which moved under this loop.
+            return attempt(st, entry) == STARTED
+        if result == STARTED:
+            clock.stale += 1
+        elif result == BUSY and _hold_back(st, entry):
+            open_ -= 1
+    return False
+
+
+@kernel_part
+def _hold_back(st: Books, entry: int) -> bool:
+    """Keep others from the nodes of a job that could not start; whether by its partition."""
+    rules = st.rules[0]
+    row = st.entry[entry]
+    ask = st.ask[row.job]
+    if ask.required >= 0 and ask.required_nodes >= ask.min_nodes:
+        for node in range(rules.nodes):
+            if st.required[ask.required * rules.nodes + node]:
+                st.mask[node] = False
+        return False
+    if not holds_nodes(st, row.job):
+        return False
+    st.failed[row.partition] = 1
+    for node in range(rules.nodes):
+        if st.part_nodes[row.partition * rules.nodes + node]:
+            st.mask[node] = False
+    return True
+
+
+@kernel_part
+def holds_nodes(st: Books, job: int) -> bool:
+    """Whether a job is old and important enough to keep nodes from others."""
+    rules = st.rules[0]
+    live = st.live[job]
+    waited_s = st.clock[0].now_s - live.eligible_s
+    return bool(waited_s >= rules.bf_min_age_reserve_s
+                and live.priority >= rules.bf_min_prio_reserve)

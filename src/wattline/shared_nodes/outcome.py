@@ -1,0 +1,52 @@
+"""What happened to each job on a machine with shared nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wattline.shared_nodes.machine import FloatArray, IntArray
+
+WAITING, RAN, KILLED, REFUSED, CANCELLED, NEVER = 0, 1, 2, 3, 4, 5
+"""KILLED: at its limit. REFUSED: at submission. NEVER: waits for what cannot happen."""
+
+REASONS = (
+    "", "no node has what it asks for", "unknown or closed partition", "over the partition's time",
+    "over a limit on submissions", "QOS not allowed", "dependency never satisfied", "held",
+    "over a limit per job", "other", "account not allowed in the partition",
+    "over the partition's nodes",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """One row per request; times are NaN for jobs that never ran."""
+
+    start_s: FloatArray
+    """The last start, where a job was requeued."""
+    end_s: FloatArray
+    eligible_s: FloatArray
+    state: IntArray
+    reason: IntArray
+    """Row of `REASONS`."""
+    partition: IntArray
+    """The one it ran in."""
+    requeues: IntArray
+    energy_j: FloatArray
+    allocation_job: IntArray
+    """One row per job and node held: the job."""
+    allocation_node: IntArray
+    allocation_cpus: IntArray
+    allocation_memory_mb: IntArray
+    allocation_gres: IntArray
+    """Rows x kinds of GRES."""
+    event_time_s: FloatArray
+    """When the machine's power changed."""
+    event_power_w: FloatArray
+    event_busy_cpus: IntArray
+    event_queued: IntArray
+    passes: int
+    """Main passes."""
+    backfill_passes: int
+    above_cap_s: float
+    engine_s: float = 0.0
+    """Wall time of the simulation itself."""

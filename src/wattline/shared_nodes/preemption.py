@@ -1,0 +1,180 @@
+"""Jobs that give way to others.
+
+slurm.conf: PreemptType (preempt/qos, preempt/partition_prio), PreemptMode, GraceTime; sacctmgr:
+Preempt, PreemptMode and GraceTime of a QOS. Running jobs are taken in order of priority, lowest
+first, and among equals the one that started last, until the job fits; those that would not have
+been needed stay. A job that is requeued or cancelled leaves at once, or when its grace is over.
+One that is to be suspended is requeued with what it has done kept.
+"""
+
+from __future__ import annotations
+
+from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.arriving import send_back
+from wattline.shared_nodes.choosing import choose
+from wattline.shared_nodes.fitting import gather
+from wattline.shared_nodes.machine import CANCEL, KEEP, SUSPEND
+from wattline.shared_nodes.queueing import goes_before
+from wattline.shared_nodes.state import GRACE, RUNNING, Books
+from wattline.shared_nodes.timers import add_timer
+
+BY_QOS = 1
+
+
+@kernel_part
+def make_room(st: Books, entry: int) -> bool:
+    """Let jobs give way, so that this one may be tried again; whether any did at once."""
+    count = _find_victims(st, entry)
+    if count == 0:
+        return False
+    _copy_all(st)
+    job = st.entry[entry].job
+    needed = 0
+    fits = False
+    while needed < count and not fits:
+        _change_copy(st, st.victims[needed], 1)
+        needed += 1
+        fits = gather(st, entry, 1) and choose(st, job)
+    if not fits:
+        return False
+    for place in range(needed - 2, -1, -1):
+        # Does it fit without this one leaving?
+        _change_copy(st, st.victims[place], -1)
+        if gather(st, entry, 1) and choose(st, job):
+            st.victims[place] = -1
+        else:
+            _change_copy(st, st.victims[place], 1)
+    return _let_go(st, needed)
+
+
+@kernel_part
+def _find_victims(st: Books, entry: int) -> int:
+    """Running jobs that this one may take the nodes of, in the order in which they go."""
+    count = 0
+    for place in range(st.clock[0].running):
+        other = st.running[place]
+        if _mode(st, entry, other) == KEEP or not _shares_nodes(st, entry, other):
+            continue
+        index = count
+        while index > 0 and _goes_first(st, other, st.victims[index - 1]):
+            st.victims[index] = st.victims[index - 1]
+            index -= 1
+        st.victims[index] = other
+        count += 1
+    return count
+
+
+@kernel_part
+def _goes_first(st: Books, one: int, other: int) -> bool:
+    first, second = st.live[one].entry, st.live[other].entry
+    if st.entry_key[first] != st.entry_key[second]:
+        return goes_before(st, second, first)
+    return bool(st.live[one].start_s > st.live[other].start_s)
+
+
+@kernel_part
+def _mode(st: Books, entry: int, other: int) -> int:
+    """What becomes of a running job for this one's sake."""
+    row = st.entry[entry]
+    held_by = st.live[other].entry
+    if st.rules[0].preempt == BY_QOS:
+        mine, theirs = st.ask[row.job].qos, st.ask[other].qos
+        count = len(st.qos_mode)
+        if mine < 0 or theirs < 0 or not st.qos_preempts[mine * count + theirs]:
+            return KEEP
+        return int(st.qos_mode[theirs])
+    theirs = st.entry[held_by].partition
+    if st.part[row.partition].tier <= st.part[theirs].tier:
+        return KEEP
+    return int(st.part[theirs].preempt_mode)
+
+
+@kernel_part
+def _grace_s(st: Books, job: int) -> float:
+    if st.rules[0].preempt == BY_QOS:
+        return float(st.qos_grace[st.ask[job].qos])
+    return float(st.part[st.entry[st.live[job].entry].partition].grace_s)
+
+
+@kernel_part
+def _shares_nodes(st: Books, entry: int, other: int) -> bool:
+    """Whether it is on a node that is open to the job."""
+    partition = st.entry[entry].partition
+    first = st.ask[other].first_row
+    found = False
+    for index in range(first, first + st.live[other].nodes):
+        node = st.row_node[index]
+        found |= bool(st.mask[node] and st.part_nodes[partition * st.rules[0].nodes + node])
+    return found
+
+
+@kernel_part
+def _copy_all(st: Books) -> None:
+    nodes = st.rules[0].nodes
+    kinds = st.rules[0].kinds
+    for node in range(nodes):
+        st.cpus_free[nodes + node] = st.cpus_free[node]
+        st.memory_free[nodes + node] = st.memory_free[node]
+        st.jobs_on[nodes + node] = st.jobs_on[node]
+        st.user_on[nodes + node] = st.user_on[node]
+    for index in range(nodes * kinds):
+        st.gres_free[nodes * kinds + index] = st.gres_free[index]
+
+
+@kernel_part
+def _change_copy(st: Books, job: int, sign: int) -> None:
+    """Take a job out of the copy (`sign` 1), or put it back (-1)."""
+    rules = st.rules[0]
+    first = st.ask[job].first_row
+    for index in range(first, first + st.live[job].nodes):
+        place = rules.nodes + st.row_node[index]
+        st.cpus_free[place] += sign * st.row_cpus[index]
+        st.memory_free[place] += sign * st.row_memory[index]
+        st.jobs_on[place] -= sign
+        for kind in range(rules.kinds):
+            st.gres_free[place * rules.kinds + kind] += (
+                sign * st.row_gres[index * rules.kinds + kind])
+
+
+@kernel_part
+def _let_go(st: Books, needed: int) -> bool:
+    """Send the victims away, or begin their grace; whether all of them left at once."""
+    at_once = True
+    for place in range(needed):
+        job = st.victims[place]
+        if job >= 0 and _grace_s(st, job) > 0.0:
+            at_once = False
+    for place in range(needed):
+        job = st.victims[place]
+        if job < 0:
+            continue
+        if at_once:
+            _send_away(st, job)
+        elif st.live[job].preempted == 0:
+            st.live[job].preempted = 1
+            end_s = st.clock[0].now_s + _grace_s(st, job)
+            add_timer(st, end_s, GRACE, job, st.live[job].generation)
+    return at_once
+
+
+@kernel_part
+def _send_away(st: Books, job: int) -> None:
+    live = st.live[job]
+    live.preempted = 0
+    mode = st.part[st.entry[live.entry].partition].preempt_mode
+    if st.rules[0].preempt == BY_QOS:
+        mode = st.qos_mode[st.ask[job].qos]
+    done_s = 0.0
+    if mode == SUSPEND:
+        done_s = max(st.clock[0].now_s - live.ready_s, 0.0)
+    left_s = live.left_s
+    send_back(st, job, bool(mode == SUSPEND or (mode != CANCEL and st.ask[job].requeue != 0)))
+    if mode == SUSPEND:
+        live.left_s = max(left_s - done_s, 0.0)
+
+
+@kernel_part
+def grace_is_over(st: Books, job: int) -> None:
+    """A victim's grace has passed."""
+    if st.live[job].phase == RUNNING:
+        _send_away(st, job)

@@ -1,0 +1,450 @@
+"""From a machine, requests and rules to the books of an empty machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wattline.model.records import Record
+from wattline.model.signal import Signal
+from wattline.shared_nodes.filled import OVER_JOB_LIMIT, Filled, fill
+from wattline.shared_nodes.machine import FloatArray, IntArray, SharedMachine
+from wattline.shared_nodes.memberships import Memberships, memberships
+from wattline.shared_nodes.outages import Outages
+from wattline.shared_nodes.priority_factors import entry_factors, job_factors
+from wattline.shared_nodes.requests import Requests
+from wattline.shared_nodes.rules import BACKFILL, FAIR_TREE, MULTIFACTOR, Rules
+from wattline.shared_nodes.state import (
+    NEVER_S,
+    Ask,
+    Books,
+    Clock,
+    Entry,
+    Live,
+    Part,
+    Settings,
+    Timer,
+)
+
+LOG_ROWS = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """One row per job and partition that it may go to."""
+
+    job: IntArray
+    partition: IntArray
+    first: IntArray
+    """Per job where its rows begin."""
+    count: IntArray
+
+
+def make_books(
+    machine: SharedMachine, requests: Requests, rules: Rules, cap: Signal | None,
+    outages: Outages | None, phase_s: float,
+) -> Books:
+    filled = fill(machine, requests, rules)
+    pairs = _pairs(filled)
+    job_tres = _asked_tres(machine, requests, filled, pairs)
+    found, member_class = _limit_classes(machine, requests, rules, filled, pairs, job_tres)
+    node_class, class_first, class_nodes = _node_classes(machine, requests, pairs)
+    ask = _asks(machine, requests, rules, filled, pairs, job_tres)
+    entry = _entries(requests, filled, pairs, node_class, member_class)
+    arrays: dict[str, Any] = {
+        "rules": _settings(machine, requests, rules, phase_s, cap),
+        "clock": _clock(machine, requests, rules, phase_s),
+        "ask": ask, "live": _lives(len(ask)), "entry": entry,
+        "part": _parts(machine, requests, rules),
+        "class_first": class_first, "class_nodes": class_nodes, "job_tres": job_tres.ravel(),
+        "entry_factor": (entry_factors(machine, rules.priority, pairs.partition)
+                         if rules.priority.kind == MULTIFACTOR else np.zeros(len(entry))),
+        "need": filled.gres_per_node.ravel(),
+        "need_task": np.maximum(requests.gres_per_task, 0).astype(np.int64).ravel(),
+        "choice_kind": _choices(machine, requests),
+        "need_licence": requests.licences.astype(np.int64).ravel(),
+        "licence_free": machine.licences.astype(np.int64).copy(),
+        "required": requests.node_masks.ravel().copy(),
+        "unfit_since": np.full(len(entry) + 1, -1, np.int64),
+        "looked": np.zeros(len(entry) + 1, np.int64), "freed_node": np.zeros(4096, np.int64),
+        "late_cycle": np.full(len(entry) + 1, -1, np.int64), "entry_key": np.zeros(len(entry)),
+        "hint_cycle": np.full(len(entry) + 1, -1, np.int64),
+        "hint_s": np.zeros(len(entry) + 1),
+    }
+    arrays |= _nodes(machine, rules, len(ask))
+    arrays |= _members(machine, found, requests)
+    arrays |= _associations(machine, rules)
+    arrays |= _working(machine, rules, len(entry), ask)
+    arrays |= _world(outages, cap)
+    return Books(**arrays)
+
+
+def _pairs(filled: Filled) -> Pairs:
+    job, partition = np.nonzero(filled.allowed)
+    count = filled.allowed.sum(axis=1)
+    return Pairs(job, partition, np.cumsum(count) - count, count)
+
+
+def _table(kind: type[Record], count: int, columns: dict[str, Any]) -> Any:
+    table: Any = kind.table(count)
+    for name, values in columns.items():
+        table[name] = values
+    return table
+
+
+def _asks(
+    machine: SharedMachine, requests: Requests, rules: Rules, filled: Filled, pairs: Pairs,
+    job_tres: IntArray,
+) -> Any:
+    count = len(requests.submit_s)
+    capped = np.minimum(filled.columns["max_nodes"], len(machine.nodes.names))
+    rows = np.maximum(capped, filled.columns["min_nodes"]).astype(np.int64)
+    rows = np.where(filled.columns["min_nodes"] > len(machine.nodes.names), 0, rows)
+    required = np.zeros(count, np.int64)
+    if requests.node_masks.size:
+        sizes = requests.node_masks.sum(axis=1)
+        required = np.where(requests.required >= 0, sizes[np.maximum(requests.required, 0)], 0)
+    any_gres = (filled.gres_per_node.any(axis=1) | (requests.gres_per_task > 0).any(axis=1)
+                if requests.gres_choices else np.zeros(count, bool))
+    columns = dict(filled.columns)
+    columns |= {
+        "max_nodes": np.maximum(capped, filled.columns["min_nodes"]),
+        "required_nodes": required, "any_gres": any_gres,
+        "any_licence": requests.licences.any(axis=1) if machine.licence_names else 0,
+        "first_entry": pairs.first, "entries": pairs.count,
+        "first_row": np.cumsum(rows) - rows, "rows": rows,
+        "refused": filled.refused, "never": filled.never,
+        "factor": (job_factors(machine, rules.priority, filled.columns, job_tres)
+                   if rules.priority.kind == MULTIFACTOR else 0.0),
+    }
+    ask = _table(Ask, count, columns)
+    ask["first_after"], ask["next_after"] = _chains(requests.after_job)
+    return ask
+
+
+def _chains(after: IntArray) -> tuple[IntArray, IntArray]:
+    """Per job the first that waits for it, and per waiting job the next, in order of rows."""
+    first, following = np.full(len(after), -1), np.full(len(after), -1)
+    for job in np.flatnonzero(after >= 0)[::-1]:
+        following[job] = first[after[job]]
+        first[after[job]] = job
+    return first, following
+
+
+def _lives(count: int) -> Any:
+    never = dict.fromkeys(("start_s", "end_s", "eligible_s"), np.nan)
+    return _table(Live, count, never | {"entry": -1, "reserved": -1})
+
+
+def _same(*columns: Any) -> tuple[IntArray, IntArray]:
+    """Rows with equal columns get the same number; and a row of each number."""
+    table = np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
+    table = np.ascontiguousarray(np.nan_to_num(table, nan=-1.0))
+    whole = table.view([("", np.float64)] * table.shape[1]).ravel()
+    _, first, number = np.unique(whole, return_index=True, return_inverse=True)
+    return number.astype(np.int64).ravel(), first
+
+
+def _entries(
+    requests: Requests, filled: Filled, pairs: Pairs, node_class: IntArray, member_class: IntArray
+) -> Any:
+    job = pairs.job
+    numbers = forms = np.zeros(0, np.int64)
+    if len(job):
+        names = ("limit_s", "tasks", "cpus_per_task", "tasks_per_node", "min_nodes", "max_nodes",
+                 "memory_node", "memory_cpu", "whole_memory", "exclusive", "own_user", "required",
+                 "load", "node_w")
+        columns = [np.asarray(filled.columns[name])[job] for name in names]
+        columns += [node_class, pairs.partition]
+        columns += list(filled.gres_per_node[job].T) + list(requests.gres_per_task[job].T)
+        owner = np.where(filled.columns["own_user"][job], filled.columns["user"][job], -1)
+        numbers, _ = _same(*columns, owner)
+        forms, _ = _same(*columns[1:])
+    return _table(Entry, len(job), {"job": job, "partition": pairs.partition,
+                                    "nodes": node_class, "members": member_class, "ask": numbers,
+                                    "form": forms, "fits": 1})
+
+
+def _asked_tres(
+    machine: SharedMachine, requests: Requests, filled: Filled, pairs: Pairs
+) -> IntArray:
+    """CPUs, memory, nodes and devices of each job before nodes are chosen."""
+    columns = filled.columns
+    tres = np.zeros((len(requests.submit_s), machine.resources), np.int64)
+    tres[:, 0] = columns["cpus"]
+    per_cpu = np.maximum(columns["memory_cpu"], 0) * columns["cpus"]
+    tres[:, 1] = per_cpu + columns["memory_node"] * columns["min_nodes"]
+    tres[:, 2] = columns["min_nodes"]
+    kinds = _choices(machine, requests).reshape(len(requests.gres_choices),
+                                                len(machine.nodes.gres_kinds))
+    for choice, row in enumerate(kinds):
+        if row.any():
+            per_task = np.maximum(requests.gres_per_task[:, choice], 0)
+            tres[:, 3 + int(np.argmax(row))] += (
+                filled.gres_per_node[:, choice] * columns["min_nodes"]
+                + per_task * columns["tasks"])
+    return tres
+
+
+def _choices(machine: SharedMachine, requests: Requests) -> Any:
+    """Choices x kinds: which devices serve who asks so."""
+    found = [bool(name == kind and type_ in ("", of_kind))
+             for name, type_ in requests.gres_choices
+             for kind, of_kind in machine.nodes.gres_kinds]
+    return np.array(found, dtype=bool)
+
+
+def _limit_classes(
+    machine: SharedMachine, requests: Requests, rules: Rules, filled: Filled, pairs: Pairs,
+    job_tres: IntArray,
+) -> tuple[Memberships, IntArray]:
+    """The classes of equal limits; jobs that break one by themselves wait for ever."""
+    if not rules.enforce_limits or not len(pairs.job):
+        found, _ = memberships(machine, [(-1, -1, -1)])
+        return found, np.zeros(len(pairs.job), np.int64)
+    part_qos = machine.partitions.qos[pairs.partition]
+    qos, association = requests.qos[pairs.job], requests.association[pairs.job]
+    number, first = _same(part_qos, qos, association)
+    keys = [(int(part_qos[row]), int(qos[row]), int(association[row])) for row in first]
+    found, alone = memberships(machine, keys)
+    over = (job_tres[pairs.job] > alone.tres[number]).any(axis=1)
+    over |= filled.columns["limit_s"][pairs.job] > alone.wall_s[number]
+    fine = np.zeros(len(requests.submit_s), np.int64)
+    np.add.at(fine, pairs.job, ~over)
+    filled.never[(fine == 0) & (pairs.count > 0) & (filled.never == 0)] = OVER_JOB_LIMIT
+    return found, number
+
+
+def _node_classes(
+    machine: SharedMachine, requests: Requests, pairs: Pairs
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Entries by candidate nodes, and the nodes of each class."""
+    if not len(pairs.job):
+        return np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64)
+    features, excluded = requests.features[pairs.job], requests.excluded[pairs.job]
+    number, rows = _same(pairs.partition, features, excluded)
+    nodes = []
+    for row in rows:
+        fits = machine.partitions.nodes[pairs.partition[row]].copy()
+        if features[row] >= 0:
+            fits &= requests.feature_masks[features[row]]
+        if excluded[row] >= 0:
+            fits &= ~requests.node_masks[excluded[row]]
+        nodes.append(np.flatnonzero(fits))
+    first = np.concatenate(([0], np.cumsum([len(found) for found in nodes])))
+    return number, first.astype(np.int64), np.concatenate(nodes).astype(np.int64)
+
+
+def _settings(
+    machine: SharedMachine, requests: Requests, rules: Rules, phase_s: float, cap: Signal | None
+) -> Any:
+    priority = rules.priority
+    return _table(Settings, 1, {
+        "nodes": len(machine.nodes.names), "kinds": len(machine.nodes.gres_kinds),
+        "choices": len(requests.gres_choices), "resources": machine.resources,
+        "licences": len(machine.licence_names), "partitions": len(machine.partitions.names),
+        "multifactor": priority.kind == MULTIFACTOR, "backfill": rules.scheduler == BACKFILL,
+        "memory_counts": rules.memory_counts, "least_loaded": rules.least_loaded,
+        "tree": rules.topology_tree and machine.nodes.switch_parent.size > 0,
+        "switches": machine.nodes.switch_parent.size, "depth": rules.default_queue_depth,
+        "part_depth": rules.partition_job_depth, "sched_interval_s": rules.sched_interval_s,
+        "batch_delay_s": rules.batch_sched_delay_s, "phase_s": phase_s,
+        "bf_interval_s": rules.bf_interval_s, "bf_window_s": rules.bf_window_s,
+        "bf_resolution_s": max(rules.bf_resolution_s, 1.0), "unix_s": rules.unix_start_s,
+        "tick_s": rules.tick_s, "prompt_ends": rules.prompt_ends,
+        "bf_max_job_test": rules.bf_max_job_test, "bf_max_job_user": rules.bf_max_job_user,
+        "bf_max_job_part": rules.bf_max_job_part, "bf_max_job_assoc": rules.bf_max_job_assoc,
+        "bf_max_job_start": rules.bf_max_job_start,
+        "bf_min_age_reserve_s": rules.bf_min_age_reserve_s,
+        "bf_min_prio_reserve": rules.bf_min_prio_reserve or -(1 << 60),
+        "bf_licences": rules.bf_licences, "bf_one_resv": rules.bf_one_resv_per_job,
+        "enforce_limits": rules.enforce_limits,
+        "kill_late_s": rules.kill_late_s, "over_limit_s": rules.over_time_limit_s,
+        "start_latency_s": rules.start_latency_s, "max_job_count": rules.max_job_count,
+        "preempt": ("none", "qos", "partition").index(rules.preempt),
+        "age": priority.age, "fairshare": priority.fairshare, "job_size": priority.job_size,
+        "max_age_s": priority.max_age_s, "half_life_s": priority.half_life_s,
+        "calc_period_s": priority.calc_period_s,
+        "fair_tree": priority.fairshare_rule == FAIR_TREE, "dampening": priority.dampening,
+        "accrue_always": priority.accrue_always, "favor_small": priority.favor_small,
+        "size_by_time": priority.small_relative_to_time,
+        "suspend_time_s": rules.suspend_time_s, "suspend_timeout_s": rules.suspend_timeout_s,
+        "resume_timeout_s": rules.resume_timeout_s, "capped": cap is not None,
+    })
+
+
+def _clock(machine: SharedMachine, requests: Requests, rules: Rules, phase_s: float) -> Any:
+    first_s = float(requests.submit_s[0]) if len(requests.submit_s) else 0.0
+    return _table(Clock, 1, {
+        "now_s": first_s, "pass_s": NEVER_S, "full_s": NEVER_S, "last_full_s": -NEVER_S,
+        "last_pass_s": -NEVER_S, "backfill_s": NEVER_S,
+        # All loops count from the start of the scheduler, which was `phase_s` or long before.
+        "last_backfill_s": _last(first_s, phase_s, rules.bf_interval_s),
+        "priority_s": first_s, "last_priority_s": first_s,
+        "power_w": float(machine.nodes.idle_w.sum()),
+    })
+
+
+def _last(time_s: float, first_s: float, step_s: float) -> float:
+    """The last time of a grid before `time_s`."""
+    return float(first_s + (np.ceil((time_s - first_s) / step_s) - 1.0) * step_s)
+
+
+def _parts(machine: SharedMachine, requests: Requests, rules: Rules) -> Any:
+    parts = machine.partitions
+    return _table(Part, len(parts.names), {
+        "tier": parts.tier, "max_cpus_per_node": parts.max_cpus_per_node, "up": parts.up,
+        "preempt_mode": parts.preempt_mode, "grace_s": parts.grace_s,
+        "nodes": parts.nodes.sum(axis=1),
+    })
+
+
+def _nodes(machine: SharedMachine, rules: Rules, jobs: int) -> dict[str, Any]:
+    nodes = machine.nodes
+    count = len(nodes.names)
+    excluded = np.isin(np.array(nodes.names), np.array(rules.suspend_excluded))
+    return {
+        "node_cpus": nodes.cpus.astype(np.int64).copy(),
+        "node_memory": nodes.memory_mb.astype(np.int64).copy(),
+        "node_threads": np.maximum(nodes.threads_per_core, 1).astype(np.int64),
+        "node_gres": nodes.gres.astype(np.int64).ravel().copy(),
+        "node_weight": nodes.weight.astype(np.int64).copy(),
+        "node_leaf": nodes.leaf.astype(np.int64).copy(),
+        "node_idle_w": nodes.idle_w.astype(np.float64).copy(),
+        "node_cpu_w": nodes.cpu_w.astype(np.float64).copy(),
+        "kind_w": nodes.gres_w.astype(np.float64).copy(),
+        "part_nodes": machine.partitions.nodes.ravel().copy(),
+        "part_cpus": np.zeros(len(machine.partitions.names) * count, np.int64),
+        "node_state": np.zeros(count, np.int64), "node_power": np.zeros(count, np.int64),
+        "node_idle_since": np.full(count, -NEVER_S), "node_sleeper": ~excluded,
+        "node_generation": np.zeros(count, np.int64), "node_out": np.zeros(count, np.int64),
+        "cpus_free": np.tile(nodes.cpus.astype(np.int64), 2),
+        "memory_free": np.tile(nodes.memory_mb.astype(np.int64), 2),
+        "gres_free": np.tile(nodes.gres.astype(np.int64).ravel(), 2),
+        "jobs_on": np.zeros(2 * count, np.int64), "user_on": np.full(2 * count, -1),
+        "switch_parent": nodes.switch_parent.astype(np.int64).copy(),
+        "switch_nodes": np.zeros(nodes.switch_parent.size + 1, np.int64),
+        "switch_used": np.zeros(nodes.switch_parent.size + 1, np.int64),
+    }
+
+
+def _members(machine: SharedMachine, found: Memberships, requests: Requests) -> dict[str, Any]:
+    groups = max(len(found.groups), 1)
+    tres = np.array(found.tres, dtype=np.int64).reshape(-1)
+    arrays = int(requests.array.max(initial=-1)) + 1
+    return {
+        "member_first": np.array(found.first, np.int64),
+        "member_last": np.array(found.last, np.int64),
+        "member_group": np.array(found.group, np.int64), "member_tres": tres,
+        "member_jobs": np.array(found.jobs, np.int64),
+        "member_submit": np.array(found.submit, np.int64),
+        "group_tres": np.zeros(groups * machine.resources, np.int64),
+        "group_jobs": np.zeros(groups, np.int64), "group_submit": np.zeros(groups, np.int64),
+        "array_running": np.zeros(arrays, np.int64),
+    }
+
+
+def _associations(machine: SharedMachine, rules: Rules) -> dict[str, Any]:
+    tree = machine.associations
+    count = len(tree.parent)
+    parent = tree.parent.astype(np.int64).copy()
+    shares = np.where(tree.shares < 0, 1, tree.shares).astype(np.float64)
+    siblings: dict[int, float] = {}
+    for row in range(count):
+        siblings[int(parent[row])] = siblings.get(int(parent[row]), 0.0) + shares[row]
+    part = np.array([shares[row] / max(siblings[int(parent[row])], 1e-300) if parent[row] >= 0
+                     else 1.0 for row in range(count)])
+    depth = np.array([_depth(parent, row) for row in range(count)], np.int64)
+    order = np.argsort(depth, kind="stable").astype(np.int64)
+    norm = np.ones(count)
+    for row in order:
+        if parent[row] >= 0:
+            norm[row] = norm[parent[row]] * part[row]
+    users = np.flatnonzero(tree.user >= 0).astype(np.int64)
+    qos = machine.qos
+    return {
+        "assoc_parent": parent, "assoc_part": part, "assoc_norm": norm, "assoc_depth": depth,
+        "assoc_by_depth": order, "assoc_usage": np.zeros(count), "assoc_rate": np.zeros(count),
+        "assoc_pending": np.zeros(count), "assoc_since": np.zeros(count),
+        "assoc_factor": np.ones(count), "assoc_level": np.zeros(count),
+        "users_order": users.copy(), "users_scratch": users.copy(),
+        "billing": _billing(machine, rules).ravel(),
+        # A job without a QOS (row -1) finds the last one here, which counts fully.
+        "usage_factor": np.append(qos.usage_factor.astype(np.float64), 1.0),
+        "qos_preempts": qos.preempts.ravel().copy(),
+        "qos_mode": qos.preempt_mode.astype(np.int64).copy(),
+        "qos_grace": qos.grace_s.astype(np.float64).copy(),
+        "qos_no_reserve": qos.no_reserve.copy(),
+        "assoc_tried": np.zeros(count, np.int64),
+        "user_tried": np.zeros(len(tree.users) + 1, np.int64),
+    }
+
+
+def _depth(parent: IntArray, row: int) -> int:
+    depth = 0
+    while parent[row] >= 0 and depth <= len(parent):
+        row = int(parent[row])
+        depth += 1
+    return depth
+
+
+def _billing(machine: SharedMachine, rules: Rules) -> FloatArray:
+    weights = np.zeros((len(machine.partitions.names), machine.resources))
+    weights[:, 0] = 1.0
+    for row, given in enumerate(rules.priority.billing):
+        if given:
+            weights[row] = 0.0
+            weights[row, : len(given)] = given
+    return weights
+
+
+def _working(machine: SharedMachine, rules: Rules, entries: int, ask: Any) -> dict[str, Any]:
+    """Lists and scratch."""
+    nodes, jobs = len(machine.nodes.names), len(ask)
+    rows = int(ask["rows"].sum())
+    spans = max(64, 4 * nodes + int(rules.bf_max_job_test) * 8)
+    ints = {name: np.zeros(nodes + 1, np.int64) for name in (
+        "avail", "near", "chosen", "pick", "pick_cpus", "set_start", "set_end", "set_cpus",
+        "set_nodes", "set_weight")}
+    kinds = len(machine.nodes.gres_kinds)
+    return ints | {
+        "mask": np.zeros(nodes, bool), "queue": np.zeros(entries + 1, np.int64),
+        "queue_scratch": np.zeros(entries + 1, np.int64), "running": np.zeros(jobs + 1, np.int64),
+        "victims": np.zeros(jobs + 1, np.int64), "told": np.zeros(jobs + 1, np.int64),
+        "failed": np.zeros(len(machine.partitions.names), np.int64),
+        "tried": np.zeros(len(machine.partitions.names), np.int64),
+        "timers": Timer.table(2 * (jobs + nodes) + LOG_ROWS),
+        "span_head": np.full(nodes, -1), "span_begin": np.zeros(spans),
+        "span_end": np.zeros(spans), "span_next": np.full(spans, -1),
+        "held_begin": np.zeros(spans), "held_end": np.zeros(spans), "held_w": np.zeros(spans),
+        "row_node": np.zeros(rows, np.int64), "row_cpus": np.zeros(rows, np.int64),
+        "row_memory": np.zeros(rows, np.int64), "row_gres": np.zeros(rows * kinds, np.int64),
+        "log_s": np.zeros(LOG_ROWS), "log_w": np.zeros(LOG_ROWS),
+        "log_busy": np.zeros(LOG_ROWS, np.int64), "log_queued": np.zeros(LOG_ROWS, np.int64),
+    }
+
+
+def _world(outages: Outages | None, cap: Signal | None) -> dict[str, Any]:
+    none = np.zeros(0, np.int64)
+    found: dict[str, Any] = {
+        "out_node": none, "out_start": np.zeros(0), "out_drain": np.zeros(0, bool),
+        "back_node": none.copy(), "back_s": np.zeros(0),
+        "cap_s": np.zeros(0), "cap_w": np.zeros(0),
+    }
+    if outages is not None and len(outages.node):
+        order = np.argsort(outages.start_s, kind="stable")
+        back = np.argsort(outages.end_s, kind="stable")
+        back = back[np.isfinite(outages.end_s[back])]
+        found |= {
+            "out_node": outages.node[order].astype(np.int64),
+            "out_start": outages.start_s[order].astype(np.float64),
+            "out_drain": outages.drain[order].astype(bool),
+            "back_node": outages.node[back].astype(np.int64),
+            "back_s": outages.end_s[back].astype(np.float64),
+        }
+    if cap is not None:
+        found |= {"cap_s": cap.time_s.copy(), "cap_w": cap.value.copy()}
+    return found
+

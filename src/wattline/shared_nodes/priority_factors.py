@@ -1,0 +1,62 @@
+"""The parts of a job's priority that never change.
+
+priority_multifactor.html: job size (PriorityFavorSmall, SMALL_RELATIVE_TO_TIME), partition
+(PriorityJobFactor over the highest), QOS (Priority over the highest), association, TRES
+(PriorityWeightTRES; NO_NORMAL_TRES leaves amounts as they are) and nice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wattline.shared_nodes.machine import FloatArray, IntArray, SharedMachine
+from wattline.shared_nodes.rules import Priority
+
+
+def job_factors(
+    machine: SharedMachine, priority: Priority, columns: dict[str, Any], job_tres: IntArray
+) -> FloatArray:
+    """Per job, weights included; the partition's part is `entry_factors`."""
+    total = priority.job_size * _size(machine, priority, columns)
+    total = total - np.asarray(columns["nice"], dtype=np.float64)
+    total += priority.qos * _by_row(machine.qos.priority, columns["qos"])
+    total += priority.association * _by_row(machine.associations.priority, columns["association"])
+    if priority.tres:
+        weights = np.zeros(machine.resources)
+        weights[: len(priority.tres)] = priority.tres[: machine.resources]
+        whole = np.ones(machine.resources)
+        if not priority.no_normal_tres:
+            nodes = machine.nodes
+            whole = np.concatenate((
+                [nodes.cpus.sum(), nodes.memory_mb.sum(), len(nodes.names)],
+                nodes.gres.sum(axis=0))).astype(np.float64)
+        total += (job_tres / np.maximum(whole, 1.0)) @ weights
+    return total
+
+
+def entry_factors(machine: SharedMachine, priority: Priority, partition: IntArray) -> FloatArray:
+    factor = machine.partitions.job_factor.astype(np.float64)
+    highest = factor.max(initial=0.0)
+    if highest <= 0.0:
+        return np.zeros(len(partition))
+    return np.asarray(priority.partition * factor[partition] / highest)
+
+
+def _by_row(values: IntArray, row: IntArray) -> FloatArray:
+    """The value of each row over the highest; 0 for none."""
+    highest = values.max(initial=0)
+    if highest <= 0:
+        return np.zeros(len(row))
+    return np.asarray(np.where(row >= 0, values[np.maximum(row, 0)], 0) / highest)
+
+
+def _size(machine: SharedMachine, priority: Priority, columns: dict[str, Any]) -> FloatArray:
+    cpus = columns["cpus"] / max(int(machine.nodes.cpus.sum()), 1)
+    nodes = columns["min_nodes"] / max(len(machine.nodes.names), 1)
+    if priority.small_relative_to_time:
+        size = cpus / np.maximum(columns["limit_s"] / 60.0, 1.0)
+        return np.asarray(1.0 - size if priority.favor_small else size)
+    size = (cpus + nodes) / 2.0
+    return np.asarray(1.0 - size if priority.favor_small else size)

@@ -1,0 +1,74 @@
+"""What jobs ask for on a machine with shared nodes: one row per job, in order of submission."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wattline.shared_nodes.machine import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Requests:
+    """As Slurm keeps them after `sbatch` has read the options.
+
+    `-1` in a count says that the job did not ask; the machine's rules then fill it in.
+    """
+
+    job_ids: tuple[str, ...]
+    submit_s: FloatArray
+    run_s: FloatArray
+    """What the job needs when nothing stops it."""
+    limit_s: FloatArray
+    """Asked time limit, whole minutes as Slurm keeps it; -1: the partition's default."""
+    min_nodes: IntArray
+    max_nodes: IntArray
+    """Equal to `min_nodes` unless a range was asked; -1 leaves the number to the tasks."""
+    tasks: IntArray
+    tasks_per_node: IntArray
+    cpus_per_task: IntArray
+    memory_per_node_mb: IntArray
+    """0 asks for all of it (`--mem=0`)."""
+    memory_per_cpu_mb: IntArray
+    gres_per_node: IntArray
+    """Jobs x rows of `gres_choices`."""
+    gres_per_job: IntArray
+    gres_per_task: IntArray
+    gres_choices: tuple[tuple[str, str], ...]
+    """(name, type) that jobs ask by; an empty type takes any kind of that name."""
+    features: IntArray
+    """Row of `feature_masks`, or -1."""
+    feature_masks: BoolArray
+    """Expressions of features x nodes: where each of them holds ("a&b|c" worked out)."""
+    exclusive: BoolArray
+    partitions: BoolArray
+    """Jobs x partitions: those that the job names."""
+    qos: IntArray
+    association: IntArray
+    """Row of the association that is charged."""
+    begin_s: FloatArray
+    """Not before this time; 0 for at once."""
+    nice: IntArray
+    after_job: IntArray
+    """Row of the job that this one waits for, or -1."""
+    after_kind: IntArray
+    """0 afterany, 1 afterok, 2 afternotok, 3 after (start), 4 singleton."""
+    array: IntArray
+    """Row of its array, or -1."""
+    array_limit: IntArray
+    """How many of its array may run at once (`%N`), or -1."""
+    licences: IntArray
+    """Jobs x licences of the machine."""
+    excluded: IntArray
+    """Row of `node_masks` of nodes that it must not use, or -1."""
+    required: IntArray
+    """Row of `node_masks` of nodes that it must have, or -1."""
+    node_masks: BoolArray
+    requeue: BoolArray
+    exit_ok: BoolArray
+    cpu_load: FloatArray
+    """Of its CPUs the part that is busy: 1.0 where a log does not say."""
+    power_per_node_w: FloatArray
+    """Measured mean watts per node, idle power included; NaN: worked out from the parts."""
+    held: BoolArray
+    refused: IntArray | None = None
+    """Row of `outcome.REASONS` for which whoever read the job found that it cannot run; 0: none."""

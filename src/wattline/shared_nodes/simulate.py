@@ -1,0 +1,97 @@
+"""Simulate jobs on a machine with shared nodes that decides as Slurm does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from wattline.model.errors import InputError
+from wattline.model.signal import Signal
+from wattline.shared_nodes.loop import advance
+from wattline.shared_nodes.machine import IntArray, SharedMachine
+from wattline.shared_nodes.outages import Outages
+from wattline.shared_nodes.outcome import Schedule
+from wattline.shared_nodes.prepare import make_books
+from wattline.shared_nodes.requests import Requests
+from wattline.shared_nodes.rules import Rules
+from wattline.shared_nodes.state import OVER, Books
+from wattline.shared_nodes.static_fit import refuse_what_never_fits
+
+INSTANTS = 20_000
+"""Simulated before the caller hears of progress and can be interrupted."""
+
+
+def simulate_shared(
+    machine: SharedMachine,
+    requests: Requests,
+    rules: Rules,
+    *,
+    cap: Signal | None = None,
+    outages: Outages | None = None,
+    phase_s: float = 0.0,
+    progress: Callable[[float], None] | None = None,
+) -> Schedule:
+    """What becomes of each request; `phase_s` shifts the scheduler's loop against submissions."""
+    if np.any(np.diff(requests.submit_s) < 0):
+        raise InputError("requests must be in order of submission")
+    books = make_books(machine, requests, rules, cap, outages, phase_s)
+    started = time.perf_counter()
+    refuse_what_never_fits(books)
+    while not books.clock[0].over:
+        advance(books, INSTANTS)
+        books = _with_room(books)
+        if progress is not None:
+            progress(float(books.clock[0].done) / max(len(books.ask), 1))
+    return _collect(books, time.perf_counter() - started)
+
+
+def _with_room(books: Books) -> Books:
+    """The same books with longer lists where they are nearly full; kernels cannot grow them."""
+    grown = {}
+    if books.clock[0].log + INSTANTS > len(books.log_s):
+        for name in ("log_s", "log_w", "log_busy", "log_queued"):
+            old = getattr(books, name)
+            grown[name] = np.concatenate((old, np.zeros(len(old) + INSTANTS, old.dtype)))
+    if 2 * books.clock[0].timers > len(books.timers):
+        old = np.asarray(books.timers)
+        new = np.zeros(2 * len(old), old.dtype).view(np.recarray)
+        new[: len(old)] = old
+        grown["timers"] = new
+    return books.with_arrays(**grown) if grown else books
+
+
+def _collect(books: Books, engine_s: float) -> Schedule:
+    live, ask, clock = books.live, books.ask, books.clock[0]
+    over = np.asarray(live.phase) == OVER
+    ran = over & ~np.isnan(np.asarray(live.end_s))
+    rows = np.where(ran, live.nodes, 0)
+    job = np.repeat(np.arange(len(rows)), rows)
+    place = np.repeat(np.asarray(ask.first_row), rows) + _counted(rows)
+    kinds = int(books.rules[0].kinds)
+    log = int(clock.log)
+    entry = np.asarray(live.entry)
+    partition = np.asarray(books.entry["partition"])
+    in_partition = np.full(len(rows), -1)
+    in_partition[ran] = partition[entry[ran]]
+    return Schedule(
+        start_s=np.where(ran, live.start_s, np.nan), end_s=np.where(ran, live.end_s, np.nan),
+        eligible_s=np.array(live.eligible_s), state=np.array(live.state),
+        reason=np.array(live.reason), partition=in_partition,
+        requeues=np.array(live.requeues), energy_j=np.array(live.energy_j),
+        allocation_job=job, allocation_node=books.row_node[place],
+        allocation_cpus=books.row_cpus[place], allocation_memory_mb=books.row_memory[place],
+        allocation_gres=books.row_gres.reshape(len(books.row_node), kinds)[place],
+        event_time_s=books.log_s[:log].copy(), event_power_w=books.log_w[:log].copy(),
+        event_busy_cpus=books.log_busy[:log].copy(),
+        event_queued=books.log_queued[:log].copy(),
+        passes=int(clock.passes), backfill_passes=int(clock.backfills),
+        above_cap_s=float(clock.above_s), engine_s=engine_s,
+    )
+
+
+def _counted(rows: IntArray) -> IntArray:
+    """0, 1, ... within the rows of each job."""
+    first = np.cumsum(rows) - rows
+    return np.asarray(np.arange(int(rows.sum())) - np.repeat(first, rows))

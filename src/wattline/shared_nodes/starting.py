@@ -1,0 +1,223 @@
+"""A job takes what was picked for it, and gives it back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.limits import count_running
+from wattline.shared_nodes.power import given_cpus, node_watts
+from wattline.shared_nodes.queueing import count_waiting
+from wattline.shared_nodes.running import add_running, drop_running
+from wattline.shared_nodes.sleeping import node_taken, node_was_left
+from wattline.shared_nodes.state import END, QUEUED, RUNNING, Books
+from wattline.shared_nodes.timers import add_timer
+from wattline.shared_nodes.usage import change_rate
+from wattline.shared_nodes.waking import next_on_grid
+
+
+@kernel_part
+def picked_tres(st: Books, entry: int) -> None:
+    """Write down what the job would hold on the nodes that were picked."""
+    rules = st.rules[0]
+    job = st.entry[entry].job
+    first = job * rules.resources
+    for resource in range(rules.resources):
+        st.job_tres[first + resource] = 0
+    st.job_tres[first + 2] = st.clock[0].picked
+    for place in range(st.clock[0].picked):
+        node = st.pick[place]
+        cpus = given_cpus(st, job, node, st.pick_cpus[place])
+        st.job_tres[first] += cpus
+        st.job_tres[first + 1] += memory_on(st, job, node, st.pick_cpus[place])
+        if st.ask[job].exclusive != 0:
+            for kind in range(rules.kinds):
+                st.job_tres[first + 3 + kind] += st.node_gres[node * rules.kinds + kind]
+        elif st.ask[job].any_gres != 0:
+            _count_devices(st, job, first)
+
+
+@kernel_part
+def _count_devices(st: Books, job: int, first: int) -> None:
+    """Devices by the first kind that matches: limits name kinds, jobs may leave them open."""
+    rules = st.rules[0]
+    for choice in range(rules.choices):
+        each = st.need[job * rules.choices + choice]
+        if each == 0:
+            continue
+        for kind in range(rules.kinds):
+            if st.choice_kind[choice * rules.kinds + kind]:
+                st.job_tres[first + 3 + kind] += each
+                break
+
+
+@kernel_part
+def memory_on(st: Books, job: int, node: int, cpus: int) -> int:
+    """Memory that the job holds on a node, in MB."""
+    ask = st.ask[job]
+    if st.rules[0].memory_counts == 0:
+        return 0
+    if ask.whole_memory != 0:
+        return int(st.node_memory[node])
+    if ask.memory_cpu > 0:
+        if ask.exclusive != 0:
+            cpus = st.node_cpus[node]
+        return int(ask.memory_cpu * cpus)
+    return int(ask.memory_node)
+
+
+@kernel_part
+def start_job(st: Books, entry: int) -> None:
+    """Start a job on the nodes of `pick`."""
+    clock = st.clock[0]
+    row = st.entry[entry]
+    job = row.job
+    live = st.live[job]
+    ask = st.ask[job]
+    ready_s = clock.now_s + st.rules[0].start_latency_s
+    live.watts = 0.0
+    live.idle_w = 0.0
+    live.nodes = clock.picked
+    live.entry = entry
+    for place in range(clock.picked):
+        ready_s = max(ready_s, _take_node(st, entry, place))
+    live.phase = RUNNING
+    live.start_s = clock.now_s
+    live.counted_s = clock.now_s
+    live.limit_end_s = clock.now_s + ask.limit_s
+    live.ready_s = ready_s
+    clock.power_w += live.watts
+    clock.queued -= 1
+    count_waiting(st, job, -1)
+    for licence in range(st.rules[0].licences):
+        st.licence_free[licence] -= st.need_licence[job * st.rules[0].licences + licence]
+    if ask.array >= 0:
+        st.array_running[ask.array] += 1
+    count_running(st, entry, 1)
+    change_rate(st, entry, 1)
+    add_running(st, job)
+    _set_end(st, job)
+    if ask.first_after >= 0:
+        st.told[clock.told] = job
+        clock.told += 1
+
+
+@kernel_part
+def _set_end(st: Books, job: int) -> None:
+    """Jobs at their limit are killed when limits are looked at next (slurm.conf: OverTimeLimit)."""
+    rules = st.rules[0]
+    live = st.live[job]
+    end_s = live.ready_s + live.left_s
+    kill_s = live.ready_s + st.ask[job].limit_s + rules.over_limit_s
+    if rules.kill_late_s > 0.0:
+        kill_s = next_on_grid(kill_s, rules.phase_s, 2.0 * rules.kill_late_s)
+    live.killed = 1 if end_s > kill_s else 0
+    add_timer(st, min(end_s, kill_s), END, job, live.generation)
+
+
+@kernel_part
+def _take_node(st: Books, entry: int, place: int) -> float:
+    """Take resources of a node; when it is ready to run the job."""
+    rules = st.rules[0]
+    row = st.entry[entry]
+    job = row.job
+    node = st.pick[place]
+    cpus = given_cpus(st, job, node, st.pick_cpus[place])
+    memory = memory_on(st, job, node, st.pick_cpus[place])
+    index = st.ask[job].first_row + place
+    st.row_node[index] = node
+    st.row_cpus[index] = cpus
+    st.row_memory[index] = memory
+    _take_devices(st, job, node, index, st.pick_cpus[place])
+    ready_s = node_taken(st, node)
+    st.cpus_free[node] -= cpus
+    st.memory_free[node] -= memory
+    st.jobs_on[node] += 1
+    if st.ask[job].own_user != 0:
+        st.user_on[node] = st.ask[job].user
+    st.part_cpus[row.partition * rules.nodes + node] += cpus
+    st.clock[0].busy_cpus += cpus
+    st.live[job].watts += node_watts(st, job, node, cpus)
+    st.live[job].idle_w += st.node_idle_w[node] * cpus / st.node_cpus[node]
+    return ready_s
+
+
+@kernel_part
+def _take_devices(st: Books, job: int, node: int, index: int, cpus: int) -> None:
+    rules = st.rules[0]
+    for kind in range(rules.kinds):
+        st.row_gres[index * rules.kinds + kind] = 0
+        if st.ask[job].exclusive != 0:
+            st.row_gres[index * rules.kinds + kind] = st.node_gres[node * rules.kinds + kind]
+            st.gres_free[node * rules.kinds + kind] = 0
+    if st.ask[job].exclusive != 0 or st.ask[job].any_gres == 0:
+        return
+    for choice in range(rules.choices):
+        left = st.need[job * rules.choices + choice] + (
+            st.need_task[job * rules.choices + choice] * (cpus // st.ask[job].cpus_per_task))
+        for kind in range(rules.kinds):
+            if left > 0 and st.choice_kind[choice * rules.kinds + kind]:
+                free = node * rules.kinds + kind
+                count = min(left, st.gres_free[free])
+                st.gres_free[free] -= count
+                st.row_gres[index * rules.kinds + kind] += count
+                left -= count
+
+
+@kernel_part
+def release(st: Books, job: int) -> None:
+    """Give back what a job holds."""
+    rules = st.rules[0]
+    first = st.ask[job].first_row
+    for index in range(first, first + st.live[job].nodes):
+        node = st.row_node[index]
+        st.cpus_free[node] += st.row_cpus[index]
+        st.memory_free[node] += st.row_memory[index]
+        st.jobs_on[node] -= 1
+        if st.jobs_on[node] == 0:
+            st.user_on[node] = -1
+        for kind in range(rules.kinds):
+            st.gres_free[node * rules.kinds + kind] += st.row_gres[index * rules.kinds + kind]
+
+
+@kernel_part
+def was_freed(st: Books, node: int) -> None:
+    """Write down that a node may have more to give than before."""
+    clock = st.clock[0]
+    st.freed_node[clock.freed % len(st.freed_node)] = node
+    clock.freed += 1
+
+
+@kernel_part
+def stop_job(st: Books, job: int) -> None:
+    """A running job leaves its nodes, whatever becomes of it then."""
+    rules = st.rules[0]
+    clock = st.clock[0]
+    live = st.live[job]
+    ask = st.ask[job]
+    drop_running(st, job)
+    release(st, job)
+    live.energy_j += (live.watts + live.idle_w) * (clock.now_s - live.counted_s)
+    live.counted_s = clock.now_s
+    partition = st.entry[live.entry].partition
+    for index in range(ask.first_row, ask.first_row + live.nodes):
+        node = st.row_node[index]
+        st.part_cpus[partition * rules.nodes + node] -= st.row_cpus[index]
+        clock.busy_cpus -= st.row_cpus[index]
+        was_freed(st, node)
+        if st.jobs_on[node] == 0:
+            node_was_left(st, node)
+    clock.power_w -= live.watts
+    if clock.running == 0:
+        clock.power_w = np.float64(0.0)
+        for node in range(rules.nodes):
+            if st.node_power[node] == 0:
+                clock.power_w += st.node_idle_w[node]
+    live.generation += 1
+    live.phase = QUEUED
+    for licence in range(rules.licences):
+        st.licence_free[licence] += st.need_licence[job * rules.licences + licence]
+    if ask.array >= 0:
+        st.array_running[ask.array] -= 1
+    count_running(st, live.entry, -1)
+    change_rate(st, live.entry, -1)

@@ -1,0 +1,375 @@
+"""The books of a machine with shared nodes, as arrays that kernels read and write.
+
+Tables with two dimensions lie flat: row x width + column. Where a table has a `bank`, bank 0 is the
+machine now and bank 1 a copy in which running jobs are let end, to ask when a job could start.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wattline.model.kernel_arrays import KernelArrays
+from wattline.model.records import Record, Table
+
+# Where a job is in its life.
+TO_COME, BLOCKED, QUEUED, RUNNING, OVER, SUSPENDED = range(6)
+# What a timer is for.
+END, BEGIN, GRACE, NODE_READY, NODE_SLEEPS = range(5)
+# What came of an attempt to start a job.
+STARTED, BUSY, OVER_LIMIT, NO_LICENCE = range(4)
+# What a node is: 0 takes jobs.
+UP, DOWN, DRAINED = range(3)
+# Power saving: on, off, and on its way up.
+AWAKE, ASLEEP, WAKING = range(3)
+
+AFTERANY, AFTEROK, AFTERNOTOK, AFTER, SINGLETON = range(5)
+NEVER_S = 1e300
+
+
+class Ask(Record):
+    """What a job asks for, with the machine's defaults filled in."""
+
+    submit_s: float
+    run_s: float
+    limit_s: float
+    begin_s: float
+    tasks: int
+    cpus_per_task: int
+    tasks_per_node: int  # 0: not said
+    cpus: int
+    min_nodes: int
+    max_nodes: int
+    memory_node: int  # per node, or -1
+    memory_cpu: int  # per CPU, or -1
+    whole_memory: int
+    exclusive: int
+    own_user: int  # nodes are shared with jobs of the same user alone
+    any_gres: int
+    qos: int
+    association: int
+    user: int
+    nice: int
+    after_job: int
+    after_kind: int
+    array: int
+    array_limit: int
+    required: int  # row of the node masks, or -1
+    required_nodes: int
+    requeue: int
+    exit_ok: int
+    held: int
+    any_licence: int
+    load: float
+    node_w: float
+    first_entry: int
+    entries: int
+    first_row: int  # of the table of allocations
+    rows: int
+    refused: int  # a reason for refusing it at submission, or 0
+    never: int  # a reason for which it waits for ever, or 0
+    factor: float  # the part of its priority that never changes
+    size_factor: float
+    first_after: int  # the first job that waits for this one, or -1
+    next_after: int  # the next one that waits for the same job
+
+
+class Live(Record):
+    phase: int
+    state: int
+    reason: int
+    start_s: float
+    end_s: float
+    eligible_s: float
+    age_from_s: float
+    limit_end_s: float
+    priority: float
+    generation: int
+    nodes: int
+    entry: int
+    requeues: int
+    watts: float  # added to the machine by it
+    idle_w: float  # of its nodes by its part of their CPUs
+    energy_j: float
+    counted_s: float  # its energy is counted up to here
+    left_s: float  # of its run, after a suspension
+    killed: int
+    awaited: int  # jobs it waits for
+    preempted: int
+    ready_s: float
+    reserved: int  # the last backfill cycle that held nodes for it
+
+
+class Entry(Record):
+    """A job in one of the partitions that it names."""
+
+    job: int
+    partition: int
+    nodes: int  # class of equal candidate nodes
+    members: int  # class of equal limits
+    ask: int  # entries with the same number ask for the same
+    form: int  # the same but for how long
+    fits: int  # 0 where the job could not even run on the empty machine
+
+
+class Part(Record):
+    tier: int
+    max_cpus_per_node: int
+    up: int
+    preempt_mode: int
+    grace_s: float
+    nodes: int
+    waiting: int  # jobs of the queue that name it
+
+
+class Settings(Record):
+    """The rules, as numbers."""
+
+    nodes: int
+    kinds: int
+    choices: int
+    resources: int
+    licences: int
+    partitions: int
+    multifactor: int
+    backfill: int
+    memory_counts: int
+    least_loaded: int
+    tree: int
+    switches: int
+    depth: int
+    part_depth: int
+    sched_interval_s: float
+    batch_delay_s: float
+    phase_s: float
+    bf_interval_s: float
+    bf_window_s: float
+    bf_resolution_s: float
+    unix_s: float
+    tick_s: float
+    prompt_ends: float
+    bf_max_job_test: int
+    bf_max_job_user: int
+    bf_max_job_part: int
+    bf_max_job_assoc: int
+    bf_max_job_start: int
+    bf_min_age_reserve_s: float
+    bf_min_prio_reserve: int
+    bf_licences: int
+    bf_one_resv: int
+    enforce_limits: int
+    kill_late_s: float
+    over_limit_s: float
+    start_latency_s: float
+    max_job_count: int
+    preempt: int  # 0 none, 1 QOS, 2 partition
+    age: float
+    fairshare: float
+    job_size: float
+    max_age_s: float
+    half_life_s: float
+    calc_period_s: float
+    fair_tree: int
+    dampening: float
+    accrue_always: int
+    favor_small: int
+    size_by_time: int
+    suspend_time_s: float
+    suspend_timeout_s: float
+    resume_timeout_s: float
+    capped: int
+
+
+class Clock(Record):
+    """Where the simulation stands."""
+
+    now_s: float
+    next_submit: int
+    next_outage: int
+    next_return: int
+    next_cap: int
+    timers: int
+    queue: int
+    running: int
+    pending: int  # submitted and not over
+    queued: int
+    busy_cpus: int
+    power_w: float
+    pass_s: float  # the next main pass that was asked for, and where it stands
+    full_s: float
+    last_full_s: float
+    last_pass_s: float
+    backfill_s: float
+    last_backfill_s: float
+    priority_s: float
+    prompt: float
+    last_priority_s: float
+    changed: int  # since the last full pass something may start
+    changed_quick: int
+    freed: int  # how often a node was left or came back
+    picked: int
+    masked: int  # nodes of `mask` that backfill may use for a job
+    near: int
+    near_cpus: int  # of all those nodes together, and of the largest
+    near_most: int
+    intervals: int
+    passes: int
+    backfills: int
+    log: int
+    above_s: float
+    power_since_s: float
+    over: int
+    logged_power_w: float
+    logged_busy: int
+    logged_queued: int
+    done: int
+    end_pass: int
+    told: int  # jobs that started and that others wait for
+    held_begin_s: float
+    held_end_s: float
+    stale: int  # entries of the queue that no longer wait
+
+
+class Timer(Record):
+    time_s: float
+    kind: int
+    job: int
+    generation: int
+
+
+class Books(KernelArrays):
+    """All arrays of one simulation; `rules` and `clock` have one record."""
+
+    rules: Table[Settings]
+    clock: Table[Clock]
+    ask: Table[Ask]
+    live: Table[Live]
+    entry: Table[Entry]
+    part: Table[Part]
+    timers: Table[Timer]
+    # Nodes.
+    node_cpus: Any
+    node_memory: Any
+    node_threads: Any
+    node_gres: Any
+    node_weight: Any
+    node_leaf: Any
+    node_idle_w: Any
+    node_cpu_w: Any
+    kind_w: Any
+    part_nodes: Any  # partitions x nodes
+    part_cpus: Any  # partitions x nodes: CPUs in use by the partition's jobs
+    node_state: Any
+    node_power: Any  # awake or not
+    node_idle_since: Any
+    node_sleeper: Any  # may be put to sleep
+    node_generation: Any
+    node_out: Any  # outages that hold it
+    cpus_free: Any  # banks x nodes
+    memory_free: Any
+    gres_free: Any  # banks x nodes x kinds
+    jobs_on: Any
+    user_on: Any
+    switch_parent: Any
+    switch_nodes: Any  # scratch: nodes that a switch offers
+    switch_used: Any
+    # Requests.
+    need: Any  # jobs x choices, per node
+    need_task: Any
+    choice_kind: Any  # choices x kinds
+    need_licence: Any  # jobs x licences
+    licence_free: Any
+    class_first: Any  # candidate nodes of each class, in order of their rows
+    class_nodes: Any
+    required: Any  # node masks, flat
+    # Limits: see limits.py.
+    member_first: Any
+    member_last: Any  # those from first to last have limits on what runs
+    member_group: Any
+    member_tres: Any
+    member_jobs: Any
+    member_submit: Any
+    group_tres: Any
+    group_jobs: Any
+    group_submit: Any
+    job_tres: Any
+    array_running: Any
+    # Priority.
+    assoc_parent: Any
+    assoc_part: Any  # of the shares of its siblings
+    assoc_norm: Any  # of the machine: the product of the parts
+    assoc_depth: Any
+    assoc_by_depth: Any
+    assoc_usage: Any
+    assoc_rate: Any
+    assoc_pending: Any
+    assoc_since: Any
+    assoc_factor: Any
+    assoc_level: Any
+    users_order: Any  # user associations, best first
+    users_scratch: Any
+    entry_factor: Any
+    entry_key: Any  # place in the queue, see queueing.py
+    billing: Any  # partitions x resources
+    usage_factor: Any
+    # Queue and running jobs.
+    queue: Any
+    queue_scratch: Any
+    running: Any
+    # Preemption.
+    qos_preempts: Any
+    qos_mode: Any
+    qos_grace: Any
+    victims: Any
+    told: Any
+    # Scratch of a choice.
+    mask: Any
+    avail: Any
+    near: Any
+    chosen: Any
+    pick: Any
+    pick_cpus: Any
+    set_start: Any
+    set_end: Any
+    set_cpus: Any
+    set_nodes: Any
+    set_weight: Any
+    failed: Any  # partitions
+    tried: Any  # partitions, users, associations: counted in a pass
+    user_tried: Any
+    assoc_tried: Any
+    # Reservations of a backfill cycle: per node a chain of spans.
+    span_head: Any
+    span_begin: Any
+    span_end: Any
+    span_next: Any
+    looked: Any  # entries that a cycle looks at
+    unfit_since: Any  # per ask: no node could serve when so many had been left
+    freed_node: Any  # the last nodes that a job left, or that came back
+    late_cycle: Any  # per ask: the last cycle in which it was found unable to start now
+    hint_cycle: Any
+    hint_s: Any
+    # Reserved watts and licences, one row per reservation.
+    held_begin: Any
+    held_end: Any
+    held_w: Any
+    qos_no_reserve: Any
+    # Outages and the cap.
+    out_node: Any
+    out_start: Any
+    out_drain: Any
+    back_node: Any
+    back_s: Any
+    cap_s: Any
+    cap_w: Any
+    # Allocations and what is written down.
+    row_node: Any
+    row_cpus: Any
+    row_memory: Any
+    row_gres: Any
+    log_s: Any
+    log_w: Any
+    log_busy: Any
+    log_queued: Any
+
+
+Books.FIELDS = tuple(Books.__annotations__)

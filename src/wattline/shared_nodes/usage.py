@@ -1,0 +1,56 @@
+"""What associations have used, decaying.
+
+slurm.conf: PriorityDecayHalfLife, PriorityCalcPeriod; sacctmgr: UsageFactor of a QOS; slurm.conf:
+TRESBillingWeights. Usage is billed CPU seconds (or the weighted sum), charged as time passes.
+"""
+
+from __future__ import annotations
+
+from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.state import Books
+
+
+@kernel_part
+def change_rate(st: Books, entry: int, sign: int) -> None:
+    """From now on the job's association is (or is no longer) charged for it."""
+    if st.rules[0].multifactor == 0:
+        return
+    row = st.entry[entry]
+    association = st.ask[row.job].association
+    if association < 0:
+        return
+    settle(st, association)
+    resources = st.rules[0].resources
+    billed = 0.0
+    for resource in range(resources):
+        billed += (st.billing[row.partition * resources + resource]
+                   * st.job_tres[row.job * resources + resource])
+    st.assoc_rate[association] += sign * billed * st.usage_factor[st.ask[row.job].qos]
+
+
+@kernel_part
+def settle(st: Books, association: int) -> None:
+    now_s = st.clock[0].now_s
+    st.assoc_pending[association] += (
+        st.assoc_rate[association] * (now_s - st.assoc_since[association]))
+    st.assoc_since[association] = now_s
+
+
+@kernel_part
+def decay(st: Books) -> None:
+    """Charge what was used since the last time, after what was used before has decayed."""
+    clock = st.clock[0]
+    count = len(st.assoc_parent)
+    left = 1.0
+    if st.rules[0].half_life_s > 0.0:
+        left = 0.5 ** ((clock.now_s - clock.last_priority_s) / st.rules[0].half_life_s)
+    for association in range(count):
+        st.assoc_usage[association] *= left
+    for association in range(count):
+        settle(st, association)
+        charged = st.assoc_pending[association]
+        st.assoc_pending[association] = 0.0
+        above = association
+        while charged > 0.0 and above >= 0:
+            st.assoc_usage[above] += charged
+            above = st.assoc_parent[above]

@@ -1,0 +1,67 @@
+"""When the scheduler looks at the queue again.
+
+slurm.conf, SchedulerParameters: batch_sched_delay (a submission is looked at on the next tick of
+the controller's loop, one second apart, but so long after the last pass), sched_interval (a pass
+over the whole queue), bf_interval (from the end of one backfill cycle to the next; with nothing to
+do it looks every second). The end of a job asks for a pass like a submission, one that was
+killed for a pass at once. All loops count from the start of the scheduler. `phase_s` says where the
+loop's ticks lie.
+
+A pass that could find nothing new is left out, which changes nothing but the time it takes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.state import NEVER_S, Books
+
+
+@kernel_part
+def next_on_grid(time_s: float, first_s: float, step_s: float) -> float:
+    """The first time of the grid that is not before `time_s`."""
+    return float(first_s + np.ceil((time_s - first_s) / step_s) * step_s)
+
+
+@kernel_part
+def something_changed(st: Books) -> None:
+    """A job may be able to start that could not before."""
+    clock = st.clock[0]
+    rules = st.rules[0]
+    clock.changed = 1
+    clock.changed_quick = 1
+    if clock.full_s >= NEVER_S:
+        full_s = next_on_grid(clock.now_s, rules.phase_s, rules.sched_interval_s)
+        if full_s <= clock.last_full_s:
+            full_s += rules.sched_interval_s
+        clock.full_s = full_s
+    if rules.backfill != 0 and clock.backfill_s >= NEVER_S:
+        clock.backfill_s = _next_cycle(st)
+
+
+@kernel_part
+def _next_cycle(st: Books) -> float:
+    clock = st.clock[0]
+    step_s = st.rules[0].bf_interval_s
+    due_s = clock.last_backfill_s + step_s
+    if due_s >= clock.now_s:
+        return float(due_s)
+    if clock.queued > 0:
+        # Cycles went on without finding anything.
+        missed = np.floor((clock.now_s - clock.last_backfill_s) / step_s)
+        due_s = clock.last_backfill_s + missed * step_s
+        if due_s < clock.now_s:
+            due_s += step_s
+        return float(due_s)
+    tick_s = st.rules[0].tick_s
+    return float(due_s + np.ceil((clock.now_s - due_s) / tick_s) * tick_s)
+
+
+@kernel_part
+def ask_for_pass(st: Books) -> None:
+    """A job was submitted: it is looked at on one of the next ticks."""
+    clock = st.clock[0]
+    rules = st.rules[0]
+    earliest_s = max(clock.now_s, clock.last_pass_s + rules.batch_delay_s)
+    clock.pass_s = min(clock.pass_s, next_on_grid(earliest_s, rules.phase_s, rules.tick_s))

@@ -1,0 +1,75 @@
+"""When nodes were down or drained: `sacctmgr show event -P`, with its header."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from wattline.model.errors import InputError
+from wattline.model.reading import read_text
+from wattline.site.lines import MOST_BYTES, hosts_of
+
+_NAMES = {"node name": "node", "nodename": "node", "cluster nodes": "cluster_nodes",
+          "time start": "start", "timestart": "start", "start": "start", "time end": "end",
+          "timeend": "end", "end": "end", "state": "state", "reason": "reason"}
+
+
+@dataclass(frozen=True)
+class Down:
+    """A node that took no jobs from one Unix time to another; None: it has not come back."""
+
+    node: str
+    start_s: float
+    end_s: float | None
+    state: str
+    reason: str = ""
+
+    @property
+    def drains(self) -> bool:
+        """Whether what ran there was left to end."""
+        return "DRAIN" in self.state.upper() and "DOWN" not in self.state.upper()
+
+
+def read_down(path: str | Path) -> list[Down]:
+    """The rows of nodes; those of the whole cluster (its registration) are passed over."""
+    lines = [(number, line) for number, line in
+             enumerate(read_text(path, MOST_BYTES).splitlines(), start=1) if line.strip()]
+    if not lines:
+        raise InputError(f"{path}: is empty")
+    header = [_NAMES.get(name.strip().lower(), "") for name in lines[0][1].split("|")]
+    missing = {"node", "start", "end", "state"} - set(header)
+    if missing:
+        raise InputError(f"{path}:{lines[0][0]}: has no column for {', '.join(sorted(missing))}; "
+                         "write it with sacctmgr show event -P")
+    found = []
+    for number, line in lines[1:]:
+        where = f"{path}:{number}"
+        cells = line.split("|")
+        if len(cells) < len(header):
+            raise InputError(f"{where}: has {len(cells)} columns, the header {len(header)}")
+        row = dict(zip(header, cells, strict=False))
+        start_s, end_s = _time(row["start"], where), _time(row["end"], where)
+        if not row["node"].strip():
+            continue
+        if start_s is None:
+            raise InputError(f"{where}: has no start")
+        if end_s is not None and end_s < start_s:
+            raise InputError(f"{where}: ends before it starts")
+        found += [Down(node, start_s, end_s, row["state"].strip(), row.get("reason", "").strip())
+                  for node in hosts_of(row["node"].strip(), where)]
+    return found
+
+
+def _time(text: str, where: str) -> float | None:
+    word = text.strip()
+    if word.lower() in ("", "unknown", "none"):
+        return None
+    if re.fullmatch(r"[0-9]{1,11}(\.[0-9]+)?", word):
+        return float(word)
+    try:
+        return datetime.fromisoformat(word).replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        raise InputError(f"{where}: '{word[:40]}' is no time; write it like "
+                         "2024-01-31T12:00:00") from None

@@ -1,0 +1,272 @@
+"""`twin check`: what the twin simulates against what the log says, and how much is assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wattline.analysis.metrics import size_class, size_label
+from wattline.model.errors import InputError, warn
+from wattline.model.jobs import JobTable
+from wattline.model.run import Run
+from wattline.model.signal import FloatArray
+from wattline.scenario.build import plan
+from wattline.scenario.load import load
+from wattline.scenario.model import Scenario
+from wattline.scenario.twin.planning import TwinPlan
+from wattline.twin.figures import (
+    Series,
+    cpu_seconds,
+    mean,
+    moving_average_error,
+    relative,
+    series_of,
+)
+from wattline.twin.make import Twin
+
+PHASES = 5
+MANY_JOBS = 50_000
+"""With more than these one phase is simulated unless more are asked for."""
+BY = {"account": "group", "user": "user", "partition": "partition", "qos": "queue"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TwinCheck:
+    """Simulated against logged waits.
+
+    >>> import wattline as wl
+    >>> from tempfile import TemporaryDirectory
+    >>> from pathlib import Path
+    >>> import warnings
+    >>> with TemporaryDirectory() as folder, warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", wl.WattlineWarning)
+    ...     conf, log = Path(folder, "slurm.conf"), Path(folder, "sacct.txt")
+    ...     _ = conf.write_text("NodeName=n1 CPUs=8 RealMemory=8000\\n"
+    ...                         "PartitionName=all Nodes=ALL Default=YES DefMemPerCPU=1000\\n")
+    ...     _ = log.write_text("JobID|User|Submit|Start|End|ReqCPUS|NNodes|Timelimit|State\\n"
+    ...                        "1|ada|100|105|700|8|1|00:20:00|COMPLETED\\n")
+    ...     found = wl.check_twin(wl.make_twin(conf, sacct=log), phases=1)
+    >>> isinstance(found, wl.TwinCheck), found.mean_wait_s["logged"]
+    (True, 5.0)
+    """
+
+    name: str
+    jobs: int
+    """Of the log."""
+    compared: int
+    """Jobs that started in both; in the simulation, where the log has no starts."""
+    mean_wait_s: Mapping[str, float | None]
+    by: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    error: float | None
+    """Of the mean wait: simulated over logged, less 1. None without logged waits."""
+    moving_average_error: float | None
+    """Mean distance of the two moving averages over the mean of the logged one."""
+    window_s: float
+    utilisation: Mapping[str, float | None]
+    start_error_s: Mapping[str, float] | None
+    """Median and 90th percentile of how far a start is from the logged one."""
+    phases: Mapping[str, Any]
+    never_ran: int
+    not_modelled: tuple[str, ...]
+    assumed: tuple[str, ...]
+    filled: Mapping[str, Any]
+    unfit: tuple[str, ...]
+    left_out: tuple[str, ...]
+    contradictions: tuple[str, ...]
+    unknown: tuple[str, ...]
+    verdict: str
+    series: Series
+    run: Run
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "jobs": self.jobs, "mean_wait_s": dict(self.mean_wait_s),
+            "by": {key: {name: dict(row) for name, row in rows.items()}
+                   for key, rows in self.by.items()},
+            "error": self.error, "moving_average_error": self.moving_average_error,
+            "not_modelled": list(self.not_modelled), "window_s": self.window_s,
+            "compared": self.compared, "never_ran": self.never_ran,
+            "utilisation": dict(self.utilisation),
+            "start_error_s": None if self.start_error_s is None else dict(self.start_error_s),
+            "phases": dict(self.phases), "assumed": list(self.assumed),
+            "filled": dict(self.filled), "unfit": list(self.unfit),
+            "left_out": list(self.left_out), "contradictions": list(self.contradictions),
+            "unknown": list(self.unknown), "verdict": self.verdict,
+        }
+
+    def plot(self, path: str | Path) -> Path:
+        """Draw the waits over time and by partition; PNG, SVG or PDF by the name."""
+        from wattline.twin.plots import draw_check
+
+        return draw_check(self, Path(path))
+
+    def __repr__(self) -> str:
+        return f"TwinCheck({self.name!r}: {self.verdict})"
+
+
+def check_twin(
+    twin: str | Path | Scenario | Twin, *, phases: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> TwinCheck:
+    """Simulate a twin and hold its waits against those of its log.
+
+    `phases` is how many shifts of the scheduler's loop are simulated for the distribution.
+
+    >>> import wattline as wl
+    >>> from tempfile import TemporaryDirectory
+    >>> from pathlib import Path
+    >>> import warnings
+    >>> with TemporaryDirectory() as folder, warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", wl.WattlineWarning)
+    ...     conf, log = Path(folder, "slurm.conf"), Path(folder, "day.events")
+    ...     _ = conf.write_text("NodeName=n[1-4] CPUs=8 RealMemory=16000\\n"
+    ...                         "PartitionName=all Nodes=ALL Default=YES DefMemPerCPU=1000\\n")
+    ...     _ = log.write_text("-dt 0 -e submit_batch_job | -n 8 -t 10 -sim-walltime 60 a.sh\\n")
+    ...     found = wl.check_twin(wl.make_twin(conf, events=log), phases=1)
+    >>> found.jobs, found.mean_wait_s["logged"]
+    (1, None)
+    """
+    scenario = twin.scenario if isinstance(twin, Twin) else twin
+    if not isinstance(scenario, Scenario):
+        scenario = load(scenario)
+    if scenario.twin is None:
+        raise InputError(f"{scenario.name}: has no [twin]; make one with `wattline twin make`")
+    ready = plan(scenario)
+    assert isinstance(ready, TwinPlan)
+    count = phases_of(phases, len(ready.jobs))
+    runs = []
+    shifts = phase_shifts(ready, count)
+    for number, shift_s in enumerate(shifts):
+        runs.append(ready.simulated(shift_s))
+        if progress is not None:
+            progress((number + 1) / len(shifts))
+    found = _compared(ready, runs, shifts)
+    warn((*found.unfit, *found.left_out))
+    return found
+
+
+def phases_of(asked: int | None, jobs: int) -> int:
+    """How many shifts are simulated."""
+    if asked is None:
+        return PHASES if jobs <= MANY_JOBS else 1
+    if not 1 <= asked <= 1000:
+        raise InputError(f"phases is {asked}, must be from 1 to 1000")
+    return asked
+
+
+def phase_shifts(ready: TwinPlan, count: int) -> list[float]:
+    """Even shifts over the longer of the scheduler's two intervals, the scenario's own first."""
+    assert ready.scenario.twin is not None
+    whole_s = max(ready.slurm.bf_interval_s, ready.slurm.sched_interval_s, 1.0)
+    return [ready.scenario.twin.phase_s + number * whole_s / count for number in range(count)]
+
+
+def _compared(ready: TwinPlan, runs: Sequence[Run], shifts: Sequence[float]) -> TwinCheck:
+    site = ready.site
+    assert site is not None
+    run, jobs = runs[0], ready.jobs
+    logged_s = np.array([job.start_s for job in site.log.jobs]) - jobs.submit_s
+    simulated_s = run.schedule.start_s - jobs.submit_s
+    has_log = site.log.has_starts
+    both = run.ran & (np.isfinite(logged_s) if has_log else True)
+    means = {"simulated": mean(simulated_s[both]),
+             "logged": mean(logged_s[both]) if has_log else None}
+    series = series_of(jobs.submit_s[both], simulated_s[both],
+                       logged_s[both] if has_log else None)
+    distance_s = np.abs(simulated_s - logged_s)[both]
+    errors = {"median": float(np.median(distance_s)), "p90": float(np.quantile(distance_s, 0.9))} \
+        if has_log and distance_s.size else None
+    spread = [mean((each.schedule.start_s - jobs.submit_s)[each.ran & both]) for each in runs]
+    lists = site.lists
+    filled = _filled(ready)
+    error = relative(means["simulated"], means["logged"])
+    moving = moving_average_error(series)
+    return TwinCheck(
+        ready.scenario.name, len(jobs), int(both.sum()), means,
+        _by(jobs, run, simulated_s, logged_s if has_log else None, both), error, moving,
+        series.window_s, _utilisation(ready, run, both), errors,
+        {"phase_s": list(shifts), "mean_wait_s": spread,
+         "least": min((each for each in spread if each is not None), default=None),
+         "most": max((each for each in spread if each is not None), default=None)},
+        int((~run.ran).sum()), lists.not_modelled, lists.assumed, filled, site.made.unfit,
+        site.log.left_out, lists.contradictions, lists.unknown,
+        _verdict(means, error, errors, spread, run, filled), series, run)
+
+
+def _by(jobs: JobTable, run: Run, simulated_s: FloatArray, logged_s: FloatArray | None,
+        both: np.ndarray[Any, np.dtype[np.bool_]]) -> dict[str, dict[str, dict[str, Any]]]:
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    codes = {key: getattr(jobs, column) for key, column in BY.items()}
+    codes["size"] = size_class(run.schedule.nodes)
+    for key, code in codes.items():
+        rows = {}
+        for each in np.unique(code[both]).tolist():
+            mine = both & (code == each)
+            rows[_name(jobs, key, each)] = {
+                "simulated": mean(simulated_s[mine]),
+                "logged": None if logged_s is None else mean(logged_s[mine]),
+                "jobs": int(mine.sum())}
+        found[key] = rows
+    return found
+
+
+def _name(jobs: JobTable, key: str, code: int) -> str:
+    if key == "size":
+        return f"{size_label(code)} CPU{'' if code == 0 else 's'}"
+    return jobs.name_of(BY[key], code) if code >= 0 else "none"
+
+
+def _utilisation(ready: TwinPlan, run: Run, both: np.ndarray[Any, np.dtype[np.bool_]],
+                 ) -> dict[str, float | None]:
+    """CPU-seconds in use over those there were, from the first submission to the last end."""
+    site = ready.site
+    assert site is not None
+    first_s = float(ready.jobs.submit_s.min())
+    simulated = cpu_seconds(run.schedule.start_s[both], run.schedule.end_s[both],
+                            run.schedule.nodes[both], run.units, first_s)
+    if not site.log.has_starts:
+        return {"simulated": simulated, "logged": None}
+    start_s, end_s = (np.array([getattr(job, name) for job in site.log.jobs])
+                      for name in ("start_s", "end_s"))
+    cpus = np.array([job.cpus for job in site.log.jobs])
+    cpus = np.where(cpus > 0, cpus, run.schedule.nodes)
+    ended = both & np.isfinite(end_s)
+    return {"simulated": simulated, "logged": cpu_seconds(
+        start_s[ended], end_s[ended], cpus[ended], run.units, first_s)}
+
+
+def _filled(ready: TwinPlan) -> dict[str, Any]:
+    """How many jobs rest on rules: each rule with its jobs, and those of the log in all."""
+    site = ready.site
+    assert site is not None
+    rules = {**site.log.counted, **site.made.counted}
+    return {"jobs": len(ready.jobs), "rules": rules,
+            "share": max(rules.values(), default=0) / max(1, len(ready.jobs))}
+
+
+def _verdict(means: Mapping[str, float | None], error: float | None,
+             errors: Mapping[str, float] | None, spread: Sequence[float | None], run: Run,
+             filled: Mapping[str, Any]) -> str:
+    simulated, logged = means["simulated"], means["logged"]
+    never = int((~run.ran).sum())
+    rest = f" {never:,} of {len(run.jobs):,} jobs never ran." if never else ""
+    if filled["share"] > 0:
+        rest += f" Rules filled in something for {filled['share']:.0%} of the jobs."
+    if simulated is None:
+        return f"No job ran that could be compared.{rest}"
+    if logged is None:
+        known = [each for each in spread if each is not None]
+        return (f"The log has no starts: the simulated mean wait is {simulated:.1f} s "
+                f"({min(known):.1f} to {max(known):.1f} s over {len(known)} phases), and nothing "
+                f"says how close it is.{rest}")
+    if error is None:
+        return (f"Nobody waited in the log; the simulated mean wait is {simulated:.1f} s.{rest}")
+    word = "close to" if abs(error) <= 0.05 else "above" if error > 0 else "below"
+    by = "" if word == "close to" else f"{abs(error):.0%} "
+    half = "" if errors is None else f"; half of the starts are within {errors['median']:.0f} s"
+    return (f"The simulated mean wait of {simulated:.1f} s is {by}{word} the logged one of "
+            f"{logged:.1f} s{half}.{rest}")

@@ -1,0 +1,73 @@
+"""Figures that hold two lots of waiting times against each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from wattline.model.jobs import IntArray
+from wattline.model.signal import FloatArray
+
+TWO_WEEKS_S = 14 * 86400.0
+POINTS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """Moving averages of the waits over the time of submission."""
+
+    time_s: FloatArray
+    simulated_s: FloatArray
+    logged_s: FloatArray | None
+    window_s: float
+
+
+def mean(values: FloatArray) -> float | None:
+    return float(values.mean()) if values.size else None
+
+
+def relative(found: float | None, truth: float | None) -> float | None:
+    """How much more than the truth, as a part of it; None where there is none or it is 0."""
+    if found is None or truth is None or truth <= 0:
+        return None
+    return found / truth - 1.0
+
+
+def series_of(submit_s: FloatArray, simulated_s: FloatArray, logged_s: FloatArray | None) -> Series:
+    """Averages over two weeks or a tenth of the log, whichever is shorter."""
+    if not submit_s.size:
+        return Series(np.zeros(0), np.zeros(0), None if logged_s is None else np.zeros(0), 0.0)
+    first_s, last_s = float(submit_s[0]), float(submit_s[-1])
+    window_s = min(TWO_WEEKS_S, (last_s - first_s) / 10.0)
+    time_s = np.linspace(first_s, last_s, POINTS)
+    low = np.searchsorted(submit_s, time_s - window_s / 2, "left")
+    high = np.searchsorted(submit_s, time_s + window_s / 2, "right")
+
+    def averaged(values: FloatArray) -> FloatArray:
+        upto = np.append(0.0, np.cumsum(values))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found: FloatArray = (upto[high] - upto[low]) / (high - low)
+        return found
+
+    return Series(time_s, averaged(simulated_s),
+                  None if logged_s is None else averaged(logged_s), window_s)
+
+
+def moving_average_error(series: Series) -> float | None:
+    """The mean distance of the two averages over the mean of the logged one."""
+    if series.logged_s is None:
+        return None
+    known = np.isfinite(series.simulated_s) & np.isfinite(series.logged_s)
+    if not known.any() or not float(series.logged_s[known].mean()) > 0:
+        return None
+    distance_s = np.abs(series.simulated_s - series.logged_s)[known]
+    return float(distance_s.mean() / series.logged_s[known].mean())
+
+
+def cpu_seconds(start_s: FloatArray, end_s: FloatArray, cpus: IntArray, units: int,
+                first_s: float) -> float | None:
+    """The part of all CPUs in use from a time to the last end."""
+    if not start_s.size or not float(end_s.max()) > first_s:
+        return None
+    return float(np.dot(end_s - start_s, cpus) / (units * (end_s.max() - first_s)))
