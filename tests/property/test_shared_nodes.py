@@ -10,66 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.examples import examples
-from tests.support.shared import limits, machine, requests
+from tests.support.shared_random import RULES, columns, random_machine, random_requests
 
+from wattline.model.kernel import PLAIN
 from wattline.model.signal import Signal
+from wattline.shared_nodes import attempt, backfill
 from wattline.shared_nodes.checker import broken_rules
-from wattline.shared_nodes.machine import REQUEUE
-from wattline.shared_nodes.rules import Priority, Rules
+from wattline.shared_nodes.one_node import NOT_ONE
+from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.simulate import simulate_shared
-
-NODES = 4
-
-
-def random_machine(seed: int) -> Any:
-    draw = np.random.default_rng(seed)
-    tier = {"tier": np.array([1, 2]), "preempt_mode": np.array([REQUEUE, 0])}
-    on = machine(
-        NODES, cpus=draw.integers(1, 7, NODES), memory_mb=draw.integers(20, 100, NODES),
-        gpus=draw.integers(0, 3, NODES), weight=draw.integers(1, 3, NODES),
-        partitions=[list(range(NODES)), [1, 2]], qos=2, leaf=np.array([0, 0, 1, 1]), switches=3)
-    on = replace(on, partitions=replace(on.partitions, **tier))
-    return replace(on, qos=replace(on.qos, limits=limits(
-        2, on.resources, user_jobs=(1, 2), group_tres=(0, 0, 9))))
-
-
-def random_requests(on: Any, seed: int, count: int = 25) -> Any:
-    draw = np.random.default_rng(seed + 1)
-    jobs = []
-    for row in range(count):
-        limit_s = float(draw.integers(1, 40)) * 60.0
-        jobs.append({
-            "submit_s": float(row * draw.integers(1, 200)) if row % 3 else float(row) * 60.0,
-            "limit_s": limit_s, "run_s": limit_s * float(draw.choice([0.3, 1.0, 1.5])),
-            "tasks": int(draw.integers(1, 6)), "cpus_per_task": int(draw.choice([-1, 1, 2])),
-            "min_nodes": int(draw.choice([-1, -1, 1, 2])),
-            "memory_per_cpu_mb": int(draw.choice([-1, 1, 10])),
-            "gpus": int(draw.choice([0, 0, 0, 1])), "exclusive": bool(draw.random() < 0.1),
-            "qos": int(draw.integers(0, 2)), "association": int(draw.integers(2, 5)),
-            "partition": [0, 1] if draw.random() < 0.2 else int(draw.integers(0, 2)),
-            "after_job": row - 1 if row and draw.random() < 0.1 else -1,
-            "array": 0 if draw.random() < 0.2 else -1, "array_limit": 2,
-            "features": 0 if draw.random() < 0.1 else -1,
-            "excluded": 0 if draw.random() < 0.1 else -1,
-            "required": 1 if draw.random() < 0.05 else -1,
-            "requeue": True, "nice": int(draw.integers(0, 3)),
-        })
-    jobs.sort(key=lambda job: job["submit_s"])
-    return requests(on, *jobs, feature_masks=[[True, False, True, True]],
-                    node_masks=[[True, False, False, False], [False, True, False, False]])
-
-
-RULES = {
-    "plain": Rules(),
-    "tree, priorities and limits": Rules(
-        topology_tree=True, enforce_limits=True, bf_interval_s=20.0,
-        priority=Priority("multifactor", age=1000, fairshare=1000, job_size=100, qos=10,
-                          half_life_s=3600.0, max_age_s=3600.0)),
-    "preemption": Rules(preempt="partition", enforce_limits=True),
-    "least loaded, classic": Rules(least_loaded=True, bf_max_job_test=5, priority=Priority(
-        "multifactor", fairshare=1000, fairshare_rule="classic", dampening=2.0)),
-    "whole nodes": Rules(select="linear"),
-}
 
 
 @pytest.mark.parametrize("name", list(RULES))
@@ -104,3 +53,20 @@ def test_the_checker_sees_a_node_that_gives_too_much() -> None:
         found, allocation_cpus=found.allocation_cpus + 3)) != []
     assert any("before their submission" in line for line in broken_rules(
         on, asked, Rules(), replace(found, start_s=found.start_s - 1e6)))
+
+
+@pytest.mark.skipif(not PLAIN, reason="what is compiled cannot be replaced")
+@pytest.mark.parametrize("name", list(RULES))
+def test_what_saves_time_changes_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plan for every job in every cycle, and choose one node as several are chosen."""
+    quick = [columns(name, seed) for seed in (2,)]
+    monkeypatch.setattr(backfill, "_last_that_may_start", lambda st, place: place)
+    monkeypatch.setattr(attempt, "pick_one_node", lambda st, entry: NOT_ONE)
+    assert [columns(name, seed) for seed in (2,)] == quick
+
+
+@pytest.mark.compiled
+def test_compiled_and_plain_schedules_are_equal(plain: Any) -> None:
+    for seed, name in enumerate(RULES):
+        assert columns(name, seed) == plain.call(
+            "tests.support.shared_random", "columns", name, seed)

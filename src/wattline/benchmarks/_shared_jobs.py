@@ -77,7 +77,7 @@ def busy_jobs(machine: SharedMachine, count: int, seed: int = 1, load: float = 0
     tasks = draw.choice([1, 2, 4, 8, 16, 32, 64, 256], count,
                         p=[0.3, 0.1, 0.15, 0.15, 0.1, 0.1, 0.08, 0.02])
     gpus = np.where((draw.random(count) < 0.16) & (tasks <= 16), draw.integers(1, 3, count), 0)
-    run_s = np.round(np.minimum(draw.lognormal(7.5, 1.3, count), 86_400.0))
+    run_s: Any = np.round(np.minimum(draw.lognormal(7.5, 1.3, count), 86_400.0))
     limit_s = np.ceil(np.minimum(run_s * draw.uniform(1.0, 5.0, count), 2 * 86_400.0) / 900) * 900
     work_s = float(np.sum(tasks * run_s)) / (len(machine.nodes.names) * CPUS * load)
     submit_s = np.sort(np.floor(draw.random(count) * work_s))

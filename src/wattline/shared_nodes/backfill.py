@@ -31,15 +31,15 @@ def backfill_cycle(st: Books) -> None:
     clock = st.clock[0]
     clock.backfills += 1
     _clear_counts(st)
-    last = _last_that_may_start(st, clock.queue - 1)
+    last = _last_that_may_start(st, _look_through(st) - 1)
     tested = 0
     started = 0
     held = 0
     place = 0
     while place <= last and tested < rules.bf_max_job_test:
-        entry = st.queue[place]
+        entry = st.looked[place]
         place += 1
-        if not _is_looked_at(st, entry):
+        if not _may_start_yet(st, entry):
             continue
         tested += 1
         result = _plan(st, entry, held)
@@ -55,65 +55,99 @@ def backfill_cycle(st: Books) -> None:
 
 
 @kernel_part
+def _look_through(st: Books) -> int:
+    """List the jobs that this cycle looks at; how many."""
+    count = 0
+    for place in range(st.clock[0].queue):
+        if _is_looked_at(st, st.queue[place]):
+            st.looked[count] = st.queue[place]
+            count += 1
+    return count
+
+
+@kernel_part
 def _last_that_may_start(st: Books, place: int) -> int:
-    """The last place of the queue, from this one back, whose job may start in this cycle.
+    """The last of the list, from this one back, that may start in this cycle.
 
     Within a cycle less and less is free: who cannot start now will not later in it.
     """
+    cycle = st.clock[0].backfills
     while place >= 0:
-        entry = st.queue[place]
+        entry = st.looked[place]
         ask = st.entry[entry].ask
-        if st.late_cycle[ask] != st.clock[0].backfills and _may_start(st, entry):
+        if st.late_cycle[ask] != cycle and st.live[st.entry[entry].job].phase == QUEUED:
             if _fits_now(st, entry):
                 return place
-            st.late_cycle[ask] = st.clock[0].backfills
+            st.late_cycle[ask] = cycle
         place -= 1
     return -1
+
+
+@kernel_part
+def _may_start_yet(st: Books, entry: int) -> bool:
+    """Whether what started in this cycle has left the job its array's and its groups' room."""
+    row = st.entry[entry]
+    return bool(st.live[row.job].phase == QUEUED and array_has_room(st, row.job)
+                and (st.rules[0].enforce_limits == 0 or may_run(st, entry)))
 
 
 @kernel_part
 def _fits_now(st: Books, entry: int) -> bool:
     """Whether free nodes that are held for nobody may be enough for the job now."""
     row = st.entry[entry]
-    if st.fit_version[row.ask] == st.clock[0].version:
+    if not _any_could(st, entry):
         return False
-    now_s = st.clock[0].now_s
-    end_s = now_s + st.ask[row.job].limit_s
+    end_s = st.clock[0].now_s + st.ask[row.job].limit_s
     count = 0
     total = 0
     most = 0
-    free = False
+    could = False
     for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
         node = st.class_nodes[place]
-        if st.node_state[node] != UP:
-            continue
-        cpus = cpus_for(st, row.job, row.partition, 0, node)
+        cpus = _offered(st, entry, node)
         if cpus == 0:
             continue
-        free = True
+        could = True
         head = st.span_head[node]
         if head >= 0 and st.span_begin[head] <= end_s:
             continue
         count += 1
         total += cpus
         most = max(most, cpus)
-    if not free:
-        # Not before something ends.
-        st.fit_version[row.ask] = st.clock[0].version
+    if not could:
+        st.unfit_since[row.ask] = st.clock[0].freed
     return enough(st, row.job, count, total, most)
 
 
 @kernel_part
-def _may_start(st: Books, entry: int) -> bool:
-    """Whether the job waits, and nothing but nodes and watts keeps it from starting."""
+def _any_could(st: Books, entry: int) -> bool:
+    """False where no node could serve when last asked, nor could any that was left since."""
     row = st.entry[entry]
-    if st.live[row.job].phase != QUEUED or st.part[row.partition].up == 0:
-        return False
-    if not array_has_room(st, row.job):
-        return False
-    if st.ask[row.job].any_licence != 0 and not licences_free(st, row.job):
-        return False
-    return bool(st.rules[0].enforce_limits == 0 or may_run(st, entry))
+    clock = st.clock[0]
+    since = st.unfit_since[row.ask]
+    size = len(st.freed_node)
+    if since < 0 or clock.freed - since > min(
+            size, st.class_first[row.nodes + 1] - st.class_first[row.nodes]):
+        return True
+    for number in range(since, clock.freed):
+        node = st.freed_node[number % size]
+        # A node outside the job's own costs a look at all of them, no more.
+        if _offered(st, entry, node) > 0:
+            return True
+    st.unfit_since[row.ask] = clock.freed
+    return False
+
+
+@kernel_part
+def _offered(st: Books, entry: int, node: int) -> int:
+    """CPUs of a node for the job, 0 where a job of one node needs more of them."""
+    row = st.entry[entry]
+    if st.node_state[node] != UP:
+        return 0
+    cpus = cpus_for(st, row.job, row.partition, 0, node)
+    if st.ask[row.job].max_nodes == 1 and cpus < st.ask[row.job].cpus:
+        return 0
+    return cpus
 
 
 @kernel_part
@@ -137,6 +171,8 @@ def _is_looked_at(st: Books, entry: int) -> bool:
         return False
     if not array_has_room(st, row.job):
         return False
+    if rules.enforce_limits != 0 and not may_run(st, entry):
+        return False
     if 0 < rules.bf_max_job_part <= st.tried[row.partition]:
         return False
     if ask.association >= 0 and 0 < rules.bf_max_job_assoc <= st.assoc_tried[ask.association]:
@@ -148,9 +184,7 @@ def _is_looked_at(st: Books, entry: int) -> bool:
         st.assoc_tried[ask.association] += 1
     if ask.user >= 0:
         st.user_tried[ask.user] += 1
-    if ask.any_licence != 0 and rules.bf_licences == 0 and not licences_free(st, row.job):
-        return False
-    return bool(rules.enforce_limits == 0 or may_run(st, entry))
+    return bool(ask.any_licence == 0 or licences_free(st, row.job))
 
 
 @kernel_part
@@ -170,7 +204,10 @@ def _plan(st: Books, entry: int, held: int) -> int:
     for _ in range(MOST_TRIES):
         at_s = try_s
         try_s = mask_free_nodes(st, entry, at_s, at_s + limit_s)
-        start_s = will_run(st, entry, held, window_end_s)
+        start_s = NEVER_S
+        if st.clock[0].masked >= st.ask[row.job].min_nodes:
+            # A start after `try_s` would be left for another try from there.
+            start_s = will_run(st, entry, held, min(window_end_s, try_s))
         if start_s < NEVER_S:
             start_s = max(start_s, at_s)
             if start_s <= now_s:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.arriving import send_back
+from wattline.shared_nodes.starting import was_freed
 from wattline.shared_nodes.state import DOWN, DRAINED, UP, Books
 from wattline.shared_nodes.waking import something_changed
 
@@ -28,7 +29,6 @@ def node_fails(st: Books, node: int, drain: bool) -> None:
                 send_back(st, job, bool(st.ask[job].requeue != 0))
             else:
                 place += 1
-    clock.version += 1
 
 
 @kernel_part
@@ -37,7 +37,7 @@ def node_returns(st: Books, node: int) -> None:
     st.node_out[node] -= 1
     if st.node_out[node] == 0:
         st.node_state[node] = UP
-        st.clock[0].version += 1
+        was_freed(st, node)
         something_changed(st)
 
 

@@ -20,7 +20,7 @@ def may_run(st: Books, entry: int) -> bool:
     """Whether all groups of the job have room for what stands in `job_tres`."""
     row = st.entry[entry]
     resources = st.rules[0].resources
-    for place in range(st.member_first[row.members], st.member_first[row.members + 1]):
+    for place in range(st.member_first[row.members], st.member_last[row.members]):
         group = st.member_group[place]
         if st.group_jobs[group] + 1 > st.member_jobs[place]:
             return False

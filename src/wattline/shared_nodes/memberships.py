@@ -16,6 +16,20 @@ Key = tuple[int, int, int]
 """Partition's QOS, job's QOS, association; -1 for none."""
 
 
+@dataclass(frozen=True, eq=False)
+class Membership:
+    """One group that counts a job, and the limits that hold for it there."""
+
+    key: tuple[str, int, int]
+    tres: IntArray
+    jobs: int
+    submit: int
+
+    @property
+    def limits_running(self) -> bool:
+        return bool((self.tres < NO_LIMIT).any() or self.jobs < NO_LIMIT)
+
+
 @dataclass(eq=False)
 class Memberships:
     """Flat tables, one row per membership; `first` says where those of each class begin."""
@@ -27,13 +41,17 @@ class Memberships:
     jobs: list[int] = field(default_factory=list)
     submit: list[int] = field(default_factory=list)
 
-    def add(self, key: tuple[str, int, int], tres: IntArray, jobs: int, submit: int) -> None:
-        self.group.append(self.groups.setdefault(key, len(self.groups)))
-        self.tres.append(tres)
-        self.jobs.append(jobs)
-        self.submit.append(submit)
+    last: list[int] = field(default_factory=list)
+    """Per class: those from its first to this one limit what runs."""
 
-    def close(self) -> None:
+    def add(self, rows: list[Membership]) -> None:
+        """A class: all its memberships, those that limit what runs first."""
+        for row in sorted(rows, key=lambda row: not row.limits_running):
+            self.group.append(self.groups.setdefault(row.key, len(self.groups)))
+            self.tres.append(row.tres)
+            self.jobs.append(row.jobs)
+            self.submit.append(row.submit)
+        self.last.append(self.first[-1] + sum(row.limits_running for row in rows))
         self.first.append(len(self.group))
 
 
@@ -51,7 +69,7 @@ def memberships(machine: SharedMachine, keys: list[Key]) -> tuple[Memberships, J
     tres = np.full((len(keys), resources), NO_LIMIT)
     wall = np.full(len(keys), NO_LIMIT)
     for row, key in enumerate(keys):
-        _add_class(machine, found, key)
+        found.add(_class(machine, key))
         tres[row], wall[row] = _job_limits(machine, key)
     return found, JobLimits(tres, wall)
 
@@ -82,7 +100,8 @@ def _row(limits: SharedLimits, name: str, row: int) -> IntArray:
     return np.asarray(getattr(limits, name)[row], dtype=np.int64)
 
 
-def _add_class(machine: SharedMachine, found: Memberships, key: Key) -> None:
+def _class(machine: SharedMachine, key: Key) -> list[Membership]:
+    found: list[Membership] = []
     part_qos, job_qos, association = key
     order = [part_qos, job_qos] if part_qos != job_qos else [job_qos]
     order = [row for row in order if row >= 0]
@@ -100,7 +119,8 @@ def _add_class(machine: SharedMachine, found: Memberships, key: Key) -> None:
         submit = _first_set([_row(machine.qos.limits, f"{scope}_submit", row) for row in order]
                             or [np.asarray(NO_LIMIT)])
         for place, row in enumerate(order):
-            found.add((name, row, who), tres[place], int(jobs[place]), int(submit[place]))
+            found.append(Membership((name, row, who), tres[place], int(jobs[place]),
+                                    int(submit[place])))
         above[scope] = (np.min(tres, axis=0), int(np.min(jobs)), int(np.min(submit)))
     limits = machine.associations.limits
     for level, row in enumerate(chain):
@@ -114,8 +134,8 @@ def _add_class(machine: SharedMachine, found: Memberships, key: Key) -> None:
             most_jobs = min(most_jobs, _inherited(limits.max_jobs, chain))
         if level == 0 and above["user"][2] >= NO_LIMIT:
             most_submit = min(most_submit, _inherited(limits.max_submit, chain))
-        found.add(("association", row, -1), own, most_jobs, most_submit)
-    found.close()
+        found.append(Membership(("association", row, -1), own, most_jobs, most_submit))
+    return found
 
 
 def _inherited(column: IntArray, chain: list[int]) -> int:

@@ -67,7 +67,8 @@ def make_books(
         "need_licence": requests.licences.astype(np.int64).ravel(),
         "licence_free": machine.licences.astype(np.int64).copy(),
         "required": requests.node_masks.ravel().copy(),
-        "fit_version": np.full(len(entry) + 1, -2, np.int64),
+        "unfit_since": np.full(len(entry) + 1, -1, np.int64),
+        "looked": np.zeros(len(entry) + 1, np.int64), "freed_node": np.zeros(4096, np.int64),
         "late_cycle": np.full(len(entry) + 1, -1, np.int64), "entry_key": np.zeros(len(entry)),
         "hint_cycle": np.full(len(entry) + 1, -1, np.int64),
         "hint_s": np.zeros(len(entry) + 1),
@@ -151,7 +152,7 @@ def _entries(
     requests: Requests, filled: Filled, pairs: Pairs, node_class: IntArray, member_class: IntArray
 ) -> Any:
     job = pairs.job
-    numbers = np.zeros(0, np.int64)
+    numbers = forms = np.zeros(0, np.int64)
     if len(job):
         names = ("limit_s", "tasks", "cpus_per_task", "tasks_per_node", "min_nodes", "max_nodes",
                  "memory_node", "memory_cpu", "whole_memory", "exclusive", "own_user", "required",
@@ -161,9 +162,10 @@ def _entries(
         columns += list(filled.gres_per_node[job].T) + list(requests.gres_per_task[job].T)
         owner = np.where(filled.columns["own_user"][job], filled.columns["user"][job], -1)
         numbers, _ = _same(*columns, owner)
+        forms, _ = _same(*columns[1:])
     return _table(Entry, len(job), {"job": job, "partition": pairs.partition,
                                     "nodes": node_class, "members": member_class, "ask": numbers,
-                                    "fits": 1})
+                                    "form": forms, "fits": 1})
 
 
 def _asked_tres(
@@ -334,6 +336,7 @@ def _members(machine: SharedMachine, found: Memberships, requests: Requests) -> 
     arrays = int(requests.array.max(initial=-1)) + 1
     return {
         "member_first": np.array(found.first, np.int64),
+        "member_last": np.array(found.last, np.int64),
         "member_group": np.array(found.group, np.int64), "member_tres": tres,
         "member_jobs": np.array(found.jobs, np.int64),
         "member_submit": np.array(found.submit, np.int64),

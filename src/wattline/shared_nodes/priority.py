@@ -45,6 +45,8 @@ def renew_priorities(st: Books) -> bool:
     phase_s = st.rules[0].phase_s
     clock.priority_s = phase_s + (
         np.floor((clock.now_s - phase_s) / period_s) + 1.0) * period_s
+    if clock.priority_s <= clock.now_s:  # the grid is rounded: it may give this very time again
+        clock.priority_s += period_s
     share_fairly(st)
     sweep_queue(st)
     for place in range(clock.queue):

@@ -55,6 +55,7 @@ def mask_free_nodes(st: Books, entry: int, begin_s: float, end_s: float) -> floa
     row = st.entry[entry]
     window_end_s = st.clock[0].now_s + st.rules[0].bf_window_s
     later_s = NEVER_S
+    count = 0
     for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
         node = st.class_nodes[place]
         free = st.node_state[node] == UP
@@ -73,4 +74,6 @@ def mask_free_nodes(st: Books, entry: int, begin_s: float, end_s: float) -> floa
         if free and span >= 0:
             free = not is_held(st, node, begin_s, end_s)
         st.mask[node] = free
+        count += 1 if free else 0
+    st.clock[0].masked = count
     return later_s

@@ -89,7 +89,6 @@ def start_job(st: Books, entry: int) -> None:
     clock.power_w += live.watts
     clock.queued -= 1
     count_waiting(st, job, -1)
-    clock.version += 1
     for licence in range(st.rules[0].licences):
         st.licence_free[licence] -= st.need_licence[job * st.rules[0].licences + licence]
     if ask.array >= 0:
@@ -182,6 +181,14 @@ def release(st: Books, job: int) -> None:
 
 
 @kernel_part
+def was_freed(st: Books, node: int) -> None:
+    """Write down that a node may have more to give than before."""
+    clock = st.clock[0]
+    st.freed_node[clock.freed % len(st.freed_node)] = node
+    clock.freed += 1
+
+
+@kernel_part
 def stop_job(st: Books, job: int) -> None:
     """A running job leaves its nodes, whatever becomes of it then."""
     rules = st.rules[0]
@@ -197,6 +204,7 @@ def stop_job(st: Books, job: int) -> None:
         node = st.row_node[index]
         st.part_cpus[partition * rules.nodes + node] -= st.row_cpus[index]
         clock.busy_cpus -= st.row_cpus[index]
+        was_freed(st, node)
         if st.jobs_on[node] == 0:
             node_was_left(st, node)
     clock.power_w -= live.watts
@@ -205,7 +213,6 @@ def stop_job(st: Books, job: int) -> None:
         for node in range(rules.nodes):
             if st.node_power[node] == 0:
                 clock.power_w += st.node_idle_w[node]
-    clock.version += 1
     live.generation += 1
     live.phase = QUEUED
     for licence in range(rules.licences):

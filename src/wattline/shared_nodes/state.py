@@ -107,6 +107,7 @@ class Entry(Record):
     nodes: int  # class of equal candidate nodes
     members: int  # class of equal limits
     ask: int  # entries with the same number ask for the same
+    form: int  # the same but for how long
     fits: int  # 0 where the job could not even run on the empty machine
 
 
@@ -201,8 +202,9 @@ class Clock(Record):
     last_priority_s: float
     changed: int  # since the last full pass something may start
     changed_quick: int
-    version: int  # counts what changed the free resources
+    freed: int  # how often a node was left or came back
     picked: int
+    masked: int  # nodes of `mask` that backfill may use for a job
     near: int
     near_cpus: int  # of all those nodes together, and of the largest
     near_most: int
@@ -278,6 +280,7 @@ class Books(KernelArrays):
     required: Any  # node masks, flat
     # Limits: see limits.py.
     member_first: Any
+    member_last: Any  # those from first to last have limits on what runs
     member_group: Any
     member_tres: Any
     member_jobs: Any
@@ -336,7 +339,9 @@ class Books(KernelArrays):
     span_begin: Any
     span_end: Any
     span_next: Any
-    fit_version: Any  # per ask: twice the version, plus 1 where it fits
+    looked: Any  # entries that a cycle looks at
+    unfit_since: Any  # per ask: no node could serve when so many had been left
+    freed_node: Any  # the last nodes that a job left, or that came back
     late_cycle: Any  # per ask: the last cycle in which it was found unable to start now
     hint_cycle: Any
     hint_s: Any

@@ -18,16 +18,14 @@ NO_NODE = 1
 def refuse_what_never_fits(st: Books) -> None:
     for node in range(st.rules[0].nodes):
         st.mask[node] = True
-    for index in range(len(st.fit_version)):
-        st.fit_version[index] = -1
     for entry in range(len(st.entry)):
-        ask = st.entry[entry].ask
-        if st.fit_version[ask] < 0:
+        form = st.entry[entry].form
+        if st.unfit_since[form] < 0:
             fits = gather(st, entry, 0) and choose(st, st.entry[entry].job)
-            st.fit_version[ask] = 1 if fits else 0
-        st.entry[entry].fits = st.fit_version[ask]
-    for index in range(len(st.fit_version)):
-        st.fit_version[index] = -2
+            st.unfit_since[form] = 1 if fits else 0
+        st.entry[entry].fits = st.unfit_since[form]
+    for index in range(len(st.unfit_since)):
+        st.unfit_since[index] = -1
     for job in range(len(st.ask)):
         first = st.ask[job].first_entry
         fitting = 0

@@ -34,7 +34,7 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
         while place < clock.running:
             other = st.running[place]
             end_s = st.live[other].limit_end_s
-            if end_s > until_s:
+            if end_s > until_s and (last_s < 0.0 or _any_touches(st, place)):
                 return NEVER_S
             place += 1
             if not _let_end(st, entry, other):
@@ -63,6 +63,19 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
 def _watts_fit(st: Books, job: int, start_s: float, held: int) -> bool:
     return bool(st.rules[0].capped == 0 or cap_allows(
         st, picked_watts(st, job), start_s, start_s + st.ask[job].limit_s, held))
+
+
+@kernel_part
+def _any_touches(st: Books, place: int) -> bool:
+    """Whether any running job from this place on is on a node of `mask`."""
+    found = False
+    while not found and place < st.clock[0].running:
+        job = st.running[place]
+        first = st.ask[job].first_row
+        for index in range(first, first + st.live[job].nodes):
+            found |= bool(st.mask[st.row_node[index]])
+        place += 1
+    return found
 
 
 @kernel_part

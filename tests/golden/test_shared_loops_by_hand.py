@@ -1,0 +1,19 @@
+"""The loops of a scheduler of shared nodes count from its start, whatever second that was."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.shared import machine, requests
+from wattline.shared_nodes.rules import Priority, Rules
+from wattline.shared_nodes.simulate import simulate_shared
+
+
+@pytest.mark.parametrize("phase_s", [0.1, 271.3, 296.3, 299.9])
+def test_priorities_are_renewed_once_per_period_at_any_phase(phase_s: float) -> None:
+    """296.3 + 300 less 296.3 is a little less than 300: the next time must still be a later one."""
+    on = machine(1)
+    rules = Rules(priority=Priority(kind="multifactor"))
+    asked = requests(on, {"tasks": 4, "run_s": 1200.0, "limit_s": 1200.0}, {"tasks": 4})
+    found = simulate_shared(on, asked, rules, phase_s=phase_s)
+    assert found.start_s[1] >= found.end_s[0] == found.start_s[0] + 1200.0
