@@ -153,6 +153,8 @@ if _TYPE_CHECKING:
     from wattline.traces import Trace, generate, read, write
     from wattline.traces.summary import describe_trace
     from wattline.twin.check import TwinCheck, check_twin
+    from wattline.twin.held import judge_twin
+    from wattline.twin.judging import Judgement
     from wattline.twin.make import Twin, make_twin
 
 __all__ = [
@@ -197,6 +199,7 @@ __all__ = [
     "InputError",
     "JobAdvice",
     "JobTable",
+    "Judgement",
     "Largest",
     "Lending",
     "Limits",
@@ -292,6 +295,7 @@ __all__ = [
     "import_claims",
     "import_views",
     "job_table",
+    "judge_twin",
     "learn_claims",
     "learn_priors",
     "list_benchmarks",

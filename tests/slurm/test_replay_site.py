@@ -10,12 +10,21 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.shared_data import shared
 from wattline.controller.testbed.layout import Bed
+from wattline.controller.testbed.replaying import replay
+from wattline.controller.testbed.site.translating import SiteFiles
+from wattline.model.errors import WattlineWarning
+from wattline.scenario.twin.planning import twin_plan
+from wattline.twin.held import judge_twin
+from wattline.twin.make import make_twin
 
 CONF = """ClusterName=tiny
 SlurmUser=slurm
@@ -43,23 +52,38 @@ add user name=twin_bob DefaultAccount=lab MaxJobs=1
 modify user set qoslevel="normal,urgent"
 """
 EVENTS = """\
--dt 0 -e submit_batch_job | -J first -sim-walltime 4 --uid=twin_ann -t 1 -n 8 -C cold -q normal x.job
--dt 0 -e submit_batch_job | -J second -sim-walltime 4 --uid=twin_ann -t 1 -n 8 -C cold -q normal x.job
--dt 1 -e submit_batch_job | -J urgent -sim-walltime 1 --uid=twin_ann -t 1 -n 8 -C cold -q urgent x.job
--dt 1 -e submit_batch_job | -J bob1 -sim-walltime 6 --uid=twin_bob -t 1 -n 1 --gres=gpu:1 x.job
--dt 1 -e submit_batch_job | -J bob2 -sim-walltime 0 --uid=twin_bob -t 1 -n 1 --gres=gpu:1 x.job
--dt 2 -e submit_batch_job | -J never -sim-walltime 0 --uid=twin_ann -t 1 -n 1 --gres=gpu:3 x.job
+-dt 0 -e submit_batch_job | -J first1 -sim-walltime 4 --uid=twin_ann -t 1 -n 8 -C cold -q normal x.job
+-dt 0 -e submit_batch_job | -J second2 -sim-walltime 4 --uid=twin_ann -t 1 -n 8 -C cold -q normal x.job
+-dt 1 -e submit_batch_job | -J urgent3 -sim-walltime 1 --uid=twin_ann -t 1 -n 8 -C cold -q urgent x.job
+-dt 1 -e submit_batch_job | -J bob4 -sim-walltime 6 --uid=twin_bob -t 1 -n 1 --gres=gpu:1 x.job
+-dt 1 -e submit_batch_job | -J bob5 -sim-walltime 0 --uid=twin_bob -t 1 -n 1 --gres=gpu:1 x.job
+-dt 2 -e submit_batch_job | -J never6 -sim-walltime 0 --uid=twin_ann -t 1 -n 1 --gres=gpu:3 x.job
 """  # noqa: E501
+
+
+def written(folder: Path) -> Path:
+    for name, text in (("slurm.conf", CONF), ("assoc", ASSOC), ("jobs.events", EVENTS)):
+        Path(folder, name).write_text(text)
+    folder.chmod(0o755)
+    return folder
 
 
 @pytest.fixture
 def place(bed: Bed) -> Iterator[Path]:
     """A short name: sockets lie in it. The bed is asked for because it skips without Slurm."""
     with tempfile.TemporaryDirectory(prefix="tw") as folder:
-        for name, text in (("slurm.conf", CONF), ("assoc", ASSOC), ("jobs.events", EVENTS)):
-            Path(folder, name).write_text(text)
-        Path(folder).chmod(0o755)
-        yield Path(folder)
+        yield written(Path(folder))
+
+
+@pytest.fixture(scope="module")
+def replayed(bed: Bed) -> Iterator[tuple[Path, dict[str, Any], str]]:
+    """A folder with one run, what the command printed, and what it remarked."""
+    with tempfile.TemporaryDirectory(prefix="tw") as folder:
+        place = written(Path(folder))
+        done = subprocess.run(command(place), capture_output=True, text=True, check=False,
+                              timeout=170, env={**os.environ, "TMPDIR": folder})
+        assert done.returncode == 0, done.stderr
+        yield place, json.loads(done.stdout), done.stderr
 
 
 def command(place: Path) -> list[str]:
@@ -81,22 +105,64 @@ def left(place: Path) -> list[str]:
     return found
 
 
-def test_a_real_slurm_schedules_by_the_sites_own_rules(place: Path) -> None:
-    done = subprocess.run(command(place), capture_output=True, text=True, check=False, timeout=150,
-                          env={**os.environ, "TMPDIR": str(place)})
-    assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert said["runs"][0]["started"] == 5
-    assert said["runs"][0]["refused"][0].startswith("never: ")
-    assert "left out of slurm.conf" in done.stderr
+def jobs_of(place: Path) -> dict[str, dict[str, str]]:
     with (place / "out" / "run1.csv").open() as file:
-        jobs = {row["job"]: row for row in csv.DictReader(file)}
+        return {row["job"]: row for row in csv.DictReader(file)}
+
+
+def test_a_real_slurm_schedules_by_the_sites_own_rules(
+    replayed: tuple[Path, dict[str, Any], str]
+) -> None:
+    place, said, remarks = replayed
+    assert said["runs"][0]["started"] == 5
+    assert said["runs"][0]["refused"][0].startswith("never6: ")
+    assert said["slurm"].split(".")[0].isdecimal()
+    assert "left out of slurm.conf" in remarks
+    jobs = jobs_of(place)
     start_s = {name: float(row["start_s"]) for name, row in jobs.items()}
-    assert start_s["urgent"] < start_s["second"]
-    assert start_s["bob2"] >= float(jobs["bob1"]["end_s"])
-    assert jobs["bob1"]["node_list"] == "g1"
-    assert (jobs["first"]["user"], jobs["first"]["account"]) == ("twin_ann", "lab")
+    assert start_s["urgent3"] < start_s["second2"]
+    assert start_s["bob5"] >= float(jobs["bob4"]["end_s"])
+    assert jobs["bob4"]["node_list"] == "g1"
+    assert (jobs["first1"]["user"], jobs["first1"]["account"]) == ("twin_ann", "lab")
     assert left(place) == []
+
+
+def test_the_twin_starts_jobs_where_and_when_the_real_slurm_does(
+    replayed: tuple[Path, dict[str, Any], str]
+) -> None:
+    """Within a pass of the main scheduler, which may come a tick earlier or later."""
+    place, _, _ = replayed
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WattlineWarning)
+        twin = make_twin(place / "slurm.conf", events=place / "jobs.events",
+                         assoc=place / "assoc")
+    ready = twin_plan(twin.scenario)
+    assert ready.site is not None
+    found = ready.simulated(0.0)
+    started = dict(zip(ready.site.made.requests.job_ids, found.schedule.start_s.tolist(),
+                       strict=True))
+    for name, row in jobs_of(place).items():
+        assert abs(started[name[-1]] - float(row["start_s"])) <= 4.0, name
+
+
+@pytest.mark.long
+def test_the_twin_of_the_micro_cluster_lies_within_runs_of_a_real_slurm(bed: Bed) -> None:
+    """Two runs of the first 100 submissions, some five minutes."""
+    site = shared("slurm_sites/micro/slurm.conf").parent
+    events = site / "jobs500_shrinked.events"
+    with tempfile.TemporaryDirectory(prefix="tw") as folder:
+        Path(folder).chmod(0o755)
+        replay(SiteFiles(site / "slurm.conf", site / "gres.conf", site / "topology.conf",
+                         site / "sacctmgr.script"), events, Path(folder, "out"), runs=2, at_once=2,
+               first=100)
+        few = Path(folder, "few.events")
+        few.write_text("".join(events.read_text().splitlines(keepends=True)[:100]))
+        twin = make_twin(site / "slurm.conf", events=few, gres=site / "gres.conf",
+                         topology=site / "topology.conf", assoc=site / "sacctmgr.script")
+        found = judge_twin(twin, Path(folder, "out"), phases=10, by=["account"])
+    assert found.jobs == 100
+    assert abs(found.waits[0].error) < 0.2
+    assert found.to_twin.median_s <= 2.0 * found.widest_runs.median_s + 6.0
 
 
 def test_an_interrupt_ends_all_that_a_replay_has_started(place: Path) -> None:

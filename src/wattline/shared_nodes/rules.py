@@ -88,6 +88,8 @@ class Rules:
     suspend_timeout_s: float = 30.0
     resume_timeout_s: float = 60.0
     suspend_excluded: tuple[str, ...] = ()
+    tick_s: float = 1.0
+    """From one look of the controller's loop to the next: a second, and what it takes itself."""
     unix_start_s: float = 0.0
     """Unix time of second 0: backfill plans in whole `bf_resolution` of Unix time."""
     start_latency_s: float = 0.0

@@ -145,6 +145,7 @@ class Settings(Record):
     bf_window_s: float
     bf_resolution_s: float
     unix_s: float
+    tick_s: float
     bf_max_job_test: int
     bf_max_job_user: int
     bf_max_job_part: int

@@ -17,8 +17,6 @@ import numpy as np
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.state import NEVER_S, Books
 
-TICK_S = 1.0
-
 
 @kernel_part
 def next_on_grid(time_s: float, first_s: float, step_s: float) -> float:
@@ -56,7 +54,8 @@ def _next_cycle(st: Books) -> float:
         if due_s < clock.now_s:
             due_s += step_s
         return float(due_s)
-    return float(due_s + np.ceil((clock.now_s - due_s) / TICK_S) * TICK_S)
+    tick_s = st.rules[0].tick_s
+    return float(due_s + np.ceil((clock.now_s - due_s) / tick_s) * tick_s)
 
 
 @kernel_part
@@ -65,4 +64,4 @@ def ask_for_pass(st: Books) -> None:
     clock = st.clock[0]
     rules = st.rules[0]
     earliest_s = max(clock.now_s, clock.last_pass_s + rules.batch_delay_s)
-    clock.pass_s = min(clock.pass_s, next_on_grid(earliest_s, rules.phase_s, TICK_S))
+    clock.pass_s = min(clock.pass_s, next_on_grid(earliest_s, rules.phase_s, rules.tick_s))

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from wattline.controller.testbed.bed import check_machine
+from wattline.controller.testbed.daemons import program
 from wattline.controller.testbed.layout import Bed, lay_out
 from wattline.controller.testbed.site.daemons import SiteDaemons
 from wattline.controller.testbed.site.outcome import FIELDS, RunJob, read_accounting, write_run
@@ -257,8 +258,12 @@ def _users_of(script: Path | None) -> set[str]:
 
 
 def _version() -> str:
-    return subprocess.run(["sinfo", "-V"], capture_output=True, text=True, check=False
-                          ).stdout.strip().removeprefix("slurm-wlm ")
+    """Of slurmctld itself: the commands say theirs only where a cluster is configured."""
+    found = program("slurmctld")
+    if found is None:
+        return ""
+    said = subprocess.run([found, "-V"], capture_output=True, text=True, check=False).stdout
+    return said.strip().removeprefix("slurm-wlm ")
 
 
 def _once(keys: Sequence[str]) -> tuple[str, ...]:
