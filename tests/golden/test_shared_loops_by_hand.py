@@ -17,3 +17,13 @@ def test_priorities_are_renewed_once_per_period_at_any_phase(phase_s: float) -> 
     asked = requests(on, {"tasks": 4, "run_s": 1200.0, "limit_s": 1200.0}, {"tasks": 4})
     found = simulate_shared(on, asked, rules, phase_s=phase_s)
     assert found.start_s[1] >= found.end_s[0] == found.start_s[0] + 1200.0
+
+
+def test_an_end_is_followed_by_a_pass_at_once_where_nodes_report_it() -> None:
+    """Job 0 ends at 10 s; job 2 asked for the pass at 9 s, so the next one comes at 12 s."""
+    on = machine(1)
+    asked = requests(on, {"tasks": 4, "run_s": 10.0}, {"tasks": 4, "submit_s": 1.0},
+                     {"tasks": 4, "submit_s": 9.0})
+    found = [simulate_shared(on, asked, Rules(scheduler="builtin", prompt_ends=part)).start_s[1]
+             for part in (0.0, 1.0)]
+    assert found == [12.0, 10.0]

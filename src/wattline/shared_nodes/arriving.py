@@ -124,8 +124,11 @@ def end_job(st: Books, job: int) -> None:
     """A running job ends by itself or is killed at its limit."""
     live = st.live[job]
     live.state = KILLED if live.killed != 0 else RAN
-    if live.killed != 0:
-        st.clock[0].end_pass = 1
+    clock = st.clock[0]
+    clock.prompt += 1.0 if live.killed != 0 else st.rules[0].prompt_ends
+    if clock.prompt >= 1.0:
+        clock.prompt -= 1.0
+        clock.end_pass = 1
     leave(st, job)
 
 

@@ -134,9 +134,8 @@ def _chains(after: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _lives(count: int) -> Any:
-    nan = np.nan
-    return _table(Live, count, {"start_s": nan, "end_s": nan, "eligible_s": nan, "entry": -1,
-                                "reserved": -1})
+    never = dict.fromkeys(("start_s", "end_s", "eligible_s"), np.nan)
+    return _table(Live, count, never | {"entry": -1, "reserved": -1})
 
 
 def _same(*columns: Any) -> tuple[IntArray, IntArray]:
@@ -254,7 +253,7 @@ def _settings(
         "batch_delay_s": rules.batch_sched_delay_s, "phase_s": phase_s,
         "bf_interval_s": rules.bf_interval_s, "bf_window_s": rules.bf_window_s,
         "bf_resolution_s": max(rules.bf_resolution_s, 1.0), "unix_s": rules.unix_start_s,
-        "tick_s": rules.tick_s,
+        "tick_s": rules.tick_s, "prompt_ends": rules.prompt_ends,
         "bf_max_job_test": rules.bf_max_job_test, "bf_max_job_user": rules.bf_max_job_user,
         "bf_max_job_part": rules.bf_max_job_part, "bf_max_job_assoc": rules.bf_max_job_assoc,
         "bf_max_job_start": rules.bf_max_job_start,

@@ -88,6 +88,9 @@ class Rules:
     suspend_timeout_s: float = 30.0
     resume_timeout_s: float = 60.0
     suspend_excluded: tuple[str, ...] = ()
+    prompt_ends: float = 0.0
+    """Part of the jobs that end by themselves whose nodes say so by a message of their own, which
+    a pass follows at once (all of them with an `Epilog`); the others ask for the next pass."""
     tick_s: float = 1.0
     """From one look of the controller's loop to the next: a second, and what it takes itself."""
     unix_start_s: float = 0.0

@@ -146,6 +146,7 @@ class Settings(Record):
     bf_resolution_s: float
     unix_s: float
     tick_s: float
+    prompt_ends: float
     bf_max_job_test: int
     bf_max_job_user: int
     bf_max_job_part: int
@@ -200,6 +201,7 @@ class Clock(Record):
     backfill_s: float
     last_backfill_s: float
     priority_s: float
+    prompt: float
     last_priority_s: float
     changed: int  # since the last full pass something may start
     changed_quick: int

@@ -26,7 +26,7 @@ NOT_MODELLED: Mapping[str, str] = {
     "defcpupergpu": "jobs with GPUs get so many CPUs each by default",
     "defmempergpu": "jobs with GPUs get so much memory each by default",
     "disablerootjobs": "root's jobs are refused",
-    "epilog": "a node is free only when its epilog has ended",
+    "epilog": "a node is free only when its epilog has ended, which takes no time here",
     "epilogslurmctld": "a node is free only when it has ended",
     "federationparameters": "jobs may start on another cluster",
     "healthcheckprogram": "nodes are drained by it at times that no file says",

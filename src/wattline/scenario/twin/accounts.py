@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -98,7 +98,7 @@ def qos_of(table: QosTable | None, kinds: Kinds, cluster_mode: int, told: Told) 
 def associations_of(accounts: Accounts, qos: Sequence[str], kinds: Kinds, told: Told,
                     ) -> Associations:
     """The tree with what each row inherits from the one above it."""
-    rows = _in_order(accounts.rows, told)
+    rows = _with_root(_in_order(accounts.rows, told))
     names = tuple(dict.fromkeys(row.account for row in rows))
     users = tuple(dict.fromkeys(row.user for row in rows if row.user))
     account_row, user_row = ({name: at for at, name in enumerate(found)}
@@ -130,6 +130,13 @@ def associations_of(accounts: Accounts, qos: Sequence[str], kinds: Kinds, told: 
             settings, where, strict=True)),
         limits=limits_of(settings, where, kinds, told),
     )
+
+
+def _with_root(rows: list[site_accounts.Association]) -> list[site_accounts.Association]:
+    """slurmdbd makes a user root in every cluster; fair tree counts that user among all others."""
+    if not rows or any(row.user == ROOT for row in rows):
+        return rows
+    return [*rows, replace(rows[0], user=ROOT, parent=rows[0].account, shares=1, settings={})]
 
 
 def _in_order(rows: Iterable[site_accounts.Association], told: Told,

@@ -44,7 +44,8 @@ LOG_USER = "unknown"
 
 LAUNCH_S = 0.1
 TICK_S = 1.006
-"""Both measured on a real Slurm with 40 jobs on a busy machine. They decide whether a job of a few
+PROMPT_ENDS = 0.15
+"""All measured on a real Slurm with 40 jobs on a busy machine. They decide whether a job of a few
 seconds ends just before or just after the tick that sees its end; for long jobs that is chance."""
 
 
@@ -58,6 +59,14 @@ class Site:
     log: Log
     outages: Outages | None
     lists: Lists
+
+
+def _prompt_ends(settings: Settings) -> float:
+    """With an Epilog or an extern step a node has work left when a job ends, and says when it is
+    done; without it is chance whether slurmd still has the step."""
+    flags = settings.text("PrologFlags", "", matters=False).lower()
+    epilog = settings.text("Epilog", "", matters=False).strip()
+    return 1.0 if epilog or "contain" in flags or "x11" in flags else PROMPT_ENDS
 
 
 def read_site(section: TwinSection, file: str | Path, most_jobs: int | None = None) -> Site:
@@ -79,6 +88,7 @@ def read_site(section: TwinSection, file: str | Path, most_jobs: int | None = No
     outages = _outages(section, conf, log, told)
     told.not_modelled += [*log.not_modelled, *made.not_modelled]
     rules = replace(rules, start_latency_s=LAUNCH_S, tick_s=TICK_S,
+                    prompt_ends=_prompt_ends(settings),
                     unix_start_s=log.unix_start_s or 0.0)
     told.assumed.append("jobs at their limit are killed up to 30 s late, when Slurm looks next")
     told.assumed.append(f"a job's work begins {LAUNCH_S:g} s after Slurm has started it, and "
