@@ -177,8 +177,7 @@ def _asked_tres(
     per_cpu = np.maximum(columns["memory_cpu"], 0) * columns["cpus"]
     tres[:, 1] = per_cpu + columns["memory_node"] * columns["min_nodes"]
     tres[:, 2] = columns["min_nodes"]
-    kinds = _choices(machine, requests).reshape(len(requests.gres_choices),
-                                                len(machine.nodes.gres_kinds))
+    kinds = _choices(machine, requests).reshape(-1, max(1, len(machine.nodes.gres_kinds)))
     for choice, row in enumerate(kinds):
         if row.any():
             per_task = np.maximum(requests.gres_per_task[:, choice], 0)

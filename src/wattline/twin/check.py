@@ -17,7 +17,7 @@ from wattline.model.signal import FloatArray
 from wattline.scenario.build import plan
 from wattline.scenario.load import load
 from wattline.scenario.model import Scenario
-from wattline.scenario.twin.planning import TwinPlan
+from wattline.scenario.twin.planning import TwinPlan, not_run_reasons
 from wattline.twin.figures import (
     Series,
     cpu_seconds,
@@ -71,6 +71,7 @@ class TwinCheck:
     """Median and 90th percentile of how far a start is from the logged one."""
     phases: Mapping[str, Any]
     never_ran: int
+    never_ran_reasons: Mapping[str, int]
     not_modelled: tuple[str, ...]
     assumed: tuple[str, ...]
     filled: Mapping[str, Any]
@@ -90,6 +91,7 @@ class TwinCheck:
             "error": self.error, "moving_average_error": self.moving_average_error,
             "not_modelled": list(self.not_modelled), "window_s": self.window_s,
             "compared": self.compared, "never_ran": self.never_ran,
+            "never_ran_reasons": dict(self.never_ran_reasons),
             "utilisation": dict(self.utilisation),
             "start_error_s": None if self.start_error_s is None else dict(self.start_error_s),
             "phases": dict(self.phases), "assumed": list(self.assumed),
@@ -192,8 +194,8 @@ def _compared(ready: TwinPlan, runs: Sequence[Run], shifts: Sequence[float]) -> 
         {"phase_s": list(shifts), "mean_wait_s": spread,
          "least": min((each for each in spread if each is not None), default=None),
          "most": max((each for each in spread if each is not None), default=None)},
-        int((~run.ran).sum()), lists.not_modelled, lists.assumed, filled, site.made.unfit,
-        site.log.left_out, lists.contradictions, lists.unknown,
+        int((~run.ran).sum()), not_run_reasons(run), lists.not_modelled, lists.assumed, filled,
+        site.made.unfit, site.log.left_out, lists.contradictions, lists.unknown,
         _verdict(means, error, errors, spread, run, filled), series, run)
 
 
@@ -253,7 +255,8 @@ def _verdict(means: Mapping[str, float | None], error: float | None,
              filled: Mapping[str, Any]) -> str:
     simulated, logged = means["simulated"], means["logged"]
     never = int((~run.ran).sum())
-    rest = f" {never:,} of {len(run.jobs):,} jobs never ran." if never else ""
+    why = ", ".join(f"{reason}: {count:,}" for reason, count in not_run_reasons(run).items())
+    rest = f" {never:,} of {len(run.jobs):,} jobs never ran ({why})." if never else ""
     if filled["share"] > 0:
         rest += f" Rules filled in something for {filled['share']:.0%} of the jobs."
     if simulated is None:

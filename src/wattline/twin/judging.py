@@ -16,7 +16,7 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.shown import Shown
-from wattline.twin.real_runs import GROUPS, Run
+from wattline.twin.real_runs import GROUPS, RealRun
 
 CLOSE = 0.05
 """Of the mean of the runs."""
@@ -60,8 +60,18 @@ class Distance:
 
 
 @dataclass(frozen=True, repr=False)
-class Judgement(Shown):
-    """All rows, and how far starts are apart."""
+class TwinJudgement(Shown):
+    """All rows, and how far starts are apart.
+
+    >>> import wattline as wl
+    >>> from wattline.twin.judging import judge
+    >>> from wattline.twin.real_runs import RealRun
+    >>> runs = [RealRun(name, {"1": wait}, {"1": wait}, (), {}) for name, wait in
+    ...         (("a", 4.0), ("b", 6.0))]
+    >>> found = judge(runs, [RealRun("twin", {"1": 5.0}, {"1": 5.0}, (), {})], by=())
+    >>> isinstance(found, wl.TwinJudgement)
+    True
+    """
 
     jobs: int
     runs: int
@@ -98,8 +108,9 @@ class Judgement(Shown):
 
 
 def judge(
-    runs: Sequence[Run], twins: Sequence[Run], *, by: Sequence[str] = ("account", "tasks", "asks")
-) -> Judgement:
+    runs: Sequence[RealRun], twins: Sequence[RealRun], *,
+    by: Sequence[str] = ("account", "tasks", "asks"),
+) -> TwinJudgement:
     """Hold simulated runs (one per phase) against real ones; groups are those of the first run."""
     if len(runs) < 2 or not twins:
         raise InputError(f"{len(runs)} real runs and {len(twins)} simulated ones: a judgement "
@@ -113,7 +124,7 @@ def judge(
         raise InputError("no job started in every run: are the names of the jobs the same?")
     real, simulated = _starts(runs, jobs), _starts(twins, jobs)
     apart = [np.abs(one - other) for one, other in combinations(real, 2)]
-    return Judgement(
+    return TwinJudgement(
         len(jobs), len(runs), len(twins), tuple(_waits(runs, twins, jobs, by)),
         _distance(np.concatenate(apart)),
         Distance(max(_distance(each).median_s for each in apart),
@@ -123,7 +134,7 @@ def judge(
 
 
 def _waits(
-    runs: Sequence[Run], twins: Sequence[Run], jobs: Sequence[str], by: Sequence[str]
+    runs: Sequence[RealRun], twins: Sequence[RealRun], jobs: Sequence[str], by: Sequence[str]
 ) -> list[JudgedWait]:
     rows = [_row(WHOLE, "", runs, twins, jobs)]
     for what in by:
@@ -135,7 +146,7 @@ def _waits(
 
 
 def _row(
-    by: str, group: str, runs: Sequence[Run], twins: Sequence[Run], jobs: Sequence[str]
+    by: str, group: str, runs: Sequence[RealRun], twins: Sequence[RealRun], jobs: Sequence[str]
 ) -> JudgedWait:
     simulated = [_mean(run.wait_s, jobs) for run in twins]
     return JudgedWait(by, group, len(jobs), tuple(_mean(run.wait_s, jobs) for run in runs),
@@ -146,7 +157,7 @@ def _mean(waits_s: Mapping[str, float], jobs: Sequence[str]) -> float:
     return sum(waits_s[job] for job in jobs) / len(jobs)
 
 
-def _starts(runs: Sequence[Run], jobs: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _starts(runs: Sequence[RealRun], jobs: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float64]]:
     return np.array([[run.start_s[job] for job in jobs] for run in runs])
 
 

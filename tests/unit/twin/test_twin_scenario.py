@@ -111,7 +111,11 @@ def test_jobs_that_never_run_are_said_with_their_reason(tmp_path: Path) -> None:
     assert twin.unfit == ("12 jobs: unknown partition 'batch' (1, 2, 3, 4, 5, ...)",)
     run = wl.simulate(twin.scenario)
     assert not run.ran.any()
-    assert any("12 of 12 jobs never ran" in line for line in run.remarks)
+    assert any("12 of 12 jobs never ran: unknown or closed partition (12)" in line
+               for line in run.remarks)
+    checked = wl.check_twin(twin, phases=1)
+    assert checked.never_ran_reasons == {"unknown or closed partition": 12}
+    assert "No job ran that could be compared" in checked.verdict
 
 
 def test_a_sweep_goes_over_caps_of_a_twin(twin: Path) -> None:

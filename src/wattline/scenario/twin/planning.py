@@ -89,11 +89,16 @@ class TwinPlan(Plan):
         missing = int((~run.ran).sum())
         if not missing:
             return []
-        reasons = ", ".join(
-            f"{name.removeprefix(NOT_RUN).removesuffix('_jobs').replace('_', ' ')} ({int(count):,})"
-            for name, count in run.notes.items() if name.startswith(NOT_RUN))
+        reasons = ", ".join(f"{reason} ({count:,})"
+                            for reason, count in not_run_reasons(run).items())
         return [f"{missing:,} of {len(run.jobs):,} jobs never ran: {reasons}; the figures are of "
                 "the others"]
+
+
+def not_run_reasons(run: Run) -> dict[str, int]:
+    """Why jobs never ran, and how many."""
+    return {name.removeprefix(NOT_RUN).removesuffix("_jobs").replace("_", " "): int(count)
+            for name, count in run.notes.items() if name.startswith(NOT_RUN)}
 
 
 def twin_plan(scenario: Scenario) -> TwinPlan:
