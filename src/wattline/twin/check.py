@@ -196,7 +196,7 @@ def _compared(ready: TwinPlan, runs: Sequence[Run], shifts: Sequence[float]) -> 
          "most": max((each for each in spread if each is not None), default=None)},
         int((~run.ran).sum()), not_run_reasons(run), lists.not_modelled, lists.assumed, filled,
         site.made.unfit, site.log.left_out, lists.contradictions, lists.unknown,
-        _verdict(means, error, errors, spread, run, filled), series, run)
+        _verdict(means, (error, moving), errors, spread, run, filled), series, run)
 
 
 def _by(jobs: JobTable, run: Run, simulated_s: FloatArray, logged_s: FloatArray | None,
@@ -250,10 +250,11 @@ def _filled(ready: TwinPlan) -> dict[str, Any]:
             "share": max(rules.values(), default=0) / max(1, len(ready.jobs))}
 
 
-def _verdict(means: Mapping[str, float | None], error: float | None,
+def _verdict(means: Mapping[str, float | None], off: tuple[float | None, float | None],
              errors: Mapping[str, float] | None, spread: Sequence[float | None], run: Run,
              filled: Mapping[str, Any]) -> str:
     simulated, logged = means["simulated"], means["logged"]
+    error, moving = off
     never = int((~run.ran).sum())
     why = ", ".join(f"{reason}: {count:,}" for reason, count in not_run_reasons(run).items())
     rest = f" {never:,} of {len(run.jobs):,} jobs never ran ({why})." if never else ""
@@ -271,5 +272,7 @@ def _verdict(means: Mapping[str, float | None], error: float | None,
     word = "close to" if abs(error) <= 0.05 else "above" if error > 0 else "below"
     by = "" if word == "close to" else f"{abs(error):.0%} "
     half = "" if errors is None else f"; half of the starts are within {errors['median']:.0f} s"
+    # Two means may agree by chance where nothing else does.
+    over = "" if moving is None else f", and over time the waits are {moving:.0%} apart"
     return (f"The simulated mean wait of {simulated:.1f} s is {by}{word} the logged one of "
-            f"{logged:.1f} s{half}.{rest}")
+            f"{logged:.1f} s{half}{over}.{rest}")

@@ -39,6 +39,7 @@ def test_the_check_holds_simulated_against_logged_waits(tmp_path: Path) -> None:
     assert found.start_error_s is not None
     assert 0 < found.utilisation["logged"] < 1
     assert "logged one of 170.0 s" in found.verdict
+    assert f"the waits are {found.moving_average_error:.0%} apart" in found.verdict
 
 
 def test_a_log_without_starts_says_that_nothing_is_known(tmp_path: Path) -> None:
