@@ -154,7 +154,7 @@ if _TYPE_CHECKING:
     from wattline.traces.summary import describe_trace
     from wattline.twin.check import TwinCheck, check_twin
     from wattline.twin.held import judge_twin
-    from wattline.twin.judging import Judgement
+    from wattline.twin.judging import TwinJudgement
     from wattline.twin.make import Twin, make_twin
 
 __all__ = [
@@ -199,7 +199,6 @@ __all__ = [
     "InputError",
     "JobAdvice",
     "JobTable",
-    "Judgement",
     "Largest",
     "Lending",
     "Limits",
@@ -247,6 +246,7 @@ __all__ = [
     "TriedRun",
     "Twin",
     "TwinCheck",
+    "TwinJudgement",
     "Varied",
     "View",
     "Wait",

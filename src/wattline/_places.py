@@ -15,7 +15,7 @@ PLACES = {
     "read_sensors": "wattline.live.reading",
     **dict.fromkeys(("Twin", "make_twin"), "wattline.twin.make"),
     **dict.fromkeys(("TwinCheck", "check_twin"), "wattline.twin.check"),
-    "Judgement": "wattline.twin.judging",
+    "TwinJudgement": "wattline.twin.judging",
     "judge_twin": "wattline.twin.held",
     **dict.fromkeys((
         "MeterRow", "SensorComparison", "compare_sensors"

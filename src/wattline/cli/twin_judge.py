@@ -10,7 +10,7 @@ import click
 from wattline.cli.output import json_option, print_json, print_table, progress
 
 if TYPE_CHECKING:
-    from wattline.twin.judging import Judgement
+    from wattline.twin.judging import TwinJudgement
 
 
 @click.command()
@@ -40,7 +40,7 @@ def judge(twin: str, runs: Path, phases: int, by: str, as_json: bool) -> None:
     _print(found)
 
 
-def _print(found: Judgement) -> None:
+def _print(found: TwinJudgement) -> None:
     print_table(
         ["by", "group", "jobs", "runs, least", "runs, most", "twin", "error", ""],
         [[row.by, row.group or "-", row.jobs, round(min(row.runs_s), 1), round(max(row.runs_s), 1),

@@ -14,9 +14,9 @@ from wattline.scenario.build import plan
 from wattline.scenario.load import load
 from wattline.scenario.model import Scenario
 from wattline.scenario.twin.planning import TwinPlan
-from wattline.twin.judging import Judgement, judge
+from wattline.twin.judging import TwinJudgement, judge
 from wattline.twin.make import Twin
-from wattline.twin.real_runs import Run, read_runs
+from wattline.twin.real_runs import RealRun, read_runs
 
 PHASES = 20
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
@@ -29,7 +29,7 @@ def judge_twin(
     twin: str | Path | Scenario | Twin, runs: str | Path, *, phases: int = PHASES,
     by: Sequence[str] = ("account", "tasks", "asks"),
     progress: Callable[[float], None] | None = None,
-) -> Judgement:
+) -> TwinJudgement:
     """Hold a twin to several runs of a real Slurm over the same submissions.
 
     `runs` is a folder with a CSV per run (as `wattline testbed replay` writes them) or a text of
@@ -39,7 +39,7 @@ def judge_twin(
 
     >>> import wattline as wl
     >>> wl.judge_twin("twin.toml", "runs/")  # doctest: +SKIP
-    Judgement(...)
+    TwinJudgement(...)
     """
     if not 1 <= phases <= 1000:
         raise InputError(f"phases is {phases}, must be from 1 to 1000")
@@ -70,7 +70,7 @@ def _begins(folder: Path, ready: TwinPlan, phases: int) -> list[float]:
     return [low_s + (high_s - low_s) * (number + 0.5) / phases for number in range(phases)]
 
 
-def _simulated(ready: TwinPlan, after_s: float, unix_s: float) -> Run:
+def _simulated(ready: TwinPlan, after_s: float, unix_s: float) -> RealRun:
     """One phase: the loops began so long before the submissions, at this second of a minute."""
     assert ready.site is not None
     period_s = ready.slurm.priority.calc_period_s
@@ -81,12 +81,12 @@ def _simulated(ready: TwinPlan, after_s: float, unix_s: float) -> Run:
     submit_s = dict(zip(names, ready.jobs.submit_s.tolist(), strict=True))
     first_s = min(submit_s.values())
     ran = [name for name, here in zip(names, found.ran.tolist(), strict=True) if here]
-    return Run(f"{after_s:g}", {name: start_s[name] - first_s for name in ran},
+    return RealRun(f"{after_s:g}", {name: start_s[name] - first_s for name in ran},
                {name: start_s[name] - submit_s[name] for name in ran},
                tuple(name for name in names if name not in set(ran)), {})
 
 
-def _same_names(runs: Sequence[Run]) -> list[Run]:
+def _same_names(runs: Sequence[RealRun]) -> list[RealRun]:
     """Jobs by the numbers that their names end with: `jobid_01001` of .events is job 1001."""
     return [run.renamed(_number) for run in runs]
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.shown import Shown
-from wattline.twin.real_runs import GROUPS, Run
+from wattline.twin.real_runs import GROUPS, RealRun
 
 CLOSE = 0.05
 """Of the mean of the runs."""
@@ -60,7 +60,7 @@ class Distance:
 
 
 @dataclass(frozen=True, repr=False)
-class Judgement(Shown):
+class TwinJudgement(Shown):
     """All rows, and how far starts are apart."""
 
     jobs: int
@@ -98,8 +98,9 @@ class Judgement(Shown):
 
 
 def judge(
-    runs: Sequence[Run], twins: Sequence[Run], *, by: Sequence[str] = ("account", "tasks", "asks")
-) -> Judgement:
+    runs: Sequence[RealRun], twins: Sequence[RealRun], *,
+    by: Sequence[str] = ("account", "tasks", "asks"),
+) -> TwinJudgement:
     """Hold simulated runs (one per phase) against real ones; groups are those of the first run."""
     if len(runs) < 2 or not twins:
         raise InputError(f"{len(runs)} real runs and {len(twins)} simulated ones: a judgement "
@@ -113,7 +114,7 @@ def judge(
         raise InputError("no job started in every run: are the names of the jobs the same?")
     real, simulated = _starts(runs, jobs), _starts(twins, jobs)
     apart = [np.abs(one - other) for one, other in combinations(real, 2)]
-    return Judgement(
+    return TwinJudgement(
         len(jobs), len(runs), len(twins), tuple(_waits(runs, twins, jobs, by)),
         _distance(np.concatenate(apart)),
         Distance(max(_distance(each).median_s for each in apart),
@@ -123,7 +124,7 @@ def judge(
 
 
 def _waits(
-    runs: Sequence[Run], twins: Sequence[Run], jobs: Sequence[str], by: Sequence[str]
+    runs: Sequence[RealRun], twins: Sequence[RealRun], jobs: Sequence[str], by: Sequence[str]
 ) -> list[JudgedWait]:
     rows = [_row(WHOLE, "", runs, twins, jobs)]
     for what in by:
@@ -135,7 +136,7 @@ def _waits(
 
 
 def _row(
-    by: str, group: str, runs: Sequence[Run], twins: Sequence[Run], jobs: Sequence[str]
+    by: str, group: str, runs: Sequence[RealRun], twins: Sequence[RealRun], jobs: Sequence[str]
 ) -> JudgedWait:
     simulated = [_mean(run.wait_s, jobs) for run in twins]
     return JudgedWait(by, group, len(jobs), tuple(_mean(run.wait_s, jobs) for run in runs),
@@ -146,7 +147,7 @@ def _mean(waits_s: Mapping[str, float], jobs: Sequence[str]) -> float:
     return sum(waits_s[job] for job in jobs) / len(jobs)
 
 
-def _starts(runs: Sequence[Run], jobs: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _starts(runs: Sequence[RealRun], jobs: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float64]]:
     return np.array([[run.start_s[job] for job in jobs] for run in runs])
 
 

@@ -21,7 +21,7 @@ GROUPS = ("account", "user", "partition", "qos", "tasks", "asks")
 
 
 @dataclass(frozen=True)
-class Run:
+class RealRun:
     """Starts and waits of one run, by the names of the jobs; times from the first submission."""
 
     name: str
@@ -31,12 +31,12 @@ class Run:
     groups: Mapping[str, Mapping[str, str]]
     """By what jobs are grouped (account, ...): the group of each job."""
 
-    def renamed(self, call: Callable[[str], str]) -> Run:
+    def renamed(self, call: Callable[[str], str]) -> RealRun:
         """The same with other names of jobs; refused where two would have one."""
         names = [*self.start_s, *self.unstarted]
         if len({call(name) for name in names}) < len(names):
             raise InputError(f"{self.name}: two jobs have names that end with the same number")
-        return Run(
+        return RealRun(
             self.name, {call(name): value for name, value in self.start_s.items()},
             {call(name): value for name, value in self.wait_s.items()},
             tuple(map(call, self.unstarted)),
@@ -44,7 +44,7 @@ class Run:
              for what, groups in self.groups.items()})
 
 
-def read_runs(folder: Path) -> list[Run]:
+def read_runs(folder: Path) -> list[RealRun]:
     """Every `.csv`, and every `.txt` as `sacct -P` prints it, of a folder."""
     files = sorted([*folder.glob("*.csv"), *folder.glob("*.txt")])
     if len(files) < 2:
@@ -53,7 +53,7 @@ def read_runs(folder: Path) -> list[Run]:
     return [read_run(file) for file in files]
 
 
-def read_run(file: Path) -> Run:
+def read_run(file: Path) -> RealRun:
     rows = list(_rows(file))
     places = {what: _place(rows[0], names) for what, names in NAMES.items()} if rows else {}
     for needed in ("job", "submit", "start"):
@@ -63,7 +63,7 @@ def read_run(file: Path) -> Run:
     return _run(file, rows[1:], places)
 
 
-def _run(file: Path, rows: Sequence[Sequence[str]], places: Mapping[str, int | None]) -> Run:
+def _run(file: Path, rows: Sequence[Sequence[str]], places: Mapping[str, int | None]) -> RealRun:
     def cell(row: Sequence[str], what: str) -> str:
         place = places[what]
         return "" if place is None else row[place]
@@ -78,7 +78,7 @@ def _run(file: Path, rows: Sequence[Sequence[str]], places: Mapping[str, int | N
     ran = [job for job in jobs if not math.isnan(start_s[job])]
     groups = {what: {job: cell(row, what) for job, row in jobs.items()}
               for what in GROUPS if places[what] is not None}
-    return Run(file.stem, {job: start_s[job] - first_s for job in ran},
+    return RealRun(file.stem, {job: start_s[job] - first_s for job in ran},
                {job: start_s[job] - submit_s[job] for job in ran},
                tuple(job for job in jobs if job not in set(ran)), groups)
 

@@ -8,12 +8,12 @@ import pytest
 
 from wattline.model.errors import InputError
 from wattline.twin.judging import judge
-from wattline.twin.real_runs import Run, read_run, read_runs
+from wattline.twin.real_runs import RealRun, read_run, read_runs
 
 
-def run(name: str, starts_s: dict[str, float]) -> Run:
+def run(name: str, starts_s: dict[str, float]) -> RealRun:
     groups = {"account": {job: job[0] for job in starts_s}}
-    return Run(name, starts_s, starts_s, (), groups)
+    return RealRun(name, starts_s, starts_s, (), groups)
 
 
 REAL = [run("1", {"a1": 10.0, "a2": 20.0, "b1": 100.0}),
@@ -55,7 +55,7 @@ def test_starts_fail_that_are_further_from_the_runs_than_the_runs_from_each_othe
 
 
 def test_jobs_that_did_not_start_everywhere_are_named_and_counted_nowhere() -> None:
-    short = Run("t", {"a1": 12.0, "a2": 20.0}, {"a1": 12.0, "a2": 20.0}, ("b1",), {})
+    short = RealRun("t", {"a1": 12.0, "a2": 20.0}, {"a1": 12.0, "a2": 20.0}, ("b1",), {})
     found = judge(REAL, [short], by=["account"])
     assert found.left_out == ("b1",)
     assert found.jobs == 2
