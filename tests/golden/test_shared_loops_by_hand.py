@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.support.shared import machine, requests
@@ -27,3 +28,12 @@ def test_an_end_is_followed_by_a_pass_at_once_where_nodes_report_it() -> None:
     found = [simulate_shared(on, asked, Rules(scheduler="builtin", prompt_ends=part)).start_s[1]
              for part in (0.0, 1.0)]
     assert found == [12.0, 10.0]
+
+
+def test_an_exclusive_job_that_small_nodes_cannot_hold_goes_to_a_larger_one() -> None:
+    """Nodes of the lower weight have 4 CPUs, which is too few; they are left out, as for others."""
+    on = machine(3, cpus=np.array([4, 4, 8]), weight=np.array([1, 1, 5]),
+                 leaf=np.array([0, 0, 1]), switches=2)
+    asked = requests(on, {"tasks": 8, "min_nodes": 1, "max_nodes": 1, "exclusive": True})
+    found = simulate_shared(on, asked, Rules(topology_tree=True))
+    assert list(found.allocation_node) == [2]

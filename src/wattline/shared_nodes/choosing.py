@@ -30,7 +30,7 @@ def choose(st: Books, job: int) -> bool:
             if cpus > least:
                 left += 1
                 higher = min(higher, cpus)
-        if higher == HUGE or left <= st.ask[job].min_nodes or st.ask[job].exclusive != 0:
+        if higher == HUGE or left <= st.ask[job].min_nodes:
             return False
         least = higher
         if not _still_enough(st, job, least):
