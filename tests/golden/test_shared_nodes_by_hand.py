@@ -56,6 +56,28 @@ def test_a_job_is_killed_late_at_its_limit_and_limits_are_whole_minutes() -> Non
     assert (found.end_s[0], found.state[0]) == (150.0, KILLED)
 
 
+def test_limits_count_from_the_whole_second_in_which_a_job_started() -> None:
+    """Job 0 starts at 0.5 s, in Slurm's second 0: its 60 s are over when limits are looked at at
+    60.5 s, and those of job 1, which starts then, at 120.5 s. By the time that the launch takes
+    alone each would live 30 s longer."""
+    on = machine(1)
+    asked = requests(on, {"tasks": 4, "run_s": 500.0, "limit_s": 60.0},
+                     {"tasks": 4, "run_s": 500.0, "limit_s": 60.0, "submit_s": 40.0})
+    rules = Rules(scheduler="builtin", start_latency_s=0.1)
+    found = simulate_shared(on, asked, rules, phase_s=0.5)
+    assert (found.start_s[1], found.end_s[1]) == (60.5, 120.5)
+
+
+def test_backfill_cycles_follow_the_end_of_the_last_one() -> None:
+    """Cycles at 30 s and then 30 s after the end of the last; each takes 2 s for the one job that
+    waits (job 1, planned for 600 s), and job 2 comes at 100 s: 30, 62, 94, and 126 s."""
+    jobs = ({"tasks": 3}, {"tasks": 4, "submit_s": 1.0},
+            {"tasks": 1, "submit_s": 100.0, "run_s": 60.0, "limit_s": 60.0})
+    at_once = starts(machine(1), *jobs)[2]
+    slow = starts(machine(1), *jobs, rules=Rules(bf_try_s=2.0))[2]
+    assert (at_once, slow) == (120.0, 126.0)
+
+
 @pytest.mark.parametrize(("job", "reason"), [
     ({"tasks": 9}, "no node has what it asks for"),
     ({"memory_per_node_mb": 1001, "memory_per_cpu_mb": -1}, "no node has what it asks for"),

@@ -32,7 +32,7 @@ from wattline.shared_nodes.state import (
     Books,
 )
 from wattline.shared_nodes.timers import drop_first_timer
-from wattline.shared_nodes.waking import something_changed
+from wattline.shared_nodes.waking import cycle_takes_s, something_changed
 
 ROOM = 4
 """Rows of the log that one instant may take, at most."""
@@ -149,9 +149,10 @@ def _decide(st: Books) -> None:
             clock.pass_s = NEVER_S
         clock.end_pass = 0
     if now_s >= clock.backfill_s:
-        if clock.queued > 0:
-            backfill_cycle(st)
         clock.last_backfill_s = now_s
+        if clock.queued > 0:
+            clock.last_backfill_s += cycle_takes_s(st, clock.queued)
+            backfill_cycle(st)
         clock.backfill_s = NEVER_S
     while clock.told > 0:
         clock.told -= 1

@@ -67,6 +67,9 @@ class Rules:
     bf_min_age_reserve_s: float = 0.0
     bf_min_prio_reserve: int = 0
     bf_max_time_s: float = 30.0
+    bf_try_s: float = 0.0
+    """What a cycle takes for each job that it looks at: cycles follow each other's ends, so a long
+    queue moves them against all other loops."""
     bf_continue: bool = False
     bf_licences: bool = False
     bf_one_resv_per_job: bool = False

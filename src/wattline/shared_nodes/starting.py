@@ -74,18 +74,18 @@ def start_job(st: Books, entry: int) -> None:
     job = row.job
     live = st.live[job]
     ask = st.ask[job]
-    ready_s = clock.now_s + st.rules[0].start_latency_s
+    booted_s = clock.now_s
     live.watts = 0.0
     live.idle_w = 0.0
     live.nodes = clock.picked
     live.entry = entry
     for place in range(clock.picked):
-        ready_s = max(ready_s, _take_node(st, entry, place))
+        booted_s = max(booted_s, _take_node(st, entry, place))
     live.phase = RUNNING
     live.start_s = clock.now_s
     live.counted_s = clock.now_s
     live.limit_end_s = clock.now_s + ask.limit_s
-    live.ready_s = ready_s
+    live.ready_s = booted_s + st.rules[0].start_latency_s
     clock.power_w += live.watts
     clock.queued -= 1
     count_waiting(st, job, -1)
@@ -96,20 +96,25 @@ def start_job(st: Books, entry: int) -> None:
     count_running(st, entry, 1)
     change_rate(st, entry, 1)
     add_running(st, job)
-    _set_end(st, job)
+    _set_end(st, job, booted_s)
     if ask.first_after >= 0:
         st.told[clock.told] = job
         clock.told += 1
 
 
 @kernel_part
-def _set_end(st: Books, job: int) -> None:
-    """Jobs at their limit are killed when limits are looked at next (slurm.conf: OverTimeLimit)."""
+def _set_end(st: Books, job: int, booted_s: float) -> None:
+    """Jobs at their limit are killed when limits are looked at next (slurm.conf: OverTimeLimit).
+
+    Slurm knows whole seconds only: a job that starts behind such a look, in the same second, is
+    over with the look that comes when its limit does, not with the one after.
+    """
     rules = st.rules[0]
     live = st.live[job]
     end_s = live.ready_s + live.left_s
-    kill_s = live.ready_s + st.ask[job].limit_s + rules.over_limit_s
+    kill_s = booted_s + st.ask[job].limit_s + rules.over_limit_s
     if rules.kill_late_s > 0.0:
+        kill_s = np.floor(kill_s + rules.unix_s) - rules.unix_s
         kill_s = next_on_grid(kill_s, rules.phase_s, 2.0 * rules.kill_late_s)
     live.killed = 1 if end_s > kill_s else 0
     add_timer(st, min(end_s, kill_s), END, job, live.generation)

@@ -146,6 +146,8 @@ class Settings(Record):
     bf_resolution_s: float
     unix_s: float
     tick_s: float
+    bf_try_s: float
+    bf_max_time_s: float
     prompt_ends: float
     bf_max_job_test: int
     bf_max_job_user: int

@@ -41,21 +41,24 @@ def something_changed(st: Books) -> None:
 
 
 @kernel_part
+def cycle_takes_s(st: Books, jobs: int) -> float:
+    """How long a backfill cycle over so many jobs lasts."""
+    rules = st.rules[0]
+    return float(min(min(jobs, rules.bf_max_job_test) * rules.bf_try_s, rules.bf_max_time_s))
+
+
+@kernel_part
 def _next_cycle(st: Books) -> float:
+    """`last_backfill_s` is when the last cycle ended."""
     clock = st.clock[0]
-    step_s = st.rules[0].bf_interval_s
-    due_s = clock.last_backfill_s + step_s
+    due_s = clock.last_backfill_s + st.rules[0].bf_interval_s
     if due_s >= clock.now_s:
         return float(due_s)
     if clock.queued > 0:
         # Cycles went on without finding anything.
-        missed = np.floor((clock.now_s - clock.last_backfill_s) / step_s)
-        due_s = clock.last_backfill_s + missed * step_s
-        if due_s < clock.now_s:
-            due_s += step_s
-        return float(due_s)
-    tick_s = st.rules[0].tick_s
-    return float(due_s + np.ceil((clock.now_s - due_s) / tick_s) * tick_s)
+        step_s = st.rules[0].bf_interval_s + cycle_takes_s(st, clock.queued)
+        return next_on_grid(clock.now_s, due_s, step_s)
+    return next_on_grid(clock.now_s, due_s, st.rules[0].tick_s)
 
 
 @kernel_part

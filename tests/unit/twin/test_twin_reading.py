@@ -30,7 +30,7 @@ def test_the_machine_has_what_slurm_conf_says(tmp_path: Path) -> None:
     assert found.qos.names == ("normal", "high")
     assert found.qos.limits.user_tres[1, 0] == 8
     assert found.associations.accounts == ("root", "phys")
-    assert found.associations.shares.tolist() == [1, 10, 1]
+    assert found.associations.shares.tolist() == [1, 10, 1, 1]  # the last is of the user root
 
 
 def test_every_key_falls_into_a_list(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_broken_constraints_say_so(tmp_path: Path, text: str) -> None:
 
 def test_without_associations_those_of_the_log_have_a_share_each(tmp_path: Path) -> None:
     found = site(tmp_path, submit("-n 1"), accounts=None)
-    assert found.machine.associations.users == ("ada",)
+    assert found.machine.associations.users == ("ada", "root")
     assert any("no associations" in line for line in found.lists.assumed)
 
 

@@ -97,7 +97,7 @@ def test_accounts_that_ran_and_are_not_in_the_file_get_a_share(tmp_path: Path) -
     found = site(tmp_path, HEADER + _row() + _row("6", User="old", Account="gone"), kind="sacct")
     assert found.made.unfit == ()
     assert any("old in gone" in line for line in found.lists.assumed)
-    assert found.machine.associations.users == ("ada", "old")
+    assert found.machine.associations.users == ("ada", "old", "root")
 
 
 @pytest.mark.parametrize(("text", "message"), [

@@ -45,6 +45,7 @@ LOG_USER = "unknown"
 LAUNCH_S = 0.1
 TICK_S = 1.006
 PROMPT_ENDS = 0.15
+BF_TRY_S = 0.0006
 """All measured on a real Slurm with 40 jobs on a busy machine. They decide whether a job of a few
 seconds ends just before or just after the tick that sees its end; for long jobs that is chance."""
 
@@ -87,12 +88,13 @@ def read_site(section: TwinSection, file: str | Path, most_jobs: int | None = No
     made = Builder(machine, log.jobs, requeues, rules.enforce_qos).made()
     outages = _outages(section, conf, log, told)
     told.not_modelled += [*log.not_modelled, *made.not_modelled]
-    rules = replace(rules, start_latency_s=LAUNCH_S, tick_s=TICK_S,
+    rules = replace(rules, start_latency_s=LAUNCH_S, tick_s=TICK_S, bf_try_s=BF_TRY_S,
                     prompt_ends=_prompt_ends(settings),
                     unix_start_s=log.unix_start_s or 0.0)
     told.assumed.append("jobs at their limit are killed up to 30 s late, when Slurm looks next")
     told.assumed.append(f"a job's work begins {LAUNCH_S:g} s after Slurm has started it, and "
-                        f"slurmctld's loop takes {TICK_S:g} s")
+                        f"slurmctld's loop takes {TICK_S:g} s; a backfill cycle takes "
+                        f"{1e3 * BF_TRY_S:g} ms per job that waits, and the next follows its end")
     told.assumed.append("usage for fair-share begins at 0, and no job runs before the log's first")
     _say_machine(machine, conf, told)
     return Site(machine, rules, made, log, outages, told.lists())
