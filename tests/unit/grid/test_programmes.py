@@ -49,16 +49,36 @@ def test_a_positive_signal_of_generators_asks_a_load_for_less() -> None:
 
 def test_a_droop_turns_frequency_into_a_level() -> None:
     hertz = Signal(4.0 * np.arange(5), np.array([0.005, 0.11, -0.11, 0.5, -0.5]))
-    assert programme("fcr").level(hertz).value == pytest.approx([0.0, 0.5, -0.5, 1.0, -1.0])
+    assert programme("fcr").level(hertz).value == pytest.approx([0.0, 0.55, -0.55, 1.0, -1.0])
 
 
 def test_the_score_of_pjm_is_one_for_a_response_without_delay_or_error() -> None:
     assert score("pjm-regd", LEVEL.value) == pytest.approx(1.0)
-    # Two minutes late: the correlation is whole, the delay's score 0.6, and the error costs more.
-    late = np.concatenate((np.full(12, LEVEL.value[0]), LEVEL.value[:-12]))
-    error = float(np.abs(late - LEVEL.value).mean() / np.abs(LEVEL.value).mean())
-    assert score("pjm-regd", late) == pytest.approx((1.0 + 0.6 + 1.0 - error) / 3, abs=0.01)
     assert score("pjm-regd", -LEVEL.value) < 0.5
+
+
+def test_pjm_takes_the_delay_at_which_correlation_and_delay_together_score_most() -> None:
+    quick = Signal(TIMES_S, np.random.default_rng(1).uniform(-1, 1, TIMES_S.size))
+    late = np.concatenate((np.zeros(12), quick.value[:-12]))
+    found = programme("pjm-regd").score(power(late), CONTRACT, quick, 0.0, 3600.0)
+    # Only two minutes later does anything go with a signal that jumps: correlation 1, delay 0.6.
+    assert found == pytest.approx((1.0 + 0.6) / 3, abs=0.03)
+    # A slow sine goes with itself at a shorter delay nearly as well, which then scores more.
+    slow = np.concatenate((np.full(12, LEVEL.value[0]), LEVEL.value[:-12]))
+    error = float(np.abs(slow - LEVEL.value).mean() / np.abs(LEVEL.value).mean())
+    assert score("pjm-regd", slow) > (1.0 + 0.6 + 1.0 - error) / 3 + 0.02
+
+
+def test_pjm_compares_slopes_where_the_signal_stands_still() -> None:
+    still = Signal(TIMES_S, np.full(TIMES_S.size, 0.5))
+    there = programme("pjm-regd").score(power(still.value), CONTRACT, still, 0.0, 3600.0)
+    assert there == pytest.approx(1.0)
+    half = programme("pjm-regd").score(power(0.5 * still.value), CONTRACT, still, 0.0, 3600.0)
+    assert half == pytest.approx((1.0 + 1.0 + 0.5) / 3)
+
+
+def test_pjm_gives_a_response_that_never_moves_nothing_for_being_prompt() -> None:
+    assert score("pjm-regd", np.zeros(TIMES_S.size)) == pytest.approx(0.0)
 
 
 @pytest.mark.filterwarnings("error")
