@@ -79,6 +79,18 @@ def _print_programme(result: dict[str, Any]) -> None:
     click.echo(f"simplified: {terms['simplified']}")
 
 
+def _print_bound(bound: dict[str, Any] | None) -> None:
+    """What a planner that knows the hour could reach at best."""
+    if bound is None:
+        return
+    if not bound["feasible"]:
+        click.echo("bound: no bid can be kept in this hour, whatever the rule")
+        return
+    saves = "" if bound["saving"] is None else f" or saves more than {bound['saving']:.1%}"
+    click.echo(f"bound: no bid under any rule costs less than {bound['cost']:.4g}{saves} in this "
+               "hour; jobs are taken as a fluid for it, so it need not be reached")
+
+
 def _numbers(text: str) -> list[float]:
     try:
         return [plain_number(part) for part in text.split(",")]
@@ -124,6 +136,7 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
     if result["constraints_met"] is not None:
         click.echo("all constraints met" if result["constraints_met"]
                    else "not met: " + "; ".join(result["violations"]))
+    _print_bound(result["bound"])
     print_remedy(result["remedy"])
     print_other_hours(result.get("other_hours"))
     for line in result["assumed"]:
