@@ -9,7 +9,12 @@ import click
 
 from wattline.analysis.folders import run_folder
 from wattline.cli.contract_options import contract_options, say_unused, scenario_from
-from wattline.cli.other_hours import print_other_hours, print_remedy, start_words
+from wattline.cli.other_hours import (
+    print_facility,
+    print_other_hours,
+    print_remedy,
+    start_words,
+)
 from wattline.cli.output import json_option, print_json, print_table, progress, share_text
 from wattline.model.units import plain_number
 
@@ -106,6 +111,7 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
     click.echo(f"{case.workload.name} on {case.workload.servers} servers under "
                f"{case.policy}, {(case.end_s - case.judged_s) / 3600:g} h"
                + (f" after {case.warmup_s / 60:g} min of warm-up" if case.warmup_s else ""))
+    print_facility(result["facility"])
     if result["reason"]:
         click.echo(result["reason"])
     if result["average_power_w"] is not None:

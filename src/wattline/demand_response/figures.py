@@ -79,6 +79,7 @@ def contract_figures(
         "warmup_s": case.warmup_s,
         "engine_s": found.run.engine_s,
     }  # fmt: skip
+    result["facility"] = contract.facility
     result["score"] = _score(found, kept)
     result["programme"] = _programme(contract, found, result["score"], reserves)
     if decision is not None and decision.bid is None and decision.nearest is not None:

@@ -14,7 +14,7 @@ from wattline.engine.simulate import simulate
 from wattline.engine.truth import TrueTypes
 from wattline.engine.world import Nature
 from wattline.grid.bidding.problem import BidOutcome
-from wattline.grid.market import Bid, Contract, Settlement, Tracking, settle
+from wattline.grid.market import Bid, Contract, Settlement, Tracking, overlay, settle
 from wattline.grid.qos import TypeQuality
 from wattline.model.errors import InputError
 from wattline.model.machine import Machine, NodeClass
@@ -31,6 +31,8 @@ from wattline.policies.regulation.setup import ContractPlan, axes, make_desk
 
 COLUMNS = ("servers", "time_s_min", "time_s_max", "power_w_max", "power_w_min", "threshold")
 
+METER = 4051
+"""Stream of the meter's errors."""
 STANDBY_MANY = 2000
 """From so many standby jobs on, a run first tries to do with fewer."""
 
@@ -134,7 +136,7 @@ def _desk(
     if len(bids) != hours:
         raise InputError(f"{len(bids)} bids are given for {hours} hours")
     plan = ContractPlan(
-        case.start_s, case.end_s, case.signal,
+        case.start_s, case.end_s, late(case.signal, case.latency_s),
         np.array([b.average_w if b else 0.0 for b in bids]),
         np.array([b.reserve_w if b else 0.0 for b in bids]),
         start_share=np.array([b.start_share if b else case.start_share for b in bids]),
@@ -166,9 +168,29 @@ def power_signal(run: Run, start_s: float, idle_w: float) -> Signal:
     return Signal(time_s, power_w, "W")
 
 
+def late(signal: Signal, latency_s: float) -> Signal:
+    """The signal as the control sees it; till its first value arrives that is 0."""
+    if latency_s == 0:
+        return signal
+    return Signal(np.append(signal.time_s[0], signal.time_s + latency_s),
+                  np.append(0.0, signal.value), signal.unit)
+
+
+def metered(case: Case, power_w: Signal) -> Signal:
+    """The power as the meter reads it: with a new error every cycle."""
+    if case.meter_noise == 0:
+        return power_w
+    rng = np.random.default_rng((*case.noise_seed, METER))
+    count = int(np.ceil(case.duration_s / case.cycle_s - 1e-9))
+    times_s = case.start_s + case.cycle_s * np.arange(count, dtype=np.float64)
+    factor = Signal(times_s, 1.0 + case.meter_noise * rng.standard_normal(count))
+    edges, (power, read) = overlay((power_w, factor), case.start_s, case.end_s)
+    return Signal(edges[:-1], np.maximum(0.0, power * read), "W")
+
+
 def _judged(case: Case, desk: Desk, run: Run, weights: tuple[float, ...]) -> ContractRun:
     idle_w = case.workload.servers * case.workload.power_w_idle
-    actual_w = power_signal(run, case.start_s, idle_w)
+    actual_w = metered(case, power_signal(run, case.start_s, idle_w))
     hour_s = case.start_s + 3600.0 * np.arange(desk.average.size)
     # An hour that was not bid for is paid at what it used: no reserve, no error.
     average = desk.average.copy()
