@@ -76,8 +76,9 @@ def _print_programme(result: dict[str, Any]) -> None:
     score = "-" if result["score"] is None else f"{result['score']:.2f}"
     click.echo(f"{terms['title']}: score {score} (at least {terms['least_score']:.2f})")
     if terms["credit"] is not None:
-        click.echo(f"it pays {terms['credit']:.4g} {terms['currency'] or ''}, beside the bill by "
-                   "[contract.prices]")
+        where = ("which is in the cost" if terms["credit_in_cost"]
+                 else f"not in the cost: {terms['not_in_cost']}")
+        click.echo(f"it pays {terms['credit']:.4g} {terms['currency'] or ''}, {where}")
     if terms["sites_needed"] is not None:
         click.echo(f"the reserve is below its least offer of {terms['minimum_w']:,.0f} W: "
                    f"{terms['sites_needed']} such sites together reach it")

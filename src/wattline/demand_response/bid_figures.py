@@ -7,7 +7,7 @@ from typing import Any
 
 from wattline.demand_response.case import Case
 from wattline.demand_response.choosing import plan_day
-from wattline.demand_response.money import assumed_prices
+from wattline.demand_response.money import assumed_prices, currency_of
 from wattline.demand_response.reading import contract_of
 from wattline.grid.bidding import Decision
 from wattline.grid.dayahead import Hour
@@ -30,7 +30,7 @@ def bid_figures(scenario: Scenario, case: Case, decision: Decision) -> dict[str,
         "facility": contract_of(scenario).facility,
         "reason": decision.reason,
         "cost": outcome.cost if outcome else None,
-        "currency": contract_of(scenario).prices.currency or None,
+        "currency": currency_of(scenario),
         "assumed": assumed_prices(scenario),
         "saving": outcome.saving if outcome else None,
         "tracking": asdict(outcome.tracking) if outcome else None,

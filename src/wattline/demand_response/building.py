@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wattline.demand_response.case import Case, after_warmup, mislabelled
+from wattline.demand_response.credit import full_price, pays_credit
 from wattline.demand_response.logs import LogCase, log_case
 from wattline.demand_response.reading import contract_of
 from wattline.grid.curtailment import Curtailment
@@ -102,7 +103,7 @@ def case_of(scenario: Scenario, *, choose_nodes: bool = False) -> Case:
         limit = event_of(contract).limit_w(load.power_w_mean, float("inf"))
     name, given = rule_of(scenario)
     return Case(
-        workload=load, jobs=jobs, signal=signal, prices=_prices(contract),
+        workload=load, jobs=jobs, signal=signal, prices=_prices(contract, signal),
         policy=DEFAULT_RULE if name == AUTO else name,
         duration_s=contract.duration + contract.warmup_s, warmup_s=contract.warmup_s,
         cycle_s=contract.cycle_s, start_share=contract.start_share,
@@ -110,7 +111,8 @@ def case_of(scenario: Scenario, *, choose_nodes: bool = False) -> Case:
         reserve=getattr(given, "reserve", True),
         programme=None if contract.programme is None else programme(contract.programme),
         sleep=sleeping_node(scenario, load.power_w_idle) if given.sleep else None,
-        pue=contract.pue, latency_s=contract.latency, meter_noise=contract.meter_noise,
+        credited=pays_credit(contract), pue=contract.pue, latency_s=contract.latency,
+        meter_noise=contract.meter_noise,
         noise_seed=(scenario.trace.seed,),
         adaptive=contract.bidding == "adaptive", limit_w=limit, truth=truth,
         choose_nodes=choose_nodes or name_of(scenario.policy.placement) != "counted",
@@ -212,9 +214,12 @@ def level_of(contract: ContractSection, signal: Signal) -> Signal:
     return terms.level(signal) if isinstance(contract.signal, str) else terms.drawn(signal)
 
 
-def _prices(contract: ContractSection) -> Prices:
+def _prices(contract: ContractSection, level: Signal) -> Prices:
     """The prices; their times count from the contract's start, as the signal's do."""
     given = contract.prices
+    if pays_credit(contract):
+        return Prices(_steps(given.energy, contract.warmup_s),
+                      Signal.constant(full_price(contract, level)), Signal.constant(0.0))
     return Prices(*(_steps(each, contract.warmup_s)
                     for each in (given.energy, given.reserve, given.error)))
 

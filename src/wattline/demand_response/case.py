@@ -52,6 +52,8 @@ class Case:
     meter_noise: float = 0.0
     """Standard deviation of what the meter reads, relative to the power."""
     noise_seed: tuple[int, ...] = (0,)
+    credited: bool = False
+    """The programme's credit is in the bill: the price of reserve is what it pays at full score."""
     adaptive: bool = False
     own_times: bool = False
     """Each job's shortest time is known, as in a log; otherwise only its type's."""

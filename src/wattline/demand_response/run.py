@@ -14,7 +14,15 @@ from wattline.engine.simulate import simulate
 from wattline.engine.truth import TrueTypes
 from wattline.engine.world import Nature
 from wattline.grid.bidding.problem import BidOutcome
-from wattline.grid.market import Bid, Contract, Settlement, Tracking, overlay, settle
+from wattline.grid.market import (
+    WS_PER_KWH,
+    Bid,
+    Contract,
+    Settlement,
+    Tracking,
+    overlay,
+    settle,
+)
 from wattline.grid.qos import TypeQuality
 from wattline.model.errors import InputError
 from wattline.model.machine import Machine, NodeClass
@@ -205,6 +213,8 @@ def _judged(case: Case, desk: Desk, run: Run, weights: tuple[float, ...]) -> Con
         score = case.programme.score(actual_w, contract, case.signal, case.judged_s, case.end_s)
         tracking = replace(settlement.tracking, score=score, least=case.programme.judged.least)
         settlement = replace(settlement, tracking=tracking)
+        if case.credited:
+            settlement = credited(case, contract, settlement, score)
     quality, delays_s, degradations = judge_types(case, run)
     cycles_s = case.start_s + case.cycle_s * np.arange(desk.trace.size)
     return ContractRun(
@@ -214,6 +224,19 @@ def _judged(case: Case, desk: Desk, run: Run, weights: tuple[float, ...]) -> Con
         waiting=Signal(cycles_s, desk.trace.waiting.astype(np.float64)),
         standby_share=_standby_share(case, run),
     )  # fmt: skip
+
+
+def credited(
+    case: Case, contract: Contract, settlement: Settlement, score: float
+) -> Settlement:
+    """The bill with what the programme pays for this score, in place of the price at full score."""
+    assert case.programme is not None
+    edges, (reserve_w, price) = overlay((contract.reserve_w, case.prices.reserve), case.judged_s,
+                                        case.end_s)
+    kwh = reserve_w * np.diff(edges) / WS_PER_KWH
+    hours = (case.end_s - case.judged_s) / 3600.0
+    credit = case.programme.credit(float(kwh.sum()) / 1000.0, score, case.signal, hours)
+    return replace(settlement, cost=settlement.cost + float(kwh @ price) - credit, credit=credit)
 
 
 def _standby_share(case: Case, run: Run) -> float:

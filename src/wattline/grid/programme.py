@@ -56,6 +56,10 @@ class PaymentTerms(Section):
     performance_per_mwh: Number = 0.0
     mileage_of_slow_signal_per_h: Number | None = Field(None, gt=0)
     """What the mileage is divided by; without it performance is not paid by mileage."""
+    forfeited_below: Fraction = Field(0.0, ge=0, le=1)
+    """A score below it earns nothing."""
+    penalty_per_mwh: Number = Field(0.0, ge=0)
+    """Charged for what the score lacks of one."""
 
 
 class CurtailmentTerms(Section):
@@ -133,14 +137,17 @@ class Programme(Section):
         return pjm_score(level.sample(times_s), response, self.judged.sample_s)
 
     def credit(self, reserve_mwh: float, score: float, level: Signal, hours: float) -> float:
-        """What is paid for this reserve over the contract, in the programme's currency."""
+        """What is paid for this reserve over the contract, less penalties."""
         pay = self.payment
+        charged = reserve_mwh * (1.0 - score) * pay.penalty_per_mwh
+        if score < pay.forfeited_below:
+            return -charged
         ratio = 1.0
         if pay.mileage_of_slow_signal_per_h is not None:
             moved = float(np.abs(np.diff(level.value)).sum()) / hours
             ratio = moved / pay.mileage_of_slow_signal_per_h
         per_mwh = pay.capability_per_mwh + ratio * pay.performance_per_mwh
-        return reserve_mwh * score * per_mwh
+        return reserve_mwh * score * per_mwh - charged
 
 
 @lru_cache
