@@ -9,7 +9,7 @@ import click
 
 from wattline.analysis.folders import run_folder
 from wattline.cli.contract_options import contract_options, say_unused, scenario_from
-from wattline.cli.other_hours import print_other_hours, print_remedy, start_words
+from wattline.cli.other_hours import print_facility, print_other_hours, print_remedy, start_words
 from wattline.cli.output import json_option, print_json, print_table, progress, share_text
 from wattline.model.errors import InputError
 
@@ -104,6 +104,7 @@ def _print(result: dict[str, Any], decision: Decision) -> None:
     if "hours" in result:
         taken = sum(row["participates"] for row in result["hours"])
         click.echo(f"bids for {taken} of {len(result['hours'])} hours; the first hour by itself:")
+    print_facility(result["facility"])
     click.echo(decision.reason)
     if result["planned_on_hours"]:
         click.echo(f"planned on {result['planned_on_hours']} hours that might come, not on the "

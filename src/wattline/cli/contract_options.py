@@ -34,6 +34,12 @@ _OPTIONS = (
     click.option("--programme", metavar="NAME|FILE",
                  help="Terms of a grid operator: pjm-regd, fcr, afrr-up, afrr-down, emergency, or "
                       "a file."),
+    click.option("--pue", type=float, metavar="RATIO",
+                 help="Power of the facility over that of its servers (1)."),
+    click.option("--meter-noise", type=float, metavar="SHARE",
+                 help="Standard deviation of the meter's readings, of the power (0)."),
+    click.option("--latency", metavar="TIME",
+                 help="From a change of the signal till caps and starts follow it (0s)."),
     click.option("--log", metavar="FILE", help="A job log instead of a workload."),
     click.option("--log-start", metavar="TIME", help="Where in the log to begin."),
     click.option("--policy", cls=PolicyOption, axis="regulation", metavar="NAME",

@@ -66,6 +66,7 @@ COMMANDS: Mapping[str, Listed] = {
     "sensors": Listed("live", "Read the power sensors of this machine, and compare them."),
     "agent": Listed("live", "Read and cap the power of this node for a controller."),
     "controller": Listed("live", "Decide what a real Slurm starts, under a cap."),
+    "openadr": Listed("live", "Follow the events of an OpenADR server with the cap."),
     "doctor": Listed("live", "Say what is missing or misconfigured, and how to mend it."),
     "testbed": Listed("live", "A real Slurm with emulated power on this machine."),
     "network": Listed("network", "Look at interconnects and place jobs on them."),

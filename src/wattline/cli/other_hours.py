@@ -29,6 +29,19 @@ def print_other_hours(found: dict[str, Any] | None) -> None:
         click.echo(f"  for a bid that holds more often, {found['advice']}")
 
 
+def print_facility(facility: dict[str, float]) -> None:
+    """What is simulated between the servers and the grid's meter, where something is."""
+    said = []
+    if facility["pue"] != 1:
+        said.append(f"all powers are the facility's, {facility['pue']:g} times the servers'")
+    if facility["meter_noise"]:
+        said.append(f"the meter errs by {facility['meter_noise']:.2%} (standard deviation)")
+    if facility["latency_s"]:
+        said.append(f"the control is {facility['latency_s']:g} s behind the signal")
+    if said:
+        click.echo("; ".join(said))
+
+
 def start_words(share: float) -> str:
     """At which power starts are planned, where not at full."""
     return "" if share == 1 else f", starts planned at {share:.0%} of the jobs' power range"

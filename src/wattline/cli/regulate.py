@@ -9,7 +9,12 @@ import click
 
 from wattline.analysis.folders import run_folder
 from wattline.cli.contract_options import contract_options, say_unused, scenario_from
-from wattline.cli.other_hours import print_other_hours, print_remedy, start_words
+from wattline.cli.other_hours import (
+    print_facility,
+    print_other_hours,
+    print_remedy,
+    start_words,
+)
 from wattline.cli.output import json_option, print_json, print_table, progress, share_text
 from wattline.model.units import plain_number
 
@@ -71,12 +76,25 @@ def _print_programme(result: dict[str, Any]) -> None:
     score = "-" if result["score"] is None else f"{result['score']:.2f}"
     click.echo(f"{terms['title']}: score {score} (at least {terms['least_score']:.2f})")
     if terms["credit"] is not None:
-        click.echo(f"it pays {terms['credit']:.4g} {terms['currency'] or ''}, beside the bill by "
-                   "[contract.prices]")
+        where = ("which is in the cost" if terms["credit_in_cost"]
+                 else f"not in the cost: {terms['not_in_cost']}")
+        click.echo(f"it pays {terms['credit']:.4g} {terms['currency'] or ''}, {where}")
     if terms["sites_needed"] is not None:
         click.echo(f"the reserve is below its least offer of {terms['minimum_w']:,.0f} W: "
                    f"{terms['sites_needed']} such sites together reach it")
     click.echo(f"simplified: {terms['simplified']}")
+
+
+def _print_bound(bound: dict[str, Any] | None) -> None:
+    """What a planner that knows the hour could reach at best."""
+    if bound is None:
+        return
+    if not bound["feasible"]:
+        click.echo("bound: no bid can be kept in this hour, whatever the rule")
+        return
+    saves = "" if bound["saving"] is None else f" or saves more than {bound['saving']:.1%}"
+    click.echo(f"bound: no bid under any rule costs less than {bound['cost']:.4g}{saves} in this "
+               "hour; jobs are taken as a fluid for it, so it need not be reached")
 
 
 def _numbers(text: str) -> list[float]:
@@ -94,6 +112,7 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
     click.echo(f"{case.workload.name} on {case.workload.servers} servers under "
                f"{case.policy}, {(case.end_s - case.judged_s) / 3600:g} h"
                + (f" after {case.warmup_s / 60:g} min of warm-up" if case.warmup_s else ""))
+    print_facility(result["facility"])
     if result["reason"]:
         click.echo(result["reason"])
     if result["average_power_w"] is not None:
@@ -124,6 +143,7 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
     if result["constraints_met"] is not None:
         click.echo("all constraints met" if result["constraints_met"]
                    else "not met: " + "; ".join(result["violations"]))
+    _print_bound(result["bound"])
     print_remedy(result["remedy"])
     print_other_hours(result.get("other_hours"))
     for line in result["assumed"]:

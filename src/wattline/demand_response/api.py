@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wattline.demand_response.bid_figures import bid_figures, planned_hours
+from wattline.demand_response.bound import bound_of
 from wattline.demand_response.building import case_of
 from wattline.demand_response.case import Case
 from wattline.demand_response.choosing import plan_day
@@ -89,6 +90,8 @@ def regulate(
     planned = _day(case, decision) if contract_of(made).bidding == "dayahead" and decision else None
     run = run_contract(case, offered if planned is None else planned)
     figures = contract_figures(made, run, decision)
+    bound = bound_of(case) if planned is None else None
+    figures["bound"] = None if bound is None else asdict(bound)
     figures["start_share"] = 1.0 if offered is None else offered.start_share
     figures["remedy"] = None if offer.remedy is None else offer.remedy.figures()
     if planned is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from wattline.demand_response.case import Case
 from wattline.demand_response.choosing import plan_day
-from wattline.demand_response.money import assumed_prices
+from wattline.demand_response.money import assumed_prices, currency_of
 from wattline.demand_response.reading import contract_of
 from wattline.grid.bidding import Decision
 from wattline.grid.dayahead import Hour
@@ -27,9 +27,10 @@ def bid_figures(scenario: Scenario, case: Case, decision: Decision) -> dict[str,
         "start_share": shown.start_share if shown else None,
         "policy": case.policy,
         "planned_on_hours": contract_of(scenario).forecast,
+        "facility": contract_of(scenario).facility,
         "reason": decision.reason,
         "cost": outcome.cost if outcome else None,
-        "currency": contract_of(scenario).prices.currency or None,
+        "currency": currency_of(scenario),
         "assumed": assumed_prices(scenario),
         "saving": outcome.saving if outcome else None,
         "tracking": asdict(outcome.tracking) if outcome else None,

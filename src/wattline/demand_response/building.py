@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wattline.demand_response.case import Case, after_warmup, mislabelled
+from wattline.demand_response.credit import full_price, pays_credit
 from wattline.demand_response.logs import LogCase, log_case
 from wattline.demand_response.reading import contract_of
 from wattline.grid.curtailment import Curtailment
@@ -102,7 +103,7 @@ def case_of(scenario: Scenario, *, choose_nodes: bool = False) -> Case:
         limit = event_of(contract).limit_w(load.power_w_mean, float("inf"))
     name, given = rule_of(scenario)
     return Case(
-        workload=load, jobs=jobs, signal=signal, prices=_prices(contract),
+        workload=load, jobs=jobs, signal=signal, prices=_prices(contract, signal),
         policy=DEFAULT_RULE if name == AUTO else name,
         duration_s=contract.duration + contract.warmup_s, warmup_s=contract.warmup_s,
         cycle_s=contract.cycle_s, start_share=contract.start_share,
@@ -110,6 +111,9 @@ def case_of(scenario: Scenario, *, choose_nodes: bool = False) -> Case:
         reserve=getattr(given, "reserve", True),
         programme=None if contract.programme is None else programme(contract.programme),
         sleep=sleeping_node(scenario, load.power_w_idle) if given.sleep else None,
+        credited=pays_credit(contract), pue=contract.pue, latency_s=contract.latency,
+        meter_noise=contract.meter_noise,
+        noise_seed=(scenario.trace.seed,),
         adaptive=contract.bidding == "adaptive", limit_w=limit, truth=truth,
         choose_nodes=choose_nodes or name_of(scenario.policy.placement) != "counted",
         mean_quality=is_log(scenario), own_times=is_log(scenario),
@@ -132,13 +136,14 @@ def assumed_sleep(idle_w: float, off_w: float = ASLEEP_W) -> NodeClass:
 
 def sleeping_node(scenario: Scenario, idle_w: float) -> NodeClass:
     """What a node draws and takes to sleep and to boot: as said, or assumed."""
-    machine = scenario.machine
+    machine, pue = scenario.machine, contract_of(scenario).pue
     if not machine.classes:
         off_w = machine.node_off_w if "node_off_w" in machine.model_fields_set else ASLEEP_W
-        return assumed_sleep(idle_w, off_w)
+        return assumed_sleep(idle_w, pue * off_w)
     given = machine.classes[0]
-    return NodeClass(power_w_off=given.off_w, boot_s=given.boot_s, boot_power_w=given.boot_w,
-                     shutdown_s=given.shutdown_s, shutdown_power_w=given.shutdown_w)
+    return NodeClass(power_w_off=pue * given.off_w, boot_s=given.boot_s,
+                     boot_power_w=pue * given.boot_w, shutdown_s=given.shutdown_s,
+                     shutdown_power_w=pue * given.shutdown_w)
 
 
 def rule_of(scenario: Scenario) -> tuple[str, Any]:
@@ -155,8 +160,10 @@ def _jobs(scenario: Scenario, rng: np.random.Generator) -> tuple[Workload, Any, 
     contract = contract_of(scenario)
     if is_log(scenario):
         found = log_of(scenario)
-        return replace(found.workload, below_idle=contract.below_idle), found.jobs, None
-    load = workload_of(scenario)
+        load = replace(found.workload, below_idle=contract.below_idle)
+        jobs = found.jobs.with_columns(power_w=contract.pue * found.jobs.power_w)
+        return load.at_meter(contract.pue), jobs, None
+    load = workload_of(scenario).at_meter(contract.pue)
     jobs = poisson_jobs(load, contract.duration + contract.warmup_s, rng)
     share = parameters_of(scenario).mislabelled
     if share > 0:
@@ -207,9 +214,12 @@ def level_of(contract: ContractSection, signal: Signal) -> Signal:
     return terms.level(signal) if isinstance(contract.signal, str) else terms.drawn(signal)
 
 
-def _prices(contract: ContractSection) -> Prices:
+def _prices(contract: ContractSection, level: Signal) -> Prices:
     """The prices; their times count from the contract's start, as the signal's do."""
     given = contract.prices
+    if pays_credit(contract):
+        return Prices(_steps(given.energy, contract.warmup_s),
+                      Signal.constant(full_price(contract, level)), Signal.constant(0.0))
     return Prices(*(_steps(each, contract.warmup_s)
                     for each in (given.energy, given.reserve, given.error)))
 

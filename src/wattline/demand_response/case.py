@@ -45,6 +45,15 @@ class Case:
     feedback: bool = False
     programme: Programme | None = None
     """Whose rule judges; None: the published one, errors above 30 % for less than a tenth."""
+    pue: float = 1.0
+    """The powers of the workload are its servers' times this."""
+    latency_s: float = 0.0
+    """By so much the control is behind the signal."""
+    meter_noise: float = 0.0
+    """Standard deviation of what the meter reads, relative to the power."""
+    noise_seed: tuple[int, ...] = (0,)
+    credited: bool = False
+    """The programme's credit is in the bill: the price of reserve is what it pays at full score."""
     adaptive: bool = False
     own_times: bool = False
     """Each job's shortest time is known, as in a log; otherwise only its type's."""

@@ -70,7 +70,8 @@ def forecast_cases(
         if case.warmup_s > 0:
             signal = after_warmup(signal, case.warmup_s)
         jobs = poisson_jobs(case.workload, case.duration_s, rng)
-        made.append(replace(case, jobs=jobs, signal=signal, truth=None, choose_nodes=False))
+        made.append(replace(case, jobs=jobs, signal=signal, truth=None, choose_nodes=False,
+                            noise_seed=(seed, stream, number)))
     return made
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from wattline.demand_response.building import event_of
-from wattline.demand_response.money import assumed_prices
+from wattline.demand_response.credit import why_not
+from wattline.demand_response.money import assumed_prices, currency_of
 from wattline.demand_response.reading import contract_of
 from wattline.demand_response.reference import uncontrolled_cost
 from wattline.demand_response.run import ContractRun
@@ -58,7 +59,7 @@ def contract_figures(
         "reserve_w": float(reserves.mean()) if reserves.size else None,
         "weights": dict(zip(names, found.weights, strict=True)),
         "cost": bill.cost,
-        "currency": contract.prices.currency or None,
+        "currency": currency_of(scenario),
         "assumed": assumed_prices(scenario),
         "saving": bill.saving,
         "tracking": asdict(bill.tracking),
@@ -79,6 +80,7 @@ def contract_figures(
         "warmup_s": case.warmup_s,
         "engine_s": found.run.engine_s,
     }  # fmt: skip
+    result["facility"] = contract.facility
     result["score"] = _score(found, kept)
     result["programme"] = _programme(contract, found, result["score"], reserves)
     if decision is not None and decision.bid is None and decision.nearest is not None:
@@ -113,7 +115,8 @@ def _programme(
         "name": contract.programme, "title": terms.title, "least_score": terms.judged.least,
         "minimum_w": terms.terms.minimum_w, "currency": terms.payment.currency or None,
         "sites_needed": None, "credit": None, "source": terms.source, "date": terms.date,
-        "simplified": terms.simplified,
+        "simplified": terms.simplified, "credit_in_cost": case.credited,
+        "not_in_cost": why_not(contract),
     }  # fmt: skip
     if reserve_w > 0 and score is not None:
         result["credit"] = terms.credit(reserve_w * hours / 1e6, score, case.signal, hours)

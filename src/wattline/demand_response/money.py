@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from wattline.demand_response.credit import pays_credit
 from wattline.demand_response.reading import contract_of
+from wattline.grid.programme import programme
 from wattline.scenario.contract_section import PriceSection
 from wattline.scenario.model import Scenario
 
@@ -12,13 +14,24 @@ NO_CURRENCY = "in units of the prices"
 
 def currency_words(scenario: Scenario) -> str:
     """What to put behind a cost."""
-    return contract_of(scenario).prices.currency or NO_CURRENCY
+    return currency_of(scenario) or NO_CURRENCY
+
+
+def currency_of(scenario: Scenario) -> str | None:
+    """That of the prices, or of the programme whose credit stands in the bill."""
+    contract = contract_of(scenario)
+    if contract.programme is not None and pays_credit(contract):
+        return contract.prices.currency or programme(contract.programme).payment.currency or None
+    return contract.prices.currency or None
 
 
 def assumed_prices(scenario: Scenario) -> list[str]:
     """A line where costs rest on prices that nobody gave."""
-    prices = contract_of(scenario).prices
-    missing = [name for name in ("energy", "reserve", "error")
+    contract = contract_of(scenario)
+    prices = contract.prices
+    # A programme's credit is in the place of the other two.
+    names = ("energy",) if pays_credit(contract) else ("energy", "reserve", "error")
+    missing = [name for name in names
                if name not in prices.model_fields_set]
     if not missing:
         return []

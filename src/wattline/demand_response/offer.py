@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from wattline.demand_response.advising import with_standby
-from wattline.demand_response.building import AUTO, assumed_sleep, rule_of
+from wattline.demand_response.building import ASLEEP_W, AUTO, assumed_sleep, rule_of
 from wattline.demand_response.case import Case
 from wattline.demand_response.choosing import choose, choose_day
 from wattline.demand_response.hours import planning_of
@@ -150,7 +150,7 @@ def remedies(case: Case) -> Iterator[tuple[str, dict[str, Any], Case]]:
         yield "standby jobs", {"policy": case.policy, "standby": True}, with_standby(case)
     if case.sleep is None:
         yield ("idle servers that may sleep", {"policy": case.policy, "sleep": True},
-               replace(case, sleep=assumed_sleep(case.workload.power_w_idle),
+               replace(case, sleep=assumed_sleep(case.workload.power_w_idle, case.pue * ASLEEP_W),
                        workload=replace(case.workload, below_idle=True)))
     if not case.preempt:
         fields = {"policy": case.policy, "preempt": True}

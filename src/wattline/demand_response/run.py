@@ -14,7 +14,15 @@ from wattline.engine.simulate import simulate
 from wattline.engine.truth import TrueTypes
 from wattline.engine.world import Nature
 from wattline.grid.bidding.problem import BidOutcome
-from wattline.grid.market import Bid, Contract, Settlement, Tracking, settle
+from wattline.grid.market import (
+    WS_PER_KWH,
+    Bid,
+    Contract,
+    Settlement,
+    Tracking,
+    overlay,
+    settle,
+)
 from wattline.grid.qos import TypeQuality
 from wattline.model.errors import InputError
 from wattline.model.machine import Machine, NodeClass
@@ -31,6 +39,8 @@ from wattline.policies.regulation.setup import ContractPlan, axes, make_desk
 
 COLUMNS = ("servers", "time_s_min", "time_s_max", "power_w_max", "power_w_min", "threshold")
 
+METER = 4051
+"""Stream of the meter's errors."""
 STANDBY_MANY = 2000
 """From so many standby jobs on, a run first tries to do with fewer."""
 
@@ -134,7 +144,7 @@ def _desk(
     if len(bids) != hours:
         raise InputError(f"{len(bids)} bids are given for {hours} hours")
     plan = ContractPlan(
-        case.start_s, case.end_s, case.signal,
+        case.start_s, case.end_s, late(case.signal, case.latency_s),
         np.array([b.average_w if b else 0.0 for b in bids]),
         np.array([b.reserve_w if b else 0.0 for b in bids]),
         start_share=np.array([b.start_share if b else case.start_share for b in bids]),
@@ -166,9 +176,29 @@ def power_signal(run: Run, start_s: float, idle_w: float) -> Signal:
     return Signal(time_s, power_w, "W")
 
 
+def late(signal: Signal, latency_s: float) -> Signal:
+    """The signal as the control sees it; till its first value arrives that is 0."""
+    if latency_s == 0:
+        return signal
+    return Signal(np.append(signal.time_s[0], signal.time_s + latency_s),
+                  np.append(0.0, signal.value), signal.unit)
+
+
+def metered(case: Case, power_w: Signal) -> Signal:
+    """The power as the meter reads it: with a new error every cycle."""
+    if case.meter_noise == 0:
+        return power_w
+    rng = np.random.default_rng((*case.noise_seed, METER))
+    count = int(np.ceil(case.duration_s / case.cycle_s - 1e-9))
+    times_s = case.start_s + case.cycle_s * np.arange(count, dtype=np.float64)
+    factor = Signal(times_s, 1.0 + case.meter_noise * rng.standard_normal(count))
+    edges, (power, read) = overlay((power_w, factor), case.start_s, case.end_s)
+    return Signal(edges[:-1], np.maximum(0.0, power * read), "W")
+
+
 def _judged(case: Case, desk: Desk, run: Run, weights: tuple[float, ...]) -> ContractRun:
     idle_w = case.workload.servers * case.workload.power_w_idle
-    actual_w = power_signal(run, case.start_s, idle_w)
+    actual_w = metered(case, power_signal(run, case.start_s, idle_w))
     hour_s = case.start_s + 3600.0 * np.arange(desk.average.size)
     # An hour that was not bid for is paid at what it used: no reserve, no error.
     average = desk.average.copy()
@@ -183,6 +213,8 @@ def _judged(case: Case, desk: Desk, run: Run, weights: tuple[float, ...]) -> Con
         score = case.programme.score(actual_w, contract, case.signal, case.judged_s, case.end_s)
         tracking = replace(settlement.tracking, score=score, least=case.programme.judged.least)
         settlement = replace(settlement, tracking=tracking)
+        if case.credited:
+            settlement = credited(case, contract, settlement, score)
     quality, delays_s, degradations = judge_types(case, run)
     cycles_s = case.start_s + case.cycle_s * np.arange(desk.trace.size)
     return ContractRun(
@@ -192,6 +224,19 @@ def _judged(case: Case, desk: Desk, run: Run, weights: tuple[float, ...]) -> Con
         waiting=Signal(cycles_s, desk.trace.waiting.astype(np.float64)),
         standby_share=_standby_share(case, run),
     )  # fmt: skip
+
+
+def credited(
+    case: Case, contract: Contract, settlement: Settlement, score: float
+) -> Settlement:
+    """The bill with what the programme pays for this score, in place of the price at full score."""
+    assert case.programme is not None
+    edges, (reserve_w, price) = overlay((contract.reserve_w, case.prices.reserve), case.judged_s,
+                                        case.end_s)
+    kwh = reserve_w * np.diff(edges) / WS_PER_KWH
+    hours = (case.end_s - case.judged_s) / 3600.0
+    credit = case.programme.credit(float(kwh.sum()) / 1000.0, score, case.signal, hours)
+    return replace(settlement, cost=settlement.cost + float(kwh @ price) - credit, credit=credit)
 
 
 def _standby_share(case: Case, run: Run) -> float:

@@ -180,6 +180,8 @@ class Settlement:
     """
     energy_kwh: float
     tracking: Tracking
+    credit: float = 0.0
+    """Of a programme, where it is part of the cost."""
 
     @property
     def saving(self) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 from pydantic import Field, ValidationError
 
 from wattline.grid.market import Contract, overlay
+from wattline.grid.scoring import pjm_score
 from wattline.model.errors import InputError
 from wattline.model.fields import Fraction, Number, Seconds, Section, Watts
 from wattline.model.mistakes import first_mistake
@@ -24,15 +25,14 @@ from wattline.model.signal import FloatArray, Signal
 
 SHIPPED = ("pjm-regd", "fcr", "afrr-up", "afrr-down", "emergency")
 MOST_BYTES = 100_000
-LONGEST_DELAY_S = 300.0
-"""Within which PJM looks for the delay of a response."""
 
 
 class SignalTerms(Section):
     """What a file's values mean: `generation` asks for more of it where positive, so for less load.
 
     Of kind `frequency` they are deviations from the nominal frequency in Hz, which a droop turns
-    into a level: load rises with the frequency, to its full extent at `full_hz`.
+    into a level: load rises with the frequency, to its full extent at `full_hz`; within the
+    deadband nothing is asked for.
     """
 
     kind: Literal["level", "frequency"] = "level"
@@ -56,6 +56,10 @@ class PaymentTerms(Section):
     performance_per_mwh: Number = 0.0
     mileage_of_slow_signal_per_h: Number | None = Field(None, gt=0)
     """What the mileage is divided by; without it performance is not paid by mileage."""
+    forfeited_below: Fraction = Field(0.0, ge=0, le=1)
+    """A score below it earns nothing."""
+    penalty_per_mwh: Number = Field(0.0, ge=0)
+    """Charged for what the score lacks of one."""
 
 
 class CurtailmentTerms(Section):
@@ -90,8 +94,8 @@ class Programme(Section):
         """The level that a load is to follow, P + level x R, from the values of a file."""
         value, terms = given.value, self.signal
         if terms.kind == "frequency":
-            beyond = np.sign(value) * np.maximum(0.0, np.abs(value) - terms.deadband_hz)
-            value = np.clip(beyond / terms.full_hz, -1.0, 1.0)
+            asked = np.where(np.abs(value) > terms.deadband_hz, value, 0.0)
+            value = np.clip(asked / terms.full_hz, -1.0, 1.0)
         if terms.sign == "generation":
             value = 0.0 - value
         return Signal(given.time_s, self._offered(value), given.unit)
@@ -110,7 +114,7 @@ class Programme(Section):
     ) -> float:
         """How well the power followed, between 0 and 1; NaN where nothing is offered."""
         if self.judged.rule == "pjm":
-            return _pjm_score(actual_w, contract, level, start_s, end_s, self.judged.sample_s)
+            return self._sampled_score(actual_w, contract, level, start_s, end_s)
         edges, (actual, average, reserve, wanted) = overlay(
             (actual_w, contract.average_w, contract.reserve_w, level), start_s, end_s)
         offered = reserve > 0
@@ -120,45 +124,30 @@ class Programme(Section):
         error = np.abs(actual - average - wanted * reserve)[offered] / reserve[offered]
         return float(span_s @ (error <= self.judged.width) / span_s.sum())
 
+    def _sampled_score(
+        self, actual_w: Signal, contract: Contract, level: Signal, start_s: float, end_s: float
+    ) -> float:
+        """PJM's, over the samples at which something is offered."""
+        times_s = np.arange(start_s, end_s, self.judged.sample_s)
+        times_s = times_s[contract.reserve_w.sample(times_s) > 0]
+        if times_s.size == 0:
+            return float("nan")
+        above_w = actual_w.sample(times_s) - contract.average_w.sample(times_s)
+        response = above_w / contract.reserve_w.sample(times_s)
+        return pjm_score(level.sample(times_s), response, self.judged.sample_s)
+
     def credit(self, reserve_mwh: float, score: float, level: Signal, hours: float) -> float:
-        """What is paid for this reserve over the contract, in the programme's currency."""
+        """What is paid for this reserve over the contract, less penalties."""
         pay = self.payment
+        charged = reserve_mwh * (1.0 - score) * pay.penalty_per_mwh
+        if score < pay.forfeited_below:
+            return -charged
         ratio = 1.0
         if pay.mileage_of_slow_signal_per_h is not None:
             moved = float(np.abs(np.diff(level.value)).sum()) / hours
             ratio = moved / pay.mileage_of_slow_signal_per_h
         per_mwh = pay.capability_per_mwh + ratio * pay.performance_per_mwh
-        return reserve_mwh * score * per_mwh
-
-
-def _pjm_score(
-    actual_w: Signal, contract: Contract, level: Signal, start_s: float, end_s: float, step_s: float
-) -> float:
-    """The mean of correlation, delay and precision over samples.
-
-    Correlation is the largest over delays of the response up to five minutes; the delay's score
-    falls from 1 at none to 0 at five minutes; precision is one less the mean error relative to the
-    mean size of the signal. A signal that hardly moves has no correlation: precision stands alone.
-    """
-    times_s = np.arange(start_s, end_s, step_s)
-    reserve = contract.reserve_w.sample(times_s)
-    if not np.any(reserve > 0):
-        return float("nan")
-    wanted = level.sample(times_s)
-    response = (actual_w.sample(times_s) - contract.average_w.sample(times_s)) / np.where(
-        reserve > 0, reserve, np.inf)
-    size = float(np.abs(wanted).mean())
-    precision = max(0.0, 1.0 - float(np.abs(response - wanted).mean()) / size) if size else 0.0
-    best, delay_s = -1.0, LONGEST_DELAY_S
-    for lag in range(min(int(LONGEST_DELAY_S / step_s), wanted.size - 3) + 1):
-        early, late = wanted[: wanted.size - lag], response[lag:]
-        if early.std() > 1e-6 and late.std() > 1e-6:
-            found = float(np.corrcoef(early, late)[0, 1])
-            if found > best + 1e-9:
-                best, delay_s = found, lag * step_s
-    if best < 0:
-        return precision / 3 if wanted.std() > 1e-6 else precision
-    return (best + abs(delay_s - LONGEST_DELAY_S) / LONGEST_DELAY_S + precision) / 3
+        return reserve_mwh * score * per_mwh - charged
 
 
 @lru_cache

@@ -48,6 +48,11 @@ class JobType:
     """How sure a shipped threshold is: sure, likely, integer (its decimal is chosen), fitted or
     chosen."""
 
+    def at_meter(self, pue: float) -> JobType:
+        """The same with the powers of the facility."""
+        return replace(self, power_w_max=pue * self.power_w_max,
+                       power_w_min=pue * self.power_w_min)
+
     def __post_init__(self) -> None:
         if self.servers < 1:
             raise InputError(f"type '{self.name}': servers is {self.servers}, must be at least 1")
@@ -120,6 +125,14 @@ class Workload:
             raise InputError(
                 f"workload '{self.name}': {len(self.shares)} shares for {len(self.types)} types"
             )
+
+    def at_meter(self, pue: float) -> Workload:
+        """The same with the powers of the whole facility: those of its servers times its PUE."""
+        if pue == 1:
+            return self
+        standby = None if self.standby is None else self.standby.at_meter(pue)
+        return replace(self, types=tuple(t.at_meter(pue) for t in self.types), standby=standby,
+                       power_w_idle=pue * self.power_w_idle)
 
     def column(self, name: str) -> FloatArray:
         """One property of all types as an array."""

@@ -119,6 +119,12 @@ class ContractSection(Section):
     programme: str | None = None
     """Whose terms hold: a shipped one, or a file; see docs/demand-response.md."""
     prices: PriceSection = PriceSection()
+    pue: Number = Field(1.0, ge=1, le=10)
+    """Power of the facility over that of its servers: bids and bills are at the meter."""
+    meter_noise: Fraction = Field(0.0, ge=0, le=1)
+    """Standard deviation of the meter's readings, relative to the power, anew every cycle."""
+    latency: Seconds = Field(0.0, ge=0)
+    """From a change of the signal till caps and starts follow it."""
     bid: Offered = "auto"
     """How it is chosen, or average power and reserve."""
     weights: tuple[Number, ...] = ()
@@ -138,6 +144,11 @@ class ContractSection(Section):
         if self.warmup is not None:
             return self.warmup
         return 3600.0 if self.bid == "dayahead" else WARMUP_S
+
+    @property
+    def facility(self) -> dict[str, float]:
+        """What lies between the servers and the grid's meter, for answers."""
+        return {"pue": self.pue, "meter_noise": self.meter_noise, "latency_s": self.latency}
 
     @property
     def given_bid(self) -> tuple[float, float] | None:

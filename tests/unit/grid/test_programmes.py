@@ -49,16 +49,36 @@ def test_a_positive_signal_of_generators_asks_a_load_for_less() -> None:
 
 def test_a_droop_turns_frequency_into_a_level() -> None:
     hertz = Signal(4.0 * np.arange(5), np.array([0.005, 0.11, -0.11, 0.5, -0.5]))
-    assert programme("fcr").level(hertz).value == pytest.approx([0.0, 0.5, -0.5, 1.0, -1.0])
+    assert programme("fcr").level(hertz).value == pytest.approx([0.0, 0.55, -0.55, 1.0, -1.0])
 
 
 def test_the_score_of_pjm_is_one_for_a_response_without_delay_or_error() -> None:
     assert score("pjm-regd", LEVEL.value) == pytest.approx(1.0)
-    # Two minutes late: the correlation is whole, the delay's score 0.6, and the error costs more.
-    late = np.concatenate((np.full(12, LEVEL.value[0]), LEVEL.value[:-12]))
-    error = float(np.abs(late - LEVEL.value).mean() / np.abs(LEVEL.value).mean())
-    assert score("pjm-regd", late) == pytest.approx((1.0 + 0.6 + 1.0 - error) / 3, abs=0.01)
     assert score("pjm-regd", -LEVEL.value) < 0.5
+
+
+def test_pjm_takes_the_delay_at_which_correlation_and_delay_together_score_most() -> None:
+    quick = Signal(TIMES_S, np.random.default_rng(1).uniform(-1, 1, TIMES_S.size))
+    late = np.concatenate((np.zeros(12), quick.value[:-12]))
+    found = programme("pjm-regd").score(power(late), CONTRACT, quick, 0.0, 3600.0)
+    # Only two minutes later does anything go with a signal that jumps: correlation 1, delay 0.6.
+    assert found == pytest.approx((1.0 + 0.6) / 3, abs=0.03)
+    # A slow sine goes with itself at a shorter delay nearly as well, which then scores more.
+    slow = np.concatenate((np.full(12, LEVEL.value[0]), LEVEL.value[:-12]))
+    error = float(np.abs(slow - LEVEL.value).mean() / np.abs(LEVEL.value).mean())
+    assert score("pjm-regd", slow) > (1.0 + 0.6 + 1.0 - error) / 3 + 0.02
+
+
+def test_pjm_compares_slopes_where_the_signal_stands_still() -> None:
+    still = Signal(TIMES_S, np.full(TIMES_S.size, 0.5))
+    there = programme("pjm-regd").score(power(still.value), CONTRACT, still, 0.0, 3600.0)
+    assert there == pytest.approx(1.0)
+    half = programme("pjm-regd").score(power(0.5 * still.value), CONTRACT, still, 0.0, 3600.0)
+    assert half == pytest.approx((1.0 + 1.0 + 0.5) / 3)
+
+
+def test_pjm_gives_a_response_that_never_moves_nothing_for_being_prompt() -> None:
+    assert score("pjm-regd", np.zeros(TIMES_S.size)) == pytest.approx(0.0)
 
 
 @pytest.mark.filterwarnings("error")
@@ -117,3 +137,45 @@ def test_ones_own_programme_is_a_file_and_a_wrong_name_says_which_there_are(tmp_
     path.write_text('title = "ours"\n')
     with pytest.raises(wl.InputError, match=r"mine2\.toml"):
         programme(str(path.rename(tmp_path / "mine2.toml")))
+
+
+@pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+def test_a_programme_s_credit_is_in_the_bill_unless_the_contract_prices_reserve_itself() -> None:
+    asked = SHORT | {"bid": (1500, 200), "programme": "fcr", "standby": True}
+    energy = {"energy": 0.2}
+    found = wl.regulate(**asked, prices=energy).figures
+    terms = found["programme"]
+    assert terms["credit_in_cost"]
+    assert terms["credit"] == pytest.approx(found["score"] * 15.0 * 200e-6 * 4 / 60)
+    assert found["cost"] == pytest.approx(0.2 * 1.5 * 4 / 60 - terms["credit"])
+    assert (found["currency"], found["assumed"]) == ("EUR", [])
+    own = wl.regulate(**asked, prices=energy | {"reserve": 0.1}).figures
+    assert not own["programme"]["credit_in_cost"]
+    assert "price of reserve" in own["programme"]["not_in_cost"]
+    other = wl.regulate(**asked, prices=energy | {"currency": "USD"}).figures
+    assert "priced in USD" in other["programme"]["not_in_cost"]
+
+
+def test_a_score_too_low_earns_nothing_and_penalties_are_charged() -> None:
+    found = programme("pjm-regd")
+    assert found.credit(2.0, 0.2, LEVEL, 1.0) == 0.0
+    pays = found.payment.model_copy(update={"penalty_per_mwh": 10.0})
+    strict = found.model_copy(update={"payment": pays})
+    assert strict.credit(2.0, 0.2, LEVEL, 1.0) == pytest.approx(-2.0 * 0.8 * 10.0)
+    lost = found.credit(2.0, 0.9, LEVEL, 1.0) - strict.credit(2.0, 0.9, LEVEL, 1.0)
+    assert lost == pytest.approx(2.0 * 0.1 * 10.0)
+
+
+@pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+def test_the_search_takes_the_reserve_that_the_programme_pays_for(tmp_path: Path) -> None:
+    def reserve_w(pays: float) -> float:
+        path = tmp_path / f"pays{pays:g}.toml"
+        path.write_text('title = "ours"\nsource = "us"\ndate = "2026"\nsimplified = "all"\n'
+                        '[judged]\nrule = "band"\nleast = 0.5\nwidth = 0.9\n'
+                        f'[payment]\ncapability_per_mwh = {pays}\n')
+        asked = SHORT | {"programme": str(path), "standby": True, "rounds": 12,
+                         "policy": "tracking", "bid": "exhaustive", "prices": {"energy": 0.1}}
+        return float(wl.regulate(**asked).figures["reserve_w"])
+
+    poor, rich = reserve_w(1.0), reserve_w(5000.0)
+    assert poor < rich  # for which it buys more energy than the poor one is worth

@@ -1,0 +1,113 @@
+"""OpenADR events as the cap of the site: overlapping, late, changed, cancelled, malformed."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import wattline as wl
+from wattline.grid.events import CapStep, EventBook, GridEvent
+from wattline.live.openadr import CapWriter, event_of
+
+NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
+NOW_S = NOON.timestamp()
+
+
+def event(name: str = "one", value: Any = 6000.0, *, version: int = 0, status: str = "far",
+          signal: str = "LOAD_DISPATCH", kind: str = "setpoint", start_s: float = 0.0,
+          last_s: float = 600.0) -> dict[str, Any]:
+    return {
+        "event_descriptor": {"event_id": name, "modification_number": version,
+                             "event_status": status},
+        "active_period": {"dtstart": NOON + timedelta(seconds=start_s)},
+        "event_signals": [{"signal_name": signal, "signal_type": kind, "intervals": [
+            {"duration": timedelta(seconds=last_s), "signal_payload": value}]}],
+    }
+
+
+def writer(tmp_path: Path) -> CapWriter:
+    return CapWriter(tmp_path / "cap", EventBook(10_000.0))
+
+
+def test_the_file_has_the_cap_while_the_event_lasts_and_the_usual_one_after(tmp_path: Path) -> None:
+    mine = writer(tmp_path)
+    assert mine.hear(event(start_s=60), NOW_S) == "optIn"
+    assert mine.file.read_text() == "10000\n"
+    for after_s, cap in ((60, "6000\n"), (659, "6000\n"), (660, "10000\n")):
+        mine.update(NOW_S + after_s)
+        assert mine.file.read_text() == cap
+
+
+def test_of_overlapping_events_the_lowest_cap_holds_and_none_is_above_the_usual() -> None:
+    book = EventBook(10_000.0)
+    for name, cap_w in (("a", 7000.0), ("b", 5000.0), ("c", 20_000.0)):
+        assert book.take(GridEvent(name, 0, (CapStep(0.0, 100.0, cap_w),)), 0.0) == ""
+    assert book.cap_w(50.0) == 5000.0
+    book.take(GridEvent("b", 1, (), cancelled=True), 50.0)
+    assert book.cap_w(50.0) == 7000.0
+    book.take(GridEvent("a", 1, (), cancelled=True), 50.0)
+    assert book.cap_w(50.0) == 10_000.0
+
+
+def test_a_later_version_replaces_an_event_and_an_older_one_is_refused(tmp_path: Path) -> None:
+    mine = writer(tmp_path)
+    assert mine.hear(event(version=1, value=6000.0), NOW_S) == "optIn"
+    assert mine.hear(event(version=0, value=3000.0), NOW_S) == "optOut"
+    assert mine.book.cap_w(NOW_S) == 6000.0
+    assert mine.hear(event(version=2, value=8000.0), NOW_S) == "optIn"
+    assert mine.book.cap_w(NOW_S) == 8000.0
+
+
+def test_an_event_that_is_cancelled_holds_no_more_even_if_it_comes_again(tmp_path: Path) -> None:
+    mine = writer(tmp_path)
+    mine.hear(event(), NOW_S)
+    assert mine.hear(event(version=1, status="cancelled"), NOW_S) == "optIn"
+    assert mine.file.read_text() == "10000\n"
+    assert mine.hear(event(), NOW_S) == "optOut"
+
+
+def test_of_a_late_event_the_rest_is_followed_and_one_that_is_over_is_refused(
+    tmp_path: Path,
+) -> None:
+    mine = writer(tmp_path)
+    assert mine.hear(event(start_s=-300), NOW_S) == "optIn"
+    assert mine.file.read_text() == "6000\n"
+    assert mine.hear(event("two", start_s=-900), NOW_S) == "optOut"
+
+
+@pytest.mark.parametrize(("value", "signal", "kind", "cap_w"), [
+    (2.0, "SIMPLE", "level", 7500.0), (0.4, "LOAD_CONTROL", "x-loadControlCapacity", 4000.0)])
+def test_levels_and_shares_are_of_the_usual_cap(
+    value: float, signal: str, kind: str, cap_w: float
+) -> None:
+    found = event_of(event(value=value, signal=signal, kind=kind), 10_000.0)
+    assert [step.cap_w for step in found.steps] == [cap_w]
+
+
+def test_an_interval_of_no_length_lasts_till_it_is_cancelled(tmp_path: Path) -> None:
+    mine = writer(tmp_path)
+    mine.hear(event(last_s=0), NOW_S)
+    assert mine.book.cap_w(NOW_S + 1e6) == 6000.0
+
+
+@pytest.mark.parametrize("wrong", [
+    {}, event(value=float("nan")), event(value=-1.0), event(value="much"), event(last_s=-5),
+    event(signal="ELECTRICITY_PRICE", kind="price"), event(value=7, signal="SIMPLE", kind="level"),
+    event() | {"event_signals": []}])
+def test_what_makes_no_sense_is_refused_and_leaves_the_cap(
+    tmp_path: Path, wrong: dict[str, Any]
+) -> None:
+    mine, said = writer(tmp_path), []
+    mine.say = said.append
+    mine.update(NOW_S)
+    assert mine.hear(wrong, NOW_S) == "optOut"
+    assert mine.file.read_text() == "10000\n"
+    assert said[-1].startswith("optOut: ")
+
+
+def test_an_event_that_cannot_be_read_is_an_input_error() -> None:
+    with pytest.raises(wl.InputError, match="cannot be read"):
+        event_of({"event_descriptor": {}}, 1000.0)
