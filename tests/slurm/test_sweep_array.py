@@ -34,6 +34,9 @@ def test_points_run_in_few_tasks_of_one_array(
     # Slurm's accounting comes to know of them by and by.
     until(lambda: slurm(bed, "sacct", "-n", "-X", "-P", "-j", array, "-o", "State").split()
           == ["COMPLETED"] * 2, 60.0)
+    own = slurm(bed, "scontrol", "show", "partition", "-o").split("MaxTime=")[1].split()[0]
+    asked = slurm(bed, "sacct", "-n", "-X", "-P", "-j", array, "-o", "Timelimit").split()
+    assert set(asked) <= {own, "Partition_Limit"}
     here = wl.run_sweep(SWEEP, tmp_path / "here", workers=1, cache=False, report=False)
     kept = ["energy_j", "wait_s.mean", "makespan_s"]
     assert found.to_pandas()[kept].equals(here.to_pandas()[kept])

@@ -50,7 +50,7 @@ def only_rows(state: State, record: Record, kept: IntArray, rows: int) -> State:
     for name in ("after", "next_dependent", "first_dependent"):
         column = jobs[name][: len(kept)]
         jobs[name][: len(kept)] = np.where(column >= 0, new[column], -1)
-    _mend_chains(jobs, len(kept))
+    mend_chains(jobs, len(kept))
     arrays: dict[str, Any] = {"jobs": jobs, "live": live}
     queued = state.queue[clock.queue_first: clock.queue_last]
     arrays["queue"] = _renamed(queued, room["queue"], new)
@@ -123,8 +123,8 @@ def _renamed_timers(state: State, record: Record, new: IntArray, room: int) -> A
     return timers
 
 
-def _mend_chains(jobs: Any, count: int) -> None:
-    """Chains of dependents without those that are gone."""
+def mend_chains(jobs: Any, count: int) -> None:
+    """Chains of dependents anew, from what each of the first `count` jobs comes after."""
     jobs.first_dependent[:count] = -1
     jobs.next_dependent[:count] = -1
     for job in np.flatnonzero(jobs.after[:count] >= 0)[::-1]:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
               help="Where: local, slurm, or dask://HOST:PORT.")
 @click.option("--workers", type=click.IntRange(1, 10_000), metavar="N",
               help="Processes, or tasks of a Slurm array; default: the processors here.")
+@click.option("--time", "time_limit", metavar="LIMIT",
+              help="With --on slurm: the time limit of a task, like 2h; default: the partition's "
+                   "own.")
 @click.option("--resume", is_flag=True, help="Go on with an interrupted sweep in its folder.")
 @click.option("--no-cache", is_flag=True, help="Compute points again that are known.")
 @click.option("--no-report", is_flag=True, help="No HTML report.")
@@ -40,9 +43,10 @@ if TYPE_CHECKING:
 @click.option("--allow-code", is_flag=True, help="Run policies whose code the scenario names.")
 @json_option
 def command(
-    sweep: str, out: str | None, on: str, workers: int | None, resume: bool, no_cache: bool,
-    no_report: bool, optimise: tuple[str, ...], subject_to: tuple[str, ...], trials: int,
-    prune: bool, seed: int, allow_code: bool, as_json: bool,
+    sweep: str, out: str | None, on: str, workers: int | None, time_limit: str | None,
+    resume: bool, no_cache: bool, no_report: bool, optimise: tuple[str, ...],
+    subject_to: tuple[str, ...], trials: int, prune: bool, seed: int, allow_code: bool,
+    as_json: bool,
 ) -> None:
     """Simulate a scenario at every point of its axes.
 
@@ -53,15 +57,16 @@ def command(
     from wattline.sweeps.api import run_sweep
 
     common: dict[str, Any] = {
-        "on": on, "workers": workers, "resume": resume, "cache": not no_cache,
-        "report": not no_report, "allow_code": allow_code}
+        "on": on, "workers": workers, "time_limit": time_limit, "resume": resume,
+        "cache": not no_cache, "report": not no_report, "allow_code": allow_code}
     with _counting("simulating") as tell:
         if optimise:
             from wattline.sweeps.optimise import optimise_sweep
 
-            if on != "local" or workers is not None:
+            if on != "local" or workers is not None or time_limit is not None:
                 raise InputError("--optimise runs in one process on this machine: each point "
-                                 "follows from those before it; leave --on and --workers out")
+                                 "follows from those before it; leave --on, --workers and "
+                                 "--time out")
             found = optimise_sweep(
                 sweep, out, list(optimise), subject_to=list(subject_to), trials=trials,
                 prune=prune, seed=seed, resume=resume, cache=not no_cache, report=not no_report,

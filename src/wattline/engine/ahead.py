@@ -11,18 +11,21 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from wattline.books import Books
 from wattline.books.deciding import decide
 from wattline.books.keeping import bring_up_to_date, integrate
 from wattline.books.record import ANSWER, Record, make_record
-from wattline.books.roll import Roll
-from wattline.books.rows import kept_rows, only_rows
+from wattline.books.roll import OVER_STATES, Roll
+from wattline.books.rows import kept_rows, mend_chains, only_rows
 from wattline.books.world import begun, copied_world
+from wattline.engine.congestion import Congestion
 from wattline.engine.loop import apply_due
 from wattline.engine.prepare import Rules, cap_steps, shares_of, sizes_of
 from wattline.engine.simulate import made_ready, run_compiled
 from wattline.engine.telling import submissions
+from wattline.engine.truth import TrueClaims
 from wattline.engine.world import Simulated, make_ends
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray, JobTable
@@ -41,15 +44,19 @@ class Moment(NamedTuple):
 
     books: Books
     jobs: JobTable
-    """All rows: those that wait or run, then those to come."""
+    """All rows: those that were there, then those to come."""
     came: int
-    """How many of them were there at the instant."""
+    """How many of them were there at the instant: they wait, run, or are over and come before one
+    that is still to run."""
     log_row: IntArray
     """Their rows in the log, where they come from one."""
     arrived: int
     """How many came in all, those that are over included."""
     done_s: FloatArray
     """Seconds of work, at full speed, that each has done: less than it ran where it was slowed."""
+    left_s: FloatArray
+    """Seconds of work that are left of those whose work a configuration said when they began; NaN
+    of all others."""
 
     @property
     def now_s(self) -> float:
@@ -60,6 +67,21 @@ class Moment(NamedTuple):
         """Whether each row runs."""
         return self.books.state.live.state[: len(self.jobs)] == RUNNING
 
+    @property
+    def over(self) -> Any:
+        """Whether each row is over, and there only because another one comes after it."""
+        return np.isin(self.books.state.live.state[: len(self.jobs)], OVER_STATES)
+
+    @property
+    def waiting(self) -> Any:
+        """Whether each row has come and waits."""
+        return (np.arange(len(self.jobs)) < self.came) & ~self.running & ~self.over
+
+    @property
+    def history(self) -> IntArray:
+        """Rows of the log that were over at the instant."""
+        still = self.log_row[: self.came][~self.over[: self.came]]
+        return np.setdiff1d(np.arange(self.arrived), still)
 
 
 def moment_of_log(
@@ -86,7 +108,7 @@ def moment(
     jobs: JobTable, came: int, later: IntArray,
 ) -> Moment:
     """The rows that are not over of a state whose rows are the first of `jobs`, and later ones."""
-    kept = kept_rows(state, came, refused=True)
+    kept = np.union1d(kept_rows(state, came, refused=True), _waited_for(state, jobs, came, later))
     rows = np.concatenate([kept, later])
     table = jobs.take(rows)
     count = len(kept)
@@ -98,6 +120,8 @@ def moment(
     own = ~np.isnan(table.power_w)
     watts = np.where(own, table.power_w, size * unit_active_w(machine, rules.granularity))
     fill_rows(state, count, _from(table, count), size[count:], watts[count:])
+    state.jobs.after[: len(rows)] = table.after_job
+    mend_chains(state.jobs, len(rows))
     state.live.own_watts[count:] = own[count:]
     state.jobs.share[count:] = shares_of(table, rules)[count:]
     own_record.meter.arrived = count
@@ -110,7 +134,16 @@ def moment(
         memory.annotate(count, _from(table, count), _logged(rules, later))
     books = Books(machine, rules.terms, policy, state, own_record, roll)
     roll.table_of_all(books.now_s)  # once, for all candidates
-    return Moment(books, table, count, rows, came, _done_s(state))
+    done_s = _done_s(state)
+    return Moment(books, table, count, rows, came, done_s, _configured_s(state, rules))
+
+
+def _waited_for(state: State, jobs: JobTable, came: int, later: IntArray) -> IntArray:
+    """Rows that came and that jobs to come depend on; one that was refused holds nobody up."""
+    before: IntArray = jobs.after_job[later]
+    before = before[(before >= 0) & (before < came)]
+    refused: npt.NDArray[np.bool_] = state.live.state[before] == REFUSED
+    return before[~refused]
 
 
 def _done_s(state: State) -> FloatArray:
@@ -118,6 +151,12 @@ def _done_s(state: State) -> FloatArray:
         bring_up_to_date(state, state.running[place])
     begun_once = ~np.isnan(state.live.start_s)
     return np.where(begun_once, state.jobs.run_s - state.live.work_s, 0.0)
+
+
+def _configured_s(state: State, rules: Rules) -> FloatArray:
+    """What is left of jobs whose work is not what the log says, but their configuration's table."""
+    configured = (state.live.config > 0) | isinstance(rules.nature.work, TrueClaims)
+    return np.where(configured & (state.live.state == RUNNING), state.live.work_s, np.nan)
 
 
 @dataclass(frozen=True)
@@ -144,10 +183,10 @@ class Candidate:
         self.moment, self.until_s, self.took_over = moment, until_s, policy is not None
         books = moment.books.copy()
         steps = cap_steps(rules, moment.now_s)
-        if len(steps):  # the policy refuses what no cap to come has room for
-            books.state.clock[0].cap_w_max = np.max(steps.cap_w)
-        else:
-            books.state.clock[0].cap_w_max = books.state.clock[0].cap_w = np.inf
+        clock = books.state.clock[0]
+        if policy is not None:  # it refuses what no cap to come has room for
+            clock.cap_w_max = np.max(steps.cap_w) if len(steps) else np.inf
+            clock.cap_w = clock.cap_w if len(steps) else np.inf
         self.books = books if policy is None else books.with_policy(policy)
         # Nobody reads what is decided on the way.
         self.books.record = self.books.record.with_arrays(
@@ -159,17 +198,23 @@ class Candidate:
         world = Simulated(ends, *bound(rules.nature, len(moment.jobs)))
         for memory in memories(world).values():
             memory.annotate(0, moment.jobs, _logged(rules, moment.log_row))
+        if isinstance(world.network, Congestion):
+            world.network.flows.turn[: len(moment.jobs)] = moment.log_row
         self.world = world
 
     def run(self, run_s: FloatArray) -> Future:
-        """Go on with these run times, of running jobs those from their start on."""
+        """Go on with these run times, of running jobs those from their start on.
+
+        Of jobs whose configuration says how long they run, they say nothing.
+        """
         books = self.books
         state, record = books.state.copy(), books.record.copy()
         policy = each_memory(books.policy, lambda memory: memory.copy())
         world = copied_world(self.world)
         moment = self.moment
         state.jobs.run_s = run_s
-        left_s = np.maximum(run_s - moment.done_s, 0.0)
+        left_s = np.where(np.isnan(moment.left_s), np.maximum(run_s - moment.done_s, 0.0),
+                          moment.left_s)
         state.live.work_s = left_s
         before_j = float(record.meter[0].energy_j)
         record.meter[0].peak_w = record.meter[0].time_above_s = 0.0

@@ -42,13 +42,16 @@ class Paths(KernelArrays):
 class Flows(Memory):
     """Room for the flows, and how jobs use the network.
 
-    Of each job the share of its time that waits on messages, the traffic of one of its nodes, and
-    whether congestion slows it down. `changed` is 1 where jobs came or went since the last routing.
+    Of each job the share of its time that waits on messages, the traffic of one of its nodes,
+    whether congestion slows it down, and its `turn`, by which its routers are paired: its row in
+    the whole table, which stays when rows move up. `changed` is 1 where jobs came or went since
+    the last routing.
     """
 
     FIELDS = ("load", "fresh", "price", "cost", "pair_row", "pair_gbit_s", "job_router", "order",
-              "stalls", "changed", "share", "gbit_s", "sensitive")
-    PER_JOB: ClassVar[Mapping[str, str]] = {"share": "f8", "gbit_s": "f8", "sensitive": "i8"}
+              "stalls", "changed", "share", "gbit_s", "sensitive", "turn")
+    PER_JOB: ClassVar[Mapping[str, str]] = {"share": "f8", "gbit_s": "f8", "sensitive": "i8",
+                                         "turn": "i8"}
     load: Any
     fresh: Any
     price: Any
@@ -62,6 +65,7 @@ class Flows(Memory):
     share: Any
     gbit_s: Any
     sensitive: Any
+    turn: Any
 
 
 class NoCongestion(NamedTuple):
@@ -159,7 +163,7 @@ def _add_pairs(st: State, network: Congestion, job: int, pairs: int) -> int:
     gbit_s = network.flows.gbit_s[job] * st.live[job].units * (1.0 - 1.0 / many) / (many * shifts)
     step = (many - 1) // shifts
     for k in range(shifts):
-        shift = 1 + (job + k * step) % (many - 1)
+        shift = 1 + (network.flows.turn[job] + k * step) % (many - 1)
         for one in range(many):
             here = network.flows.job_router[one]
             there = network.flows.job_router[(one + shift) % many]

@@ -113,6 +113,14 @@ def source_of(axis: str, name: str) -> str:
     return name if is_place(name) else _source(places()[axis][name])
 
 
+def plug_ins(chosen: Mapping[str, str]) -> list[str]:
+    """Modules of installed policies among those that are chosen, by axis; not built-in ones."""
+    known = places()
+    found = {known[axis][name] for axis, name in chosen.items()
+             if name in known[axis] and f"{axis}.{name}" not in BUILT_IN}
+    return sorted({place.partition(":")[0].strip() for place in found})
+
+
 def declared() -> dict[str, dict[str, Declaration]]:
     """All built-in and installed policies."""
     return {axis: {name: find(axis, name) for name in known} for axis, known in places().items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import Any
 from wattline.analysis.folders import run_folder
 from wattline.model.errors import InputError, warn
 from wattline.model.files import replacing
+from wattline.model.units import parse_duration
 from wattline.sweeps.cache import NoCache, PointCache, cache_file
 from wattline.sweeps.point import Point, points_of
 from wattline.sweeps.results import OBJECTIVES, SweepResult
@@ -23,13 +25,14 @@ from wattline.sweeps.space import Space, read_space
 def run_sweep(
     sweep: str | Path | Mapping[str, Any], out: str | Path | None = None, *,
     on: str = "local", workers: int | None = None, resume: bool = False, cache: bool = True,
-    report: bool = True, allow_code: bool = False,
+    report: bool = True, allow_code: bool = False, time_limit: float | str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> SweepResult:
     """Simulate a scenario at every point of its axes, and keep figures, table and report.
 
     `sweep` is a file, or a mapping with `scenario` and `axes` as such a file has them. `on` is
-    `local`, `slurm` or `dask://HOST:PORT`. With `resume` a sweep that was interrupted goes on in
+    `local`, `slurm` or `dask://HOST:PORT`; `time_limit` (seconds, or `"2h"`) is that of a Slurm
+    task, by default its partition's own. With `resume` a sweep that was interrupted goes on in
     its folder. Points that were computed before, here or in another sweep, are not computed again;
     `cache=False` computes all. A point that fails is kept with its error.
 
@@ -48,9 +51,10 @@ def run_sweep(
     folder = run_folder("sweep", out) if out is None else Path(out)
     check_folder(folder, resume)
     count = workers or os.cpu_count() or 1
+    place = Place(count, str(folder.absolute()), _minutes(time_limit, on))
     sweeping = Sweeping(
         folder, PointCache(cache_file()) if cache else NoCache(),
-        None if on == "local" and count == 1 else runner(on, Place(count, str(folder.absolute()))),
+        None if on == "local" and count == 1 else runner(on, place),
         count, allow_code, progress)
     rows = sweeping.rows(points)
     remarks = tuple(dict.fromkeys(
@@ -65,6 +69,18 @@ def run_sweep(
     found = written(found, folder, report)
     warn(found.sentences)
     return found
+
+
+def _minutes(limit: float | str | None, on: str) -> int | None:
+    """Whole minutes, as Slurm counts them."""
+    if limit is None:
+        return None
+    if on != "slurm":
+        raise InputError(f"a time limit is one of Slurm's tasks, and this sweep runs on {on}")
+    limit_s = parse_duration(limit) if isinstance(limit, str) else float(limit)
+    if not 0 < limit_s < math.inf:
+        raise InputError(f"the time limit is {limit}, must be above 0, like 2h")
+    return math.ceil(limit_s / 60)
 
 
 def checked_points(space: Space) -> list[Point]:

@@ -140,7 +140,12 @@ class _Search:
             low, high = (int(each.low), int(each.high)) if each.whole else (each.low, each.high)
             setting[each.field] = suggest(each.field, low, high)
         seeds = [{"trace.seed": seed} for seed in self.space.seeds] or [{}]
-        rows = [self._row({**setting, **seed}, trial) for seed in seeds]
+        points = [point_of(self.space, len(self.rows) + place, {**setting, **seed})
+                  for place, seed in enumerate(seeds)]
+        known = self.cache.find(point.key for point in points)
+        if self.prune and any(point.key not in known for point in points):
+            self._first_months(points, trial)
+        rows = [self._row(point, known.get(point.key)) for point in points]
         for row in rows:
             self._keep(row)
         trial.set_user_attr("rows", rows)
@@ -165,35 +170,35 @@ class _Search:
         for limit, value in zip(self.limits, excess, strict=True):
             trial.set_constraint(limit.text, _finite(value))
 
-    def _row(self, setting: Mapping[str, Any], trial: Any) -> Row:
-        point = point_of(self.space, len(self.rows), setting)
+    def _row(self, point: Point, known: Row | None) -> Row:
+        setting = dict(point.setting)
         if point.scenario is None:
-            return {"number": point.number, "error": point.error, "setting": dict(setting)}
-        known = self.cache.find([point.key]).get(point.key)
+            return {"number": point.number, "error": point.error, "setting": setting}
         if known is not None:
             self.counts.cached += 1
-            return {**known, "number": point.number, "setting": dict(setting)}
-        if self.prune:
-            self._first_months(point, trial)
+            return {**known, "number": point.number, "setting": setting}
         row = run_point(self.shelf, point.number, point.scenario, self.allow_code)
         self.counts.computed += 1
         if "error" not in row:
             self.cache.keep([(point.key, row)])
-        return json.loads(json.dumps({**row, "setting": dict(setting)}))  # type: ignore[no-any-return]
+        return json.loads(json.dumps({**row, "setting": setting}))  # type: ignore[no-any-return]
 
-    def _first_months(self, point: Point, trial: Any) -> None:
-        """Give up what does worse on the beginning of the log than most did."""
+    def _first_months(self, points: Sequence[Point], trial: Any) -> None:
+        """Give up a setting that does worse on the beginning of the log than most did.
+
+        One answer per beginning: the mean over all seeds, as the whole will be judged.
+        """
         optuna = _optuna()
-        assert point.scenario is not None
-        whole = self.shelf.trace(point.scenario)
-        submit_s = whole.jobs.submit_s
+        scenarios = [point.scenario for point in points if point.scenario is not None]
+        wholes = [self.shelf.trace(scenario) for scenario in scenarios]
         months = 1
-        while submit_s[0] + months * MONTH_S < submit_s[-1]:
-            part = _begin_of(whole, months)
-            row = run_point(_OneTrace(part), 0, point.scenario, self.allow_code)
-            if "figures" not in row:
+        while len(scenarios) == len(points) and all(_lasts_s(whole) > months * MONTH_S
+                                                    for whole in wholes):
+            rows = [run_point(_OneTrace(_begin_of(whole, months)), 0, scenario, self.allow_code)
+                    for whole, scenario in zip(wholes, scenarios, strict=True)]
+            if any("figures" not in row for row in rows):
                 return
-            trial.report(_finite(self.goals[0].value(row["figures"])), months)
+            trial.report(_finite(_mean(self.goals[0], [row["figures"] for row in rows])), months)
             if trial.should_prune():
                 raise optuna.TrialPruned
             months *= 2
@@ -207,6 +212,11 @@ class _OneTrace(Shelf):
 
     def trace(self, scenario: Scenario) -> Trace:
         return self._trace
+
+
+def _lasts_s(trace: Trace) -> float:
+    submit_s = trace.jobs.submit_s
+    return float(submit_s[-1] - submit_s[0]) if len(submit_s) else 0.0
 
 
 def _begin_of(trace: Trace, months: int) -> Trace:

@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from wattline.model.errors import WattlineError
+from wattline.model.fields import name_of
 from wattline.model.reading import is_file
-from wattline.model.sources import package_digest
+from wattline.model.sources import imported_files, package_digest, plug_in_digest
+from wattline.policies.declaration import AXES
+from wattline.policies.registry import plug_ins
 from wattline.scenario.load import validate
 from wattline.scenario.model import Scenario
 from wattline.scenario.python_policy import code_of
@@ -55,18 +58,23 @@ def point_of(space: Space, number: int, setting: Mapping[str, Any]) -> Point:
 
 
 def content_key(scenario: Scenario) -> str:
-    """A digest of all that decides about the result: fields, files, and this package's sources."""
+    """A digest of all that decides about the result: fields, files, and the sources of this
+    package and of plug-ins."""
     fields = scenario.model_dump(mode="json", exclude_none=True)
     # Of a database nobody knows whether it still says what it said.
     if any("://" in text for text in _texts(fields)) or any(
-            not _file_of_code(place) for place in code_of(scenario.policy)):
+            not _file_of_code(place) for place in code_of(scenario.policy).values()):
+        return UNKNOWN
+    chosen = {axis: name_of(getattr(scenario.policy, axis)) for axis in AXES}
+    sources = [package_digest(), *(plug_in_digest(module) for module in plug_ins(chosen))]
+    if not all(sources):
         return UNKNOWN
     fields.pop("name", None)
     text = json.dumps(fields, sort_keys=True, separators=(",", ":"))
-    digest = hashlib.sha256(f"{package_digest()}\n{text}".encode())
+    digest = hashlib.sha256("\n".join([*sources, text]).encode())
     for name in sorted(set(_texts(fields))):
-        file = _file_of_code(name) or (name if is_file(name) else "")
-        if file:
+        code = _file_of_code(name)
+        for file in imported_files(code) if code else [name] if is_file(name) else []:
             digest.update(f"\n{name}:{file_digest(file)}".encode())
     return digest.hexdigest()
 

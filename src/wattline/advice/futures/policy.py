@@ -134,7 +134,7 @@ def advise_policy(
     running = int(moment.running.sum())
     return PolicyAdvice(
         at_s, horizon_s, samples, objective, tuple(found), _best(found, risk),
-        moment.came - running, running, time.monotonic() - begin_s, now.assumed)
+        int(moment.waiting.sum()), running, time.monotonic() - begin_s, now.assumed)
 
 
 def planned(scenario: Source | None, given: Mapping[str, Any], allow_code: bool) -> Plan:

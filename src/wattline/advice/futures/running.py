@@ -12,6 +12,7 @@ from wattline.advice.futures.run_times import RunTimes
 from wattline.engine.ahead import Candidate, Future, Moment, moment_of_log
 from wattline.engine.prepare import Rules
 from wattline.model.errors import InputError, WattlineError
+from wattline.model.fields import name_of
 from wattline.model.signal import FloatArray
 from wattline.policies.contract import Composition
 from wattline.policies.traits import regulates
@@ -48,10 +49,13 @@ def stand_at(ready: Plan, at_s: float, horizon_s: float, arrivals: str) -> Now:
     jobs, rules, _, assumed = with_arrivals(ready.jobs, ready.rules, at_s, at_s + horizon_s,
                                                arrivals)
     here = moment_of_log(jobs, ready.machine, ready.policy, rules, at_s, at_s + horizon_s)
-    over = np.setdiff1d(np.arange(here.arrived), here.log_row[: here.came])
-    times = RunTimes(jobs.take(over))
-    said = (assumed, f"run times are drawn from {times.count:,} jobs that were over"
-            if times.count else "run times are as requested: no job was over")
+    times = RunTimes(jobs.take(here.history))
+    said: tuple[str, ...] = (
+        assumed, f"run times are drawn from {times.count:,} jobs that were over"
+        if times.count else "run times are as requested: no job was over")
+    if name_of(ready.scenario.policy.configure) != "requested":
+        said = (*said, "jobs with a configuration run as long as its table says: draws do not "
+                       "change that")
     return Now(ready, here, rules, at_s + horizon_s, times, said)
 
 
@@ -78,11 +82,11 @@ def plan_of(ready: Plan, choice: Choice) -> Plan:
 def figures_of(now: Now, future: Future) -> dict[str, float]:
     """What a future is judged by; of jobs that have not started, what they waited by its end."""
     jobs, submit_s = now.moment.jobs, now.moment.jobs.submit_s
-    waits = ~now.moment.running & ~future.refused
+    waits = ~now.moment.running & ~now.moment.over & ~future.refused
     until_s = np.where(np.isnan(future.start_s), future.until_s, future.start_s)
     wait_s = (until_s - submit_s)[waits]
     size = np.asarray(now.moment.books.state.live.units[: len(jobs)], dtype=np.float64)
-    begin_s = np.where(now.moment.running, now.moment.now_s, future.start_s)
+    begin_s = np.maximum(future.start_s, now.moment.now_s)
     end_s = np.where(np.isnan(future.end_s), future.until_s, future.end_s)
     used = np.nansum(size * np.maximum(end_s - begin_s, 0.0))
     span_s = future.until_s - now.moment.now_s

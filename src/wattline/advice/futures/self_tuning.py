@@ -160,8 +160,7 @@ class _Supervisor:
         jobs, rules, _, self.assumed = with_arrivals(ready.jobs, ready.rules, at_s,
                                                      at_s + self.horizon_s, self.arrivals)
         here = world.moment(jobs, rules)
-        over = np.setdiff1d(np.arange(here.arrived), here.log_row[: here.came])
-        now = Now(ready, here, rules, at_s + self.horizon_s, RunTimes(jobs.take(over)), ())
+        now = Now(ready, here, rules, at_s + self.horizon_s, RunTimes(jobs.take(here.history)), ())
         draws = now.draws(self.samples, self.seed + self.decisions)
         self.decisions += 1
         values = {}

@@ -81,12 +81,11 @@ def advise_start(
     horizon_s = parse_duration(horizon) if isinstance(horizon, str) else float(horizon)
     now = stand_at(ready, at_s, horizon_s, arrivals)
     moment = now.moment
-    rows = np.flatnonzero((moment.jobs.job_id == job) & (np.arange(len(moment.jobs))
-                                                        < moment.came) & ~moment.running)
+    rows = np.flatnonzero((moment.jobs.job_id == job) & moment.waiting)
     if not rows.size:
         raise InputError(f"job {job} does not wait at {at_s:g} s"
                          + (": it runs" if np.any(moment.jobs.job_id[moment.running] == job)
-                            else f"; {moment.came - int(moment.running.sum())} jobs do"))
+                            else f"; {int(moment.waiting.sum())} jobs do"))
     row = int(rows[0])
     one = candidate_of(now, Choice(CURRENT, {}))
     starts, joules = [], []
@@ -106,7 +105,8 @@ def advise_start(
         energy, None if price_per_kwh is None else {
             name: value / J_PER_KWH * price_per_kwh for name, value in energy.items()},
         samples, time.monotonic() - begin_s,
-        (*now.assumed, "joules are those at full power: a cap that slows it changes them"))
+        (*now.assumed, "joules are those of its own size at full power: a cap that slows it, or a "
+                       "configuration, changes them"))
 
 
 def _quantiles(values: FloatArray) -> dict[str, float]:

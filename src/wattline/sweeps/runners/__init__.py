@@ -18,6 +18,8 @@ class Place:
     workers: int
     folder: str
     """A folder that all workers see."""
+    minutes: int | None = None
+    """The time limit of a task; None: what the place itself has."""
 
 
 class Runner(Protocol):

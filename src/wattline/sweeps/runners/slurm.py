@@ -17,7 +17,6 @@ LOOK_S = 1.0
 """From one look at the tasks to the next."""
 GATHER_S = 0.5
 """Tasks that are handed in within so much time of one another become one array."""
-MINUTES = 24 * 60
 
 
 class SlurmArrays:
@@ -34,19 +33,22 @@ class SlurmArrays:
 
     @contextmanager
     def executor(self) -> Iterator[Executor]:
-        with lent(ArrayExecutor(Path(self._place.folder) / "slurm", self._place.workers)) as found:
+        place = self._place
+        made = ArrayExecutor(Path(place.folder) / "slurm", place.workers, place.minutes)
+        with lent(made) as found:
             yield found
 
 
 class ArrayExecutor(Executor):
     """Gathers what is submitted into arrays, and watches them from a thread."""
 
-    def __init__(self, folder: Path, at_once: int) -> None:
+    def __init__(self, folder: Path, at_once: int, minutes: int | None) -> None:
         import submitit
 
         self._slurm = submitit.SlurmExecutor(folder=folder)
+        # None: nothing is asked for, and the partition's own holds; left out it were 5 minutes.
         self._slurm.update_parameters(
-            job_name="wattline-sweep", time=MINUTES, cpus_per_task=1, array_parallelism=at_once)
+            job_name="wattline-sweep", time=minutes, cpus_per_task=1, array_parallelism=at_once)
         self._lock = threading.Lock()
         self._waiting: list[tuple[Future[Any], Callable[..., Any], tuple[Any, ...]]] = []
         self._running: list[tuple[Future[Any], Any]] = []
@@ -109,9 +111,17 @@ class ArrayExecutor(Executor):
             try:
                 future.set_result(job.result())
             except Exception as error:
-                future.set_exception(error)
+                future.set_exception(_in_words(error))
         with self._lock:
             self._running = still
+
+
+def _in_words(error: Exception) -> Exception:
+    """Without a time that was asked for, submitit cannot say that one came to its limit."""
+    if "has_timed_out" not in str(error):
+        return error
+    return RuntimeError("its task came to the partition's time limit, or was preempted; ask for "
+                        "more with --time (time_limit), or for more tasks with --workers")
 
 
 def _call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
