@@ -40,6 +40,8 @@ class Shot:
     dark: bool = False
     press: str | None = None
     """A button to press first."""
+    slide: bool = False
+    """Whether to move the cap first: then nothing has to be compiled, as for most questions."""
 
 
 PAGES = {"now": '.map canvas >> nth=0', "jobs": "tbody tr >> nth=9", "job/6": ".uplot",
@@ -49,7 +51,7 @@ PAGES = {"now": '.map canvas >> nth=0', "jobs": "tbody tr >> nth=9", "job/6": ".
 SHOTS = (
     Shot("now", "now", PAGES["now"]), Shot("now-phone", "now", PAGES["now"], PHONE, dark=True),
     Shot("job", "job/6", PAGES["job/6"]), Shot("accounts", "accounts", PAGES["accounts"]),
-    Shot("whatif", "whatif", PAGES["whatif"]),
+    Shot("whatif", "whatif", PAGES["whatif"], slide=True),
     Shot("plan", "plan/configure", PAGES["plan/configure"], dark=True),
 )
 
@@ -70,6 +72,9 @@ def shoot(browser: Any, address: str, shot: Shot, folder: Path) -> None:
     if shot.press is not None:
         page.get_by_role("button", name=shot.press).click(timeout=PATIENCE_MS)
     page.locator(shot.ready).wait_for(timeout=PATIENCE_MS)
+    if shot.slide:
+        page.get_by_role("slider").press("ArrowDown")
+        page.wait_for_timeout(6000)
     page.wait_for_timeout(1500)
     path = folder / f"{shot.name}.png"
     page.screenshot(path=path)
