@@ -106,9 +106,9 @@ def study_all(
     (`rapl/configs.csv.xz` ...); without it models and generated logs stand in for them.
 
     >>> import wattline as wl
-    >>> found = wl.study_all(["hetero"], small=True)
+    >>> found = wl.study_all(["esp"], small=True)
     >>> list(found.rows)
-    ['hetero']
+    ['esp']
     """
     names = list(only) or list(DOCUMENTS)
     for name in names:
