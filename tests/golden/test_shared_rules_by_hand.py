@@ -43,6 +43,17 @@ def test_the_larger_job_goes_first_by_size() -> None:
     assert list(small.start_s) == [0.0, 600.0, 1200.0]
 
 
+def test_size_counts_the_nodes_that_were_asked_for_and_not_those_that_tasks_need() -> None:
+    """Both take both nodes. Job 1 asks for 8 tasks, 4 per node, which is one node to Slurm; job 2
+    for two nodes with 6 tasks: (1/2 + 8/8) / 2 = 0.75 is less than (2/2 + 6/8) / 2 = 0.875."""
+    on = machine(2)
+    whole = {"tasks": 8, "min_nodes": 2}
+    jobs = (whole, {"tasks": 8, "min_nodes": -1, "tasks_per_node": 4, "submit_s": 1.0},
+            {"tasks": 6, "min_nodes": 2, "tasks_per_node": 3, "submit_s": 2.0})
+    found = schedule(on, *jobs, rules=multifactor(job_size=1000))
+    assert list(found.start_s) == [0.0, 1200.0, 600.0]
+
+
 def test_qos_and_nice_order_jobs() -> None:
     on = machine(1, qos=2)
     on = replace(on, qos=replace(on.qos, priority=np.array([0, 10])))

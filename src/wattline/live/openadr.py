@@ -116,7 +116,7 @@ async def follow(
 ) -> None:
     """Register with the server, and follow its events until told to stop."""
     try:
-        from openleadr import OpenADRClient  # type: ignore[import-not-found, unused-ignore]
+        from openleadr import OpenADRClient
     except ImportError:
         raise InputError("OpenADR needs openleadr: pip install 'wattline[openadr]'") from None
 

@@ -100,7 +100,8 @@ def _sizes(requests: Requests) -> dict[str, IntArray]:
                          np.where(given, min_nodes, tasks))
     max_nodes = np.maximum(np.minimum(max_nodes, tasks), min_nodes)
     return {"tasks": tasks, "cpus_per_task": each, "tasks_per_node": per_node,
-            "cpus": tasks * each, "min_nodes": min_nodes, "max_nodes": max_nodes}
+            "cpus": tasks * each, "min_nodes": min_nodes, "max_nodes": max_nodes,
+            "asked_nodes": np.where(given, nodes, 1)}
 
 
 def _memory(

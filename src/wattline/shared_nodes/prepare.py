@@ -108,7 +108,7 @@ def _asks(
         required = np.where(requests.required >= 0, sizes[np.maximum(requests.required, 0)], 0)
     any_gres = (filled.gres_per_node.any(axis=1) | (requests.gres_per_task > 0).any(axis=1)
                 if requests.gres_choices else np.zeros(count, bool))
-    columns = dict(filled.columns)
+    columns = {name: column for name, column in filled.columns.items() if name != "asked_nodes"}
     columns |= {
         "max_nodes": np.maximum(capped, filled.columns["min_nodes"]),
         "required_nodes": required, "any_gres": any_gres,

@@ -54,7 +54,8 @@ def _by_row(values: IntArray, row: IntArray) -> FloatArray:
 
 def _size(machine: SharedMachine, priority: Priority, columns: dict[str, Any]) -> FloatArray:
     cpus = columns["cpus"] / max(int(machine.nodes.cpus.sum()), 1)
-    nodes = columns["min_nodes"] / max(len(machine.nodes.names), 1)
+    # The nodes that were asked for (-N): one where the tasks alone say how many it will take.
+    nodes = columns["asked_nodes"] / max(len(machine.nodes.names), 1)
     if priority.small_relative_to_time:
         size = cpus / np.maximum(columns["limit_s"] / 60.0, 1.0)
         return np.asarray(1.0 - size if priority.favor_small else size)
