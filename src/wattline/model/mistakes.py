@@ -110,7 +110,12 @@ def _list_of(model: Any, mistake: Any) -> str:
 
 def first_mistake(error: ValidationError, model: Any) -> str:
     """The first mistake in one line: the field, what would be right, and what it is."""
-    mistakes = _meant(error.errors(include_url=False))
+    return first_said(error.errors(include_url=False), model)
+
+
+def first_said(found: list[Any], model: Any = None) -> str:
+    """The same of mistakes as pydantic lists them; without a model ranges are less complete."""
+    mistakes = _meant(found)
     first = mistakes[0]
     field = ".".join(str(part) for part in first["loc"] if not _is_alternative(part))
     message = str(first["msg"]).removeprefix("Value error, ")

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from wattline.model.errors import InputError, WattlineError
+from wattline.model.mistakes import first_said
 
 
 def plain(value: Any) -> Any:
@@ -60,10 +61,11 @@ def add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def _invalid(request: Request, error: RequestValidationError) -> Response:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
-        said = str(first["msg"]).removeprefix("Value error, ")
-        return refusal(f"{where}: {said}", 422, "see /api/openapi.json")
+        found = [{**each, "loc": each["loc"][1:]} for each in error.errors()]
+        if not found[0]["loc"]:  # the body as a whole
+            return refusal(f"the request: {found[0]['msg']}".replace("Value error, ", ""), 422,
+                           "see /api/openapi.json")
+        return refusal(first_said(found), 422, "see /api/openapi.json")
 
     @app.exception_handler(HTTPException)
     async def _other(request: Request, error: HTTPException) -> Response:

@@ -144,3 +144,16 @@ def test_broken_numbers_texts_and_brackets_are_a_4xx(client: TestClient, text: s
                         headers={"Content-Type": "application/json"})
     assert 400 <= found.status_code < 500, found.text
     error_of(found)
+
+
+@pytest.mark.parametrize(("fields", "said"), [
+    (changed(machine={"nodez": 4}), "machine.nodez: there is no such field"),
+    (changed(machine={"nodes": "many"}), "machine.nodes: must be a number, without quotes"),
+    ({"trace": {"generate": {"model": "lublin"}}}, "trace.generate: must be a text, in quotes"),
+])
+def test_mistakes_are_said_as_those_of_a_file(
+    client: TestClient, fields: dict[str, Any], said: str
+) -> None:
+    found = client.post("/api/whatif", json=fields)
+    assert found.status_code == 422
+    assert found.json()["error"].startswith(said)
