@@ -37,8 +37,9 @@ CYCLE_S = 0.25
 LOOK_S = 1.0
 GRACE_S = 120.0
 """So long after its last possible end a run is given up."""
-SETTLE_S = 1.0
-"""Accounting and the emulator's log are a little late."""
+SETTLE_S = 3.0
+"""The controller has to hear of the last ends, and its comments wait for accounting to know them;
+the emulator's log is a little late too."""
 ACCOUNTED_S = 60.0
 """So long accounting may take to hear of jobs that ended while it was away."""
 LEASE_S = 60.0
@@ -145,13 +146,13 @@ def run_workload(
         if faults is not None:
             faults.over()
             controller.until_ready()  # one that was killed last has to enter what it missed
+        time.sleep(SETTLE_S)
     finally:
         controller.stop()
         with suppress(SlurmError):
             LicenceNet(Commands(bed.environment)).lift()
     if journal is not None:
         journal.write_bytes(controller.journal.read_bytes())
-    time.sleep(SETTLE_S)
     return _result(bed, conditions, submitter, controller, begin_s, end,
                    () if faults is None else tuple(faults.said))
 
