@@ -39,10 +39,15 @@ class ActJournal:
     def _append(self, text: str) -> None:
         assert self.path is not None
         try:
-            with self.path.open("a", encoding="utf-8") as file:
+            with open(self.path, "a", encoding="utf-8", opener=_own) as file:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
             raise WattlineError(f"{self.path} cannot be written ({error.strerror}), so nothing "
                                 "was done: actions are journalled or refused") from None
+
+
+def _own(path: str, flags: int) -> int:
+    """Who operates the machine is nobody else's to read."""
+    return os.open(path, flags, 0o600)

@@ -10,6 +10,7 @@ import pytest
 from tests.support.asking import Asking
 
 from wattline.model.errors import InputError
+from wattline.web.act_journal import ActJournal
 from wattline.web.app import create_app
 from wattline.web.confirming import VALID_S, Confirmations
 from wattline.web.settings import Settings
@@ -129,3 +130,9 @@ def test_a_run_that_is_over_takes_no_orders() -> None:
     refused = demo.post("/api/operator/preview", LOWER)
     assert refused.status_code == 422
     assert "over" in refused.json()["error"]
+
+
+def test_the_journal_of_actions_is_its_owners_alone(tmp_path: Path) -> None:
+    journal = ActJournal(tmp_path / "acts.jsonl")
+    journal.write("ann", Act("cap", {"watts": 1.0}), "asked")
+    assert (tmp_path / "acts.jsonl").stat().st_mode & 0o777 == 0o600
