@@ -52,6 +52,7 @@ COMMANDS: Mapping[str, str] = {
     "placement.svg": "network place examples/placement.toml --svg {out}",
     "regulation.png": "regulate examples/regulation.toml --bid 10163,4248 --check 0 "
                       "--out {folder}",
+    "bids.svg": "bid --workload W4 --standby --bid exhaustive --forecast 0 --check 0 --out {out}",
     "net.svg": "petri show cluster --out {out}",
     "meters.svg": "testbed meters --seconds 60 --plot {out}",
 }

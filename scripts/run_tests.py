@@ -24,7 +24,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
-WORKERS = ("-n", str(os.cpu_count() or 2), "--dist")
+CORES = os.cpu_count() or 2
+WORKERS = ("-n", str(CORES), "--dist")
 SLURM = "tests/slurm"
 NO_TESTS = 5
 """What pytest says where no test was chosen."""
@@ -45,6 +46,8 @@ MARKED = {
 """The marks of which a test of a step has one; they stand in the file itself."""
 SHARED = {"servers": "loadfile", "browser": "loadfile"}
 """What is dear to start is started once: all tests of a file on one worker."""
+MORE = {"plain": 1}
+"""More workers than cores where some tests wait for clocks, sockets and other processes."""
 CORE = ("style", "types", "layers", "plain", "compiled")
 """What a change of the package is tried with, where there is no server, browser or Slurm."""
 
@@ -71,7 +74,7 @@ class Took:
 
 
 def tests(name: str, some: Sequence[str], environment: Mapping[str, str]) -> Step:
-    workers = (*WORKERS, SHARED.get(name, "worksteal"))
+    workers = ("-n", str(CORES + MORE.get(name, 0)), "--dist", SHARED.get(name, "worksteal"))
     command = ("pytest", *workers, "-m", CHOSEN[name], f"--ignore={SLURM}", *(some or files(name)))
     return Step(name, command, environment, NO_TESTS if some else 0)
 
@@ -112,7 +115,8 @@ def long_steps() -> list[Step]:
     drawn = ("pytest", *WORKERS, "worksteal", "-m", "not compiled", "tests/property")
     return [
         replace(tests("long", (), PLAIN), allowed=NO_TESTS),
-        replace(tests("long, compiled", (), COMPILED), allowed=NO_TESTS),
+        replace(tests("long, compiled", (), COMPILED | {"WATTLINE_EXAMPLES": "4"}),
+                allowed=NO_TESTS),
         Step("many examples", drawn, PLAIN | {"WATTLINE_EXAMPLES": "20", "WATTLINE_FUZZ": "5000"}),
         Step("slurm, long", ("pytest", SLURM, "-m", "long", "-rs"), PLAIN),
     ]

@@ -30,7 +30,7 @@ def asked(log: Path, nodes: int, instants: int) -> tuple[np.ndarray, np.ndarray]
         now = stand_at(ready, float(at_s), WEEK_S, "last-week")
         waiting = now.moment.waiting
         one = candidate_of(now, Choice(CURRENT, {}))
-        starts = np.array([one.run(each).start_s[waiting] for each in now.draws(SAMPLES, 1)])
+        starts = np.array([each.start_s[waiting] for each in one.runs(now.draws(SAMPLES, 1))])
         drawn.append(np.nan_to_num(starts - at_s, nan=np.inf).T)
         true.append(truth_s[now.moment.log_row[waiting]] - at_s)
     return np.concatenate(drawn), np.concatenate(true)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.plain_process import PlainProcess
+from tests.support.shared_paths import share_paths
 from wattline.model.kernel import PLAIN
 
 os.environ.setdefault("WATTLINE_AT_ONCE", "0")
@@ -20,6 +21,8 @@ os.environ.setdefault("WATTLINE_AT_ONCE", "0")
 settings.register_profile("unhurried", deadline=None,
                           suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
+if PLAIN:
+    share_paths()
 
 
 MARKS = ("compiled", "both_ways", "servers", "browser", "long")

@@ -40,6 +40,7 @@ if _TYPE_CHECKING:
     from wattline.advice.fit import fit, learn_priors
     from wattline.advice.forgetting import Forgotten, account_forget
     from wattline.advice.futures.policy import CandidateFigures, PolicyAdvice, advise_policy
+    from wattline.advice.futures.regret import RegretCase, RegretStudy, tuning_regret
     from wattline.advice.futures.self_tuning import SelfTuning, self_tune
     from wattline.advice.futures.start import StartAdvice, advise_start
     from wattline.advice.job import Sources, advise_job
@@ -226,6 +227,8 @@ __all__ = [
     "PowerNow",
     "PowerUp",
     "PublishedRows",
+    "RegretCase",
+    "RegretStudy",
     "Requested",
     "Result",
     "Run",
@@ -339,6 +342,7 @@ __all__ = [
     "try_budget",
     "try_meters",
     "try_workload",
+    "tuning_regret",
     "verify_claims",
     "write",
     "write_net",

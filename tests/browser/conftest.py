@@ -6,7 +6,6 @@ skip and say so.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.browsers import chromium
 from tests.unit.analysis.run_maker import fcfs_run, some_jobs
 from wattline.analysis.report import report
 from wattline.model.run import Run
@@ -24,14 +24,8 @@ HOSTILE = "</script><script>alert(1)</script>"
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.skip("there is no chromium; scripts/install-debian-packages installs it")
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=program)
+    with chromium() as opened:
         yield opened
-        opened.close()
 
 
 @dataclass

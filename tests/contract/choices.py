@@ -13,7 +13,7 @@ from wattline.model.machine import Machine
 from wattline.policies.contract import Composition
 from wattline.testing import ChoiceContract, PolicyContract, broken_clauses
 
-SEED, JOBS, JOBS_ON_NETWORK = 5, 12, 6
+SEED, JOBS, JOBS_ON_NETWORK = 5, 12, 4
 KEEP = {"backfill.none": "in_order", "backfill.easy": "keeps_head",
         "backfill.conservative": "keeps_all"}
 

@@ -12,8 +12,7 @@ from wattline.policies.order.largest import Largest
 from wattline.policies.order.sjf import Sjf
 from wattline.policies.order.wfp import Wfp
 
-pytestmark = pytest.mark.both_ways
-
+both_ways = pytest.mark.both_ways  # with EASY alone: each other composition would be compiled
 FCFS = compose(backfill=NoBackfill())
 EASY = compose()
 CONSERVATIVE = compose(backfill=Conservative())
@@ -36,6 +35,7 @@ def test_fcfs_lets_nobody_pass():
     assert run.energy_j == 3600 + 3800 == idle_and_busy_j(run)
 
 
+@both_ways
 def test_easy_lets_a_job_end_exactly_at_the_shadow_time():
     """The same with C asking for 2 s: it ends at 4, the shadow time of B, and delays nobody.
 
@@ -50,12 +50,14 @@ def test_easy_lets_a_job_end_exactly_at_the_shadow_time():
     assert run.energy_j == 6 * 400 + (8 + 8 + 2) * 200
 
 
+@both_ways
 def test_easy_keeps_a_job_back_that_ends_a_second_too_late():
     """With 3 s C would end at 5, and B leaves no node over: it waits, as without backfilling."""
     run = play(table((0, 2, 4), (1, 4, 2), (2, 1, 3)), EASY)
     assert spans(run) == [(0, 4), (4, 6), (6, 9)]
 
 
+@both_ways
 def test_easy_gives_extra_nodes_away_once():
     """B needs 3 of 4 nodes at 10, so one is extra. C takes it for long; D, as long, finds none
     left although a node is free; E ends at 10 and needs no extra node.
@@ -73,6 +75,7 @@ def test_easy_gives_extra_nodes_away_once():
     assert run.energy_j == 35 * 400 + (20 + 15 + 20 + 20 + 6) * 200
 
 
+@both_ways
 def test_easy_moves_the_reservation_forward_when_a_job_ends_early():
     """A asked for 10 s and took 5. B was promised 10 and gets 5.
 
@@ -89,6 +92,7 @@ def test_easy_moves_the_reservation_forward_when_a_job_ends_early():
 DELAYED = table((0, 3, 10), (1, 2, 10), (2, 2, 10), (3, 1, 15))
 
 
+@both_ways
 def test_easy_may_delay_the_second_in_the_queue():
     """B has the reservation (10, 2 nodes, 2 extra). D takes an extra node and C, which has no
     reservation, waits for it.

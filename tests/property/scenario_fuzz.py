@@ -27,6 +27,7 @@ from tests.property.scenario_draws import (
     spoilt,
     write_files,
 )
+from tests.support.shared_paths import share_paths
 
 from wattline.analysis import rundir
 from wattline.analysis.folders import run_folder
@@ -143,6 +144,7 @@ def main(first: int, count: int) -> dict[str, Any]:
 
     signal.signal(signal.SIGPROF, too_slow)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    share_paths()
     sections: Counter[str] = Counter()
     ran: Counter[str] = Counter()
     wrong = []

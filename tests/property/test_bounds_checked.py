@@ -2,12 +2,14 @@
 
 Compiled kernels read and write where they are told to: an index outside of its array gives a wrong
 figure or a crash. numba can check each one. The kernels are kept in the project's folder `.cache`,
-so that a second run compiles nothing.
+so that a second run compiles nothing. Plain Python checks every index too, and runs before every
+commit; so of the compositions that are compiled with checks, most are for `make test-long`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +24,10 @@ GROUPS = every_choice_once()
 FIELDS = {"power": "admission", "configure": "configuration"}
 """What an axis is called in a composition, where it has another name there."""
 ASK = "tests.support.checked"
+
+
+def most_are_long(names: Sequence[Any]) -> list[Any]:
+    return [names[0], *(pytest.param(name, marks=pytest.mark.long) for name in names[1:])]
 
 
 def planned_as(cases: Cases) -> Ready:
@@ -57,7 +63,7 @@ def test_a_choice_is_compiled_beside_others_as_it_is_alone(cases: Cases) -> None
         assert type(both) is type(alone), case
 
 
-@pytest.mark.parametrize("cases", GROUPS, ids=lambda cases: cases[0])
+@pytest.mark.parametrize("cases", most_are_long(GROUPS), ids=lambda cases: cases[0])
 def test_compiled_with_checks_it_decides_as_plain_python_does(
     cases: Cases, plain: PlainProcess, checked: CheckedProcess
 ) -> None:
@@ -66,7 +72,7 @@ def test_compiled_with_checks_it_decides_as_plain_python_does(
     assert checked.call(ASK, "told_otherwise", cases, journal) == []
 
 
-@pytest.mark.parametrize("case", ALONE)
+@pytest.mark.parametrize("case", most_are_long(ALONE))
 def test_a_placement_alone_with_checks_gives_the_nodes_of_plain_python(
     case: str, plain: PlainProcess, checked: CheckedProcess
 ) -> None:
@@ -76,6 +82,7 @@ def test_a_placement_alone_with_checks_gives_the_nodes_of_plain_python(
     assert checked.call(ASK, "placed", case) == nodes
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("world", WORLDS)
 def test_a_simulated_world_with_checks_is_the_plain_one(
     world: str, plain: PlainProcess, checked: CheckedProcess
@@ -84,3 +91,13 @@ def test_a_simulated_world_with_checks_is_the_plain_one(
     assert set(ours) == set(theirs)
     for name, values in theirs.items():
         np.testing.assert_array_equal(ours[name], values, err_msg=name)
+
+
+@pytest.mark.long
+def test_shared_nodes_with_checks_are_given_to_jobs_as_in_plain_python(
+    plain: PlainProcess, checked: CheckedProcess
+) -> None:
+    for seed in range(40):
+        ours, theirs = (each.call("tests.support.shared_busy", "busy_columns", seed)
+                        for each in (checked, plain))
+        assert ours == theirs, seed

@@ -1,4 +1,7 @@
-"""The kernels that manage energy, compiled and plain, give the same results."""
+"""The kernels that manage energy, compiled and plain, give the same results on many seeds.
+
+Before a commit test_compiled_choices.py compares each of them on one case.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from tests.property.twin_runs import columns
 
 from wattline.analysis.checker import check
 
-pytestmark = pytest.mark.compiled
+pytestmark = [pytest.mark.compiled, pytest.mark.long]
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -68,6 +68,7 @@ def test_jobs_are_refused_or_wait_by_what_the_highest_cap_allows():
 
 
 @pytest.mark.compiled
+@pytest.mark.long  # test_compiled_choices.py compares all four rules on one case
 def test_compiled_and_plain_decisions_are_equal():
     plain = subprocess.run([sys.executable, "-m", "tests.property.test_moldable_twins"],
                            env={**os.environ, "WATTLINE_PLAIN": "1"}, capture_output=True,

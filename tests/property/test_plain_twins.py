@@ -14,8 +14,10 @@ from wattline.analysis.checker import check
 
 pytestmark = pytest.mark.compiled
 
-ALIKE = ("fcfs-easy-starts-only", "largest-easy", "multifactor-easy")
-"""Of kernels that the other runs have too, but for a key of the queue: for `make test-long`."""
+BEFORE_A_COMMIT = ("fcfs-easy-starts-only", "fcfs-easy-block", "sjf-conservative-wait", "wfp-easy",
+                   "wfp-easy-dvfs")
+"""The compositions that other tests compile too; every choice is compared in
+test_compiled_choices.py, on one case. All others are for `make test-long`."""
 
 
 @st.composite
@@ -35,10 +37,11 @@ def cases(draw) -> twin_runs.Case:
 
 
 @pytest.mark.parametrize("name", [
-    pytest.param(name, marks=[pytest.mark.long] if name in ALIKE else []) for name in twin_runs.RUNS
+    pytest.param(name, marks=[] if name in BEFORE_A_COMMIT else [pytest.mark.long])
+    for name in twin_runs.RUNS
 ])
 @given(case=cases())
-@examples(40)
+@examples(15)
 def test_compiled_and_plain_runs_are_equal(name, plain, case):
     run = twin_runs.RUNS[name](case)
     assert check(run) == []

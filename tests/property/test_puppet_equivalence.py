@@ -117,7 +117,7 @@ def caps(draw: st.DrawFn) -> Signal:
 @pytest.mark.parametrize("order", ["fcfs", "wfp"])
 @given(jobs=small_workloads(), cap_w=caps(), wait_s=st.integers(0, 30), slots=st.integers(1, 4),
        latency_s=st.sampled_from([0.0, 0.0, 0.25, 2.0, 12.0]), jobs_only=st.booleans())
-@examples(40)
+@examples(20)
 def test_engine_equals_net_on_small_workloads(order: str, method: str, jobs: JobTable,
                                               cap_w: Signal, wait_s: int, slots: int,
                                               latency_s: float, jobs_only: bool) -> None:

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.examples import examples
+from tests.support.shared_busy import busy_columns
 from tests.support.shared_random import RULES, columns, random_machine, random_requests
+from tests.support.shared_slowly import QUICK
 
 from wattline.model.kernel import PLAIN
 from wattline.model.signal import Signal
-from wattline.shared_nodes import attempt, backfill
+from wattline.shared_nodes import lists
 from wattline.shared_nodes.checker import broken_rules
-from wattline.shared_nodes.one_node import NOT_ONE
 from wattline.shared_nodes.rules import Rules
 from wattline.shared_nodes.simulate import simulate_shared
 
@@ -55,14 +56,43 @@ def test_the_checker_sees_a_node_that_gives_too_much() -> None:
         on, asked, Rules(), replace(found, start_s=found.start_s - 1e6)))
 
 
+def _slowly(wanted: Any, *arguments: Any) -> Any:
+    """What comes of it if every node is looked at for every job, and every job planned for."""
+    with pytest.MonkeyPatch.context() as patch:
+        for place, plain_rule in QUICK.items():
+            patch.setattr(f"wattline.shared_nodes.{place}", plain_rule)
+        return wanted(*arguments)
+
+
 @pytest.mark.skipif(not PLAIN, reason="what is compiled cannot be replaced")
 @pytest.mark.parametrize("name", list(RULES))
-def test_what_saves_time_changes_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Plan for every job in every cycle, and choose one node as several are chosen."""
-    quick = [columns(name, seed) for seed in (2,)]
-    monkeypatch.setattr(backfill, "_last_that_may_start", lambda st, place: place)
-    monkeypatch.setattr(attempt, "pick_one_node", lambda st, entry: NOT_ONE)
-    assert [columns(name, seed) for seed in (2,)] == quick
+def test_what_saves_time_changes_nothing(name: str) -> None:
+    assert columns(name, 2) == _slowly(columns, name, 2)
+
+
+@pytest.mark.skipif(not PLAIN, reason="what is compiled cannot be replaced")
+@examples(8)
+@given(seed=st.integers(0, 100_000))
+def test_what_saves_time_changes_nothing_where_many_wait(seed: int) -> None:
+    assert busy_columns(seed) == _slowly(busy_columns, seed)
+
+
+@pytest.mark.skipif(not PLAIN, reason="what is compiled cannot be replaced")
+def test_forms_that_share_a_place_for_their_offers_forget_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wanted = busy_columns(3)
+    monkeypatch.setattr(lists, "MOST_OFFERS", 1)
+    assert busy_columns(3) == wanted
+
+
+@pytest.mark.skipif(not PLAIN, reason="what is compiled cannot be replaced")
+def test_offers_are_looked_up_anew_where_too_many_jobs_moved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wanted = busy_columns(3)
+    monkeypatch.setattr(lists, "MOVES", 1)
+    assert busy_columns(3) == wanted
 
 
 @pytest.mark.compiled

@@ -34,7 +34,8 @@ from wattline.policies.order.sjf import Sjf
 from wattline.policies.order.wfp import Wfp
 from wattline.policies.placement.first_fit import FirstFit
 
-LEVELS = Dvfs(np.array([0.5, 0.75, 1.0]), np.array([0.5, 0.7, 1.0]), latency_s=0.5)
+LEVELS = Dvfs(np.array([0.5, 0.75, 1.0]), np.array([0.5, 0.7, 1.0]), latency_s=0.5,
+              share=np.array([0.5, 0.75, 1.0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +53,11 @@ class Case:
     @property
     def cap(self) -> Signal:
         return Signal.from_steps([(at_s, watts * self.units) for at_s, watts in self.caps_w], "W")
+
+    @property
+    def steady_cap(self) -> Signal:
+        """Without its later steps: no job waits for ever for watts that do not come back."""
+        return Signal.constant(self.caps_w[0][1] * self.units, "W")
 
     def reserved(self, nodes: bool) -> tuple[Reservation, ...]:
         """The windows as reservations of nodes, or of watts."""
@@ -94,6 +100,16 @@ RUNS: dict[str, Callable[[Case], Run]] = {
     "multifactor-easy": lambda case: case.play(
         compose(order=Multifactor(age=2.0, share=0.5, age_max_s=20.0)),
         user_share=(0.5, 0.3, 0.2)),
+    "fcfs-easy-block": lambda case: case.play(
+        compose(admission=Block()), cap_w=case.cap,
+        # Without any reservation it would be another composition, to be compiled too.
+        reservations=case.reserved(nodes=True) or (Reservation(1e4, 1.0, nodes=1),)),
+    "sjf-conservative-wait": lambda case: case.play(
+        compose(order=Sjf(), backfill=Conservative(), admission=Wait(15.0, 3),
+                placement=FirstFit()), case.mixed(), cap_w=case.steady_cap, choose_nodes=True,
+        reservations=case.reserved(nodes=False)),
+    "wfp-easy-dvfs": lambda case: case.play(
+        compose(order=Wfp(), admission=LEVELS), cap_w=case.cap),
     "ranked-easy-watts": lambda case: case.play(
         compose(order=ranked(np.arange(float(len(case.jobs))) % 9), admission=Watts()),
         cap_w=case.cap),

@@ -34,6 +34,7 @@ def test_some_of_its_jobs_take_as_long_as_simulated(bed: Bed) -> None:
     beside = beside_simulation(run, jobs, Setup(bed.nodes, bed.power, 1400.0, USUAL))
     # A run this short ends with one job or another: a second or two are much of it.
     assert run.makespan_s <= 1.1 * beside.with_overhead.makespan_s + 2.0
+    assert beside.as_held.late_s_median <= 1.5
 
 
 @pytest.mark.long
@@ -46,3 +47,5 @@ def test_all_230_jobs_on_64_nodes_take_at_most_a_tenth_longer_than_simulated(
     held(found.run, 230, 15_000.0)
     assert found.beside is not None
     assert found.run.makespan_s <= 1.1 * found.beside.with_overhead.makespan_s
+    # Small jobs pass before or behind each other by a second: the worst says nothing here.
+    assert found.beside.with_overhead.late_s_median <= 3.0

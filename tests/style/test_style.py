@@ -109,6 +109,13 @@ def test_the_library_does_not_print() -> None:
     assert guilty == []
 
 
+def test_nothing_is_said_to_a_formatter_that_nobody_runs() -> None:
+    told = [path for folder in ("src", "tests", "scripts", "examples")
+            for path in (ROOT / folder).rglob("*.py")
+            if re.search(r"# fmt: (skip|off|on)$", path.read_text(), re.MULTILINE)]
+    assert told == []
+
+
 def test_commands_do_not_pay_for_what_they_do_not_use() -> None:
     """`wattline --help` must not import the compiler, tables or plots."""
     code = (

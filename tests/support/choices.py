@@ -60,9 +60,12 @@ CASES: dict[str, dict[str, Any]] = {
     **{f"backfill.{name}": {"policy.backfill": name} for name in ("none", "easy", "conservative")},
     "backfill.easy, reservation": {
         "reservations": [{"start_s": 400.0, "duration_s": 300.0, "nodes": 9}]},
+    "backfill.conservative, moldable": MOLDABLE | {
+        "policy.backfill": "conservative", "policy.configure": "adaptive"},
     "power.none": {},
     **{f"power.{name}": CAP | {"policy.power": name} for name in ("block", "wait", "dvfs")},
     "power.block, low cap": SMALL | {"power.cap": "1900W", "policy.power": "block"},
+    "power.block, moldable": MOLDABLE | {"policy.power": "block", "policy.configure": "naive"},
     "power.watts": CAP | {"policy.power": "watts"},
     "power.lending": MOLDABLE | {"policy.configure": "naive", "policy.power": "lending"},
     "power.adaptive": PLAN | _adaptive(),

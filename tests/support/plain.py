@@ -11,7 +11,8 @@ import os
 import subprocess
 import sys
 import textwrap
-from contextlib import chdir
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ def in_plain(code: str) -> Any:
     """What the code assigns to `result`, as JSON carries it."""
     if PLAIN:
         names: dict[str, Any] = {"__name__": __name__}
-        with chdir(ROOT):
+        with chdir(ROOT), _constants_given_back():
             exec(compile(textwrap.dedent(code), "<in_plain>", "exec"), names)
         return json.loads(json.dumps(names["result"]))
     script = textwrap.dedent(code) + "\nimport json\nprint(json.dumps(result))\n"
@@ -40,3 +41,15 @@ def in_plain(code: str) -> Any:
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
+
+
+@contextmanager
+def _constants_given_back() -> Iterator[None]:
+    """What the code sets in capital letters is its own: the next test here finds the package's."""
+    before = {module: {name: value for name, value in vars(module).items() if name.isupper()}
+              for name, module in list(sys.modules.items()) if name.startswith("wattline.")}
+    try:
+        yield
+    finally:
+        for module, constants in before.items():
+            vars(module).update(constants)

@@ -11,6 +11,7 @@ from zlib import crc32
 import numpy as np
 
 from tests.support.choices import CASES, NODES, trace
+from tests.support.packing import REFUSED, SAME, Bundle, Cases, tell_apart
 from wattline.analysis.checker import check
 from wattline.model.errors import InputError
 from wattline.model.jobs import NO_JOB
@@ -104,9 +105,9 @@ def prove(ready: Plan) -> list[str]:
     return found or differences(ready.jobs, ready.machine, ready.policy, ready.rules, run)
 
 
-def some_jobs(pair: tuple[str, str], seed: int) -> int:
-    """About how many: another number for each pair and seed, so that none is special."""
-    return 8 + (crc32(" ".join(pair).encode()) + seed) % 7
+def some_jobs(cases: Sequence[str], seed: int) -> int:
+    """About how many: another number for all cases and seeds, so that none is special."""
+    return 8 + (crc32(" ".join(cases).encode()) + seed) % 7
 
 
 def proved(
@@ -119,3 +120,15 @@ def proved(
         found[f"{one} with {other}"] = (
             ["refused", ready] if isinstance(ready, str) else prove(ready))
     return found
+
+
+def proved_together(bundles: list[Bundle], seed: int) -> dict[str, str]:
+    """What becomes of each pair of some compositions, and of those that are wrong as a whole."""
+    def outcome(cases: Cases) -> str:
+        ready = planned_cases(cases, seed, some_jobs(cases, seed))
+        if isinstance(ready, str):
+            return f"{REFUSED}: {ready}"
+        return next(iter(prove(ready)), SAME)
+
+    return {" with ".join(cases): found for bundle in bundles
+            for cases, found in tell_apart(bundle, outcome)}

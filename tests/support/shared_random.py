@@ -73,4 +73,4 @@ def columns(name: str, seed: int) -> dict[str, list[Any]]:
     cap_w = Signal.constant(470.0, "W") if seed % 2 else None
     found = simulate_shared(on, random_requests(on, seed, 30), RULES[name], cap=cap_w)
     return {field.name: np.nan_to_num(np.asarray(getattr(found, field.name)), nan=-1.0).tolist()
-            for field in fields(found) if field.name != "engine_s"}
+            for field in fields(found) if not field.name.startswith("engine")}

@@ -8,6 +8,7 @@ import pytest
 from tests.support.plain import ROOT, in_plain
 from tests.support.plain_process import PlainProcess
 
+from wattline.books import books
 from wattline.model.kernel import PLAIN
 
 ASK = "import os\nfrom wattline.model.kernel import PLAIN\n"
@@ -33,3 +34,14 @@ def test_a_function_that_is_called_there_gets_and_gives_copies(plain: PlainProce
 def test_a_mistake_there_is_an_error_here() -> None:
     with pytest.raises((AssertionError, ZeroDivisionError), match="division by zero"):
         in_plain("result = 1 / 0")
+
+
+def test_a_constant_that_code_sets_there_is_as_before_for_the_next_test() -> None:
+    before = books.OVER_FROM
+    found = in_plain("""
+    from wattline.books import books
+    books.OVER_FROM = 20
+    result = books.OVER_FROM
+    """)
+    assert found == 20
+    assert before == books.OVER_FROM

@@ -102,6 +102,12 @@ def test_the_table_adds_up_the_core_and_all() -> None:
     assert "all 1:31 min 2:03 min" in " ".join(said.split())
 
 
+def test_the_plain_tests_have_a_worker_more_than_cores_for_those_that_wait() -> None:
+    count = {step.name: step.command[2] for step in all_steps([]) if "-n" in step.command}
+    assert count == {"plain": str(run_tests.CORES + 1)} | dict.fromkeys(
+        ("compiled", "servers", "browser"), str(run_tests.CORES))
+
+
 def test_long_runs_draw_more_examples() -> None:
     (drawing,) = [step for step in long_steps() if step.name == "many examples"]
     assert int(drawing.environment["WATTLINE_EXAMPLES"]) > 1

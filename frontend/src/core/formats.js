@@ -41,7 +41,7 @@ export function money(cost) {
   if (cost === null || cost === undefined) return "–";
   if (typeof cost === "number") return number(cost);
   if (missing(cost.amount)) return "–";
-  const digits = Math.abs(cost.amount) >= 100 ? 0 : Math.abs(cost.amount) >= 0.1 ? 2 : 4;
+  const digits = Math.abs(cost.amount) >= 1e5 ? 0 : Math.abs(cost.amount) >= 0.1 ? 2 : 4;
   const amount = cost.amount.toLocaleString("en-US", { minimumFractionDigits: digits,
     maximumFractionDigits: digits });
   return `${amount} ${cost.currency ?? ""}`.trim();

@@ -5,8 +5,10 @@ import * as formats from "../core/formats.js";
 import { address, replaceFields } from "../core/router.js";
 import { bar, choice } from "../parts/bars.js";
 import { Chart } from "../parts/chart.js";
-import { assumptions, empty, Filled } from "../parts/states.js";
+import { assumptions, empty, Filled, unknown } from "../parts/states.js";
 import { sortable, table } from "../parts/table.js";
+
+const NAMES = { energy_j: "Energy:", cost: "Cost:", carbon_g: "Carbon:", fairshare: "Fair-share:" };
 
 export const accounts = { name: "accounts", title: "Accounts", show(root, place, { live }) {
   let by = place.fields.by === "account" ? "account" : "user";
@@ -23,7 +25,7 @@ export const accounts = { name: "accounts", title: "Accounts", show(root, place,
     charts.splice(0).forEach((chart) => chart.destroy());
     if (!found.periods.length) {
       return [empty("No budget is set.", "A budget is a number of joules for a period of time."),
-        assumptions(found.assumptions)].filter(Boolean);
+        ...found.assumptions.map((why) => unknown(why))];
     }
     const made = found.periods.map((period) => {
       const chart = burnDown(period, epoch());
@@ -51,7 +53,9 @@ export const accounts = { name: "accounts", title: "Accounts", show(root, place,
 } };
 
 function useTable(found, by) {
-  if (!found.rows.length) return [empty("Nobody has used energy yet."),
+  const missing = Object.entries(NAMES).filter(([column]) => column !== "energy_j"
+    || !found.rows.length).map(([column, name]) => unknown(found.missing[column], name));
+  if (!found.rows.length) return [empty("Nobody has used energy yet."), ...missing,
     assumptions(found.assumptions)].filter(Boolean);
   const most = Math.max(...found.rows.map((row) => row.energy_j), 1);
   const total = found.rows.reduce((sum, row) => sum + row.energy_j, 0);
@@ -76,7 +80,8 @@ function useTable(found, by) {
       hint: "1: has used nothing of its share; 0.5: exactly its share; near 0: far more" },
   ].filter(Boolean);
   return [sortable({ caption: `Energy and cost by ${by}`, rows: found.rows, columns },
-    { by: "energy_j", descending: true }), assumptions(found.assumptions)].filter(Boolean);
+    { by: "energy_j", descending: true }), ...missing,
+  assumptions(found.assumptions)].filter(Boolean);
 }
 
 function burnDown(period, epoch_s) {
@@ -105,7 +110,8 @@ function drawBurnDown(chart, period, epoch_s) {
 }
 
 function billTable(found, by, epoch_s) {
-  if (!found.lines.length) return empty("There is nothing to bill yet.");
+  if (!found.lines.length) return [empty("There is nothing to bill yet."),
+    assumptions(found.assumptions)].filter(Boolean);
   const priced = found.total_amount !== null;
   const money = (amount) => formats.money(amount === null ? null
     : { amount, currency: found.currency });

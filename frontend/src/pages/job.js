@@ -4,7 +4,7 @@ import { h } from "../core/dom.js";
 import * as formats from "../core/formats.js";
 import { tile } from "../parts/bars.js";
 import { Chart } from "../parts/chart.js";
-import { assumptions, empty, Filled } from "../parts/states.js";
+import { assumptions, empty, Filled, unknown } from "../parts/states.js";
 import { facts, table } from "../parts/table.js";
 import { stateText } from "./jobs.js";
 
@@ -57,15 +57,17 @@ function shown(found, chart, epoch_s) {
     h("div", { class: "tiles" },
       tile("State", stateText(row.state), row.why),
       tile("Energy", formats.energy(found.energy_j), measured
-        ? `${formats.share(found.coverage)} of it seen by meters` : "by the model, not measured"),
+        ? `${formats.share(found.coverage)} of it seen by meters`
+        : found.energy_j === null ? "not measured" : "by the model, not measured"),
       tile("Cost", formats.money(found.cost), found.cost ? "of its energy" : "no price is known"),
       tile("Carbon", formats.carbon(found.carbon_g), found.carbon_g === null
         ? "no intensity is known" : "of its energy"),
-      tile("Mean power", formats.power(row.power_w), `${formats.number(row.nodes)} nodes`),
+      tile("Mean power", formats.power(row.power_w), `${formats.number(row.nodes)} node${row.nodes === 1 ? "" : "s"}`),
       tile("Ran", formats.time(row.elapsed_s), `waited ${formats.time(row.wait_s)}`)),
     h("div", { class: "columns" },
       h("section", { class: "card two" }, chart ? chart.element
-        : [h("h2", {}, "Power over time"), empty("There is no profile of this job.")]),
+        : [h("h2", {}, "Power over time"), empty("There is no profile of this job."),
+          unknown(found.missing.energy_j)]),
       h("section", { class: "card" }, h("h2", {}, "How it ran"), facts([
         ["user", row.user], ["account", row.account], ["application", row.application],
         ["configuration", found.configuration || null],
@@ -77,9 +79,10 @@ function shown(found, chart, epoch_s) {
         ["coverage", measured ? `${formats.share(found.coverage)} of its node seconds`
           : "nothing was measured"],
       ]), found.quality?.length ? [h("h3", {}, "How good the figures are"),
-        h("ul", { class: "plainlist" }, found.quality.map((text) => h("li", {}, text)))] : "")),
+        h("ul", { class: "plainlist" }, found.quality.map((text) => h("li", {}, text)))] : "",
+      ["cost", "carbon_g"].map((name) => unknown(found.missing[name])))),
     h("section", { class: "card" }, h("h2", {}, "How else it could have run"),
-      alternativesTable(found.alternatives ?? [])),
+      alternativesTable(found.alternatives ?? [], found.missing.alternatives)),
     assumptions(found.assumptions),
   ].filter(Boolean);
 }
@@ -90,13 +93,14 @@ function nodeText(names, count) {
   return names.slice(0, MOST_NODES).join(", ") + (more > 0 ? ` and ${formats.number(more)} more` : "");
 }
 
-function alternativesTable(rows) {
-  if (!rows.length) return empty("No other configuration of it is known.",
-    "Alternatives come from models of applications and of frequencies.");
+function alternativesTable(rows, why) {
+  if (!rows.length) return [empty("No other configuration of it is known."), unknown(why)];
   const chosen = rows.find((row) => row.chosen);
   const against = (row, key) => !chosen || row === chosen ? ""
     : formats.change(chosen[key], row[key]);
   const known = (key) => rows.some((row) => row[key] !== null && row[key] !== undefined);
+  const mixed = rows.some((row) => !row.chosen && row.basis !== "predicted");
+  const said = mixed ? "known" : "predicted";
   const columns = [
     { head: "nodes", number: true, cell: (row) => h("span", {}, row.chosen
       ? h("strong", {}, `${formats.number(row.nodes)} (as it ran)`) : formats.number(row.nodes)) },
@@ -104,13 +108,15 @@ function alternativesTable(rows) {
     known("cap_w") && { head: "cap per node", number: true, cell: (row) => formats.power(row.cap_w) },
     known("frequency_ghz") && { head: "frequency", number: true,
       cell: (row) => row.frequency_ghz === null ? "–" : `${formats.number(row.frequency_ghz)} GHz` },
-    known("speed") && { head: "frequency", number: true, cell: (row) => formats.share(row.speed) },
-    { head: "predicted time", number: true, cell: (row) => formats.time(row.time_s) },
+    known("speed") && { head: "frequency", number: true, cell: (row) => row.chosen ? "as the cap let it" : formats.share(row.speed) },
+    { head: `${said} time`, number: true, cell: (row) => formats.time(row.time_s) },
     chosen && { head: "change", number: true, cell: (row) => against(row, "time_s") },
-    { head: "predicted energy", number: true, cell: (row) => formats.energy(row.energy_j) },
+    { head: `${said} energy`, number: true, cell: (row) => formats.energy(row.energy_j) },
     chosen && { head: "change", number: true, cell: (row) => against(row, "energy_j") },
+    mixed && { head: "known by", cell: (row) => row.basis },
   ].filter(Boolean);
-  return [h("p", { class: "soft" }, "Predicted by the models, for the whole job under one setting."),
-    table({ caption: "Configurations with their predicted time and energy", rows, columns,
+  return [h("p", { class: "soft" }, mixed ? "Of the whole job, as it was measured or is predicted."
+    : "Predicted by the models, for the whole job under one setting."),
+    table({ caption: `Configurations with their ${said} time and energy`, rows, columns,
       rowClass: (row) => row.chosen ? "chosen" : "" })];
 }

@@ -7,7 +7,7 @@ import { choice, powerBars, putTiles, tile } from "../parts/bars.js";
 import { Chart } from "../parts/chart.js";
 import { MachineMap } from "../parts/machine.js";
 import { OperatorDialog } from "../parts/operator.js";
-import { assumptions, empty, Filled, skeleton } from "../parts/states.js";
+import { assumptions, empty, Filled, skeleton, unknown } from "../parts/states.js";
 import { pager, table } from "../parts/table.js";
 
 const RANGES = [[900, "15 min"], [3600, "1 h"], [6 * 3600, "6 h"], [86400, "1 d"], [0, "All"]];
@@ -169,10 +169,11 @@ class NowPage {
   }
 
   showParts(now) {
-    const groups = Object.entries(now.by).filter(([, parts]) => parts.length);
+    const groups = Object.entries(now.by).filter(([name, parts]) => parts.length
+      || (now.missing[name] && !onWall()));
     this.parts.replaceChildren(...groups.length
-      ? groups.map(([name, parts]) => h("div", {}, h("h3", {}, `By ${name}`),
-        powerBars(parts, onWall() ? 4 : 12)))
+      ? groups.map(([name, parts]) => h("div", {}, h("h3", {}, `By ${name}`), parts.length
+        ? powerBars(parts, onWall() ? 4 : 12) : unknown(now.missing[name])))
       : [empty("The machine is not divided into parts.")]);
   }
 

@@ -31,7 +31,7 @@ function passedTexts(splits, step) {
 /** The axis below: "time" with dates or without, or the quantity of what is along it. */
 export function along(kind, dated, size, label) {
   if (kind === "time" && dated) {
-    return { ...look(size), size: 3.3 * size, values: DATES, space: 5.5 * size };
+    return { ...look(size), size: 4.4 * size, values: DATES, space: 5.5 * size };
   }
   const values = kind === "time"
     ? { incrs: PASSED, values: (u, splits, i, room, step) => passedTexts(splits, step) }

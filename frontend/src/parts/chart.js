@@ -111,8 +111,10 @@ export class Chart {
       ? { paths: () => null, points: { show: true, size: one.large ? 13 : 6,
         fill: stroke, stroke } }
       : { paths: this.options.stepped ? steps : undefined, points: { show: false } };
-    return { stroke, width: this.data.x.length > DENSE && !one.dash
-      ? Math.min(1, one.width ?? 1) : one.width ?? 2, dash: one.dash, spanGaps: false,
+    const thick = onWall() ? this.size().root / 14 : 1; // seen from across the room
+    const width = this.data.x.length > DENSE && !one.dash && !onWall()
+      ? Math.min(1, one.width ?? 1) : one.width ?? 2;
+    return { stroke, width: thick * width, dash: one.dash?.map((length) => thick * length), spanGaps: false,
       show: !this.hiddenSeries.has(one.name),
       fill: one.fill ? `${stroke}22` : undefined, ...shape };
   }

@@ -11,6 +11,13 @@ export function empty(text, more = null) {
   return h("div", { class: "empty" }, h("p", {}, text), more && h("p", { class: "soft" }, more));
 }
 
+/** What is not there, why, and what to do so that it is: a sentence of the server's. */
+export function unknown(why, name = null) {
+  if (!why) return null;
+  return h("p", { class: "unknown" }, name && h("strong", {}, `${name} `),
+    `${name ? why[0] : why[0].toUpperCase()}${why.slice(1)}.`);
+}
+
 /** An error in words, what would be right, and a button that tries again. */
 export function failure(error, retry = null) {
   return h("div", { class: "failure", role: "alert" },

@@ -69,6 +69,10 @@ class Node:
     idle_w: float = 0.0
     """What it draws without any job; 0 where that is not known: then all of it is dynamic."""
     memory: float = 0.0
+    cpu_w: float = 0.0
+    gpu_w: float = 0.0
+    """What each core and each GPU in use adds; 0 of cores where that is not known: then what is
+    drawn above idle goes by processor time."""
 
 
 @dataclass(frozen=True, eq=False)

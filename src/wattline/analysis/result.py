@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from wattline.model.jobs import JobTable
 from wattline.model.run import Run
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from wattline.analysis.accessor import Plots
 
 
+Table = TypeVar("Table", bound=JobTable)
+
+
 class JobsOfRun(JobTable):
     """The jobs of a run as they were given; called, the table of what became of them."""
 
@@ -23,10 +26,10 @@ class JobsOfRun(JobTable):
 
     @classmethod
     def of(cls, run: Run) -> JobsOfRun:
-        columns = {each.name: getattr(run.jobs, each.name) for each in fields(JobTable)}
-        given = cls(**columns)
+        given = _as(cls, run.jobs)
         # Frozen, like every table; and its run is a plain one, which leads back to no other run.
-        object.__setattr__(given, "run", Run(**_parts(run) | {"jobs": JobTable(**columns)}))
+        plain = run.jobs if type(run.jobs) is JobTable else _as(JobTable, run.jobs)
+        object.__setattr__(given, "run", Run(**_parts(run) | {"jobs": plain}))
         return given
 
     def __call__(self) -> pa.Table:
@@ -119,6 +122,14 @@ class Result(Run):
         return run_html(self)
 
 
+def _as(kind: type[Table], jobs: JobTable) -> Table:
+    """The same columns as a table of this kind; they were checked when the first was made."""
+    made = object.__new__(kind)
+    for each in fields(JobTable):
+        object.__setattr__(made, each.name, getattr(jobs, each.name))
+    return made
+
+
 def _parts(run: Run) -> dict[str, Any]:
     return {each.name: getattr(run, each.name) for each in fields(Run)}
 
@@ -144,8 +155,8 @@ def flattened(figures: Mapping[str, Any], path: str = "") -> dict[str, float]:
     """Numbers at any depth, under their place with dots."""
     found: dict[str, float] = {}
     for key, value in figures.items():
-        if isinstance(value, Mapping):
-            found |= flattened(value, f"{path}{key}.")
-        elif isinstance(value, (int, float)):
+        if isinstance(value, (int, float)):
             found[path + key] = value
+        elif isinstance(value, Mapping):
+            found |= flattened(value, f"{path}{key}.")
     return found

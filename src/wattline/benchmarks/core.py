@@ -120,6 +120,12 @@ def _jobs_a_second(jobs: JobTable, units: int, policy: Composition, rules: Rules
     return len(jobs) / best_s
 
 
+def whole_node_jobs_per_s() -> float:
+    """EASY on a generated log of whole nodes."""
+    jobs = generate("lublin", seed=1, jobs=30_000, nodes=256).jobs
+    return _jobs_a_second(jobs, 256, _policy(), Rules())
+
+
 def _bare(jobs: JobTable, units: int) -> float:
     run_bare(jobs, units)
     return len(jobs) / best_seconds(lambda: run_bare(jobs, units), REPEATS)

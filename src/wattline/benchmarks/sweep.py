@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import statistics
 import tempfile
 import time
@@ -24,6 +25,7 @@ CAPS_W = tuple(float(watts) for watts in np.linspace(2.9e6, 4.4e6, 112))
 POLICIES = ("block", "wait", "dvfs")
 ORDERS = ("fcfs", "sjf", "largest")
 OVERHEADS = 60
+MANY_POINTS = 10_000
 DAY_S, CANDIDATES, SAMPLES = 86400.0, 20, 30
 
 
@@ -43,15 +45,61 @@ def measure(progress: Advance) -> dict[str, Any]:
         found: dict[str, Any] = {"log": name, "overhead_ms": overhead_ms,
                                  "simulation_ms": simulation_ms}
         for number, workers in enumerate((2, 1)):
+            before = _cpu_s()
             done = run_sweep(sweep, folder / f"{workers}", workers=workers, cache=False,
                              report=False)
-            found[f"workers_{workers}"] = {"points": done.counts.points,
-                                           "failed": done.counts.failed, "seconds": done.seconds}
+            own_s, others_s = (now - then for now, then in zip(_cpu_s(), before, strict=True))
+            found[f"workers_{workers}"] = {
+                "points": done.counts.points, "failed": done.counts.failed,
+                "seconds": done.seconds, "parent_cpu_s": own_s, "workers_cpu_s": others_s}
             progress(0.2 + 0.4 * (number + 1))
         found["speedup"] = found["workers_1"]["seconds"] / found["workers_2"]["seconds"]
+        found["memory"] = _memory(folder, MANY_POINTS)
         found["ahead"] = _ahead_of_log(log)
         found["ahead_of_many"] = _ahead_of_many(folder)
     return found
+
+
+def _cpu_s() -> tuple[float, float]:
+    """CPU seconds of this process, and of those that it started and that are over."""
+    others = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time(), others.ru_utime + others.ru_stime
+
+
+def _memory(folder: Path, points: int) -> dict[str, Any]:
+    """Memory of the parent and of its two workers together while many small points are computed."""
+    from wattline.sweeps.api import run_sweep
+
+    seen: list[tuple[int, float, float]] = []
+
+    def look(done: int, _: int) -> None:
+        seen.append((done, _mib("self"), sum(_mib(pid) for pid in _children())))
+
+    caps = [float(watts) for watts in np.linspace(6e3, 9e3, points)]
+    run_sweep({"scenario": {"trace": {"generate": "lublin", "jobs": 20},
+                            "machine": {"nodes": 32, "node_idle_w": 90, "node_active_w": 300},
+                            "policy": {"power": "dvfs"}}, "axes": {"power.cap": caps}},
+              folder / "memory", workers=2, cache=False, report=False, progress=look)
+    found: dict[str, Any] = {"points": points}
+    for part in (0.1, 0.5, 1.0):  # from a tenth on all is loaded
+        done, parent, workers = next(each for each in seen if each[0] >= part * points)
+        found[f"after_{done}"] = {"parent_mib": parent, "workers_mib": workers}
+    return found
+
+
+def _children() -> list[str]:
+    return [pid for task in Path("/proc/self/task").iterdir()
+            for pid in (task / "children").read_text().split()]
+
+
+def _mib(pid: str) -> float:
+    """Memory of a process that lies in RAM, in MiB; none of one that is over."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0.0
+    sizes = [int(line.split()[1]) for line in lines if line.startswith("VmRSS")]
+    return sum(sizes) / 1024
 
 
 def _month(folder: Path) -> tuple[Path, str]:
@@ -108,7 +156,8 @@ def _ahead_of_many(folder: Path) -> dict[str, Any]:
 def _ahead(ready: Plan, at_s: float, arrivals: str, caps_w: tuple[float, ...]) -> dict[str, Any]:
     """Twenty candidates, thirty draws, a day."""
     from wattline.advice.futures.candidates import read_choices
-    from wattline.advice.futures.running import candidate_of, figures_of, stand_at
+    from wattline.advice.futures.running import candidate_of, stand_at
+    from wattline.advice.futures.side_by_side import figures_of_all
 
     now = stand_at(ready, at_s, DAY_S, arrivals)
     names = [f"{order} {power} cap={watts}" for order in ("fcfs", "sjf") for power in POLICIES
@@ -118,10 +167,7 @@ def _ahead(ready: Plan, at_s: float, arrivals: str, caps_w: tuple[float, ...]) -
         candidate_of(now, choice).run(now.moment.jobs.run_s)
     begin_s, begin_cpu_s = time.perf_counter(), time.process_time()
     draws = now.draws(SAMPLES, 1)
-    for choice in choices:
-        one = candidate_of(now, choice)
-        for drawn_s in draws:
-            figures_of(now, one.run(drawn_s))
+    figures_of_all(now, (candidate_of(now, choice) for choice in choices), draws)
     return {"candidates": len(choices), "samples": SAMPLES, "jobs": len(now.moment.jobs),
             "waiting": now.moment.came - int(now.moment.running.sum()),
             "running": int(now.moment.running.sum()), "seconds": time.perf_counter() - begin_s,
@@ -129,7 +175,10 @@ def _ahead(ready: Plan, at_s: float, arrivals: str, caps_w: tuple[float, ...]) -
 
 
 def _overhead(sweep: dict[str, Any], folder: Path) -> tuple[float, float]:
-    """Milliseconds of a point that are not the simulation itself, and those that are: medians."""
+    """CPU milliseconds of a point that are not the simulation itself, and those that are: medians.
+
+    CPU time, so that what else the machine does is not counted.
+    """
     from wattline.engine import simulate as engine
     from wattline.scenario import build
     from wattline.sweeps.point import points_of
@@ -143,20 +192,20 @@ def _overhead(sweep: dict[str, Any], folder: Path) -> tuple[float, float]:
     true = engine.simulate
 
     def timed(*given: Any, **named: Any) -> Any:
-        begin_s = time.perf_counter()
+        begin_s = time.process_time()
         try:
             return true(*given, **named)
         finally:
-            inside.append(time.perf_counter() - begin_s)
+            inside.append(time.process_time() - begin_s)
 
     around = []
     build.simulate = timed  # type: ignore[attr-defined]
     try:
         for point in points[:: len(points) // OVERHEADS]:
             assert point.scenario is not None
-            begin_s = time.perf_counter()
+            begin_s = time.process_time()
             row = run_point(shelf, point.number, point.scenario, False)
-            around.append(time.perf_counter() - begin_s)
+            around.append(time.process_time() - begin_s)
             assert "error" not in row, row
     finally:
         build.simulate = true  # type: ignore[attr-defined]

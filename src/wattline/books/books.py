@@ -191,8 +191,9 @@ class Books:
         self._annotate(0, self.roll.table_of_all(self.now_s), self.roll.jobs)
 
     def _annotate(self, first: int, table: JobTable, jobs: Sequence[Submitted]) -> None:
-        logged = figures(jobs)
-        for memory in memories(self.policy).values():
+        told = memories(self.policy).values()
+        logged = figures(jobs) if told else {}
+        for memory in told:
             memory.annotate(first, table, logged)
 
     def _reserve(self, rows: int) -> None:

@@ -92,6 +92,13 @@ def make_record(
     )
 
 
+def unheard(record: Record) -> Record:
+    """The same record without a list of what is decided: nobody reads it, or makes room in it."""
+    record.meter[0].decided = record.meter[0].answers = 0
+    return record.with_arrays(decided=ActionRecord.table(0),
+                              answers=np.zeros(0, ANSWER).view(np.recarray))
+
+
 def grow_log(record: Record) -> Record:
     """The same record with twice the room for events that are not sure to happen."""
     room = len(record.log_time_s)

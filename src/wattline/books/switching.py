@@ -52,15 +52,21 @@ def under(books: Books, policy: Composition) -> Books:
         other.annotate_all()
     _forget_plans(state)
     state.clock[0].least_factor = least_factor(state, other.policy.admission)
-    for row in state.running[: state.clock[0].running]:
-        state.live[row].config = 0
-        occupied(state, other.policy.placement, int(row))
+    state.live.config[state.running[: state.clock[0].running]] = 0
+    occupy_again(state, other.policy.placement)
     _order_anew(other)
     _run_in_full(other, books.policy)
     _switch_on(other)
     period_s = cycle_s(state, other.policy.regulation)
     other.record.meter[0].next_cycle_s = other.now_s if period_s < np.inf else np.inf
     return other
+
+
+@kernel
+def occupy_again(st: State, placement: Any) -> None:
+    """Let a placement know where running jobs are."""
+    for place in range(st.clock[0].running):
+        occupied(st, placement, st.running[place])
 
 
 def _switch_on(books: Books) -> None:
@@ -121,15 +127,15 @@ def _run_in_full(books: Books, before: Composition) -> None:
     levels = job_levels(policy.admission)
     levels_stay = levels is not None and levels.same(job_levels(before.admission))
     caps_stay = regulates(policy.regulation)
-    for row in state.running[: clock.running].copy():
-        live = state.live[row]
-        slowed = (live.slowdown != 1.0 or live.dynamic != 1.0) and not levels_stay
-        capped = live.cap_w < np.inf and not caps_stay
-        if not levels_stay:
-            live.level = -1 if levels is None else levels.full
-        if slowed or capped:
-            _speed_up(books, row)
-            _say_full(books, row, slowed, capped)
+    rows = state.running[: clock.running].copy()
+    live = state.live[rows]  # a copy: most of thousands of jobs need nothing
+    slowed_ones = ((live.slowdown != 1.0) | (live.dynamic != 1.0)) & (not levels_stay)
+    capped_ones = (live.cap_w < np.inf) & (not caps_stay)
+    if not levels_stay:
+        state.live.level[rows] = -1 if levels is None else levels.full
+    for place in np.flatnonzero(slowed_ones | capped_ones):
+        _speed_up(books, rows[place])
+        _say_full(books, rows[place], bool(slowed_ones[place]), bool(capped_ones[place]))
 
 
 @kernel
@@ -180,9 +186,10 @@ def _forget_plans(state: State) -> None:
 
 
 def _as_submitted(books: Books, rows: IntArray) -> None:
-    live, asked, said = books.state.live, books.state.jobs, books.roll.jobs
+    live, asked = books.state.live, books.state.jobs
+    said_w = books.roll.table_of_all(books.now_s).power_w
     live.units[rows], live.watts[rows] = asked.units[rows], asked.watts[rows]
-    live.own_watts[rows] = [not np.isnan(said[row].watts) for row in rows.tolist()]
+    live.own_watts[rows] = ~np.isnan(said_w[rows])
     # A job that has started was paused, and what is left of its request counts.
     fresh = rows[np.isnan(live.start_s[rows])]
     live.requested_s[fresh] = asked.requested_s[fresh]

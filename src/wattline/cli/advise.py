@@ -34,6 +34,7 @@ def command() -> None:
 
 command.add_command(advise_futures.policy)
 command.add_command(advise_futures.start)
+command.add_command(advise_futures.regret)
 
 
 @command.command("cap", cls=ScenarioCommand)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -185,3 +186,56 @@ def _print_start(found: StartAdvice) -> None:
                f"{energy_text(energy['p90'])}){cost}")
     for line in found.assumed:
         click.echo(f"note: {line}")
+
+
+@click.command()
+@click.argument("logs", nargs=-1, required=True)
+@click.option("--caps", default="85%,70%", show_default=True, metavar="CAP,...",
+              help="Each log is simulated under each of them: watts, or parts of its peak.")
+@click.option("--objective", "objectives", multiple=True, metavar="EXPRESSION",
+              help="What is to be small; several are several cases.  [default: wait_s]")
+@click.option("--candidates", multiple=True, metavar="POLICY,...",
+              help="Policies to choose from, as those of `wattline advise policy`.")
+@click.option("--every", default="6h", show_default=True, help="How often it chooses.")
+@click.option("--horizon", default="24h", show_default=True, help="How far it looks.")
+@click.option("--samples", type=click.IntRange(1, 100_000), default=5, show_default=True,
+              help="Draws of run times per choice.")
+@click.option("--keeper", default="dvfs", show_default=True, metavar="POLICY",
+              help="The power policy that is there in the beginning: one that refuses no jobs.")
+@click.option("--out", metavar="FOLDER",
+              help="Keep each case here when it is done; those that are there are not repeated.")
+@seed_option
+@json_option
+def regret(
+    logs: tuple[str, ...], caps: str, objectives: tuple[str, ...], candidates: tuple[str, ...],
+    every: str, horizon: str, samples: int, keeper: str, out: str | None, seed: int,
+    as_json: bool,
+) -> None:
+    """Say what a supervisor that changes policies is worth on these LOGS, or scenarios.
+
+    Each is simulated under it and under every fixed policy. Regret is how much worse it did than
+    the best of those, which nobody knew beforehand.
+    """
+    from wattline.advice.futures.regret import HEADERS, rows_of, tuning_regret
+
+    named = {_stem(each): each for each in logs}
+    if len(named) < len(logs):
+        raise InputError("two of the logs have the same name; give each one of its own")
+    with progress("following", remaining=True) as advance:
+        found = tuning_regret(
+            dict(named), caps=[each.strip() for each in caps.split(",") if each.strip()],
+            objectives=objectives or ("wait_s",), candidates=candidates, power=keeper,
+            every=every, horizon=horizon, samples=samples, seed=seed, out=out, progress=advance)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    print_table(HEADERS, list(rows_of(found)))
+    said = {f"{each.log} under {each.cap}: {name} is not compared ({why})"
+            for each in found.cases for name, why in each.left_out.items()}
+    said |= {f"{each.log}: {line}" for each in found.cases for line in each.assumed}
+    for line in sorted(said):
+        click.echo(f"note: {line}")
+
+
+def _stem(path: str) -> str:
+    return Path(path).name.split(".")[0]

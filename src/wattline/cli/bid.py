@@ -9,7 +9,13 @@ import click
 
 from wattline.analysis.folders import run_folder
 from wattline.cli.contract_options import contract_options, say_unused, scenario_from
-from wattline.cli.other_hours import print_facility, print_other_hours, print_remedy, start_words
+from wattline.cli.other_hours import (
+    print_bound,
+    print_facility,
+    print_other_hours,
+    print_remedy,
+    start_words,
+)
 from wattline.cli.output import json_option, print_json, print_table, progress, share_text
 from wattline.model.errors import InputError
 
@@ -121,6 +127,7 @@ def _print(result: dict[str, Any], decision: Decision) -> None:
     if decision.outcome is not None:
         click.echo(f"cost {result['cost']:.4g} {unit}, saving {share_text(result['saving'])}, "
                    f"tracking error {result['tracking']['mean']:.1%} in the mean")
+    print_bound(result["bound"])
     print_remedy(result["remedy"])
     print_other_hours(result["other_hours"])
     if "picture" in result:
@@ -132,7 +139,7 @@ def _print(result: dict[str, Any], decision: Decision) -> None:
             [(round(t.average_w), round(t.reserve_w), t.cost, "yes" if t.feasible else "no",
               _short(t.why)) for t in cheapest],
             title=f"the best of {len(decision.trials)} bids tried",
-        )  # fmt: skip
+        )
     for row in result.get("hours", []):
         word = "bid" if row["participates"] else "stay out"
         offer = ""

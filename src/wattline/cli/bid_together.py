@@ -46,7 +46,7 @@ def bid_together(
             {name: each.bidding for name, each in zip(names, contracts, strict=True)},
             reserve_w_least=parse_power(least_reserve), rounds=contracts[0].rounds, progress=tell,
             **planning_of(sites[0][1]),
-        )  # fmt: skip
+        )
     first = sites[0][1]  # whose prices all follow
     money = {"currency": contracts[0].prices.currency or None, "assumed": assumed_prices(first)}
     if as_json:
@@ -68,7 +68,7 @@ def _result(found: Together) -> dict[str, Any]:
             "average_power_w": part.average_w, "reserve_w": part.reserve_w,
             "weights": dict(zip(names, part.weights, strict=False)), "cost": part.cost,
             "constraints_met": run.constraints_met, "reason": found.decisions[name].reason,
-        }  # fmt: skip
+        }
     return {
         "participates": found.participates,
         "average_power_w": joint.average_w if bill else None,
@@ -81,14 +81,14 @@ def _result(found: Together) -> dict[str, Any]:
         "cost_apart": found.cost_apart if bill else None,
         "reason": joint.reason,
         "sites": parts,
-    }  # fmt: skip
+    }
 
 
 def _print(found: Together, unit: str) -> None:
     joint, bill = found.joint, found.bill
     click.echo(joint.reason)
     rows = [(name, "bid" if part.reserve_w > 0 else "stay out", round(part.average_w),
-             round(part.reserve_w), part.cost) for name, part in joint.parts.items()]  # fmt: skip
+             round(part.reserve_w), part.cost) for name, part in joint.parts.items()]
     print_table(("site", "", "average W", "reserve W", f"cost alone {unit}"), rows)
     if bill is not None:
         click.echo(f"together: average {joint.average_w:,.0f} W, reserve {joint.reserve_w:,.0f} W, "

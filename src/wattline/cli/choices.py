@@ -86,8 +86,8 @@ def _together() -> list[tuple[str, str]]:
         ("--threshold", "needs --configure adaptive"),
         ("--power-policy lending", f"needs --configure {tables}"),
         (f"--configure {MOLDABLE[0]} ...", f"{tables}: go with --power-policy watts (taken by "
-         "itself) and lending, not with those that hold back or slow down the requested size; "
-         "with --backfill easy and none, not with conservative"),
+         "itself) and lending, all but adaptive with block and wait too, none with those that "
+         "slow down (dvfs, adaptive, budget); with every --backfill"),
         ("--configure claims", "needs --placement claims, and that needs --configure claims"),
         ("--placement", f"needs a --network for {', '.join(PLACEMENTS)}"),
         ("--policy", "takes the place of --order, --backfill, --power-policy, --configure and "

@@ -61,7 +61,7 @@ _OPTIONS = (
                       "(bid: 0.9); 0: all of them together must."),
     click.option("--check", type=click.IntRange(min=0), metavar="HOURS",
                  help="Try the chosen bid on so many further hours (10; 0 for a given bid)."),
-)  # fmt: skip
+)
 
 
 def contract_options(function: F) -> F:

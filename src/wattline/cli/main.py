@@ -184,11 +184,16 @@ def _interrupts() -> Iterator[list[int]]:
 
 
 def _usage(error: click.ClickException) -> str:
-    """How a command is called, for whoever left something out."""
-    if not isinstance(error, click.MissingParameter) or error.ctx is None:
+    """How a command is called, for whoever left something out or named one that is not there."""
+    context = getattr(error, "ctx", None)
+    if context is None:
         return ""
-    pieces = error.ctx.command.collect_usage_pieces(error.ctx)
-    return f" Write: {error.ctx.command_path} {' '.join(pieces)}"
+    if isinstance(error, click.MissingParameter):
+        pieces = context.command.collect_usage_pieces(context)
+        return f" Write: {context.command_path} {' '.join(pieces)}"
+    if isinstance(error, click.UsageError) and error.message.startswith("No such command"):
+        return f" There are: {', '.join(context.command.list_commands(context))}."
+    return ""
 
 
 def _interruption() -> int:

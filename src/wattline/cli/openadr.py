@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from pathlib import Path
 
 import click
 
+from wattline.cli.choices import Choice
+from wattline.model.errors import InputError
 from wattline.model.units import parse_power
 
 
@@ -18,15 +21,48 @@ from wattline.model.units import parse_power
 @click.option("--cap", required=True, metavar="POWER", help="The usual cap, without an event.")
 @click.option("--cap-file", required=True, type=click.Path(path_type=Path), metavar="FILE",
               help="Written with the cap that holds: `cap_file` of the controller.")
-def command(vtn: str, ven: str, cap: str, cap_file: Path) -> None:
-    """Follow the events of an OpenADR 2.0b server: the file of the cap says what may be drawn.
+@click.option("--cert", type=click.Path(path_type=Path), metavar="FILE",
+              help="Our certificate (PEM), for a server behind TLS; with --key and --ca.")
+@click.option("--key", type=click.Path(path_type=Path), metavar="FILE",
+              help="Its key; what opens an encrypted one is OPENADR_PASSPHRASE of the environment.")
+@click.option("--ca", type=click.Path(path_type=Path), metavar="FILE",
+              help="The authority that the server's certificate must come from.")
+@click.option("--vtn-fingerprint", metavar="TEXT",
+              help="Of the server's certificate: its messages must be signed with that.")
+@click.option("--standard", type=Choice(["2.0b", "3"]), default="2.0b", show_default=True,
+              help="Which version of OpenADR the server speaks.")
+@click.option("--program", default="", metavar="ID", help="Of 3: only events of this programme.")
+@click.option("--client-id", default="", metavar="TEXT",
+              help="Of 3: who we are; the secret is OPENADR_CLIENT_SECRET of the environment.")
+@click.option("--token-url", default="", metavar="URL",
+              help="Of 3: where tokens are given out; /auth/token of the server if not given.")
+@click.option("--status", type=click.Path(path_type=Path), metavar="FILE",
+              help="status.json of the controller: its measured power is reported to the server.")
+def command(vtn: str, ven: str, cap: str, cap_file: Path, cert: Path | None, key: Path | None,
+            ca: Path | None, vtn_fingerprint: str | None, standard: str, program: str,
+            client_id: str, token_url: str, status: Path | None) -> None:
+    """Follow the events of an OpenADR server: the file of the cap says what may be drawn.
 
     SIMPLE levels 0 to 3 are 100, 90, 75 and 50 % of the usual cap; setpoints of LOAD_DISPATCH are
-    watts. Other signals are refused (optOut). Of events that overlap the lowest cap holds. Stopped
-    with Ctrl-C, the file stays as it is.
+    watts (2.0b), limits and setpoints of version 3 kilowatts. Other signals are refused. Of events
+    that overlap the lowest cap holds. Stopped with Ctrl-C, the file stays as it is.
     """
     from wattline.grid.events import EventBook
     from wattline.live.openadr import CapWriter, follow
+    from wattline.live.openadr_link import Certificates, MeasuredPower
 
+    certificates = Certificates(cert, key, ca, vtn_fingerprint)
+    measured = None if status is None else MeasuredPower(status, time.time)
     writer = CapWriter(cap_file, EventBook(parse_power(cap)), say=click.echo)
-    asyncio.run(follow(writer, vtn, ven, time.time))
+    if standard == "3":
+        if cert or key or ca or vtn_fingerprint:
+            raise InputError("certificates of clients are a matter of 2.0b; version 3 has "
+                             "--client-id")
+        from wattline.live.openadr3 import Follower, Server, follow3
+
+        server = Server(vtn, client_id, os.environ.get("OPENADR_CLIENT_SECRET", ""), token_url)
+        follow3(Follower(server, writer, program, ven, measured), time.time)
+        return
+    if program or client_id or token_url:
+        raise InputError("--program, --client-id and --token-url are a matter of --standard 3")
+    asyncio.run(follow(writer, vtn, ven, time.time, certificates=certificates, measured=measured))

@@ -56,3 +56,15 @@ def print_remedy(found: dict[str, Any] | None) -> None:
     click.echo(f"with {found['what']} ({flags}) an offer meets all constraints: average "
                f"{found['average_power_w']:,.0f} W, reserve {found['reserve_w']:,.0f} W"
                f"{start_words(found['start_share'])}, saving {share_text(found['saving'])}")
+
+
+def print_bound(bound: dict[str, Any] | None) -> None:
+    """What a planner that knows the hour could reach at best."""
+    if bound is None:
+        return
+    if not bound["feasible"]:
+        click.echo("bound: no bid can be kept in the contract's own time, whatever the rule")
+        return
+    saves = "" if bound["saving"] is None else f" or saves more than {bound['saving']:.1%}"
+    click.echo(f"bound: no bid under any rule costs less than {bound['cost']:.4g}{saves} in the "
+               "contract's own time; jobs are taken as a fluid for it, so it need not be reached")

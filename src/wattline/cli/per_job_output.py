@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MOST_GROUPS = 10
 """Users that are printed: those who are hurt most in the mean; --json has all."""
+LEAST_S = 1e-6
+"""Less than this is what subtracting times leaves over."""
 HEADERS = ("jobs", "hurt", "gained", "same", "never ran", "later, mean", "median", "95 % below",
            "energy ratio")
 
@@ -103,6 +105,8 @@ def later_text(time_s: float) -> str:
 
     if math.isnan(time_s):  # nobody ran in both
         return "-"
+    if abs(time_s) < LEAST_S:
+        time_s = 0.0
     return ("-" if time_s < 0 else "+") + time_text(abs(time_s))
 
 

@@ -10,6 +10,7 @@ import click
 from wattline.analysis.folders import run_folder
 from wattline.cli.contract_options import contract_options, say_unused, scenario_from
 from wattline.cli.other_hours import (
+    print_bound,
     print_facility,
     print_other_hours,
     print_remedy,
@@ -85,18 +86,6 @@ def _print_programme(result: dict[str, Any]) -> None:
     click.echo(f"simplified: {terms['simplified']}")
 
 
-def _print_bound(bound: dict[str, Any] | None) -> None:
-    """What a planner that knows the hour could reach at best."""
-    if bound is None:
-        return
-    if not bound["feasible"]:
-        click.echo("bound: no bid can be kept in this hour, whatever the rule")
-        return
-    saves = "" if bound["saving"] is None else f" or saves more than {bound['saving']:.1%}"
-    click.echo(f"bound: no bid under any rule costs less than {bound['cost']:.4g}{saves} in this "
-               "hour; jobs are taken as a fluid for it, so it need not be reached")
-
-
 def _numbers(text: str) -> list[float]:
     try:
         return [plain_number(part) for part in text.split(",")]
@@ -135,7 +124,7 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
         click.echo(f"the saving contains work that was put off: {kept['unfinished']} jobs are "
                    "unfinished at the end")
     rows = [(q.name, q.jobs, q.unfinished, q.mean, q.threshold, f"{q.violation_share:.1%}",
-             "yes" if q.met else "NO") for q in found.quality]  # fmt: skip
+             "yes" if q.met else "NO") for q in found.quality]
     if len(rows) > 40:
         rows = sorted(rows, key=lambda row: -float(row[3]) / float(row[4]))[:40]
         click.echo(f"the 40 of {len(found.quality)} types with the largest mean degradation:")
@@ -143,7 +132,7 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
     if result["constraints_met"] is not None:
         click.echo("all constraints met" if result["constraints_met"]
                    else "not met: " + "; ".join(result["violations"]))
-    _print_bound(result["bound"])
+    print_bound(result["bound"])
     print_remedy(result["remedy"])
     print_other_hours(result.get("other_hours"))
     for line in result["assumed"]:

@@ -28,8 +28,10 @@ tokens_file = click.option("--tokens", "file", type=FILE, default=TOKENS, show_d
               help="Seconds of the machine per second. [default: 60 of the demo, 0 of a run]")
 @click.option("--at", metavar="TIME",
               help="Of a run: where it stands, like 36h. [default: its end]")
-@click.option("--price", metavar="X", help="Price of a kWh, like 0.12 or 0.12EUR.")
-@click.option("--carbon", metavar="X", help="Grams of CO2 per kWh, like 300.")
+@click.option("--price", metavar="X|FILE",
+              help="Price of a kWh, like 0.12 or 0.12EUR, or a table of prices.")
+@click.option("--carbon", metavar="X|FILE",
+              help="Grams of CO2 per kWh, like 300, or a table.")
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS",
               help="Where to listen; beyond this machine only with TLS and tokens, or --proxy.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8750, show_default=True,

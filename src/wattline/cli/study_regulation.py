@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 COST = "cost (0.1 a kWh)"
 """All prices of the study are 0.1 a kWh, as published, in no currency."""
-PARTS = ("thresholds", "default", "workloads", "large", "long")
+PARTS = ("thresholds", "default", "workloads", "large", "hours", "long")
 
 
 @click.command("regulation")
 @click.option("--part", type=Choice(["all", *PARTS]), default="all", show_default=True,
-              help="Table 2.3 from what is printed; 100 servers; W1 to W14; 10,000 servers; a real "
-                   "log with long jobs.")
+              help="Table 2.3 from what is printed; 100 servers; W1 to W14; 10,000 servers; AQA in "
+                   "every hour of a real signal; a real log with long jobs.")
 @click.option("--signal", "signal_file", default="", metavar="FILE",
               help="A real signal, cut into hours; without it, drawn ones (std 0.40).")
 @click.option("--log", "log_file", type=click.Path(path_type=Path), metavar="FILE",
@@ -49,20 +49,22 @@ PARTS = ("thresholds", "default", "workloads", "large", "long")
 @click.option("--seeds", type=click.IntRange(min=1), default=1, show_default=True,
               help="Run so many seeds, from --seed on, and give intervals over them.")
 @click.option("--workers", type=click.IntRange(min=1), default=None, help="Processes.")
+@click.option("--kept", default="", metavar="FILE",
+              help="Where rows stay that were found; an interrupted call goes on there.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FOLDER",
               help="Draw the savings of the 14 workloads beside the published ones.")
 @json_option
 def command(part: str, signal_file: str, log_file: Path | None, log_starts: tuple[str, ...],
             hours_each: int, rounds: int, standby: bool, warmup: str, below_idle: bool,
             forecast: int, hold: float, seed: int, seeds: int, workers: int | None,
-            out: Path | None, as_json: bool) -> None:
+            kept: str, out: Path | None, as_json: bool) -> None:
     """Demand response: 100 servers, 14 workloads, 10,000 servers, a real log."""
     from wattline.studies.regulation.study import RegulationStudy
 
     study = RegulationStudy(
         signal_file=signal_file, log_file=log_file, log_starts=log_starts, hours_each=hours_each,
         rounds=rounds, standby=standby, warmup=warmup, below_idle=below_idle, forecast=forecast,
-        hold=hold, seed=seed, seeds=seeds, workers=workers)
+        hold=hold, seed=seed, seeds=seeds, workers=workers, kept=kept)
     if out is not None:
         run_folder("regulation", str(out))  # a place that cannot be written is found out now
     result: dict[str, Any] = {}
@@ -81,10 +83,14 @@ def command(part: str, signal_file: str, log_file: Path | None, log_starts: tupl
                 _print_long(result[name])
             else:
                 _print_rows(name, found.rows)
+                if name == "hours":
+                    _print_by_std(found.figures["hours_by_std"])
     if as_json:
         print_json(result)
     elif result.get("long", True) is None:
         click.echo("long jobs: left out; give --log FILE")
+    if not as_json and result.get("hours", True) is None:
+        click.echo("hours of a real signal: left out; give --signal FILE")
     if not as_json:
         for path in result.get("pictures", ()):
             click.echo(path)
@@ -99,7 +105,7 @@ def _print_fits(fits: list[dict[str, Any]]) -> None:
             if f["saving"] is not None else ("-", "-", "no bid", "-")), f["published"])
          for f in fits],
         title="table 2.3 inferred from the printed weights, at several scales (shipped: 2):",
-    )  # fmt: skip
+    )
     click.echo("")
 
 
@@ -109,16 +115,17 @@ def _print_rows(name: str, rows: list[Row]) -> None:
 
     table = []
     for row in rows:
+        case = row.name if name != "hours" else f"{row.name}, hour {row.hour}"
         table.append((
-            row.name, row.policy, row.verdict, round(row.average_w),
+            case, row.policy, row.verdict, round(row.average_w),
             round(row.reserve_w), round(row.cost, 3), f"{row.saving:.1%}", f"{row.error:.1%}",
             f"{row.other_met}/{row.other_hours} ({row.other_met_share[0]:.0%} to "
             f"{row.other_met_share[1]:.0%})", _spread(row.other_saving),
             words(name, row.name, row.policy),
-        ))  # fmt: skip
+        ))
     print_table(("case", "policy", "verdict", "P W", "R W", COST, "saving", "error",
                  "other hours met (95 %)", "saving there (95 %)", "published"),
-                table, title=f"{name}:")  # fmt: skip
+                table, title=f"{name}:")
     click.echo("")
     for each in over_seeds(rows):
         theirs = ""
@@ -130,6 +137,22 @@ def _print_rows(name: str, rows: list[Row]) -> None:
         click.echo(f"{each.policy}: met {each.met} of {each.cases} ({low:.0%} to {high:.0%} with "
                    f"95 % confidence{theirs}), declined {each.declined}, violated {each.violated}, "
                    f"saving where met {_spread(each.saving)}")
+        if each.feasible:
+            click.echo(f"  of {each.feasible} in which the bound finds a bid: offered "
+                       f"{each.feasible_offered}, declined {each.feasible_declined}; held on "
+                       f"{each.other_held} of {each.other_hours} other hours")
+    click.echo("")
+
+
+def _print_by_std(spans: list[dict[str, Any]]) -> None:
+    print_table(
+        ("std of the hour", "hours", "cases", "bound finds a bid", "met (95 %)", "declined",
+         "saving where met"),
+        [(f"{s['std'][0]:g} to {min(s['std'][1], 1.0):g}", s["hours"], s["cases"], s["feasible"],
+          f"{s['met']} ({s['met_share'][0]:.0%} to {s['met_share'][1]:.0%})", s["declined"],
+          _spread(s["saving"])) for s in spans],
+        title="by the standard deviation of the hour (published: 0.40):",
+    )
     click.echo("")
 
 
@@ -149,7 +172,7 @@ def _print_long(rows: list[dict[str, Any]]) -> None:
           r["cost"],
           f"{r['saving']:.1%}") for r in rows],
         title="long jobs, days of the log:",
-    )  # fmt: skip
+    )
     counts = Counter(r["verdict"] for r in rows)
     click.echo("; ".join(f"{word}: {count} of {len(rows)}" for word, count in counts.items()))
     click.echo("")
@@ -157,4 +180,4 @@ def _print_long(rows: list[dict[str, Any]]) -> None:
         ("published on", "policy", "bidding", "large errors", "worst mean Q", "cost, published"),
         [(r.cluster, r.policy, r.bidding, f"{r.exceed_share:.1%}", r.degradation, r.cost)
          for r in LONG_JOBS],
-    )  # fmt: skip
+    )

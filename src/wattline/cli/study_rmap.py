@@ -47,10 +47,11 @@ if TYPE_CHECKING:
               help="What backfilling keeps free for the first waiting job: nodes and watts, or "
                    "nodes alone.")
 @click.option("--part", type=Choice(["users", "power", "oracle", "bounds", "partition",
-                                     "combinations"]),
+                                     "combinations", "unseen"]),
               help="Instead: gains of single users, power of single jobs, models against "
                    "measurements, every application under every bound, a partition for small jobs, "
-                   "or all set-ups (--fill ... --backfill) under all loads.")
+                   "all set-ups (--fill ... --backfill) under all loads, or models of applications "
+                   "that their priors have not seen.")
 @map_option
 @click.option("--bounds", metavar="LIST", help="Bounds as parts of the peak, like 44%,68%,95%.")
 @click.option("--variability", metavar="SD",
@@ -87,8 +88,9 @@ def command(
         return
     if part is not None:
         from wattline.cli.study_rmap_parts import print_part
-        from wattline.studies.rmap.parts import run_part
+        from wattline.studies.rmap.parts import check_measured, run_part
 
+        check_measured(part, paths)
         packages = packages_of(paths, apps, nodes) if part == "combinations" else None
         with progress(part) as advance:
             figures = run_part(part, tables, setting, advance, loads, packages)

@@ -14,7 +14,8 @@ def print_part(part: str, found: dict[str, Any], as_json: bool) -> None:
         print_json({part: found})
         return
     {"users": _users, "power": _power, "oracle": _oracle, "bounds": _bounds,
-     "partition": _partition, "combinations": _combinations}[part](found)
+     "partition": _partition, "combinations": _combinations,
+     "unseen": _unseen}[part](found)
 
 
 def _of(figure: dict[str, float | None], scale: float = 1.0, digits: int = 1) -> str:
@@ -105,3 +106,25 @@ def _combinations(found: dict[str, Any]) -> None:
                 [[choice, *(f"{100 * each[name]:+.1f}" for name in compared)]
                  for choice, each in found["effects"].items() if each],
                 title="What the other choice adds, mean over all set-ups that differ in it alone")
+
+
+def _unseen(found: dict[str, Any]) -> None:
+    kinds = list(found["median"]["time"])
+    print_table(["table", "trained on", "of", *(f"{kind}: time, power %" for kind in kinds),
+                 f"published errors held, {kinds[0]}"],
+                [[row["table"], row["trained_on"], row["configurations"], *_errors(row, kinds),
+                  f"{row['published_errors_held'][kinds[0]]:.0%}"] for row in found["tables"]]
+                + [[f"{middle} of the tables", None, None, *_errors(found[middle], kinds), None]
+                   for middle in ("median", "mean")],
+                title=f"Mean errors of models trained on a designed {found['train']:.0%} of a "
+                      "table whose application the priors have not seen, median of "
+                      f"{found['seeds']} seeds")
+    for what, best in found["best"].items():
+        click.echo(f"smallest error of {what}: " + ", ".join(
+            f"{kind} on {count}" for kind, count in best.items()))
+    for name, why in found["left_out"].items():
+        click.echo(f"left out: {name}, {why}")
+
+
+def _errors(row: dict[str, Any], kinds: list[str]) -> list[str]:
+    return [f"{100 * row['time'][kind]:.1f}, {100 * row['power'][kind]:.1f}" for kind in kinds]

@@ -100,6 +100,7 @@ def run(workload: Path, nodes: int, cap: str, scenario: Path | None, mode: str,
     the policy on the nodes that it chooses. Times are real: a log of an hour takes an hour.
     """
     from wattline.cli.output import progress
+    from wattline.cli.terminating import terminated_as_interrupted
     from wattline.controller.testbed.trying import try_workload
     from wattline.model.errors import InputError
     from wattline.model.pictures import check_picture
@@ -108,7 +109,7 @@ def run(workload: Path, nodes: int, cap: str, scenario: Path | None, mode: str,
         raise InputError("--lower-cap-to and --at go together: which cap, and from when on")
     if plot is not None:
         check_picture(plot)
-    with progress("running") as advance:
+    with terminated_as_interrupted(), progress("running") as advance:
         tried = try_workload(workload, nodes=nodes, cap=cap, scenario=scenario, mode=mode,
                              lower_cap_to=lower_cap_to, at_s=at_s or 0.0,
                              when_short=when_short or "", faults=faults, journal=journal,
@@ -152,7 +153,8 @@ def _figures(tried: TriedRun) -> list[list[object]]:
     if beside is not None:
         rows.append(["nodes held beyond the work of a job, median", f"{beside.overhead_s:.1f} s"])
         for said, late in (("simulated", beside.without),
-                           ("simulated with that", beside.with_overhead)):
+                           ("simulated with that", beside.with_overhead),
+                           ("simulated with what each job held", beside.as_held)):
             rows += [[f"makespan, {said}", f"{late.makespan_s:.0f} s"],
                      [f"starts against {said}, median", f"{late.late_s_median:.1f} s off"],
                      [f"starts against {said}, worst", f"{late.late_s_worst:+.1f} s"]]

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from wattline.cli.output import json_option, print_json, print_table, progress
+from wattline.cli.terminating import terminated_as_interrupted
 
 a_file = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -34,13 +35,13 @@ def replay(slurm_conf: Path, gres: Path | None, topology: Path | None, assoc: Pa
 
     All nodes are slurmd on this machine, jobs are sleeps, and times are real: ten minutes of
     submissions take ten minutes per run. What schedules is the site's own setting; ports, folders,
-    authentication and what touches hardware are the bed's. Ctrl-C ends everything. Needs root and
-    Debian's packages of Slurm.
+    authentication and what touches hardware are the bed's. Ctrl-C and SIGTERM end everything.
+    Needs root and Debian's packages of Slurm.
     """
     from wattline.controller.testbed.replaying import replay as run_all
     from wattline.controller.testbed.site.translating import SiteFiles
 
-    with progress("replaying") as advance:
+    with terminated_as_interrupted(), progress("replaying") as advance:
         found = run_all(SiteFiles(slurm_conf, gres, topology, assoc), events, out, runs=runs,
                         at_once=at_once, first=first, progress=advance,
                         say=lambda text: click.echo(f"wattline: {text}", err=True))

@@ -48,7 +48,9 @@ def make(
     """Write a scenario from slurm.conf and a log, and say what was understood.
 
     Every key of slurm.conf is used, assumed, not modelled or unknown, and is listed so; jobs that
-    do not fit the machine are named.
+    do not fit the machine are named. Where not all nodes draw alike, classes of them have their
+    own watts in the file that is written: [[twin.power]] with nodes = "cn[001-100]", idle_w, cpu_w
+    and gres_w = {"gpu:a100" = 350}.
     """
     from wattline.twin.make import make_twin
 

@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 Answer = Callable[["Controller", "SiteConfig", Mapping[str, Any]], OrderOutcome]
 
 
+SHARED = {
+    "watts": "without the cap it would start now, by Slurm's rules",
+    "nodes": "by Slurm's rules its CPUs, memory or devices are not free, or jobs before it have "
+             "them",
+    "refused": "the machine file has no place for it"}
+"""Of jobs on shared nodes."""
+
+
 def explained(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) -> OrderOutcome:
     """Why a job waits: by the books where they have it, otherwise by what Slurm says."""
     label = str(fields.get("job", ""))
@@ -56,6 +64,9 @@ def _not_ours(controller: Controller, job: SlurmJob) -> Explanation:
                            "is left to Slurm", figures)
     if job.state not in WAITING:
         return Explanation(job.label, "over", f"Slurm says {job.state}", figures)
+    why = controller.why(job.label) if job.held else ""
+    if why:
+        return Explanation(job.label, why, SHARED[why], figures)
     if job.held:
         return Explanation(job.label, "held by its user", "it is held, and not for the controller: "
                            "its user, or an operator, must release it", figures)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
+from wattline.controller.sharing.parts import SharedParts, read_parts
 from wattline.live.transport.link import BrokerSettings, beside
 from wattline.model.errors import InputError
 from wattline.model.fields import Choice, FileName, Name, Seconds, Section, Watts, Whole
 from wattline.model.mistakes import first_mistake
 from wattline.model.reading import read_toml
-from wattline.model.units import parse_hosts
+from wattline.model.units import fold_hosts, parse_hosts
 
 
 class Policies(Section):
@@ -36,6 +38,16 @@ class NodeKind(Section):
     """As for other nodes, where nothing is said."""
 
 
+class NodePart(Section):
+    """Nodes in one rack, or on one feed."""
+
+    name: Name
+    nodes: str
+    """As a host list."""
+    limit_w: Watts | None = Field(default=None, gt=0)
+    """What it may carry. It is watched, by pages, alarms and metrics; nothing keeps it."""
+
+
 class SiteConfig(Section):
     """The nodes, what they draw, the cap, and who decides."""
 
@@ -48,6 +60,9 @@ class SiteConfig(Section):
     """The lowest cap that a busy node can hold; its idle power where nothing is said."""
     classes: tuple[NodeKind, ...] = ()
     """Where nodes are not all alike."""
+    racks: tuple[NodePart, ...] = ()
+    feeds: tuple[NodePart, ...] = ()
+    """Where nodes stand and what feeds them, for pages and metrics."""
     node_off_w: Watts = Field(default=0.0, ge=0)
     """A node that is switched off, by policies that do so."""
     node_boot: Seconds = Field(default=0.0, ge=0)
@@ -105,6 +120,9 @@ class SiteConfig(Section):
     policy: Policies = Policies()
     scenario: FileName = ""
     """A scenario whose policies decide, instead of `policy`."""
+    twin: FileName = ""
+    """The machine file of `wattline twin make`, where jobs share nodes: it has the nodes, their
+    CPUs and devices, and the watts of these."""
 
     @property
     def ledger(self) -> str:
@@ -127,6 +145,11 @@ class SiteConfig(Section):
         return list(parse_hosts(self.nodes))
 
     @property
+    def parts(self) -> SharedParts | None:
+        """Nodes that jobs share, and the watts of their parts; None where nodes are whole."""
+        return read_parts(self.twin).of(self.node_names) if self.twin else None
+
+    @property
     def environment(self) -> dict[str, str]:
         return {"SLURM_CONF": self.slurm_conf} if self.slurm_conf else {}
 
@@ -136,7 +159,7 @@ def read_configuration(path: str | Path) -> SiteConfig:
     found = read_toml(path)
     base = Path(path).resolve().parent
     found = beside(found, base, ("slurm_conf", "folder", "cap_file", "target_file", "order_key",
-                                 "scenario"))
+                                 "scenario", "twin"))
     store = str(found.get("store", ""))
     if store != "none" and "://" not in store:
         found = beside(found, base, ("store",))
@@ -144,6 +167,8 @@ def read_configuration(path: str | Path) -> SiteConfig:
         found["broker"] = beside(found["broker"], base, ("ca", "certificate", "key"))
     if "folder" not in found:
         found["folder"] = str(base / "wattline-controller")
+    if found.get("twin"):
+        found = _with_twin(path, found)
     try:
         site = SiteConfig.model_validate(found)
     except ValidationError as error:
@@ -161,7 +186,24 @@ def read_configuration(path: str | Path) -> SiteConfig:
     if len(set(names)) < len(names):
         raise InputError(f"{path}: nodes: {max(names, key=names.count)} is named twice")
     _check_classes(path, site)
+    for name, parts in (("racks", site.racks), ("feeds", site.feeds)):
+        _check_parts(path, site, name, parts)
     return site
+
+
+def _with_twin(path: str | Path, found: Mapping[str, Any]) -> dict[str, Any]:
+    """With the nodes of the twin and their watts: the highest of them where a site needs one."""
+    given = [name for name in ("node_idle_w", "node_active_w", "classes", "scenario")
+             if name in found]
+    if given:
+        raise InputError(f"{path}: {given[0]} does not go with twin, whose file has the watts of "
+                         "nodes and their parts, and whose rules are Slurm's")
+    parts = read_parts(str(found["twin"]))
+    if "nodes" in found:
+        parts = parts.of(parse_hosts(str(found["nodes"])))
+    return {"nodes": fold_hosts(parts.names), **found,
+            "node_idle_w": max(each.idle_w for each in parts.nodes.values()),
+            "node_active_w": max(each.full_w for each in parts.nodes.values())}
 
 
 def _check_target(path: str | Path, site: SiteConfig) -> None:
@@ -179,3 +221,27 @@ def _check_classes(path: str | Path, site: SiteConfig) -> None:
     if site.classes and named != site.node_names:
         raise InputError(f"{path}: classes: together they must have the site's nodes, in the order "
                          f"of nodes = '{site.nodes}'")
+
+
+def _check_parts(path: str | Path, site: SiteConfig, what: str,
+                 parts: tuple[NodePart, ...]) -> None:
+    """A node stands in one rack and hangs on one feed at most, or sums would count it twice."""
+    there, seen = set(site.node_names), set[str]()
+    for part in parts:
+        try:
+            named = list(parse_hosts(part.nodes))
+        except InputError as error:
+            raise InputError(f"{path}: {what}: {part.name}: {error}") from None
+        strange = next((name for name in named if name not in there), None)
+        if strange is not None:
+            raise InputError(f"{path}: {what}: {part.name}: {strange} is none of the site's nodes "
+                             f"('{site.nodes}')")
+        again = sorted(named)
+        twice = next((name for name, other in zip(again, [*again[1:], ""], strict=True)
+                      if name in seen or name == other), None)
+        if twice is not None:
+            raise InputError(f"{path}: {what}: {part.name}: {twice} is named twice")
+        seen |= set(named)
+    names = [part.name for part in parts]
+    if len(set(names)) < len(names):
+        raise InputError(f"{path}: {what}: {max(names, key=names.count)} is named twice")

@@ -43,6 +43,8 @@ class Controller:
     listeners: Sequence[Callable[[Cycle], None]] = ()
     """What is done after each cycle, with what it did."""
     hands: Hands = field(default_factory=Hands)
+    why: Callable[[str], str] = lambda label: ""
+    """A reason for which a held job of ours waits, where others than the books decide."""
     notes: list[str] = field(default_factory=list)
     """What sources and listeners have to say; the next cycle says it."""
 

@@ -105,14 +105,10 @@ class CapKeeper:
     def _wanted(self, now_s: float) -> dict[str, float]:
         """What each busy node would draw if nothing but the policy slowed it."""
         found: dict[str, float] = {}
-        for name, told in self.watcher.told.items():
-            if not told.running or told.suspended or not told.nodes:
-                continue
-            said_w = self.meters.job_w(name, told) / len(told.nodes)
-            for node in self.watcher.node_names(told.nodes):
-                drawn_w = self.meters.node_w(node, now_s)
-                wanted_w = said_w if math.isnan(drawn_w) else max(said_w, drawn_w)
-                found[node] = min(wanted_w, self.policy_caps_w.get(node, math.inf))
+        for node, said_w in self.watcher.wanted_w(self.meters.job_w).items():
+            drawn_w = self.meters.node_w(node, now_s)
+            wanted_w = said_w if math.isnan(drawn_w) else max(said_w, drawn_w)
+            found[node] = min(wanted_w, self.policy_caps_w.get(node, math.inf))
         return found
 
     def _rest(self, busy: Mapping[str, float], now_s: float) -> float:
@@ -121,7 +117,8 @@ class CapKeeper:
         for name in self.watcher.names:
             if name not in busy and name not in self.watcher.off:
                 drawn_w = self.meters.node_w(name, now_s)
-                total_w += self.node_idle_w if math.isnan(drawn_w) else drawn_w
+                total_w += (self.watcher.idle_w(name, self.node_idle_w) if math.isnan(drawn_w)
+                            else drawn_w)
         return total_w
 
     def _learn(self, cap_w: float, now_s: float) -> None:
@@ -183,7 +180,8 @@ class CapKeeper:
         """Let the one that came first of those aside go on where its least fits."""
         aside = self._aside()
         if aside and self.act:
-            needed_w = len(aside[0].nodes) * (self.node_least_w - self.node_idle_w)
+            nodes = self.watcher.node_names(aside[0].nodes)
+            needed_w = len(nodes) * (self.node_least_w - self.node_idle_w)
             if needed_w <= room_w:
                 self._resume(aside[0])
 

@@ -11,14 +11,16 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.licences import LicenceNet, allowed_w
+from wattline.controller.sharing.licences import allowed_above_w
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import SlurmError
+from wattline.live.slurm.holding import devices_of
 from wattline.live.slurm.reading import WATTS, SlurmJob
 
 LEASE = "lease"
@@ -65,8 +67,7 @@ def hand_over(site: SiteConfig, slurm: Slurm) -> list[str]:
     waiting = [with_licences(site, job) for job in seen if ours_and_held(site, job)]
     others = [job for job in seen if not job.held]
     # The net first: once a job is released Slurm may start it at any moment.
-    LicenceNet(slurm.commands).allow(allowed_w([*others, *waiting], len(site.node_names),
-                                               site.node_idle_w, site.cap))
+    LicenceNet(slurm.commands).allow(_allowed_w(site, others, waiting))
     for job in waiting:
         licences = ",".join(f"{name}:{count}" for name, count in job.licenses.items())
         slurm.commands.run("scontrol", "update", f"JobId={job.label}", f"Licenses={licences}")
@@ -74,9 +75,17 @@ def hand_over(site: SiteConfig, slurm: Slurm) -> list[str]:
     return [job.label for job in waiting]
 
 
+def _allowed_w(site: SiteConfig, others: Sequence[SlurmJob], waiting: Sequence[SlurmJob]) -> float:
+    if site.parts is None:
+        return allowed_w([*others, *waiting], len(site.node_names), site.node_idle_w, site.cap)
+    return allowed_above_w(site.parts, others, site.cap, site.parts.drawn_w(others))
+
+
 def with_licences(site: SiteConfig, job: SlurmJob) -> SlurmJob:
     """The job with as many licences called watts as its nodes usually draw, if it has none."""
-    usual = {WATTS: math.ceil(job.nodes * site.node_active_w)}
+    watts = (job.nodes * site.node_active_w if site.parts is None
+             else site.parts.asked_w(job.cpus, devices_of(job.tres)))
+    usual = {WATTS: math.ceil(watts - 1e-9)}
     return replace(job, licenses=usual | dict(job.licenses))
 
 

@@ -2,7 +2,9 @@
 
 A job that has just begun draws little, and one that waits for its disk draws less than it will: so
 the books are told the highest of a while, and only after that while that a job draws less than it
-said. More than it said they are told at once.
+said. More than it said they are told at once where it is much, else as soon as it lasts for some
+seconds: a power is joules by the time between two readings, either of which may be late, and the
+highest of many such readings would always be above what a job draws.
 """
 
 from __future__ import annotations
@@ -20,8 +22,13 @@ from wattline.live.sensor import Quality
 STALE_S = 5.0
 """A report older than this says nothing of now."""
 JOB_WINDOW_S = 15.0
+STEADY_S = 4.0
+"""Readings of so long are averaged before the highest is looked for."""
 REST_WINDOW_S = 5.0
 """So long what nobody accounts for must last to be counted: jobs come and go within ticks."""
+CLEARLY = 0.2
+"""So much above what is known of a job no late reading shows: that counts at once, before nodes
+are brought down for it and say no more what it wants."""
 NEWS = 0.03
 """Changes smaller than this part are not worth a decision."""
 
@@ -42,7 +49,7 @@ class Meters:
     """Who else hears all that nodes say."""
     _heard_s: dict[str, float] = field(default_factory=dict)
     """By our own clock: a node's may be wrong."""
-    _jobs: dict[str, deque[tuple[float, float]]] = field(default_factory=dict)
+    _jobs: dict[str, _JobPower] = field(default_factory=dict)
     _excess: deque[tuple[float, float]] = field(default_factory=deque)
     _told_w: dict[str, float] = field(default_factory=dict)
     _told_rest_w: float = 0.0
@@ -87,16 +94,17 @@ class Meters:
 
     def _job(self, name: str, told: Told, throttled: set[str], now_s: float) -> list[Event]:
         nodes = self.watcher.node_names(told.nodes)
-        drawn_w = sum(self.node_w(each, now_s) for each in nodes)
-        window = self._jobs.setdefault(name, deque())
+        drawn_w = self.watcher.drawn_w(told, lambda each: self.node_w(each, now_s))
+        power = self._jobs.setdefault(name, _JobPower())
         if throttled & set(nodes) or math.isnan(drawn_w):
-            window.clear()
+            power.forget()
             return []
-        _slide(window, now_s, drawn_w, JOB_WINDOW_S)
+        most_w = power.highest(now_s, drawn_w)
         before_w = self._told_w.get(name, told.watts)
-        most_w = max(watts for _, watts in window)
-        long_enough = now_s - window[0][0] >= 0.9 * JOB_WINDOW_S
-        if abs(most_w - before_w) <= NEWS * before_w or (most_w < before_w and not long_enough):
+        if drawn_w > (1.0 + CLEARLY) * before_w:
+            most_w = drawn_w
+        if (math.isnan(most_w) or abs(most_w - before_w) <= NEWS * before_w
+                or (most_w < before_w and not power.lasts)):
             return []
         self._told_w[name] = most_w
         return [Measured(most_w, name)]
@@ -114,6 +122,32 @@ class Meters:
             return []
         self._told_rest_w = rest_w
         return [Measured(known_w + rest_w)]
+
+
+@dataclass
+class _JobPower:
+    """What one job draws: readings, and their averages."""
+
+    _readings: deque[tuple[float, float]] = field(default_factory=deque)
+    _means: deque[tuple[float, float]] = field(default_factory=deque)
+
+    @property
+    def lasts(self) -> bool:
+        """Whether it is known for as long as we look back."""
+        return self._means[-1][0] - self._means[0][0] >= 0.9 * JOB_WINDOW_S
+
+    def forget(self) -> None:
+        """Nothing from before says anything of what comes."""
+        self._readings.clear()
+        self._means.clear()
+
+    def highest(self, now_s: float, drawn_w: float) -> float:
+        """The highest average of the window with this reading; NaN while none is steady."""
+        _slide(self._readings, now_s, drawn_w, STEADY_S)
+        if now_s - self._readings[0][0] >= 0.7 * STEADY_S:
+            mean_w = math.fsum(watts for _, watts in self._readings) / len(self._readings)
+            _slide(self._means, now_s, mean_w, JOB_WINDOW_S)
+        return max((watts for _, watts in self._means), default=math.nan)
 
 
 def _slide(window: deque[tuple[float, float]], now_s: float, value: float, span_s: float) -> None:

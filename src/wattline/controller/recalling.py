@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from wattline.books import Books
+from wattline.controller.sharing.watching import SharedWatcher
 from wattline.controller.watching import Told, Watcher
 from wattline.policies.control import nodes_of
 from wattline.policies.state import CANCELLED, DONE, PAUSED, RUNNING
@@ -25,10 +26,12 @@ def recall(watcher: Watcher, books: Books, now_s: float) -> None:
             continue
         name = str(job.job)
         units = int(live.units)
-        watcher.told[name] = Told(
+        watcher.told[name] = told = Told(
             name.partition(".")[0], units, float(live.requested_s),
             units * watcher.node_w if math.isnan(job.watts) else job.watts,
             nodes_of(books.state, row) if state == RUNNING else (),
             running=state in (RUNNING, PAUSED), suspended=state == PAUSED,
             asked_s=now_s if int(live.unconfirmed) else math.nan)
+        if isinstance(watcher, SharedWatcher):
+            watcher.adopt(name, told, told.watts)
     watcher.down = set(watcher.node_names(np.flatnonzero(books.state.node_down)))

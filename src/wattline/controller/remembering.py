@@ -27,7 +27,7 @@ from wattline.scenario.objects import Machine, NodeClass
 from wattline.scenario.opening import open_books
 
 KEPT = ("cap", "nodes", "node_idle_w", "node_active_w", "node_off_w", "node_boot", "node_shutdown",
-        "classes", "policy", "scenario", "mode", "mark", "partitions")
+        "classes", "policy", "scenario", "mode", "mark", "partitions", "twin")
 """What of a site the books depend on: where it was changed they begin anew."""
 
 BEGUN = ".begin"
@@ -146,8 +146,9 @@ def _again(site: SiteConfig, path: Path, now_s: float) -> Remembered:
 
 
 def _fresh(site: SiteConfig, now_s: float, write: Callable[[str], None] | None) -> Books:
-    machine = Machine(classes=[_class(site, kind) for kind in site.kinds],
-                      node_names=site.nodes)
+    parts = site.parts
+    machine = Machine(classes=parts.classes()) if parts is not None else Machine(
+        classes=[_class(site, kind) for kind in site.kinds], node_names=site.nodes)
     if site.scenario:
         return open_books(site.scenario, machine=machine, cap=site.cap, start_s=now_s,
                           journal=write)
@@ -167,7 +168,10 @@ def _class(site: SiteConfig, kind: NodeKind) -> NodeClass:
 
 def _said(site: SiteConfig) -> str:
     said = site.model_dump(mode="json")
-    return json.dumps({name: said[name] for name in KEPT})
+    kept = {name: said[name] for name in KEPT}
+    if site.parts is not None:  # the file may have changed
+        kept["parts"] = [kind.said() for kind in site.parts.classes()]
+    return json.dumps(kept)
 
 
 def synced(file: IO[str], line: str) -> None:

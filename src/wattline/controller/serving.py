@@ -21,12 +21,17 @@ from wattline.controller.handing_back import hand_back, keep_off, kept_off
 from wattline.controller.joules.keeping import LedgerKeeper
 from wattline.controller.joules.memory import recalled
 from wattline.controller.keeping_cap import CapKeeper
-from wattline.controller.lease import hand_over, renew
+from wattline.controller.lease import hand_over, ours_and_held, renew
 from wattline.controller.licences import LicenceNet, allowed_w
 from wattline.controller.metering import Meters
 from wattline.controller.priorities import SharePriorities, shares_of
 from wattline.controller.recalling import recall
 from wattline.controller.remembering import Remembered, open_remembered
+from wattline.controller.sharing.guarding import let_go
+from wattline.controller.sharing.licences import allowed_above_w
+from wattline.controller.sharing.parts import read_section
+from wattline.controller.sharing.starting import SharedStarter
+from wattline.controller.sharing.watching import SharedWatcher
 from wattline.controller.showing import MachineWriter
 from wattline.controller.target import FileSource, Target, TopicSource
 from wattline.controller.watching import Watcher, watts_of_licences
@@ -103,15 +108,13 @@ def _assembled(
     books, folder = kept.books, Path(site.folder)
     # Compile the policy before the first job comes; what a copy is asked is written nowhere.
     books.copy().step(max(clock(), books.now_s))
-    watcher = Watcher(site.node_names, site.partitions, watts=watts_of_licences(),
-                      node_w=site.node_active_w, mark=site.mark, decides=site.mode == "decide",
-                      molds=isinstance(books.policy.configuration, Moldable))
-    recall(watcher, books, clock())
-    watcher.off = kept_off(folder) & set(site.node_names) if act else set()
     # A command that hangs must not cost the lease.
     patience_s = min(PATIENCE_S, max(site.lease / 4, 2.0))
-    controller = Controller(books, Slurm(Commands(site.environment, patience_s)), watcher, act=act,
-                            clock=clock)
+    slurm = Slurm(Commands(site.environment, patience_s))
+    watcher = _watcher(site, books, slurm)
+    recall(watcher, books, clock())
+    watcher.off = kept_off(folder) & set(site.node_names) if act else set()
+    controller = Controller(books, slurm, watcher, act=act, clock=clock)
     controller.notes += kept.remarks
     if act:
         controller.hands.keep_off = partial(keep_off, folder)
@@ -134,25 +137,45 @@ def _assembled(
     if site.licences and act:
         net = LicenceNet(controller.slurm.commands)
         listeners.append(lambda cycle: _allow(net, site, controller))
-    shares = shares_of(site) if site.mode == "guard" and act else None
-    if shares is not None:
+        if site.parts is not None and site.mode == "guard":
+            listeners.append(lambda cycle: _let_go(site, controller) if cycle.looked else None)
+    shares = shares_of(site)
+    if shares is not None and site.mode == "guard" and act:
         listeners.append(SharePriorities(controller, shares))
+    if site.parts is not None and site.mode == "decide":
+        starter = SharedStarter(controller, site, read_section(site.twin),
+                                lambda: cap_now_w(books))
+        starter.prepare()
+        controller.why = starter.why
+        listeners.append(starter)
     if act:  # a dry run is no controller: nobody may count on it
         listeners.append(lambda cycle: renew(folder, site.mode))
     node_w = (lambda node, now_s: math.nan) if keeper is None else keeper.meters.node_w
-    listeners.append(MachineWriter(controller, folder, node_w))
+    listeners.append(MachineWriter(controller, folder, node_w, shares=shares))
     listeners.append(lambda cycle: kept.save_if_due(controller.books, cycle.time_s, site.save))
     controller.sources, controller.listeners = sources, listeners
     open_desk(controller, site, remembers=act, clock=clock,
-              more=lambda: {**_standing(site, keeper, target, clock()), "journal": str(kept.path)})
+              more=lambda: {**_standing(site, keeper, target, clock()), "journal": str(kept.path),
+                            **({"nodes": watcher.counts()} if isinstance(watcher, SharedWatcher)
+                               else {})})
     return controller, keeper, ledger
+
+
+def _watcher(site: SiteConfig, books: Books, slurm: Slurm) -> Watcher:
+    if site.parts is not None:
+        return SharedWatcher(site.parts, site.partitions, holdings=slurm.holdings,
+                             node_w=site.node_active_w, mark=site.mark, decides=False)
+    return Watcher(site.node_names, site.partitions, watts=watts_of_licences(),
+                   node_w=site.node_active_w, mark=site.mark, decides=site.mode == "decide",
+                   molds=isinstance(books.policy.configuration, Moldable))
 
 
 def _ledger(site: SiteConfig, controller: Controller) -> LedgerKeeper | None:
     if not site.ledger:
         return None
     return LedgerKeeper(site.ledger, site.cluster, controller.slurm.commands, Path(site.folder),
-                        site.store_every, controller.notes)
+                        site.store_every, controller.notes,
+                        {} if site.parts is None else site.parts.ledger_rules())
 
 
 def _enter(ledger: LedgerKeeper, watcher: Watcher, fleet: Fleet | None, cycle: Cycle) -> None:
@@ -223,13 +246,20 @@ def cap_now_w(books: Books) -> float:
 def _allow(net: LicenceNet, site: SiteConfig, controller: Controller) -> None:
     """In guard mode Slurm must know that nodes without jobs draw too; the books know it."""
     watts = cap_now_w(controller.books)
-    if site.mode == "guard":
+    if isinstance(controller.watcher, SharedWatcher):
+        watcher = controller.watcher
+        watts = allowed_above_w(watcher.parts, watcher.seen, watts, controller.books.power_w)
+    elif site.mode == "guard":
         watts = allowed_w((job for job in controller.watcher.seen if not job.held),
                           len(site.node_names), site.node_idle_w, watts)
     try:
         net.allow(watts)
     except SlurmError as error:
         controller.notes.append(f"the licences do not follow the cap: {error}")
+
+
+def _let_go(site: SiteConfig, controller: Controller) -> None:
+    let_go(controller, [job for job in controller.watcher.seen if ours_and_held(site, job)])
 
 
 class CapFile:

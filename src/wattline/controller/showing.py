@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from wattline.books import Decision
 from wattline.books.explaining import reason_in_short
 from wattline.books.waiting import joules_left, waiting_rows
+from wattline.controller.priorities import usage_j
 from wattline.controller.watching import key
 from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, SlurmJob
 from wattline.model.errors import InputError
@@ -25,6 +26,7 @@ from wattline.model.files import write_whole
 from wattline.model.units import fold_hosts, format_power
 
 if TYPE_CHECKING:
+    from wattline.account.fairshare import ShareTree
     from wattline.controller.controller import Controller, Cycle
 
 FILE = "machine.json"
@@ -45,6 +47,8 @@ class MachineWriter:
     node_w: Callable[[str, float], float] = lambda node, now_s: math.nan
     """What a node draws by its meter; NaN where that is not known."""
     monotonic: Callable[[], float] = time.monotonic
+    shares: ShareTree | None = None
+    """By which the queue is ordered, if it is."""
     decided: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=KEPT))
     _last_s: float = field(default=-math.inf, init=False)
 
@@ -58,11 +62,18 @@ class MachineWriter:
         self._last_s = self.monotonic()
         said = {"time_s": cycle.time_s, "nodes": self._nodes(cycle.time_s),
                 "jobs": self._jobs(), "decisions": list(self.decided),
-                "budget": budget_of(self.controller)}
+                "budget": budget_of(self.controller), "fairshare": self._factors(cycle.time_s)}
         try:
             write_whole(self.folder / FILE, json.dumps(said) + "\n")
         except InputError as error:  # a full disk must not stop a controller
             self.controller.notes.append(str(error))
+
+    def _factors(self, now_s: float) -> dict[str, float] | None:
+        """The factor of each account and user."""
+        if self.shares is None:
+            return None
+        used_j = usage_j(self.controller.books, self.shares, now_s)
+        return {each.name: each.factor for each in self.shares.standings(used_j)}
 
     def _decision(self, decision: Decision) -> tuple[str, str | None]:
         """What was decided in words; a time to wake is nobody's news."""
@@ -83,8 +94,10 @@ class MachineWriter:
 
     def _nodes(self, now_s: float) -> dict[str, list[Any]]:
         watcher = self.controller.watcher
-        job_of = {node: job.label for job in watcher.seen
-                  if job.state in (*ACTIVE, *STARTING, *ENDING) for node in job.node_list}
+        job_of: dict[str, str] = {}
+        for job in watcher.seen:
+            for node in job.node_list if job.state in (*ACTIVE, *STARTING, *ENDING) else ():
+                job_of[node] = f"{job_of[node]},{job.label}" if node in job_of else job.label
         state, watts = [], []
         for name in watcher.names:
             state.append("down" if name in watcher.down else "off" if name in watcher.off else

@@ -17,6 +17,7 @@ import numpy as np
 from wattline.books import Books
 from wattline.books.explaining import reason_in_short
 from wattline.books.waiting import waiting_rows
+from wattline.controller.course import CourseWriter
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.files import write_whole
 from wattline.policies.state import BEGUN, OVER, REFUSED
@@ -43,6 +44,10 @@ class StatusWriter:
     last_error: str = field(default="", init=False)
     last_error_s: float | None = field(default=None, init=False)
     cycles: int = field(default=0, init=False)
+    course: CourseWriter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.course = CourseWriter(self.folder)
 
     def __call__(self, cycle: Cycle) -> None:
         self.cycles += 1
@@ -56,7 +61,8 @@ class StatusWriter:
             "slurm_answers": cycle.looked, "journal": self.journal, **self.more()}
         try:
             write_whole(self.folder / FILE, json.dumps(_plain(said), indent=1) + "\n")
-        except InputError as error:  # a full disk must not stop a controller
+            self.course.write(said)
+        except (InputError, OSError) as error:  # a full disk must not stop a controller
             self.last_error, self.last_error_s = str(error), cycle.time_s
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from wattline.grid.market import ERROR_LIMIT
 from wattline.live.transport.link import BrokerSettings, Link
 from wattline.model.errors import InputError
 from wattline.model.units import parse_power
@@ -131,9 +132,11 @@ class Target:
             "watts": watts, "samples": off_w.size,
             "error_w_mean": float(off_w.mean()) if off_w.size else None,
             "error_w_p90": float(np.quantile(off_w, 0.9)) if off_w.size else None,
-            "error_of_reserve_p90": None}
+            "error_of_reserve_p90": None, "score": None}
         if off_w.size and self.reserve_w is not None:
             found["error_of_reserve_p90"] = found["error_w_p90"] / self.reserve_w
+            # As `wattline regulate` scores without a programme: time without a large error.
+            found["score"] = float(np.mean(off_w <= ERROR_LIMIT * self.reserve_w))
         return found
 
     def _none(self, why: str) -> float:

@@ -23,6 +23,7 @@ from wattline.books import (
     Started,
     Submitted,
 )
+from wattline.controller.sharing.parts import Share
 from wattline.live.slurm.client import Seen
 from wattline.live.slurm.reading import (
     ACTIVE,
@@ -66,6 +67,8 @@ class Told:
     """Whether it is ours to hold again where a start did not happen."""
     aside: bool = False
     """It was suspended to keep the cap; Slurm keeps that in its comment, over our restarts."""
+    shares: Mapping[str, Share] = field(default_factory=dict)
+    """By node what it holds and draws there, where nodes are shared."""
 
     def resize(self, nodes: tuple[int, ...]) -> None:
         """It gets these nodes, which may be more or fewer than it asked for."""
@@ -129,7 +132,7 @@ class Watcher:
             if self.told[name].label not in labels:  # otherwise it was queued again
                 found.remarks.append(f"job {name} is gone, and Slurm does not say how it ended")
             self._over(name, False, found)
-        for name, job in now.items():
+        for name, job in self._in_order(now):
             if name in self.told:
                 self._known(name, job, seen.time_s, found)
             else:
@@ -157,6 +160,31 @@ class Watcher:
     def node_names(self, numbers: Iterable[int]) -> list[str]:
         return [self.names[number] for number in numbers]
 
+    def wanted_w(self, job_w: Callable[[str, Told], float]) -> dict[str, float]:
+        """What each busy node would draw if nothing slowed it; `job_w` is what a job would."""
+        found: dict[str, float] = {}
+        for name, told in self.told.items():
+            if told.running and not told.suspended and told.nodes:
+                found |= dict.fromkeys(self.node_names(told.nodes),
+                                       job_w(name, told) / len(told.nodes))
+        return found
+
+    def drawn_w(self, told: Told, node_w: Callable[[str], float]) -> float:
+        """What a job draws of its nodes, by their meters; NaN where one of them is silent."""
+        return sum(node_w(each) for each in self.node_names(told.nodes))
+
+    def idle_w(self, node: str, usual_w: float) -> float:
+        """What a node draws without jobs."""
+        return usual_w
+
+    def _in_order(self, now: Mapping[str, SlurmJob]) -> Iterable[tuple[str, SlurmJob]]:
+        """In which jobs are told."""
+        return now.items()
+
+    def _held(self, name: str, job: SlurmJob) -> tuple[int, ...]:
+        """What a running job holds, as the books count it."""
+        return self._numbers(job.node_list)
+
     def _nodes(self, seen: Seen, found: News) -> None:
         usable = {node.name: node.usable for node in seen.nodes if node.name in self.number}
         gone = {name for name in self.number if not usable.get(name, False)} - self.off
@@ -177,7 +205,12 @@ class Watcher:
             found.remarks.append(f"job {name} runs on {strange[0]}, which is not of this machine")
             return
         least, most = job.nodes, max(job.most_nodes, job.nodes)
-        units = len(job.node_list) if runs else most if self.molds else least
+        held = self._held(name, job) if runs else ()
+        if runs and not held:
+            found.remarks.append(f"job {name} has no CPU that the books do not count already: its "
+                                 "watts are not counted")
+            return
+        units = len(held) if runs else most if self.molds else least
         limit_s = min(job.limit_s, LONGEST_S) if job.limit_s > 0 else LONGEST_S
         watts = self.watts(job)
         submitted = Submitted(
@@ -187,11 +220,12 @@ class Watcher:
             logged={NODES_MIN: least, NODES_MAX: most} if self.molds and not runs else {})
         self.told[name] = Told(
             job.label, units, limit_s, units * self.node_w if math.isnan(watts) else watts,
-            self._numbers(job.node_list) if runs else (), runs, job.state == SUSPENDED,
+            held, runs, job.state == SUSPENDED,
             aside=job.state == SUSPENDED and ASIDE in job.admin_comment)
+        self._note(name, job)
         if runs:
             found.applied.append(submitted)
-            found.events.append(Started(name, self._numbers(job.node_list)))
+            found.events.append(Started(name, held))
         else:
             found.events.append(submitted)
             if job.restarts and not job.held:
@@ -216,7 +250,7 @@ class Watcher:
     def _running(self, name: str, told: Told, job: SlurmJob, found: News) -> None:
         resumes = told.running and job.state == SUSPENDED  # asked to go on, and does not yet
         if not resumes and (not told.running or not math.isnan(told.asked_s)):
-            told.nodes = self._numbers(job.node_list)
+            told.nodes = self._held(name, job)
             found.events.append(Started(name, told.nodes))
             told.running, told.failed, told.asked_s = True, False, math.nan
         told.suspended = job.state == SUSPENDED
@@ -243,6 +277,9 @@ class Watcher:
         told = self.told.pop(name)
         # One that began and ended between two looks was only asked to start: its end says both.
         found.events.append(Ended(name, completed) if told.running else Cancelled(name))
+
+    def _note(self, name: str, job: SlurmJob) -> None:
+        """A job was told of for the first time."""
 
     def _numbers(self, names: Iterable[str]) -> tuple[int, ...]:
         return tuple(sorted(self.number[name] for name in names))

@@ -32,7 +32,7 @@ def advice(cases: Sequence[Case], decision: Decision, hold: float = 0.0) -> str:
     if found.met:
         return f"; with {with_what} the same bid meets all constraints"
     return (f"; with {with_what} the errors of this bid would be large for "
-            f"{found.tracking.exceed_share:.1%} of the time")  # fmt: skip
+            f"{found.tracking.exceed_share:.1%} of the time")
 
 
 def with_standby(case: Case) -> Case:

@@ -90,8 +90,7 @@ def regulate(
     planned = _day(case, decision) if contract_of(made).bidding == "dayahead" and decision else None
     run = run_contract(case, offered if planned is None else planned)
     figures = contract_figures(made, run, decision)
-    bound = bound_of(case) if planned is None else None
-    figures["bound"] = None if bound is None else asdict(bound)
+    figures["bound"] = _bound(case) if planned is None else None
     figures["start_share"] = 1.0 if offered is None else offered.start_share
     figures["remedy"] = None if offer.remedy is None else offer.remedy.figures()
     if planned is None:
@@ -119,6 +118,12 @@ def contract_scenario(
     if bid is not None:
         fields = fields | {"bid": bid if isinstance(bid, str) else tuple(bid)}
     return read_contract(given, fields)
+
+
+def _bound(case: Case) -> dict[str, Any] | None:
+    """What any planner could reach in the contract's own hour, where that can be said."""
+    found = bound_of(case)
+    return None if found is None else asdict(found)
 
 
 def _day(case: Case, decision: Decision) -> list[Bid | None]:
@@ -175,6 +180,7 @@ def bid(
     case, decision = offer.case, offer.decision
     assert decision is not None
     figures = bid_figures(made, case, decision)
+    figures["bound"] = _bound(case) if hours is None else None
     figures["remedy"] = None if offer.remedy is None else offer.remedy.figures()
     figures["other_hours"] = check_hours(made, case, decision.bid, chosen=True, progress=progress)
     if hours is not None:

@@ -42,7 +42,7 @@ def bid_figures(scenario: Scenario, case: Case, decision: Decision) -> dict[str,
         if decision.bid is None and decision.nearest else None,
         "surface": [{"average_power_w": t.average_w, "reserve_w": t.reserve_w, "cost": t.cost,
                      "feasible": t.feasible, "why": t.why} for t in decision.trials],
-    }  # fmt: skip
+    }
 
 
 def planned_hours(
@@ -60,4 +60,4 @@ def _hour_entry(hour: Hour, first_s: float = 0.0) -> dict[str, Any]:
         "average_power_w": hour.bid.average_w if hour.bid else None,
         "reserve_w": hour.bid.reserve_w if hour.bid else None,
         "cost": hour.cost, "cost_without": hour.cost_without, "saving": hour.saving,
-    }  # fmt: skip
+    }

@@ -159,7 +159,7 @@ def observed_rule(problem: Problem, cases: Sequence[Case], simulate: Simulate) -
             arrivals(c.jobs, code, float(each), WINDOW_S, c.end_s, c.judged_s) for c in cases
         ])
         for code, each in enumerate(work)
-    )  # fmt: skip
+    )
     level = Empirical.mix([signal_levels(inside(c), WINDOW_S) for c in cases])
     log_alpha = fit_empirical_alpha(problem, arriving, level, simulate)
     return empirical_rule(problem, arriving, level, log_alpha)

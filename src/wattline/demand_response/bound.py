@@ -88,6 +88,7 @@ def bound_of(case: Case) -> Bound | None:
     """
     rule = None if case.programme is None else case.programme.judged
     plain = case.limit_w is None and not case.adaptive and case.meter_noise == 0
+    plain = plain and case.judges_tracking
     if not plain or (rule is not None and rule.rule != "band"):
         return None
     fluid = _fluid(case, ERROR_LIMIT if rule is None else rule.width,
@@ -116,7 +117,7 @@ def _fluid(case: Case, error: float, missed: float) -> _Fluid:
         load.range.power_w_max, load.range.floor_w, _arrived(case, edges),
         _due_j(case, load.power_w_idle if case.sleep is None else case.sleep.power_w_off),
         (energy, reserve, least_error),
-    )  # fmt: skip
+    )
 
 
 def _arrived(case: Case, edges: FloatArray) -> tuple[tuple[int, float], ...]:

@@ -34,6 +34,8 @@ from wattline.scenario.parameters import WORKLOAD
 
 AUTO, DEFAULT_RULE = "auto", "aqa"
 DEFAULT_WORKLOAD = "W4"
+MOST_CYCLES = 10_000_000
+"""115 days of a second each."""
 ASLEEP_W, BOOT_S, SHUTDOWN_S = 10.0, 120.0, 30.0
 """Of a node that sleeps, where the scenario has no `[[machine.classes]]` that says it."""
 
@@ -93,9 +95,13 @@ def _idle_w(scenario: Scenario) -> float | None:
 def case_of(scenario: Scenario, *, choose_nodes: bool = False) -> Case:
     """The case that the scenario describes; its nodes are chosen where the placement says so."""
     contract = contract_of(scenario)
+    _check_cycles(contract)
     rng = np.random.default_rng(scenario.trace.seed)
     signal = _signal(contract, rng)
     load, jobs, truth = _jobs(scenario, rng)
+    if len(jobs) == 0:
+        raise InputError("no job is submitted in the contract and its warm-up; a larger load or a "
+                         "longer duration brings some")
     if rule_of(scenario)[1].sleep:
         load = replace(load, below_idle=True)  # what sleeps does not draw idle power
     limit = None
@@ -117,7 +123,17 @@ def case_of(scenario: Scenario, *, choose_nodes: bool = False) -> Case:
         adaptive=contract.bidding == "adaptive", limit_w=limit, truth=truth,
         choose_nodes=choose_nodes or name_of(scenario.policy.placement) != "counted",
         mean_quality=is_log(scenario), own_times=is_log(scenario),
-    )  # fmt: skip
+    )
+
+
+def _check_cycles(contract: ContractSection) -> None:
+    cycles = (contract.duration + contract.warmup_s) / contract.cycle_s
+    if contract.duration < contract.cycle_s:
+        raise InputError(f"the contract lasts {contract.duration:g} s, less than a control cycle "
+                         f"of {contract.cycle_s:g} s (cycle_s)")
+    if cycles > MOST_CYCLES:
+        raise InputError(f"the contract and its warm-up have {cycles:.3g} control cycles, at most "
+                         f"{MOST_CYCLES:,} can be simulated; raise cycle_s")
 
 
 def _weights(contract: ContractSection, load: Workload) -> tuple[float, ...]:
@@ -179,7 +195,7 @@ def log_of(scenario: Scenario) -> LogCase:
         read_trace(scenario), source, servers=_servers(scenario), start_s=contract.trace_start,
         duration_s=contract.duration + contract.warmup_s, power_w_idle=_idle_w(scenario),
         seed=scenario.trace.seed, standby=contract.standby,
-    )  # fmt: skip
+    )
 
 
 def event_of(contract: ContractSection) -> Curtailment:

@@ -62,6 +62,8 @@ class Case:
     choose_nodes: bool = False
     mean_quality: bool = False
     """Judge the mean degradation of a type (constraint of the long-job study), not the share."""
+    judges_tracking: bool = True
+    """False: any tracking error is allowed, and only paid for."""
 
     @property
     def types(self) -> tuple[JobType, ...]:
@@ -95,7 +97,7 @@ def mislabelled(
     size_of = {int(k): int(jobs.procs[truth == k][0]) for k in np.unique(truth)}
     for row in np.flatnonzero((truth < types) & (rng.random(truth.size) < share)):
         others = [k for k in range(types) if k != truth[row]
-                  and size_of.get(k) == size_of[int(truth[row])]]  # fmt: skip
+                  and size_of.get(k) == size_of[int(truth[row])]]
         if others:
             label[row] = rng.choice(others)
     return jobs.with_columns(application=label), truth

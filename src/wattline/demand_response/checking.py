@@ -71,4 +71,4 @@ def summary(runs: Sequence[ContractRun]) -> OtherHours:
         len(runs), met, share_interval(met, len(runs)), together.met,
         mean_interval([run.settlement.saving for run in runs]), together.tracking.exceed_share,
         max(run.tracking.exceed_share for run in runs), dict(fails.most_common()),
-    )  # fmt: skip
+    )

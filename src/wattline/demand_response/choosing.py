@@ -39,7 +39,7 @@ def problem_of(case: Case) -> Problem:
         case.workload, energy, reserve, error, found.std, found.mean,
         start_shares=case.policy in SHARING, power_w_alone=uncontrolled_w(case),
         hours=(case.end_s - case.judged_s) / HOUR_S,
-    )  # fmt: skip
+    )
 
 
 def _statistics(case: Case) -> Statistics:
@@ -62,7 +62,7 @@ def forecast_cases(
         signal = generate(
             rng, case.duration_s - case.warmup_s, std=min(found.std, 0.95), mean=found.mean,
             correlation_s=found.correlation_s, step_s=max(found.step_s, case.cycle_s),
-        )  # fmt: skip
+        )
         if case.programme is not None:
             signal = case.programme.drawn(signal)
         if signals:
@@ -123,7 +123,7 @@ def _planned_problem(case: Case, planned: Sequence[Case]) -> Problem:
     return replace(
         problem_of(case), power_w_alone=float(np.mean([uncontrolled_w(c) for c in planned])),
         signal_mean=mean, signal_std=max(0.0, square - mean**2) ** 0.5,
-    )  # fmt: skip
+    )
 
 
 def choose_day(

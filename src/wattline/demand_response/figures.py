@@ -37,7 +37,7 @@ def bids_of(found: ContractRun) -> list[dict[str, Any]]:
     contract, first_s = found.contract, found.case.judged_s
     starts = contract.average_w.time_s
     rows = zip(starts, np.append(starts[1:], found.case.end_s), contract.average_w.value,
-               contract.reserve_w.value, strict=True)  # fmt: skip
+               contract.reserve_w.value, strict=True)
     judged = [(start_s, a, r) for start_s, end_s, a, r in rows if end_s > first_s]
     return [{"hour": h, "start_s": max(0.0, float(start_s - first_s)), "average_power_w": float(a),
              "reserve_w": float(r)} for h, (start_s, a, r) in enumerate(judged)]
@@ -79,7 +79,7 @@ def contract_figures(
         "servers": case.workload.servers,
         "warmup_s": case.warmup_s,
         "engine_s": found.run.engine_s,
-    }  # fmt: skip
+    }
     result["facility"] = contract.facility
     result["score"] = _score(found, kept)
     result["programme"] = _programme(contract, found, result["score"], reserves)
@@ -117,7 +117,7 @@ def _programme(
         "sites_needed": None, "credit": None, "source": terms.source, "date": terms.date,
         "simplified": terms.simplified, "credit_in_cost": case.credited,
         "not_in_cost": why_not(contract),
-    }  # fmt: skip
+    }
     if reserve_w > 0 and score is not None:
         result["credit"] = terms.credit(reserve_w * hours / 1e6, score, case.signal, hours)
         if reserve_w < terms.terms.minimum_w:
@@ -153,13 +153,13 @@ def _nearest(names: list[str], decision: Decision) -> dict[str, Any]:
     found: dict[str, Any] = {
         "average_power_w": bid.average_w, "reserve_w": bid.reserve_w,
         "weights": dict(zip(names, bid.weights, strict=False)),
-    }  # fmt: skip
+    }
     if outcome is not None:
         found |= {
             "cost": outcome.cost, "saving": outcome.saving,
             "tracking": asdict(outcome.tracking),
             "violations": list(outcome.violations),
-        }  # fmt: skip
+        }
     return found
 
 
@@ -170,4 +170,4 @@ def _curtailment(contract: ContractSection, found: ContractRun) -> dict[str, Any
         "met": kept.met, "violations": kept.violations(load.range.power_w_min),
         "baseline_w": load.power_w_mean, "idle_w": load.range.power_w_min,
         "unfinished": sum(q.unfinished for q in found.quality),
-    }  # fmt: skip
+    }

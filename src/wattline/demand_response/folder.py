@@ -24,7 +24,7 @@ from wattline.grid.market import overlay
 from wattline.scenario.model import Scenario
 
 COLUMNS = ("start_s", "end_s", "power_w", "average_w", "reserve_w", "signal", "energy_price",
-           "reserve_price", "error_price")  # fmt: skip
+           "reserve_price", "error_price")
 
 
 def result_of(
@@ -52,7 +52,7 @@ def _power(found: ContractRun) -> str:
         (found.actual_w, contract.average_w, contract.reserve_w, case.signal,
          prices.energy, prices.reserve, prices.error),
         case.judged_s, case.end_s,
-    )  # fmt: skip
+    )
     rows = np.column_stack((edges[:-1], edges[1:], *values))
     lines = (",".join(f"{value:.17g}" for value in row) for row in rows)
     return "\n".join((",".join(COLUMNS), *lines)) + "\n"

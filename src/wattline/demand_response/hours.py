@@ -37,7 +37,7 @@ def other_signals(scenario: Scenario, count: int, *, stream: int = PLANNING) -> 
         return [level_of(contract, generate(rng, span_s, **fields)) for rng in streams]
     whole = load_signal(contract.signal)
     found = [level_of(contract, signal) for number, signal in enumerate(hours(whole, span_s))
-             if abs(number * span_s - contract.signal_start) >= span_s]  # fmt: skip
+             if abs(number * span_s - contract.signal_start) >= span_s]
     kept = _kept_for_check(contract, len(found))
     if kept == 0:
         return found if stream == PLANNING else found[::-1]

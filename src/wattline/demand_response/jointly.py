@@ -38,7 +38,7 @@ class Together:
         return sum(
             run.settlement.cost for name, run in self.runs.items()
             if self.joint.parts[name].reserve_w > 0
-        )  # fmt: skip
+        )
 
 
 def choose_together(
@@ -62,12 +62,12 @@ def choose_together(
         decisions[name] = choose(
             shared[name], methods[name], rounds=rounds, **planning,
             progress=lambda part, done=number: progress((done + part) / len(cases)),  # type: ignore[misc]
-        )  # fmt: skip
+        )
         problem = problem_of(shared[name])
         options[name] = options_of(
             decisions[name].trials, uncontrolled_w(shared[name]), problem.energy_price,
             hours=problem.hours,
-        )  # fmt: skip
+        )
     joint = join(options, reserve_w_least)
     runs = {name: run_contract(case, joint.parts[name].bid) for name, case in shared.items()}
     return Together(joint, decisions, runs, _bill(first, joint, runs))

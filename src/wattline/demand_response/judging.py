@@ -26,13 +26,13 @@ def judge_types(
         end_s = projected_end_s(
             submit_s, run.schedule.start_s[rows], run.schedule.end_s[rows],
             left_s=time_s * np.clip(1 - done, 0, 1), time_s_min=time_s, now_s=case.end_s,
-        )  # fmt: skip
+        )
         mine = submit_s >= case.judged_s
         submit_s, time_s, end_s = submit_s[mine], time_s[mine], end_s[mine]
         found = judge(
             job_type.name, submit_s, end_s,
             time_s_min=time_s, threshold=job_type.threshold, now_s=case.end_s,
-        )  # fmt: skip
+        )
         if case.mean_quality:
             over = float(found.mean >= job_type.threshold)
             found = replace(found, violation_share=over, limit=0.5)

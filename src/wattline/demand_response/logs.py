@@ -84,7 +84,7 @@ def log_case(
     workload = Workload(
         Path(source).name, types, servers, idle_w, min(1.0, work / (servers * duration_s)), shares,
         rule="types by size and run time of a log", source="chosen",
-    )  # fmt: skip
+    )
     code = code.reshape(-1).astype(np.int64)
     per_server_w = np.array([t.power_w_max for t in types])[code]
     slowest = np.array([t.time_s_max / t.time_s_min for t in types])[code]
@@ -92,7 +92,7 @@ def log_case(
         "submit_s": chosen.submit_s - first_s, "run_s": chosen.run_s,
         "requested_s": slowest * chosen.run_s, "procs": chosen.procs,
         "power_w": chosen.procs * per_server_w, "application": code,
-    }  # fmt: skip
+    }
     if standby:
         workload = workload.with_standby(STANDBY_S)
         types, columns = _standby_first(workload, columns, duration_s)
@@ -111,10 +111,10 @@ def _standby_first(
         "submit_s": 0.0, "run_s": each.time_s_min, "requested_s": each.time_s_max,
         "procs": each.servers, "power_w": each.servers * each.power_w_max,
         "application": len(workload.types),
-    }  # fmt: skip
+    }
     count = workload.standby_jobs(duration_s)
     joined = {name: np.append(np.full(count, first[name], values.dtype), values)
-              for name, values in columns.items()}  # fmt: skip
+              for name, values in columns.items()}
     return (*workload.types, each), joined
 
 
@@ -168,7 +168,7 @@ def _types(
                 time_s * float(rng.uniform(*SLOWEST)), power_w * float(rng.uniform(*LOWEST)),
                 THRESHOLD,
             )
-        )  # fmt: skip
+        )
         shares.append(float(mine.sum() * size))
     return tuple(types), tuple(shares)
 

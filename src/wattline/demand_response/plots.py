@@ -47,7 +47,7 @@ def power_series(found: ContractRun, points: int = 2400) -> PowerSeries:
     return PowerSeries(
         (times - case.start_s) / 60, found.actual_w.sample(times) / 1000, target_w / 1000,
         found.waiting.sample(times), (edges - case.start_s) / 60, counts.astype(np.float64),
-    )  # fmt: skip
+    )
 
 
 def draw_power(found: ContractRun) -> Figure:
@@ -64,12 +64,12 @@ def draw_power(found: ContractRun) -> Figure:
     top.plot(series.time_min, series.actual_kw, color=BLUE, lw=0.9, label="actual")
     top.set_ylabel("power, kW")
     title = (f"{found.case.workload.name} on {found.case.workload.servers} servers, "
-             f"{found.case.policy}")  # fmt: skip
+             f"{found.case.policy}")
     if _offered(found):
         title += f": mean tracking error {found.tracking.mean:.1%}"
     top.set_title(title, loc="left", fontsize=10)
     bottom.stairs(series.submitted, series.submit_edges_min, fill=True, color=GREEN, alpha=0.45,
-                  label="submitted in the interval")  # fmt: skip
+                  label="submitted in the interval")
     bottom.plot(series.time_min, series.waiting, color=AMBER, lw=1.4, label="waiting")
     bottom.set_ylabel("jobs")
     bottom.set_xlabel("minutes")
@@ -77,7 +77,7 @@ def draw_power(found: ContractRun) -> Figure:
         _tidy(axes)
         if found.case.warmup_s > 0:
             axes.axvspan(0.0, found.case.warmup_s / 60, color=GREY, alpha=0.15, lw=0,
-                         label="warm-up")  # fmt: skip
+                         label="warm-up")
         axes.set_xlim(series.time_min[0], series.submit_edges_min[-1])
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=8, frameon=False)
     return figure
@@ -117,7 +117,7 @@ def draw_servers(found: ContractRun) -> Figure | None:
     axes.set_title("servers by the type of the job they run (white: idle)", loc="left", fontsize=10)
     shown = sorted(set(kinds.tolist()))[:24]
     axes.legend([Patch(color=colours[k]) for k in shown], [names[k] for k in shown],
-                loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=7, frameon=False)  # fmt: skip
+                loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=7, frameon=False)
     return figure
 
 
@@ -127,7 +127,7 @@ def draw_error(found: ContractRun) -> Figure:
 
     case = found.case
     error, held_s = tracking_errors(found.actual_w, found.contract, case.signal, case.judged_s,
-                                    case.end_s)  # fmt: skip
+                                    case.end_s)
     figure = Figure(figsize=(5.5, 3.6), layout="constrained")
     axes = figure.subplots()
     if error.size:
@@ -140,7 +140,7 @@ def draw_error(found: ContractRun) -> Figure:
     axes.set_xlabel("tracking error (share of the reserve)")
     axes.set_ylabel("share of the time")
     axes.set_title("the curve must pass above the crossing of the dashed lines", loc="left",
-                   fontsize=9)  # fmt: skip
+                   fontsize=9)
     _tidy(axes)
     return figure
 
@@ -150,9 +150,9 @@ def draw_quality(found: ContractRun) -> Figure:
     from matplotlib.figure import Figure
 
     judged_types = [row for row in zip(found.quality, found.degradations, strict=True)
-                    if row[0].jobs > 0]  # fmt: skip
+                    if row[0].jobs > 0]
     quality = sorted(judged_types or zip(found.quality, found.degradations, strict=True),
-                     key=lambda row: -row[0].mean / row[0].threshold)[:16]  # fmt: skip
+                     key=lambda row: -row[0].mean / row[0].threshold)[:16]
     columns = 4
     rows = -(-len(quality) // columns)
     figure = Figure(figsize=(10, 2.1 * rows + 0.6), layout="constrained")
@@ -160,7 +160,7 @@ def draw_quality(found: ContractRun) -> Figure:
     for axes, (judged, values) in zip(panes, quality, strict=False):
         q = np.sort(values)
         axes.step(np.append(0, q), np.append(0, np.arange(1, q.size + 1) / max(1, q.size)),
-                  where="post", color=BLUE if judged.met else RED)  # fmt: skip
+                  where="post", color=BLUE if judged.met else RED)
         axes.axvline(judged.threshold, color=GREEN, ls="--", lw=1)
         if found.case.mean_quality:  # it is the mean that must stay below the threshold
             axes.axvline(judged.mean, color=AMBER, ls=":", lw=1.6)
@@ -171,7 +171,7 @@ def draw_quality(found: ContractRun) -> Figure:
         beyond = int((q > 1.6 * judged.threshold).sum())
         if beyond:  # the axis ends before they do
             axes.text(0.98, 0.06, f"{beyond} beyond, up to {q[-1]:.3g} →", fontsize=7, color=RED,
-                      ha="right", transform=axes.transAxes)  # fmt: skip
+                      ha="right", transform=axes.transAxes)
         axes.set_title(f"{judged.name} ({judged.jobs} jobs)", fontsize=8, loc="left")
         _tidy(axes)
     for axes in panes[len(quality):]:
@@ -196,16 +196,16 @@ def draw_surface(decision: Decision, unit: str) -> Figure:
     bounds: dict[str, Any] = {"vmin": cost.min(), "vmax": cost.max(), "cmap": "viridis"}
     axes.scatter(average[~good], reserve[~good], c=cost[~good], marker="x", s=22, lw=1.1, **bounds)
     drawn = axes.scatter(average[good], reserve[good], c=cost[good], marker="o", s=30,
-                         edgecolors="black", lw=0.4, **bounds)  # fmt: skip
+                         edgecolors="black", lw=0.4, **bounds)
     if decision.bid is not None:
         axes.plot(decision.bid.average_w / 1000, decision.bid.reserve_w / 1000, marker="*", ms=17,
-                  color=RED, mec="black", ls="", label="chosen")  # fmt: skip
+                  color=RED, mec="black", ls="", label="chosen")
         axes.legend(loc="upper left", fontsize=8)
     figure.colorbar(drawn, ax=axes, label=f"cost of the hour, {unit}")
     axes.set_xlabel("average power, kW")
     axes.set_ylabel("reserve, kW")
     axes.set_title("bids tried: circles meet all constraints, crosses fail one", loc="left",
-                   fontsize=10)  # fmt: skip
+                   fontsize=10)
     _tidy(axes)
     return figure
 
@@ -217,7 +217,7 @@ def write_pictures(found: ContractRun, folder: Path) -> list[Path]:
         "power": draw_power(found), "servers": draw_servers(found),
         "tracking-error": draw_error(found) if _offered(found) else None,
         "qos": draw_quality(found),
-    }  # fmt: skip
+    }
     paths = []
     for name, figure in drawn.items():
         if figure is not None:

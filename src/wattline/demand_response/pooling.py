@@ -60,7 +60,7 @@ def pool(runs: Sequence[ContractRun], hold: float = 0.0) -> BidOutcome:
                 violation_share=late / jobs if jobs else 0.0, mean=total / jobs if jobs else 0.0,
                 quantile=max(q.quantile for q in parts),
             )
-        )  # fmt: skip
+        )
     delays = tuple(
         np.concatenate([run.delays_s[number] for run in runs]) for number in range(types)
     )
@@ -75,4 +75,4 @@ def pool(runs: Sequence[ContractRun], hold: float = 0.0) -> BidOutcome:
     cost = float(np.mean([b.cost for b in bills]))
     without = float(np.mean([b.cost_without for b in bills]))
     return BidOutcome(cost, saved_share(cost, without), tracking, tuple(quality), delays,
-                   tuple(run.outcome for run in runs), hold)  # fmt: skip
+                   tuple(run.outcome for run in runs), hold)

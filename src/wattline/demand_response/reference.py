@@ -17,7 +17,7 @@ def uncontrolled_w(case: Case, start_s: float | None = None, end_s: float | None
     first_s = case.judged_s if start_s is None else start_s
     last_s = case.end_s if end_s is None else end_s
     time_s = np.maximum(0.0, np.minimum(case.jobs.submit_s + case.jobs.run_s, last_s)
-                        - np.maximum(case.jobs.submit_s, first_s))  # fmt: skip
+                        - np.maximum(case.jobs.submit_s, first_s))
     ordinary = case.jobs.application < len(case.workload.types)
     extra_w = case.jobs.power_w - case.jobs.procs * case.workload.power_w_idle
     idle_w = case.workload.servers * case.workload.power_w_idle
@@ -32,4 +32,4 @@ def uncontrolled_cost(case: Case) -> float:
         float(value) * uncontrolled_w(case, float(first_s), float(last_s))
         * float(last_s - first_s) / WS_PER_KWH
         for first_s, last_s, value in spans
-    )  # fmt: skip
+    )

@@ -106,7 +106,7 @@ def _run(case: Case, bid: Bid | Sequence[Bid | None] | None) -> ContractRun:
     policy = Composition(
         order=Fcfs(), backfill=backfill, admission=NoLimit(), configuration=Requested(),
         placement=FirstFit() if case.choose_nodes else Counted(), regulation=regulation,
-    )  # fmt: skip
+    )
     # A row a cycle, and one where caps change; for every job only where the map is wanted too.
     rows = int(case.duration_s / case.cycle_s * (8 if case.choose_nodes else 2)) + 4096
     nature = Nature()
@@ -151,7 +151,7 @@ def _desk(
         limit_w=case.limit_w, cycle_s=case.cycle_s, adaptive=case.adaptive,
         preempt=case.preempt, feedback=case.feedback, sleep=case.sleep is not None,
         reserve=case.reserve, own_times=case.own_times,
-    )  # fmt: skip
+    )
     count = len(case.workload.types)
     equal = case.weights or (1.0 / count,) * count
     by_hour = [(b.weights if b is not None else ()) or equal for b in bids]
@@ -162,14 +162,14 @@ def _desk(
         plan, columns, standby=standby,
         weights=np.array([(*w, 0.0)[: len(case.types)] for w in by_hour]),
         names=[t.name for t in case.types],
-    )  # fmt: skip
+    )
     return desk, weights
 
 
 def power_signal(run: Run, start_s: float, idle_w: float) -> Signal:
     """The machine's power as a step function; of rows of one instant the last one holds."""
     time_s, power_w = run.events.time_s, run.events.power_w
-    last = np.append(np.diff(time_s) > 0, True)
+    last = np.append(np.diff(time_s) > 0, True)[: time_s.size]
     time_s, power_w = time_s[last], power_w[last]
     if time_s.size == 0 or time_s[0] > start_s:  # nothing is there before the first job
         time_s, power_w = np.append(start_s, time_s), np.append(idle_w, power_w)
@@ -215,6 +215,8 @@ def _judged(case: Case, desk: Desk, run: Run, weights: tuple[float, ...]) -> Con
         settlement = replace(settlement, tracking=tracking)
         if case.credited:
             settlement = credited(case, contract, settlement, score)
+    if not case.judges_tracking:
+        settlement = replace(settlement, tracking=replace(settlement.tracking, score=1.0))
     quality, delays_s, degradations = judge_types(case, run)
     cycles_s = case.start_s + case.cycle_s * np.arange(desk.trace.size)
     return ContractRun(
@@ -223,7 +225,7 @@ def _judged(case: Case, desk: Desk, run: Run, weights: tuple[float, ...]) -> Con
         settlement=settlement, quality=quality, delays_s=delays_s, degradations=degradations,
         waiting=Signal(cycles_s, desk.trace.waiting.astype(np.float64)),
         standby_share=_standby_share(case, run),
-    )  # fmt: skip
+    )
 
 
 def credited(

@@ -7,6 +7,7 @@ simulation would have.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -14,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from wattline.books import Books
-from wattline.books.deciding import decide
 from wattline.books.keeping import bring_up_to_date, integrate
-from wattline.books.record import ANSWER, Record, make_record
+from wattline.books.record import Record, make_record, unheard
 from wattline.books.roll import OVER_STATES, Roll
 from wattline.books.rows import kept_rows, mend_chains, only_rows
-from wattline.books.world import begun, copied_world
+from wattline.engine.again import Again
+from wattline.engine.compiling import Parts
 from wattline.engine.congestion import Congestion
-from wattline.engine.loop import apply_due
+from wattline.engine.going_on import go_on
 from wattline.engine.prepare import Rules, cap_steps, shares_of, sizes_of
 from wattline.engine.simulate import made_ready, run_compiled
 from wattline.engine.telling import submissions
@@ -29,14 +30,12 @@ from wattline.engine.truth import TrueClaims
 from wattline.engine.world import Simulated, make_ends
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray, JobTable
-from wattline.model.kernel import kernel
 from wattline.model.machine import Machine
 from wattline.model.signal import FloatArray
 from wattline.model.unit_power import unit_active_w
 from wattline.policies.contract import Composition
 from wattline.policies.memory import bound, each_memory, memories
 from wattline.policies.state import REFUSED, RUNNING, State, fill_rows
-from wattline.policies.state_records import ActionRecord
 
 
 class Moment(NamedTuple):
@@ -188,9 +187,7 @@ class Candidate:
             clock.cap_w_max = np.max(steps.cap_w) if len(steps) else np.inf
             clock.cap_w = clock.cap_w if len(steps) else np.inf
         self.books = books if policy is None else books.with_policy(policy)
-        # Nobody reads what is decided on the way.
-        self.books.record = self.books.record.with_arrays(
-            decided=ActionRecord.table(0), answers=np.zeros(0, ANSWER).view(np.recarray))
+        self.books.record = unheard(self.books.record)
         ends = make_ends(len(self.books.state.running), steps)
         ends.tally[0].until_s = until_s
         if len(steps) and policy is None:
@@ -207,10 +204,20 @@ class Candidate:
 
         Of jobs whose configuration says how long they run, they say nothing.
         """
+        return next(self.runs([run_s]))
+
+    def runs(self, draws: Iterable[FloatArray]) -> Iterator[Future]:
+        """The same for many draws, one after the other in the same memory.
+
+        Several may go on at a time in threads: kernels hold no lock.
+        """
         books = self.books
-        state, record = books.state.copy(), books.record.copy()
-        policy = each_memory(books.policy, lambda memory: memory.copy())
-        world = copied_world(self.world)
+        again = Again((books.state, books.record, self.world, books.policy))
+        for run_s in draws:
+            yield self._run(again.begin(), run_s)
+
+    def _run(self, parts: Parts, run_s: FloatArray) -> Future:
+        state, record, world, policy = parts
         moment = self.moment
         state.jobs.run_s = run_s
         left_s = np.where(np.isnan(moment.left_s), np.maximum(run_s - moment.done_s, 0.0),
@@ -230,25 +237,6 @@ class Candidate:
             energy_j=float(record.meter[0].energy_j) - before_j,
             peak_w=float(record.meter[0].peak_w),
             time_above_cap_s=float(record.meter[0].time_above_s), until_s=self.until_s)
-
-
-@kernel
-def go_on(
-    st: State, record: Record, world: Simulated, policy: Composition, left_s: FloatArray,
-    took_over: bool,
-) -> None:
-    """Let the world know what runs, and let a policy that took over decide.
-
-    The one that is there has decided after the last event, and decides again after the next.
-    """
-    for place in range(st.clock[0].running):
-        job = st.running[place]
-        bring_up_to_date(st, job)
-        st.live[job].work_s = left_s[job]
-        begun(st, world, policy, job, True)
-    if took_over:
-        apply_due(st, record, world, policy)
-        decide(st, record, world, policy)
 
 
 def _from(table: JobTable, first: int) -> JobTable:

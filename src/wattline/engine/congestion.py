@@ -1,8 +1,9 @@
 """How jobs that share a network hold each other up: part of a simulated world.
 
 The traffic of all running jobs is routed anew whenever one begins or leaves, and each job that is
-sensitive goes as fast as its fullest links let it. Made by `wattline.network.congestion` from a
-topology and the jobs.
+sensitive goes as fast as its fullest links let it. A job that takes longer sends the same messages
+in more time, so its traffic falls in proportion: how long jobs take and how full links are is found
+together. Made by `wattline.engine.network` from a topology and the jobs.
 """
 
 from __future__ import annotations
@@ -22,13 +23,23 @@ JOB_PAIRS = 96
 """Pairs of routers that stand for the traffic of one job, unless it has more routers."""
 SWEEPS = 4
 """Rounds in which the routing of all traffic settles, each taking half of the step."""
+SWEEPS_AGAIN = 2
+"""The same when traffic has changed a little."""
+ROUNDS = 4
+"""How often at most the traffic of slowed jobs is found anew; each round halves what is left."""
+CLOSE = 0.01
+"""Less of a change in how long a job takes leaves its traffic as it is."""
 
 
 class Paths(KernelArrays):
-    """Where nodes stand, and the paths between each two routers as in `wattline.network.routes`."""
+    """Where nodes stand, and the paths between each two routers as in `wattline.network.routes`.
 
-    FIELDS = ("router", "first_node", "path_start", "link_start", "link", "minimal", "link_from",
-              "link_gbit_s")
+    Of a very large network these are bundles of routers; `bundle` says which each router is in.
+    """
+
+    FIELDS = ("bundle", "router", "first_node", "path_start", "link_start", "link", "minimal",
+              "link_from", "link_gbit_s")
+    bundle: Any
     router: Any
     first_node: Any
     path_start: Any
@@ -44,14 +55,18 @@ class Flows(Memory):
 
     Of each job the share of its time that waits on messages, the traffic of one of its nodes,
     whether congestion slows it down, and its `turn`, by which its routers are paired: its row in
-    the whole table, which stays when rows move up. `changed` is 1 where jobs came or went since
-    the last routing.
+    the whole table, which stays when rows move up. While congestion is worked out: how many pairs
+    of routers stand for it, how many times as long as on a quiet network its messages take
+    (`slowed`) and the job itself (`longer`). `changed` is 1 where jobs came or went since the last
+    routing.
     """
 
     FIELDS = ("load", "fresh", "price", "cost", "pair_row", "pair_gbit_s", "job_router", "order",
-              "stalls", "changed", "share", "gbit_s", "sensitive", "turn")
-    PER_JOB: ClassVar[Mapping[str, str]] = {"share": "f8", "gbit_s": "f8", "sensitive": "i8",
-                                         "turn": "i8"}
+              "stalls", "changed", "share", "gbit_s", "sensitive", "turn", "pairs", "slowed",
+              "longer")
+    PER_JOB: ClassVar[Mapping[str, str]] = {
+        "share": "f8", "gbit_s": "f8", "sensitive": "i8", "turn": "i8", "pairs": "i8",
+        "slowed": "f8", "longer": "f8"}
     load: Any
     fresh: Any
     price: Any
@@ -66,6 +81,9 @@ class Flows(Memory):
     gbit_s: Any
     sensitive: Any
     turn: Any
+    pairs: Any
+    slowed: Any
+    longer: Any
 
 
 class NoCongestion(NamedTuple):
@@ -112,16 +130,63 @@ def _congest(
     pairs = 0
     for index in range(running):
         pairs = _add_pairs(st, network, network.flows.order[index], pairs)
-    _settle_routing(network, pairs)
-    for router in range(network.flows.stalls.size):
-        counters_read(st, policy.placement, router, network.flows.stalls[router])
+    _settle_routing(network, pairs, 0)
+    _find_slowed(network, running)
+    for round_ in range(ROUNDS):
+        if not _send_less(network, running, round_):
+            break
+        _settle_routing(network, pairs, 1)
+        _find_slowed(network, running)
+    _count_stalls(network)
+    for router in range(network.paths.bundle.size):
+        stalls = network.flows.stalls[network.paths.bundle[router]]
+        counters_read(st, policy.placement, router, stalls)
+    for index in range(running):
+        job = network.flows.order[index]
+        _repace(st, record, network, world, policy, job, network.flows.slowed[job])
+
+
+@kernel
+def _find_slowed(network: Congestion, running: int) -> None:
+    """How many times as long the messages of each job take on these loads."""
     first = 0
     for index in range(running):
         job = network.flows.order[index]
-        end = first + _pair_count(st, network, job)
-        slowed = _slowdown(network, first, end)
+        end = first + network.flows.pairs[job]
+        network.flows.slowed[job] = _slowdown(network, first, end)
         first = end
-        _repace(st, record, network, world, policy, job, slowed)
+
+
+@kernel
+def _send_less(network: Congestion, running: int, round_: int) -> bool:
+    """Give jobs the traffic that goes with how long they take; whether any has changed.
+
+    Between what a job was taken to need and what it would need on these loads, the geometric mean
+    is never on the far side by more than it was on the near one.
+    """
+    changed = False
+    first = 0
+    for index in range(running):
+        job = network.flows.order[index]
+        end = first + network.flows.pairs[job]
+        before = network.flows.longer[job] if round_ > 0 else 1.0
+        longer = (before * _stretch(network, job, network.flows.slowed[job])) ** 0.5
+        network.flows.longer[job] = longer
+        if abs(longer - before) > CLOSE * before:
+            changed = True
+            for pair in range(first, end):
+                network.flows.pair_gbit_s[pair] *= before / longer
+        else:
+            network.flows.longer[job] = before  # its traffic is still that of before
+        first = end
+    return changed
+
+
+@kernel
+def _stretch(network: Congestion, job: int, slowed: float) -> float:
+    """How many times as long a job takes whose messages take so many times as long."""
+    waiting = network.flows.share[job] if network.flows.sensitive[job] else 0.0
+    return float(1.0 + waiting * (slowed - 1.0))
 
 
 @kernel
@@ -146,16 +211,11 @@ def _shifts(many: int) -> int:
 
 
 @kernel
-def _pair_count(st: State, network: Congestion, job: int) -> int:
-    many = _routers_of(st, network, job)
-    return many * _shifts(many)
-
-
-@kernel
 def _add_pairs(st: State, network: Congestion, job: int, pairs: int) -> int:
     """Add the job's traffic: every router sends to, and hears from, equally many others."""
     many = _routers_of(st, network, job)
     shifts = _shifts(many)
+    network.flows.pairs[job] = many * shifts
     if shifts == 0:
         return pairs
     routers = network.paths.first_node.size - 1
@@ -197,12 +257,16 @@ def _weigh(network: Congestion, row: int) -> float:
 
 
 @kernel
-def _settle_routing(network: Congestion, pairs: int) -> None:
-    """Loads of the links when traffic takes cheap paths, and their prices: 1 + load squared."""
-    for e in range(network.flows.load.size):
-        network.flows.load[e] = 0.0
-        network.flows.price[e] = 1.0
-    for sweep in range(SWEEPS):
+def _settle_routing(network: Congestion, pairs: int, again: int) -> None:
+    """Loads of the links when traffic takes cheap paths, and their prices: 1 + load squared.
+
+    `again`: from what was found before.
+    """
+    if not again:
+        for e in range(network.flows.load.size):
+            network.flows.load[e] = 0.0
+            network.flows.price[e] = 1.0
+    for sweep in range(SWEEPS_AGAIN if again else SWEEPS):
         for e in range(network.flows.load.size):
             network.flows.fresh[e] = 0.0
         for pair in range(pairs):
@@ -218,6 +282,11 @@ def _settle_routing(network: Congestion, pairs: int) -> None:
             network.flows.load[e] += step * (network.flows.fresh[e] - network.flows.load[e])
             used = network.flows.load[e] / network.paths.link_gbit_s[e]
             network.flows.price[e] = 1.0 + used * used
+
+
+@kernel
+def _count_stalls(network: Congestion) -> None:
+    """What the counters of routers show: by how much the links that leave them are overloaded."""
     for router in range(network.flows.stalls.size):
         network.flows.stalls[router] = 0.0
     for e in range(network.flows.load.size):
@@ -251,8 +320,7 @@ def _repace(
 ) -> None:
     """Give a job its new rate, unless it is the one that it has."""
     live = st.live[job]
-    waiting = network.flows.share[job] if network.flows.sensitive[job] else 0.0
-    stretch = (1.0 + waiting * (slowed - 1.0)) / _node_speed(st, job)
+    stretch = _stretch(network, job, slowed) / _node_speed(st, job)
     rate = st.clock[0].speed / (stretch * live.slowdown)
     if abs(rate - live.rate) > 1e-9 * rate:
         live.stretch = stretch  # with the rate: a machine would tell neither or both

@@ -10,7 +10,7 @@ import numpy as np
 from wattline.books import Books
 from wattline.books.deciding import decide
 from wattline.books.keeping import integrate
-from wattline.books.record import Record
+from wattline.books.record import Record, unheard
 from wattline.books.roll import Roll
 from wattline.engine.ahead import Moment, moment
 from wattline.engine.loop import next_instant
@@ -77,7 +77,8 @@ class Supervised:
         tally = ends.tally.copy()
         tally.caps = 0
         own = Ends(heap=ends.heap, caps=steps, tally=tally)
-        self.state, self.record, self.policy = taken.state, taken.record, taken.policy
+        self.state, self.policy = taken.state, taken.policy
+        self.record = unheard(taken.record)  # nobody empties the list of decisions between steps
         self.world = taken.world._replace(ends=own)
         take_over(self.state, self.record, self.world, self.policy)
 

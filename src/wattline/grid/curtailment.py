@@ -75,7 +75,7 @@ class Compliance:
             why = f"; the limit is {idle_w - self.limit_w:.6g} W below the idle machine"
         return [f"curtailment: the power is above the limit of {self.limit_w:.6g} W for "
                 f"{self.exceed_share:.1%} of the event, by up to "
-                f"{self.power_w_peak - self.limit_w:.6g} W{why}"]  # fmt: skip
+                f"{self.power_w_peak - self.limit_w:.6g} W{why}"]
 
 
 def compliance(actual_w: Signal, event: Curtailment, baseline_w: float) -> Compliance:

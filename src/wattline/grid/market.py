@@ -213,7 +213,7 @@ def settle(
         (actual_w, contract.average_w, contract.reserve_w, signal,
          prices.energy, prices.reserve, prices.error),
         start_s, end_s,
-    )  # fmt: skip
+    )
     actual, average, reserve, level, energy_price, reserve_price, error_price = values
     duration_s = np.diff(edges)
     # Where nothing is offered there is nothing to follow, and no error to pay for: what is drawn is
@@ -239,7 +239,7 @@ def _tracking(over_w: FloatArray, reserve_w: FloatArray, duration_s: FloatArray)
     return Tracking(
         float(error @ weight), float(weight @ (error > ERROR_LIMIT)),
         float(weight @ (over < -ERROR_LIMIT)),
-    )  # fmt: skip
+    )
 
 
 def tracking_errors(

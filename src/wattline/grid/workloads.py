@@ -196,7 +196,7 @@ class Workload:
         standby = JobType(
             "standby", unit, time_s, float(self.column("power_w_max").mean()), 1.2 * time_s,
             float(self.column("power_w_min").mean()), STANDBY_THRESHOLD,
-        )  # fmt: skip
+        )
         return replace(self, standby=standby)
 
     def standby_jobs(self, duration_s: float) -> int:
@@ -231,7 +231,7 @@ def poisson_jobs(
         submit.append(start_s + times_s)
         code.append(np.full(times_s.size, number, dtype=np.float64))
     return job_table(workload, np.concatenate(submit), np.concatenate(code).astype(np.int64),
-                     start_s, duration_s)  # fmt: skip
+                     start_s, duration_s)
 
 
 def job_table(
@@ -258,7 +258,7 @@ def job_table(
         submit_s=submit_s, run_s=time_s, requested_s=longest_s, procs=servers,
         power_w=servers * power_w, application=code,
         names={"application": tuple(t.name for t in types)},
-    )  # fmt: skip
+    )
 
 
 @lru_cache

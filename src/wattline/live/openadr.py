@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from wattline.grid.events import CapStep, EventBook, GridEvent
+from wattline.live.openadr_link import Certificates, MeasuredPower
 from wattline.model.errors import InputError
 from wattline.model.files import write_whole
 
@@ -27,6 +28,8 @@ LEVELS = (1.0, 0.9, 0.75, 0.5)
 FOLLOWED = "SIMPLE, LOAD_DISPATCH setpoint and LOAD_CONTROL x-loadControlCapacity"
 LOOK_S = 1.0
 """How often the file is brought up to date."""
+LATE_S = 60
+"""By so much a poll or a report may come late."""
 
 
 @dataclass(eq=False)
@@ -113,8 +116,14 @@ def _cap_w(
 async def follow(
     writer: CapWriter, vtn_url: str, ven_name: str, clock: Callable[[], float], *,
     stop: Callable[[], bool] = lambda: False, look_s: float = LOOK_S,
+    certificates: Certificates | None = None, measured: MeasuredPower | None = None,
 ) -> None:
-    """Register with the server, and follow its events until told to stop."""
+    """Register with the server, and follow its events until told to stop.
+
+    What is `measured` is offered to the server as a report (telemetry).
+    """
+    certificates = certificates or Certificates()
+    certificates.check_url(vtn_url)
     try:
         from openleadr import OpenADRClient
     except ImportError:
@@ -123,17 +132,39 @@ async def follow(
     async def heard(event: Mapping[str, Any]) -> str:
         return writer.hear(event, clock())
 
-    client = OpenADRClient(ven_name=ven_name, vtn_url=vtn_url)
+    client = _client(OpenADRClient, ven_name, vtn_url, certificates)
+    if certificates.cert is not None:
+        writer.say(f"fingerprint of our certificate, for the server: {certificates.fingerprint()}")
+    # On a busy machine polls and reports come late rather than not at all.
+    client.scheduler.configure(job_defaults={"misfire_grace_time": LATE_S, "coalesce": True})
+    if measured is not None:
+        measured.offer(client, ven_name)
     client.add_handler("on_event", heard)
     client.add_handler("on_update_event", heard)
     writer.update(clock())
-    await client.run()
+    try:
+        await client.run()
+    except OSError as error:  # certificates that cannot be read, or do not open the key
+        await _stop(client)
+        raise InputError(f"the certificates cannot be used: {error}") from None
     if client.registration_id is None:
-        await client.stop()
+        await _stop(client)
         raise InputError(f"the server at {vtn_url} did not register {ven_name}")
     try:
         while not stop():
             writer.update(clock())
             await asyncio.sleep(look_s)
     finally:
+        await _stop(client)
+
+
+def _client(made: Any, ven_name: str, vtn_url: str, certificates: Certificates) -> Any:
+    try:
+        return made(ven_name=ven_name, vtn_url=vtn_url, **certificates.settings())
+    except (OSError, ValueError) as error:
+        raise InputError(f"the certificates cannot be used: {error}") from None
+
+
+async def _stop(client: Any) -> None:
+    if client.client_session is not None:  # else there is nothing to close
         await client.stop()

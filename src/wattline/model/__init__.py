@@ -2,9 +2,6 @@
 
 from collections.abc import Callable
 
-PLUGINS = "wattline.policies"
-"""Entry points of this group name policies of other packages."""
-
 COMPILING = ("compiling; this happens once, and takes some 10 to 40 seconds for each new "
              "combination of policies")
 

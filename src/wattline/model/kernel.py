@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from functools import cached_property, update_wrapper
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from wattline.model import before_compiling
+from wattline.model import kernel_code
 
 PLAIN = os.environ.get("WATTLINE_PLAIN", "") not in ("", "0")
 
@@ -33,59 +35,113 @@ JIT_OPTIONS: dict[str, Any] = {
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-if not PLAIN:
-    # numba looks for SciPy's BLAS, in case a kernel multiplies matrices, and for the coverage
-    # tool; kernels need neither, and loading them would be a tenth of the time of a short command.
-    not_needed = [name for name in ("scipy.linalg.cython_blas", "coverage")
-                  if name not in sys.modules]
-    sys.modules.update(dict.fromkeys(not_needed))  # type: ignore[arg-type]
-    import numba
-    import numba.np.arraymath
-    from numba.core import event
-    from numba.extending import overload, register_jitable
+_untold: list[Callable[[], None]] = []
+"""What numba is told of when it is loaded; nothing has to be compiled where all code is known."""
 
-    for name in not_needed:
-        del sys.modules[name]
 
-    from wattline.model.kernel_cache import keep_on_disk
-    from wattline.model.waiting import Wait
+_compiler: list[Any] = []
+_loading = threading.RLock()
 
-    class _Announcement(event.Listener):  # type: ignore[misc]
-        """numba tells it of every kernel that it compiles because it is not found on disk."""
 
-        def __init__(self) -> None:
-            self._wait = Wait()
+def is_compiler_loaded() -> bool:
+    """Whether numba is there already; then there is nothing to be gained by doing without."""
+    return bool(_compiler)
 
-        def on_start(self, event: Any) -> None:
-            module = event.data["dispatcher"].py_func.__module__
-            # The reader, and what it is made of, takes a second: not worth a word.
-            if not module.startswith(("numba.", "wattline.traces.")):
-                while before_compiling:
-                    before_compiling.pop()()
-            self._wait.begin()
 
-        def on_end(self, event: Any) -> None:
-            self._wait.end()
+def _tell_compiler(registration: Callable[[], None]) -> None:
+    _untold.append(registration)
+    if _compiler:
+        load_compiler()
 
-    event.register("numba:compile", _Announcement())
+
+def load_compiler() -> Any:
+    """numba, which knows all kernels, slots and types that were declared so far."""
+    with _loading:
+        if not _compiler:
+            # numba looks for SciPy's BLAS, in case a kernel multiplies matrices, and for the
+            # coverage tool; kernels need neither, and both take long to load.
+            names = [name for name in ("scipy.linalg.cython_blas", "coverage")
+                     if name not in sys.modules]
+            sys.modules.update(dict.fromkeys(names))  # type: ignore[arg-type]
+            from wattline.model import kernel_compiler
+
+            for name in names:
+                del sys.modules[name]
+            _compiler.append(kernel_compiler)
+        while _untold:
+            _untold.pop(0)()
+    return _compiler[0]
+
+
+class Kernel:
+    """A function that is called compiled.
+
+    Code that is on disk is called at once; numba, which takes a third of a second to load, is
+    asked where there is none, and is given its way from then on.
+    """
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        update_wrapper(self, function)
+        self.py_func = function
+        self._options = options
+        self._known: dict[str, Callable[..., Any]] = {}
+
+    @cached_property
+    def dispatcher(self) -> Any:
+        """numba's own object for it."""
+        return load_compiler().dispatcher_of(self.py_func, self._options)
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        if not named and not is_compiler_loaded():
+            code = self.known_code(arguments)
+            if code is not None:
+                return code(None, arguments, None)
+        made = self.dispatcher
+        count = len(made.overloads)
+        answer = made(*arguments, **named)
+        if len(made.overloads) > count:
+            kernel_code.keep(self.py_func, arguments, made)
+        return answer
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "dispatcher":
+            raise AttributeError(name)
+        return getattr(self.dispatcher, name)
+
+    def __reduce__(self) -> str:
+        """To another process goes where it is found."""
+        return self.py_func.__qualname__
+
+    def known_code(self, arguments: tuple[Any, ...]) -> Callable[..., Any] | None:
+        """Machine code for arguments of these types, where it is on disk."""
+        types = kernel_code.described(arguments)
+        if types is None:
+            return None
+        if types not in self._known:
+            with _loading:  # by one thread: the same names can't be loaded twice
+                found = self._known.get(types) or kernel_code.find(self.py_func, types)
+                if found is None:
+                    return None
+                self._known[types] = found
+        return self._known[types]
 
 
 def kernel(function: F) -> F:
     """Compile on first call, cached on disk; in plain mode, the function itself."""
     if PLAIN:
         return function
-    compiled: F = keep_on_disk(numba.njit(**JIT_OPTIONS)(function))
-    return compiled
+    return cast(F, Kernel(function, JIT_OPTIONS))
 
 
 def is_compiled(function: Any, *arguments: Any) -> bool:
     """Whether a call of this kernel would begin at once, without compiling it first."""
     if PLAIN:
         return True
-    types = tuple(numba.typeof(argument) for argument in arguments)
-    if types in function.overloads:
+    if not is_compiler_loaded() and function.known_code(arguments) is not None:
         return True
-    return bool(function._cache.knows(types, function.targetctx))
+    made = function.dispatcher
+    types = tuple(made.typeof_pyval(argument) for argument in arguments)
+    return types in made.overloads or bool(made._cache.knows(types, made.targetctx))
 
 
 def kernel_part(function: F) -> F:
@@ -97,17 +153,21 @@ def kernel_part(function: F) -> F:
     """
     if PLAIN:
         return function
-    part: F = register_jitable(**JIT_OPTIONS)(function)
-    return part
+    _tell_compiler(lambda: _register_part(function))
+    return function
+
+
+def _register_part(function: Callable[..., Any]) -> None:
+    from numba.extending import register_jitable
+
+    register_jitable(**JIT_OPTIONS)(function)
 
 
 def array_kernel(function: F) -> F:
     """Like `kernel`, for functions that make arrays; they are called from plain code only."""
     if PLAIN:
         return function
-    options = {**JIT_OPTIONS, "_nrt": True}
-    compiled: F = keep_on_disk(numba.njit(**options)(function))
-    return compiled
+    return cast(F, Kernel(function, {**JIT_OPTIONS, "_nrt": True}))
 
 
 def constants(count: int) -> Any:
@@ -160,7 +220,7 @@ def slot(position: int, *, default: bool = False) -> Callable[[F], F]:
         call.__doc__ = declaration.__doc__
         _slots[call] = found
         if not PLAIN:
-            _overload(call, found, declaration)
+            _tell_compiler(lambda: _overload(call, found, declaration))
         return call  # type: ignore[return-value]
 
     return decorate
@@ -182,6 +242,7 @@ def implement(slot_function: Callable[..., Any], parameters: type) -> Callable[[
 
 def _overload(call: Callable[..., Any], found: Slot, declaration: Callable[..., Any]) -> None:
     """Tell numba how to resolve a call of the slot from a kernel."""
+    from numba.extending import overload
 
     def resolve(*argument_types: Any) -> Callable[..., Any]:
         chosen = argument_types[found.position]

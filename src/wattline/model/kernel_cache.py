@@ -9,29 +9,20 @@ of the family, which measured no slower than for the very one; so it can be buil
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import platform
 import shutil
 import sys
-import uuid
 from collections.abc import Iterable
 from contextlib import suppress
-from functools import cache, cached_property
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import numba
-from numba.core.caching import (
-    CompileResultCacheImpl,
-    FunctionCache,
-    IndexDataCacheFile,
-    NullCache,
-)
-
-from wattline.model import PLUGINS
 from wattline.model.clock import file_age_s
+from wattline.model.plugins import installed
 
 HOME = Path(__file__).resolve().parent.parent
 SHIPPED = HOME / "_kernels"
@@ -44,151 +35,18 @@ WITH_KERNELS = (
 FOLDERS_KEPT = 4
 """Beside the folder in use, so many are kept for other states of the sources."""
 
-numba.config.CPU_NAME, numba.config.CPU_FEATURES = "generic", ""
 
-
-def keep_on_disk(dispatcher: Any) -> Any:
-    """Let later processes find what this kernel is compiled to."""
-    counts_references = dispatcher.targetoptions["_nrt"]
-    dispatcher._cache = KernelCache(dispatcher.py_func, counts_references)
-    return dispatcher
-
-
-class _Place:
-    """Where numba keeps a kernel's files: by its module's name, not by its file's path and time.
-
-    What the sources are is said by the folder's name; of a kernel from elsewhere, by its own file.
-    """
-
-    def __init__(self, folder: Path, function: Any) -> None:
-        self._folder = folder / function.__module__
-        self._line = function.__code__.co_firstlineno
-        self._stamp = "" if _package_of(function) in packages() else _own_file(function)
-
-    def get_cache_path(self) -> str:
-        return str(self._folder)
-
-    def get_source_stamp(self) -> str:
-        return self._stamp
-
-    def get_disambiguator(self) -> str:
-        return str(self._line)
-
-    def ensure_cache_path(self) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
-
-
-class _Entries(IndexDataCacheFile):  # type: ignore[misc]
-    """The index of a kernel's code, safe where several processes compile at the same time.
-
-    numba numbers files by what it found in the index a moment ago: of two processes, one would
-    write over the other's code, and the index would hand it out under the wrong name.
-    """
-
-    def save(self, key: Any, data: Any) -> None:
-        name = self._data_name_pattern.replace("{number:d}", uuid.uuid4().hex)
-        self._save_data(name, data)
-        with Path(self._index_path + ".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            self._save_index(self._load_index() | {key: name})
-
-
-class _Files(FunctionCache):  # type: ignore[misc]
-    """numba's files of one kernel in one folder."""
-
-    def __init__(self, folder: Path, function: Any) -> None:
-        class Kept(CompileResultCacheImpl):  # type: ignore[misc]
-            def __init__(self, function: Any) -> None:
-                self._lineno = function.__code__.co_firstlineno
-                self._locator = _Place(folder, function)
-                self._filename_base = self.get_filename_base(function.__qualname__, "")
-
-        self._impl_class = Kept
-        super().__init__(function)
-        self._cache_file = _Entries(self._cache_path, self._impl.filename_base,
-                                    self._impl.locator.get_source_stamp())
-
-
-class KernelCache(NullCache):  # type: ignore[misc]
-    """numba's files of one kernel, opened when the kernel is first called.
-
-    numba's own way (`cache=True`) tries the folder for each of the many kernels that a command
-    imports and never calls. And it stores the types that a kernel was compiled for with it: those
-    of a script, a notebook or a test can't be read elsewhere, and their code may have changed, so
-    kernels for them are compiled in each process. And before it reads, it loads all that compiling
-    would need, a quarter of a second; only kernels that count references ask for some of that.
-    """
-
-    def __init__(self, function: Any, counts_references: bool) -> None:
-        self._function = function
-        self._counts_references = counts_references
-
-    @cached_property
-    def _own(self) -> _Files:
-        return _Files(cache_folder(), self._function)
-
-    @cached_property
-    def _shipped(self) -> _Files | None:
-        folder = SHIPPED / _state()
-        return _Files(folder, self._function) if folder.is_dir() else None
-
-    @property
-    def cache_path(self) -> str:
-        return str(self._own.cache_path)
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        if not self._is_kept(sig):
-            return None
-        if self._counts_references:
-            target_context.refresh()
-        found = None
-        if self._shipped is not None:
-            found = self._shipped._load_overload(sig, target_context)
-        return self._own._load_overload(sig, target_context) if found is None else found
-
-    def knows(self, sig: Any, target_context: Any) -> bool:
-        """Whether code for these types is on disk, without loading it."""
-        if not self._is_kept(sig):
-            return False
-        places = [self._own] if self._shipped is None else [self._shipped, self._own]
-        return any(place._index_key(sig, target_context.codegen())
-                   in place._cache_file._load_index() for place in places)
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        if self._is_kept(sig):
-            self._own.save_overload(sig, data)
-
-    def _is_kept(self, sig: Any) -> bool:
-        return Path(self._function.__code__.co_filename).is_file() and _is_lasting(sig)
-
-
-def _package_of(function: Any) -> str:
+def package_of(function: Any) -> str:
+    """The package that a function or a class is from."""
     return str(function.__module__).split(".")[0]
-
-
-def _own_file(function: Any) -> str:
-    path = Path(function.__code__.co_filename)
-    return _digest([str(path).encode(), path.read_bytes()])
-
-
-def _is_lasting(argument_types: Iterable[Any]) -> bool:
-    """Whether all policies among the arguments come from packages whose sources are watched."""
-    for each in argument_types:
-        policy = getattr(each, "instance_class", None)
-        if policy is not None and _package_of(policy) not in packages():
-            return False
-        if not _is_lasting(getattr(each, "types", ())):
-            return False
-    return True
 
 
 @cache
 def packages() -> dict[str, Path]:
     """The file or folder of this package, and of each that registers policies, by name."""
-    from importlib.metadata import entry_points
     from importlib.util import find_spec
 
-    names = {point.value.split(":")[0].split(".")[0] for point in entry_points(group=PLUGINS)}
+    names = {place.split(":")[0].split(".")[0] for _, place in installed()}
     found = {"wattline": HOME}
     for name in sorted(names):
         spec = find_spec(name)
@@ -218,10 +76,10 @@ def _modules(folder: Path) -> list[tuple[str, str]]:
 
 
 @cache
-def _state() -> str:
+def state_name() -> str:
     """A name for the sources, Python, numba, its checks, and the family of processors."""
-    checks = "-checked" if numba.config.BOUNDSCHECK else ""
-    version = f"py{sys.version_info[0]}{sys.version_info[1]}-numba{numba.__version__}"
+    checks = "-checked" if os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0") else ""
+    version = f"py{sys.version_info[0]}{sys.version_info[1]}-numba{metadata.version('numba')}"
     return f"{version}-{platform.machine()}{checks}-{_contents()}"
 
 
@@ -233,13 +91,13 @@ def _contents() -> str:
     """
     files = sources()
     stats = [(path, os.stat(path)) for _, path in files]
-    quick = _digest(f"{path}:{s.st_mtime_ns}:{s.st_size}".encode() for path, s in stats)
+    quick = digest(f"{path}:{s.st_mtime_ns}:{s.st_size}".encode() for path, s in stats)
     note = _base() / "sources" / quick
     with suppress(OSError):
         known = note.read_text()
         if known:
             return known
-    found = _digest(part for name, path in files
+    found = digest(part for name, path in files
                     for part in (name.encode(), Path(path).read_bytes()))
     with suppress(OSError):
         note.parent.mkdir(parents=True, exist_ok=True)
@@ -247,7 +105,8 @@ def _contents() -> str:
     return found
 
 
-def _digest(parts: Iterable[bytes]) -> str:
+def digest(parts: Iterable[bytes]) -> str:
+    """A short name for contents."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(len(part).to_bytes(8, "big") + part)
@@ -261,7 +120,7 @@ def _base() -> Path:
 @cache
 def cache_folder() -> Path:
     """The folder of this state of the sources. Where it is new, old ones of others are removed."""
-    folder = _base() / "kernels" / _state()
+    folder = _base() / "kernels" / state_name()
     with suppress(OSError):
         if not folder.is_dir():
             _forget_old(folder.parent)

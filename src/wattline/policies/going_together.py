@@ -49,12 +49,9 @@ def _clash(
 
 
 CLASHES = (
-    _clash("backfill", ("conservative",), "configure", MOLDABLE,
-           "conservative plans nodes and not watts: it promises every job a start, and when that "
-           "comes, the watts of a configuration may be gone; use easy or none"),
-    _clash("power", ("block", "wait"), "configure", MOLDABLE,
-           "a job that can be made smaller has no watts of its own to be held back for: the room "
-           "under the cap says which configuration it gets; use watts or lending"),
+    _clash("power", ("block", "wait"), "configure", ("adaptive",),
+           "an adaptive job has no watts of its own to be held back for: the room under the cap "
+           "says which configuration it gets; use watts or lending"),
     _clash("power", ("dvfs",), "configure", MOLDABLE,
            "a table knows times and watts under its own caps; if all processors went slower "
            "still, nobody would know either; use watts or lending"),

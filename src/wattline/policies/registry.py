@@ -15,11 +15,11 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from wattline.model import PLUGINS
 from wattline.model.errors import InputError, PolicyError, WattlineError
 from wattline.model.fields import Choice, name_of
 from wattline.model.mistakes import first_mistake
 from wattline.model.nearest import did_you_mean
+from wattline.model.plugins import installed
 from wattline.policies.declaration import ALL_AXES, Declaration
 from wattline.policies.loading import load_installed, load_object
 from wattline.policies.parameter_rows import file_parameters
@@ -71,11 +71,8 @@ BUILT_IN: Mapping[str, str] = {
 @cache
 def places() -> Mapping[str, Mapping[str, str]]:
     """Where each policy is declared, by axis and name: the built-in and the installed ones."""
-    from importlib.metadata import entry_points
-
     found: dict[str, dict[str, str]] = {axis: {} for axis in ALL_AXES}
-    installed = ((point.name, point.value) for point in entry_points(group=PLUGINS))
-    for whole, place in (*BUILT_IN.items(), *installed):
+    for whole, place in (*BUILT_IN.items(), *installed()):
         axis, _, name = whole.partition(".")
         if axis not in found or not name:
             raise InputError(f"entry point '{whole}' of {place}: name it AXIS.NAME with an axis of "

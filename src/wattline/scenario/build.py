@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from wattline.analysis.result import Result
 from wattline.books.opening import units_of
@@ -107,7 +106,7 @@ class Plan:
             budget = self.policy.admission
             kept = budget_kept(budget, run, without_room(budget, run, self.rules))
         found = replace(
-            Result.of(run),
+            run,
             scenario=self.scenario.model_dump(mode="json", exclude_none=True),
             notes={**run.notes, **cleaned, **(budget_notes(kept) if kept else {})},
             budget=kept,
@@ -118,7 +117,7 @@ class Plan:
         )
         said = (*cleaned_lines(self.trace), *remarks(self), *not_run(self, found), *self.assumed,
                 *budget_lines(found))
-        return replace(found, remarks=tuple(dict.fromkeys(said)))
+        return Result.of(replace(found, remarks=tuple(dict.fromkeys(said))))
 
 
 def plan(
@@ -165,8 +164,8 @@ def plan(
             compile_run(scenario, trace, chosen, allow_code)
 
     rules = make_rules(scenario, jobs, machine, meanwhile)
-    kept = fits(trace.jobs, machine, scenario.machine.granularity)
-    setting = setting_of(scenario, jobs, machine, rules.cap_w, _logged(trace, kept))
+    setting = setting_of(scenario, jobs, machine, rules.cap_w,
+                         _logged(trace, machine, scenario.machine.granularity))
     made: Composition | Policy
     if policy is not None:
         made = policy
@@ -293,8 +292,11 @@ def _user_shares(scenario: Scenario, jobs: JobTable) -> tuple[float, ...]:
     return tuple(given.get(name, 0.0) / total for name in names)
 
 
-def _logged(trace: Trace, kept: npt.NDArray[np.bool_]) -> dict[str, Any]:
+def _logged(trace: Trace, machine: Machine, granularity: str) -> dict[str, Any]:
     """The log's further columns, of the jobs that are left."""
+    if not trace.logged:
+        return {}
+    kept = fits(trace.jobs, machine, granularity)
     return {name: column[: len(kept)][kept] for name, column in trace.logged.items()}
 
 
@@ -303,8 +305,8 @@ def _resolved(scenario: Scenario, machine: Machine) -> Scenario:
     changes: dict[str, Any] = {}
     file = scenario.trace.file
     if file is not None and is_file(file):
-        trace = scenario.trace.model_copy(update={"file": file.resolve()})
-        changes["trace"] = trace
+        whole = file if file.is_absolute() else file.resolve()
+        changes["trace"] = scenario.trace.model_copy(update={"file": whole})
     caps = {name: getattr(scenario.power, name) for name in ("cap", "watch_cap")}
     files = {name: str(Path(cap).resolve()) for name, cap in caps.items()
              if isinstance(cap, str) and is_file(cap)}

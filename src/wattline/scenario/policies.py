@@ -86,9 +86,10 @@ class Readers(Outside):
         self.logged.setdefault(SENSITIVE, drawn_sensitive(self.jobs, behaviour))
         if behaviour.congestion:
             from wattline.engine.network import congestion
+            from wattline.network.bundles import bundled
 
             self.congestion = congestion(topology, behaviour, known)
-            self.assumed = topology.remarks
+            self.assumed = (*topology.remarks, *bundled(topology).remarks)
         self.assumed += tuple(Uses(topology, behaviour, known).assumed(self.jobs))
         return fabric_for(placement, topology, self.machine.node_count, behaviour, known)
 

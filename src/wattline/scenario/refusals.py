@@ -14,7 +14,6 @@ from wattline.policies.configuration.moldable import ADAPTIVE, FIXED, Moldable
 from wattline.policies.configuration.offers import Offers
 from wattline.policies.contract import Composition
 from wattline.scenario.build import Plan
-from wattline.scenario.twin.planning import TwinPlan
 
 if TYPE_CHECKING:
     from wattline.model.run import Run
@@ -22,8 +21,13 @@ if TYPE_CHECKING:
 
 def not_run(plan: Plan, run: Run) -> list[str]:
     """A line for jobs that were refused, one for those that were never let; none where all ran."""
-    if isinstance(plan, TwinPlan):
+    if plan.scenario.twin is not None:
+        from wattline.scenario.twin.planning import TwinPlan
+
+        assert isinstance(plan, TwinPlan)
         return plan.not_run(run)
+    if run.ran.all():
+        return []
     refused = refusals(plan, run)
     found = [f"{refused}; the figures are of the others"] if refused else []
     held = [job for job in run.budget.get("no_room", ()) if job["state"] == "held"]

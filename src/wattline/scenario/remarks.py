@@ -13,7 +13,6 @@ from wattline.policies.contract import Composition
 from wattline.policies.order.fcfs import Fcfs
 from wattline.scenario.build import Plan
 from wattline.scenario.model import PowerSection, Scenario
-from wattline.scenario.twin.planning import TwinPlan
 from wattline.traces import Trace
 
 
@@ -29,7 +28,10 @@ def cleaned(trace: Trace) -> list[str]:
 
 def remarks(plan: Plan) -> list[str]:
     """A line for each setting that changes nothing, and for requests that are not met as made."""
-    if isinstance(plan, TwinPlan):
+    if plan.scenario.twin is not None:
+        from wattline.scenario.twin.planning import TwinPlan
+
+        assert isinstance(plan, TwinPlan)
         return plan.told()
     found = list(plan.left_out)
     policy = plan.policy

@@ -7,6 +7,7 @@ from wattline.shared_nodes.cap import cap_allows
 from wattline.shared_nodes.choosing import choose
 from wattline.shared_nodes.fitting import gather
 from wattline.shared_nodes.limits import may_run
+from wattline.shared_nodes.offers import offers_now
 from wattline.shared_nodes.one_node import NOBODY, NOT_ONE, pick_one_node
 from wattline.shared_nodes.power import picked_watts
 from wattline.shared_nodes.starting import picked_tres, start_job
@@ -17,9 +18,10 @@ from wattline.shared_nodes.state import BUSY, OVER_LIMIT, STARTED, Books
 def attempt(st: Books, entry: int) -> int:
     """Start the job if it can: what came of it."""
     job = st.entry[entry].job
+    if not offers_now(st, entry):
+        return BUSY
     one = pick_one_node(st, entry)
-    if one == NOBODY or (
-            one == NOT_ONE and (not gather(st, entry, 0) or not choose(st, job))):
+    if one == NOBODY or (one == NOT_ONE and (not gather(st, entry) or not choose(st, job))):
         return BUSY
     return start_picked(st, entry, 0)
 

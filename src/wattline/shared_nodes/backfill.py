@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.attempt import array_has_room, licences_free, start_picked
-from wattline.shared_nodes.fitting import cpus_for, enough
+from wattline.shared_nodes.fitting import enough
 from wattline.shared_nodes.limits import may_run
 from wattline.shared_nodes.main_pass import holds_nodes
+from wattline.shared_nodes.offers import cpus_needed, forget_ready, offers_now, slot_of
 from wattline.shared_nodes.power import picked_watts
-from wattline.shared_nodes.spans import add_span, clear_spans, is_held, mask_free_nodes
+from wattline.shared_nodes.spans import add_span, clear_spans, first_try, is_held, mask_free_nodes
 from wattline.shared_nodes.state import NEVER_S, QUEUED, STARTED, UP, Books
 from wattline.shared_nodes.will_run import will_run
 
@@ -94,60 +95,29 @@ def _may_start_yet(st: Books, entry: int) -> bool:
 @kernel_part
 def _fits_now(st: Books, entry: int) -> bool:
     """Whether free nodes that are held for nobody may be enough for the job now."""
-    row = st.entry[entry]
-    if not _any_could(st, entry):
+    if not offers_now(st, entry):
         return False
+    row = st.entry[entry]
+    first = slot_of(st, entry) * st.rules[0].nodes
+    needed = cpus_needed(st, row.job)
     end_s = st.clock[0].now_s + st.ask[row.job].limit_s
     count = 0
     total = 0
     most = 0
-    could = False
+    class_nodes, offer, node_state = st.class_nodes, st.offer, st.node_state
+    span_head, span_begin = st.span_head, st.span_begin
     for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
-        node = st.class_nodes[place]
-        cpus = _offered(st, entry, node)
-        if cpus == 0:
+        node = class_nodes[place]
+        cpus = offer[first + node]
+        if cpus < needed or node_state[node] != UP:
             continue
-        could = True
-        head = st.span_head[node]
-        if head >= 0 and st.span_begin[head] <= end_s:
+        head = span_head[node]
+        if head >= 0 and span_begin[head] <= end_s:
             continue
         count += 1
         total += cpus
         most = max(most, cpus)
-    if not could:
-        st.unfit_since[row.ask] = st.clock[0].freed
     return enough(st, row.job, count, total, most)
-
-
-@kernel_part
-def _any_could(st: Books, entry: int) -> bool:
-    """False where no node could serve when last asked, nor could any that was left since."""
-    row = st.entry[entry]
-    clock = st.clock[0]
-    since = st.unfit_since[row.ask]
-    size = len(st.freed_node)
-    if since < 0 or clock.freed - since > min(
-            size, st.class_first[row.nodes + 1] - st.class_first[row.nodes]):
-        return True
-    for number in range(since, clock.freed):
-        node = st.freed_node[number % size]
-        # A node outside the job's own costs a look at all of them, no more.
-        if _offered(st, entry, node) > 0:
-            return True
-    st.unfit_since[row.ask] = clock.freed
-    return False
-
-
-@kernel_part
-def _offered(st: Books, entry: int, node: int) -> int:
-    """CPUs of a node for the job, 0 where a job of one node needs more of them."""
-    row = st.entry[entry]
-    if st.node_state[node] != UP:
-        return 0
-    cpus = cpus_for(st, row.job, row.partition, 0, node)
-    if st.ask[row.job].max_nodes == 1 and cpus < st.ask[row.job].cpus:
-        return 0
-    return cpus
 
 
 @kernel_part
@@ -171,13 +141,13 @@ def _is_looked_at(st: Books, entry: int) -> bool:
         return False
     if not array_has_room(st, row.job):
         return False
-    if rules.enforce_limits != 0 and not may_run(st, entry):
-        return False
     if 0 < rules.bf_max_job_part <= st.tried[row.partition]:
         return False
     if ask.association >= 0 and 0 < rules.bf_max_job_assoc <= st.assoc_tried[ask.association]:
         return False
     if ask.user >= 0 and 0 < rules.bf_max_job_user <= st.user_tried[ask.user]:
+        return False
+    if rules.enforce_limits != 0 and not may_run(st, entry):
         return False
     st.tried[row.partition] += 1
     if ask.association >= 0:
@@ -199,8 +169,14 @@ def _plan(st: Books, entry: int, held: int) -> int:
     if st.hint_cycle[row.ask] == st.clock[0].backfills:
         # One that asks for the same found nothing earlier, and since then less is free.
         try_s = max(now_s, st.hint_s[row.ask])
+    offers_now(st, entry)
+    forget_ready(st, entry)
+    try_s = first_try(st, entry, try_s)
+    if try_s >= NEVER_S:
+        return LEFT
+    mask = st.mask
     for node in range(rules.nodes):
-        st.mask[node] = False
+        mask[node] = False
     for _ in range(MOST_TRIES):
         at_s = try_s
         try_s = mask_free_nodes(st, entry, at_s, at_s + limit_s)

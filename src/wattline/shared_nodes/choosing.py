@@ -25,8 +25,9 @@ def choose(st: Books, job: int) -> bool:
             return True
         higher = HUGE
         left = 0
+        near, avail = st.near, st.avail
         for place in range(st.clock[0].near):
-            cpus = st.avail[st.near[place]]
+            cpus = avail[near[place]]
             if cpus > least:
                 left += 1
                 higher = min(higher, cpus)
@@ -41,8 +42,9 @@ def choose(st: Books, job: int) -> bool:
 def _still_enough(st: Books, job: int, least: int) -> bool:
     count = 0
     total = 0
+    near, avail = st.near, st.avail
     for place in range(st.clock[0].near):
-        cpus = st.avail[st.near[place]]
+        cpus = avail[near[place]]
         if cpus > least:
             count += 1
             total += cpus
@@ -54,8 +56,9 @@ def _choose_above(st: Books, job: int, least: int) -> bool:
     """Choose among the nodes that could give more than `least` CPUs."""
     clock = st.clock[0]
     clock.picked = 0
+    near, chosen = st.near, st.chosen
     for place in range(clock.near):
-        st.chosen[st.near[place]] = 0
+        chosen[near[place]] = 0
     if st.ask[job].required >= 0 and not _take_required(st, job):
         return False
     if done(st, job):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.arriving import send_back
-from wattline.shared_nodes.starting import was_freed
 from wattline.shared_nodes.state import DOWN, DRAINED, UP, Books
 from wattline.shared_nodes.waking import something_changed
 
@@ -37,7 +36,6 @@ def node_returns(st: Books, node: int) -> None:
     st.node_out[node] -= 1
     if st.node_out[node] == 0:
         st.node_state[node] = UP
-        was_freed(st, node)
         something_changed(st)
 
 

@@ -4,6 +4,8 @@ fair_tree.html: siblings are ordered by their part of the shares over their part
 are ranked depth first, and a user's factor is the rank over the number of users. Ties share a rank.
 priority_multifactor.html and slurm.conf, FairShareDampeningFactor (classic): 2^(-U/S/d), with the
 effective usage U, which an association shares with its siblings.
+fair_tree.html and priority_multifactor.html, Fairshare=parent: such a user stands where the account
+stands; what lies in such an account is treated as if it lay in the account above.
 """
 
 from __future__ import annotations
@@ -32,6 +34,10 @@ def _classic(st: Books) -> None:
         used = 0.0
         if whole > 0.0:
             used = st.assoc_usage[association] / whole
+        if parent >= 0 and st.assoc_part[association] < 0.0:
+            st.assoc_level[association] = st.assoc_level[parent]
+            st.assoc_factor[association] = st.assoc_factor[parent]
+            continue
         if parent >= 0:
             used += (st.assoc_level[parent] - used) * st.assoc_part[association]
         st.assoc_level[association] = used
@@ -52,6 +58,8 @@ def _fair_tree(st: Books) -> None:
                      / (st.assoc_usage[association] / st.assoc_usage[parent]))
         if st.assoc_part[association] == 0.0:
             level = 0.0
+        if parent >= 0 and st.assoc_part[association] < 0.0:
+            level = st.assoc_level[parent]
         st.assoc_level[association] = level
     _sort_users(st)
     count = len(st.users_order)

@@ -86,27 +86,49 @@ def _in_tasks(st: Books, job: int, cpus: int) -> int:
 
 
 @kernel_part
-def gather(st: Books, entry: int, bank: int) -> bool:
-    """List the nodes (of those in `mask`) that could serve; whether they may be enough."""
+def gather(st: Books, entry: int) -> bool:
+    """List the nodes of `mask` that could serve now; whether they may be enough.
+
+    `offer` must be up to date.
+    """
+    row = st.entry[entry]
+    class_nodes, offer, avail = st.class_nodes, st.offer, st.avail
+    first = row.form % len(st.slot_form) * st.rules[0].nodes
+    for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
+        node = class_nodes[place]
+        avail[node] = offer[first + node]
+    return list_near(st, entry)
+
+
+@kernel_part
+def gather_copies(st: Books, entry: int) -> bool:
+    """The same on the copies of the nodes (bank 1)."""
+    row = st.entry[entry]
+    for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
+        node = st.class_nodes[place]
+        if st.mask[node]:
+            st.avail[node] = cpus_for(st, row.job, row.partition, 1, node)
+    return list_near(st, entry)
+
+
+@kernel_part
+def list_near(st: Books, entry: int) -> bool:
+    """List the nodes of `mask` with CPUs in `avail`; whether they may be enough."""
     row = st.entry[entry]
     ask = st.ask[row.job]
     count = 0
     total = 0
     most = 0
+    class_nodes, avail, mask, near = st.class_nodes, st.avail, st.mask, st.near
     for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
-        node = st.class_nodes[place]
-        cpus = 0
-        if st.mask[node]:
-            cpus = cpus_for(st, row.job, row.partition, bank, node)
-        st.avail[node] = cpus
-        if cpus > 0:
-            st.near[count] = node
+        node = class_nodes[place]
+        cpus = avail[node]
+        if cpus > 0 and mask[node]:
+            near[count] = node
             count += 1
             total += cpus
             most = max(most, cpus)
     st.clock[0].near = count
-    st.clock[0].near_cpus = total
-    st.clock[0].near_most = most
     return enough(st, row.job, count, total, most) and bool(
         ask.required < 0 or has_required(st, row.job))
 

@@ -54,7 +54,7 @@ class Nodes:
     cpu_w: FloatArray
     """Added by each CPU in use at full load."""
     gres_w: FloatArray
-    """Per kind: added by each device in use."""
+    """Per kind, or nodes x kinds: added by each device in use."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,3 +50,5 @@ class Schedule:
     above_cap_s: float
     engine_s: float = 0.0
     """Wall time of the simulation itself."""
+    engine_cpu_s: float = 0.0
+    """The same as time of a processor: where others share the machine, it says more."""

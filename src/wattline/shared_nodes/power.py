@@ -38,7 +38,8 @@ def node_watts(st: Books, job: int, node: int, cpus: int) -> float:
         return watts
     rules = st.rules[0]
     for kind in range(rules.kinds):
-        watts += st.kind_w[kind] * devices_asked(st, job, node, kind, cpus)
+        watts += (st.kind_w[node * rules.kinds + kind]
+                  * devices_asked(st, job, node, kind, cpus))
     return watts
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.arriving import send_back
 from wattline.shared_nodes.choosing import choose
-from wattline.shared_nodes.fitting import gather
+from wattline.shared_nodes.fitting import gather_copies
 from wattline.shared_nodes.machine import CANCEL, KEEP, SUSPEND
 from wattline.shared_nodes.queueing import goes_before
 from wattline.shared_nodes.state import GRACE, RUNNING, Books
@@ -34,13 +34,13 @@ def make_room(st: Books, entry: int) -> bool:
     while needed < count and not fits:
         _change_copy(st, st.victims[needed], 1)
         needed += 1
-        fits = gather(st, entry, 1) and choose(st, job)
+        fits = gather_copies(st, entry) and choose(st, job)
     if not fits:
         return False
     for place in range(needed - 2, -1, -1):
         # Does it fit without this one leaving?
         _change_copy(st, st.victims[place], -1)
-        if gather(st, entry, 1) and choose(st, job):
+        if gather_copies(st, entry) and choose(st, job):
             st.victims[place] = -1
         else:
             _change_copy(st, st.victims[place], 1)
@@ -51,6 +51,8 @@ def make_room(st: Books, entry: int) -> bool:
 def _find_victims(st: Books, entry: int) -> int:
     """Running jobs that this one may take the nodes of, in the order in which they go."""
     count = 0
+    if not _takes_from_any(st, entry):
+        return 0
     for place in range(st.clock[0].running):
         other = st.running[place]
         if _mode(st, entry, other) == KEEP or not _shares_nodes(st, entry, other):
@@ -62,6 +64,17 @@ def _find_victims(st: Books, entry: int) -> int:
         st.victims[index] = other
         count += 1
     return count
+
+
+@kernel_part
+def _takes_from_any(st: Books, entry: int) -> bool:
+    """Whether there are partitions whose jobs give way to this one's; by QOS there may be."""
+    tier = st.part[st.entry[entry].partition].tier
+    found = st.rules[0].preempt == BY_QOS
+    for partition in range(st.rules[0].partitions):
+        part = st.part[partition]
+        found |= part.tier < tier and part.preempt_mode != KEEP
+    return bool(found)
 
 
 @kernel_part

@@ -10,12 +10,15 @@ import numpy as np
 from wattline.model.records import Record
 from wattline.model.signal import Signal
 from wattline.shared_nodes.filled import OVER_JOB_LIMIT, Filled, fill
+from wattline.shared_nodes.lists import empty_offers, working_lists
 from wattline.shared_nodes.machine import FloatArray, IntArray, SharedMachine
 from wattline.shared_nodes.memberships import Memberships, memberships
 from wattline.shared_nodes.outages import Outages
 from wattline.shared_nodes.priority_factors import entry_factors, job_factors
 from wattline.shared_nodes.requests import Requests
+from wattline.shared_nodes.resets import reset_times
 from wattline.shared_nodes.rules import BACKFILL, FAIR_TREE, MULTIFACTOR, Rules
+from wattline.shared_nodes.share_tree import depth_of, share_parents, share_parts
 from wattline.shared_nodes.state import (
     NEVER_S,
     Ask,
@@ -25,10 +28,7 @@ from wattline.shared_nodes.state import (
     Live,
     Part,
     Settings,
-    Timer,
 )
-
-LOG_ROWS = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +67,7 @@ def make_books(
         "need_licence": requests.licences.astype(np.int64).ravel(),
         "licence_free": machine.licences.astype(np.int64).copy(),
         "required": requests.node_masks.ravel().copy(),
-        "unfit_since": np.full(len(entry) + 1, -1, np.int64),
-        "looked": np.zeros(len(entry) + 1, np.int64), "freed_node": np.zeros(4096, np.int64),
+        "looked": np.zeros(len(entry) + 1, np.int64),
         "late_cycle": np.full(len(entry) + 1, -1, np.int64), "entry_key": np.zeros(len(entry)),
         "hint_cycle": np.full(len(entry) + 1, -1, np.int64),
         "hint_s": np.zeros(len(entry) + 1),
@@ -76,7 +75,8 @@ def make_books(
     arrays |= _nodes(machine, rules, len(ask))
     arrays |= _members(machine, found, requests)
     arrays |= _associations(machine, rules)
-    arrays |= _working(machine, rules, len(entry), ask)
+    arrays |= working_lists(machine, rules, len(entry), ask)
+    arrays |= empty_offers(len(machine.nodes.names), entry, class_first, class_nodes)
     arrays |= _world(outages, cap)
     return Books(**arrays)
 
@@ -161,7 +161,10 @@ def _entries(
         columns += list(filled.gres_per_node[job].T) + list(requests.gres_per_task[job].T)
         owner = np.where(filled.columns["own_user"][job], filled.columns["user"][job], -1)
         numbers, _ = _same(*columns, owner)
-        forms, _ = _same(*columns[1:])
+        # What a node offers depends on the user where nodes may be a user's own.
+        asker = np.where(filled.columns["own_user"].any(), filled.columns["user"][job], -1)
+        watts = names.index("load")
+        forms, _ = _same(*columns[1:watts], *columns[watts + 2:], asker)
     return _table(Entry, len(job), {"job": job, "partition": pairs.partition,
                                     "nodes": node_class, "members": member_class, "ask": numbers,
                                     "form": forms, "fits": 1})
@@ -241,7 +244,8 @@ def _settings(
 ) -> Any:
     priority = rules.priority
     return _table(Settings, 1, {
-        "nodes": len(machine.nodes.names), "kinds": len(machine.nodes.gres_kinds),
+        "nodes": len(machine.nodes.names),
+        "largest_node": machine.nodes.cpus.max(initial=0), "kinds": len(machine.nodes.gres_kinds),
         "choices": len(requests.gres_choices), "resources": machine.resources,
         "licences": len(machine.licence_names), "partitions": len(machine.partitions.names),
         "multifactor": priority.kind == MULTIFACTOR, "backfill": rules.scheduler == BACKFILL,
@@ -304,6 +308,7 @@ def _parts(machine: SharedMachine, requests: Requests, rules: Rules) -> Any:
 def _nodes(machine: SharedMachine, rules: Rules, jobs: int) -> dict[str, Any]:
     nodes = machine.nodes
     count = len(nodes.names)
+    weights, rank = np.unique(nodes.weight, return_inverse=True)
     excluded = np.isin(np.array(nodes.names), np.array(rules.suspend_excluded))
     return {
         "node_cpus": nodes.cpus.astype(np.int64).copy(),
@@ -311,10 +316,12 @@ def _nodes(machine: SharedMachine, rules: Rules, jobs: int) -> dict[str, Any]:
         "node_threads": np.maximum(nodes.threads_per_core, 1).astype(np.int64),
         "node_gres": nodes.gres.astype(np.int64).ravel().copy(),
         "node_weight": nodes.weight.astype(np.int64).copy(),
+        "node_rank": rank.astype(np.int64), "rank_nodes": np.zeros(len(weights), np.int64),
+        "rank_cpus": np.zeros(len(weights), np.int64),
         "node_leaf": nodes.leaf.astype(np.int64).copy(),
         "node_idle_w": nodes.idle_w.astype(np.float64).copy(),
         "node_cpu_w": nodes.cpu_w.astype(np.float64).copy(),
-        "kind_w": nodes.gres_w.astype(np.float64).copy(),
+        "kind_w": np.broadcast_to(nodes.gres_w, nodes.gres.shape).astype(np.float64).ravel(),
         "part_nodes": machine.partitions.nodes.ravel().copy(),
         "part_cpus": np.zeros(len(machine.partitions.names) * count, np.int64),
         "node_state": np.zeros(count, np.int64), "node_power": np.zeros(count, np.int64),
@@ -349,19 +356,14 @@ def _members(machine: SharedMachine, found: Memberships, requests: Requests) -> 
 def _associations(machine: SharedMachine, rules: Rules) -> dict[str, Any]:
     tree = machine.associations
     count = len(tree.parent)
-    parent = tree.parent.astype(np.int64).copy()
-    shares = np.where(tree.shares < 0, 1, tree.shares).astype(np.float64)
-    siblings: dict[int, float] = {}
-    for row in range(count):
-        siblings[int(parent[row])] = siblings.get(int(parent[row]), 0.0) + shares[row]
-    part = np.array([shares[row] / max(siblings[int(parent[row])], 1e-300) if parent[row] >= 0
-                     else 1.0 for row in range(count)])
-    depth = np.array([_depth(parent, row) for row in range(count)], np.int64)
+    parent = share_parents(tree)
+    part = share_parts(tree, parent)
+    depth = np.array([depth_of(parent, row) for row in range(count)], np.int64)
     order = np.argsort(depth, kind="stable").astype(np.int64)
     norm = np.ones(count)
     for row in order:
         if parent[row] >= 0:
-            norm[row] = norm[parent[row]] * part[row]
+            norm[row] = norm[parent[row]] * (part[row] if part[row] >= 0 else 1.0)
     users = np.flatnonzero(tree.user >= 0).astype(np.int64)
     qos = machine.qos
     return {
@@ -371,6 +373,7 @@ def _associations(machine: SharedMachine, rules: Rules) -> dict[str, Any]:
         "assoc_factor": np.ones(count), "assoc_level": np.zeros(count),
         "users_order": users.copy(), "users_scratch": users.copy(),
         "billing": _billing(machine, rules).ravel(),
+        "reset_s": reset_times(rules.priority.reset_period, rules.unix_start_s),
         # A job without a QOS (row -1) finds the last one here, which counts fully.
         "usage_factor": np.append(qos.usage_factor.astype(np.float64), 1.0),
         "qos_preempts": qos.preempts.ravel().copy(),
@@ -382,14 +385,6 @@ def _associations(machine: SharedMachine, rules: Rules) -> dict[str, Any]:
     }
 
 
-def _depth(parent: IntArray, row: int) -> int:
-    depth = 0
-    while parent[row] >= 0 and depth <= len(parent):
-        row = int(parent[row])
-        depth += 1
-    return depth
-
-
 def _billing(machine: SharedMachine, rules: Rules) -> FloatArray:
     weights = np.zeros((len(machine.partitions.names), machine.resources))
     weights[:, 0] = 1.0
@@ -398,32 +393,6 @@ def _billing(machine: SharedMachine, rules: Rules) -> FloatArray:
             weights[row] = 0.0
             weights[row, : len(given)] = given
     return weights
-
-
-def _working(machine: SharedMachine, rules: Rules, entries: int, ask: Any) -> dict[str, Any]:
-    """Lists and scratch."""
-    nodes, jobs = len(machine.nodes.names), len(ask)
-    rows = int(ask["rows"].sum())
-    spans = max(64, 4 * nodes + int(rules.bf_max_job_test) * 8)
-    ints = {name: np.zeros(nodes + 1, np.int64) for name in (
-        "avail", "near", "chosen", "pick", "pick_cpus", "set_start", "set_end", "set_cpus",
-        "set_nodes", "set_weight")}
-    kinds = len(machine.nodes.gres_kinds)
-    return ints | {
-        "mask": np.zeros(nodes, bool), "queue": np.zeros(entries + 1, np.int64),
-        "queue_scratch": np.zeros(entries + 1, np.int64), "running": np.zeros(jobs + 1, np.int64),
-        "victims": np.zeros(jobs + 1, np.int64), "told": np.zeros(jobs + 1, np.int64),
-        "failed": np.zeros(len(machine.partitions.names), np.int64),
-        "tried": np.zeros(len(machine.partitions.names), np.int64),
-        "timers": Timer.table(2 * (jobs + nodes) + LOG_ROWS),
-        "span_head": np.full(nodes, -1), "span_begin": np.zeros(spans),
-        "span_end": np.zeros(spans), "span_next": np.full(spans, -1),
-        "held_begin": np.zeros(spans), "held_end": np.zeros(spans), "held_w": np.zeros(spans),
-        "row_node": np.zeros(rows, np.int64), "row_cpus": np.zeros(rows, np.int64),
-        "row_memory": np.zeros(rows, np.int64), "row_gres": np.zeros(rows * kinds, np.int64),
-        "log_s": np.zeros(LOG_ROWS), "log_w": np.zeros(LOG_ROWS),
-        "log_busy": np.zeros(LOG_ROWS, np.int64), "log_queued": np.zeros(LOG_ROWS, np.int64),
-    }
 
 
 def _world(outages: Outages | None, cap: Signal | None) -> dict[str, Any]:

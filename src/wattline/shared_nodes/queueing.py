@@ -49,9 +49,10 @@ def enqueue(st: Books, job: int) -> None:
                 low = middle + 1
             else:
                 high = middle
+        queue = st.queue
         for place in range(clock.queue, low, -1):
-            st.queue[place] = st.queue[place - 1]
-        st.queue[low] = entry
+            queue[place] = queue[place - 1]
+        queue[low] = entry
         clock.queue += 1
     clock.queued += 1
 

@@ -32,9 +32,7 @@ class Priority:
     small_relative_to_time: bool = False
     fairshare_rule: str = FAIR_TREE
     dampening: float = 1.0
-    max_tres: bool = False
     accrue_always: bool = False
-    no_age_reset: bool = False
     billing: tuple[tuple[float, ...], ...] = ()
     """Per partition `TRESBillingWeights`; empty: a CPU counts 1."""
 
@@ -49,7 +47,6 @@ class Rules:
     """`CR_*_Memory`."""
     least_loaded: bool = False
     """`CR_LLN`."""
-    pack_nodes: bool = False
     default_queue_depth: int = 100
     sched_interval_s: float = 60.0
     sched_min_interval_s: float = 0.0
@@ -73,7 +70,6 @@ class Rules:
     bf_continue: bool = False
     bf_licences: bool = False
     bf_one_resv_per_job: bool = False
-    bf_node_space_size: int = 0
     preempt: str = "none"
     """"none", "qos" or "partition"."""
     enforce_limits: bool = False
@@ -85,7 +81,6 @@ class Rules:
     over_time_limit_s: float = 0.0
     kill_late_s: float = 15.0
     """Limits are looked at every 30 s in a real Slurm: killed 0 to 30 s late."""
-    max_array_size: int = 1001
     max_job_count: int = 10000
     suspend_time_s: float = -1.0
     suspend_timeout_s: float = 30.0

@@ -7,6 +7,7 @@ planned holds its nodes whole, however little of them it asks for.
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
+from wattline.shared_nodes.offers import UNKNOWN_S, ready_on
 from wattline.shared_nodes.state import NEVER_S, UP, Books
 
 
@@ -56,24 +57,86 @@ def mask_free_nodes(st: Books, entry: int, begin_s: float, end_s: float) -> floa
     window_end_s = st.clock[0].now_s + st.rules[0].bf_window_s
     later_s = NEVER_S
     count = 0
+    class_nodes, node_state, mask = st.class_nodes, st.node_state, st.mask
+    span_head, span_begin = st.span_head, st.span_begin
+    span_end, span_next = st.span_end, st.span_next
     for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
-        node = st.class_nodes[place]
-        free = st.node_state[node] == UP
-        span = st.span_head[node]
+        node = class_nodes[place]
+        free = node_state[node] == UP
+        span = span_head[node]
         while span >= 0:
-            following = st.span_next[span]
-            if st.span_end[span] > begin_s:
-                if st.span_begin[span] <= end_s:
+            following = span_next[span]
+            if span_end[span] > begin_s:
+                if span_begin[span] <= end_s:
                     free = False
-                if following < 0 or st.span_begin[following] > st.span_end[span]:
-                    if st.span_end[span] < window_end_s:
-                        later_s = min(later_s, st.span_end[span])
+                if following < 0 or span_begin[following] > span_end[span]:
+                    if span_end[span] < window_end_s:
+                        later_s = min(later_s, span_end[span])
                     break
             span = following
         # A node that is held twice on end is not free between; later spans may still overlap.
         if free and span >= 0:
             free = not is_held(st, node, begin_s, end_s)
-        st.mask[node] = free
+        mask[node] = free
         count += 1 if free else 0
     st.clock[0].masked = count
     return later_s
+
+
+@kernel_part
+def first_try(st: Books, entry: int, from_s: float) -> float:
+    """When to try a job first: none of the tries before could find nodes; NEVER_S: no try could.
+
+    Tries are made at `from_s` and whenever a node comes free that was held (mask_free_nodes), and
+    look until the next one. So they find nothing before the first of all times at which a node is
+    held for nobody, as long as the job may last, and has enough for it.
+    """
+    found_s = _first_free(st, entry, from_s)
+    if found_s > st.clock[0].now_s + st.rules[0].bf_window_s:
+        return NEVER_S
+    row = st.entry[entry]
+    try_s = from_s
+    class_nodes, span_head, span_begin = st.class_nodes, st.span_head, st.span_begin
+    span_end, span_next = st.span_end, st.span_next
+    if found_s > from_s:
+        for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
+            span = span_head[class_nodes[place]]
+            while span >= 0 and span_end[span] < found_s:
+                following = span_next[span]
+                if following < 0 or span_begin[following] > span_end[span]:
+                    try_s = max(try_s, span_end[span])
+                span = following
+    return float(try_s)
+
+
+@kernel_part
+def _first_free(st: Books, entry: int, from_s: float) -> float:
+    """The first time from `from_s` on at which a node is free of others and has enough."""
+    row = st.entry[entry]
+    limit_s = st.ask[row.job].limit_s
+    first = row.form % len(st.slot_form) * st.rules[0].nodes
+    class_nodes, node_state, ready = st.class_nodes, st.node_state, st.ready
+    span_head, span_begin = st.span_head, st.span_begin
+    span_end, span_next = st.span_end, st.span_next
+    found_s = NEVER_S
+    for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
+        node = class_nodes[place]
+        if node_state[node] != UP or ready[first + node] >= found_s:
+            continue
+        free_s = from_s
+        span = span_head[node]
+        while span >= 0:
+            if span_end[span] > free_s:
+                if span_begin[span] > free_s + limit_s:
+                    break
+                free_s = span_end[span]
+            span = span_next[span]
+        if free_s >= found_s:
+            continue
+        ready_s = ready[first + node]
+        if ready_s == UNKNOWN_S:
+            ready_s = ready_on(st, entry, node)
+        found_s = min(found_s, max(free_s, ready_s))
+        if found_s <= from_s:
+            break
+    return float(found_s)

@@ -6,6 +6,7 @@ import numpy as np
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.limits import count_running
+from wattline.shared_nodes.offers import node_moved
 from wattline.shared_nodes.power import given_cpus, node_watts
 from wattline.shared_nodes.queueing import count_waiting
 from wattline.shared_nodes.running import add_running, drop_running
@@ -141,6 +142,7 @@ def _take_node(st: Books, entry: int, place: int) -> float:
     if st.ask[job].own_user != 0:
         st.user_on[node] = st.ask[job].user
     st.part_cpus[row.partition * rules.nodes + node] += cpus
+    node_moved(st, node)
     st.clock[0].busy_cpus += cpus
     st.live[job].watts += node_watts(st, job, node, cpus)
     st.live[job].idle_w += st.node_idle_w[node] * cpus / st.node_cpus[node]
@@ -186,14 +188,6 @@ def release(st: Books, job: int) -> None:
 
 
 @kernel_part
-def was_freed(st: Books, node: int) -> None:
-    """Write down that a node may have more to give than before."""
-    clock = st.clock[0]
-    st.freed_node[clock.freed % len(st.freed_node)] = node
-    clock.freed += 1
-
-
-@kernel_part
 def stop_job(st: Books, job: int) -> None:
     """A running job leaves its nodes, whatever becomes of it then."""
     rules = st.rules[0]
@@ -209,7 +203,7 @@ def stop_job(st: Books, job: int) -> None:
         node = st.row_node[index]
         st.part_cpus[partition * rules.nodes + node] -= st.row_cpus[index]
         clock.busy_cpus -= st.row_cpus[index]
-        was_freed(st, node)
+        node_moved(st, node)
         if st.jobs_on[node] == 0:
             node_was_left(st, node)
     clock.power_w -= live.watts

@@ -107,7 +107,7 @@ class Entry(Record):
     nodes: int  # class of equal candidate nodes
     members: int  # class of equal limits
     ask: int  # entries with the same number ask for the same
-    form: int  # the same but for how long
+    form: int  # the same but for how long, and for watts
     fits: int  # 0 where the job could not even run on the empty machine
 
 
@@ -125,6 +125,7 @@ class Settings(Record):
     """The rules, as numbers."""
 
     nodes: int
+    largest_node: int  # CPUs
     kinds: int
     choices: int
     resources: int
@@ -207,12 +208,10 @@ class Clock(Record):
     last_priority_s: float
     changed: int  # since the last full pass something may start
     changed_quick: int
-    freed: int  # how often a node was left or came back
+    moved: int  # how often a job came onto a node or left it
     picked: int
     masked: int  # nodes of `mask` that backfill may use for a job
     near: int
-    near_cpus: int  # of all those nodes together, and of the largest
-    near_most: int
     intervals: int
     passes: int
     backfills: int
@@ -229,6 +228,7 @@ class Clock(Record):
     held_begin_s: float
     held_end_s: float
     stale: int  # entries of the queue that no longer wait
+    next_reset: int
 
 
 class Timer(Record):
@@ -254,10 +254,13 @@ class Books(KernelArrays):
     node_threads: Any
     node_gres: Any
     node_weight: Any
+    node_rank: Any  # of its weight: 0 is the lowest
+    rank_nodes: Any  # scratch: what each weight offers
+    rank_cpus: Any
     node_leaf: Any
     node_idle_w: Any
     node_cpu_w: Any
-    kind_w: Any
+    kind_w: Any  # nodes x kinds
     part_nodes: Any  # partitions x nodes
     part_cpus: Any  # partitions x nodes: CPUs in use by the partition's jobs
     node_state: Any
@@ -312,11 +315,30 @@ class Books(KernelArrays):
     entry_factor: Any
     entry_key: Any  # place in the queue, see queueing.py
     billing: Any  # partitions x resources
+    reset_s: Any  # when usage is forgotten
     usage_factor: Any
     # Queue and running jobs.
     queue: Any
     queue_scratch: Any
     running: Any
+    running_end: Any  # beside `running`: the limit, and the node (-1: several)
+    running_node: Any
+    node_first: Any  # rows of allocations on each node, in the order of `running`
+    row_next: Any
+    row_end: Any
+    row_job: Any
+    # What nodes could give to jobs of one form: see offers.py.
+    class_has: Any  # classes x nodes
+    moved_node: Any  # the last nodes that a job came onto or left
+    slot_form: Any
+    slot_offers: Any  # how many moves are in `offer`, and in `ready`; -1: nothing is
+    slot_readys: Any
+    slot_able: Any  # nodes with enough for one job now
+    offer: Any  # slots x nodes: CPUs now
+    ready: Any  # slots x nodes: when it has enough, if running jobs end at their limits
+    after_from: Any  # slots x nodes: between these times it has so many CPUs then
+    after_to: Any
+    after_cpus: Any
     # Preemption.
     qos_preempts: Any
     qos_mode: Any
@@ -345,8 +367,6 @@ class Books(KernelArrays):
     span_end: Any
     span_next: Any
     looked: Any  # entries that a cycle looks at
-    unfit_since: Any  # per ask: no node could serve when so many had been left
-    freed_node: Any  # the last nodes that a job left, or that came back
     late_cycle: Any  # per ask: the last cycle in which it was found unable to start now
     hint_cycle: Any
     hint_s: Any

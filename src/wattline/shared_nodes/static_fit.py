@@ -9,6 +9,7 @@ from __future__ import annotations
 from wattline.model.kernel import kernel
 from wattline.shared_nodes.choosing import choose
 from wattline.shared_nodes.fitting import gather
+from wattline.shared_nodes.offers import offers_now
 from wattline.shared_nodes.state import Books
 
 NO_NODE = 1
@@ -20,12 +21,12 @@ def refuse_what_never_fits(st: Books) -> None:
         st.mask[node] = True
     for entry in range(len(st.entry)):
         form = st.entry[entry].form
-        if st.unfit_since[form] < 0:
-            fits = gather(st, entry, 0) and choose(st, st.entry[entry].job)
-            st.unfit_since[form] = 1 if fits else 0
-        st.entry[entry].fits = st.unfit_since[form]
-    for index in range(len(st.unfit_since)):
-        st.unfit_since[index] = -1
+        if st.late_cycle[form] < 0:
+            fits = offers_now(st, entry) and gather(st, entry) and choose(st, st.entry[entry].job)
+            st.late_cycle[form] = 1 if fits else 0
+        st.entry[entry].fits = st.late_cycle[form]
+    for index in range(len(st.late_cycle)):
+        st.late_cycle[index] = -1
     for job in range(len(st.ask)):
         first = st.ask[job].first_entry
         fitting = 0

@@ -15,38 +15,38 @@ from wattline.shared_nodes.state import Books
 @kernel_part
 def choose_on_tree(st: Books, job: int, least: int) -> bool:
     """Pick nodes of `near` that could give more than `least` CPUs, leaf by leaf."""
-    from_weight = -(1 << 60)
-    to_weight = _weight_that_is_enough(st, job, least)
     # All nodes of lower weights are taken, then those of the last weight that is needed.
-    while True:
-        weight = _next_weight(st, from_weight, least)
-        if weight >= to_weight:
-            break
-        if not _take_weight(st, job, weight, least):
+    last = _rank_that_is_enough(st, job, least)
+    for rank in range(last):
+        if st.rank_nodes[rank] > 0 and not _take_rank(st, job, rank, least):
             return False
-        from_weight = weight
-    return _leaf_by_leaf(st, job, to_weight, least)
+    return _leaf_by_leaf(st, job, last, least)
 
 
 @kernel_part
-def _weight_that_is_enough(st: Books, job: int, least: int) -> int:
-    """The weight up to which nodes have to be taken."""
-    ask = st.ask[job]
-    nodes = ask.min_nodes - st.clock[0].picked
+def _rank_that_is_enough(st: Books, job: int, least: int) -> int:
+    """The weight, by its rank, up to which nodes have to be taken; -1 where there are none."""
+    for rank in range(len(st.rank_nodes)):
+        st.rank_nodes[rank] = 0
+        st.rank_cpus[rank] = 0
+    near, avail, chosen = st.near, st.avail, st.chosen
+    node_rank, rank_nodes, rank_cpus = st.node_rank, st.rank_nodes, st.rank_cpus
+    for place in range(st.clock[0].near):
+        node = near[place]
+        if chosen[node] == 0 and avail[node] > least:
+            rank_nodes[node_rank[node]] += 1
+            rank_cpus[node_rank[node]] += avail[node]
+    nodes = st.ask[job].min_nodes - st.clock[0].picked
     cpus = cpus_missing(st, job)
-    weight = -(1 << 60)
-    while True:
-        following = _next_weight(st, weight, least)
-        if following == 1 << 60:
-            return weight
-        weight = following
-        for place in range(st.clock[0].near):
-            node = st.near[place]
-            if _open(st, node, least) and st.node_weight[node] == weight:
-                nodes -= 1
-                cpus -= st.avail[node]
-        if nodes <= 0 and cpus <= 0:
-            return weight
+    last = -1
+    for rank in range(len(st.rank_nodes)):
+        if st.rank_nodes[rank] > 0:
+            last = rank
+            nodes -= st.rank_nodes[rank]
+            cpus -= st.rank_cpus[rank]
+            if nodes <= 0 and cpus <= 0:
+                break
+    return last
 
 
 @kernel_part
@@ -55,20 +55,10 @@ def _open(st: Books, node: int, least: int) -> bool:
 
 
 @kernel_part
-def _next_weight(st: Books, after: int, least: int) -> int:
-    found = 1 << 60
+def _take_rank(st: Books, job: int, rank: int, least: int) -> bool:
     for place in range(st.clock[0].near):
         node = st.near[place]
-        if _open(st, node, least) and st.node_weight[node] > after:
-            found = min(found, st.node_weight[node])
-    return found
-
-
-@kernel_part
-def _take_weight(st: Books, job: int, weight: int, least: int) -> bool:
-    for place in range(st.clock[0].near):
-        node = st.near[place]
-        if _open(st, node, least) and st.node_weight[node] == weight:
+        if _open(st, node, least) and st.node_rank[node] == rank:
             if st.clock[0].picked >= st.ask[job].max_nodes:
                 return False
             take(st, job, node)
@@ -76,27 +66,31 @@ def _take_weight(st: Books, job: int, weight: int, least: int) -> bool:
 
 
 @kernel_part
-def _leaf_by_leaf(st: Books, job: int, weight: int, least: int) -> bool:
+def _leaf_by_leaf(st: Books, job: int, rank: int, least: int) -> bool:
     switches = st.rules[0].switches
     for leaf in range(switches + 1):
         st.switch_nodes[leaf] = 0
         st.switch_used[leaf] = 0
     for place in range(st.clock[0].picked):
         st.switch_used[_leaf_of(st, st.pick[place])] = 1
+    near, avail, chosen = st.near, st.avail, st.chosen
+    node_rank, node_leaf, switch_nodes = st.node_rank, st.node_leaf, st.switch_nodes
     for place in range(st.clock[0].near):
-        node = st.near[place]
-        if _open(st, node, least) and st.node_weight[node] == weight:
-            st.switch_nodes[_leaf_of(st, node)] += 1
+        node = near[place]
+        if node_rank[node] == rank and chosen[node] == 0 and avail[node] > least:
+            leaf = node_leaf[node]
+            switch_nodes[leaf if leaf >= 0 else switches] += 1
     while st.clock[0].picked < st.ask[job].max_nodes:
         leaf = _best_leaf(st, job)
         if leaf < 0:
             return False
         for place in range(st.clock[0].near):
-            node = st.near[place]
+            node = near[place]
+            if node_rank[node] != rank or avail[node] <= least:
+                continue
             if st.clock[0].picked >= st.ask[job].max_nodes:
                 break
-            if _leaf_of(st, node) != leaf or not _open(st, node, least) or (
-                    st.node_weight[node] != weight):
+            if _leaf_of(st, node) != leaf or chosen[node] != 0:
                 continue
             take(st, job, node)
             if done(st, job):

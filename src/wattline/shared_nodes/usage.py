@@ -1,7 +1,8 @@
 """What associations have used, decaying.
 
-slurm.conf: PriorityDecayHalfLife, PriorityCalcPeriod; sacctmgr: UsageFactor of a QOS; slurm.conf:
-TRESBillingWeights. Usage is billed CPU seconds (or the weighted sum), charged as time passes.
+slurm.conf: PriorityDecayHalfLife, PriorityCalcPeriod, PriorityUsageResetPeriod; sacctmgr:
+UsageFactor of a QOS; slurm.conf: TRESBillingWeights. Usage is billed CPU seconds (or the weighted
+sum), charged as time passes.
 """
 
 from __future__ import annotations
@@ -54,3 +55,7 @@ def decay(st: Books) -> None:
         while charged > 0.0 and above >= 0:
             st.assoc_usage[above] += charged
             above = st.assoc_parent[above]
+    while clock.next_reset < len(st.reset_s) and st.reset_s[clock.next_reset] <= clock.now_s:
+        clock.next_reset += 1
+        for association in range(count):
+            st.assoc_usage[association] = 0.0

@@ -10,7 +10,15 @@ from __future__ import annotations
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.cap import cap_allows
 from wattline.shared_nodes.choosing import choose
-from wattline.shared_nodes.fitting import cpus_for, enough, gather
+from wattline.shared_nodes.fitting import gather, list_near
+from wattline.shared_nodes.offers import (
+    first_ready_s,
+    forget_ready,
+    look_after,
+    offers_now,
+    ready_by,
+    slot_of,
+)
 from wattline.shared_nodes.power import picked_watts
 from wattline.shared_nodes.state import NEVER_S, Books
 
@@ -23,38 +31,38 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
     clock = st.clock[0]
     now_s = clock.now_s
     job = st.entry[entry].job
-    if gather(st, entry, 0) and choose(st, job) and _watts_fit(st, job, now_s, held):
+    if offers_now(st, entry) and gather(st, entry) and choose(st, job) and (
+            _watts_fit(st, job, now_s, held)):
         return float(now_s)
-    _copy_nodes(st, entry)
+    forget_ready(st, entry)
+    ready_s = first_ready_s(st, entry)
+    if ready_s > until_s or not ready_by(st, entry, until_s):
+        return NEVER_S
+    running = clock.running
+    past = _first_after(st, until_s)
+    place = _next_that_touches(st, 0)
+    if place >= past:
+        return NEVER_S
+    edge_s = st.running_end[place] + FIRST_WINDOW_S
+    edge_s -= (st.running_end[place] + st.rules[0].unix_s) % FIRST_WINDOW_S
     window_s = FIRST_WINDOW_S
-    edge_s = -1.0
-    place = 0
-    while place < clock.running:
-        last_s = -1.0
-        while place < clock.running:
-            other = st.running[place]
-            end_s = st.live[other].limit_end_s
-            if end_s > until_s and (last_s < 0.0 or _any_touches(st, place)):
-                return NEVER_S
-            place += 1
-            if not _let_end(st, entry, other):
-                continue
-            if edge_s < 0.0:
-                past_s = (end_s + st.rules[0].unix_s) % FIRST_WINDOW_S
-                edge_s = end_s + FIRST_WINDOW_S - past_s
-            last_s = end_s
-            if place < clock.running and (
-                    st.live[st.running[place]].limit_end_s > edge_s + window_s):
-                break
-        if last_s < 0.0:
+    while place < running:
+        # Together end those up to the first, of the job's nodes, that another outside follows.
+        last = _next_that_touches(st, max(_first_after(st, edge_s + window_s) - 1, place))
+        ended = last + 1
+        if last == running:
+            last = _last_that_touches(st, place)
+            ended = running
+        if last < place or last >= past:
             return NEVER_S
+        place = ended
         window_s *= 2.0
-        while place < clock.running and (
-                st.live[st.running[place]].limit_end_s > edge_s + window_s):
+        while place < running and st.running_end[place] > edge_s + window_s:
             window_s *= 2.0
-        start_s = max(last_s, now_s + 1.0)
-        if enough(st, job, clock.near, clock.near_cpus, clock.near_most) and (
-                gather(st, entry, 1) and choose(st, job)) and _watts_fit(st, job, start_s, held):
+        start_s = max(st.running_end[last], now_s + 1.0)
+        if st.running_end[last] >= ready_s and ready_by(st, entry, st.running_end[last]) and (
+                _gather_after(st, entry, place) and choose(st, job)) and (
+                _watts_fit(st, job, start_s, held)):
             return float(start_s)
     return NEVER_S
 
@@ -66,66 +74,69 @@ def _watts_fit(st: Books, job: int, start_s: float, held: int) -> bool:
 
 
 @kernel_part
-def _any_touches(st: Books, place: int) -> bool:
-    """Whether any running job from this place on is on a node of `mask`."""
-    found = False
-    while not found and place < st.clock[0].running:
-        job = st.running[place]
-        first = st.ask[job].first_row
-        for index in range(first, first + st.live[job].nodes):
-            found |= bool(st.mask[st.row_node[index]])
+def _first_after(st: Books, time_s: float) -> int:
+    """The first place of a running job that may end after this time."""
+    low = 0
+    high = st.clock[0].running
+    while low < high:
+        middle = (low + high) // 2
+        if st.running_end[middle] > time_s:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@kernel_part
+def _next_that_touches(st: Books, place: int) -> int:
+    """The first running job from this place on that is on a node of `mask`; past all if none."""
+    running = st.clock[0].running
+    running_node, mask = st.running_node, st.mask
+    while place < running:
+        node = running_node[place]
+        if (node >= 0 and mask[node]) or (node < 0 and _touches(st, place)):
+            return place
         place += 1
-    return found
+    return place
 
 
 @kernel_part
-def _let_end(st: Books, entry: int, other: int) -> bool:
-    """Let a running job end in bank 1, on nodes of `mask`; whether it is on any.
+def _last_that_touches(st: Books, first: int) -> int:
+    """The last running job on a node of `mask`; before `first` where none is from there on."""
+    place = st.clock[0].running - 1
+    while place >= first and not _touches(st, place):
+        place -= 1
+    return place
 
-    The sums over nodes that could serve are kept up to date: nodes are looked at one by one only
-    when they may be enough.
+
+@kernel_part
+def _touches(st: Books, place: int) -> bool:
+    """Whether the running job at this place is on a node of `mask`."""
+    job = st.running[place]
+    first = st.ask[job].first_row
+    index = first
+    while index < first + st.live[job].nodes and not st.mask[st.row_node[index]]:
+        index += 1
+    return bool(index < first + st.live[job].nodes)
+
+
+@kernel_part
+def _gather_after(st: Books, entry: int, ended: int) -> bool:
+    """List the nodes of `mask` that could serve when the first `ended` running jobs are over.
+
+    `offer` and `ready` must be up to date.
     """
-    rules = st.rules[0]
-    clock = st.clock[0]
     row = st.entry[entry]
-    first = st.ask[other].first_row
-    touched = False
-    for index in range(first, first + st.live[other].nodes):
-        node = st.row_node[index]
-        if not st.mask[node]:
-            continue
-        touched = True
-        place = rules.nodes + node
-        st.cpus_free[place] += st.row_cpus[index]
-        st.memory_free[place] += st.row_memory[index]
-        st.jobs_on[place] -= 1
-        if st.jobs_on[place] == 0:
-            st.user_on[place] = -1
-        for kind in range(rules.kinds):
-            st.gres_free[place * rules.kinds + kind] += st.row_gres[index * rules.kinds + kind]
-        cpus = cpus_for(st, row.job, row.partition, 1, node)
-        if cpus > 0 and st.avail[node] == 0:
-            clock.near += 1
-        clock.near_cpus += cpus - st.avail[node]
-        clock.near_most = max(clock.near_most, cpus)
-        st.avail[node] = cpus
-    return touched
-
-
-@kernel_part
-def _copy_nodes(st: Books, entry: int) -> None:
-    """Bank 1 becomes what the candidate nodes are now."""
-    nodes = st.rules[0].nodes
-    kinds = st.rules[0].kinds
-    row = st.entry[entry]
+    slot = slot_of(st, entry)
+    first = slot * st.rules[0].nodes
+    last_s = st.running_end[ended - 1]
+    class_nodes, mask, avail = st.class_nodes, st.mask, st.avail
+    after_from, after_to, after_cpus = st.after_from, st.after_to, st.after_cpus
     for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
-        node = st.class_nodes[place]
-        if not st.mask[node]:
-            continue
-        copy = nodes + node
-        st.cpus_free[copy] = st.cpus_free[node]
-        st.memory_free[copy] = st.memory_free[node]
-        st.jobs_on[copy] = st.jobs_on[node]
-        st.user_on[copy] = st.user_on[node]
-        for kind in range(kinds):
-            st.gres_free[copy * kinds + kind] = st.gres_free[node * kinds + kind]
+        node = class_nodes[place]
+        if mask[node]:
+            # At the very time at which a job on the node ends, not all that end then may be over.
+            if not after_from[first + node] < last_s < after_to[first + node]:
+                look_after(st, entry, slot, node, ended)
+            avail[node] = after_cpus[first + node]
+    return list_near(st, entry)

@@ -16,7 +16,7 @@ USED = frozenset({
     "priorityweightassoc", "priorityweightfairshare", "priorityweightjobsize",
     "priorityweightpartition", "priorityweightqos", "priorityweighttres", "resumetimeout",
     "schedulerparameters", "schedulertype", "selecttype", "selecttypeparameters",
-    "suspendexcnodes", "suspendtime", "suspendtimeout", "topologyplugin", "maxarraysize",
+    "suspendexcnodes", "suspendtime", "suspendtimeout", "topologyplugin",
     "maxjobcount", "grestypes",
 })
 """Settings of the whole cluster that the twin follows."""
@@ -33,6 +33,7 @@ NOT_MODELLED: Mapping[str, str] = {
     "inactivelimit": "jobs without activity are ended",
     "jobsubmitplugins": "a plugin may change or refuse what jobs ask for",
     "clifilterplugins": "a plugin may change what jobs ask for",
+    "maxarraysize": "arrays with higher numbers of tasks are refused at their submission",
     "maxmempernode": "jobs that ask for more memory per node are refused",
     "maxtaskspernode": "jobs of more tasks per node are refused",
     "mcsplugin": "jobs of other labels do not share nodes",
@@ -139,6 +140,7 @@ SCHEDULER_NOT_MODELLED: Mapping[str, str] = {
     "bf_hetjob_prio": "parts of one job are planned by one priority",
     "bf_job_part_count_reserve": "only so many jobs of a partition reserve",
     "bf_min_prio_reserve_extra": "",
+    "bf_node_space_size": "a cycle plans for at most so many different times",
     "bf_running_job_reserve": "running jobs reserve whole nodes",
     "bf_topopt_enable": "backfill waits for better places",
     "bf_yield_interval": "backfill lets others in at times",

@@ -81,7 +81,7 @@ def _rmap(progress: Progress, table: tuple[str, ...] = (), apps: str | None = No
           nodes: int = 32, jobs: int = 30, seeds: int = 20, load: float = 0.7, part: str = "",
           loads: tuple[float, ...] = (0.35, 0.7, 1.4), columns: Any = None,
           **set_up: Any) -> dict[str, Any]:
-    from wattline.studies.rmap.parts import PARTS, WITH_PUBLISHED, run_part
+    from wattline.studies.rmap.parts import PARTS, WITH_PUBLISHED, check_measured, run_part
     from wattline.studies.rmap.report import as_dict
     from wattline.studies.rmap.set_up import CHOICES, SetUp
     from wattline.studies.rmap.study import RmapSetting
@@ -93,6 +93,7 @@ def _rmap(progress: Progress, table: tuple[str, ...] = (), apps: str | None = No
         wrong = f"setting '{min(strange)}'" if strange else f"part '{part}'"
         raise InputError(f"study 'rmap' has no {wrong}; parts are all, published, "
                          f"{', '.join(PARTS)}, further settings {', '.join(CHOICES)}")
+    check_measured(part, table)
     chosen = SetUp(**set_up)
     setting = RmapSetting(nodes=nodes, jobs=jobs, seeds=tuple(range(1, seeds + 1)), load=load,
                           set_up=chosen)
@@ -104,8 +105,9 @@ def _rmap(progress: Progress, table: tuple[str, ...] = (), apps: str | None = No
     found = run_study(tables, setting, progress)
     left_out = (f"'{name}' is left out: {why}" for name, why in found.left_out.items())
     warn((*remarks, *left_out, *found.notes), stacklevel=4)
+    every = tuple(name for name in PARTS if name != "unseen" or table)
     parts = {name: run_part(name, tables, setting, silent, loads, packages)
-             for name in {"all": tuple(PARTS), "published": WITH_PUBLISHED}.get(part, ())}
+             for name in {"all": every, "published": WITH_PUBLISHED}.get(part, ())}
     return as_dict(found) | parts
 
 

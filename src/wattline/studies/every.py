@@ -14,7 +14,7 @@ from wattline.model.errors import InputError, warn
 from wattline.model.files import write_whole
 from wattline.model.progress import silent
 from wattline.studies.asking import STUDIES, Progress
-from wattline.studies.published import Row, count_verdicts, page, rows_from
+from wattline.studies.published import Row, count_verdicts, page, rows_from, sections_below
 
 MEASURED = ("bt-mz_8-32nodes_5caps", "sphot_grid", "synthetic_scale-cpu_8-16-32nodes",
             "synthetic_noscale-cpu_8-16-32nodes", "synthetic_scale-mem_8-16-32nodes",
@@ -37,6 +37,8 @@ class Document(NamedTuple):
     """Settings that are public files, by their places in a folder of them."""
     with_files: Mapping[str, Any] = {}
     """Settings that go with those files."""
+    resumes: str = ""
+    """The setting that names a file of what was found so far, where the study has one."""
 
 
 DOCUMENTS: Mapping[str, Document] = {
@@ -47,8 +49,8 @@ DOCUMENTS: Mapping[str, Document] = {
     "hetero": Document("Energy claims on a mixed cluster", "wattline.studies.hetero.published", {}),
     "puppet": Document("Power capping with a Petri net", "wattline.studies.puppet.published",
                        {"jobs": 300}),
-    "regulation": Document("Demand response", "wattline.studies.regulation.published",
-                           {"part": "default"}),
+    "regulation": Document("Demand response", "wattline.studies.regulation.beside",
+                           {"part": "thresholds"}, {"seeds": 10}, resumes="kept"),
     "rmap": Document("Overprovisioned machines", "wattline.studies.rmap.published",
                      {"seeds": 2, "jobs": 6}, {"part": "published"},
                      {"table": ("rapl/configs.csv.xz", "rapl/sphot_grid.csv")},
@@ -82,7 +84,7 @@ class PublishedRows:
                 } for name, rows in self.rows.items()}}
 
     def write_pages(self, folder: str | Path) -> list[Path]:
-        """A page per document that has rows."""
+        """A page per document that has rows; sections below its table stay as they were."""
         Path(folder).mkdir(parents=True, exist_ok=True)
         written = []
         for name, rows in self.rows.items():
@@ -90,7 +92,8 @@ class PublishedRows:
                 written.append(Path(folder) / f"{name}.md")
                 write_whole(written[-1], page(
                     name, DOCUMENTS[name].title, rows, small=self.small,
-                    data=self.from_data and bool(DOCUMENTS[name].files)))
+                    data=self.from_data and bool(DOCUMENTS[name].files),
+                ) + sections_below(written[-1]))
         return written
 
 
@@ -106,9 +109,9 @@ def study_all(
     (`rapl/configs.csv.xz` ...); without it models and generated logs stand in for them.
 
     >>> import wattline as wl
-    >>> found = wl.study_all(["esp"], small=True)
+    >>> found = wl.study_all(["fairshare"], small=True)
     >>> list(found.rows)
-    ['esp']
+    ['fairshare']
     """
     names = list(only) or list(DOCUMENTS)
     for name in names:
@@ -169,7 +172,11 @@ def _figures(
             before = {}
         if isinstance(before, dict) and before.get("made_of") == json.loads(json.dumps(made_of)):
             return before["figures"], True
-    found = STUDIES[name](progress, **settings)
+    more: dict[str, str] = {}
+    if folder is not None and DOCUMENTS[name].resumes:
+        folder.mkdir(parents=True, exist_ok=True)
+        more[DOCUMENTS[name].resumes] = str(folder / f"{name}.part")
+    found = STUDIES[name](progress, **settings, **more)
     text = json.dumps({"made_of": made_of, "figures": found}, default=_plain)
     if place is not None:
         place.parent.mkdir(parents=True, exist_ok=True)

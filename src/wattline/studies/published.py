@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, astuple, dataclass
+from pathlib import Path
 
 VERDICTS = ("holds", "holds on average", "holds, larger", "fails", "not reproduced")
 """`holds on average`: not at every point; `holds, larger`: the same direction, far more of it;
@@ -79,6 +80,14 @@ def page(
         *("| " + " | ".join(_cell(text) for text in astuple(row)) + " |" for row in rows),
     ]
     return "\n".join(lines) + "\n"
+
+
+def sections_below(path: Path) -> str:
+    """What an older page has below its table: other figures, which other commands made."""
+    if not path.is_file():
+        return ""
+    _, mark, below = path.read_text(encoding="utf-8").partition("\n## ")
+    return f"{mark}{below}"
 
 
 def _cell(text: str) -> str:

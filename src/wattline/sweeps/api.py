@@ -6,6 +6,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -47,16 +48,17 @@ def run_sweep(
     """
     begin_s = time.monotonic()
     space = read_space(sweep)
-    points = checked_points(space)
     folder = run_folder("sweep", out) if out is None else Path(out)
-    check_folder(folder, resume)
     count = workers or os.cpu_count() or 1
     place = Place(count, str(folder.absolute()), _minutes(time_limit, on))
-    sweeping = Sweeping(
-        folder, PointCache(cache_file()) if cache else NoCache(),
-        None if on == "local" and count == 1 else runner(on, place),
-        count, allow_code, progress)
-    rows = sweeping.rows(points)
+    chosen = None if on == "local" and count == 1 else runner(on, place)
+    with nullcontext() if chosen is None else chosen.begun():
+        points = checked_points(space)
+        check_folder(folder, resume)
+        sweeping = Sweeping(
+            folder, PointCache(cache_file()) if cache else NoCache(), chosen,
+            count, allow_code, progress)
+        rows = sweeping.rows(points)
     remarks = tuple(dict.fromkeys(
         line for point in points
         for line in (*point.said, *rows[point.number].get("remarks", ()))))

@@ -104,9 +104,12 @@ class Sweeping:
             for each in work:
                 yield run_chunk(place, [each], self.allow_code)
             return
-        many = self.runner.chunks_per_worker
-        chunks = _chunks(work, self.workers * many, MOST_IN_CHUNK if many > 1 else len(work))
-        at_once = 2 * self.workers if many > 1 else len(chunks)
+        if self.runner.in_one_go:
+            chunks = _equal_chunks(work, self.workers)
+            at_once = len(chunks)
+        else:
+            chunks = _chunks(work, self.workers)
+            at_once = 2 * self.workers
         yield from Tries(self.runner, place, self.allow_code).rows(chunks, at_once)
 
 
@@ -181,8 +184,19 @@ def _is_fine(future: Future[list[Row]]) -> bool:
     return future.exception() is None
 
 
-def _chunks(work: Chunk, parts: int, most: int) -> list[Chunk]:
-    size = max(1, min(most, -(-len(work) // max(1, parts))))
+def _chunks(work: Chunk, workers: int) -> list[Chunk]:
+    """Large ones first, then smaller ones: no worker is left alone with much at the end."""
+    found: list[Chunk] = []
+    begin = 0
+    while begin < len(work):
+        size = max(1, min(MOST_IN_CHUNK, (len(work) - begin) // (4 * workers)))
+        found.append(work[begin:begin + size])
+        begin += size
+    return found
+
+
+def _equal_chunks(work: Chunk, parts: int) -> list[Chunk]:
+    size = max(1, -(-len(work) // max(1, parts)))
     return [work[begin:begin + size] for begin in range(0, len(work), size)]
 
 

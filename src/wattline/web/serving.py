@@ -15,7 +15,6 @@ from wattline.model.units import parse_duration
 from wattline.web.settings import STALE_AFTER_S, Settings
 
 if TYPE_CHECKING:
-    from wattline.web.sources.run_joules import Rates
     from wattline.web.sources.shape import Source
 
 SERVED = ("demo", "run", "live", "config", "speed", "at", "price", "carbon")
@@ -36,9 +35,9 @@ def serve(
     """Serve the dashboard and its API until Ctrl-C: the demo, a run folder, or the live machine.
 
     `speed` is how many seconds of the machine pass per second, `at` where a run stands; `price` and
-    `carbon` are per kWh. Beyond loopback it needs TLS and `tokens`, or the address of a `proxy`.
-    `journal` is where operators' actions are written, and `stale` after how long a source counts
-    as silent. `say` hears where it listens and who may come.
+    `carbon` are per kWh, or tables of them over time. Beyond loopback it needs TLS and `tokens`, or
+    the address of a `proxy`. `journal` is where operators' actions are written, and `stale` after
+    how long a source counts as silent. `say` hears where it listens and who may come.
 
     >>> import wattline as wl
     >>> try:
@@ -59,7 +58,7 @@ def serve(
     with closing(_listening(settings)) as listener:
         source = open_source(
             demo=demo, run=run, live=live, config=config, speed=speed,
-            at_s=None if at is None else _seconds("at", at), rates=rates_from(price, carbon),
+            at_s=None if at is None else _seconds("at", at), price=price, carbon=carbon,
             stale_after_s=settings.stale_after_s)
         progress(1.0)
         settings = _with_journal(settings, source)
@@ -79,7 +78,8 @@ def serve(
 def open_source(
     *, demo: bool = False, run: str | Path | None = None, live: bool = False,
     config: str | Path | None = None, speed: float | None = None, at_s: float | None = None,
-    rates: Rates | None = None, stale_after_s: float = STALE_AFTER_S,
+    price: float | str | None = None, carbon: float | str | None = None,
+    stale_after_s: float = STALE_AFTER_S,
 ) -> Source:
     """The source that is asked for; the demo where none is."""
     if sum((demo, run is not None, live)) > 1:
@@ -92,9 +92,9 @@ def open_source(
     if run is not None:
         from wattline.web.sources.run_folder import open_run_folder
 
-        return open_run_folder(run, speed=speed or 0.0, at_s=at_s, rates=rates)
+        return open_run_folder(run, speed=speed or 0.0, at_s=at_s, price=price, carbon=carbon)
     if not live:
-        if rates is not None:
+        if price is not None or carbon is not None:
             raise InputError("the demo has a price and a carbon intensity of its own")
         from wattline.web.sources.demo import DemoSource
 
@@ -104,25 +104,8 @@ def open_source(
     from wattline.controller.speaking import USUAL_CONFIG
     from wattline.web.sources.live import LiveSource
 
-    return LiveSource(config or USUAL_CONFIG, stale_after_s=stale_after_s, rates=rates)
-
-
-def rates_from(price: float | str | None, carbon: float | str | None) -> Rates | None:
-    """One price and one carbon intensity; a table would need the dates of what is shown."""
-    from wattline.traces.rates import carbon_from, is_flat, price_from
-    from wattline.traces.tariffs import currency_of
-    from wattline.web.sources.run_joules import Rates
-
-    if price is None and carbon is None:
-        return None
-    cost = None if price is None else price_from(str(price))
-    grams = None if carbon is None else carbon_from(str(carbon))
-    if any(each is not None and not is_flat(each) for each in (cost, grams)):
-        raise InputError("pages take one price and one carbon intensity, like 0.12EUR and 300; "
-                         "tables of them go with `wattline account`")
-    return Rates(price_per_j=None if cost is None else float(cost.value[0]),
-                 currency=currency_of(cost) or "",
-                 carbon_g_per_j=None if grams is None else float(grams.value[0]))
+    return LiveSource(config or USUAL_CONFIG, stale_after_s=stale_after_s,
+                      price=price, carbon=carbon)
 
 
 def _with_journal(settings: Settings, source: Source) -> Settings:

@@ -47,6 +47,39 @@ def test_a_cap_is_dragged_and_the_question_is_shared_and_taken_home(
     assert seen.wrong == other.wrong == []
 
 
+def test_parameters_of_a_policy_are_asked_for_and_stay_in_the_link(
+    served: Dashboard, visit: Visit
+) -> None:
+    seen = visit(served, "whatif")
+    page = seen.page
+    page.get_by_text("cap of 70 %").wait_for(timeout=SLOW_MS)
+    page.get_by_label("How the cap is kept").select_option("wait")
+    waits = page.get_by_label("wait (s)")
+    assert waits.get_attribute("placeholder") == "30000"
+    waits.fill("2h")
+    page.get_by_label("slots").fill("3")
+    page.get_by_label("Order of the queue").select_option("wfp")
+    page.get_by_label("exponent").fill("2")
+    page.get_by_text("wait wait_s 2h slots 3").wait_for(timeout=SLOW_MS)
+    page.get_by_text("wfp exponent 2").wait_for(timeout=SLOW_MS)
+    until(seen, "() => document.querySelector('[data-stale]') === null")
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Scenario (TOML)").click()
+    policy = tomllib.loads(waiting.value.path().read_text(encoding="utf-8"))["policy"]
+    assert policy["power"] == {"name": "wait", "wait_s": "2h", "slots": 3}
+    other = visit(served, page.url.partition("#/")[2])
+    other.page.get_by_label("slots").wait_for(timeout=SLOW_MS)
+    assert other.page.get_by_label("slots").input_value() == "3"
+    assert other.page.get_by_label("wait (s)").input_value() in ("2h", "7200")
+    assert other.page.get_by_label("exponent").input_value() == "2"
+    page.get_by_label("exponent").fill("99")
+    page.get_by_role("alert").wait_for(timeout=SLOW_MS)
+    assert "exponent" in page.get_by_role("alert").inner_text()
+    page.get_by_label("How the cap is kept").select_option("budget")
+    page.get_by_text("budget needs its energy, in J.").wait_for()
+    assert seen.wrong == other.wrong == [] or all("422" in said for said in seen.wrong)
+
+
 def test_a_question_that_is_overtaken_is_given_up(served: Dashboard, visit: Visit) -> None:
     seen = visit(served, "whatif")
     seen.page.get_by_text("cap of 70 %").wait_for(timeout=SLOW_MS)

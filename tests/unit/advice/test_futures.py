@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,12 @@ from click.testing import CliRunner
 
 import wattline as wl
 from wattline.advice.futures.arrivals import WEEK_S, with_arrivals
+from wattline.advice.futures.candidates import read_choices
+from wattline.advice.futures.instants import instant_s
+from wattline.advice.futures.policy import planned
 from wattline.advice.futures.run_times import OVERDUE, RunTimes
+from wattline.advice.futures.running import candidate_of, stand_at
+from wattline.advice.futures.side_by_side import figures_of_all
 from wattline.cli.main import cli
 from wattline.engine.prepare import Rules
 from wattline.model.jobs import JobTable
@@ -47,9 +53,20 @@ def test_a_job_that_runs_is_drawn_from_those_that_ran_longer() -> None:
     assert set(drawn[:, 2]) == {300.0 + OVERDUE * 100.0}
 
 
+def test_a_job_that_outlived_those_of_its_user_is_drawn_from_those_of_all() -> None:
+    history = table([100.0] * 40, [10.0] * 20 + [60.0, 90.0] * 10, [1] * 20 + [2] * 20)
+    jobs = table([100.0] * 2, [0.0] * 2, [1, 1])
+    drawn = np.array([RunTimes(history).draw(jobs, np.array([0.0, 30.0]), np.full(2, chance))
+                      for chance in np.linspace(0, 0.999, 101)])
+    assert set(drawn[:, 0]) == {10.0}
+    assert set(drawn[:, 1]) == {60.0, 90.0}
+
+
 def test_without_history_jobs_run_as_long_as_they_asked_for() -> None:
     none = RunTimes(table([], [], []))
     assert none.draw(table([60.0], [1.0], [1]), np.zeros(1), np.zeros(1)).tolist() == [60.0]
+    some = RunTimes(table([60.0], [30.0], [1]))
+    assert some.draw(table([], [], []), np.zeros(0), np.zeros(0)).tolist() == []
 
 
 def test_the_jobs_of_a_week_before_come_again() -> None:
@@ -99,6 +116,24 @@ def test_a_mistake_is_said_in_one_line(given: dict[str, object], said: str) -> N
     with pytest.raises(wl.InputError, match=said) as caught:
         wl.advise_policy(trace, machine=MACHINE, **{"samples": 1, **given})
     assert "\n" not in str(caught.value)
+
+
+def test_threads_share_the_work_and_change_no_digit() -> None:
+    trace = wl.generate("lublin", seed=1, jobs=80, nodes=64)
+    asked_s = trace.jobs.run_s * (1 + np.arange(80) % 3)
+    trace = replace(trace, jobs=trace.jobs.with_columns(requested_s=asked_s))
+    ready = planned(trace, {"machine": MACHINE, "power": "dvfs", "cap": "14kW"}, False)
+    now = stand_at(ready, instant_s("50%", ready), 86400.0, "hindsight")
+    choices = read_choices(["sjf", "block", "cap=12kW"], ready.scenario)
+    draws = now.draws(5, seed=3)
+    told: list[int] = []
+    alone, shared = (
+        figures_of_all(now, [candidate_of(now, each) for each in choices], draws, told.append,
+                       threads=threads) for threads in (1, 3))
+    assert shared == alone
+    assert len(alone) == 4
+    assert len({row["energy_j"] for row in alone[0]}) > 1
+    assert told == [1, 2, 3, 4] * 2
 
 
 def test_the_start_of_a_job_is_a_distribution_that_holds_what_happened() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from run_maker import fcfs_run, some_jobs
 
-from wattline.analysis.metrics import metrics, size_class, size_label
+from wattline.analysis.metrics import metrics, quantiles, size_class, size_label, spread
 from wattline.model.jobs import JobTable
 from wattline.model.machine import Machine, NodeClass, NodeGroup
 from wattline.model.run import EventLog, Placement, Run, Schedule
@@ -131,3 +131,22 @@ def test_class_figures_are_of_the_jobs_that_ran_there() -> None:
 def test_metrics_do_not_import_pandas() -> None:
     code = "import sys, wattline.analysis.metrics; sys.exit('pandas' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_percentiles_are_those_of_numpy_to_the_last_digit() -> None:
+    random = np.random.default_rng(1)
+    for count in (1, 2, 3, 20, 101, 1000):
+        values = random.lognormal(3, 2, count)
+        parts = [0.0, 0.1, 0.5, 0.95, 0.99, 1.0]
+        assert quantiles(values, parts) == np.quantile(values, parts).tolist()
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 20, 101, 4567])
+def test_percentiles_are_those_of_numpy_to_the_last_bit(count):
+    drawn = np.random.default_rng(count)
+    for values in (drawn.lognormal(5, 3, count), drawn.integers(0, 3, count).astype(float),
+                   np.where(np.arange(count) == count // 2, np.nan, 1.0)):
+        found = spread(values)
+        expected = np.quantile(values, [0.5, 0.95, 0.99])
+        assert np.array_equal([found["p50"], found["p95"], found["p99"]], expected, equal_nan=True)
+        assert np.array_equal(found["max"], values.max(), equal_nan=True)

@@ -51,7 +51,7 @@ def test_the_help_says_what_needs_what() -> None:
     assert f"--cap needs a --power-policy that keeps it: {keepers}" in printed
     assert "--configure claims needs --placement claims" in printed
     assert "go with --power-policy watts (taken by itself) and lending" in printed
-    assert "with --backfill easy and none, not with conservative" in printed
+    assert "all but adaptive with block and wait too, none with those that slow down" in printed
     assert "wattline policies --pairs" in printed
 
 

@@ -9,6 +9,7 @@ import pytest
 from wattline.analysis.summary import Row
 from wattline.cli import output
 from wattline.cli.output import folded, print_comparison
+from wattline.cli.per_job_output import later_text
 
 NAMES = [f"a run with a long name, number {number}" for number in range(5)]
 ROWS = [Row("wait_s.mean", "Mean wait", "h", (3600.0,) * 5, ("1.00",) * 5, (1.0,) * 5, "lower"),
@@ -55,3 +56,9 @@ def test_the_width_is_the_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
     assert output.terminal_width() == 72
     monkeypatch.setattr(output.sys.stdout, "isatty", lambda: False, raising=False)
     assert output.terminal_width() is None
+
+
+@pytest.mark.parametrize(("time_s", "said"), [(-2.3e-13, "+0 s"), (0.0, "+0 s"), (-0.5, "-0.5 s"),
+                                              (90.0, "+90 s"), (float("nan"), "-")])
+def test_what_is_left_over_of_subtracting_times_is_nothing(time_s, said):
+    assert later_text(time_s) == said

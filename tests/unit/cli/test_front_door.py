@@ -24,6 +24,7 @@ def test_a_policy_that_is_named_twice_is_tried_once() -> None:
     (["advise", "cap", TINY, "--wait", "+5%", "--only", ""], "--only names no power policy"),
     (["simulate", "--trace", TINY, "--set", "machine.nodes=0", "--set", "power.alpha=9"],
      "(1 more mistake)"),
+    (["advise", "config"], "No such command 'config'. There are: cap, job, policy"),
 ])
 def test_what_is_wrong_is_said(
     words: list[str], said: str, capsys: pytest.CaptureFixture[str]

@@ -134,7 +134,7 @@ def test_values_that_cannot_be(refused, arguments, said):
     ("servers = 1e12", "machine.nodes: must be at least"),
     ("servers = 20000000", "jobs in 3600 s; at most"),
     ("bid = [nan, 1]", "bid.0: must be a finite"),
-    ('duration = "1e12"', "steps"), ("[signal]\nstep_s = 1e-9", "steps"),
+    ('duration = "1e12"', "control cycles"), ("[signal]\nstep_s = 1e-9", "steps"),
     ("[prices]\nenergy = [[0, nan]]", "prices.energy.0.1: must be a finite"),
     ("standby = 1", "standby"), ("seed = true", "seed: must be a number"),
 ])

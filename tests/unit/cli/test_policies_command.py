@@ -13,6 +13,7 @@ from tests.support.plain import plain_environment
 import wattline as wl
 from wattline.cli.main import main
 from wattline.model.errors import InputError
+from wattline.model.plugins import installed
 from wattline.policies.registry import _installed, built_in, places
 
 PLUG_IN = '''
@@ -188,6 +189,11 @@ def test_a_policy_in_python_is_described_by_its_place(capsys, plug_in):
     assert "neither" in err
 
 
+def forget():
+    for kept in (installed, places, _installed):
+        kept.cache_clear()
+
+
 def test_an_installed_plug_in_is_listed_like_a_built_in_one(capsys, plug_in, monkeypatch):
     info = plug_in / "our_policies-1.0.dist-info"
     info.mkdir()
@@ -195,18 +201,17 @@ def test_an_installed_plug_in_is_listed_like_a_built_in_one(capsys, plug_in, mon
     (info / "entry_points.txt").write_text(
         "[wattline.policies]\norder.smallest = our_policies:SMALLEST\n")
     monkeypatch.syspath_prepend(plug_in)
-    places.cache_clear()
+    forget()
     try:
         assert about(capsys, "smallest")[0]["from"] == "our_policies:SMALLEST"
         (info / "entry_points.txt").write_text(
             "[wattline.policies]\norder.fcfs = our_policies:SMALLEST\n")
-        places.cache_clear()
+        forget()
         status, _, err = call(capsys, "policies")
         assert (status, err.count("\n")) == (2, 1)
         assert "two policies are called order.fcfs" in err
     finally:
-        places.cache_clear()
-        _installed.cache_clear()
+        forget()
 
 
 def test_a_scenario_names_a_plug_in_beside_it(plug_in):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wattline.controller.configuration import read_configuration
+from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.model.errors import InputError
 
 GOOD = """nodes = "cn1-gpu-[01-02],cn1-cpu-01"
@@ -48,3 +48,51 @@ def test_a_wrong_file_is_refused_in_one_line(tmp_path: Path, change, reason: str
     with pytest.raises(InputError, match=reason) as found:
         read_configuration(file)
     assert "\n" not in str(found.value)
+
+
+TWIN = """name = "tiny"
+[trace]
+file = "no.events"
+[twin]
+slurm_conf = "slurm.conf"
+log = "events"
+idle_w = 100
+cpu_w = 5
+[[twin.power]]
+nodes = "g1"
+idle_w = 200
+gres_w = { "gpu:a100" = 300 }
+"""
+CONF = """NodeName=n[1-2] CPUs=8 RealMemory=1000
+NodeName=g1 CPUs=16 RealMemory=1000 Gres=gpu:a100:2
+PartitionName=all Nodes=ALL Default=YES
+"""
+
+
+def shared_site(folder: Path, text: str) -> SiteConfig:
+    (folder / "twin.toml").write_text(TWIN)
+    (folder / "slurm.conf").write_text(CONF)
+    (folder / "site.toml").write_text('twin = "twin.toml"\ncap = 1000\n' + text)
+    return read_configuration(folder / "site.toml")
+
+
+def test_a_twins_machine_file_has_the_nodes_and_their_watts(tmp_path: Path) -> None:
+    site = shared_site(tmp_path, 'mode = "guard"\n')
+    assert site.node_names == ["g1", "n1", "n2"]
+    assert site.parts is not None
+    assert site.parts.idle_w == 400.0
+    kinds = site.parts.classes()
+    assert [(kind.count, kind.idle_w) for kind in kinds] == [(16, 12.5), (16, 12.5)]
+    assert kinds[0].active_w == (200 + 16 * 5 + 2 * 300) / 16
+    fewer = shared_site(tmp_path, 'mode = "guard"\nnodes = "n[1-2]"\n')
+    assert fewer.parts is not None
+    assert fewer.parts.idle_w == 200.0
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ('mode = "guard"\nnodes = "n[1-3]"\n', "has no node 'n3'"),
+    ('mode = "guard"\nnode_idle_w = 90\n', "node_idle_w does not go with twin"),
+])
+def test_what_does_not_go_with_a_twin_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        shared_site(tmp_path, text)

@@ -13,6 +13,7 @@ import pytest
 from wattline.cli.main import main
 from wattline.controller.configuration import read_configuration
 from wattline.controller.doctor import folder as folder_module
+from wattline.controller.doctor import slurm
 from wattline.controller.doctor.asking import doctor
 from wattline.controller.doctor.check import Check
 from wattline.controller.doctor.folder import folder_checks
@@ -115,7 +116,10 @@ def test_clocks_and_versions_that_do_not_go() -> None:
     assert "nothing was tried" in _version(cluster(CONFIG.replace("22.05.8", "25.05.1"))).found
 
 
-def test_a_file_that_cannot_be_read_is_the_first_thing_to_mend(tmp_path: Path, site: Path) -> None:
+def test_a_file_that_cannot_be_read_is_the_first_thing_to_mend(
+    tmp_path: Path, site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slurm, "PATIENCE_S", 0.5)
     assert wrong(doctor(tmp_path / "nothing.toml"))[0] == "configuration"
     site.write_text(SITE.replace("cap = 600", "cap = 0"))
     assert wrong(doctor(site))[0] == "configuration"

@@ -1,4 +1,4 @@
-"""Measured power as the books are told it: more at once, less only after a while."""
+"""Measured power as the books are told it: more soon, less only after a while."""
 
 from __future__ import annotations
 
@@ -31,13 +31,30 @@ def test_what_was_expected_is_no_news() -> None:
     assert Machine().told(*range(40)) == []
 
 
-def test_a_job_that_draws_more_is_told_at_once_and_one_that_draws_less_after_a_while() -> None:
+def test_a_job_that_draws_more_is_told_soon_and_one_that_draws_less_after_a_while() -> None:
     machine = Machine()
     machine.fleet.power_w["n1"] = 330.0
-    assert machine.told(1.0) == [Measured(330.0, "7")]
+    assert machine.told(1.0, 2.0, 3.0) == []
+    assert machine.told(4.0) == [Measured(330.0, "7")]
     machine.fleet.power_w["n1"] = 200.0
-    assert machine.told(*range(2, 17)) == []
-    assert machine.told(17.0) == [Measured(200.0, "7")]
+    assert machine.told(*range(5, 19)) == []
+    told = machine.told(*range(19, 40))
+    assert told[-1] == Measured(200.0, "7")
+    assert [each.watts for each in told] == sorted((each.watts for each in told), reverse=True)
+
+
+def test_a_job_that_draws_far_more_than_it_said_is_told_at_once() -> None:
+    machine = Machine()
+    machine.fleet.power_w["n1"] = 450.0
+    assert machine.told(1.0) == [Measured(450.0, "7")]
+
+
+def test_readings_that_came_early_or_late_do_not_make_a_job_seem_to_draw_more() -> None:
+    machine = Machine()
+    for second in range(60):
+        # A reading that took in a tenth of a second too much is followed by one that lacks it.
+        machine.fleet.power_w["n1"] = 330.0 if second % 2 else 270.0
+        assert machine.told(float(second)) == []
 
 
 def test_a_job_that_is_kept_below_what_it_wants_says_nothing_of_itself() -> None:

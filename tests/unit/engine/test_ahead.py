@@ -56,6 +56,28 @@ def test_running_ahead_leaves_the_moment_as_it_was() -> None:
     assert first.energy_j == again.energy_j
 
 
+@pytest.mark.parametrize("chosen", [
+    {}, {"backfill": "conservative"}, {"placement": "first-fit"}, {"power": "dvfs"},
+    {"order": "energy-share", "power": "adaptive"}], ids=str)
+def test_runs_in_the_same_memory_are_those_of_memory_of_their_own(chosen: dict[str, Any]) -> None:
+    trace = wl.generate("lublin", seed=4, jobs=50, nodes=64)
+    ready = asked(trace, machine=MACHINE, policies=chosen,
+                  cap="14kW" if "power" in chosen else None).plan()
+    at_s = float(ready.jobs.submit_s[30])
+    here = moment_of_log(ready.jobs, ready.machine, ready.policy, ready.rules, at_s,
+                         at_s + 86400)
+    draws = [here.jobs.run_s * factor for factor in (3.0, 0.2, 1.0)]
+    for policy in (None, ready.policy):
+        def candidate(policy: Any = policy) -> Candidate:
+            return Candidate(here, policy, ready.rules, at_s + 86400)
+
+        for found, drawn_s in zip(candidate().runs(draws), draws, strict=True):
+            alone = candidate().run(drawn_s)
+            assert np.array_equal(found.start_s, alone.start_s, equal_nan=True)
+            assert np.array_equal(found.end_s, alone.end_s, equal_nan=True)
+            assert (found.energy_j, found.peak_w) == (alone.energy_j, alone.peak_w)
+
+
 def test_jobs_that_take_longer_never_end_before_they_did() -> None:
     trace = wl.generate("lublin", seed=3, jobs=80, nodes=64)
     ready = asked(trace, machine=MACHINE).plan()
@@ -101,3 +123,15 @@ def test_after_a_switch_nothing_is_lost_and_the_cap_is_kept() -> None:
     assert (run.ran | run.refused).all()
     busy_s = np.nansum((run.schedule.end_s - run.schedule.start_s) * run.schedule.nodes)
     assert busy_s <= 64 * (run.end_s - run.start_s)
+
+
+def test_after_a_switch_decisions_that_nobody_hears_are_not_heaped_up() -> None:
+    trace = wl.generate("lublin", seed=5, jobs=300, nodes=64)
+    plans = [asked(trace, machine=MACHINE, policies={"power": name}, cap="14kW").plan()
+             for name in ("dvfs", "block")]
+    world = Supervised(plans[0].jobs, plans[0].machine, plans[0].policy, plans[0].rules)
+    world.run_until(float(plans[0].jobs.submit_s[20]))
+    world.switch(plans[1].policy, plans[1].rules)
+    assert len(world.record.decided) == 0
+    found = wl.Result.of(plans[0].finished(world.finish()))
+    assert (found.ran | found.refused).all()

@@ -33,7 +33,7 @@ def case(policy: str, name: str = "W4", **fields: Any) -> Case:
         jobs, truth = mislabelled(jobs, len(load.types), share, rng)
     signal = fields.pop("signal", None) or generate(rng, DURATION_S)
     return Case(load, jobs, signal, policy=policy, duration_s=DURATION_S, warmup_s=60.0,
-                truth=truth, **fields)  # fmt: skip
+                truth=truth, **fields)
 
 
 BID = Bid(9500.0, 2500.0)
@@ -65,7 +65,7 @@ CASES: dict[str, tuple[dict[str, Any], Bid | None]] = {
                        Bid(9500.0, 3500.0)),
     "qoscap adaptive": ({"policy": "qoscap", "adaptive": True}, None),
     "limit": ({"policy": "aqa", "limit_w": Signal.constant(8000.0)}, None),
-}  # fmt: skip
+}
 
 
 def described(found: ContractRun) -> dict[str, Any]:

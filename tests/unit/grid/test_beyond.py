@@ -123,7 +123,7 @@ def test_hours_are_chosen_by_price(tmp_path: Path) -> None:
 @compiled
 def test_observed_distributions_choose_a_bid(tmp_path: Path) -> None:
     found = called("bid", site(tmp_path, "burst"), "--burst", "3", "--bid", "empirical",
-                   "--duration", "20m", "--forecast", "1")  # fmt: skip
+                   "--duration", "20m", "--forecast", "1")
     assert found["surface"] or "do not participate" in found["reason"]
     assert found["participates"] == (found["average_power_w"] is not None)
 
@@ -132,7 +132,7 @@ def test_bursts_keep_the_rate_and_spread_the_counts() -> None:
     load = workload("W2")
     rng = np.random.default_rng(5)
     counts = {burst: [len(poisson_jobs(replace(load, burst=burst), 3600.0, rng))
-                      for _ in range(60)] for burst in (1.0, 5.0)}  # fmt: skip
+                      for _ in range(60)] for burst in (1.0, 5.0)}
     assert np.mean(counts[5.0]) == pytest.approx(np.mean(counts[1.0]), rel=0.1)
     assert np.var(counts[5.0]) > 3 * np.var(counts[1.0])
     with pytest.raises(InputError, match="burst"):
@@ -156,7 +156,7 @@ def test_a_log_of_cores_becomes_one_of_whole_nodes(tmp_path: Path) -> None:
     for number in range(30):
         day, procs = number // 3, 8 * (1 + number // 3) - 3
         fields = [number + 1, day * 86400 + number, 0, 7200, procs, -1, -1, procs, 9000, -1, 1, 1,
-                  1, 1, 1, 1, -1, -1]  # fmt: skip
+                  1, 1, 1, 1, -1, -1]
         lines.append(" ".join(map(str, fields)))
     path = tmp_path / "log.swf"
     path.write_text("\n".join(lines) + "\n")
@@ -172,7 +172,7 @@ def test_a_long_type_that_is_starved_violates(tmp_path: Path) -> None:
     # Shortest time and allowed delay of b are 21 min, the contract 10: b cannot be late in it.
     path = site(tmp_path, "starved")
     found = called("regulate", path, "--bid", "2900,400", "--weights", "1,0", "--utilisation", "1",
-                   "--no-standby")  # fmt: skip
+                   "--no-standby")
     assert found["qos"]["b"]["unfinished"] > 10
     assert found["qos"]["b"]["violation_share"] > 0.5
     assert found["constraints_met"] is False
@@ -187,6 +187,6 @@ def test_nothing_is_promised_where_no_bid_is_made(tmp_path: Path) -> None:
     assert found["average_power_w"] is None
     assert found["cost"] == pytest.approx(found["cost_uncontrolled"], rel=0.05)
     day = called("regulate", site(tmp_path, "day", "2h", prices), "--rounds", "8", "--bid",
-                 "dayahead", "--warmup", "0s")  # fmt: skip
+                 "dayahead", "--warmup", "0s")
     assert not day["participates"]
     assert day["reason"].startswith("do not participate")

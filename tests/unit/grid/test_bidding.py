@@ -225,11 +225,11 @@ def smooth_simulation(problem: Problem, tracking_limit_w: float) -> object:
             quality.append(
                 judge(job_type.name, np.zeros(40), delays[-1] + job_type.time_s_min,
                       time_s_min=job_type.time_s_min, threshold=job_type.threshold, now_s=1e9)
-            )  # fmt: skip
+            )
         share = 0.0 if bid.reserve_w < tracking_limit_w else 0.5
         cost = 1e-4 * (bid.average_w - bid.reserve_w)
         return BidOutcome(cost, 1 - cost / (1e-4 * bid.average_w), Tracking(0.05, share),
-                       tuple(quality), tuple(delays))  # fmt: skip
+                       tuple(quality), tuple(delays))
 
     return simulate
 
@@ -270,7 +270,7 @@ def test_infeasible_quality_is_said_before_any_simulation_of_a_bid() -> None:
     hard = replace(W4.workload, types=tuple(replace(t, threshold=1e-4) for t in W4.workload.types))
     problem = Problem(hard)
     decision = closed_form_bid(problem, smooth_simulation(problem, 1e9), rule=bound_rule(
-        problem, np.zeros(8)))  # fmt: skip
+        problem, np.zeros(8)))
     assert decision.bid is None
     assert "least weights sum to" in decision.reason
 
@@ -282,7 +282,7 @@ def test_adaptive_bid_spans_what_the_present_jobs_can_move() -> None:
         job_servers=np.array([4, 2, 8]), power_w_min=np.array([100.0, 110, 90]),
         power_w_max=np.array([200.0, 150, 180]), running=np.array([True, False, False]),
         late=np.array([False, True, False]),
-    )  # fmt: skip
+    )
     assert bid is not None
     # 4 servers at 100..200 W, 2 servers of a late job at 150 W, 4 idle at 31 W; the third job
     # does not fit.
@@ -297,5 +297,5 @@ def test_adaptive_bid_stays_out_of_an_empty_machine() -> None:
     bid = adaptive_bid(
         Range(310, 2000), servers=10, power_w_idle=31.0, job_servers=none,
         power_w_min=empty, power_w_max=empty, running=yes, late=yes,
-    )  # fmt: skip
+    )
     assert bid is None

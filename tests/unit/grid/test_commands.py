@@ -89,7 +89,7 @@ def scenario(tmp_path: Path, text: str) -> str:
         ("[[types]]\nname='a'\nnodes=1\ntime_s_min=1\ntime_s_max=2\npower_w_max=9\n"
          "power_w_min=8\nthreshold=1\n", "own types need"),
     ],
-)  # fmt: skip
+)
 def test_bad_scenarios(tmp_path: Path, text: str, words: str) -> None:
     assert words in scenario(tmp_path, text)
 
@@ -124,7 +124,7 @@ def test_a_log_becomes_a_workload_of_types(tmp_path: Path) -> None:
     for number in range(40):
         run_s = 900 if number % 2 else 7200
         fields = [number + 1, number * 600, 0, run_s, 1 + number % 4, -1, -1, 1 + number % 4,
-                  run_s * 2, -1, 1, 1, 1, 1, 1, 1, -1, -1]  # fmt: skip
+                  run_s * 2, -1, 1, 1, 1, 1, 1, 1, -1, -1]
         lines.append(" ".join(map(str, fields)))
     path = tmp_path / "log.swf"
     path.write_text("\n".join(lines) + "\n")
@@ -215,7 +215,7 @@ def test_a_log_refuses_what_describes_the_jobs_of_a_workload(tmp_path: Path) -> 
     given = ("regulate", "--log", str(path), "--bid", "heuristic")
     assert "none.swf: there is no such file" in asked("regulate", "--log", "none.swf")
     for more in (("--workload", "W4"), ("--utilisation", "0.3"), ("--mislabelled", "0.2"),
-                 ("--level", "tight"), ("--burst", "2")):  # fmt: skip
+                 ("--level", "tight"), ("--burst", "2")):
         assert f"leave `{more[0][2:]}` out" in asked(*given, *more)
 
 

@@ -24,7 +24,7 @@ def plain() -> dict[str, Any]:
     done = subprocess.run(
         [sys.executable, "-m", "tests.unit.grid.plain_contracts"], cwd=ROOT, check=True,
         capture_output=True, text=True, env={**os.environ, "WATTLINE_PLAIN": "1"},
-    )  # fmt: skip
+    )
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 

@@ -51,7 +51,7 @@ def test_error_share_counts_time_above_the_limit() -> None:
 
 def test_prices_may_step() -> None:
     prices = Prices(Signal.from_steps([(0, 0.1), (1800, 0.3)]), Signal.constant(0.05),
-                    Signal.constant(0.0))  # fmt: skip
+                    Signal.constant(0.0))
     contract = Contract.fixed(Bid(1000, 100))
     bill = settle(Signal.constant(1000), contract, Signal.constant(0), prices, **HOUR)
     assert bill.cost == pytest.approx(0.2 * 1.0 - 0.05 * 0.1)

@@ -32,7 +32,7 @@ HOURS = "t_s,y\n" + "".join(f"{t},{0.2 * (t // 3600)}\n" for t in range(0, 4 * 3
 def test_large_errors_are_told_apart_by_side() -> None:
     actual = Signal.from_steps([(0, 500.0), (10, 1000.0), (15, 1500.0)])
     bill = settle(actual, Contract.fixed(Bid(1000, 100)), Signal.constant(0), Prices.flat(),
-                  start_s=0, end_s=20)  # fmt: skip
+                  start_s=0, end_s=20)
     assert bill.tracking.exceed_share == pytest.approx(0.75)
     assert bill.tracking.short_share == pytest.approx(0.5)
     words = BidOutcome(0, 0, bill.tracking, ()).violations[0]
@@ -187,7 +187,7 @@ def test_bids_that_cannot_hold_are_given_up_early_and_still_fail(tmp_path: Path)
 def test_a_heuristic_bid_that_fails_is_not_offered(tmp_path: Path) -> None:
     # One server's worth of work: caps alone can move next to nothing, errors are large.
     busy = called("bid", site(tmp_path, "busy"), "--no-standby", "--utilisation", "0.05",
-                  "--bid", "heuristic")  # fmt: skip
+                  "--bid", "heuristic")
     assert not busy["participates"]
     assert "the only bid tried fails by: tracking" in busy["reason"]
     assert busy["average_power_w"] is None

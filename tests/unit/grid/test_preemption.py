@@ -19,7 +19,7 @@ def _type(name: str, servers: int, time_s: float) -> JobType:
     return JobType(
         name=name, servers=servers, time_s_min=time_s, time_s_max=time_s + 1,
         power_w_max=HIGHEST_W, power_w_min=HIGHEST_W - 1, threshold=5.0,
-    )  # fmt: skip
+    )
 
 
 def _run(policy: str, seed: int, *types: JobType) -> ContractRun:
@@ -27,7 +27,7 @@ def _run(policy: str, seed: int, *types: JobType) -> ContractRun:
     load = Workload("own", types, SERVERS, IDLE_W, 0.9)
     signal = generate(rng, 400.0, correlation_s=40.0)
     case = Case(load, poisson_jobs(load, 400.0, rng), signal, policy=policy, duration_s=400.0,
-                preempt=True)  # fmt: skip
+                preempt=True)
     return run_contract(case, Bid(3400.0, 1300.0))
 
 

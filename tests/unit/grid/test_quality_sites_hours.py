@@ -26,16 +26,16 @@ def test_degradation_is_judged_against_the_threshold() -> None:
     assert found.met
     assert found.quantile < 3.0
     worse = judge("t", submit, np.array([10.0] * 8 + [40.0] * 2), time_s_min=10.0, threshold=3.0,
-                  now_s=100)  # fmt: skip
+                  now_s=100)
     assert not worse.met
     assert worse.quantile >= 3.0
 
 
 def projected(submit: list[float], start: list[float], end: list[float], time_s: float = 10.0,
-              left: list[float] | None = None) -> list[float]:  # fmt: skip
+              left: list[float] | None = None) -> list[float]:
     left_s = np.array(left or [time_s] * len(submit))
     return projected_end_s(np.array(submit), np.array(start), np.array(end), left_s=left_s,
-                           time_s_min=time_s, now_s=100.0).tolist()  # fmt: skip
+                           time_s_min=time_s, now_s=100.0).tolist()
 
 
 def test_jobs_that_never_start_are_late_even_if_the_contract_is_shorter_than_the_delay() -> None:
@@ -44,7 +44,7 @@ def test_jobs_that_never_start_are_late_even_if_the_contract_is_shorter_than_the
     ends = projected([0.0, 25.0, 50.0, 75.0], none, none, time_s=90.0)
     assert ends == [290.0, 390.0, 490.0, 590.0]  # one start for the 100 s in which they waited
     found = judge("t", np.array([0.0, 25.0, 50.0, 75.0]), np.array(ends), time_s_min=90.0,
-                  threshold=2.0, now_s=100)  # fmt: skip
+                  threshold=2.0, now_s=100)
     assert (found.jobs, found.unfinished, found.violation_share) == (4, 4, 1.0)
     assert not found.met
 
@@ -53,7 +53,7 @@ def test_a_job_that_has_just_come_is_not_late() -> None:
     assert projected([98.0], [np.nan], [np.nan]) == [112.0]
     # Four started at once before: only a fifth of the time in which jobs waited is one's turn.
     ends = projected([0.0, 20.0, 40.0, 60.0, 90.0], [0.0, 20.0, 40.0, 60.0, np.nan],
-                     [10.0, 30.0, 50.0, 120.0, np.nan])  # fmt: skip
+                     [10.0, 30.0, 50.0, 120.0, np.nan])
     assert ends == [10.0, 30.0, 50.0, 120.0, 112.0]
 
 
@@ -86,7 +86,7 @@ def test_joint_bid_is_the_cheapest_of_all_combinations() -> None:
         name: [Option(1000, 0.0, 1.0), *(Option(1000, float(r), float(c)) for r, c in
                zip(rng.uniform(10, 200, 6), rng.uniform(0.4, 1.1, 6), strict=True))]
         for name in ("north", "south", "east")
-    }  # fmt: skip
+    }
     for least in (0.0, 150.0, 400.0):
         every = [c for c in product(*sites.values()) if sum(o.reserve_w for o in c) >= least]
         joint = join(sites, least)
@@ -124,10 +124,10 @@ def outcome(share: float = 0.0) -> BidOutcome:
 def test_hours_are_chosen_by_price() -> None:
     # Reserve is worth something only in the second hour.
     prices = Prices(Signal.constant(0.1), Signal.from_steps([(0, 0.0), (3600, 0.2), (7200, 0.0)]),
-                    Signal.constant(0.1))  # fmt: skip
+                    Signal.constant(0.1))
     bid = Bid(1100, 400)
     plan = plan_hours([trial_of(bid, outcome()), trial_of(Bid(1100, 500), outcome(0.5))], prices,
-                      KILOWATT, hours=3)  # fmt: skip
+                      KILOWATT, hours=3)
     assert [h.bid for h in plan] == [None, bid, None]  # the bid that breaks a constraint is out
     assert plan[1].cost == pytest.approx(0.11 - 0.08 + 0.004)
     assert plan[0].cost == plan[0].cost_without
@@ -156,7 +156,7 @@ def test_staying_out_is_compared_with_the_uncontrolled_run() -> None:
 
 def test_only_the_best_hours_are_kept() -> None:
     prices = Prices(Signal.constant(0.1), Signal.from_steps([(0, 0.1), (3600, 0.3), (7200, 0.2)]),
-                    Signal.constant(0.1))  # fmt: skip
+                    Signal.constant(0.1))
     plan = plan_hours([trial_of(Bid(1000, 400), outcome())], prices, KILOWATT, hours=3,
                       hours_max=1)
     assert [h.bid is not None for h in plan] == [False, True, False]

@@ -68,7 +68,7 @@ def test_bills_take_each_price_with_what_is_drawn_in_its_time(tmp_path: Path) ->
     case = case_of(read_contract(path, {}))
     found = run_contract(case, None)
     exact = sum(price * found.actual_w.integral(first_s, last_s) / 3.6e6
-                for first_s, last_s, price in ((0, 150, 0.5), (150, 600, 0.02)))  # fmt: skip
+                for first_s, last_s, price in ((0, 150, 0.5), (150, 600, 0.02)))
     assert found.settlement.cost == pytest.approx(exact, rel=1e-12)
     assert found.settlement.cost == found.settlement.cost_without
     # A second by a second, from the jobs that would run then.
@@ -80,7 +80,7 @@ def test_bills_take_each_price_with_what_is_drawn_in_its_time(tmp_path: Path) ->
     )
     price = np.where(now_s < 150, 0.5, 0.02)
     assert uncontrolled_cost(case) == pytest.approx(float((price * power_w).sum()) * 0.1 / 3.6e6,
-                                                    rel=1e-3)  # fmt: skip
+                                                    rel=1e-3)
     mean = float(case.prices.energy.integral(0, 600)) / 600
     assert uncontrolled_cost(case) != pytest.approx(mean * uncontrolled_w(case) / 6000, rel=0.01)
 
@@ -114,7 +114,7 @@ def test_a_bill_can_be_worked_out_from_the_tables(tmp_path: Path) -> None:
     assert span_h.sum() == pytest.approx(1 / 6)
     error_w = np.abs(table["power_w"] - table["average_w"] - table["signal"] * table["reserve_w"])
     money = (table["energy_price"] * table["average_w"] - table["reserve_price"]
-             * table["reserve_w"] + table["error_price"] * error_w) / 1000  # fmt: skip
+             * table["reserve_w"] + table["error_price"] * error_w) / 1000
     assert float(money @ span_h) == pytest.approx(found["cost"], rel=1e-12)
     jobs = pq.read_table(out / "jobs.parquet")
     assert jobs.num_rows >= found["qos"]["one"]["jobs"] > 0

@@ -24,7 +24,8 @@ JOB = {"JobArrayID": "300_1", "JobID": "301", "RestartCnt": "2", "State": "RUNNI
        "Partition": "batch", "UserName": "ann", "Account": "(null)", "NodeList": "n[01-02]",
        "Reason": "None", "Nice": "-5", "PriorityLong": "4294901759", "Licenses": "(null)",
        "ReqNodes": "", "Name": "x", "Comment": "(null)",
-       "admin_comment": "", "MaxNodes": "4"}
+       "admin_comment": "", "MaxNodes": "4",
+       "tres-alloc": "cpu=64,node=2"}
 
 
 def printed(*jobs: dict[str, str]) -> str:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from wattline.model.kernel_cache import HOME, _state, cache_folder, packages, sources
+from wattline.model.kernel_cache import HOME, cache_folder, packages, sources, state_name
+from wattline.model.plugins import installed
 
 compiled_only = pytest.mark.compiled
 
@@ -83,8 +84,9 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def forget() -> None:
     cache_folder.cache_clear()
-    _state.cache_clear()
+    state_name.cache_clear()
     packages.cache_clear()
+    installed.cache_clear()
 
 
 def test_an_edited_plugin_has_its_kernels_compiled_anew(plugin: Path) -> None:
@@ -166,7 +168,7 @@ import wattline as wl
 
 trace = wl.generate("lublin", seed=2, jobs=50, nodes=16)
 wl.simulate(trace=trace, machine__nodes=16, machine__node_idle_w=90, machine__node_active_w=300)
-print(said)
+print(said, "numba" in sys.modules)
 """
 
 
@@ -180,7 +182,7 @@ def test_what_is_built_into_the_package_needs_no_compiler(tmp_path: Path) -> Non
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "empty"), "WATTLINE_AT_ONCE": "0"}
     done = subprocess.run([sys.executable, "-c", SHIPPED, str(shipped)], cwd=root, text=True,
                           env=environment, capture_output=True, check=True)
-    assert done.stdout.split() == ["[]"]
+    assert done.stdout.split() == ["[]", "False"]
 
 
 READING = """

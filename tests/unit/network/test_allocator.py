@@ -19,7 +19,7 @@ from wattline.network.fabric import (
     fabric_for,
 )
 from wattline.network.placement import place_all
-from wattline.network.topology import dragonfly
+from wattline.network.topology import dragonfly, torus
 from wattline.policies.admission.none import NoLimit
 from wattline.policies.backfill.easy import Easy
 from wattline.policies.configuration.requested import Requested
@@ -33,14 +33,14 @@ NETWORK = dragonfly(2, 4, 9)
 MACHINE = Machine.uniform(72, NodeClass(power_w_idle=100, power_w_active=300))
 
 
-def run(jobs, placement, **behaviour):
+def run(jobs, placement, network=NETWORK, machine=MACHINE, **behaviour):
     asked = Behaviour(**behaviour)
-    made = plug_in(placement, fabric_for(placement, NETWORK, 72, asked))
+    made = plug_in(placement, fabric_for(placement, network, network.nodes, asked))
     policy = Composition(Fcfs(), Easy(), NoLimit(), Requested(), made, NoRegulation())
-    nature = Nature(network=congestion(NETWORK, asked)) if asked.congestion else Nature()
+    nature = Nature(network=congestion(network, asked)) if asked.congestion else Nature()
     rules = Rules(choose_nodes=True, nature=nature,
                   logged={SENSITIVE: drawn_sensitive(jobs, asked)})
-    return simulate(jobs, MACHINE, policy, rules)
+    return simulate(jobs, machine, policy, rules)
 
 
 def nodes_of(found, job):
@@ -90,6 +90,18 @@ def test_congestion_stretches_jobs_and_costs_energy():
     np.testing.assert_array_equal(calm.schedule.end_s - calm.schedule.start_s, 1000.0)
 
 
+@pytest.mark.parametrize("share", [0.25, 0.5, 1.0])
+def test_a_slowed_job_sends_the_same_messages_in_more_time(share):
+    """On one link between two routers, what time and load have to be can be worked out."""
+    jobs = JobTable.build(submit_s=[0.0], run_s=[1000.0], procs=[8])
+    found = run(jobs, "simple", torus((2,), 4), Machine.uniform(8), node_traffic_gbit_s=8.0,
+                communication_share=share).schedule
+    # Half of what four nodes send crosses a link of 8 Gbit/s: it would be twice full. The job takes
+    # 1 + share (load - 1) times as long, and sends so much less: a quadratic equation.
+    expected = (1.0 - share + ((1.0 - share) ** 2 + 8.0 * share) ** 0.5) / 2.0
+    assert found.end_s[0] == pytest.approx(1000.0 * expected, rel=0.01)
+
+
 def test_a_job_speeds_up_again_when_its_neighbour_ends():
     jobs = JobTable.build(submit_s=[0.0, 0.0], run_s=[1000.0, 100.0], procs=[36, 36])
     alone = JobTable.build(submit_s=[0.0], run_s=[1000.0], procs=[36])
@@ -128,6 +140,7 @@ from tests.unit.network.test_allocator import nodes_of, run, some_jobs
 
 
 @pytest.mark.compiled
+@pytest.mark.long  # half a minute each; test_compiled_choices.py compares two compositions
 @pytest.mark.parametrize("placement", ["level-spread", "nedd"])
 def test_compiled_and_plain_agree(placement):
     """Where jobs go, how congestion stretches them, and what NeDD reads of their traffic."""

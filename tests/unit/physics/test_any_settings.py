@@ -154,6 +154,17 @@ def test_a_model_of_gpus_is_learned_saved_and_asked(tmp_path, path, table):
                       str(tmp_path / "m.json")], standalone_mode=False)
 
 
+def test_a_table_without_names_is_learned_as_the_application_that_is_named(tmp_path, path):
+    text = path.read_text().replace("sim,", "").replace("app,", "")
+    (tmp_path / "bare.csv").write_text(text)
+    _, said = ask("fit", tmp_path / "bare.csv", "--app", "sim", "--train", "20%", "-o",
+                  tmp_path / "bare.json", "--json")
+    assert "its rows are taken as 'sim'" in said
+    found, _ = ask("predict", "sim", "--nodes", 4, "--at", "gpus=2", "--at", "gpu_cap_w=400W",
+                   "--model", tmp_path / "bare.json", "--json")
+    assert found["application"] == "sim"
+
+
 def test_the_capping_model_refuses_what_it_does_not_know(table):
     with pytest.raises(InputError, match="'sim' is set by nodes, gpus, gpu_cap_w: use smooth"):
         fit(table, "capping")

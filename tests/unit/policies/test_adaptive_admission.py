@@ -260,6 +260,7 @@ def test_light_esp_has_eight_profiles_with_the_work_of_the_benchmark():
 
 
 @pytest.mark.compiled
+@pytest.mark.long  # tests/unit/engine/test_at_once.py compares a smaller run
 def test_plain_and_compiled_are_equal():
     """The same source, compiled and not: all figures of all cases are the same numbers."""
     compiled = {case.name: (case.run.energy_j, case.run.end_s, case.run.time_above_cap_s)

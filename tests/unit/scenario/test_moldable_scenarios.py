@@ -225,8 +225,6 @@ def test_varied_nodes_are_drawn_by_seed(files):
          "no configuration with 3 cores"),
         (["--configure", "naive", "--set", "policy.configure.weights={no = 2.0}", "--cap", "1kW"],
          "no job is in the queue 'no'"),
-        (["--configure", "adaptive", "--backfill", "conservative", "--cap", "1kW"],
-         "conservative plans nodes and not watts"),
         (["--configure", "adaptive", "--set", 'policy.configure.map="map.toml"', "--cap", "1kW"],
          "must be NAME=COLUMN, separated by commas"),
         (["--configure", "adaptive", "--set", 'policy.configure.holds="all"', "--cap", "1kW"],

@@ -113,3 +113,17 @@ def test_the_command_runs_a_small_study_and_writes_its_page(tmp_path):
     assert {row["verdict"] for row in rows} <= set(VERDICTS)
     text = (tmp_path / "fairshare.md").read_text()
     assert all(row["ours"] in text for row in rows)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["esp", "hetero"])
+def test_a_study_that_takes_plain_python_minutes_has_its_rows(name):
+    assert {row.verdict for row in study_all([name], small=True).rows[name]} <= set(VERDICTS)
+
+
+def test_a_page_that_is_made_anew_keeps_the_sections_below_its_table(calls, tmp_path):
+    old = page("made", "Made up", rows_from(MADE[:1])) + "\n## More\n\n| by | another |\n"
+    (tmp_path / "made.md").write_text(old)
+    study_all(["made"]).write_pages(tmp_path)
+    text = (tmp_path / "made.md").read_text()
+    assert text == page("made", "Made up", rows_from(MADE)) + "\n## More\n\n| by | another |\n"

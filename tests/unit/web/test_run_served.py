@@ -15,7 +15,6 @@ import wattline as wl
 from wattline.model.errors import InputError, WattlineError
 from wattline.web.app import create_app
 from wattline.web.beat import Beat
-from wattline.web.serving import rates_from
 from wattline.web.sources.replaying import ReplayClock
 from wattline.web.sources.run_folder import open_run_folder
 from wattline.web.sources.run_history import kept_rows
@@ -31,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_at_its_end_everything_is_over_and_nothing_can_be_ordered(folder: Path) -> None:
-    source = open_run_folder(folder, rates=rates_from("0.2EUR", "300"))
+    source = open_run_folder(folder, price="0.2EUR", carbon="300")
     app = Asking(create_app(source))
     now = app.get("/api/now")
     assert (now["running"], now["queued"], now["busy_nodes"]) == (0, 0, 0)
@@ -45,6 +44,26 @@ def test_at_its_end_everything_is_over_and_nothing_can_be_ordered(folder: Path) 
     about = app.get("/api/about")
     assert about["operator_actions"] == []
     assert any("stands still" in each for each in about["assumptions"])
+
+
+def test_a_table_of_prices_makes_joules_dear_when_they_are(folder: Path, tmp_path: Path) -> None:
+    """Free up to the middle of the run, then 2 EUR: the bill is that of the second half."""
+    run = wl.open_run(folder)
+    half_s = (run.end_s - run.start_s) / 2
+    table = tmp_path / "prices.csv"
+    table.write_text(f"time_s,Price (EUR/kWh)\n0,0\n{half_s},2\n")
+    app = Asking(create_app(open_run_folder(folder, price=str(table))))
+    early_j = Asking(create_app(open_run_folder(folder, at_s=half_s))).get("/api/bill")["total_j"]
+    bill = app.get("/api/bill")
+    assert bill["total_amount"] == pytest.approx((bill["total_j"] - early_j) / 3.6e6 * 2)
+    assert sum(line["amount"] for line in bill["lines"]) == pytest.approx(bill["total_amount"])
+    assert sum(row["cost"]["amount"] for row in app.get("/api/accounts", by="user")["rows"]) == (
+        pytest.approx(sum(line["amount"] for line in bill["lines"][:-1])))
+    said = " ".join(app.get("/api/about")["assumptions"])
+    assert "the first row of" in said
+    assert "mean power" in said
+    first = app.get("/api/jobs", sort="start_s", descending=False)["jobs"][0]["id"]
+    assert app.get(f"/api/jobs/{first}")["cost"]["amount"] == 0
 
 
 def test_at_a_time_it_is_as_the_log_of_the_run_says(folder: Path) -> None:

@@ -84,6 +84,41 @@ def test_the_notebook_runs_unchanged_and_compares_both(tmp_path: Path) -> None:
         assert len(held["both"].to_pandas()) == 2
 
 
+def test_parameters_of_policies_come_along_in_link_file_and_notebook(tmp_path: Path) -> None:
+    asked_for = {**CAPPED, "policy": {"order": {"name": "wfp", "exponent": 1.5},
+                                      "power": {"name": "wait", "wait_s": "2h", "slots": 2}}}
+    with asked() as client:
+        answer = client.post("/api/whatif", json=asked_for).json()
+        usual = client.post("/api/whatif", json={**asked_for, "policy": {
+            "order": "wfp", "power": "wait"}}).json()
+        shared = post(client, "shared", {"share": answer["share"]}).json()["scenario"]
+        file = post(client, "scenario", asked_for).text
+        notebook = json.loads(post(client, "notebook", asked_for).text)
+    assert answer["share"] != usual["share"]
+    assert shared["policy"]["order"] == {"name": "wfp", "exponent": 1.5}
+    assert shared["policy"]["power"]["slots"] == 2
+    (tmp_path / "scenario.toml").write_text(file)
+    held: dict[str, Any] = {}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), held)
+    energy_j = answer["variant"]["metrics"]["energy_j"]
+    assert wl.simulate(tmp_path / "scenario.toml").energy_j == energy_j
+    assert held["variant"].energy_j == energy_j
+
+
+def test_what_can_be_asked_says_name_unit_default_and_choices_of_each_parameter() -> None:
+    with asked() as client:
+        found = client.get("/api/whatif/choices").json()
+    wait = next(each for each in found["axes"]["power"] if each["name"] == "wait")
+    assert [(row["name"], row["unit"], row["default"]) for row in wait["parameters"]] == [
+        ("wait_s", "s", 30000.0), ("slots", None, 10)]
+    adaptive = next(each for each in found["axes"]["power"] if each["name"] == "adaptive")
+    assert adaptive["parameters"][0]["choices"] == ["idle", "shut", "dvfs", "mix", "cap"]
+    assert [row["name"] for row in found["power"]] == [
+        "alpha", "beta", "core_share", "idle_fraction", "levels"]
+
+
 def test_an_upload_is_taken_along_under_its_own_name(tmp_path: Path) -> None:
     log = (Path(wl.__file__).parents[2] / "examples" / "tiny.swf")
     content = log.read_bytes() if log.is_file() else b""

@@ -2,7 +2,11 @@
  * question keeps what no control shows. */
 import { h } from "../../core/dom.js";
 
-export const USUAL = { order: "fcfs", backfill: "easy", power: "none" };
+export const USUAL = { order: "fcfs", backfill: "easy", power: "none", configure: "requested",
+  placement: "counted" };
+
+/** Axes that are named only where something else than usual is chosen. */
+const UNSAID = { configure: true, placement: true };
 
 /** The sources of jobs on offer, each with its part of a question. */
 export function sources(choices, uploads) {
@@ -76,6 +80,32 @@ export function withPolicy(question, axis, name) {
   return tidy({ ...question, policy });
 }
 
+/** The parameters that are given for the policy of an axis. */
+export function parametersOf(question, axis) {
+  const value = question.policy?.[axis];
+  const { name: _, ...given } = value && typeof value === "object" ? value : {};
+  return given;
+}
+
+/** The same with a parameter of an axis's policy; null leaves it to its default. */
+export function withParameter(question, axis, parameter, value) {
+  const given = { ...parametersOf(question, axis) };
+  if (value === null) delete given[parameter];
+  else given[parameter] = value;
+  const name = policyName(question, axis);
+  const plain = withPolicy(question, axis, name);
+  return Object.keys(given).length
+    ? { ...plain, policy: { ...plain.policy, [axis]: { name, ...given } } } : plain;
+}
+
+/** The same for a field of the `[power]` section. */
+export function withPower(question, field, value) {
+  const power = { ...question.power };
+  if (value === null) delete power[field];
+  else power[field] = value;
+  return tidy({ ...question, power });
+}
+
 /** The cap as a part of the highest power without one; null: no cap. */
 export function capOf(question) {
   const cap = question.power?.cap;
@@ -104,8 +134,10 @@ export function nameOf(question) {
   const part = capOf(question);
   const cap = part === null ? "no cap" : part === undefined ? `cap ${question.power.cap}`
     : `cap of ${Math.round(1000 * part) / 10} %`;
-  const rest = ["order", "backfill", "power"].map((axis) => policyName(question, axis))
-    .filter((name) => name && name !== "none");
+  const rest = Object.keys(USUAL).filter((axis) => !(axis in UNSAID)
+    || policyName(question, axis) !== USUAL[axis]).map((axis) => [policyName(question, axis),
+    ...Object.entries(parametersOf(question, axis)).map(([key, value]) => `${key} ${value}`)]
+    .join(" ")).filter((name) => name && name !== "none");
   return `${cap}, ${rest.join(", ")}`;
 }
 

@@ -6,10 +6,12 @@ import { address } from "../../core/router.js";
 import { labelled } from "../../parts/operator.js";
 import { failure, skeleton } from "../../parts/states.js";
 import { AnswerView } from "./answer.js";
+import { parameterFields } from "./parameters.js";
 import * as ask from "./question.js";
 
 const PAUSE_MS = 180;
 const AXES = { order: "Order of the queue", backfill: "Backfilling", power: "How the cap is kept" };
+const MORE_AXES = { configure: "Configuration of jobs", placement: "Placement on nodes" };
 
 class WhatIfPage {
   constructor(root, place) {
@@ -55,8 +57,20 @@ class WhatIfPage {
     this.form = h("form", { class: "card", onsubmit: (event) => event.preventDefault() });
     this.fillForm();
     this.body.replaceChildren(h("div", { class: "split" }, this.form,
-      h("div", {}, this.working, this.problem, this.bones = skeleton(10, "Simulating"),
+      h("div", {}, h("div", { class: "answerhead" }, this.working, this.buttons(), this.saved),
+        this.problem, this.bones = skeleton(10, "Simulating"),
         this.view.element)));
+  }
+
+  /** What can be done with a question besides asking it. */
+  buttons() {
+    this.saved = h("p", { role: "status", class: "soft" });
+    return h("div", { class: "buttons" },
+      h("button", { type: "button", onclick: () => this.share() }, "Copy link"),
+      h("button", { type: "button", onclick: () => this.save("whatif/scenario", "toml") },
+        "Scenario (TOML)"),
+      h("button", { type: "button", onclick: () => this.save("whatif/notebook", "ipynb") },
+        "Notebook"));
   }
 
   fillForm() {
@@ -70,14 +84,7 @@ class WhatIfPage {
         "A job log: SWF, sacct, CSV or Parquet, plain or packed", file,
         limit ? `Up to ${formats.number(limit / 1e6)} MB; it is kept on the server for a while.`
           : null), this.sent = h("p", { role: "status" })),
-      this.machineFields(), this.capField(), this.axisFields(),
-      h("div", { class: "buttons" },
-        h("button", { type: "button", onclick: () => this.share() }, "Copy link"),
-        h("button", { type: "button", onclick: () => this.save("whatif/scenario", "toml") },
-          "Scenario (TOML)"),
-        h("button", { type: "button", onclick: () => this.save("whatif/notebook", "ipynb") },
-          "Notebook")),
-      this.saved = h("p", { role: "status", class: "soft" }));
+      this.machineFields(), this.capField(), this.axisFields());
   }
 
   machineFields() {
@@ -107,34 +114,68 @@ class WhatIfPage {
       tell();
       const percent = Number(slider.value);
       this.change(ask.withCap(this.question, percent >= 100 ? null : percent / 100));
-      this.axisInputs.power.value = ask.policyName(this.question, "power");
+      if (this.axisInputs.power.value !== ask.policyName(this.question, "power")) {
+        this.axisInputs.power.value = ask.policyName(this.question, "power");
+        this.showParameters.power();
+      }
     });
     tell();
+    const model = parameterFields(this.choices.power ?? [], this.question.power ?? {},
+      (field, value) => this.change(ask.withPower(this.question, field, value)));
     return h("fieldset", {}, h("legend", {}, "Power"), h("div", { class: "field" },
       h("label", { for: slider.id }, "Cap, of the highest power without one"),
-      h("div", { class: "capline" }, slider, shown)));
+      h("div", { class: "capline" }, slider, shown)),
+    model.length > 0 && h("details", { class: "inner" }, h("summary", {},
+      "How power and time follow speed"), model));
   }
 
   axisFields() {
     this.axisInputs = {};
-    const rows = Object.entries(AXES).map(([axis, text]) => {
-      const offered = (this.choices.axes?.[axis] ?? []).filter((one) =>
-        !(one.parameters ?? []).some((row) => row.needed));
-      const about = h("p", { class: "hint" });
-      const chosen = ask.policyName(this.question, axis);
-      if (!offered.some((one) => one.name === chosen)) offered.push({ name: chosen, summary: "" });
-      const input = this.axisInputs[axis] = h("select", { id: freshId("field") },
-        offered.map((one) => h("option", { value: one.name, selected: one.name === chosen },
-          one.name)));
-      const tell = () => setText(about, offered.find((one) => one.name === input.value)?.summary ?? "");
-      input.addEventListener("change", () => {
-        tell();
-        this.change(ask.withPolicy(this.question, axis, input.value));
-      });
-      tell();
-      return h("div", { class: "field" }, h("label", { for: input.id }, text), input, about);
+    this.showParameters = {};
+    const rows = (axes) => Object.entries(axes).map(([axis, text]) => this.axisField(axis, text));
+    const unusual = Object.keys(MORE_AXES).some((axis) =>
+      ask.policyName(this.question, axis) !== ask.USUAL[axis]);
+    return h("fieldset", {}, h("legend", {}, "Policy"), rows(AXES),
+      h("details", { class: "inner", open: unusual }, h("summary", {}, "Further axes"),
+        rows(MORE_AXES)));
+  }
+
+  /** One axis: which policy, what it does, and its parameters. */
+  axisField(axis, text) {
+    const offered = [...this.choices.axes?.[axis] ?? []];
+    const chosen = ask.policyName(this.question, axis);
+    if (!offered.some((one) => one.name === chosen)) offered.push({ name: chosen, summary: "" });
+    const about = h("p", { class: "hint" }), parameters = h("div", { class: "parameters" });
+    const input = this.axisInputs[axis] = h("select", { id: freshId("field") },
+      offered.map((one) => h("option", { value: one.name, selected: one.name === chosen },
+        one.name)));
+    const show = this.showParameters[axis] = () => {
+      const one = offered.find((each) => each.name === input.value);
+      setText(about, one?.summary ?? "");
+      parameters.replaceChildren(...parameterFields(one?.parameters ?? [],
+        ask.parametersOf(this.question, axis), (name, value) =>
+          this.change(ask.withParameter(this.question, axis, name, value))));
+    };
+    input.addEventListener("change", () => {
+      this.change(ask.withPolicy(this.question, axis, input.value));
+      show();
     });
-    return h("fieldset", {}, h("legend", {}, "Policy"), rows);
+    show();
+    return h("div", { class: "field" }, h("label", { for: input.id }, text), input, about,
+      parameters);
+  }
+
+  /** A parameter that is needed and not given yet. */
+  lacking() {
+    for (const axis of Object.keys({ ...AXES, ...MORE_AXES })) {
+      const one = this.choices.axes?.[axis]?.find((each) =>
+        each.name === ask.policyName(this.question, axis));
+      const given = ask.parametersOf(this.question, axis);
+      const row = one?.parameters?.find((each) => each.needed && given[each.name] === undefined);
+      if (row) return `${one.name} needs its ${row.name.replaceAll("_", " ")}`
+        + (row.unit ? `, in ${row.unit}.` : ".");
+    }
+    return null;
   }
 
   choose() {
@@ -157,6 +198,12 @@ class WhatIfPage {
     this.abort?.abort();
     const mine = this.abort = new AbortController();
     this.problem.replaceChildren();
+    const lacking = this.lacking();
+    if (lacking) {
+      setText(this.working, lacking);
+      this.bones.hidden = true;
+      return;
+    }
     setText(this.working, "Simulating …");
     this.view.element.dataset.stale = "true";
     this.bones.hidden = !this.view.element.hidden;

@@ -141,9 +141,12 @@ class _Work:
         if self.rules.idle_by is IdleRule.MEMORY:
             self.notes.without_memory.update(there.life[there.held.memory <= 0].tolist())
         drawn = found.power if found else added(list(meters.values()))
+        known = self.rules.of(node)
+        if known.cpu_w > 0:  # cards with meters of their own are divided by these
+            there = there.by_parts(known.cpu_w, 0.0 if meters else known.gpu_w)
 
         def divide(edge_s: FloatArray) -> CutShares:
-            return attribute_between(drawn, there.held, self.rules.of(node), edge_s,
+            return attribute_between(drawn, there.held, known, edge_s,
                                      rule=self.rules.idle_by, gpus=there.gpus(meters))
 
         suspect_j = self._suspects(node, [*parts.values(), *([found] if found else [])], edges)

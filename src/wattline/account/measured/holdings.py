@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -50,6 +50,12 @@ class Holding:
                       for name in ("start_s", "end_s", "cores", "cpu_s", "memory")))
         return Holding(self.life[chosen], held, self.gpu_count[chosen],
                        tuple(self.gpu_index[at] for at in chosen), self.told_share[chosen])
+
+    def by_parts(self, cpu_w: float, gpu_w: float) -> Holding:
+        """With what their parts draw in the place of processor time."""
+        watts = self.held.cores * cpu_w + self.gpu_count * gpu_w
+        used = watts * (self.held.end_s - self.held.start_s)
+        return replace(self, held=replace(self.held, cpu_s=used))
 
     def gpus(self, meters: dict[int, Stretches]) -> Gpus:
         """Who held each GPU, where that is told; else how many each job held."""

@@ -20,7 +20,7 @@ from wattline.model.errors import InputError
 from wattline.model.units import parse_duration, parse_energy, parse_hosts, parse_power
 from wattline.physics.metering.stretches import Filling
 
-NAMES = ("idle_w", "idle_by", "fill", "longest_gap", "highest_w", "counter_range")
+NAMES = ("idle_w", "idle_by", "fill", "longest_gap", "highest_w", "counter_range", "parts_w")
 FILLINGS = (Filling.HELD, Filling.INTERPOLATED, Filling.MEAN, Filling.NONE)
 MOST_W = 1e6
 """No node draws so much without a job."""
@@ -31,7 +31,7 @@ def changed(kept: Rules, given: Mapping[str, Any]) -> Rules:
     unknown = [name for name in given if name not in NAMES]
     if unknown:
         raise InputError(f"there is no rule '{unknown[0]}'; there are {', '.join(NAMES)}")
-    found = _with_idle(kept, given.get("idle_w"))
+    found = _with_parts(_with_idle(kept, given.get("idle_w")), given.get("parts_w") or {})
     if given.get("idle_by") is not None:
         found = replace(found, idle_by=_one_of("--idle-by", given["idle_by"], tuple(IdleRule)))
     if given.get("fill") is not None:
@@ -58,10 +58,21 @@ def _with_idle(kept: Rules, given: Any) -> Rules:
             raise InputError(f"--idle-w: '{each}' is no power of an idle node; write it like 90, "
                              "or n[1-4]=120")
         if not equals:
-            node = Node(idle_w=idle_w)
+            node = replace(node, idle_w=idle_w)
         for name in parse_hosts(names) if equals else ():
-            nodes[name] = Node(idle_w=idle_w)
+            nodes[name] = replace(nodes.get(name, node), idle_w=idle_w)
     return replace(kept, node=node, nodes=nodes)
+
+
+def _with_parts(kept: Rules, given: Mapping[str, tuple[float, float]]) -> Rules:
+    """Watts of each core and each GPU in use, by node."""
+    nodes = dict(kept.nodes)
+    for name, (cpu_w, gpu_w) in given.items():
+        if not (0 < cpu_w < MOST_W and 0 <= gpu_w < MOST_W):
+            raise InputError(f"parts_w of {name}: {cpu_w:g} and {gpu_w:g} are no watts of a core "
+                             "and a GPU in use; the first must be above 0")
+        nodes[name] = replace(nodes.get(name, kept.node), cpu_w=cpu_w, gpu_w=gpu_w)
+    return replace(kept, nodes=nodes)
 
 
 def _watts(text: str) -> float:
@@ -84,9 +95,12 @@ def load(connection: Connection) -> Rules:
     if text is None:
         return Rules()
     found = json.loads(text)
+    parts_w = found.get("nodes_parts_w", {})
     return Rules(
         Node(idle_w=found["idle_w"]),
-        {name: Node(idle_w=idle_w) for name, idle_w in found["nodes_idle_w"].items()},
+        {name: Node(idle_w=idle_w, cpu_w=parts_w.get(name, (0.0, 0.0))[0],
+                    gpu_w=parts_w.get(name, (0.0, 0.0))[1])
+         for name, idle_w in found["nodes_idle_w"].items()},
         IdleRule(found["idle_by"]), Filling(found["fill"]), found["longest_gap_s"],
         found["highest_w"], found["counter_range_j"])
 
@@ -101,14 +115,20 @@ def as_dict(rules: Rules) -> dict[str, Any]:
     return {"idle_w": rules.node.idle_w, "idle_by": str(rules.idle_by), "fill": str(rules.filling),
             "longest_gap_s": rules.longest_gap_s, "highest_w": rules.highest_w,
             "counter_range_j": rules.range_j,
-            "nodes_idle_w": {name: node.idle_w for name, node in sorted(rules.nodes.items())}}
+            "nodes_idle_w": {name: node.idle_w for name, node in sorted(rules.nodes.items())},
+            "nodes_parts_w": {name: [node.cpu_w, node.gpu_w]
+                              for name, node in sorted(rules.nodes.items()) if node.cpu_w > 0}}
 
 
 def said(rules: Rules, before: Rules) -> list[str]:
     """Which of them differ from those before."""
     old, new = as_dict(before), as_dict(rules)
-    lines = [f"{name} {new[name]}" for name in new if name != "nodes_idle_w"
+    by_node = ("nodes_idle_w", "nodes_parts_w")
+    lines = [f"{name} {new[name]}" for name in new if name not in by_node
              and new[name] != old[name]]
     own = sum(old["nodes_idle_w"].get(name) != idle_w
               for name, idle_w in new["nodes_idle_w"].items())
-    return lines + ([f"idle_w of {own} nodes"] if own else [])
+    parts = sum(old["nodes_parts_w"].get(name) != watts
+                for name, watts in new["nodes_parts_w"].items())
+    return (lines + ([f"idle_w of {own} nodes"] if own else [])
+            + ([f"watts of the parts of {parts} nodes"] if parts else []))

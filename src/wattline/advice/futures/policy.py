@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from wattline.advice.futures.candidates import read_choices
+from wattline.advice.futures.candidates import Choice, read_choices
 from wattline.advice.futures.instants import instant_s
-from wattline.advice.futures.running import candidate_of, figures_of, stand_at
+from wattline.advice.futures.running import candidate_of, stand_at
+from wattline.advice.futures.side_by_side import figures_of_all
 from wattline.analysis.expressions import Constraint, Expression, figure_of
 from wattline.analysis.intervals import mean_interval
 from wattline.model.errors import InputError, warn
@@ -116,25 +117,29 @@ def advise_policy(
     choices = read_choices(candidates, ready.scenario)
     now = stand_at(ready, at_s, horizon_s, arrivals)
     draws = now.draws(samples, seed)
-    found = []
-    for number, choice in enumerate(choices):
-        one = candidate_of(now, choice)
-        rows = [figures_of(now, one.run(drawn_s)) for drawn_s in draws]
-        _check(goal, kept, rows[0])
-        spread = {name: mean_interval([row[name] for row in rows]) for name in rows[0]}
-        found.append(CandidateFigures(
-            choice.name, choice.changes, {name: mean for name, (mean, _) in spread.items()},
-            {name: half for name, (_, half) in spread.items()},
-            {each.text: float(np.mean([each.excess.value(row) > 0 for row in rows]))
-             for each in kept},
-            float(np.mean([goal.value(row) for row in rows]))))
-        if progress is not None:
-            progress((number + 1) / len(choices))
+    told = None if progress is None else lambda done: progress(done / len(choices))
+    all_rows = figures_of_all(now, (candidate_of(now, choice) for choice in choices), draws, told)
+    _check(goal, kept, all_rows[0][0])
+    found = [_candidate(choice, rows, goal, kept)
+             for choice, rows in zip(choices, all_rows, strict=True)]
     moment = now.moment
     running = int(moment.running.sum())
     return PolicyAdvice(
         at_s, horizon_s, samples, objective, tuple(found), _best(found, risk),
         int(moment.waiting.sum()), running, time.monotonic() - begin_s, now.assumed)
+
+
+def _candidate(
+    choice: Choice, rows: Sequence[Mapping[str, float]], goal: Expression,
+    kept: Sequence[Constraint],
+) -> CandidateFigures:
+    spread = {name: mean_interval([row[name] for row in rows]) for name in rows[0]}
+    return CandidateFigures(
+        choice.name, choice.changes, {name: mean for name, (mean, _) in spread.items()},
+        {name: half for name, (_, half) in spread.items()},
+        {each.text: float(np.mean([each.excess.value(row) > 0 for row in rows]))
+         for each in kept},
+        float(np.mean([goal.value(row) for row in rows])))
 
 
 def planned(scenario: Source | None, given: Mapping[str, Any], allow_code: bool) -> Plan:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from wattline.advice.futures.arrivals import with_arrivals
 from wattline.advice.futures.candidates import Choice
 from wattline.advice.futures.run_times import RunTimes
+from wattline.analysis.metrics import quantiles
 from wattline.engine.ahead import Candidate, Future, Moment, moment_of_log
 from wattline.engine.prepare import Rules
 from wattline.model.errors import InputError, WattlineError
@@ -36,8 +40,26 @@ class Now:
     def draws(self, samples: int, seed: int) -> list[FloatArray]:
         """Run times of all jobs, once for each sample; every candidate has the same."""
         rng = np.random.default_rng(seed)
-        return [self.run_times.draw(self.moment.jobs, self.moment.done_s,
-                                    rng.random(len(self.moment.jobs))) for _ in range(samples)]
+        drawing = self.run_times.of(self.moment.jobs, self.moment.done_s)
+        return [drawing.draw(rng.random(len(self.moment.jobs))) for _ in range(samples)]
+
+    @cached_property
+    def begin(self) -> Begin:
+        """What is the same in every future."""
+        moment = self.moment
+        return Begin(
+            ~moment.running & ~moment.over,
+            np.asarray(moment.books.state.live.units[: len(moment.jobs)], dtype=np.float64),
+            float(moment.books.state.clock[0].units))
+
+
+class Begin(NamedTuple):
+    """How the jobs of a moment stand when it is run ahead."""
+
+    waits: npt.NDArray[np.bool_]
+    """Those that have not started, or have not come."""
+    size: FloatArray
+    units: float
 
 
 def stand_at(ready: Plan, at_s: float, horizon_s: float, arrivals: str) -> Now:
@@ -81,32 +103,27 @@ def plan_of(ready: Plan, choice: Choice) -> Plan:
 
 def figures_of(now: Now, future: Future) -> dict[str, float]:
     """What a future is judged by; of jobs that have not started, what they waited by its end."""
-    jobs, submit_s = now.moment.jobs, now.moment.jobs.submit_s
-    waits = ~now.moment.running & ~now.moment.over & ~future.refused
-    until_s = np.where(np.isnan(future.start_s), future.until_s, future.start_s)
-    wait_s = (until_s - submit_s)[waits]
-    size = np.asarray(now.moment.books.state.live.units[: len(jobs)], dtype=np.float64)
+    begin, jobs = now.begin, now.moment.jobs
+    waits = begin.waits & ~future.refused
+    idle, open_end = np.isnan(future.start_s), np.isnan(future.end_s)
+    wait_s = (np.where(idle, future.until_s, future.start_s) - jobs.submit_s)[waits]
     begin_s = np.maximum(future.start_s, now.moment.now_s)
-    end_s = np.where(np.isnan(future.end_s), future.until_s, future.end_s)
-    used = np.nansum(size * np.maximum(end_s - begin_s, 0.0))
+    end_s = np.where(open_end, future.until_s, future.end_s)
+    used = np.nansum(begin.size * np.maximum(end_s - begin_s, 0.0))
     span_s = future.until_s - now.moment.now_s
-    held_s = np.maximum(np.where(np.isnan(future.end_s), jobs.requested_s,
+    held_s = np.maximum(np.where(open_end, jobs.requested_s,
                                  future.end_s - future.start_s), BOUND_S)[waits]
     slowdown = np.maximum((wait_s + held_s) / held_s, 1.0)
     return {
         "wait_s.mean": _mean(wait_s), "wait_s.p95": _quantile(wait_s, 0.95),
         "bounded_slowdown.mean": _mean(slowdown),
-        "jobs.started": float((~np.isnan(future.start_s) & waits).sum()),
-        "jobs.waiting": float((np.isnan(future.start_s) & waits).sum()),
+        "jobs.started": float((~idle & waits).sum()),
+        "jobs.waiting": float((idle & waits).sum()),
         "jobs.refused": float(future.refused.sum()),
         "energy_j": future.energy_j, "power_w.mean": future.energy_j / span_s,
         "power_w.peak": future.peak_w, "time_above_cap_s": future.time_above_cap_s,
-        "utilisation": float(used) / (_units(now) * span_s),
+        "utilisation": float(used) / (begin.units * span_s),
     }
-
-
-def _units(now: Now) -> float:
-    return float(now.moment.books.state.clock[0].units)
 
 
 def _mean(values: FloatArray) -> float:
@@ -114,5 +131,4 @@ def _mean(values: FloatArray) -> float:
 
 
 def _quantile(values: FloatArray, part: float) -> float:
-    return float(np.quantile(values, part)) if values.size else 0.0
-
+    return quantiles(values, [part])[0] if values.size else 0.0

@@ -16,7 +16,8 @@ from wattline.advice.futures.arrivals import with_arrivals
 from wattline.advice.futures.candidates import CURRENT, read_choices
 from wattline.advice.futures.policy import planned
 from wattline.advice.futures.run_times import RunTimes
-from wattline.advice.futures.running import Now, figures_of, plan_of
+from wattline.advice.futures.running import Now, plan_of
+from wattline.advice.futures.side_by_side import figures_of_all
 from wattline.analysis.expressions import Expression
 from wattline.analysis.metrics import totals
 from wattline.analysis.result import Result, flattened
@@ -64,9 +65,23 @@ class SelfTuning:
     assumed: tuple[str, ...]
 
     @property
+    def left_out(self) -> dict[str, str]:
+        """Fixed policies that are never the best, and why: who refuses jobs waits less for it."""
+        fixed = [name for name in self.values if name != TUNED]
+        found: dict[str, str] = {}
+        for figure, said in (("jobs.not_run", "{:,.0f} jobs never ran"),
+                             ("time_above_cap_s", "{:,.0f} s above the cap")):
+            value = {name: np.nan_to_num(self.figures[name].get(figure, 0.0)) for name in fixed}
+            least = min(value[name] for name in fixed if name not in found)
+            found |= {name: said.format(value[name]) for name in fixed
+                      if value[name] > least and name not in found}
+        return found
+
+    @property
     def best_fixed(self) -> str:
         """The fixed policy that was best, which nobody knew beforehand."""
-        return min((name for name in self.values if name != TUNED), key=self.values.__getitem__)
+        return min((name for name in self.values if name not in (TUNED, *self.left_out)),
+                   key=self.values.__getitem__)
 
     @property
     def regret(self) -> float:
@@ -122,7 +137,16 @@ def self_tune(
     return SelfTuning(
         run, objective, {name: goal.value(each) for name, each in figures.items()}, figures,
         tuple(supervisor.switches), supervisor.decisions, time.monotonic() - begin_s,
-        (supervisor.assumed,))
+        (supervisor.assumed, *_refused(figures)))
+
+
+def _refused(figures: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
+    """What makes the supervisor's figures those of other jobs than the best fixed policy's."""
+    least = min(each["jobs.not_run"] for each in figures.values())
+    lost = figures[TUNED]["jobs.not_run"] - least
+    return () if lost == 0 else (
+        f"under the supervisor {lost:,.0f} jobs never ran that ran under a fixed policy: it "
+        "refused them while another policy decided, and its figures are of the others",)
 
 
 class _Supervisor:
@@ -163,20 +187,22 @@ class _Supervisor:
         now = Now(ready, here, rules, at_s + self.horizon_s, RunTimes(jobs.take(here.history)), ())
         draws = now.draws(self.samples, self.seed + self.decisions)
         self.decisions += 1
-        values = {}
-        for name, own in self.plans.items():
-            policy = None if name == self.chosen else own.policy
-            assert policy is None or isinstance(policy, Composition)
-            one = Candidate(here, policy, replace(own.rules, logged=rules.logged), now.until_s)
-            found = [figures_of(now, one.run(drawn_s)) for drawn_s in draws]
-            values[name] = _judged(found, self.goal)
+        ones = (Candidate(here, None if name == self.chosen else _composed(own),
+                          replace(own.rules, logged=rules.logged), now.until_s)
+                for name, own in self.plans.items())
+        values = {name: _judged(found, self.goal) for name, found
+                  in zip(self.plans, figures_of_all(now, ones, draws), strict=True)}
         best = min(values, key=lambda name: values[name])
         if values[best][2] < (1 - BETTER) * values[self.chosen][2]:
             own = self.plans[best]
-            assert isinstance(own.policy, Composition)
-            world.switch(own.policy, own.rules)
+            world.switch(_composed(own), own.rules)
             self.chosen = best
             self.switches.append(Switched(at_s, best))
+
+
+def _composed(plan: Plan) -> Composition:
+    assert isinstance(plan.policy, Composition)
+    return plan.policy
 
 
 def _judged(found: Sequence[Mapping[str, float]], goal: Expression) -> tuple[float, float, float]:

@@ -90,8 +90,8 @@ def advise_start(
     one = candidate_of(now, Choice(CURRENT, {}))
     starts, joules = [], []
     watts = float(moment.books.state.jobs.watts[row])
-    for number, drawn_s in enumerate(now.draws(samples, seed)):
-        future = one.run(drawn_s)
+    draws = now.draws(samples, seed)
+    for number, (drawn_s, future) in enumerate(zip(draws, one.runs(draws), strict=True)):
         starts.append(float(future.start_s[row]) - at_s)
         joules.append(float(drawn_s[row]) * watts)
         if progress is not None:

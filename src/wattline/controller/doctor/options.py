@@ -70,6 +70,8 @@ def _tracking(cluster: Cluster) -> Check:
 
 
 def _whole_nodes(cluster: Cluster, site: SiteConfig | None) -> Check:
+    if site is not None and site.parts is not None:
+        return checked("whole nodes", True, "jobs share nodes, whose parts the twin has", "")
     linear = cluster.option("selecttype") == "select/linear"
     managed = [name for name in cluster.partitions
                if site is None or not site.partitions or name in site.partitions]

@@ -18,6 +18,8 @@ from wattline.model.errors import InputError
 COMMANDS = ("squeue", "sinfo", "scontrol", "sbatch", "scancel", "sacct", "sacctmgr")
 LEAST_VERSION = (22, 5)
 TRIED = ("22.05", "24.11")
+PATIENCE_S = 8.0
+"""For each command; one that finds no Slurm tries for longer."""
 MOST_SKEW_S = 2.0
 """Slurm says whole seconds, and the question takes a moment."""
 
@@ -41,7 +43,7 @@ class Cluster:
 
 def ask_slurm(environment: Mapping[str, str], clock: Callable[[], float]) -> Cluster | str:
     """All that the checks look at; or why Slurm gives no answer."""
-    commands = Commands(environment, patience_s=8.0)
+    commands = Commands(environment, patience_s=PATIENCE_S)
     try:
         text = commands.run("scontrol", "show", "config")
         now_s = clock()

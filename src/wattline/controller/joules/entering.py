@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,6 +55,8 @@ class Writer:
     cluster: str
     commands: Commands
     folder: Path
+    rules: Mapping[str, Any] = field(default_factory=dict)
+    """What is known of the nodes, as `wattline account import` would be told it."""
     memory: Memory = field(default_factory=Memory)
     remarks: list[str] = field(default_factory=list)
     _begun_s: dict[LifeKey, float] = field(default_factory=dict)
@@ -72,7 +74,7 @@ class Writer:
         marks = [*self.memory.marks, *batch.marks]
         found = Found("the live machine", tuple(batch.lives.values()),
                       series=batch.series(self.cluster))
-        self._ledger.enter(found)
+        self._ledger.enter(found, self.rules)
         matched, left = match(marks, self._lives({mark.job_id for mark in marks}))
         if matched:
             self._ledger.enter(Found("marks", stays=tuple(matched)))

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from wattline.account.store import Store
 from wattline.controller.joules.entering import Writer
@@ -38,11 +38,12 @@ class LedgerKeeper:
 
     def __init__(
         self, store: str, cluster: str, commands: Commands, folder: Path, every_s: float,
-        notes: list[str],
+        notes: list[str], rules: Mapping[str, Any] | None = None,
     ) -> None:
         self.gathering = Gathering(cluster)
         self._place, self._commands, self._folder = store, commands, folder
         self._every_s, self._notes = every_s, notes
+        self._rules = rules or {}
         self._due_s = time.monotonic() + every_s
         self._next_seen: Mapping[str, tuple[int, int, float]] | None = None
         self._given: tuple[Batch, bool] | None = None
@@ -110,7 +111,7 @@ class LedgerKeeper:
     def _enter(self, opened: list[Writer], batch: Batch, last: bool) -> None:
         if not opened:
             opened.append(Writer(Store(self._place), self.gathering.cluster, self._commands,
-                                 self._folder))
+                                 self._folder, self._rules))
         writer = opened[0]
         try:
             writer.enter(batch, time.time(), last=last)

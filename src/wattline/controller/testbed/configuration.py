@@ -24,7 +24,8 @@ rm -f "$work/$id"
 mkfifo "$work/$id"
 printf '%s %s %s %s\\n' "$1" "${{2:-nan}}" "$$" "$SLURM_JOB_NODELIST" > "$work/.$id"
 mv "$work/.$id" "$work/$id.job"
-until srun --overlap --ntasks-per-node=1 sh -c 'read -r ended < "$0"' "$work/$id"; do
+nodes="$SLURM_JOB_NUM_NODES"
+until srun --overlap -n "$nodes" --ntasks-per-node=1 sh -c 'read -r ended < "$0"' "$work/$id"; do
   [ -e "$work/$id.done" ] && exit 0
   sleep 1
 done

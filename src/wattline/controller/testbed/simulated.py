@@ -2,14 +2,16 @@
 
 Jobs are submitted when Slurm took them. A simulated job frees its nodes the moment its work is
 done; a real one holds them until its last process has gone, Slurm has said so, the controller has
-seen it and Slurm's next tick starts another. Two simulations tell these apart: one in which jobs
-run for their work alone, and one in which each holds its nodes longer by one constant, the median
-of what the run itself shows.
+seen it and Slurm's next tick starts another. Three simulations tell these apart: one in which jobs
+run for their work alone, one in which each holds its nodes longer by one constant, the median of
+what the run itself shows, and one that is told, as the log of a site tells it, when the controller
+heard of each job and how long each held its nodes. What the last leaves is the start itself: in a
+crowded machine small differences change who is next, and the first two run away from the real one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,7 +40,7 @@ class Lateness:
 
 @dataclass(frozen=True)
 class BesideSimulation:
-    """A run beside two simulations of the same submissions."""
+    """A run beside three simulations of the same submissions."""
 
     overhead_s: float
     """So much longer than its work a job held its nodes, in the median."""
@@ -46,11 +48,13 @@ class BesideSimulation:
     """Jobs hold their nodes for their work alone."""
     with_overhead: Lateness
     """Each holds them longer by `overhead_s`."""
+    as_held: Lateness
+    """Each holds them for as long as it did, from when the controller heard of it."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What both simulations have in common."""
+    """What the simulations have in common."""
 
     nodes: int
     power: NodePower
@@ -62,19 +66,29 @@ class Setup:
 def beside_simulation(run: BedRun, jobs: Sequence[BedJob], setup: Setup) -> BesideSimulation:
     """Simulate what was submitted on a bed, and compare the starts."""
     asked = {job.number: job for job in jobs}
-    seen = sorted(run.seen, key=lambda job: (job.submit_s, job.number))
-    overhead_s = max(float(np.median([job.held_s - asked[job.number].run_s for job in seen])), 0.0)
-    return BesideSimulation(overhead_s, _lateness(seen, asked, setup, 0.0),
-                            _lateness(seen, asked, setup, overhead_s))
+    overhead_s = max(float(np.median([job.held_s - asked[job.number].run_s
+                                      for job in run.seen])), 0.0)
+    return BesideSimulation(
+        overhead_s,
+        _lateness(run.seen, asked, setup, _submitted, lambda job: asked[job.number].run_s),
+        _lateness(run.seen, asked, setup, _submitted,
+                  lambda job: asked[job.number].run_s + overhead_s),
+        _lateness(run.seen, asked, setup, lambda job: job.heard_s, lambda job: job.held_s))
+
+
+def _submitted(job: SeenJob) -> float:
+    return job.submit_s
 
 
 def _lateness(
-    seen: Sequence[SeenJob], asked: Mapping[int, BedJob], setup: Setup, overhead_s: float
+    jobs: Sequence[SeenJob], asked: Mapping[int, BedJob], setup: Setup,
+    arrives_s: Callable[[SeenJob], float], holds_s: Callable[[SeenJob], float],
 ) -> Lateness:
-    first_s = seen[0].submit_s
+    seen = sorted(jobs, key=lambda job: (arrives_s(job), job.number))
+    first_s = arrives_s(seen[0])
     table = JobTable.build(
-        job_id=[job.number for job in seen], submit_s=[job.submit_s - first_s for job in seen],
-        run_s=[asked[job.number].run_s + overhead_s for job in seen],
+        job_id=[job.number for job in seen], submit_s=[arrives_s(job) - first_s for job in seen],
+        run_s=[holds_s(job) for job in seen],
         requested_s=[asked[job.number].limit_s for job in seen],
         procs=[asked[job.number].nodes for job in seen],
         power_w=[float(asked[job.number].watts) for job in seen])

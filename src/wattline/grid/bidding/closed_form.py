@@ -121,7 +121,7 @@ def closed_form_bid(
         found = largest_reserve(problem, least, average_w)
         if found is not None:
             bids += [Bid(average_w, scale * found[0]).with_weights(found[1])
-                     for scale in reserve_scales]  # fmt: skip
+                     for scale in reserve_scales]
     if not bids:
         total = settled_weights(least, (low_w + high_w) / 2, 0.0, len(workload.types))[1]
         return Decision(

@@ -68,7 +68,7 @@ def soft_cost(
     rates = theory.rates_at(problem, bid)
     work = workload.column("servers") * workload.column("time_s_min")
     busy_w = float((workload.arrivals_per_s * work)
-                   @ (workload.column("power_w_max") - workload.power_w_idle))  # fmt: skip
+                   @ (workload.column("power_w_max") - workload.power_w_idle))
     idle_w = workload.servers * workload.power_w_idle
     kw = 1e-3
     money = kw * (
@@ -152,13 +152,13 @@ def descend(
     polish(
         replace(problem, start_shares=False), simulate, tried, left,
         lambda part: progress(1.0 - (1.0 - part) * left / chosen.rounds),
-    )  # fmt: skip
+    )
     if problem.start_shares:
         _other_shares(problem, simulate, tried, chosen.rounds // 4)
     return best_of(
         problem, tried, f"the cheapest of {rounds} rounds of descent and "
         f"{len(tried) - len(known) - rounds} of search by simulation", weights_by_round=history,
-    )  # fmt: skip
+    )
 
 
 def _look_around(

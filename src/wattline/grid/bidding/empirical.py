@@ -33,7 +33,7 @@ def empirical_rule(
         return np.array(
             [least_weight(a, active, max(float(r), 1e-12)) for a, r in zip(arriving, needed,
                                                                            strict=True)]
-        )  # fmt: skip
+        )
 
     return least
 

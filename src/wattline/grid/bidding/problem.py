@@ -108,7 +108,7 @@ class BidOutcome:
             return (
                 f"hours: all constraints are met in {count} of {len(self.hours)} hours, "
                 f"{asked - count} fewer than asked", *self._deciding.violations,
-            )  # fmt: skip
+            )
         found = []
         if not self.tracking.met and self.tracking.score is not None:
             found.append(f"score: {self.tracking.score:.2f}, {self.tracking.excess:.2f} below the "
@@ -183,7 +183,7 @@ def trial_of(bid: Bid, outcome: BidOutcome) -> Trial:
         bid.average_w, bid.reserve_w, outcome.cost, outcome.met,
         "; ".join(outcome.violations), outcome.tracking.mean, bid.weights,
         bid.start_share,
-    )  # fmt: skip
+    )
 
 
 def try_all(
@@ -228,7 +228,7 @@ def best_of(
             None,
             f"do not participate: {_none_of(len(tried))}: {'; '.join(outcome.violations)}",
             outcome, trials, nearest=bid, notes=notes,
-        )  # fmt: skip
+        )
     alone = notes["cost_alone"] = problem.cost_alone
     worth = [(b, o) for b, o in feasible if problem.gains(b.average_w, o.cost)]
     bid, outcome = min(worth or feasible, key=lambda pair: pair[1].cost)
@@ -236,7 +236,7 @@ def best_of(
         return Decision(
             None, "do not participate: " + _no_gain(bid, outcome.cost, alone),
             outcome, trials, nearest=bid, notes=notes,
-        )  # fmt: skip
+        )
     return Decision(bid, f"{how}; {_binding(bid, tried)}", outcome, trials, notes=notes)
 
 
@@ -250,10 +250,10 @@ def _no_gain(bid: Bid, cost: float, alone: float) -> str:
     """Why the cheapest bid that meets all constraints is not worth its trouble."""
     if cost >= alone:
         return (f"the cheapest bid that meets all constraints costs {cost:.4g}, "
-                f"{cost - alone:.4g} more than staying out ({alone:.4g})")  # fmt: skip
+                f"{cost - alone:.4g} more than staying out ({alone:.4g})")
     return (f"the cheapest bid that meets all constraints costs {cost:.4g} instead of {alone:.4g} "
             f"only because it puts energy off to later hours; the reserve of {bid.reserve_w:.0f} W "
-            "brings no gain")  # fmt: skip
+            "brings no gain")
 
 
 def _binding(bid: Bid, tried: list[tuple[Bid, BidOutcome]]) -> str:
@@ -268,7 +268,7 @@ def _binding(bid: Bid, tried: list[tuple[Bid, BidOutcome]]) -> str:
         key=lambda pair: np.hypot(
             pair[0].average_w - bid.average_w, pair[0].reserve_w - bid.reserve_w
         ) / scale,
-    )  # fmt: skip
+    )
     return (
         f"it stops there because the nearest cheaper bid tried (P {near.average_w:.0f} W, "
         f"R {near.reserve_w:.0f} W) fails: {outcome.violations[0]}"

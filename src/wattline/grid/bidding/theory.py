@@ -125,7 +125,7 @@ def minimal_weights(problem: Problem, at: Service, rates: FloatArray) -> FloatAr
                 if left < 0
                 else 2 * rate * work[j]
                 / ((at.mean + math.sqrt(left)) * math.log1p(rate / arrival[j]))
-            )  # fmt: skip
+            )
     return weights
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from wattline.live.slurm.commands import Commands, SlurmError
+from wattline.live.slurm.holding import Holding, evenly, read_holdings
 from wattline.live.slurm.reading import (
     JOB_FORMAT,
     NODE_FORMAT,
@@ -17,6 +18,7 @@ from wattline.live.slurm.reading import (
     read_jobs,
     read_nodes,
 )
+from wattline.live.slurm.wishes import WISH_FORMAT, Wish, read_wishes
 
 
 class NotHeldForUs(SlurmError):
@@ -58,6 +60,26 @@ class Slurm:
             raise
         found = [job for job in read_jobs(text) if job.label == label]
         return found[0] if found else None
+
+    def holdings(self, job: SlurmJob) -> dict[str, Holding]:
+        """What a running job holds of each node; in equal parts where Slurm does not say."""
+        if len(job.node_list) > 1:
+            try:
+                said = read_holdings(self.commands.run("scontrol", "-d", "show", "job", job.label))
+            except SlurmError:  # it may have gone by now
+                said = {}
+            if set(job.node_list) <= set(said):
+                return said
+        return evenly(job)
+
+    def wishes(self) -> dict[str, Wish]:
+        """What jobs ask for beside nodes and CPUs, by label."""
+        return read_wishes(self.commands.run("squeue", "-h", "-a", "-r", "-O", WISH_FORMAT))
+
+    def license(self, job: SlurmJob, watts: int) -> None:
+        """Give a waiting job so many licences called watts, beside those that it has."""
+        self.commands.run("scontrol", "update", f"JobId={job.label}",
+                          f"Licenses={_with_watts(job.licenses, watts)}")
 
     def start(self, label: str, nodes: Sequence[str], *, watts: int | None = None,
               settings: str = "") -> None:

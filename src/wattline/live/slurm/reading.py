@@ -16,7 +16,7 @@ JOB_COLUMNS = (
     "JobArrayID", "JobID", "RestartCnt", "State", "NumNodes", "NumCPUs", "TimeLimit", "StartTime",
     "EndTime", "SubmitTime", "Partition", "UserName", "Account", "NodeList", "Reason", "Nice",
     "PriorityLong", "Licenses", "ReqNodes", "Name", "Comment",
-    "admin_comment", "MaxNodes",
+    "admin_comment", "MaxNodes", "tres-alloc",
 )
 JOB_FORMAT = ",".join(f"{name}:{SEPARATOR}" for name in JOB_COLUMNS)
 NODE_COLUMNS = ("NodeList", "StateComplete", "CPUs", "Partition")
@@ -64,6 +64,8 @@ class SlurmJob:
     """What operators and the site's own plugins write; a user cannot."""
     most_nodes: int = 0
     """Of a range (`-N 2-4`, whose least is `nodes`) the most; 0: as many as `nodes`."""
+    tres: str = ""
+    """What it has of all its nodes, or asks for: `cpu=4,mem=8G,node=1,gres/gpu=2`."""
 
     @property
     def held(self) -> bool:
@@ -109,13 +111,13 @@ UNUSABLE = frozenset({
 
 def read_jobs(text: str) -> list[SlurmJob]:
     """The jobs that `squeue -O` with `JOB_FORMAT` prints."""
-    return [_job(cells) for cells in _rows(text, len(JOB_COLUMNS), "squeue")]
+    return [_job(cells) for cells in rows_of(text, len(JOB_COLUMNS), "squeue")]
 
 
 def read_nodes(text: str) -> list[SlurmNode]:
     """The nodes that `sinfo -N -O` with `NODE_FORMAT` prints; one in several partitions is one."""
     found: dict[str, SlurmNode] = {}
-    for name, states, cpus, partition in _rows(text, len(NODE_COLUMNS), "sinfo"):
+    for name, states, cpus, partition in rows_of(text, len(NODE_COLUMNS), "sinfo"):
         before = found[name].partitions if name in found else ()
         found[name] = SlurmNode(name, tuple(sorted(states.lower().replace("*", "+not_responding")
                                                    .replace("~", "+powered_down").split("+"))),
@@ -123,7 +125,7 @@ def read_nodes(text: str) -> list[SlurmNode]:
     return list(found.values())
 
 
-def _rows(text: str, columns: int, command: str) -> Iterable[list[str]]:
+def rows_of(text: str, columns: int, command: str) -> Iterable[list[str]]:
     """Cells of each record; a comment may hold line ends, so a record ends with its last cell."""
     cells = text.split(SEPARATOR)
     if len(cells) % columns != 1 or cells[-1].strip():
@@ -145,6 +147,7 @@ def _job(cells: list[str]) -> SlurmJob:
         priority=int(said["PriorityLong"]), licenses=licenses(said["Licenses"]),
         required_nodes=hosts(said["ReqNodes"]), name=said["Name"], comment=_text(said["Comment"]),
         admin_comment=_text(said["admin_comment"]), most_nodes=int(said["MaxNodes"]),
+        tres=_text(said["tres-alloc"]),
     )
 
 

@@ -116,9 +116,14 @@ def fit_and_check(
 ) -> Fit:
     """Train on a share of the table, predict the rest, and summarise the errors."""
     trained = choose_training(table, share, seed, sample, sockets, priors)
+    return check(fit(table.take(trained), kind, grid=Grid.of(table), sockets=sockets,
+                     priors=priors), table, trained)
+
+
+def check(model: Model, table: ConfigurationTable, trained: IntArray) -> Fit:
+    """How well a model that was trained on some rows of a table predicts the others."""
     held_out = np.ones(len(table), dtype=bool)
     held_out[trained] = False
-    model = fit(table.take(trained), kind, grid=Grid.of(table), sockets=sockets, priors=priors)
     rest = table.take(held_out)
     predicted = model.predict_points(rest.points())
     inside = [

@@ -17,7 +17,8 @@ come and go, for then the plan is made anew as well.
 
 A job whose time has come, that has its units, and that placement still refuses its nodes (a rack
 without watts) gets a new reservation at the next expected end, for other nodes must come back
-first; those behind it move up beside it. Where nothing runs it waits for any event.
+first; those behind it move up beside it. Where nothing runs it waits for any event. So does a job
+whose time has come and that has no watts while nothing runs: no end that is expected brings them.
 
 A job that needs more units than are in order has no planned start: it holds up nobody, and stands
 behind those that have one when the plan is made with what was repaired.
@@ -36,7 +37,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from wattline.model.kernel import implement, kernel, kernel_part
+from wattline.model.kernel import constants, implement, kernel, kernel_part
 from wattline.policies.attempt import attempt, leaves_queue, time_taken_s
 from wattline.policies.backfill.easy import in_time_for, may_pass, reserve
 from wattline.policies.contract import (
@@ -63,6 +64,9 @@ from wattline.policies.queue import drop_entries
 from wattline.policies.releases import first_release_s, release_at
 from wattline.policies.starting import note
 from wattline.policies.state import ACT_WAKE, PLAN_STALE, State
+
+ALL_TRIED, PUT_OFF, STOPPED = constants(3)
+"""How a pass over the due jobs ended: with the last, with one that was put off, or by admission."""
 
 
 class Conservative(NamedTuple):
@@ -104,10 +108,15 @@ def _schedule(st: State, backfill: Conservative, policy: Composition) -> None:
     while clock.planned < clock.queue_last - clock.queue_first:
         _plan(st, clock.queue_first + clock.planned)
         clock.planned += 1
+    passed = STOPPED
     if before_queue(st, policy.admission, policy):
-        while _start_due(st, policy):
-            _compress(st)  # each time round placement has refused one job more: it ends
-    _wake_at_next_start(st)
+        passed = _start_due(st, policy)
+        while passed == PUT_OFF:
+            _compress(st)  # each time round one job more was refused: it ends
+            passed = _start_due(st, policy)
+    # Where admission lets nobody start, a planned start is no reason to ask it again.
+    if passed != STOPPED:
+        _wake_at_next_start(st)
 
 
 @kernel
@@ -187,12 +196,12 @@ def _plan_anew(st: State) -> None:
 
 
 @kernel_part
-def _start_due(st: State, policy: Composition) -> bool:
-    """Start the jobs whose time has come and that find room; whether any was put off."""
+def _start_due(st: State, policy: Composition) -> int:
+    """Start the jobs whose time has come and that find room; how that ended."""
     clock = st.clock[0]
     position = clock.queue_first
     held = False
-    put_off = False
+    found = ALL_TRIED
     while position < clock.queue_last and st.queue[position].key <= clock.now_s:
         job = st.queue[position].job
         if held and not may_pass(st, policy, job):
@@ -218,18 +227,29 @@ def _start_due(st: State, policy: Composition) -> bool:
             clock.planned -= 1
             position += clock.queue_first - first
         elif verdict == STOP:
-            break
-        elif st.live[job].unplaced_s == clock.now_s and _may_put_off(st):
+            return int(PUT_OFF if found == PUT_OFF else STOPPED)
+        elif _has_no_time(st, policy, job, verdict):
             add_to_profile(st, clock.now_s, planned_end_s, units)
             clock.freed_s = np.inf
             _put_off(st, position)
-            put_off = True
+            found = PUT_OFF
         else:
             if verdict == WAIT and not held and watts_available(st, policy.admission) < np.inf:
                 held = True
                 reserve(st, policy, job)
             position += 1
-    return put_off
+    return int(found)
+
+
+@kernel_part
+def _has_no_time(st: State, policy: Composition, job: int, verdict: int) -> bool:
+    """Whether a due job that was refused can be sure of no start before the next expected end."""
+    live = st.live[job]
+    now_s = st.clock[0].now_s
+    nothing_runs = first_release_s(st) == np.inf
+    if nothing_runs and verdict == WAIT and watts_available(st, policy.admission) < np.inf:
+        live.unplaced_s = now_s
+    return bool(live.unplaced_s == now_s and _may_put_off(st))
 
 
 @kernel_part

@@ -142,6 +142,7 @@ def _make(rule: str) -> Callable[[Setting, Any], Any]:
                              "1.4MW or a file")
         offers = offers_of(setting)
         _check_bound(setting, offers)
+        _check_holding(setting, given)
         if rule == "adaptive":
             threshold = given.threshold
             # In words: none, unbounded.
@@ -172,6 +173,14 @@ def _check_bound(setting: Setting, offers: Offers) -> None:
             name = setting.jobs.name_of("application", row)
             raise InputError(f"power.cap: {highest_w:g} W is below the smallest configuration of "
                              f"'{name}', which draws {smallest_w:.0f} W")
+
+
+def _check_holding(setting: Setting, given: MoldableParameters) -> None:
+    """Only where watts are a resource somebody asks what jobs hold beside their draw."""
+    power = setting.chosen["power"].name
+    if getattr(given, "holds", "draw") == "share" and power not in ("watts", "lending"):
+        raise InputError(f"policy.configure.holds = 'share' does not go with policy.power "
+                         f"'{power}', which goes by what jobs draw; use watts or lending")
 
 
 def _rule(name: str, summary: str, parameters: type[MoldableParameters]) -> Declaration:

@@ -26,6 +26,8 @@ TIMES = {"group_wall_s": "grpwall", "job_wall_s": "maxwall"}
 _NOT_LIMITS = {"priority", "qos", "defaultqos", "flags", "gracetime", "preempt", "preemptmode",
                "usagefactor"}
 _KNOWN = {*TABLES.values(), *COUNTS.values(), *TIMES.values(), *_NOT_LIMITS}
+_NOT_KEPT = {"grptresmins": "no further job starts once so much was used",
+             "grpwall": "no further job starts once its jobs have run for so long together"}
 _CHANGES = {"preemptexempttime": "jobs cannot be preempted before this time",
             "limitfactor": "limits are scaled by it", "usagethres": "jobs below it are refused"}
 
@@ -184,6 +186,8 @@ def limits_of(settings: Sequence[Mapping[str, str]], where: Sequence[str], kinds
     for given, at in zip(settings, where, strict=True):
         told.not_modelled += [f"{at}: {key}={given[key]}: {_CHANGES.get(key, 'a limit')}"
                               for key in given if key not in _KNOWN]
+        told.not_modelled += [f"{at}: {key}={given[key]}: {change}"
+                              for key, change in _NOT_KEPT.items() if given.get(key)]
     return SharedLimits(**tables)
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.machine import MOST_CORES
 from wattline.model.units import fold_hosts
+from wattline.scenario.twin.part_powers import Kind, PartPowers, more_names
 from wattline.scenario.twin.told import Told
 from wattline.shared_nodes.machine import IntArray, Nodes
 from wattline.site.conf_keys import NODE_NOT_MODELLED
@@ -21,25 +22,6 @@ from wattline.site.topology import Topologies
 
 MOST_NODES = 200_000
 """Tables of partitions and features have a column per node."""
-Kind = tuple[str, str]
-
-
-@dataclass(frozen=True)
-class PartPowers:
-    """Watts of the parts of a node: idle, each CPU in use, each device in use by kind."""
-
-    idle_w: float = 90.0
-    cpu_w: float = 6.5
-    gpu_w: float = 250.0
-    gres_w: Mapping[str, float] | None = None
-    """By `gpu:a100` or `gpu`."""
-
-    def of_kind(self, kind: Kind) -> float:
-        named = self.gres_w or {}
-        for name in (":".join(filter(None, kind)), kind[0]):
-            if name in named:
-                return named[name]
-        return self.gpu_w if kind[0] == "gpu" else 0.0
 
 
 def with_more(conf: SlurmConf, like: str, count: int) -> SlurmConf:
@@ -47,7 +29,7 @@ def with_more(conf: SlurmConf, like: str, count: int) -> SlurmConf:
     model = next((node for node in conf.nodes if node.name == like), None)
     if model is None:
         raise InputError(f"twin.add_nodes.like: {conf.source} has no node '{like}'")
-    names = [f"{like}-more{number}" for number in range(1, count + 1)]
+    names = more_names(like, count)
     added = tuple(replace(model, name=name) for name in names)
     partitions = tuple(replace(each, nodes=(*each.nodes, *names)) if like in each.nodes else each
                        for each in conf.partitions)
@@ -65,10 +47,10 @@ def _natural(name: str) -> list[str | int]:
 
 
 def nodes_of(
-    conf: SlurmConf, gres: GresConf | None, topology: Topologies | None, powers: PartPowers,
-    told: Told,
+    conf: SlurmConf, gres: GresConf | None, topology: Topologies | None,
+    powers: Sequence[PartPowers], told: Told,
 ) -> Nodes:
-    """One row per node in their order."""
+    """One row per node in their order; `powers` has one entry per node."""
     if len(conf.nodes) > MOST_NODES:
         raise InputError(f"{conf.source}: has {len(conf.nodes):,} nodes, must be at most "
                          f"{MOST_NODES:,}")
@@ -93,8 +75,10 @@ def nodes_of(
         feature_names=feature_names, features=features,
         weight=_whole(_number(node, "weight", 1) for node in conf.nodes),
         leaf=leaf, switch_parent=parents,
-        idle_w=np.full(count, powers.idle_w), cpu_w=np.full(count, powers.cpu_w),
-        gres_w=np.array([powers.of_kind(kind) for kind in kinds], dtype=np.float64),
+        idle_w=np.array([each.idle_w for each in powers]),
+        cpu_w=np.array([each.cpu_w for each in powers]),
+        gres_w=np.array([[each.of_kind(kind) for kind in kinds] for each in powers],
+                        dtype=np.float64).reshape(count, len(kinds)),
     )
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from wattline.model.errors import InputError
 from wattline.scenario.twin.asked import Asked, Counter, Kind
 from wattline.scenario.twin.features import mask_of
+from wattline.scenario.twin.whole_nodes import mark_whole_nodes
 from wattline.shared_nodes.machine import BoolArray, IntArray, SharedMachine
 from wattline.shared_nodes.requests import Requests
 from wattline.site.lines import hosts_of
@@ -80,7 +81,7 @@ class Builder:
         features = [self._features(row, job) for row, job in enumerate(jobs)]
         excluded = [self._hosts(job.exclude, job) for job in jobs]
         required = [self._hosts(job.require, job) for job in jobs]
-        self._whole_nodes()
+        mark_whole_nodes(jobs, self.machine.nodes, self.node_row, self.filled)
         choices = tuple(sorted({kind for job in jobs for asked in (
             job.gres_per_node, job.gres_per_job, job.gres_per_task) for kind in asked}))
         after = self._after()
@@ -246,24 +247,6 @@ class Builder:
                 most = float(longest[partitions[row]].max())
                 limit_s[row] = min(limit_s[row], most)
         return limit_s
-
-    def _whole_nodes(self) -> None:
-        """Jobs that had their nodes alone by the log, and whose joules are theirs alone."""
-        cpus = self.machine.nodes.cpus
-        for job in self.jobs:
-            if job.cpus < 1 or not job.node_list:
-                continue
-            rows = [self.node_row[name] for name in hosts_of(job.node_list, job.where)
-                    if name in self.node_row]
-            whole = bool(rows) and job.cpus >= int(cpus[rows].sum())
-            if whole and job.tasks * max(1, job.cpus_per_task) < job.cpus and not job.exclusive:
-                job.exclusive = True
-                self.filled.note("had all CPUs of its nodes and asked for fewer: exclusive",
-                                 job.job_id)
-            if not whole and job.power_per_node_w == job.power_per_node_w:
-                job.power_per_node_w = float("nan")
-                self.filled.note("its joules are of nodes that it may have shared: power from the "
-                                 "parts of a node instead", job.job_id)
 
     def _sizes(self, partitions: BoolArray, features: Sequence[int]) -> None:
         """Jobs that ask for more than any node, or all nodes, of their partitions have."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from wattline.model.errors import InputError
 from wattline.scenario.twin.columns import Kinds, weights_row
 from wattline.scenario.twin.settings import Settings, number
+from wattline.shared_nodes.resets import PERIODS
 from wattline.shared_nodes.rules import (
     BACKFILL,
     BASIC,
@@ -27,10 +28,14 @@ _FLAGS = {"bf_continue", "bf_licenses", "bf_one_resv_per_job"}
 _NUMBERS = {"default_queue_depth", "sched_interval", "sched_min_interval", "batch_sched_delay",
             "partition_job_depth", "bf_interval", "bf_window", "bf_resolution", "bf_max_job_test",
             "bf_max_job_user", "bf_max_job_part", "bf_max_job_assoc", "bf_max_job_start",
-            "bf_min_age_reserve", "bf_min_prio_reserve", "bf_max_time", "bf_node_space_size"}
+            "bf_min_age_reserve", "bf_min_prio_reserve", "bf_max_time"}
 _PREEMPTION = {"preempt/none": "none", "preempt/qos": "qos", "preempt/partition_prio": "partition"}
-_PRIORITY_FLAGS = {"no_normal_tres", "small_relative_to_time", "max_tres", "accrue_always",
-                   "no_fair_tree", "fair_tree"}
+_PRIORITY_FLAGS = {"no_normal_tres", "small_relative_to_time", "accrue_always", "no_fair_tree",
+                   "fair_tree"}
+_FLAG_CHANGES = {
+    "max_tres": "usage is billed by the largest of the weighted resources of a node; here by their "
+                "sum",
+    "no_age_reset": "jobs that are requeued keep their age, as here all of them do"}
 
 
 def rules_of(
@@ -47,6 +52,9 @@ def rules_of(
                          "select/cons_tres, select/cons_res or select/linear")
     usual = "CR_Memory" if select.endswith("linear") else "CR_Core_Memory"
     counted = _words(settings.text("SelectTypeParameters", usual))
+    if "cr_pack_nodes" in counted:
+        settings.told.not_modelled.append("SelectTypeParameters CR_Pack_Nodes: jobs are packed "
+                                          "onto as few of their nodes as can be")
     every_s = given.get("bf_interval", 30.0)
     tests = int(given.get("bf_max_job_test", 500))
     tree = "tree" in settings.text("TopologyPlugin", "topology/default", matters=False).lower()
@@ -57,7 +65,6 @@ def rules_of(
         select=LINEAR if select.endswith("linear") else CONS_TRES,
         memory_counts=any("memory" in word for word in counted),
         least_loaded="cr_lln" in counted,
-        pack_nodes="cr_pack_nodes" in counted,
         default_queue_depth=int(given.get("default_queue_depth", 100)),
         sched_interval_s=given.get("sched_interval", 60.0),
         sched_min_interval_s=given.get("sched_min_interval", 2.0) / 1e6,
@@ -77,7 +84,6 @@ def rules_of(
         bf_continue="bf_continue" in given,
         bf_licences="bf_licenses" in given,
         bf_one_resv_per_job="bf_one_resv_per_job" in given,
-        bf_node_space_size=int(given.get("bf_node_space_size", tests)),
         preempt=_one_of(settings, "PreemptType", "preempt/none", _PREEMPTION, matters=False),
         enforce_limits=bool({"limits", "safe", "all"} & set(enforce)),
         enforce_qos=bool({"qos", "all"} & set(enforce)),
@@ -88,7 +94,6 @@ def rules_of(
         topology_tree=tree and many_nodes,
         kill_wait_s=settings.number("KillWait", 30),
         over_time_limit_s=_over_time_s(settings),
-        max_array_size=settings.whole("MaxArraySize", 1001),
         max_job_count=settings.whole("MaxJobCount", 10000),
         suspend_time_s=suspend_s,
         suspend_timeout_s=settings.seconds("SuspendTimeout", 30.0),
@@ -167,15 +172,20 @@ def _priority(
     flags = _words(settings.text("PriorityFlags", "", matters=False))
     for flag in flags:
         if flag not in _PRIORITY_FLAGS:
-            settings.told.not_modelled.append(f"PriorityFlags {flag}: priorities are changed by it")
+            settings.told.not_modelled.append(
+                f"PriorityFlags {flag}: "
+                f"{_FLAG_CHANGES.get(flag, 'priorities are changed by it')}")
     weights = weights_of(settings.text("PriorityWeightTRES", "", matters=False),
                          settings.where("PriorityWeightTRES"))
     tres, left = weights_row(weights, kinds)
     for resource in left:
         settings.told.not_modelled.append(f"PriorityWeightTRES {resource}: no node has it")
-    if resets != "none":
-        settings.told.not_modelled.append(f"PriorityUsageResetPeriod={resets}: usage is forgotten "
-                                          "at the beginning of each period")
+    if resets not in PERIODS:
+        raise InputError(f"{settings.where('PriorityUsageResetPeriod')}: PriorityUsageResetPeriod "
+                         f"is '{resets}', must be one of {', '.join(PERIODS)}")
+    if resets not in ("none", "now"):
+        settings.told.assumed.append(f"PriorityUsageResetPeriod={resets}: midnights are those of "
+                                     "the log's clock; submissions without dates begin at one")
     matters = kind == MULTIFACTOR
     half_life_s = settings.time_s("PriorityDecayHalfLife", "7-0", matters)
     return Priority(
@@ -197,7 +207,6 @@ def _priority(
         small_relative_to_time="small_relative_to_time" in flags,
         fairshare_rule=CLASSIC if "no_fair_tree" in flags else FAIR_TREE,
         dampening=settings.number("FairShareDampeningFactor", 1),
-        max_tres="max_tres" in flags,
         accrue_always="accrue_always" in flags,
         billing=_billing(settings, partitions, kinds),
     )

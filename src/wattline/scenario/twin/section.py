@@ -20,6 +20,17 @@ class AddNodesSection(Section):
     count: Whole = Field(ge=1, le=100_000)
 
 
+class NodePowerSection(Section):
+    """Watts of the parts of some nodes; what is not said is that of the other nodes."""
+
+    nodes: str
+    """As a host list: "cn[001-100]"."""
+    idle_w: PartWatts | None = None
+    cpu_w: PartWatts | None = None
+    gres_w: dict[str, PartWatts] = Field(default_factory=dict)
+    """By kind of device: "gpu:a100" = 350, or "gpu" = 300."""
+
+
 class TwinSection(Section):
     """The machine is that of `slurm_conf` and the files beside it; the jobs are `trace.file`."""
 
@@ -44,6 +55,8 @@ class TwinSection(Section):
     """Added by each GPU in use."""
     gres_w: dict[str, PartWatts] = Field(default_factory=dict)
     """The same by kind of device: "gpu:a100" = 350."""
+    power: tuple[NodePowerSection, ...] = ()
+    """The same for some nodes, where not all are alike."""
     add_nodes: AddNodesSection | None = None
     settings: dict[str, str | Number] = Field(default_factory=dict)
     """Settings of slurm.conf to try instead of its own, by their names there."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,11 +16,11 @@ from wattline.scenario.twin.from_events import read_events
 from wattline.scenario.twin.from_sacct import read_sacct
 from wattline.scenario.twin.from_table import read_table
 from wattline.scenario.twin.nodes import (
-    PartPowers,
     in_order_of_names,
     nodes_of,
     with_more,
 )
+from wattline.scenario.twin.part_powers import node_powers, say_watts
 from wattline.scenario.twin.partitions import cluster_mode_of, partitions_of
 from wattline.scenario.twin.requests import Builder, Made
 from wattline.scenario.twin.rules import rules_of
@@ -72,6 +72,19 @@ def _prompt_ends(settings: Settings) -> float:
 
 def read_site(section: TwinSection, file: str | Path, most_jobs: int | None = None) -> Site:
     """Read every file once; nothing is left out without being said in the lists."""
+    log = read_log(file, section.log)
+    if most_jobs is not None and most_jobs < len(log.jobs):
+        log = replace(log, jobs=log.jobs[:most_jobs])
+    return site_with(section, log)
+
+
+def read_machine(section: TwinSection) -> Site:
+    """The machine alone, without jobs: accounts are those of the site's files."""
+    return site_with(section, Log([], "no log"))
+
+
+def site_with(section: TwinSection, log: Log) -> Site:
+    """The machine of the files with the jobs of a log."""
     told = Told()
     conf = read_slurm_conf(section.slurm_conf)
     told.contradictions += conf.remarks
@@ -79,9 +92,6 @@ def read_site(section: TwinSection, file: str | Path, most_jobs: int | None = No
         conf = with_more(conf, section.add_nodes.like, section.add_nodes.count)
     conf = in_order_of_names(conf)
     settings = settings_of(conf, told, {key: str(value) for key, value in section.settings.items()})
-    log = read_log(file, section.log)
-    if most_jobs is not None and most_jobs < len(log.jobs):
-        log = replace(log, jobs=log.jobs[:most_jobs])
     machine, rules = _machine(section, conf, settings, log, told)
     requeues = settings.text("JobRequeue", "1").strip().lower() not in ("0", "no")
     settings.text("FirstJobId", "1", matters=False)
@@ -122,8 +132,8 @@ def _machine(section: TwinSection, conf: SlurmConf, settings: Settings, log: Log
              told: Told) -> tuple[SharedMachine, Rules]:
     gres = None if section.gres is None else read_gres(section.gres)
     topology = None if section.topology is None else read_topology(section.topology)
-    nodes = nodes_of(conf, gres, topology, powers_of(section), told)
-    _say_watts(section, nodes.gres_kinds, told)
+    nodes = nodes_of(conf, gres, topology, node_powers(section, conf), told)
+    say_watts(section, nodes, told)
     qos = qos_of(_qos_table(section, told), nodes.gres_kinds, cluster_mode_of(settings), told)
     rules = rules_of(settings, conf.partitions, nodes.gres_kinds, topology is not None)
     if "tree" in settings.values.get("topologyplugin", "").lower() and topology is None:
@@ -136,27 +146,6 @@ def _machine(section: TwinSection, conf: SlurmConf, settings: Settings, log: Log
     cluster = conf.cluster or "cluster"
     return SharedMachine(cluster, nodes, partitions, qos, associations, names,
                          np.array(counts, dtype=np.int64)), rules
-
-
-def powers_of(section: TwinSection) -> PartPowers:
-    """Watts as given; the others as `PartPowers` has them."""
-    given = {name: value for name in ("idle_w", "cpu_w", "gpu_w")
-             if (value := getattr(section, name)) is not None}
-    return replace(PartPowers(), gres_w=dict(section.gres_w), **given)
-
-
-def _say_watts(section: TwinSection, kinds: Sequence[tuple[str, str]], told: Told) -> None:
-    """Which watts nobody gave, of those that the machine has parts for."""
-    known = powers_of(section)
-    bare = [kind for kind in kinds if not {":".join(filter(None, kind)), kind[0]} & {
-        *section.gres_w}]
-    asked = ["idle_w", "cpu_w", *(["gpu_w"] if any(kind[0] == "gpu" for kind in bare) else [])]
-    told.assumed += [f"{name} = {getattr(known, name):g} W (power of a node's parts; "
-                     f"--{name.replace('_', '-')} says another)"
-                     for name in asked if getattr(section, name) is None]
-    other = [":".join(filter(None, kind)) for kind in bare if kind[0] != "gpu"]
-    if other:
-        told.assumed.append(f"0 W for each {', '.join(other)} in use (twin.gres_w says another)")
 
 
 def _qos_table(section: TwinSection, told: Told) -> QosTable | None:

@@ -20,7 +20,7 @@ from wattline.traces.trace import Trace
 def machine_of(shared: SharedMachine) -> Machine:
     """Runs of equal nodes as groups; a core is a CPU that Slurm schedules."""
     nodes = shared.nodes
-    full_w = nodes.idle_w + nodes.cpus * nodes.cpu_w + nodes.gres @ nodes.gres_w
+    full_w = nodes.idle_w + nodes.cpus * nodes.cpu_w + (nodes.gres * nodes.gres_w).sum(axis=1)
     groups: list[NodeGroup] = []
     begin = 0
     same = [*zip(nodes.cpus, nodes.sockets, nodes.idle_w, full_w, strict=True)]

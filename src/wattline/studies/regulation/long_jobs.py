@@ -114,7 +114,7 @@ def day_case(path: Path, start_s: float, seed: int, signal_file: str) -> Case:
     return Case(
         log.workload, log.jobs, signal, duration_s=duration_s, warmup_s=warmup_s,
         own_times=True, mean_quality=True, cycle_s=2.0,
-    )  # fmt: skip
+    )
 
 
 def _repeated(signal: Signal, duration_s: float) -> Signal:
@@ -138,7 +138,7 @@ def _judge(case: Case, bidding: str, day: float) -> LongResult:
         day, case.workload.utilisation, case.policy, bidding, bill.tracking.exceed_share,
         max(q.mean for q in found.quality), bill.cost, bill.saving, found.constraints_met,
         _alone(case),
-    )  # fmt: skip
+    )
 
 
 def _alone(case: Case) -> float:
@@ -159,7 +159,7 @@ def _searched(case: Case) -> Bid | None:
     synthetic = replace(
         case, jobs=poisson_jobs(case.workload, day_s, rng), signal=signal, duration_s=day_s,
         warmup_s=DAY_S, adaptive=False, own_times=False, cycle_s=SEARCH_CYCLE_S,
-    )  # fmt: skip
+    )
     decision = exhaustive_bid(
         problem_of(synthetic), simulator(synthetic), averages=6, reserves=5, whole=False
     )

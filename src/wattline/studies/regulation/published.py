@@ -39,6 +39,7 @@ _SIZE, _SIGNAL = "saving above 45 %", "error below 7 %"
 DEFAULT: dict[str, str] = {
     "standby jobs": "saving 46.1 %, P 20,600 W, R 10,111 W, error 4.3 %",
     "no standby jobs": "saving 14.4 %",
+    "no standby jobs, QoS alone": "saving 14.4 %",
     "tracking": "QoS not met, error 2.4 %",
     "energyqare": "QoS not met",
     **{f"{servers} servers": _SIZE for servers in (20, 50, 500, 2500)},

@@ -15,9 +15,15 @@ from wattline.model.units import parse_duration
 from wattline.studies.regulation import parts
 from wattline.studies.regulation.parts import Row
 from wattline.studies.regulation.published import words
-from wattline.studies.regulation.workloads import default_cluster, fourteen, large_cluster
+from wattline.studies.regulation.rows_kept import KeptRows
+from wattline.studies.regulation.workloads import (
+    default_cluster,
+    each_hour,
+    fourteen,
+    large_cluster,
+)
 
-PARTS = ("thresholds", "default", "workloads", "large", "long")
+PARTS = ("thresholds", "default", "workloads", "large", "hours", "long")
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,8 @@ class RegulationStudy:
     seeds: int = 1
     """How many seeds are run, from `seed` on: of the parts with drawn hours."""
     workers: int | None = None
+    kept: str | Path = ""
+    """A file for the rows of the parts with drawn hours: a run that was ended goes on there."""
 
     def __post_init__(self) -> None:
         if self.hold > 0 and self.forecast < 1:
@@ -65,6 +73,8 @@ class RegulationStudy:
 
             fits = [asdict(fit) for fit in sensitivity(self.seed, progress)]
             return Part([], {part: fits, f"{part}_s": time.perf_counter() - began})
+        if part == "hours" and not self.signal_file:
+            return Part([], {part: None})
         if part == "long":
             rows: list[Row] = []
             if self.log_file is None:
@@ -74,12 +84,15 @@ class RegulationStudy:
             workers = 1 if part == "large" else self._workers
             orders = [order for seed in range(self.seed, self.seed + self.seeds)
                       for order in replace(self, seed=seed)._orders(part)]
-            rows = parts.run_orders(orders, workers, progress)
+            kept = KeptRows(Path(self.kept)) if self.kept else None
+            rows = parts.run_orders(orders, workers, progress, kept)
             found = [asdict(row) | {"published": words(part, row.name, row.policy),
                                     "verdict": row.verdict} for row in rows]
-            over = [asdict(each) for each in parts.over_seeds(rows)]
-            return Part(rows, {part: found, f"{part}_over_seeds": over,
-                               f"{part}_s": time.perf_counter() - began})
+            told = {part: found, f"{part}_s": time.perf_counter() - began,
+                    f"{part}_over_seeds": [asdict(each) for each in parts.over_seeds(rows)]}
+            if part == "hours":
+                told["hours_by_std"] = [asdict(each) for each in parts.by_std(rows)]
+            return Part(rows, told)
         return Part(rows, {part: found, f"{part}_s": time.perf_counter() - began})
 
     @property
@@ -90,6 +103,10 @@ class RegulationStudy:
         shared: dict[str, Any] = {
             "seed": self.seed, "hours_each": self.hours_each, "rounds": self.rounds,
             "signal_file": self.signal_file, "warmup_s": parse_duration(self.warmup)}
+        names = [f"W{i}" for i in range(1, 15)]
+        if part == "hours":
+            del shared["hours_each"]
+            return each_hour(**shared, names=names)
         if part == "default":
             return default_cluster(**shared)
         if part == "large":
@@ -97,7 +114,7 @@ class RegulationStudy:
         if part != "workloads":
             raise InputError(f"there is no part '{part}'; there are: {', '.join(PARTS)}")
         return fourteen(
-            **shared, names=[f"W{i}" for i in range(1, 15)], standby=self.standby,
+            **shared, names=names, standby=self.standby,
             below_idle=self.below_idle, forecast=self.forecast, hold=self.hold)
 
     def _long(self, log_file: Path, progress: Callable[[float], None]) -> list[dict[str, Any]]:

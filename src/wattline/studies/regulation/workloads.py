@@ -36,6 +36,8 @@ class Order:
     """Share of these that must meet all constraints, each by itself; 0: all together must."""
     also: tuple[str, ...] = ()
     """Policies that are judged with the same bid, as Tracking-only was with EnergyQARE's."""
+    judges_tracking: bool = True
+    """False: by QoS alone, as the document judges QoSG (its problem has no tracking constraint)."""
 
 
 def signal_of(order: Order, number: int) -> Signal:
@@ -55,7 +57,7 @@ def _pieces(path: str) -> list[Signal]:
         _PIECES[path] = list(hours(whole))
         if not _PIECES[path]:
             raise InputError(f"{path}: the signal ends after {whole.time_s[-1]:.6g} s; an hour is "
-                             "needed")  # fmt: skip
+                             "needed")
     return _PIECES[path]
 
 
@@ -68,7 +70,17 @@ def case_for(order: Order, number: int) -> Case:
     if order.warmup_s > 0:
         signal = after_warmup(signal, order.warmup_s)
     return Case(order.workload, jobs, signal, policy=order.policy, duration_s=duration_s,
-                warmup_s=order.warmup_s)  # fmt: skip
+                warmup_s=order.warmup_s, judges_tracking=order.judges_tracking)
+
+
+def each_hour(
+    *, seed: int, rounds: int, signal_file: str, names: Iterable[str], warmup_s: float = 1800.0
+) -> list[Order]:
+    """AQA in every hour of a real signal, with the same arrivals, so that the signal alone differs.
+    """
+    return [Order(workload(name).with_standby() if name == "W3" else workload(name), "aqa", name,
+                  seed, 1, rounds, signal_file, hour, warmup_s)
+            for name in names for hour in range(len(_pieces(signal_file)))]
 
 
 def fourteen(
@@ -94,12 +106,12 @@ def fourteen(
     for name in names:
         load = workload(name)
         orders.append(Order(load, "energyqare", name, seed, hours_each, rounds, signal_file,
-                            warmup_s=warmup_s, also=("tracking",)))  # fmt: skip
+                            warmup_s=warmup_s, also=("tracking",)))
         if standby or name == "W3":
             load = load.with_standby()
         orders.append(Order(replace(load, below_idle=below_idle), "aqa", name, seed, hours_each,
                             rounds, signal_file, warmup_s=warmup_s, forecast=forecast,
-                            hold=hold))  # fmt: skip
+                            hold=hold))
     return orders
 
 
@@ -115,8 +127,9 @@ def default_cluster(
 
     orders = [
         order("standby jobs", base), order("no standby jobs", bare),
+        replace(order("no standby jobs, QoS alone", bare), judges_tracking=False),
         replace(order("baselines", bare, "energyqare"), also=("tracking",)),
-    ]  # fmt: skip
+    ]
     orders += [order(f"{n} servers", base.scaled(n)) for n in (20, 50, 500, 2500)]
     orders += [order(f"{level} QoS", base.at_level(level)) for level in ("tight", "loose")]
     orders += [order(f"{u:.0%} busy", replace(base, utilisation=u)) for u in (0.25, 0.75)]
@@ -132,4 +145,4 @@ def large_cluster(
     types = tuple(replace(t, servers=100 * t.servers) for t in scaled.types)
     load = replace(scaled, servers=10_000, types=types)
     return Order(load, "aqa", "10,000 servers", seed, hours_each, rounds, signal_file,
-                 warmup_s=warmup_s)  # fmt: skip
+                 warmup_s=warmup_s)

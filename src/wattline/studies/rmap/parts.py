@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wattline.model.errors import InputError
 from wattline.physics.configurations import ConfigurationTable
 from wattline.studies.rmap.bounded import BOUNDS_W, bounded
 from wattline.studies.rmap.combinations import BOUNDS, effects, try_all
@@ -15,6 +16,7 @@ from wattline.studies.rmap.oracle import model_against_oracle
 from wattline.studies.rmap.partition import small_partition
 from wattline.studies.rmap.single_jobs import gains_of_users, power_of_jobs
 from wattline.studies.rmap.study import RmapSetting
+from wattline.studies.rmap.unseen import unseen
 
 Tables = Mapping[str, ConfigurationTable]
 Progress = Callable[[float], None]
@@ -25,6 +27,7 @@ PARTS = {
     "oracle": "Schedules from predicted tables beside those from measured ones (figure 5.6).",
     "bounds": "Every application under every bound (figures 3.4 and 3.5).",
     "partition": "A partition for small jobs.",
+    "unseen": "Models of applications that their priors have not seen.",
     "combinations": "Every reading of the set-up beside the others.",
 }
 
@@ -48,11 +51,20 @@ def run_part(
         return small_partition(tables, setting, progress=progress)
     if part == "bounds":
         return bounds_of(tables)
+    if part == "unseen":
+        return unseen(tables, setting.seeds, progress=progress)
     given = {"all": tables} | ({} if of_packages is None else {"pkg": of_packages})
     tried = list(try_all(given, replace(setting, bounds=BOUNDS), loads, progress))
     return {"bounds": list(BOUNDS), "loads": list(loads), "seeds": len(setting.seeds),
             "set_ups": [{"label": one.set_up.label, **one.as_dict()} for one in tried],
             "effects": effects(tried)}
+
+
+def check_measured(part: str, paths: Sequence[Any]) -> None:
+    """Refuse a part that says nothing of the shipped models, where no tables are given."""
+    if part == "unseen" and not paths:
+        raise InputError("the part 'unseen' leaves applications out of what models learn from: it "
+                         "takes measured tables, and the shipped models are none")
 
 
 def bounds_of(tables: Tables) -> dict[str, Any]:

@@ -25,11 +25,15 @@ class Place:
 class Runner(Protocol):
     """Makes executors; makes another where workers of one have died."""
 
-    chunks_per_worker: int
-    """Into how many parts the work of a worker is cut: many keep all busy until the end, few cost
-    less where each is a job of its own."""
+    in_one_go: bool
+    """Whether each worker gets all its work at once, where that is a job of its own; many parts
+    keep all of them busy until the end."""
 
     def executor(self) -> AbstractContextManager[Executor]: ...
+
+    def begun(self) -> AbstractContextManager[None]:
+        """While this is open, what takes time to start is on its way."""
+        ...
 
 
 def runner(on: str, place: Place) -> Runner:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from wattline.model.errors import InputError
 from wattline.sweeps.runners import Place, lent
@@ -15,7 +15,7 @@ CONNECT_S = 15
 class Dask:
     """Dask replaces workers that die and computes what they had in hand again."""
 
-    chunks_per_worker = 16
+    in_one_go = False
 
     def __init__(self, place: Place, address: str) -> None:
         try:
@@ -23,6 +23,9 @@ class Dask:
         except ImportError:
             raise InputError("Dask is not installed; install wattline[dask]") from None
         self._address = address
+
+    def begun(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     @contextmanager
     def executor(self) -> Iterator[Executor]:

@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Iterator
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager
+from contextlib import contextmanager, suppress
 
 from wattline.model.worker_pool import worker_pool
 from wattline.sweeps.runners import Place
+
+WORK = "wattline.sweeps.work"
+"""What workers import, which takes as long as to make a thousand points."""
 
 
 class Local:
     """A pool of processes that end with this one."""
 
-    chunks_per_worker = 16
+    in_one_go = False
 
     def __init__(self, place: Place) -> None:
         self._workers = place.workers
+        self._begun: Executor | None = None
 
-    def executor(self) -> AbstractContextManager[Executor]:
-        return worker_pool(self._workers)
+    @contextmanager
+    def begun(self) -> Iterator[None]:
+        """Start processes that import what they need while the points are still being made."""
+        with suppress(_Unused), worker_pool(self._workers) as pool:
+            for _ in range(self._workers):
+                pool.submit(importlib.import_module, WORK)
+            self._begun = pool
+            yield
+            if self._begun is not None:  # all was known: nobody waits for their imports
+                raise _Unused
+
+    @contextmanager
+    def executor(self) -> Iterator[Executor]:
+        pool, self._begun = self._begun, None
+        if pool is not None:
+            yield pool
+            return
+        with worker_pool(self._workers) as fresh:
+            yield fresh
+
+
+class _Unused(Exception):
+    """No work was given to the processes."""

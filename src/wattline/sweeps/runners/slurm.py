@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ GATHER_S = 0.5
 class SlurmArrays:
     """Each part of the work is a task of an array; Slurm places it and says when it is lost."""
 
-    chunks_per_worker = 1
+    in_one_go = True
 
     def __init__(self, place: Place) -> None:
         try:
@@ -30,6 +30,9 @@ class SlurmArrays:
         except ImportError:
             raise InputError("submitit is not installed; install wattline[slurm]") from None
         self._place = place
+
+    def begun(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     @contextmanager
     def executor(self) -> Iterator[Executor]:

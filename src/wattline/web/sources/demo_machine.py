@@ -9,7 +9,8 @@ import numpy as np
 
 from wattline.model.jobs import JobTable
 from wattline.model.run import PowerBound
-from wattline.web.sources.run_joules import Rates
+from wattline.model.signal import Signal
+from wattline.web.sources.rates import Rates
 
 USERS = ("ann", "bob", "cyd", "dan", "eve", "fay", "gil", "hal")
 ACCOUNTS = ("physics", "chemistry", "climate")
@@ -59,5 +60,6 @@ def jobs(count: int = JOBS, seed: int = 20) -> JobTable:
 
 
 def rates() -> Rates:
-    return Rates(price_per_j=0.18 / KWH, currency="EUR", carbon_g_per_j=320.0 / KWH,
+    return Rates(price=Signal.constant(0.18 / KWH, "EUR/J"),
+                 carbon=Signal.constant(320.0 / KWH, "g/J"),
                  budget_j=1450.0 * KWH, budget_period_s=86400.0, fairshare=SHARES, invented=True)

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from wattline.controller.configuration import SiteConfig, read_configuration
+from wattline.controller.course import read_course
 from wattline.controller.showing import read_machine
 from wattline.controller.speaking import USUAL_CONFIG, live_order
 from wattline.controller.status import read_status
 from wattline.model.clock import unix_s
 from wattline.model.errors import InputError, WattlineError
+from wattline.model.signal import FloatArray
 from wattline.model.units import format_power, parse_hosts
-from wattline.web.sources import live_jobs, live_joules
+from wattline.web.sources import live_course, live_jobs, live_joules, live_parts
 from wattline.web.sources.acting import ACTIONS, checked
-from wattline.web.sources.live_course import Course, Sample
 from wattline.web.sources.live_ledger import LedgerPages
-from wattline.web.sources.run_joules import Rates
+from wattline.web.sources.rates import rates_from
 from wattline.web.sources.shape import (
     About,
     AccountTable,
@@ -37,7 +37,6 @@ from wattline.web.sources.shape import (
     JobQuestion,
     NodePage,
     Now,
-    Part,
     RackTable,
     SourceName,
 )
@@ -59,22 +58,21 @@ class LiveSource:
 
     def __init__(
         self, config: str | Path = USUAL_CONFIG, *, stale_after_s: float = 10.0,
-        rates: Rates | None = None, clock: Callable[[], float] = unix_s, sample: bool = True,
+        price: float | str | None = None, carbon: float | str | None = None,
+        clock: Callable[[], float] = unix_s,
     ) -> None:
         self.config = Path(config)
         self.site: SiteConfig = _site(self.config)
         self.folder = Path(self.site.folder)
         self.stale_after_s, self.clock = stale_after_s, clock
-        self.rates = rates or Rates()
+        now_s = clock()
+        self.rates = rates_from(price, carbon, epoch_s=0.0, from_s=now_s, until_s=now_s)
         # Second 0 is the midnight before last, so that what jobs did lately has times above 0 and
         # a server that is started again the same day counts alike.
         self.epoch_s = math.floor(clock() / DAY_S - 1) * DAY_S
-        self.course = Course()
         self.ledger = LedgerPages(self.site.ledger)
         self.lock = threading.Lock()
         self._seen: Seen | None = None
-        if sample:
-            threading.Thread(target=self._sample, name="course", daemon=True).start()
 
     def seen(self) -> Seen:
         with self.lock:
@@ -89,9 +87,8 @@ class LiveSource:
 
         said = [] if self.site.broker is not None else [
             "nodes have no agents: the power is that of the books, and no joules are measured"]
-        said += ["the course of power is known since this server was started, for a day at most",
-                 "the site's file names no racks: nodes are grouped by class",
-                 *self.rates.assumptions()]
+        said += ["the course of power is that of the last day, as the controller wrote it down",
+                 *live_parts.missing(self.site).values(), *self.rates.assumptions()]
         try:
             if not self.seen().status["act"]:
                 said.append("the controller is a dry run: it starts nothing")
@@ -109,43 +106,37 @@ class LiveSource:
         idle = int(nodes["free"]) + int(nodes["off"]) + int(nodes["changing"]) + int(nodes["down"])
         decisions = [Decision(each["time_s"] - self.epoch_s, each["text"], each["job"])
                      for each in reversed(seen.machine.get("decisions", []))]
+        by = live_parts.parts(self.site, self._node_powers(seen))
         return Now(
             time_s=self.clock() - self.epoch_s, epoch_s=self.epoch_s, power_w=power_w, cap_w=cap_w,
-            target_w=target.get("watts"), idle_w=status["idle_w"], max_w=status["machine_w"],
-            by={"class": self._classes(seen), "rack": [], "feed": []},
+            target_w=target.get("watts"), idle_w=status["idle_w"], max_w=status["machine_w"], by=by,
             running=status["running"]["count"], queued=status["waiting"]["count"],
             busy_nodes=max(int(nodes["units"]) - idle, 0), nodes=int(nodes["units"]),
-            decisions=decisions[:12], alarms=self._alarms(seen, stale_s), stale_s=stale_s,
-            measured=status["measured_w"] is not None)
+            decisions=decisions[:12],
+            alarms=sorted([*self._alarms(seen, stale_s), *live_parts.alarms(by)],
+                          key=lambda alarm: alarm.level != "critical"), stale_s=stale_s,
+            measured=status["measured_w"] is not None, missing=live_parts.missing(self.site))
 
     def history(self, from_s: float | None, to_s: float | None, points: int) -> History:
         if from_s is not None and to_s is not None and to_s < from_s:
             raise InputError(f"to_s ({to_s:g}) is before from_s ({from_s:g})")
-        return self.course.history(-math.inf if from_s is None else from_s,
+        return live_course.history(self._course(), -math.inf if from_s is None else from_s,
                                    math.inf if to_s is None else to_s, points)
 
     def nodes(self, offset: int, limit: int) -> NodePage:
+        """Rack by rack, so that those of a rack are a page."""
         seen = self.seen()
-        names, state, job = (_column(seen, name) for name in ("name", "state", "job"))
-        rows = slice(offset, offset + limit)
-        return NodePage(len(names), offset, names[rows], state[rows],
-                        self._node_powers(seen)[rows], job[rows])
+        names = [name for _, members in live_parts.by_rack(self.site, _column(seen, "name"))
+                 for name in members]
+        rows = names[offset : offset + limit]
+        state, job, watts = _named(seen, "state"), _named(seen, "job"), self._node_powers(seen)
+        return NodePage(len(names), offset, rows, [state[name] for name in rows],
+                        [watts[name] for name in rows], [job[name] for name in rows])
 
     def racks(self) -> RackTable:
         seen = self.seen()
-        where = {name: at for at, name in enumerate(_column(seen, "name"))}
-        state, watts = _column(seen, "state"), self._node_powers(seen)
-        table = RackTable([], [], [], [])
-        for kind in self.site.kinds:
-            rows = [where[name] for name in parse_hosts(kind.nodes) if name in where]
-            table.name.append(kind.name)
-            table.nodes.append(len(rows))
-            table.power_w.append(_sum(watts[row] for row in rows))
-            counts: dict[str, int] = {}
-            for row in rows:
-                counts[state[row]] = counts.get(state[row], 0) + 1
-            table.state_counts.append(counts)
-        return table
+        return live_parts.rack_table(live_parts.by_rack(self.site, _column(seen, "name")),
+                                     _named(seen, "state"), self._node_powers(seen))
 
     def queue(self, offset: int, limit: int) -> JobPage:
         return live_jobs.queue(self.seen().machine, self.epoch_s, self.clock(), offset, limit)
@@ -159,7 +150,8 @@ class LiveSource:
                                 self.clock(), job, self.rates)
 
     def accounts(self, by: str, owner: str | None) -> AccountTable:
-        return live_joules.accounts(self.ledger, by, owner, self.rates)
+        return live_joules.accounts(self.ledger, by, owner, self.rates,
+                                    self.seen().machine.get("fairshare"))
 
     def budget(self) -> BudgetTable:
         return live_joules.budget(self.seen().machine.get("budget"), self.epoch_s, self.clock())
@@ -198,33 +190,33 @@ class LiveSource:
         silent_s = self.clock() - float(seen.status["time_s"])
         return silent_s if silent_s > self.stale_after_s else 0.0
 
-    def _node_powers(self, seen: Seen) -> list[float | None]:
+    def _course(self) -> FloatArray:
+        """The last day, in seconds of this source."""
+        rows = read_course(self.folder, self.clock())
+        rows[:, 0] -= self.epoch_s
+        return rows
+
+    def _node_powers(self, seen: Seen) -> dict[str, float | None]:
         """By its meter, else by the books: a job's power over its nodes, idle power elsewhere."""
-        measured = _column(seen, "power_w")
         jobs = {each["job"]: each for each in seen.machine.get("jobs", [])}
         idle_w = self._idle_w()
-        found = []
-        for name, state, drawn_w, job in zip(
-                _column(seen, "name"), _column(seen, "state"), measured, _column(seen, "job"),
+        found: dict[str, float | None] = {}
+        for name, state, drawn_w, job in zip(*(
+                _column(seen, column) for column in ("name", "state", "power_w", "job")),
                 strict=True):
             if drawn_w is not None:
-                found.append(drawn_w)
+                found[name] = drawn_w
             elif state in ("off", "down"):
-                found.append(self.site.node_off_w if state == "off" else None)
+                found[name] = self.site.node_off_w if state == "off" else None
             else:
                 job_w = (jobs.get(job) or {}).get("power_w")
-                found.append(idle_w[name] if job_w is None else
-                             job_w / max(int(jobs[job]["nodes"]), 1))
+                found[name] = (idle_w[name] if job_w is None else
+                               job_w / max(int(jobs[job]["nodes"]), 1))
         return found
 
     def _idle_w(self) -> dict[str, float]:
         return {name: self.site.node_idle_w if kind.idle_w is None else kind.idle_w
                 for kind in self.site.kinds for name in parse_hosts(kind.nodes)}
-
-    def _classes(self, seen: Seen) -> list[Part]:
-        watts = dict(zip(_column(seen, "name"), self._node_powers(seen), strict=True))
-        return [Part(kind.name, _sum(watts.get(name) for name in parse_hosts(kind.nodes)))
-                for kind in self.site.kinds] if watts else []
 
     def _alarms(self, seen: Seen, stale_s: float) -> list[Alarm]:
         status = seen.status
@@ -240,7 +232,7 @@ class LiveSource:
         power_w, cap_w = _power_w(status), status["cap_w"]
         if power_w is not None and cap_w is not None and power_w > cap_w * (1 + 1e-9):
             found.append(Alarm("critical", f"{format_power(power_w - cap_w)} above the cap of "
-                               f"{format_power(cap_w)}", self.course.above_since()))
+                               f"{format_power(cap_w)}", live_course.above_since(self._course())))
         silent = sum(drawn_w is None and state not in ("off", "down") for drawn_w, state in zip(
             _column(seen, "power_w"), _column(seen, "state"), strict=True))
         if self.site.broker is not None and silent:
@@ -249,18 +241,6 @@ class LiveSource:
         if not status["act"]:
             found.append(Alarm("warning", "the controller is a dry run: it starts nothing", None))
         return found
-
-    def _sample(self) -> None:
-        """Once per second, also while nobody looks, so that there is a course to look at."""
-        while True:
-            try:
-                status = self.seen().status
-                self.course.add(Sample(
-                    float(status["time_s"]) - self.epoch_s, _power_w(status), status["cap_w"],
-                    (status.get("target") or {}).get("watts"), status["waiting"]["count"]))
-            except (WattlineError, KeyError, TypeError):
-                pass  # a gap in the course is what it looks like
-            time.sleep(1.0)
 
 
 def _site(config: Path) -> SiteConfig:
@@ -278,6 +258,5 @@ def _column(seen: Seen, name: str) -> list[Any]:
     return list(seen.machine.get("nodes", {}).get(name, []))
 
 
-def _sum(values: Any) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(sum(known)) if known else None
+def _named(seen: Seen, column: str) -> dict[str, Any]:
+    return dict(zip(_column(seen, "name"), _column(seen, column), strict=True))

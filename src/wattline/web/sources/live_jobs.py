@@ -9,8 +9,10 @@ from typing import Any
 
 from wattline.model.errors import InputError, WattlineError, WattlineWarning
 from wattline.model.units import format_power
+from wattline.web.sources.live_alternatives import alternatives
+from wattline.web.sources.live_joules import NO_LEDGER
 from wattline.web.sources.live_ledger import SORTS, LedgerPages
-from wattline.web.sources.run_joules import Rates
+from wattline.web.sources.rates import Rates
 from wattline.web.sources.shape import (
     Act,
     JobDetail,
@@ -59,17 +61,26 @@ def detail(machine: Mapping[str, Any], ledger: LedgerPages, config: Path, epoch_
     energy_j = None if life is None else life["energy_j"]
     names = next((str(each["node_list"]) for each in machine.get("jobs", [])
                   if each["job"] == job), "" if life is None else str(life["node_list"]))
+    others, notes, none = alternatives(ledger, row)
+    missing = {} if life is not None else {"energy_j": _unmeasured(ledger, row)}
+    missing |= rates.missing() | ({"alternatives": none} if none else {})
     return JobDetail(
         job=row, profile=_profile(life, epoch_s), energy_j=energy_j,
-        cost=None if energy_j is None else rates.cost(energy_j),
-        carbon_g=None if energy_j is None else rates.carbon(energy_j),
+        cost=None if energy_j is None else rates.cost(energy_j, *_span_s(life)),
+        carbon_g=None if energy_j is None else rates.grams(energy_j, *_span_s(life)),
         coverage=None if life is None else life["coverage"],
         quality=["not measured"] if life is None else
         [each for each in (life["source"], life["quality"]) if each],
-        configuration="as requested", alternatives=[], explanation=_explained(config, job, row),
-        node_names=[names] if names else [],
-        assumptions=["no alternatives: what else this job could run as is known of applications "
-                     "with claims (`wattline advise job`)"])
+        configuration="as requested", alternatives=others,
+        explanation=_explained(config, job, row), node_names=[names] if names else [],
+        assumptions=notes, missing=missing)
+
+
+def _unmeasured(ledger: LedgerPages, row: JobRow) -> str:
+    if not ledger.there:
+        return NO_LEDGER
+    return ("it has not started yet" if row.start_s is None else
+            "the ledger has not heard of it yet: joules are entered some seconds later")
 
 
 def consequences(act: Act, status: Mapping[str, Any], machine: Mapping[str, Any]) -> list[str]:
@@ -168,6 +179,16 @@ def _measured(ledger: LedgerPages, job: str) -> dict[str, Any] | None:
             return None
 
 
+def _span_s(life: Mapping[str, Any] | None) -> tuple[float, float]:
+    """From when to when a life has joules, in Unix seconds."""
+    if life is None:
+        return 0.0, 0.0
+    start_s = float(life["start_s"])
+    end_s = life["end_s"] if life["end_s"] is not None else max(
+        (last for _, last, _ in life["power"]), default=start_s)
+    return start_s, float(end_s)
+
+
 def _profile(life: Mapping[str, Any] | None, epoch_s: float) -> Profile:
     time_s: list[float] = []
     power_w: list[float | None] = []
@@ -187,7 +208,8 @@ def _explained(config: Path, job: str, row: JobRow) -> str:
     if row.end_s is not None:
         return f"It is over: {row.state}."
     try:
-        return str(explain_job(job, config, within_s=EXPLAIN_S)["sentence"])
+        said = str(explain_job(job, config, within_s=EXPLAIN_S)["sentence"])
+        return f"{said[:1].upper()}{said[1:]}."
     except WattlineError as error:
         return f"The controller does not say: {error}."
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from wattline.account.measured.questions import Total
 from wattline.model.errors import InputError
-from wattline.web.sources.live_ledger import LedgerPages
-from wattline.web.sources.run_joules import NOBODY, Rates
+from wattline.model.signal import Signal
+from wattline.web.sources.live_ledger import LedgerPages, Stretches
+from wattline.web.sources.rates import Rates
+from wattline.web.sources.run_joules import NOBODY
 from wattline.web.sources.shape import (
     AccountRow,
     AccountTable,
@@ -16,21 +19,39 @@ from wattline.web.sources.shape import (
     BillTable,
     BudgetPeriod,
     BudgetTable,
+    Cost,
 )
 
-NO_LEDGER = ("no joules are measured here: the site has no agents, or its ledger has not been "
-             "written yet")
+NO_LEDGER = ("no joules are measured here: the site's file has no [broker] over which agents of "
+             "nodes report, or the controller has not written its ledger yet")
+NO_SHARES = ("the queue is not ordered by shares of joules: write order = { name = "
+             "\"energy-share\", shares = \"shares.toml\" } under [policy] in the site's file")
 
 
-def accounts(ledger: LedgerPages, by: str, owner: str | None, rates: Rates) -> AccountTable:
-    """All that the ledger has, the greatest first."""
+def accounts(ledger: LedgerPages, by: str, owner: str | None, rates: Rates,
+             factors: Mapping[str, float] | None = None) -> AccountTable:
+    """All that the ledger has, the greatest first; `factors` are those of fair-share."""
     if by not in ("user", "account"):
         raise InputError(f"by is '{by[:40]}', must be user or account")
-    rows = [AccountRow(total.name or NOBODY, total.jobs, total.energy_j,
-                       rates.cost(total.energy_j), rates.carbon(total.energy_j), total.node_s, None)
+    spent = _Spent(ledger, by, rates)
+    rows = [AccountRow(total.name or NOBODY, total.jobs, total.energy_j, spent.cost(total),
+                       spent.grams(total), total.node_s, (factors or {}).get(total.name))
             for total in ledger.totals(by) if owner is None or total.name == owner]
-    said = ["joules are measured, and those of jobs alone"] if ledger.there else [NO_LEDGER]
-    return AccountTable(by, rows, said)
+    said = ["joules are measured, and those of jobs alone"] if ledger.there else []
+    if factors is not None:
+        said.append("fair-share is that by which the controller orders the queue: by the joules of "
+                    "its books, which fade with a half-life")
+    return AccountTable(by, rows, said, _missing(ledger, rates, factors))
+
+
+def _missing(ledger: LedgerPages, rates: Rates,
+             factors: Mapping[str, float] | None) -> dict[str, str]:
+    found = rates.missing()
+    if not ledger.there:
+        found["energy_j"] = NO_LEDGER
+    if factors is None:
+        found["fairshare"] = NO_SHARES
+    return found
 
 
 def bill(ledger: LedgerPages, by: str, rates: Rates, epoch_s: float, now_s: float) -> BillTable:
@@ -40,19 +61,22 @@ def bill(ledger: LedgerPages, by: str, rates: Rates, epoch_s: float, now_s: floa
     month = datetime.fromtimestamp(now_s, UTC).replace(day=1, hour=0, minute=0, second=0,
                                                        microsecond=0)
     found = ledger.totals(by, month.timestamp())
+    spent = _Spent(ledger, by, rates, month.timestamp())
     total_j = sum(each.energy_j for each in found)
-    lines = [BillLine(each.name or NOBODY, each.energy_j, _amount(rates, each.energy_j),
-                      rates.carbon(each.energy_j)) for each in found]
+    lines = [BillLine(each.name or NOBODY, each.energy_j, spent.amount(each), spent.grams(each))
+             for each in found]
     said = [*rates.assumptions(), "the month so far, in UTC, of jobs: `wattline account bill` "
             "closes it to the meters"] if ledger.there else [NO_LEDGER]
     return BillTable(by, month.timestamp() - epoch_s, now_s - epoch_s, rates.currency or None,
-                     lines, total_j, _amount(rates, total_j), rates.carbon(total_j), said)
+                     lines, total_j, _sum(rates.price, (line.amount for line in lines)),
+                     _sum(rates.carbon, (line.carbon_g for line in lines)), said)
 
 
 def budget(said: Mapping[str, Any] | None, epoch_s: float, now_s: float) -> BudgetTable:
     """The period that holds now, where the power policy keeps an energy budget."""
     if said is None:
-        return BudgetTable([], ["the controller keeps no energy budget"])
+        return BudgetTable([], ["the controller keeps no energy budget: write power = { name = "
+                                "\"budget\", ... } under [policy] in the site's file"])
     used_j = float(said["budget_j"]) - float(said["left_j"])
     start_s, end_s = float(said["start_s"]) - epoch_s, float(said["end_s"]) - epoch_s
     return BudgetTable(
@@ -62,6 +86,27 @@ def budget(said: Mapping[str, Any] | None, epoch_s: float, now_s: float) -> Budg
          "within the period is drawn as a line"])
 
 
-def _amount(rates: Rates, energy_j: float) -> float | None:
-    found = rates.cost(energy_j)
-    return None if found is None else found.amount
+class _Spent:
+    """What joules of the ledger cost; where that depends on when, hour by hour."""
+
+    def __init__(self, ledger: LedgerPages, by: str, rates: Rates,
+                 start_s: float | None = None) -> None:
+        self.rates = rates
+        self.used = {} if rates.flat else ledger.spread(by, start_s, even_in_hours=rates.hourly)
+
+    def amount(self, total: Total) -> float | None:
+        return self.rates.amount(*self._of(total))
+
+    def cost(self, total: Total) -> Cost | None:
+        return self.rates.cost(*self._of(total))
+
+    def grams(self, total: Total) -> float | None:
+        return self.rates.grams(*self._of(total))
+
+    def _of(self, total: Total) -> Stretches:
+        return (total.energy_j, 0.0, 0.0) if self.rates.flat else self.used.get(
+            total.name, (0.0, 0.0, 0.0))
+
+
+def _sum(rate: Signal | None, values: Iterable[float | None]) -> float | None:
+    return None if rate is None else sum(value or 0.0 for value in values)

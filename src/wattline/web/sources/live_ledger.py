@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sqlalchemy import ColumnElement, func, or_, select
 
-from wattline.account.measured.questions import Asked, Total, totals
+from wattline.account.measured.questions import Asked, Total, spread, totals
 from wattline.account.measured.tables import lives
 from wattline.account.store import Store
+from wattline.model.signal import FloatArray
 from wattline.web.sources.shape import JobQuestion
 
 SORTS = {"id": lives.c.job_id, "user": lives.c.user, "account": lives.c.account,
@@ -20,6 +23,20 @@ SORTS = {"id": lives.c.job_id, "user": lives.c.user, "account": lives.c.account,
          "elapsed_s": lives.c.end_s - lives.c.start_s, "requested_s": lives.c.limit_s,
          "power_w": lives.c.energy_j / func.nullif(lives.c.end_s - lives.c.start_s, 0),
          "energy_j": lives.c.energy_j}
+
+MOST_RAN = 12
+Stretches = tuple[FloatArray | float, FloatArray | float, FloatArray | float]
+"""Joules, and from when to when they were used."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """Jobs that were alike and had as many nodes, in the mean."""
+
+    nodes: int
+    jobs: int
+    time_s: float
+    energy_j: float
 
 
 class LedgerPages:
@@ -59,11 +76,37 @@ class LedgerPages:
                 most)).mappings()
             return int(count), [dict(row) for row in rows]
 
+    def ran(self, application: str, user: str, leave_out: str) -> list[Ran]:
+        """Completed jobs of a name and user by their nodes, fewest first."""
+        if not self.there or not application:
+            return []
+        took = lives.c.end_s - lives.c.start_s
+        with closing(self._open()) as store, store.session() as session:
+            rows = session.execute(select(
+                lives.c.nodes, func.count(), func.avg(took), func.avg(lives.c.energy_j)).where(
+                lives.c.application == application, lives.c.user == user,
+                lives.c.label != leave_out, lives.c.state == "COMPLETED", lives.c.energy_j > 0,
+                took > 0).group_by(lives.c.nodes).order_by(lives.c.nodes).limit(MOST_RAN)).all()
+        return [Ran(int(nodes), int(jobs), float(time_s), float(energy_j))
+                for nodes, jobs, time_s, energy_j in rows]
+
     def totals(self, by: str, start_s: float | None = None) -> list[Total]:
         if not self.there:
             return []
         with closing(self._open()) as store:
             return totals(store, by, Asked(start_s=start_s))
+
+    def spread(self, by: str, start_s: float | None, *,
+               even_in_hours: bool) -> dict[str, Stretches]:
+        """By name joules and the stretches of time in which they were used."""
+        if not self.there:
+            return {}
+        with closing(self._open()) as store:
+            found = spread(store, by, Asked(start_s=start_s), even_in_hours=even_in_hours)
+        names, place = np.unique(found.names, return_inverse=True)
+        return {str(name): (found.energy_j[rows], found.start_s[rows], found.end_s[rows])
+                for code, name in enumerate(names)
+                if (rows := np.flatnonzero(place == code)).size}
 
     def finished(self) -> dict[str, int]:
         if not self.there:

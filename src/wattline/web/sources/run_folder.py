@@ -8,16 +8,17 @@ from pathlib import Path
 from wattline.model.errors import InputError
 from wattline.model.run import Run
 from wattline.model.signal import Signal
+from wattline.traces.tariffs import FIRST_UNIX_S
+from wattline.web.sources.rates import rates_from
 from wattline.web.sources.replaying import started
 from wattline.web.sources.run_index import RunIndex
-from wattline.web.sources.run_joules import Rates
 from wattline.web.sources.run_source import RunSource
 from wattline.web.sources.shape import SourceName
 
 
 def open_run_folder(
     folder: str | Path, *, speed: float = 0.0, at_s: float | None = None,
-    rates: Rates | None = None,
+    price: float | str | None = None, carbon: float | str | None = None,
 ) -> RunSource:
     """At speed 0 it stands at `at_s` (seconds since its start; its end if not said); otherwise it
     is replayed from there, or from its start, and begins again after its end."""
@@ -32,8 +33,11 @@ def open_run_folder(
     said = (f"the run is replayed at {speed:g} times its speed, and begins again after its end"
             if speed else f"the run stands still {begins_s:g} s after its start"
             + (", at its end" if at_s is None else ""))
-    return RunSource(RunIndex(run), clock, SourceName("run", run.name, speed), rates or Rates(),
-                     unix_start_s=_unix_start_s(run), assumptions=(said,),
+    unix_start_s = _unix_start_s(run)
+    epoch_s = 0.0 if run.start_s >= FIRST_UNIX_S else unix_start_s
+    rates = rates_from(price, carbon, epoch_s=epoch_s, from_s=run.start_s, until_s=run.end_s)
+    return RunSource(RunIndex(run), clock, SourceName("run", run.name, speed), rates,
+                     unix_start_s=unix_start_s, assumptions=(said,),
                      target_w=_target_w(Path(folder)))
 
 

@@ -14,8 +14,8 @@ from wattline.model.jobs import IntArray
 from wattline.model.run import Run
 from wattline.model.units import fold_hosts, format_power
 from wattline.web.sources import run_words
+from wattline.web.sources.rates import Rates
 from wattline.web.sources.run_index import LATER, QUEUED, SAID, Moment, RunIndex
-from wattline.web.sources.run_joules import Rates
 from wattline.web.sources.run_profile import profile
 from wattline.web.sources.shape import (
     Alternative,
@@ -27,6 +27,8 @@ from wattline.web.sources.shape import (
 
 NAMED = {"user": "user", "account": "group", "application": "application"}
 """What is asked for, and the column of codes that has it."""
+NO_LEVELS = ("no other configuration of it is known: the run's scenario names no levels of "
+             "frequency ([power] levels)")
 
 
 def page(index: RunIndex, moment: Moment, asked: JobQuestion) -> JobPage:
@@ -49,12 +51,18 @@ def detail(index: RunIndex, moment: Moment, job: str, rates: Rates) -> JobDetail
     shown = _rows(index, moment, np.array([row]))[0]
     drawn, quality = profile(index, row, moment.time_s)
     energy_j = float(index.energy_at(moment, np.array([row]))[0])
+    used = energy_j, float(index.start_s[row]), min(float(index.end_s[row]), moment.time_s)
+    alternatives = _alternatives(index, row)
+    if alternatives and shown.end_s is not None and shown.elapsed_s:
+        alternatives.insert(0, Alternative(shown.nodes, None, None, None, None, shown.elapsed_s,
+                                           energy_j, chosen=True, basis="simulated"))
+    missing = rates.missing() | ({} if alternatives else {"alternatives": NO_LEVELS})
     return JobDetail(
-        job=shown, profile=drawn, energy_j=energy_j, cost=rates.cost(energy_j),
-        carbon_g=rates.carbon(energy_j), coverage=None, quality=[quality],
-        configuration=_configuration(run, row), alternatives=_alternatives(index, row),
+        job=shown, profile=drawn, energy_j=energy_j, cost=rates.cost(*used),
+        carbon_g=rates.grams(*used), coverage=None, quality=[quality],
+        configuration=_configuration(run, row), alternatives=alternatives,
         explanation=_explanation(index, moment, row, shown), node_names=_hosts(run, row, shown),
-        assumptions=["energy is that of the simulation: nothing was measured"])
+        assumptions=["energy is that of the simulation: nothing was measured"], missing=missing)
 
 
 def _codes_of(run: Run, column: str, name: str) -> list[int]:
@@ -215,7 +223,8 @@ def _explanation(index: RunIndex, moment: Moment, row: int, shown: JobRow) -> st
     if shown.state == LATER or shown.start_s is None:
         return "It was refused at its submission: it could never start on this machine."
     said = (f"It waited {time_text(shown.wait_s or 0.0)} and drew "
-            f"{format_power(shown.power_w or 0.0)} in the mean on {shown.nodes:,} nodes")
+            f"{format_power(shown.power_w or 0.0)} in the mean on {shown.nodes:,} "
+            f"node{'' if shown.nodes == 1 else 's'}")
     full_s, took_s = float(index.run.jobs.run_s[row]), float(
         index.end_s[row] - index.start_s[row])
     if took_s > full_s * 1.001:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from wattline.model.errors import InputError
+from wattline.model.jobs import IntArray
+from wattline.model.signal import FloatArray
+from wattline.web.sources.rates import Rates
 from wattline.web.sources.run_index import Moment, RunIndex
 from wattline.web.sources.shape import (
     AccountRow,
@@ -15,81 +18,59 @@ from wattline.web.sources.shape import (
     BillTable,
     BudgetPeriod,
     BudgetTable,
-    Cost,
 )
 
 COLUMNS = {"user": "user", "account": "group"}
 NOBODY = "(not said)"
+NO_SHARES = "shares of joules are not known of a run"
 POINTS = 48
 """Points of the curve of a period."""
-
-
-@dataclass(frozen=True)
-class Rates:
-    """What a joule costs, in money and in grams, and the joules of each period, where known."""
-
-    price_per_j: float | None = None
-    currency: str = ""
-    carbon_g_per_j: float | None = None
-    budget_j: float | None = None
-    budget_period_s: float = 86400.0
-    fairshare: tuple[tuple[str, float], ...] = ()
-    """Accounts and users with their share of the joules."""
-    invented: bool = False
-
-    def cost(self, energy_j: float) -> Cost | None:
-        if self.price_per_j is None:
-            return None
-        return Cost(energy_j * self.price_per_j, self.currency)
-
-    def carbon(self, energy_j: float) -> float | None:
-        return None if self.carbon_g_per_j is None else energy_j * self.carbon_g_per_j
-
-    def assumptions(self) -> list[str]:
-        said = []
-        if self.price_per_j is not None:
-            said.append(f"each kWh costs {self.price_per_j * 3.6e6:g} {self.currency}".rstrip())
-        if self.carbon_g_per_j is not None:
-            said.append(f"each kWh stands for {self.carbon_g_per_j * 3.6e6:g} g of CO2")
-        if self.invented and said:
-            said.append("price, carbon, budget and shares are invented for the demo")
-        return said
 
 
 def accounts(index: RunIndex, moment: Moment, by: str, owner: str | None,
              rates: Rates) -> AccountTable:
     """Joules, node seconds and jobs of each user or account so far, the greatest first."""
-    names, jobs, energy_j, node_s = _sums(index, moment, by)
-    total_j = float(energy_j.sum())
+    used = _Used(index, moment, rates)
+    upto = index.run.jobs.submit_s <= moment.time_s
+    total_j = float(used.energy_j.sum())
     shares = dict(rates.fairshare)
     rows = []
-    for at in np.argsort(-energy_j, kind="stable").tolist():
-        if jobs[at] == 0 or (owner is not None and (by != "user" or names[at] != owner)):
+    for name, mine in _by_name(index, by):
+        count = int(upto[mine].sum())
+        if count == 0 or (owner is not None and (by != "user" or name != owner)):
             continue
-        joules = float(energy_j[at])
+        joules = float(used.energy_j[mine].sum())
         rows.append(AccountRow(
-            names[at], int(jobs[at]), joules, rates.cost(joules), rates.carbon(joules),
-            float(node_s[at]), _factor(shares.get(names[at]), joules, total_j)))
+            name, count, joules, rates.cost(*used.of(mine)), rates.grams(*used.of(mine)),
+            float((used.held_s[mine] * index.units_of[mine]).sum()),
+            _factor(shares.get(name), joules, total_j)))
+    rows.sort(key=lambda row: -row.energy_j)
     said = ["joules are those of the jobs' nodes, idle power included; what free nodes draw is in "
             "nobody's"]
     if shares:
         said.append("fair-share is 2 to the power of minus the used share over the granted one, "
                     "without half-life: 0.5 where both are equal")
-    return AccountTable(by, rows, said)
+    missing = rates.missing() | ({} if shares else {"fairshare": NO_SHARES})
+    return AccountTable(by, rows, said, missing)
 
 
 def bill(index: RunIndex, moment: Moment, by: str, rates: Rates) -> BillTable:
     """All joules up to now: those of each user or account, and what no job drew."""
-    names, _, energy_j, _ = _sums(index, moment, by)
+    used = _Used(index, moment, rates)
+    lines = [line for name, mine in _by_name(index, by)
+             if (line := used.line(name, mine)).energy_j > 0]
+    lines.sort(key=lambda line: -line.energy_j)
+    edge_s, drawn_j = index.drawn
+    upto = np.append(edge_s[edge_s < moment.time_s], moment.time_s)
+    stretches = np.diff(np.interp(upto, edge_s, drawn_j)), upto[:-1], upto[1:]
     total_j = index.drawn_j(moment.time_s)
-    lines = [(names[at], float(energy_j[at])) for at in np.argsort(-energy_j, kind="stable")
-             if energy_j[at] > 0]
-    lines.append(("idle nodes", total_j - float(energy_j.sum())))
-    found = [BillLine(name, joules, _amount(rates, joules), rates.carbon(joules))
-             for name, joules in lines]
+    amount, grams = rates.amount(*stretches), rates.grams(*stretches)
+    lines.append(BillLine("idle nodes", total_j - sum(line.energy_j for line in lines),
+                          _rest(amount, [line.amount for line in lines]),
+                          _rest(grams, [line.carbon_g for line in lines])))
     said = [*rates.assumptions(), "a running job's joules are by its mean power so far"]
-    return BillTable(by, 0.0, moment.time_s - index.run.start_s, rates.currency or None, found,
-                     total_j, _amount(rates, total_j), rates.carbon(total_j), said)
+    return BillTable(by, 0.0, moment.time_s - index.run.start_s, rates.currency or None, lines,
+                     total_j, amount, grams, said)
 
 
 def budget(index: RunIndex, now_s: float, rates: Rates) -> BudgetTable:
@@ -104,7 +85,8 @@ def budget(index: RunIndex, now_s: float, rates: Rates) -> BudgetTable:
         first_s, length_s, given_j = run.start_s, rates.budget_period_s, rates.budget_j
         said = ["nothing keeps this budget: it is only counted"]
     else:
-        return BudgetTable([], ["there is no energy budget"])
+        return BudgetTable([], ["the run's power policy keeps no energy budget: simulate it with "
+                                "power = { name = \"budget\", ... }"])
     periods: list[BudgetPeriod] = []
     start_s = first_s
     while start_s <= now_s and len(periods) < 1000:
@@ -118,21 +100,38 @@ def budget(index: RunIndex, now_s: float, rates: Rates) -> BudgetTable:
     return BudgetTable(periods, said)
 
 
-def _sums(index: RunIndex, moment: Moment,
-          by: str) -> tuple[list[str], np.ndarray, np.ndarray, np.ndarray]:
+class _Used:
+    """By job the joules up to a moment, and the time in which they were used."""
+
+    def __init__(self, index: RunIndex, moment: Moment, rates: Rates) -> None:
+        self.rates = rates
+        self.energy_j = index.energy_at(moment, np.arange(len(index.run.jobs)))
+        self.start_s = index.start_s
+        self.end_s = np.minimum(index.end_s, moment.time_s)
+        self.held_s = np.clip(self.end_s - index.start_s, 0.0, None)
+
+    def of(self, rows: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return self.energy_j[rows], self.start_s[rows], self.end_s[rows]
+
+    def line(self, name: str, rows: IntArray) -> BillLine:
+        return BillLine(name, float(self.energy_j[rows].sum()), self.rates.amount(*self.of(rows)),
+                        self.rates.grams(*self.of(rows)))
+
+
+def _by_name(index: RunIndex, by: str) -> Iterator[tuple[str, IntArray]]:
+    """The users or accounts of a run, each with the rows of its jobs."""
     if by not in COLUMNS:
         raise InputError(f"by is '{by[:40]}', must be user or account")
-    run = index.run
-    codes = getattr(run.jobs, COLUMNS[by])
-    known, place = np.unique(codes, return_inverse=True)
-    upto = run.jobs.submit_s <= moment.time_s
-    energy_j = index.energy_at(moment, np.arange(len(run.jobs)))
-    held_s = np.clip(np.minimum(index.end_s, moment.time_s) - index.start_s, 0.0, None)
-    names = [run.jobs.name_of(COLUMNS[by], int(code)) if code >= 0 else NOBODY for code in known]
-    count = len(known)
-    return (names, np.bincount(place[upto], minlength=count),
-            np.bincount(place, weights=energy_j, minlength=count),
-            np.bincount(place, weights=held_s * index.units_of, minlength=count))
+    jobs = index.run.jobs
+    known, place, counts = np.unique(getattr(jobs, COLUMNS[by]), return_inverse=True,
+                                     return_counts=True)
+    rows = np.split(np.argsort(place, kind="stable"), np.cumsum(counts)[:-1])
+    for code, mine in zip(known.tolist(), rows, strict=True):
+        yield jobs.name_of(COLUMNS[by], code) if code >= 0 else NOBODY, mine
+
+
+def _rest(total: float | None, parts: Sequence[float | None]) -> float | None:
+    return None if total is None else total - sum(part or 0.0 for part in parts)
 
 
 def _factor(share: float | None, used_j: float, total_j: float) -> float | None:
@@ -140,7 +139,3 @@ def _factor(share: float | None, used_j: float, total_j: float) -> float | None:
         return None
     return float(2.0 ** -((used_j / total_j if total_j > 0 else 0.0) / share))
 
-
-def _amount(rates: Rates, energy_j: float) -> float | None:
-    found = rates.cost(energy_j)
-    return None if found is None else found.amount

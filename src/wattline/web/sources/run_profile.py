@@ -35,6 +35,7 @@ def profile(index: RunIndex, row: int, now_s: float) -> tuple[Profile, str]:
         time_s, power_w = np.array([begin_s]), np.array([index.mean_w[row]])
         quality = MEAN
     shown = time_s <= now_s
+    shown[1:] &= time_s[1:] < end_s  # its end is no power of its own
     time_s, power_w = time_s[shown], power_w[shown]
     few = kept_rows(time_s, power_w, POINTS)
     time_s = np.append(time_s[few], min(end_s, now_s)) - run.start_s

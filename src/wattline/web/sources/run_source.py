@@ -10,10 +10,10 @@ from wattline.model.errors import InputError
 from wattline.model.run import EventKind, PowerBound
 from wattline.model.signal import Signal
 from wattline.web.sources import run_jobs, run_joules, run_words
+from wattline.web.sources.rates import Rates
 from wattline.web.sources.replaying import ReplayClock
 from wattline.web.sources.run_history import history
 from wattline.web.sources.run_index import LATER, QUEUED, RUNNING, SAID, Moment, RunIndex
-from wattline.web.sources.run_joules import Rates
 from wattline.web.sources.shape import (
     About,
     AccountTable,

@@ -45,7 +45,8 @@ def _decision(index: RunIndex, row: int) -> Decision:
     waited_s = float(run.events.time_s[row] - run.jobs.submit_s[job])
     verb = "goes on" if kind == EventKind.RESUME else "starts"
     queue = "at once" if waited_s < 1 else f"after {time_text(waited_s)} in the queue"
-    return Decision(at_s, f"job {name} {verb} on {int(run.schedule.nodes[job]):,} nodes with "
+    count = int(run.schedule.nodes[job])
+    return Decision(at_s, f"job {name} {verb} on {count:,} node{'' if count == 1 else 's'} with "
                     f"{format_power(value)}, {queue}", name)
 
 

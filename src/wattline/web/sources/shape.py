@@ -78,6 +78,8 @@ class Now:
     """Seconds since the source said something; above 0 only where it should have by now."""
     measured: bool = False
     """Whether the power is measured, or that of the books."""
+    missing: dict[str, str] = field(default_factory=dict)
+    """Parts that are not known, and why: a sentence each."""
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,8 @@ class Alternative:
     time_s: float
     energy_j: float
     chosen: bool = False
+    basis: str = "predicted"
+    """`predicted` by a model, or how often it was `measured`."""
 
 
 @dataclass(frozen=True)
@@ -176,6 +180,8 @@ class JobDetail:
     explanation: str
     node_names: list[str]
     assumptions: list[str] = field(default_factory=list)
+    missing: dict[str, str] = field(default_factory=dict)
+    """Fields that are not known, and why."""
 
 
 @dataclass(frozen=True)
@@ -194,6 +200,8 @@ class AccountTable:
     by: str
     rows: list[AccountRow]
     assumptions: list[str]
+    missing: dict[str, str] = field(default_factory=dict)
+    """Columns that are not known, and why."""
 
 
 @dataclass(frozen=True)
@@ -210,6 +218,7 @@ class BudgetPeriod:
 class BudgetTable:
     periods: list[BudgetPeriod]
     assumptions: list[str]
+    """Where there are no periods, why."""
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,12 @@ from wattline.policies.registry import BUILT_IN, find
 from wattline.scenario.bundled_logs import bundled_logs
 from wattline.scenario.examples import list_examples
 from wattline.scenario.load import bundled, fields_of
+from wattline.scenario.model import PowerSection
 from wattline.scenario.parameters import GENERATORS
 from wattline.web.whatif.guard import BUILT_TOPOLOGIES, MOST_JOBS
+
+MODEL = ("alpha", "beta", "core_share", "idle_fraction", "levels")
+"""Fields of `[power]` by which power and time follow speed."""
 
 
 def choices() -> dict[str, Any]:
@@ -31,6 +35,7 @@ def choices() -> dict[str, Any]:
         "machines": _machines(),
         "networks": list(NETWORKS), "topologies": list(BUILT_TOPOLOGIES),
         "axes": {axis: _axis(axis) for axis in AXES},
+        "power": [row for row in parameter_rows(PowerSection) if row["name"] in MODEL],
         "limits": {"generated_jobs": MOST_JOBS},
     }
 
@@ -47,10 +52,12 @@ def _machines() -> list[dict[str, Any]]:
 
 def _axis(axis: str) -> list[dict[str, Any]]:
     names = [each.partition(".")[2] for each in BUILT_IN if each.startswith(f"{axis}.")]
-    rows = []
+    found = []
     for name in names:
         each = find(axis, name)
-        rows.append({"name": name, "summary": each.summary,
-                     "parameters": [row for row in parameter_rows(each.parameters)
-                                    if not row["file"]]})
-    return rows
+        rows = parameter_rows(each.parameters)
+        if any(row["needed"] and row["file"] for row in rows):
+            continue  # no request may name a file
+        found.append({"name": name, "summary": each.summary,
+                      "parameters": [row for row in rows if not row["file"]]})
+    return found

@@ -1,0 +1,172 @@
+"""Held jobs started on shared nodes, as the twin decides; what does not start is held again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wattline.controller.lease import ours_and_held
+from wattline.controller.sharing.deciding import Decisions, SharedStart, decided
+from wattline.controller.sharing.picture import Picture, PicturedJob, pictured
+from wattline.controller.sharing.watching import SharedWatcher
+from wattline.controller.watching import BACKOFF_S, PATIENCE_S
+from wattline.live.slurm.client import NotHeldForUs
+from wattline.live.slurm.commands import SlurmError
+from wattline.live.slurm.holding import devices_of
+from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, WATTS, SlurmJob
+from wattline.live.slurm.wishes import Wish
+from wattline.model.errors import InputError
+from wattline.scenario.twin.section import TwinSection
+
+if TYPE_CHECKING:
+    from wattline.controller.configuration import SiteConfig
+    from wattline.controller.controller import Controller, Cycle
+
+AGAIN_S = 30.0
+"""Priorities change by themselves: so often it is decided anew while nothing happens."""
+
+
+@dataclass
+class SharedStarter:
+    """Listens to the cycles of a controller, and starts what the twin would."""
+
+    controller: Controller
+    site: SiteConfig
+    section: TwinSection
+    cap_w: Callable[[], float]
+    asked: dict[str, tuple[float, SharedStart]] = field(default_factory=dict)
+    """Jobs that were told to start and have not been seen to: since when, and where."""
+    not_before_s: dict[str, float] = field(default_factory=dict)
+    last: Picture | None = None
+    _seen: object = None
+    _due_s: float = -math.inf
+    _said: set[str] = field(default_factory=set)
+
+    def __call__(self, cycle: Cycle) -> None:
+        if not cycle.looked:
+            return
+        seen = {job.label: job for job in self.watcher.seen}
+        self._confirm(seen, cycle.time_s)
+        waiting = [job for job in seen.values() if ours_and_held(self.site, job)
+                   and cycle.time_s >= self.not_before_s.get(job.label, -math.inf)]
+        running = [job for job in seen.values()
+                   if job.state in (*ACTIVE, *STARTING, *ENDING) and job.node_list]
+        now = (frozenset(job.label for job in waiting), frozenset(job.label for job in running),
+               frozenset(self.asked), self.cap_w(), frozenset(self.watcher.down))
+        if not waiting or (now == self._seen and cycle.time_s < self._due_s):
+            return
+        self._seen, self._due_s = now, cycle.time_s + AGAIN_S
+        try:
+            self._decide(seen, running, waiting, cycle.time_s)
+        except (SlurmError, InputError) as error:
+            self.controller.notes.append(f"nothing is started: {error}")
+
+    def prepare(self) -> None:
+        """Decide once about an invented job, which compiles what a large machine needs: in the
+        middle of a cycle that would cost the lease."""
+        job = PicturedJob("0", 0.0, 60.0, 1, 1, 1, "", "nobody", "nobody", wish=asdict(Wish()))
+        decided(self.section, Picture(1.0, self.cap_w(), 0.0, (), (job,)), self.site.node_names)
+
+    @property
+    def watcher(self) -> SharedWatcher:
+        assert isinstance(self.controller.watcher, SharedWatcher)
+        return self.controller.watcher
+
+    def why(self, label: str) -> str:
+        """Why a held job waits: by the last picture, with the cap and without it."""
+        if self.last is None or label not in {job.label for job in self.last.jobs}:
+            return ""
+        free = Picture(self.last.time_s, math.inf, 0.0, self.last.down, self.last.jobs)
+        found = decided(self.section, free, self.site.node_names)
+        if any(each.label == label for each in found.starts):
+            return "watts"
+        unfit = any(f"({label}" in line or f" {label}," in line or f" {label})" in line
+                    for line in found.unfit)
+        return "refused" if unfit else "nodes"
+
+    def _decide(self, seen: Mapping[str, SlurmJob], running: list[SlurmJob],
+                waiting: list[SlurmJob], now_s: float) -> None:
+        wishes = self.controller.slurm.wishes()
+        jobs = [self._running(job, wishes.get(job.label, Wish())) for job in running]
+        jobs += [self._running(seen[label], wishes.get(label, Wish()), start, at_s)
+                 for label, (at_s, start) in self.asked.items() if label in seen]
+        jobs += [pictured(job, wishes[job.label], {}, 0.0, self._load(job)) for job in waiting
+                 if job.label in wishes and _may_begin(wishes[job.label], now_s)]
+        coming_w = sum(start.watts for _, start in self.asked.values())
+        self.last = Picture(now_s, self.cap_w(), self.controller.books.power_w + coming_w,
+                            tuple(sorted(self.watcher.down | self.watcher.off)), tuple(jobs))
+        found = decided(self.section, self.last, self.site.node_names)
+        for line in found.unfit:
+            if line not in self._said:
+                self._said.add(line)
+                self.controller.notes.append(f"the twin cannot run {line}")
+        if found.starts and self.controller.act:
+            Decisions(Path(self.site.folder) / "decisions.jsonl",
+                      1e6 * self.site.journal_mb).write(self.last, found.starts)
+        for start in found.starts:
+            self._start(seen[start.label], start, now_s)
+
+    def _running(self, job: SlurmJob, wish: Wish, start: SharedStart | None = None,
+                 at_s: float = math.nan) -> PicturedJob:
+        """One that has its nodes, or was told to start on some."""
+        if start is not None:
+            return pictured(job, wish, dict(zip(start.nodes, start.cpus, strict=True)), at_s,
+                            self._load(job))
+        told = [each for each in self.watcher.told.values() if each.label == job.label]
+        held = ({host: share.cpus for host, share in told[-1].shares.items()} if told
+                else dict.fromkeys(job.node_list, 1))
+        return pictured(job, wish, held, job.start_s, self._load(job))
+
+    def _load(self, job: SlurmJob) -> float:
+        """So that CPUs and devices together draw what the job says, where it says something."""
+        said_w, parts = job.licenses.get(WATTS), self.watcher.parts
+        full_w = parts.asked_w(job.cpus, {})
+        if said_w is None or full_w <= 0.0:
+            return 1.0
+        return max(said_w - parts.asked_w(0, devices_of(job.tres)), 0.0) / full_w
+
+    def _start(self, job: SlurmJob, start: SharedStart, now_s: float) -> None:
+        words = f"start {start.label} on {','.join(start.nodes)}, {start.watts:.0f} W"
+        if not self.controller.act:
+            self.controller.notes.append(f"would {words}")
+            return
+        self.asked[start.label] = (now_s, start)
+        watts = math.ceil(start.watts - 1e-9)
+        try:
+            if self.site.licences and WATTS not in job.licenses:
+                self.controller.slurm.license(job, watts)
+            self.controller.slurm.start(start.label, start.nodes)
+        except SlurmError as error:
+            self._fail(start.label, now_s, withdraw=not isinstance(error, NotHeldForUs))
+            self.controller.notes.append(f"job {start.label} could not be started: {error}")
+            return
+        self.controller.notes.append(words)
+
+    def _confirm(self, seen: Mapping[str, SlurmJob], now_s: float) -> None:
+        """Who runs by now, and who did not start in time."""
+        for label, (asked_s, _) in list(self.asked.items()):
+            job = seen.get(label)
+            if job is None or job.state not in WAITING:
+                del self.asked[label]
+            elif now_s - asked_s > PATIENCE_S:
+                self._fail(label, now_s, withdraw=True)
+                self.controller.notes.append(f"job {label} was told to start and did not: "
+                                             f"{job.reason}")
+
+    def _fail(self, label: str, now_s: float, *, withdraw: bool) -> None:
+        self.asked.pop(label, None)
+        self.not_before_s[label] = now_s + BACKOFF_S
+        self._seen = None  # it is decided anew once it may be tried again
+        try:
+            if withdraw:
+                self.controller.slurm.withdraw(label)
+        except SlurmError as error:  # it may have begun or gone: the next look will tell
+            self.controller.notes.append(str(error))
+
+
+def _may_begin(wish: Wish, now_s: float) -> bool:
+    """Whether nothing but nodes and power keeps it: no other job, and no time to come."""
+    return not wish.dependency and not wish.eligible_s > now_s

@@ -1,0 +1,281 @@
+"""A client of OpenADR 3: events of a server become the file of the cap, the power a report.
+
+By the published REST description (3.0): events are read by polling, and one that is no longer there
+is cancelled. Followed are the payloads
+
+    SIMPLE                                   level 0 to 3, each a share of the usual cap
+    IMPORT_CAPACITY_LIMIT, DISPATCH_SETPOINT a power in KW, as the event's descriptor says
+
+There is no answer to an event in this version of the standard: what is not followed is said here.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from wattline.grid.events import CapStep, GridEvent
+from wattline.live.openadr import LEVELS, CapWriter
+from wattline.live.openadr_link import MeasuredPower
+from wattline.model.errors import InputError
+
+POWERS = ("IMPORT_CAPACITY_LIMIT", "DISPATCH_SETPOINT")
+FOLLOWED = f"SIMPLE, {' and '.join(POWERS)}"
+PATIENCE_S = 10.0
+MOST_BYTES = 10_000_000
+POLL_S, REPORT_S = 10.0, 60.0
+FOREVER = "P9999Y"
+_DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
+
+
+@dataclass
+class Server:
+    """A server (VTN), and how we show who we are (OAuth 2, client credentials)."""
+
+    url: str
+    client_id: str = ""
+    secret: str = field(default="", repr=False)
+    token_url: str = ""
+    _token: tuple[str, float] = field(default=("", -math.inf), repr=False)
+    """And until when it is used."""
+
+    def events(self, program: str = "") -> list[Any]:
+        asked = f"?{urllib.parse.urlencode({'programID': program})}" if program else ""
+        found = self._call(f"/events{asked}")
+        if not isinstance(found, list):
+            raise InputError(f"{self.url}/events is no list of events")
+        return found
+
+    def report(self, body: Mapping[str, Any]) -> None:
+        self._call("/reports", json.dumps(body).encode())
+
+    def _call(self, place: str, body: bytes | None = None) -> Any:
+        headers = {"Accept": "application/json"}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        if self.client_id:
+            headers["Authorization"] = f"Bearer {self._bearer()}"
+        return _answer(urllib.request.Request(self.url.rstrip("/") + place, body, headers))
+
+    def _bearer(self) -> str:
+        token, until_s = self._token
+        if time.monotonic() < until_s:
+            return token
+        form = urllib.parse.urlencode({"grant_type": "client_credentials",
+                                       "client_id": self.client_id, "client_secret": self.secret})
+        place = self.token_url or self.url.rstrip("/") + "/auth/token"
+        said = _answer(urllib.request.Request(place, form.encode()))
+        try:
+            token, lasts_s = str(said["access_token"]), float(said.get("expires_in", 3600))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise InputError(f"{place} gave no token") from None
+        self._token = token, time.monotonic() + lasts_s / 2
+        return token
+
+
+def _answer(request: urllib.request.Request) -> Any:
+    if not request.full_url.startswith(("http://", "https://")):
+        raise InputError(f"{request.full_url} is no address of a server, like https://host/openadr3")
+    try:
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as told:
+            return json.loads(told.read(MOST_BYTES) or b"null")
+    except (OSError, ValueError) as error:
+        raise InputError(f"{request.full_url}: {error}") from None
+
+
+def event3_of(
+    given: Mapping[str, Any], usual_w: float, levels: tuple[float, ...] = LEVELS
+) -> GridEvent:
+    """An event of OpenADR 3 as steps of a cap; an InputError says what is wrong with it."""
+    try:
+        name = str(given["id"])
+        units = {one["payloadType"]: one.get("units")
+                 for one in given.get("payloadDescriptors") or ()}
+        steps, at_s = [], math.nan
+        for interval in given["intervals"]:
+            period = interval.get("intervalPeriod")
+            if period is not None or math.isnan(at_s):
+                period = period or given["intervalPeriod"]
+                at_s, lasts_s = _time_s(period["start"]), _lasts_s(period["duration"])
+            cap_w = _cap_w(name, interval["payloads"], units, usual_w, levels)
+            # No length: until the event is taken back.
+            end_s = at_s + (lasts_s or math.inf)
+            steps.append(CapStep(at_s, end_s, cap_w))
+            at_s = end_s
+        return GridEvent(name, _version(given), tuple(steps))
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise InputError(f"the event cannot be read: {error!r}") from None
+
+
+def _version(given: Mapping[str, Any]) -> int:
+    return round(1000 * _time_s(given["modificationDateTime"]))
+
+
+def _cap_w(
+    name: str, payloads: Any, units: Mapping[str, Any], usual_w: float, levels: tuple[float, ...]
+) -> float:
+    """The lowest of what the payloads of an interval ask for."""
+    found = []
+    for payload in payloads:
+        kind, value = payload["type"], float(payload["values"][0])
+        if kind == "SIMPLE":
+            if value not in range(len(levels)):
+                raise InputError(f"event {name} has the level {value:g}; there are 0 to "
+                                 f"{len(levels) - 1}")
+            found.append(levels[int(value)] * usual_w)
+        elif kind in POWERS:
+            if units.get(kind) != "KW":
+                raise InputError(f"event {name} has the unit {units.get(kind)} of {kind}; KW is "
+                                 "followed")
+            found.append(1000.0 * value)
+    if not found:
+        kinds = ", ".join(str(payload["type"]) for payload in payloads)
+        raise InputError(f"event {name} has the payloads {kinds}; followed are {FOLLOWED}")
+    return min(found)
+
+
+def _time_s(text: str) -> float:
+    """A time with its zone; without one nobody knows when it is."""
+    at = datetime.fromisoformat(text)
+    if at.tzinfo is None:
+        raise ValueError(f"{text} has no zone")
+    return at.timestamp()
+
+
+def _lasts_s(text: str) -> float:
+    """Seconds of a duration like PT15M; 0 where it has no end."""
+    if text == FOREVER:
+        return 0.0
+    parts = _DURATION.fullmatch(text)
+    if parts is None or text.endswith(("P", "T")):
+        raise ValueError(f"{text} is no duration like PT15M")
+    days, hours, minutes, seconds = (float(part or 0) for part in parts.groups())
+    return 86400 * days + 3600 * hours + 60 * minutes + seconds
+
+
+@dataclass(eq=False)
+class Follower:
+    """Polls a server, and keeps the file of the cap as its events say."""
+
+    server: Server
+    writer: CapWriter
+    program: str = ""
+    name: str = "wattline"
+    measured: MeasuredPower | None = None
+    seen: dict[str, int] = field(default_factory=dict)
+    """Versions of the events that were looked at."""
+    given: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Events that are followed, as the server told them."""
+    _reported_s: float = -math.inf
+    _trouble: str = ""
+
+    def look(self, now_s: float) -> None:
+        """Read the events once. A server that gives no answer changes nothing."""
+        try:
+            events = self.server.events(self.program)
+        except InputError as error:
+            self._said(str(error))
+            self.writer.update(now_s)
+            return
+        self._trouble = ""
+        present = {str(event["id"]) for event in events
+                   if isinstance(event, dict) and "id" in event}
+        for name in set(self.seen) - present:
+            self._cancel(name, now_s)
+        for event in events:
+            self._take(event, now_s)
+        self.writer.update(now_s)
+
+    def _take(self, event: Any, now_s: float) -> None:
+        try:
+            name, version = str(event["id"]), _version(event)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            self._said(f"the event cannot be read: {error!r}")
+            return
+        if self.seen.get(name) == version:
+            return
+        self.seen[name] = version
+        self.given.pop(name, None)
+        try:
+            made = event3_of(event, self.writer.book.usual_w, self.writer.levels)
+            refused = self.writer.book.take(made, now_s)
+        except InputError as error:
+            refused = str(error)
+        if refused:
+            self.writer.say(f"not followed: {refused}")
+        else:
+            self.given[name] = event
+            self.writer.say(f"followed: event {name}")
+
+    def _cancel(self, name: str, now_s: float) -> None:
+        """An event that is gone from the server."""
+        version = self.seen.pop(name)
+        if self.given.pop(name, None) is not None:
+            self.writer.book.take(GridEvent(name, version, (), cancelled=True), now_s)
+            self.writer.say(f"cancelled: event {name}")
+
+    def tell(self, now_s: float) -> None:
+        """Report the measured power for the events that hold, where it is time to."""
+        if self.measured is None or now_s - self._reported_s < REPORT_S:
+            return
+        power, holding = self.measured(), self._holding(now_s)
+        if not power or not holding:
+            return
+        self._reported_s = now_s
+        for event in holding:
+            try:
+                self.server.report(report3_of(event, self.name, *power[0]))
+            except InputError as error:
+                self._said(str(error))
+
+    def _holding(self, now_s: float) -> list[Mapping[str, Any]]:
+        known = self.writer.book.known
+        return [event for name, event in self.given.items() if name in known and any(
+            step.start_s <= now_s < step.end_s for step in known[name].steps)]
+
+    def _said(self, trouble: str) -> None:
+        if trouble != self._trouble:
+            self._trouble = trouble
+            self.writer.say(trouble)
+
+
+def report3_of(
+    event: Mapping[str, Any], client: str, at: datetime, power_w: float
+) -> dict[str, Any]:
+    """A report of the power at one time, which the standard ties to an event."""
+    start = at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    return {
+        "objectType": "REPORT", "programID": event["programID"], "eventID": event["id"],
+        "clientName": client, "reportName": "power",
+        "payloadDescriptors": [{"payloadType": "DEMAND", "readingType": "DIRECT_READ",
+                                "units": "KW"}],
+        "resources": [{"resourceName": "AGGREGATED_REPORT", "intervals": [{
+            "id": 0, "intervalPeriod": {"start": start, "duration": "PT0S"},
+            "payloads": [{"type": "DEMAND", "values": [power_w / 1000.0]}]}]}],
+    }
+
+
+def follow3(
+    follower: Follower, clock: Callable[[], float], *, stop: Callable[[], bool] = lambda: False,
+    poll_s: float = POLL_S, look_s: float = 1.0,
+) -> None:
+    """Follow the events of the server until told to stop."""
+    follower.server.events(follower.program)  # one that is not there is said at once
+    polled_s = -math.inf
+    while not stop():
+        now_s = clock()
+        if now_s - polled_s >= poll_s:
+            polled_s = now_s
+            follower.look(now_s)
+        follower.writer.update(now_s)
+        follower.tell(now_s)
+        time.sleep(look_s)

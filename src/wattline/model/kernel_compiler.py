@@ -1,0 +1,190 @@
+"""numba, told of all kernels, slots and types: loaded when something has to be compiled.
+
+Importing it is the slow part; code that is known is called without it (`kernel_code`).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import uuid
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numba
+import numba.np.arraymath
+from numba.core import event, types
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    NullCache,
+)
+from numba.extending import typeof_impl
+
+import wattline.model.kernel_arrays_type  # noqa: F401  (it registers their type)
+from wattline.model import before_compiling, kernel_cache
+from wattline.model.kernel import Kernel
+from wattline.model.kernel_cache import cache_folder, digest, package_of, packages, state_name
+from wattline.model.waiting import Wait
+
+numba.config.CPU_NAME, numba.config.CPU_FEATURES = "generic", ""
+
+
+class _Announcement(event.Listener):  # type: ignore[misc]
+    """numba tells it of every kernel that it compiles because it is not found on disk."""
+
+    def __init__(self) -> None:
+        self._wait = Wait()
+
+    def on_start(self, event: Any) -> None:
+        module = event.data["dispatcher"].py_func.__module__
+        # The reader, and what it is made of, takes a second: not worth a word.
+        if not module.startswith(("numba.", "wattline.traces.")):
+            while before_compiling:
+                before_compiling.pop()()
+        self._wait.begin()
+
+    def on_end(self, event: Any) -> None:
+        self._wait.end()
+
+
+event.register("numba:compile", _Announcement())
+
+
+@typeof_impl.register(Kernel)
+def _typeof_kernel(value: Kernel, context: Any) -> Any:
+    """A kernel that another one calls."""
+    return types.Dispatcher(value.dispatcher)
+
+
+def dispatcher_of(function: Any, options: dict[str, Any]) -> Any:
+    """What numba calls a kernel by; later processes find what it is compiled to."""
+    made = numba.njit(**options)(function)
+    made._cache = KernelCache(function, options["_nrt"])
+    return made
+
+
+class _Place:
+    """Where numba keeps a kernel's files: by its module's name, not by its file's path and time.
+
+    What the sources are is said by the folder's name; of a kernel from elsewhere, by its own file.
+    """
+
+    def __init__(self, folder: Path, function: Any) -> None:
+        self._folder = folder / function.__module__
+        self._line = function.__code__.co_firstlineno
+        self._stamp = "" if package_of(function) in packages() else _own_file(function)
+
+    def get_cache_path(self) -> str:
+        return str(self._folder)
+
+    def get_source_stamp(self) -> str:
+        return self._stamp
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+    def ensure_cache_path(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+
+
+class _Entries(IndexDataCacheFile):  # type: ignore[misc]
+    """The index of a kernel's code, safe where several processes compile at the same time.
+
+    numba numbers files by what it found in the index a moment ago: of two processes, one would
+    write over the other's code, and the index would hand it out under the wrong name.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        name = self._data_name_pattern.replace("{number:d}", uuid.uuid4().hex)
+        self._save_data(name, data)
+        with Path(self._index_path + ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self._save_index(self._load_index() | {key: name})
+
+
+class _Files(FunctionCache):  # type: ignore[misc]
+    """numba's files of one kernel in one folder."""
+
+    def __init__(self, folder: Path, function: Any) -> None:
+        class Kept(CompileResultCacheImpl):  # type: ignore[misc]
+            def __init__(self, function: Any) -> None:
+                self._lineno = function.__code__.co_firstlineno
+                self._locator = _Place(folder, function)
+                self._filename_base = self.get_filename_base(function.__qualname__, "")
+
+        self._impl_class = Kept
+        super().__init__(function)
+        self._cache_file = _Entries(self._cache_path, self._impl.filename_base,
+                                    self._impl.locator.get_source_stamp())
+
+
+class KernelCache(NullCache):  # type: ignore[misc]
+    """numba's files of one kernel, opened when the kernel is first called.
+
+    numba's own way (`cache=True`) tries the folder for each of the many kernels that a command
+    imports and never calls. And it stores the types that a kernel was compiled for with it: those
+    of a script, a notebook or a test can't be read elsewhere, and their code may have changed, so
+    kernels for them are compiled in each process. And before it reads, it loads all that compiling
+    would need, a quarter of a second; only kernels that count references ask for some of that.
+    """
+
+    def __init__(self, function: Any, counts_references: bool) -> None:
+        self._function = function
+        self._counts_references = counts_references
+
+    @cached_property
+    def _own(self) -> _Files:
+        return _Files(cache_folder(), self._function)
+
+    @cached_property
+    def _shipped(self) -> _Files | None:
+        folder = kernel_cache.SHIPPED / state_name()
+        return _Files(folder, self._function) if folder.is_dir() else None
+
+    @property
+    def cache_path(self) -> str:
+        return str(self._own.cache_path)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        if not self._is_kept(sig):
+            return None
+        if self._counts_references:
+            target_context.refresh()
+        found = None
+        if self._shipped is not None:
+            found = self._shipped._load_overload(sig, target_context)
+        return self._own._load_overload(sig, target_context) if found is None else found
+
+    def knows(self, sig: Any, target_context: Any) -> bool:
+        """Whether code for these types is on disk, without loading it."""
+        if not self._is_kept(sig):
+            return False
+        places = [self._own] if self._shipped is None else [self._shipped, self._own]
+        return any(place._index_key(sig, target_context.codegen())
+                   in place._cache_file._load_index() for place in places)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        if self._is_kept(sig):
+            self._own.save_overload(sig, data)
+
+    def _is_kept(self, sig: Any) -> bool:
+        return Path(self._function.__code__.co_filename).is_file() and _is_lasting(sig)
+
+
+def _own_file(function: Any) -> str:
+    path = Path(function.__code__.co_filename)
+    return digest([str(path).encode(), path.read_bytes()])
+
+
+def _is_lasting(argument_types: Iterable[Any]) -> bool:
+    """Whether all policies among the arguments come from packages whose sources are watched."""
+    for each in argument_types:
+        policy = getattr(each, "instance_class", None)
+        if policy is not None and package_of(policy) not in packages():
+            return False
+        if not _is_lasting(getattr(each, "types", ())):
+            return False
+    return True

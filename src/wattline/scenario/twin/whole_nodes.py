@@ -1,0 +1,48 @@
+"""Jobs that had their nodes alone by the log, and whose measured watts are theirs alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from wattline.scenario.twin.asked import Asked, Counter
+from wattline.shared_nodes.machine import Nodes
+from wattline.site.lines import hosts_of
+
+EXCLUSIVE = "had all CPUs of its nodes and asked for fewer: exclusive"
+SHARED = ("its joules are of nodes that it may have shared: power from the parts of a node instead")
+BELOW_IDLE = "was measured below the idle power of its nodes: it counts as idle power"
+
+
+def mark_whole_nodes(
+    jobs: Sequence[Asked], nodes: Nodes, row_of: Mapping[str, int], filled: Counter
+) -> None:
+    """Note who had whole nodes; measured watts stay with these alone.
+
+    A meter is of a node: what several jobs drew on it cannot be told apart, and would be counted
+    once for each of them.
+    """
+    for job in jobs:
+        rows = [row_of[name] for name in hosts_of(job.node_list, job.where)
+                if name in row_of] if job.node_list else []
+        whole = _is_whole(job, nodes, rows)
+        if rows and whole and not job.exclusive and (
+                job.tasks * max(1, job.cpus_per_task) < job.cpus):
+            job.exclusive = True
+            filled.note(EXCLUSIVE, job.job_id)
+        if math.isnan(job.power_per_node_w):
+            continue
+        if not whole:
+            job.power_per_node_w = math.nan
+            filled.note(SHARED, job.job_id)
+        elif job.power_per_node_w < float((nodes.idle_w[rows] if rows else nodes.idle_w).min()):
+            filled.note(BELOW_IDLE, job.job_id)
+
+
+def _is_whole(job: Asked, nodes: Nodes, rows: Sequence[int]) -> bool:
+    """By its CPUs where the log has them; without them only a job that asked for it."""
+    if job.cpus < 1:
+        return job.exclusive
+    if rows:
+        return job.cpus >= int(nodes.cpus[rows].sum())
+    return job.exclusive or job.cpus >= max(job.nodes, 1) * int(nodes.cpus.max())

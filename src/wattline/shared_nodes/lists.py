@@ -1,0 +1,62 @@
+"""Lists, tables and scratch that kernels fill, as they are before anything happened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wattline.shared_nodes.machine import IntArray, SharedMachine
+from wattline.shared_nodes.rules import Rules
+from wattline.shared_nodes.state import Timer
+
+LOG_ROWS = 1024
+MOVES = 4096
+"""Jobs that came or went, of those last, from which offers are brought up to date."""
+MOST_OFFERS = 2_000_000
+"""Forms of requests x nodes for which offers are kept, at most: 32 bytes each."""
+
+
+def working_lists(machine: SharedMachine, rules: Rules, entries: int, ask: Any) -> dict[str, Any]:
+    """Lists and scratch."""
+    nodes, jobs = len(machine.nodes.names), len(ask)
+    rows = int(ask["rows"].sum())
+    spans = max(64, 4 * nodes + int(rules.bf_max_job_test) * 8)
+    ints = {name: np.zeros(nodes + 1, np.int64) for name in (
+        "avail", "near", "chosen", "pick", "pick_cpus", "set_start", "set_end", "set_cpus",
+        "set_nodes", "set_weight")}
+    kinds = len(machine.nodes.gres_kinds)
+    return ints | {
+        "mask": np.zeros(nodes, bool), "queue": np.zeros(entries + 1, np.int64),
+        "queue_scratch": np.zeros(entries + 1, np.int64), "running": np.zeros(jobs + 1, np.int64),
+        "running_end": np.zeros(jobs + 1), "running_node": np.zeros(jobs + 1, np.int64),
+        "victims": np.zeros(jobs + 1, np.int64), "told": np.zeros(jobs + 1, np.int64),
+        "failed": np.zeros(len(machine.partitions.names), np.int64),
+        "tried": np.zeros(len(machine.partitions.names), np.int64),
+        "timers": Timer.table(2 * (jobs + nodes) + LOG_ROWS),
+        "span_head": np.full(nodes, -1), "span_begin": np.zeros(spans),
+        "span_end": np.zeros(spans), "span_next": np.full(spans, -1),
+        "held_begin": np.zeros(spans), "held_end": np.zeros(spans), "held_w": np.zeros(spans),
+        "row_node": np.zeros(rows, np.int64), "row_cpus": np.zeros(rows, np.int64),
+        "row_memory": np.zeros(rows, np.int64), "row_gres": np.zeros(rows * kinds, np.int64),
+        "row_next": np.full(rows, -1), "row_end": np.zeros(rows),
+        "row_job": np.repeat(np.arange(jobs), ask["rows"]), "node_first": np.full(nodes, -1),
+        "log_s": np.zeros(LOG_ROWS), "log_w": np.zeros(LOG_ROWS),
+        "log_busy": np.zeros(LOG_ROWS, np.int64), "log_queued": np.zeros(LOG_ROWS, np.int64),
+    }
+
+
+def empty_offers(nodes: int, entry: Any, first: IntArray, class_nodes: IntArray) -> dict[str, Any]:
+    """Tables of what nodes could give to each form of request; where these are many, they share."""
+    has = np.zeros((len(first) - 1, nodes), bool)
+    has[np.repeat(np.arange(len(first) - 1), np.diff(first)), class_nodes] = True
+    forms = int(entry["form"].max(initial=0)) + 1
+    slots = max(1, min(forms, MOST_OFFERS // max(nodes, 1)))
+    return {
+        "class_has": has.ravel(), "moved_node": np.zeros(MOVES, np.int64),
+        "slot_form": np.full(slots, -1), "slot_offers": np.full(slots, -1),
+        "slot_readys": np.full(slots, -1), "slot_able": np.zeros(slots, np.int64),
+        "offer": np.zeros(slots * nodes, np.int32), "ready": np.zeros(slots * nodes),
+        "after_from": np.zeros(slots * nodes), "after_to": np.zeros(slots * nodes),
+        "after_cpus": np.zeros(slots * nodes, np.int32),
+    }

@@ -1,0 +1,114 @@
+"""The rules of shared nodes without what saves time: every node is looked at for every job.
+
+Plain functions that take the place of those that are quick, in a process with plain kernels.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wattline.shared_nodes.cap import cap_allows
+from wattline.shared_nodes.choosing import choose
+from wattline.shared_nodes.fitting import cpus_for, gather_copies, list_near
+from wattline.shared_nodes.later import copy_node, let_row_end
+from wattline.shared_nodes.one_node import NOT_ONE
+from wattline.shared_nodes.picking import cpus_missing
+from wattline.shared_nodes.power import picked_watts
+from wattline.shared_nodes.state import NEVER_S
+
+WINDOW_S = 30.0
+
+
+def gather(st: Any, entry: int) -> bool:
+    row = st.entry[entry]
+    for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
+        node = st.class_nodes[place]
+        st.avail[node] = cpus_for(st, row.job, row.partition, 0, node)
+    return list_near(st, entry)
+
+
+def will_run(st: Any, entry: int, held: int, until_s: float) -> float:
+    """Let running jobs end one after the other, and try the job after each group."""
+    clock = st.clock[0]
+    job = st.entry[entry].job
+    if gather(st, entry) and choose(st, job) and _watts_fit(st, job, clock.now_s, held):
+        return float(clock.now_s)
+    for node in range(st.rules[0].nodes):
+        copy_node(st, node)
+    window_s, edge_s, place = WINDOW_S, -1.0, 0
+    while place < clock.running:
+        last_s = -1.0
+        while place < clock.running:
+            end_s = st.live[st.running[place]].limit_end_s
+            if end_s > until_s and (last_s < 0.0 or any(
+                    _is_on_masked(st, later) for later in range(place, clock.running))):
+                return NEVER_S
+            place += 1
+            if not _is_on_masked(st, place - 1):
+                continue
+            _let_end(st, st.running[place - 1])
+            if edge_s < 0.0:
+                edge_s = end_s + WINDOW_S - (end_s + st.rules[0].unix_s) % WINDOW_S
+            last_s = end_s
+            if _next_end_s(st, place) > edge_s + window_s:
+                break
+        if last_s < 0.0:
+            return NEVER_S
+        window_s *= 2.0
+        while NEVER_S > _next_end_s(st, place) > edge_s + window_s:
+            window_s *= 2.0
+        start_s = max(last_s, clock.now_s + 1.0)
+        if gather_copies(st, entry) and choose(st, job) and _watts_fit(st, job, start_s, held):
+            return float(start_s)
+    return NEVER_S
+
+
+def _next_end_s(st: Any, place: int) -> float:
+    if place >= st.clock[0].running:
+        return NEVER_S
+    return float(st.live[st.running[place]].limit_end_s)
+
+
+def _rows(st: Any, job: int) -> range:
+    return range(st.ask[job].first_row, st.ask[job].first_row + st.live[job].nodes)
+
+
+def _is_on_masked(st: Any, place: int) -> bool:
+    return any(st.mask[st.row_node[row]] for row in _rows(st, st.running[place]))
+
+
+def _let_end(st: Any, job: int) -> None:
+    for row in _rows(st, job):
+        let_row_end(st, row)
+
+
+def _watts_fit(st: Any, job: int, start_s: float, held: int) -> bool:
+    return not st.rules[0].capped or bool(cap_allows(
+        st, picked_watts(st, job), start_s, start_s + st.ask[job].limit_s, held))
+
+
+def rank_that_is_enough(st: Any, job: int, least: int) -> int:
+    """Weight by weight, until the nodes up to it are enough together."""
+    free = [node for node in st.near[: st.clock[0].near]
+            if st.chosen[node] == 0 and st.avail[node] > least]
+    for node in range(len(st.node_rank)):
+        st.rank_nodes[st.node_rank[node]] = 1
+    ranks = sorted({int(st.node_rank[node]) for node in free})
+    for rank in ranks:
+        upto = [node for node in free if st.node_rank[node] <= rank]
+        if len(upto) >= st.ask[job].min_nodes - st.clock[0].picked and (
+                sum(st.avail[node] for node in upto) >= cpus_missing(st, job)):
+            return rank
+    return ranks[-1] if ranks else -1
+
+
+QUICK = {
+    "backfill._last_that_may_start": lambda st, place: place,
+    "backfill.first_try": lambda st, entry, from_s: from_s,
+    "backfill.will_run": will_run,
+    "attempt.offers_now": lambda st, entry: True,
+    "attempt.pick_one_node": lambda st, entry: NOT_ONE,
+    "attempt.gather": gather,
+    "tree._rank_that_is_enough": rank_that_is_enough,
+}
+"""What saves time, by its place in `wattline.shared_nodes`, and the plain rule instead."""

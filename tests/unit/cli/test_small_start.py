@@ -1,0 +1,36 @@
+"""What a command does not need is not loaded: its user would wait for it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.plain import plain_environment
+
+TINY = Path(__file__).parents[3] / "examples" / "tiny.swf"
+NOT_NEEDED = ("numpy.ma", "pandas", "matplotlib", "rich", "yaml", "jinja2", "sqlalchemy", "h5py",
+              "wattline.scenario.twin.planning", "wattline.shared_nodes", "wattline.site.topology")
+
+
+def test_simulating_a_log_loads_neither_plots_nor_tables_nor_twins() -> None:
+    code = ("import sys\nfrom wattline.cli.main import cli\n"
+            f"cli.main(['simulate', {str(TINY)!r}, '--no-folder'], standalone_mode=False)\n"
+            f"print(*(set({NOT_NEEDED}) & set(sys.modules)), file=sys.stderr)\n")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                          env=plain_environment())
+    assert done.stderr.splitlines()[-1] == ""
+
+
+def test_what_is_installed_is_looked_through_once() -> None:
+    code = ("import importlib.metadata as installed, os\nfrom wattline.cli import main\n"
+            "asked, real = [], installed.entry_points\n"
+            "installed.entry_points = lambda **group: asked.append(group) or real(**group)\n"
+            "os.environ['PYDANTIC_DISABLE_PLUGINS'] = '__all__'\n"
+            f"main.cli.main(['simulate', {str(TINY)!r}, '--no-folder'], standalone_mode=False)\n"
+            "from wattline.model.kernel_cache import packages\npackages()\n"
+            "assert [each['group'] for each in asked if 'wattline' in each['group']] == "
+            "['wattline.policies'], asked\n")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          check=False, env=plain_environment())
+    assert done.returncode == 0, done.stderr

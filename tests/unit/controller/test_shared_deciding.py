@@ -1,0 +1,184 @@
+"""Decide mode on shared nodes: Slurm's rules under the cap, each decision again from its file."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from tests.unit.controller.fakes import FakeSlurm
+
+from wattline.controller.configuration import read_configuration
+from wattline.controller.controller import Cycle
+from wattline.controller.sharing.deciding import Decisions, again, decided
+from wattline.controller.sharing.parts import read_section
+from wattline.controller.sharing.picture import Picture, asked, pictured
+from wattline.controller.sharing.starting import SharedStarter
+from wattline.controller.sharing.watching import SharedWatcher
+from wattline.controller.watching import BACKOFF_S, PATIENCE_S
+from wattline.live.slurm.client import Seen
+from wattline.live.slurm.reading import SlurmJob, SlurmNode
+from wattline.live.slurm.wishes import WISH_COLUMNS, Wish, read_wishes
+
+TWIN = """name = "tiny"
+[trace]
+file = "no.events"
+[twin]
+slurm_conf = "slurm.conf"
+log = "events"
+idle_w = 100
+cpu_w = 10
+gpu_w = 300
+"""
+CONF = """PriorityType=priority/basic
+SelectTypeParameters=CR_Core
+GresTypes=gpu
+NodeName=n[1-2] CPUs=8 RealMemory=1000
+NodeName=g1 CPUs=8 RealMemory=1000 Gres=gpu:2 Feature=cards Weight=9
+PartitionName=all Nodes=ALL Default=YES
+"""
+JOB = SlurmJob("7", 7, 0, "PENDING", 1, 4, 600.0, math.nan, math.nan, 1000.0, partition="all",
+               user="ada", account="a", comment="wattline")
+WISH = Wish(tasks=4)
+NODES = ("g1", "n1", "n2")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "twin.toml").write_text(TWIN)
+    (tmp_path / "slurm.conf").write_text(CONF)
+    (tmp_path / "site.toml").write_text('twin = "twin.toml"\ncap = 2000\nlicences = true\n')
+    return tmp_path
+
+
+def picture(*waiting: tuple[SlurmJob, Wish], cap_w: float = 2000.0, drawn_w: float = 0.0,
+            running: dict[str, int] | None = None) -> Picture:
+    jobs = [pictured(job, wish, {}, 0.0, 1.0) for job, wish in waiting]
+    if running:
+        jobs.append(pictured(replace(JOB, label="1", cpus=sum(running.values())), WISH, running,
+                             1001.0, 1.0))
+    return Picture(1010.0, cap_w, drawn_w, (), tuple(jobs))
+
+
+def starts(place: Path, at: Picture) -> list[tuple[str, tuple[str, ...], float]]:
+    found = decided(read_section(str(place / "twin.toml")), at, NODES)
+    return [(each.label, each.nodes, each.watts) for each in found.starts]
+
+
+def test_a_job_shares_a_node_with_one_that_runs(place: Path) -> None:
+    assert starts(place, picture((JOB, WISH), running={"n1": 4})) == [("7", ("n1",), 40.0)]
+    assert starts(place, picture((JOB, WISH), running={"n1": 6})) != [("7", ("n1",), 40.0)]
+
+
+def test_cards_and_features_choose_the_node(place: Path) -> None:
+    card = replace(WISH, per_node="gres:gpu:1")
+    assert starts(place, picture((JOB, card))) == [("7", ("g1",), 40.0 + 300.0)]
+    assert starts(place, picture((JOB, replace(WISH, features="cards"))))[0][1] == ("g1",)
+
+
+def test_the_cap_holds_back_what_would_break_it_as_measured(place: Path) -> None:
+    """300 W idle and 40 W of a job that runs; another 40 W fit below 380 W."""
+    runs = {"n1": 4}
+    assert starts(place, picture((JOB, WISH), cap_w=380.0, running=runs))
+    assert not starts(place, picture((JOB, WISH), cap_w=379.0, running=runs))
+    assert not starts(place, picture((JOB, WISH), cap_w=380.0, drawn_w=350.0, running=runs))
+
+
+def test_nodes_that_are_not_of_the_site_take_no_job_and_no_watts(place: Path) -> None:
+    section = read_section(str(place / "twin.toml"))
+    found = decided(section, picture((JOB, WISH), cap_w=140.0), ["n2"])
+    assert [each.nodes for each in found.starts] == [("n2",)]
+    assert decided(section, picture((JOB, WISH), cap_w=139.0), ["n2"]).starts == ()
+
+
+def test_a_job_of_an_unknown_partition_never_starts_and_that_is_said(place: Path) -> None:
+    found = decided(read_section(str(place / "twin.toml")),
+                    picture((replace(JOB, partition="odd"), WISH)), NODES)
+    assert found.starts == ()
+    assert any("7" in line for line in found.unfit)
+
+
+def test_every_decision_is_made_once_more_from_its_file(place: Path) -> None:
+    section, file = read_section(str(place / "twin.toml")), place / "decisions.jsonl"
+    for cap_w in (2000.0, 345.0):
+        at = picture((JOB, WISH), (replace(JOB, label="8"), WISH), cap_w=cap_w)
+        Decisions(file).write(at, decided(section, at, NODES).starts)
+    assert again(file, section, NODES) == 2
+    file.write_text(file.read_text().replace('["7", ["n1"]]', '["7", ["n2"]]'))
+    with pytest.raises(ValueError, match="another decision"):
+        again(file, section, NODES)
+
+
+def test_wishes_are_read_from_columns() -> None:
+    cells = dict.fromkeys(WISH_COLUMNS, "N/A") | {
+        "JobArrayID": "7", "NumTasks": "4", "tres-per-node": "gres:gpu:2", "QOS": "high",
+        "EligibleTime": "2026-10-25T02:30:00", "OverSubscribe": "NO"}
+    found = read_wishes("".join(cells[name] + "\x1f" for name in WISH_COLUMNS) + "\n")
+    assert found["7"] == Wish(tasks=4, per_node="gres:gpu:2", qos="high",
+                              eligible_s=1792895400.0, exclusive=True)
+    made = asked(pictured(replace(JOB, tres="cpu=4,mem=3G,node=1"), found["7"], {}, 0.0, 1.0), 0.0)
+    assert (made.gres_per_node, made.memory_per_node_mb, made.exclusive) == (
+        {("gpu", ""): 2}, 3072, True)
+
+
+class Site:
+    """A controller as far as a starter needs it, with jobs that wait held."""
+
+    def __init__(self, place: Path) -> None:
+        self.site = read_configuration(place / "site.toml")
+        assert self.site.parts is not None
+        Path(self.site.folder).mkdir(exist_ok=True)
+        self.slurm = FakeSlurm()
+        self.slurm.wishes = lambda: {"7": WISH, "8": WISH}  # type: ignore[method-assign]
+        self.watcher = SharedWatcher(self.site.parts, mark="wattline", decides=False)
+        self.cap_w = 1000.0
+        self.controller = SimpleNamespace(
+            watcher=self.watcher, slurm=self.slurm, act=True, notes=[],
+            books=SimpleNamespace(power_w=300.0))
+        self.starter = SharedStarter(self.controller, self.site, read_section(self.site.twin),
+                                     lambda: self.cap_w)
+
+    def look(self, *jobs: SlurmJob, at_s: float) -> list[tuple]:
+        self.slurm.told.clear()
+        nodes = tuple(SlurmNode(name, ("idle",), 8) for name in NODES)
+        self.watcher.news(Seen(at_s, jobs, nodes))
+        self.starter(Cycle(at_s))
+        return self.slurm.told
+
+
+def test_a_job_is_told_to_start_once_with_its_watts_and_held_again_when_it_does_not(
+    place: Path
+) -> None:
+    here = Site(place)
+    assert [call[0] for call in here.look(JOB, at_s=1010.0)] == ["license", "start"]
+    assert here.slurm.told[0][2] == 40
+    released = replace(JOB, priority=5)
+    assert here.look(released, at_s=1011.0) == []
+    assert [call[0] for call in here.look(released, at_s=1011.0 + PATIENCE_S)] == ["withdraw"]
+    assert here.look(JOB, at_s=1012.0 + PATIENCE_S) == []  # not at once
+    later_s = 1012.0 + PATIENCE_S + BACKOFF_S
+    assert [call[0] for call in here.look(JOB, at_s=later_s)] == ["license", "start"]
+    running = replace(JOB, state="RUNNING", node_list=("n1",), priority=5, start_s=later_s)
+    assert here.look(running, at_s=later_s + 1.0) == []
+    assert here.starter.asked == {}
+
+
+def test_one_that_was_told_to_start_is_counted_until_it_runs(place: Path) -> None:
+    """300 W idle; 345 W let one of two jobs of 40 W in, also before it is seen to run."""
+    here = Site(place)
+    here.cap_w = 345.0
+    second = replace(JOB, label="8", job_id=8)
+    assert [call[1] for call in here.look(JOB, second, at_s=1010.0) if call[0] == "start"] == ["7"]
+    assert here.look(replace(JOB, priority=5), second, at_s=1011.0) == []
+    assert here.starter.why("8") == "watts"
+
+
+def test_a_dry_run_says_what_it_would_start(place: Path) -> None:
+    here = Site(place)
+    here.starter.prepare()
+    here.controller.act = False
+    assert here.look(JOB, at_s=1010.0) == []
+    assert here.controller.notes == ["would start 7 on n1, 40 W"]
+    assert not (Path(here.site.folder) / "decisions.jsonl").exists()

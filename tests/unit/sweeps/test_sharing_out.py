@@ -1,0 +1,68 @@
+"""How points are shared out between workers, and what a worker keeps of them."""
+
+from __future__ import annotations
+
+import gc
+import time
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+import wattline as wl
+from wattline.model.errors import InputError
+from wattline.sweeps.runners import Place
+from wattline.sweeps.runners.local import Local
+from wattline.sweeps.running import MOST_IN_CHUNK, _chunks
+from wattline.sweeps.work import run_chunk
+
+SCENARIO = wl.Scenario(name="a", trace={"generate": "lublin", "jobs": 3}, machine={"nodes": 8})
+
+
+@pytest.mark.parametrize("points", [0, 1, 7, 100, 1008])
+def test_every_point_is_in_one_chunk_and_the_last_chunks_are_small(points: int) -> None:
+    chunks = _chunks([(number, SCENARIO) for number in range(points)], 2)
+    assert [number for chunk in chunks for number, _ in chunk] == list(range(points))
+    sizes = [len(chunk) for chunk in chunks]
+    assert sizes == sorted(sizes, reverse=True)
+    assert max(sizes, default=1) <= MOST_IN_CHUNK
+    assert sizes[-1:] in ([], [1])
+
+
+def test_workers_that_nobody_needs_are_not_waited_for() -> None:
+    local = Local(Place(2, "."))
+    begin_s = time.monotonic()
+    with local.begun():
+        assert local._begun is not None
+        processes = list(local._begun._processes.values())  # type: ignore[attr-defined]
+    for process in processes:
+        process.join(30)
+        assert process.exitcode is not None
+    assert time.monotonic() - begin_s < 30
+
+
+def test_a_sweep_with_a_mistake_leaves_no_workers(tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        wl.run_sweep({"scenario": {"trace": {"generate": "lublin"}, "machine": {"nodes": -1}},
+                      "axes": {"machine.nodes": [-1, -2]}}, tmp_path / "out", workers=2)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_worker_keeps_nothing_of_the_points_it_has_done(tmp_path: Path) -> None:
+    def points(first: int, count: int) -> None:
+        chunk = [(number, SCENARIO.model_copy(update={"name": f"n{number}"}))
+                 for number in range(first, first + count)]
+        rows = run_chunk(str(tmp_path), chunk, False)
+        assert not any("error" in row for row in rows), rows
+
+    points(0, 3)  # what is made once
+    tracemalloc.start()
+    try:
+        held = []
+        for first in (3, 13):
+            points(first, 10)
+            gc.collect()
+            held.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    assert held[1] - held[0] < 10 * 2000  # bytes; a row that stayed would be some thousands

@@ -1,0 +1,39 @@
+"""Settings that have no effect on a twin are said, each with what it would change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import wattline as wl
+
+pytestmark = pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+
+CONF = """ClusterName=tiny
+NodeName=n1 CPUs=8 RealMemory=1000
+PartitionName=all Nodes=ALL Default=YES
+MaxArraySize=5000
+PriorityType=priority/multifactor
+PriorityFlags=MAX_TRES,NO_AGE_RESET
+SchedulerParameters=bf_node_space_size=900
+SelectTypeParameters=CR_Core,CR_Pack_Nodes
+"""
+ASSOC = """add account name=lab Fairshare=10 GrpTRESMins=cpu=1000 GrpWall=2-00:00:00
+add user name=ann DefaultAccount=lab Fairshare=parent
+"""
+
+
+@pytest.mark.parametrize("said", [
+    "maxarraysize=5000: arrays", "PriorityFlags max_tres: usage is billed",
+    "PriorityFlags no_age_reset: jobs that are requeued", "bf_node_space_size=900: a cycle plans",
+    "CR_Pack_Nodes: jobs are packed", "grptresmins=", "grpwall="])
+def test_a_setting_without_effect_is_listed(tmp_path: Path, said: str) -> None:
+    (tmp_path / "slurm.conf").write_text(CONF)
+    (tmp_path / "assoc").write_text(ASSOC)
+    (tmp_path / "e.events").write_text(
+        "-dt 0 -e submit_batch_job | --uid=ann -n 1 -t 1 -sim-walltime 1 x\n")
+    twin = wl.make_twin(tmp_path / "slurm.conf", events=tmp_path / "e.events",
+                        assoc=tmp_path / "assoc")
+    assert any(said in line for line in twin.not_modelled)
+    assert not any("fairshare" in line.lower() for line in twin.not_modelled)
