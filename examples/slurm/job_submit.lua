@@ -1,7 +1,9 @@
--- Attaches watts to every job of the managed partitions, as licences; in decide mode it also holds
--- them for the controller and marks them as its own. Beside slurm.conf; edits need no restart.
+-- Attaches watts to every job of the managed partitions, as licences; in decide mode, and where jobs
+-- share nodes, it also holds them for the controller and marks them as its own. Beside slurm.conf;
+-- edits need no restart.
 
 local mode = "guard" -- "guard": Slurm starts jobs; "decide": the controller does
+local shared = false -- true: jobs share nodes, and the controller attaches what their parts draw
 local managed = { batch = true }
 local node_active_w = 300
 local cores_per_node = 32
@@ -9,6 +11,7 @@ local mark = "wattline" -- how the comment of a job begins that is the controlle
 local trusted = { [0] = true } -- user numbers that may release and change jobs: root, the controller
 
 local LICENCE = "watts"
+local waits_for_controller = mode == "decide" or shared
 
 local function set(value)
   return value ~= nil and value ~= slurm.NO_VAL and value ~= slurm.NO_VAL64
@@ -83,8 +86,10 @@ function slurm_job_submit(job, partitions, uid)
     slurm.log_user("name either partitions under the power cap, or others: not both")
     return slurm.ERROR
   end
-  add_watts(job)
-  if mode == "decide" and not (set(job.priority) and job.priority == 0) then
+  if not shared then
+    add_watts(job)
+  end
+  if waits_for_controller and not (set(job.priority) and job.priority == 0) then
     job.priority = 0 -- held for the controller; what its user holds stays the user's
     add_mark(job, job.comment)
   end
@@ -99,7 +104,7 @@ function slurm_job_modify(job, record, partitions, uid)
     slurm.log_user("watts of a job are changed by operators")
     return slurm.ERROR
   end
-  if mode == "decide" and set(job.priority) and job.priority ~= 0 then
+  if waits_for_controller and set(job.priority) and job.priority ~= 0 then
     job.priority = 0 -- its user releases it: from now on it waits for the controller
     add_mark(job, job.comment or record.comment)
   end

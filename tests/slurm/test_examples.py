@@ -46,11 +46,13 @@ def configured(bed: Bed, more: str, licences: int = 2400) -> Iterator[None]:
 
 
 @contextmanager
-def with_lua(bed: Bed, mode: str, licences: int = 2400) -> Iterator[None]:
+def with_lua(bed: Bed, mode: str, licences: int = 2400, *, shared: bool = False) -> Iterator[None]:
     text = (EXAMPLES / "job_submit.lua").read_text()
     assert 'mode = "guard"' in text
+    assert "shared = false" in text
     (bed.configuration.parent / "job_submit.lua").write_text(
-        text.replace('mode = "guard"', f'mode = "{mode}"'))
+        text.replace('mode = "guard"', f'mode = "{mode}"')
+        .replace("shared = false", f"shared = {str(shared).lower()}"))
     with configured(bed, "JobSubmitPlugins=lua\n", licences):
         yield
 
@@ -86,6 +88,17 @@ def test_nodes_are_found_from_what_a_job_asks_for(bed: Bed) -> None:
         assert seen(bed, wide).licenses == {"watts": 600}
         range_ = submit(bed, 60, 250, "-H", "-N", "1-3")
         assert seen(bed, range_).licenses == {"watts": 900}
+
+
+def test_where_jobs_share_nodes_the_controller_attaches_their_watts(bed: Bed) -> None:
+    """Whole nodes' watts for four CPUs would stop others for nothing."""
+    with with_lua(bed, "guard", shared=True):
+        few = seen(bed, submit(bed, 60, 250, "-n", "4"))
+        assert few.held
+        assert few.licenses == {}
+        assert few.comment == "wattline"
+        own = seen(bed, submit(bed, 60, 250, "-n", "4", "-L", "watts:30"))
+        assert own.licenses == {"watts": 30}
 
 
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="needs setpriv (util-linux)")

@@ -76,6 +76,17 @@ COMMANDS: Mapping[str, Listed] = {
 class LazyGroup(click.Group):
     """A group that imports a command when it is called and lists commands by section."""
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Ending well when the reader went away (`wattline ... | head`): click itself would make
+        it a failure."""
+        try:
+            done = super().invoke(ctx)
+            sys.stdout.flush()
+            return done
+        except BrokenPipeError:
+            _drop_output()
+            return 0
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
@@ -143,10 +154,6 @@ def main(argv: list[str] | None = None) -> None:
         except WattlineError as error:
             _say(str(error))
             status = 1
-        except BrokenPipeError:
-            # The reader of our output went away (`wattline ... | head`): not an error of ours.
-            sys.stderr.close()
-            status = 0
         except OSError as error:
             _say(f"{error.filename or 'output'}: {error.strerror or error}")
             _drop_output()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -49,3 +50,14 @@ def test_an_unexpected_failure_ends_as_ever() -> None:
     assert done.returncode == 1
     assert "RuntimeError: unheard of" in done.stderr
     assert "undone" in done.stdout
+
+
+@pytest.mark.parametrize("words", [["policies"], ["policies", "--json"]])
+def test_a_reader_that_went_away_is_no_failure(words: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-c", "from wattline.cli.start import main; main()", *words]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False,
+                          env=plain_environment())
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")

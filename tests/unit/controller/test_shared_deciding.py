@@ -14,7 +14,7 @@ from wattline.controller.configuration import read_configuration
 from wattline.controller.controller import Cycle
 from wattline.controller.sharing.deciding import Decisions, again, decided
 from wattline.controller.sharing.parts import read_section
-from wattline.controller.sharing.picture import Picture, asked, pictured
+from wattline.controller.sharing.picture import Picture, asked, memory_unread, pictured
 from wattline.controller.sharing.starting import SharedStarter
 from wattline.controller.sharing.watching import SharedWatcher
 from wattline.controller.watching import BACKOFF_S, PATIENCE_S
@@ -123,6 +123,12 @@ def test_wishes_are_read_from_columns() -> None:
         {("gpu", ""): 2}, 3072, True)
 
 
+@pytest.mark.parametrize(("tres", "unread"), [
+    ("cpu=4,mem=3G", ""), ("cpu=4", ""), ("cpu=4,mem=much,node=1", "much")])
+def test_memory_that_cannot_be_read_is_known(tres: str, unread: str) -> None:
+    assert memory_unread(pictured(replace(JOB, tres=tres), WISH, {}, 0.0, 1.0)) == unread
+
+
 class Site:
     """A controller as far as a starter needs it, with jobs that wait held."""
 
@@ -182,3 +188,13 @@ def test_a_dry_run_says_what_it_would_start(place: Path) -> None:
     assert here.look(JOB, at_s=1010.0) == []
     assert here.controller.notes == ["would start 7 on n1, 40 W"]
     assert not (Path(here.site.folder) / "decisions.jsonl").exists()
+
+
+def test_memory_that_counts_as_none_is_said_once(place: Path) -> None:
+    here = Site(place)
+    here.controller.act = False
+    odd = replace(JOB, tres="cpu=4,mem=much,node=1")
+    for at_s in (1010.0, 1020.0, 1200.0):
+        here.look(odd, at_s=at_s)
+    said = [line for line in here.controller.notes if "memory" in line]
+    assert said == ["the memory of job 7 cannot be read and counts as none: 'much'"]

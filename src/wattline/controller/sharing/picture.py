@@ -117,11 +117,22 @@ def _devices(job: PicturedJob, found: Asked) -> None:
 
 def _memory(job: PicturedJob, found: Asked) -> None:
     """In equal parts, as a log's: Slurm says what the whole job has."""
-    for part in job.tres.split(","):
-        name, _, amount = part.partition("=")
-        if name == "mem":
-            try:
-                whole_mb = megabytes(amount, "mem", f"job {job.label}")
-            except InputError:
-                return
-            found.memory_per_node_mb = -(-whole_mb // max(found.min_nodes, 1))
+    text = _memory_said(job)
+    if text and not memory_unread(job):
+        whole_mb = megabytes(text, "mem", f"job {job.label}")
+        found.memory_per_node_mb = -(-whole_mb // max(found.min_nodes, 1))
+
+
+def memory_unread(job: PicturedJob) -> str:
+    """What Slurm says of its memory where that cannot be read, and so counts as none."""
+    text = _memory_said(job)
+    try:
+        megabytes(text or "0", "mem", f"job {job.label}")
+    except InputError:
+        return text
+    return ""
+
+
+def _memory_said(job: PicturedJob) -> str:
+    said = dict(part.partition("=")[::2] for part in job.tres.split(","))
+    return said.get("mem", "")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wattline.controller.lease import ours_and_held
 from wattline.controller.sharing.deciding import Decisions, SharedStart, decided
-from wattline.controller.sharing.picture import Picture, PicturedJob, pictured
+from wattline.controller.sharing.picture import Picture, PicturedJob, memory_unread, pictured
 from wattline.controller.sharing.watching import SharedWatcher
 from wattline.controller.watching import BACKOFF_S, PATIENCE_S
 from wattline.live.slurm.client import NotHeldForUs
@@ -99,15 +99,20 @@ class SharedStarter:
         self.last = Picture(now_s, self.cap_w(), self.controller.books.power_w + coming_w,
                             tuple(sorted(self.watcher.down | self.watcher.off)), tuple(jobs))
         found = decided(self.section, self.last, self.site.node_names)
-        for line in found.unfit:
-            if line not in self._said:
-                self._said.add(line)
-                self.controller.notes.append(f"the twin cannot run {line}")
+        self._say_once(f"the twin cannot run {line}" for line in found.unfit)
+        self._say_once(f"the memory of job {job.label} cannot be read and counts as none: {text!r}"
+                       for job in jobs if (text := memory_unread(job)))
         if found.starts and self.controller.act:
             Decisions(Path(self.site.folder) / "decisions.jsonl",
                       1e6 * self.site.journal_mb).write(self.last, found.starts)
         for start in found.starts:
             self._start(seen[start.label], start, now_s)
+
+    def _say_once(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            if line not in self._said:
+                self._said.add(line)
+                self.controller.notes.append(line)
 
     def _running(self, job: SlurmJob, wish: Wish, start: SharedStart | None = None,
                  at_s: float = math.nan) -> PicturedJob:
