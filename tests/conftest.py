@@ -6,6 +6,7 @@ Tests run what they name: nothing is handed to another process because it is not
 from __future__ import annotations
 
 import os
+import signal
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +22,9 @@ os.environ.setdefault("WATTLINE_AT_ONCE", "0")
 settings.register_profile("unhurried", deadline=None,
                           suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
+# A shell that starts them in the background lets them, and all that they start, ignore Ctrl-C.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 if PLAIN:
     share_paths()
 
