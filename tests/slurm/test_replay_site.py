@@ -54,11 +54,13 @@ modify user set qoslevel="normal,urgent"
 EVENTS = """\
 -dt 0 -e submit_batch_job | -J first1 -sim-walltime 4 --uid=twin_ann -t 1 -n 8 -C cold -q normal x.job
 -dt 0 -e submit_batch_job | -J second2 -sim-walltime 4 --uid=twin_ann -t 1 -n 8 -C cold -q normal x.job
--dt 1 -e submit_batch_job | -J urgent3 -sim-walltime 1 --uid=twin_ann -t 1 -n 8 -C cold -q urgent x.job
--dt 1 -e submit_batch_job | -J bob4 -sim-walltime 6 --uid=twin_bob -t 1 -n 1 --gres=gpu:1 x.job
--dt 1 -e submit_batch_job | -J bob5 -sim-walltime 0 --uid=twin_bob -t 1 -n 1 --gres=gpu:1 x.job
--dt 2 -e submit_batch_job | -J never6 -sim-walltime 0 --uid=twin_ann -t 1 -n 1 --gres=gpu:3 x.job
+-dt 2 -e submit_batch_job | -J urgent3 -sim-walltime 1 --uid=twin_ann -t 1 -n 8 -C cold -q urgent x.job
+-dt 2 -e submit_batch_job | -J bob4 -sim-walltime 6 --uid=twin_bob -t 1 -n 1 --gres=gpu:1 x.job
+-dt 2 -e submit_batch_job | -J bob5 -sim-walltime 0 --uid=twin_bob -t 1 -n 1 --gres=gpu:1 x.job
+-dt 3 -e submit_batch_job | -J never6 -sim-walltime 0 --uid=twin_ann -t 1 -n 1 --gres=gpu:3 x.job
 """  # noqa: E501
+# `urgent3` comes when `first1` surely runs: a busy machine starts it up to a second late, and then
+# whoever is more urgent passes it.
 
 
 def written(folder: Path) -> Path:

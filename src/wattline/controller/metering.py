@@ -43,13 +43,15 @@ class Meters:
     """What the books think that the machine draws, the rest included."""
     rest_w: Callable[[], float]
     throttled: Callable[[], Collection[str]] = lambda: ()
-    """Nodes that are kept below what their jobs want: their readings say nothing of jobs."""
+    """Nodes that are kept below what their jobs want: their readings say the least of it."""
     latest: dict[str, NodeReport] = field(default_factory=dict)
     also: Callable[[Sequence[NodeReport]], None] = lambda _: None
     """Who else hears all that nodes say."""
     _heard_s: dict[str, float] = field(default_factory=dict)
     """By our own clock: a node's may be wrong."""
     _jobs: dict[str, _JobPower] = field(default_factory=dict)
+    _held: dict[str, _JobPower] = field(default_factory=dict)
+    """Of jobs whose nodes are kept below what they want."""
     _excess: deque[tuple[float, float]] = field(default_factory=deque)
     _told_w: dict[str, float] = field(default_factory=dict)
     _told_rest_w: float = 0.0
@@ -88,23 +90,32 @@ class Meters:
             if told.running and told.nodes and not told.suspended:
                 found += self._job(name, told, throttled, now_s)
         for name in set(self._jobs) - set(self.watcher.told):
-            self._jobs.pop(name, None)
-            self._told_w.pop(name, None)
+            for kept in (self._jobs, self._held, self._told_w):
+                kept.pop(name, None)
         return found + self._rest(now_s)
 
     def _job(self, name: str, told: Told, throttled: set[str], now_s: float) -> list[Event]:
         nodes = self.watcher.node_names(told.nodes)
         drawn_w = self.watcher.drawn_w(told, lambda each: self.node_w(each, now_s))
         power = self._jobs.setdefault(name, _JobPower())
+        before_w = self._told_w.get(name, told.watts)
         if throttled & set(nodes) or math.isnan(drawn_w):
             power.forget()
-            return []
+            return [] if math.isnan(drawn_w) else self._at_least(name, now_s, drawn_w, before_w)
+        self._held.pop(name, None)
         most_w = power.highest(now_s, drawn_w)
-        before_w = self._told_w.get(name, told.watts)
         if drawn_w > (1.0 + CLEARLY) * before_w:
             most_w = drawn_w
         if (math.isnan(most_w) or abs(most_w - before_w) <= NEWS * before_w
                 or (most_w < before_w and not power.lasts)):
+            return []
+        self._told_w[name] = most_w
+        return [Measured(most_w, name)]
+
+    def _at_least(self, name: str, now_s: float, drawn_w: float, before_w: float) -> list[Event]:
+        """A job that is slowed and still draws more than is known of it wants as much at least."""
+        most_w = self._held.setdefault(name, _JobPower()).highest(now_s, drawn_w)
+        if math.isnan(most_w) or most_w <= (1.0 + NEWS) * before_w:
             return []
         self._told_w[name] = most_w
         return [Measured(most_w, name)]

@@ -57,6 +57,18 @@ def test_readings_that_came_early_or_late_do_not_make_a_job_seem_to_draw_more() 
         assert machine.told(float(second)) == []
 
 
+def test_a_job_that_is_slowed_and_still_draws_more_than_it_said_wants_as_much() -> None:
+    machine = Machine()
+    machine.throttled = {"n1"}
+    machine.fleet.power_w.update(n1=340.0, n2=50.0)  # the whole machine draws as expected
+    assert machine.told(*range(10)) == [Measured(340.0, "7")]
+    machine.fleet.power_w["n1"] = 200.0  # slowed further: nothing new
+    assert machine.told(*range(10, 60)) == []
+    machine.throttled = set()
+    machine.fleet.power_w["n1"] = 320.0  # what was measured while it was slowed lowers nothing
+    assert machine.told(60.0, 61.0, 64.0, 70.0) == []
+
+
 def test_a_job_that_is_kept_below_what_it_wants_says_nothing_of_itself() -> None:
     machine = Machine()
     machine.throttled = {"n1"}
