@@ -49,6 +49,8 @@ def _range(field: str, given: Mapping[str, Any]) -> Axis | Interval:
     if unknown:
         raise InputError(f"axes: {field} has '{unknown[0]}'; a range has from, to, and step or "
                          "count")
+    if isinstance(given["from"], str):
+        return _per_cent(field, given)
     numbers = {name: value for name, value in given.items()
                if isinstance(value, (int, float)) and not isinstance(value, bool)
                and np.isfinite(value)}
@@ -73,6 +75,23 @@ def _range(field: str, given: Mapping[str, Any]) -> Axis | Interval:
     return Axis(field, tuple(values if whole else [float(f"{value:.12g}") for value in values]))
 
 
+def _per_cent(field: str, given: Mapping[str, Any]) -> Axis | Interval:
+    """`{from = "70%", to = "90%", step = "5%"}`; a search takes parts of 1."""
+    texts = {name: value for name, value in given.items() if name != "count"}
+    try:
+        numbers = {name: float(value.removesuffix("%")) for name, value in texts.items()
+                   if value.endswith("%")}
+    except (AttributeError, ValueError):
+        numbers = {}
+    if len(numbers) < len(texts):
+        raise InputError(f"axes: {field} is a range; from, to and step are all numbers, or all per "
+                         'cent like "70%"')
+    found = _range(field, {**given, **numbers})
+    if isinstance(found, Interval):
+        return Interval(field, found.low / 100.0, found.high / 100.0, whole=False)
+    return Axis(field, tuple(f"{value:g}%" for value in found.values))
+
+
 def _count(field: str, count: float) -> int:
     if not 1 <= count <= MOST_VALUES or count != int(count):
         raise InputError(f"axes: {field} would have {count:g} values, must be 1 to {MOST_VALUES:,}")
@@ -94,7 +113,8 @@ def bundled(axes: list[Axis], together: list[tuple[str, ...]]) -> list[list[dict
     for group in together:
         for field in group:
             if field not in by_field:
-                raise InputError(f"zip: '{field}' is no axis; there are: {', '.join(by_field)}")
+                raise InputError(f"zip: '{field}' is no axis with a list of values (a range needs "
+                                 f"a step or a count); there are: {', '.join(by_field)}")
             if field in group_of:
                 raise InputError(f"zip: '{field}' stands in two groups")
             group_of[field] = group

@@ -32,6 +32,8 @@ JOURNAL = "search.jsonl"
 """Optuna's own; a sweep has another."""
 BROKEN = 1e300
 """The value of a point that failed: worse than any other."""
+STUDY, ASKED = "search", "asked"
+"""How Optuna's journal names the search, and what it was asked for."""
 
 
 def optimise_sweep(
@@ -101,14 +103,12 @@ class _Search:
         optuna = _optuna()
         storage = optuna.storages.JournalStorage(
             optuna.storages.journal.JournalFileBackend(str(self.folder / JOURNAL)))
-        several = len(self.goals) > 1
-        samplers = optuna.samplers
-        sampler = (samplers.NSGAIISampler if several else samplers.TPESampler)(seed=seed)
         pruner = optuna.pruners.MedianPruner() if self.prune else optuna.pruners.NopPruner()
+        before = self._check_same(optuna, storage)
         study = optuna.create_study(
-            study_name=self.space.name, storage=storage, sampler=sampler, pruner=pruner,
-            directions=["minimize"] * len(self.goals), load_if_exists=True)
-        before = len(study.trials)
+            study_name=STUDY, storage=storage, sampler=_sampler(optuna, self.goals, seed, before),
+            pruner=pruner, directions=["minimize"] * len(self.goals), load_if_exists=True)
+        study.set_user_attr(ASKED, self._asked())
         for trial in study.trials:
             self._remember(trial)
         todo = max(0, trials - before)
@@ -122,6 +122,29 @@ class _Search:
         if pruned:
             self.said.append(f"{pruned} settings were given up by what they did in the first "
                              "months; they are not among the rows")
+
+    def _check_same(self, optuna: Any, storage: Any) -> int:
+        """How many trials there are from before, of this search and no other."""
+        if STUDY not in optuna.get_all_study_names(storage):
+            return 0
+        before = optuna.load_study(study_name=STUDY, storage=storage)
+        was = before.user_attrs.get(ASKED, {})
+        other = [name for name, now in self._asked().items() if was.get(name) != now]
+        if before.trials and other:
+            raise InputError(f"{self.folder} has a search with {' and '.join(other)} other than "
+                             "now; name another folder")
+        return len(before.trials)
+
+    def _asked(self) -> dict[str, Any]:
+        """What a search must have in common with the one that it goes on with."""
+        space = self.space
+        asked = {
+            "objectives": [each.text for each in self.goals],
+            "constraints": [each.text for each in self.limits],
+            "axes": [[axis.field, list(axis.values)] for axis in space.axes]
+            + [[each.field, each.low, each.high] for each in space.intervals],
+            "seeds": list(space.seeds), "a scenario": dict(space.base)}
+        return dict(json.loads(json.dumps(asked, default=str)))
 
     def _remember(self, trial: Any) -> None:
         for row in trial.user_attrs.get("rows", ()):
@@ -202,6 +225,13 @@ class _Search:
             if trial.should_prune():
                 raise optuna.TrialPruned
             months *= 2
+
+
+def _sampler(optuna: Any, goals: Sequence[Expression], seed: int, before: int) -> Any:
+    """One that goes on draws other points than those that the search began with."""
+    kind = optuna.samplers.NSGAIISampler if len(goals) > 1 else optuna.samplers.TPESampler
+    drawn = np.random.SeedSequence([seed, before]).generate_state(1)[0] if before else seed
+    return kind(seed=int(drawn))
 
 
 class _OneTrace(Shelf):

@@ -43,6 +43,13 @@ class SweptSetting:
     halves: Mapping[str, float]
     """Half the width of the 95 % interval of each mean; NaN of one run."""
     failed: int = 0
+    figures: tuple[Mapping[str, float], ...] = field(default=(), repr=False)
+    """Of each run."""
+
+    def half_of(self, expression: str) -> float:
+        """Half the width of the 95 % interval of a figure or an expression of figures."""
+        goal = Expression.parse(expression)
+        return mean_interval([goal.value(each) for each in self.figures])[1]
 
     @property
     def ran(self) -> float:
@@ -89,9 +96,12 @@ class SweepResult:
 
     @cached_property
     def settings(self) -> tuple[SweptSetting, ...]:
-        """Points that differ by their seed alone are one setting."""
+        """Points that differ by their seed alone are one setting; a point that a search comes back
+        to is one run, however often it was asked for."""
         groups: dict[str, list[Mapping[str, Any]]] = {}
-        for row in self.rows:
+        different = {json.dumps(row["setting"], default=str): row
+                     for row in sorted(self.rows, key=lambda row: "error" not in row)}
+        for row in sorted(different.values(), key=lambda row: row["number"]):
             shown = {name: row["setting"].get(name) for name in self.axes}
             groups.setdefault(json.dumps(shown, default=str), []).append(row)
         return tuple(_grouped(self.axes, rows) for rows in groups.values())
@@ -210,7 +220,7 @@ class SweepResult:
     def _told(self, each: SweptSetting) -> dict[str, Any]:
         return {"setting": dict(each.values), "runs": each.runs,
                 **{text: {"mean": Expression.parse(text).value(each.means),
-                          "half": each.halves.get(text, math.nan)} for text in self.objectives}}
+                          "half": each.half_of(text)} for text in self.objectives}}
 
 
 def _grouped(axes: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> SweptSetting:
@@ -222,7 +232,7 @@ def _grouped(axes: Iterable[str], rows: Sequence[Mapping[str, Any]]) -> SweptSet
         values={name: rows[0]["setting"].get(name) for name in axes}, runs=len(good),
         means={name: mean for name, (mean, _) in spread.items()},
         halves={name: half for name, (_, half) in spread.items()},
-        failed=len(rows) - len(good))
+        failed=len(rows) - len(good), figures=tuple(good))
 
 
 def _is_beaten(values: Any, number: int) -> bool:

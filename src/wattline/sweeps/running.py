@@ -117,7 +117,8 @@ class Tries:
     """Chunks on an executor; those that come to grief are tried again.
 
     Where a worker dies, its pool does not say which chunk it had. So all that were in hand are
-    suspects, and their points are tried one at a time: whose worker dies then is guilty.
+    suspects, and their points are tried one at a time: whose worker dies then is guilty. Where it
+    is known which chunk it was, its halves are tried by themselves.
     """
 
     def __init__(self, runner: Runner, place: str, allow_code: bool) -> None:
@@ -166,7 +167,15 @@ class Tries:
                             yield other.result()
                     return
                 else:
-                    yield from self._again_or_failed(chunk, waiting, f"its worker failed: {error}")
+                    yield from self._halved(chunk, waiting, f"its worker failed: {error}")
+
+    def _halved(self, chunk: Chunk, waiting: deque[Chunk], why: str) -> Iterator[list[Row]]:
+        """The others of a chunk must not fail with the one whose worker did."""
+        if len(chunk) == 1:
+            yield from self._again_or_failed(chunk, waiting, why)
+            return
+        middle = len(chunk) // 2
+        waiting.extend((chunk[:middle], chunk[middle:]))
 
     def _again_or_failed(
         self, chunk: Chunk, waiting: deque[Chunk], why: str

@@ -77,8 +77,12 @@ def space_of(table: Mapping[str, Any], source: str, folder: Path | None) -> Spac
                          '"power.cap" = ["90%", "80%"]')
     base = _base(table.get("scenario"), source, folder)
     axes = [read_axis(_field(name), values) for name, values in _flat(table["axes"])]
+    _check_once([axis.field for axis in axes], source)
     seeds = _seeds(table.get("seeds"), [axis.field for axis in axes], source)
-    if seeds and isinstance(base.get("trace"), Mapping) and "file" in base["trace"]:
+    fields = {axis.field for axis in axes}
+    draws = bool(seeds) or SEED in fields
+    if (draws and isinstance(base.get("trace"), Mapping) and "file" in base["trace"]
+            and "trace.generate" not in fields):
         raise InputError(f"{source}: seeds draw a generated workload; a log is what it is")
     name = str(table.get("name") or base.get("name") or Path(source).stem)
     found = Space(
@@ -90,6 +94,12 @@ def space_of(table: Mapping[str, Any], source: str, folder: Path | None) -> Spac
     if found.size > MOST_POINTS:
         raise InputError(f"{source}: that is {found.size:,} points; at most {MOST_POINTS:,}")
     return found
+
+
+def _check_once(fields: list[str], source: str) -> None:
+    twice = sorted(name for name in set(fields) if fields.count(name) > 1)
+    if twice:
+        raise InputError(f"{source}: {twice[0]} is an axis twice; write all of its values once")
 
 
 def _flat(axes: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
@@ -129,7 +139,7 @@ def _seeds(given: Any, fields: list[str], source: str) -> tuple[int, ...]:
     if isinstance(given, int) and not isinstance(given, bool) and given >= 1:
         return tuple(range(1, given + 1))
     if (isinstance(given, list) and given
-            and all(isinstance(seed, int) and seed >= 0 for seed in given)
+            and all(type(seed) is int and seed >= 0 for seed in given)
             and len(set(given)) == len(given)):
         return tuple(given)
     raise InputError(f"{source}: seeds are a number of them, like 10, or a list of different ones")

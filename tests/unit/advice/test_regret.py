@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import wattline as wl
+from wattline.advice.futures.self_tuning import _clearly_better, more_than
 from wattline.cli.main import cli
 
 pytestmark = pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
@@ -52,3 +53,34 @@ def test_a_case_that_is_done_is_not_simulated_again(tmp_path: Path) -> None:
     with pytest.raises(wl.InputError, match="same name"):
         CliRunner().invoke(cli, ["advise", "regret", str(log), str(log)],
                            catch_exceptions=False)
+
+
+def test_a_supervisor_leaves_a_policy_that_refuses_jobs_and_stays_with_an_equal_one() -> None:
+    waits, refuses = (0.0, 0.0, 900.0), (2.0, 0.0, 100.0)
+    assert _clearly_better(waits, refuses)
+    assert not _clearly_better(refuses, waits)
+    below_zero = (0.0, 0.0, -0.7)
+    assert not _clearly_better(below_zero, below_zero)
+    assert _clearly_better((0.0, 0.0, -0.8), below_zero)
+    assert more_than(-0.8, -0.7) == pytest.approx(0.125)
+
+
+def test_another_machine_is_another_case_and_one_that_was_cut_off_is_done_again(
+    tmp_path: Path
+) -> None:
+    wl.write(wl.generate("lublin", seed=5, jobs=25, nodes=16), tmp_path / "small.csv")
+    (tmp_path / "small.toml").write_text('[trace]\nfile = "small.csv"\n[machine]\nnodes = 16\n')
+    kept = tmp_path / "kept"
+
+    def asked(nodes: int) -> wl.RegretStudy:
+        return wl.tuning_regret({"a": str(tmp_path / "small.toml")}, caps=["75%"],
+                                candidates=["wait"], samples=1, every="12h", out=kept,
+                                **{"machine.nodes": nodes})
+
+    first = asked(16)
+    assert asked(20).resumed == 0
+    assert asked(16).resumed == 1
+    for file in kept.glob("*.json"):
+        file.write_text(file.read_text()[:40])
+    again = asked(16)
+    assert (again.resumed, again.cases[0].values) == (0, first.cases[0].values)

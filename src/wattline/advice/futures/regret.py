@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from wattline.advice.futures.self_tuning import SelfTuning, self_tune
+from wattline.advice.futures.self_tuning import SelfTuning, more_than, self_tune
 from wattline.model.errors import InputError
 from wattline.model.files import write_whole
 from wattline.model.reading import is_file
@@ -57,14 +57,14 @@ class RegretCase:
     def against_first(self) -> float:
         """How much more than what was there in the beginning, as a part of it."""
         first = next(iter(self.values.values()))
-        return self.values["self-tuning"] / first - 1 if first else 0.0
+        return more_than(first, self.values["self-tuning"])
 
     @property
     def against_worst(self) -> float:
         """How much more than the worst fixed policy that is compared."""
         fixed = [value for name, value in self.values.items()
                  if name != "self-tuning" and name not in self.left_out]
-        return self.values["self-tuning"] / max(fixed) - 1 if max(fixed) else 0.0
+        return more_than(max(fixed), self.values["self-tuning"])
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,8 @@ def tuning_regret(
     asked = [(name, cap, goal) for name in logs for cap in caps for goal in objectives]
     found, resumed = [], 0
     for done, (name, cap, goal) in enumerate(asked):
-        place = _place(out, name, cap, goal, [settings, _content(logs[name]), sorted(given)])
+        place = _place(out, name, cap, goal, [settings, _content(logs[name]),
+                                              [[key, repr(given[key])] for key in sorted(given)]])
         case = _kept(place)
         resumed += case is not None
         if case is None:
@@ -186,8 +187,11 @@ def _place(
 def _kept(place: Path | None) -> RegretCase | None:
     if place is None or not place.is_file():
         return None
-    said = json.loads(place.read_text(encoding="utf-8"))
-    return RegretCase(**{**said, "assumed": tuple(said["assumed"])})
+    try:
+        said = json.loads(place.read_text(encoding="utf-8"))
+        return RegretCase(**{**said, "assumed": tuple(said["assumed"])})
+    except (ValueError, TypeError, KeyError):  # cut off: it is simulated again
+        return None
 
 
 def _keep(place: Path | None, case: RegretCase) -> None:

@@ -87,7 +87,7 @@ class SelfTuning:
     def regret(self) -> float:
         """How much worse than that, as a part of it; below 0 it was better."""
         best = self.values[self.best_fixed]
-        return self.values[TUNED] / best - 1 if best else 0.0
+        return more_than(best, self.values[TUNED])
 
     def to_dict(self) -> dict[str, Any]:
         """What `wattline advise policy --follow --json` prints."""
@@ -193,11 +193,22 @@ class _Supervisor:
         values = {name: _judged(found, self.goal) for name, found
                   in zip(self.plans, figures_of_all(now, ones, draws), strict=True)}
         best = min(values, key=lambda name: values[name])
-        if values[best][2] < (1 - BETTER) * values[self.chosen][2]:
+        if _clearly_better(values[best], values[self.chosen]):
             own = self.plans[best]
             world.switch(_composed(own), own.rules)
             self.chosen = best
             self.switches.append(Switched(at_s, best))
+
+
+def more_than(other: float, value: float) -> float:
+    """How much more a value is than another, as a part of it; also of values below 0."""
+    return (value - other) / abs(other) if other else 0.0
+
+
+def _clearly_better(one: tuple[float, float, float], other: tuple[float, float, float]) -> bool:
+    """Whether it refuses fewer jobs, is above the cap for less time, or is better by 2 %."""
+    return one[:2] < other[:2] or (
+        one[:2] == other[:2] and one[2] < other[2] - BETTER * abs(other[2]))
 
 
 def _composed(plan: Plan) -> Composition:

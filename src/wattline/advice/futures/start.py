@@ -79,6 +79,10 @@ def advise_start(
     ready = planned(scenario, given, allow_code)
     at_s = instant_s(at, ready)
     horizon_s = parse_duration(horizon) if isinstance(horizon, str) else float(horizon)
+    if not horizon_s > 0:
+        raise InputError("horizon must be above 0")
+    if price_per_kwh is not None and not 0 <= price_per_kwh < math.inf:
+        raise InputError(f"price_per_kwh is {price_per_kwh:g}, must be a price")
     now = stand_at(ready, at_s, horizon_s, arrivals)
     moment = now.moment
     rows = np.flatnonzero((moment.jobs.job_id == job) & moment.waiting)

@@ -1,0 +1,127 @@
+"""Searches that go on, points that a search comes back to, and chunks with a guilty point."""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import Future
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import wattline as wl
+from wattline.sweeps.axes import Axis, Interval, read_axis
+from wattline.sweeps.running import MOST_TRIES, Tries
+from wattline.sweeps.space import space_of
+
+SCENARIO: dict[str, Any] = {"trace": {"generate": "lublin", "jobs": 10},
+                            "machine": {"nodes": 64, "node_idle_w": 90, "node_active_w": 300}}
+AXES: dict[str, Any] = {"machine.nodes": {"from": 32, "to": 4000}}
+pytestmark = pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def search(folder: Path, axes: dict[str, Any] = AXES, objectives: tuple[str, ...] = ("energy_j",),
+           *, seeds: int | None = None, scenario: dict[str, Any] = SCENARIO, **more: Any
+           ) -> wl.SweepResult:
+    given = {"scenario": scenario, "axes": axes} | ({} if seeds is None else {"seeds": seeds})
+    return wl.optimise_sweep(given, folder, objectives, report=False, **more)
+
+
+def test_a_search_that_goes_on_tries_other_points(tmp_path: Path) -> None:
+    search(tmp_path / "a", trials=3)
+    for trials in (6, 9):
+        found = search(tmp_path / "a", trials=trials, resume=True)
+    tried = [row["setting"]["machine.nodes"] for row in found.rows]
+    assert len(tried) == 9
+    assert len(set(tried)) >= 8
+
+
+@pytest.mark.parametrize(("other", "named"), [
+    ({"objectives": ("wait_s",)}, "objectives"),
+    ({"objectives": ("energy_j", "wait_s")}, "objectives"),
+    ({"axes": {"machine.nodes": {"from": 32, "to": 5000}}}, "axes"),
+    ({"axes": {"machine.nodes": [64, 96]}}, "axes"),
+    ({"seeds": 2}, "seeds"),
+    ({"subject_to": ["wait_s.p95 <= 3600"]}, "constraints"),
+    ({"scenario": SCENARIO | {"policy": {"order": "sjf"}}}, "scenario"),
+])
+def test_another_search_does_not_go_on_in_the_same_folder(
+    tmp_path: Path, other: dict[str, Any], named: str
+) -> None:
+    search(tmp_path / "a", trials=2)
+    with pytest.raises(wl.InputError, match=rf"{named}.* other than now; name another folder"):
+        search(tmp_path / "a", trials=4, resume=True, **other)
+
+
+def test_a_setting_that_is_tried_again_is_no_further_run(tmp_path: Path) -> None:
+    found = search(tmp_path / "a", {"machine.nodes": [64, 96]}, seeds=3, trials=8)
+    assert len(found) == 24
+    assert {each.runs for each in found.settings} == {3}
+    told = found.to_dict()["pareto"][0]["energy_j"]
+    assert told["half"] == found.pareto()[0].halves["energy_j"] > 0
+
+
+@pytest.mark.parametrize("text", ["turnaround_s", "energy_j + 0.1*wait_s"])
+def test_intervals_are_also_of_short_names_and_expressions(tmp_path: Path, text: str) -> None:
+    found = search(tmp_path / "a", {"machine.nodes": [32]}, (text,), seeds=3, trials=1)
+    assert found.to_dict()["pareto"][0][text]["half"] > 0
+
+
+class Killing:
+    """An executor whose workers do not survive one point, and say so of its chunk."""
+
+    def __init__(self, guilty: int) -> None:
+        self.guilty, self.asked = guilty, deque[list[int]]()
+
+    def executor(self) -> Any:
+        return nullcontext(self)
+
+    def submit(self, function: Any, place: str, chunk: Any, allow_code: bool) -> Future[Any]:
+        numbers = [number for number, _ in chunk]
+        self.asked.append(numbers)
+        future: Future[Any] = Future()
+        if self.guilty in numbers:
+            future.set_exception(RuntimeError("KilledWorker"))
+        else:
+            future.set_result([{"number": number} for number in numbers])
+        return future
+
+
+
+def test_the_others_of_a_chunk_do_not_fail_with_the_one_whose_worker_did() -> None:
+    killing = Killing(guilty=11)
+    chunks: Any = [[(number, None) for number in range(40)]]
+    rows = [row for part in Tries(killing, "", False).rows(chunks, 4)  # type: ignore[arg-type]
+            for row in part]
+    assert sorted(row["number"] for row in rows) == list(range(40))
+    assert [row["number"] for row in rows if "error" in row] == [11]
+    assert list(killing.asked).count([11]) == MOST_TRIES
+    assert len(killing.asked) < 20
+
+
+def test_ranges_are_also_of_per_cent() -> None:
+    found = read_axis("power.cap", {"from": "70%", "to": "80%", "step": "5%"})
+    assert found == Axis("power.cap", ("70%", "75%", "80%"))
+    assert read_axis("power.cap", {"from": "70%", "to": "90%"}) == Interval(
+        "power.cap", 0.7, 0.9, whole=False)
+    with pytest.raises(wl.InputError, match="all per cent"):
+        read_axis("power.cap", {"from": "70%", "to": 90})
+
+
+@pytest.mark.parametrize(("more", "said"), [
+    ({"axes": {"power.cap": ["90%"], "power__cap": ["70%"]}}, "power.cap is an axis twice"),
+    ({"axes": {"power.cap": ["90%"], "power": {"cap": ["70%"]}}}, "power.cap is an axis twice"),
+    ({"axes": {"trace.seed": [1, 2]}, "scenario": {"trace": {"file": "a.swf"}}}, "a log is what"),
+    ({"axes": {"machine.nodes": [1]}, "seeds": [True, 2]}, "seeds are a number"),
+    ({"axes": {"machine.nodes": {"from": 1, "to": 2}, "power.cap": ["90%"]}, "zip": True},
+     "a range needs a step"),
+])
+def test_what_would_be_lost_or_mean_nothing_is_said(more: dict[str, Any], said: str) -> None:
+    with pytest.raises(wl.InputError, match=said):
+        space_of({"scenario": SCENARIO, **more}, "s", None)
