@@ -27,7 +27,7 @@ from wattline.scenario.objects import Machine, NodeClass
 from wattline.scenario.opening import open_books
 
 KEPT = ("cap", "nodes", "node_idle_w", "node_active_w", "node_off_w", "node_boot", "node_shutdown",
-        "classes", "policy", "scenario", "mode", "mark", "partitions", "twin")
+        "classes", "policy", "scenario", "mark", "partitions", "twin")
 """What of a site the books depend on: where it was changed they begin anew."""
 
 BEGUN = ".begin"

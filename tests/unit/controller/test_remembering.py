@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import wattline as wl
-from wattline.books import Ended, NodesDown, Started, Submitted
+from wattline.books import Cancelled, Ended, NodesDown, Started, Submitted
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.recalling import recall
 from wattline.controller.remembering import open_remembered, synced
@@ -75,6 +75,20 @@ def test_another_site_begins_anew_and_says_so(tmp_path: Path) -> None:
     again.file.close()
     assert "another site" in again.remarks[0]
     assert again.books.now_s == 200.0
+
+
+def test_the_books_go_on_in_another_mode(tmp_path: Path) -> None:
+    begun(tmp_path)
+    before = open_remembered(SITE, tmp_path, 200.0, act=True)
+    before.books.step(201.0, [Cancelled("3.1")])
+    before.file.close()
+    again = open_remembered(SITE.model_copy(update={"mode": "guard"}), tmp_path, 200.0, act=True)
+    again.file.close()
+    assert again.remarks == []
+    watcher = Watcher(SITE.node_names)
+    recall(watcher, again.books, 200.0)
+    assert watcher.used == {"3.1"}
+    assert "3.1" not in watcher.told
 
 
 def test_a_dry_run_leaves_the_books_of_a_controller_alone(tmp_path: Path) -> None:
