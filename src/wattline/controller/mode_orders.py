@@ -25,7 +25,7 @@ def set_mode(
     else:
         said, remarks = f"{name} mode from now on: {STARTS[name]}", follows(controller, modes, name)
     modes.change(name, now_s)
-    return OrderOutcome(True, said, {**modes.status(), "remarks": [*remarks, *_kept(modes)]})
+    return OrderOutcome(True, said, {**modes.standing(), "remarks": [*remarks, *_kept(modes)]})
 
 
 def preview_mode(
@@ -34,9 +34,9 @@ def preview_mode(
     """What would follow from another mode; nothing is changed."""
     name = modes.check(fields.get("mode"), controller.slurm.commands)
     if name == modes.now.name:
-        return OrderOutcome(True, f"{name} mode holds already", {**modes.status(), "remarks": []})
+        return OrderOutcome(True, f"{name} mode holds already", {**modes.standing(), "remarks": []})
     return OrderOutcome(True, STARTS[name],
-                        {**modes.status(), "remarks": follows(controller, modes, name)})
+                        {**modes.standing(), "remarks": follows(controller, modes, name)})
 
 
 def follows(controller: Controller, modes: ModeKeeper, name: str) -> list[str]:

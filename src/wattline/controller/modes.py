@@ -18,6 +18,7 @@ from typing import Any
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.lease import ours_and_held
 from wattline.controller.licences import LicenceNet
+from wattline.controller.status import SHOWN
 from wattline.controller.watching import Watcher
 from wattline.live.slurm.commands import Commands
 from wattline.live.slurm.reading import WAITING, SlurmJob
@@ -72,6 +73,11 @@ class ModeKeeper:
             raise InputError("in guard mode Slurm starts jobs by licences called watts, which do "
                              "not follow the cap here: write licences = true into the site's file "
                              "and start the controller again")
+        if name == GUARD and self.watcher.off:
+            raise InputError(f"nodes are switched off by the policy ({len(self.watcher.off)}), and "
+                             "Slurm would start jobs on them of which the books hear nothing: "
+                             "order it when they are on, or start the controller again with --mode "
+                             "guard, which switches them on")
         if name == GUARD:
             LicenceNet(commands).count()  # says what is missing where Slurm has none
         return str(name)
@@ -89,9 +95,23 @@ class ModeKeeper:
         with suppress(InputError):  # a full disk: the next start looks once more
             self._keep(replace(self.now, taking_back=False))
 
-    def status(self) -> dict[str, Any]:
+    def standing(self) -> dict[str, Any]:
+        """The mode, as `status.json` and answers have it."""
         return {"mode": self.now.name, "mode_since_s": self.now.since_s,
                 "mode_ordered": self.now.ordered}
+
+    def status(self) -> dict[str, Any]:
+        """That, and who waits where the books do not know it."""
+        return self.standing() | ({} if self.watcher.decides else {"waiting": self._waiting()})
+
+    def _waiting(self) -> dict[str, Any]:
+        managed = self.watcher.partitions
+        found = [job for job in self.watcher.seen
+                 if job.state in WAITING and (not managed or job.partition in managed)
+                 and (not job.held or ours_and_held(self.site, job))]
+        return {"count": len(found), "jobs": [
+            {"job": job.label, "nodes": job.nodes, "submit_s": job.submit_s, "why": job.reason}
+            for job in found[:SHOWN]]}
 
     def held(self) -> list[SlurmJob]:
         """Jobs that wait for us, and that nobody is starting."""

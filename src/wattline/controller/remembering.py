@@ -135,6 +135,8 @@ def _again(site: SiteConfig, path: Path, now_s: float) -> Remembered:
         os.truncate(path, len(text.encode()) - len(journal.torn.encode()))
     fresh = _fresh(site, now_s, None)
     loaded = Books.load(data, fresh.machine, fresh.policy, fresh.terms)
+    if site.mode == "guard" and int(loaded.state.clock[0].off):
+        raise InputError(f"in {path.name} nodes are switched off, which Slurm starts jobs on")
     file = path.open("a", encoding="utf-8")
     try:
         books = carry_on(loaded, journal, lambda line: synced(file, line))

@@ -24,7 +24,7 @@ from wattline.controller.keeping_cap import CapKeeper
 from wattline.controller.lease import hand_over, renew
 from wattline.controller.licences import LicenceNet, allowed_w
 from wattline.controller.metering import Meters
-from wattline.controller.modes import ModeKeeper, open_modes
+from wattline.controller.modes import ModeKeeper, mode_at_start, open_modes
 from wattline.controller.passing import pass_on_held, take_back
 from wattline.controller.priorities import SharePriorities, shares_of
 from wattline.controller.recalling import recall
@@ -62,7 +62,8 @@ def serving(
     """
     folder = Path(site.folder)
     with _alone(folder):
-        kept = open_remembered(site, folder, clock(), act=act)
+        at_start = site.model_copy(update={"mode": mode_at_start(site, mode)})
+        kept = open_remembered(at_start, folder, clock(), act=act)
         with closing(kept):
             controller, keeper, ledger, modes = _assembled(site, kept, act=act, clock=clock,
                                                            mode=mode)

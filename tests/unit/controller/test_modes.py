@@ -159,6 +159,7 @@ def test_there_and_back_nothing_is_lost_or_started_twice(site: SiteConfig, slurm
         assert waiting(slurm) == {"3": "held"}, "the licences come first"
         here.cycle()
         assert waiting(slurm) == {"3": "at Slurm"}
+        assert read_status(Path(site.folder))["waiting"]["count"] == 1
         assert slurm.jobs["3"].licenses == {"watts": 300}
         # Both jobs run without licences, and two nodes are idle.
         assert slurm.commands.allowed() == 850 - 600 - 180
@@ -290,6 +291,17 @@ def test_guard_mode_is_refused_where_slurm_has_no_watts(
         found = ordered(here, site, mode="guard")
     assert not found.ok
     assert "slurm.conf needs Licenses=watts:N" in found.said
+
+
+def test_guard_mode_is_refused_while_the_policy_has_switched_nodes_off(
+    site: SiteConfig, slurm: OneSlurm
+) -> None:
+    with serving(site, act=True) as here:
+        here.watcher.off = {"n4"}
+        found = ordered(here, site, mode="guard")
+        here.watcher.off = set()
+    assert not found.ok
+    assert "nodes are switched off by the policy (1)" in found.said
 
 
 def test_a_preview_says_what_follows_and_changes_nothing(

@@ -91,6 +91,20 @@ def test_the_books_go_on_in_another_mode(tmp_path: Path) -> None:
     assert "3.1" not in watcher.told
 
 
+def test_books_with_nodes_off_begin_anew_where_slurm_starts_jobs(tmp_path: Path) -> None:
+    begun(tmp_path)
+    before = open_remembered(SITE, tmp_path, 200.0, act=True)
+    before.books.state.clock[0].off = 1
+    before.save(before.books)
+    before.file.close()
+    assert open_remembered(SITE, tmp_path, 201.0, act=True).remarks == []
+    guard = SITE.model_copy(update={"mode": "guard"})
+    again = open_remembered(guard, tmp_path, 300.0, act=True)
+    again.file.close()
+    assert "nodes are switched off" in again.remarks[0]
+    assert again.books.now_s == 300.0
+
+
 def test_a_dry_run_leaves_the_books_of_a_controller_alone(tmp_path: Path) -> None:
     before = begun(tmp_path)
     text = before.path.read_text()
