@@ -1,4 +1,4 @@
-"""A cap that is changed in a browser takes the power of a real Slurm's nodes down."""
+"""What is changed in a browser is done on a real Slurm: the cap, and who starts jobs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import httpx
 import pytest
 import tomli_w
 
-from tests.slurm.bedside import OURS, slurm, submit, until
+from tests.slurm.bedside import OURS, runs, slurm, submit, until
 from tests.support.browsers import chromium
 from tests.support.serving import Served, served
 from wattline.controller.testbed.agents import agents_of
@@ -22,7 +22,7 @@ from wattline.controller.testbed.layout import Bed
 from wattline.web.security.tokens import add_token
 
 SITE = {"nodes": "n[0001-0006]", "node_idle_w": 90, "node_active_w": 300, "node_least_w": 120,
-        "cap": 1300, "folder": "controller",
+        "cap": 1300, "folder": "controller", "licences": True,
         "racks": [{"name": "r1", "nodes": "n[0001-0003]"}, {"name": "r2", "nodes": "n[0004-0006]"}],
         "feeds": [{"name": "A", "nodes": "n[0001-0006]", "limit_w": 1400}]}
 
@@ -51,6 +51,8 @@ def live(bed: Bed, tmp_path: Path, token: str) -> Iterator[Served]:
         process.send_signal(signal.SIGINT)
         process.wait(timeout=60)
         slurm(bed, "scancel", "-u", "root")
+        if "wattline-cap" in slurm(bed, "scontrol", "-o", "show", "reservation"):
+            slurm(bed, "scontrol", "delete", "ReservationName=wattline-cap")
 
 
 def test_an_operator_lowers_the_cap_in_the_browser_and_sees_the_power_come_down(
@@ -100,3 +102,42 @@ def test_an_operator_lowers_the_cap_in_the_browser_and_sees_the_power_come_down(
                         headers={"Authorization": f"Bearer {token}"}).json()
     assert max(filter(None, history["power_w"])) > 1100
     assert history["cap_w"][-1] == 900
+
+
+def test_an_operator_lets_slurm_start_jobs_in_the_browser(
+    bed: Bed, live: Served, token: str, tmp_path: Path
+) -> None:
+    """Six idle nodes draw 540 W: two jobs of four nodes at 240 W do not fit under 1,300 W."""
+    first, second = (submit(bed, 120, 240, *OURS, "-N", "4", "-t", "5", "-L", "watts:960")
+                     for _ in range(2))
+    until(lambda: runs(bed, first))
+    with chromium() as browser:
+        page = browser.new_page()
+        wrong: list[str] = []
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(live.url)
+        page.get_by_label("Token").fill(token)
+        page.get_by_role("button", name="Log in").click()
+        page.locator(".when", has_text="decide mode since").wait_for(timeout=20_000)
+        page.get_by_role("button", name="Change the machine").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_label("What to change").select_option("set_mode")
+        assert dialog.get_by_label("Who starts jobs").input_value() == "guard"
+        dialog.get_by_role("button", name="Show what follows").click()
+        consequences = dialog.locator(".consequences")
+        consequences.wait_for(timeout=20_000)
+        assert "licences, whatever when_stopped says: 1" in consequences.inner_text()
+        dialog.get_by_label("I have read this").check()
+        dialog.get_by_role("button", name="Confirm").click()
+        dialog.locator(".done", has_text="guard mode from now on").wait_for(timeout=20_000)
+        dialog.get_by_role("button", name="Close").click()
+        page.locator(".when", has_text="guard mode since").wait_for(timeout=20_000)
+        page.set_viewport_size({"width": 375, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 375
+        assert wrong == []
+    until(lambda: "held" not in slurm(bed, "squeue", "-h", "-j", second, "-O", "Reason:40").lower())
+    assert runs(bed, first)
+    lines = [json.loads(line) for line in
+             (tmp_path / "controller" / "actions.jsonl").read_text().splitlines()]
+    assert [(line["who"], line["action"], line["outcome"]) for line in lines] == [
+        ("olga", "set_mode", "asked"), ("olga", "set_mode", "done")]

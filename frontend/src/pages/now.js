@@ -123,7 +123,7 @@ class NowPage {
     this.beats += 1;
     setText(this.when, now.epoch_s === null ? `${formats.passed(now.time_s)} since the start`
       : `${formats.moment(now.time_s, now.epoch_s).slice(0, 10)} `
-        + `${formats.clock(now.time_s, now.epoch_s)} UTC on the machine`);
+        + `${formats.clock(now.time_s, now.epoch_s)} UTC on the machine${modeText(now)}`);
     this.showTiles(now);
     this.showAlarms(now);
     this.showParts(now);
@@ -216,6 +216,13 @@ class NowPage {
     this.chart.destroy();
     this.map.destroy();
   }
+}
+
+/** Who starts jobs, where a controller says so. */
+function modeText({ mode, mode_since_s, epoch_s }) {
+  if (!mode) return "";
+  const since = mode_since_s === null ? "" : ` since ${formats.moment(mode_since_s, epoch_s)}`;
+  return ` · ${mode} mode${since}`;
 }
 
 /** What was decided, with the job that it is about as a link. */

@@ -15,6 +15,10 @@ const ACTIONS = {
     { key: "name", label: "Name (may be empty)", text: true, optional: true }] },
   unreserve: { name: "Give reserved watts back", fields: [
     { key: "name", label: "Name of the reservation", text: true }] },
+  set_mode: { name: "Change who starts jobs", fields: [
+    { key: "mode", label: "Who starts jobs", of: (now) => now?.mode === "guard" ? "decide" : "guard",
+      options: [["guard", "Slurm, under watts as licences (guard mode)"],
+        ["decide", "the controller (decide mode)"]] }] },
 };
 
 export class OperatorDialog {
@@ -62,7 +66,8 @@ export class OperatorDialog {
 
   field(field) {
     if (field.options) {
-      const input = h("select", { id: freshId("field"), name: field.key, value: this.kept?.[field.key] },
+      const input = h("select", { id: freshId("field"), name: field.key,
+        value: this.kept?.[field.key] ?? field.of?.(this.now) },
         field.options.map(([value, text]) => h("option", { value }, text)));
       return { field, input, row: labelled(field.label, input) };
     }

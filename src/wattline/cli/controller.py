@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from wattline.cli.choices import Group
-from wattline.cli.live_options import USUAL, needed
+from wattline.cli.live_options import USUAL, needed, order
+from wattline.cli.live_power import show_mode
 from wattline.cli.output import json_option, print_json
 from wattline.model.units import format_duration
 
@@ -27,7 +28,8 @@ config_option = click.option(
 @click.option("--act", is_flag=True,
               help="Start jobs; without it, only say what would be done and why.")
 @click.option("--mode", type=click.Choice(["decide", "guard"]),
-              help="Who starts jobs, whatever the site says: we, or Slurm under licences.")
+              help="Who starts jobs, whatever the site says and whatever was ordered: we, or Slurm "
+                   "under licences.")
 @click.option("--cycles", type=click.IntRange(min=1), metavar="N",
               help="Stop after so many cycles; otherwise go on until Ctrl-C.")
 @json_option
@@ -43,17 +45,17 @@ def command(context: click.Context, file: Path | None, act: bool, mode: str | No
     if context.invoked_subcommand is not None:
         return
     from wattline.controller.configuration import read_configuration
+    from wattline.controller.modes import mode_at_start
     from wattline.controller.serving import run, serving, told_to_stop
 
     needed(file, "--config")
     assert file is not None
     site = read_configuration(file)
-    if mode is not None:
-        site = site.model_copy(update={"mode": mode})
     if not as_json:
-        click.echo(f"wattline: {len(site.node_names)} nodes under {site.cap:g} W, {site.mode} mode,"
-                   f" {'acting' if act else 'a dry run: nothing is started'}", err=True)
-    with told_to_stop() as stop, serving(site, act=act) as controller:
+        click.echo(f"wattline: {len(site.node_names)} nodes under {site.cap:g} W, "
+                   f"{mode_at_start(site, mode or '')} mode, "
+                   f"{'acting' if act else 'a dry run: nothing is started'}", err=True)
+    with told_to_stop() as stop, serving(site, act=act, mode=mode or "") as controller:
         run(controller, site.cycle, _printer(as_json), cycles=cycles, stop=stop)
     for note in controller.notes:
         click.echo(f"wattline: {note}", err=True)
@@ -100,6 +102,23 @@ def explain(job: str, file: Path, as_json: bool) -> None:
         wait_s = max(found["expected_s"] - time.time(), 0.0)
         click.echo(f"  expected to start in {format_duration(wait_s)}, if jobs take the time that "
                    "they asked for")
+
+
+@command.command()
+@click.argument("mode", required=False, type=click.Choice(["decide", "guard"]))
+@click.option("--config", "file", type=click.Path(path_type=Path), metavar="FILE", default=USUAL,
+              show_default=True, help="The running controller's file.")
+@json_option
+def mode(mode: str | None, file: Path, as_json: bool) -> None:
+    """Say who starts jobs, or let another: the controller (decide), or Slurm (guard).
+
+    The running controller changes it between two cycles and remembers it; jobs that run go on, and
+    the cap and reservations hold as before.
+    """
+    if mode is None:
+        show_mode(file, as_json)
+    else:
+        order(file, "set_mode", {"mode": mode}, as_json)
 
 
 def _printer(as_json: bool) -> Callable[[Cycle], None]:

@@ -45,6 +45,18 @@ def show_live(config: Path, as_json: bool) -> None:
         click.echo(f"note: Slurm does not answer: {said['last_error']}", err=True)
 
 
+def show_mode(config: Path, as_json: bool) -> None:
+    """Who starts jobs, and since when."""
+    from wattline.controller.speaking import live_status
+
+    said = live_status(config)
+    if as_json:
+        print_json({name: said[name] for name in ("mode", "mode_since_s", "mode_ordered")})
+        return
+    ordered = ", as was ordered" if said["mode_ordered"] else ""
+    click.echo(f"{said['mode']} mode since {_moment(said['mode_since_s'])}{ordered}")
+
+
 def _followed(target: Mapping[str, Any]) -> str:
     """The target, and how far the meters were from it."""
     found = "no target now" if target["watts"] is None else f"Target={target['watts']:.0f}"

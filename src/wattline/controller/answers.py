@@ -13,7 +13,6 @@ from wattline.books import Books, Explanation, explain
 from wattline.books.explaining import reason_in_short
 from wattline.books.waiting import joules_left, needed_j, queued_rows, waiting_rows
 from wattline.controller.orders import OrderOutcome
-from wattline.controller.watching import key
 from wattline.live.slurm.reading import WAITING, SlurmJob
 from wattline.model.errors import InputError
 
@@ -38,7 +37,7 @@ def explained(controller: Controller, site: SiteConfig, fields: Mapping[str, Any
     books, told = controller.books, controller.watcher.told
     seen = controller.slurm.job(label)
     lives = [name for name, each in told.items() if each.label == label]
-    name = lives[-1] if lives else label if seen is None else key(seen)
+    name = lives[-1] if lives else label if seen is None else controller.watcher.name(seen)
     ours = name in books.roll or name in books.roll.over
     if seen is None and not ours:
         raise InputError(f"neither the books nor Slurm know a job {label}")
@@ -70,8 +69,8 @@ def _not_ours(controller: Controller, job: SlurmJob) -> Explanation:
     if job.held:
         return Explanation(job.label, "held by its user", "it is held, and not for the controller: "
                            "its user, or an operator, must release it", figures)
-    return Explanation(job.label, "not ours", "it was not submitted held, so Slurm starts it "
-                       f"itself; it waits there for {job.reason or 'its turn'}", figures)
+    return Explanation(job.label, "not ours", "it is not held for the controller, so Slurm "
+                       f"starts it itself; it waits there for {job.reason or 'its turn'}", figures)
 
 
 def energy(controller: Controller, site: SiteConfig, fields: Mapping[str, Any]) -> OrderOutcome:

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 from wattline.books import CapChanged, Event, ReservationRemoved, Reserved
 from wattline.books.possible import no_cap, no_figure, no_power
 from wattline.controller.answers import QUESTIONS
+from wattline.controller.mode_orders import MODE_ORDERS
+from wattline.controller.modes import ModeKeeper, open_modes
 from wattline.controller.orders import Inbox, Order, OrderOutcome
 from wattline.controller.status import StatusWriter, ahead
 from wattline.model.errors import InputError, WattlineError
@@ -34,9 +36,12 @@ class Desk:
     controller: Controller
     site: SiteConfig
     inbox: Inbox
+    modes: ModeKeeper
     remembers: bool = False
     """Whether a controller that is started again knows what was ordered of the last."""
     taken: list[tuple[Order, Event | None]] = field(default_factory=list)
+    about_mode: dict[str, OrderOutcome] = field(default_factory=dict)
+    """By the names of orders what came of those that are about the mode."""
 
     def events(self, now_s: float) -> Sequence[Event]:
         """What the orders that have come ask the books to be told."""
@@ -51,28 +56,47 @@ class Desk:
             found += [] if event is None else [event]
         return found
 
+    def change_mode(self, cycle: Cycle) -> None:
+        """After the decisions of a cycle, so that the next one is in the new mode as a whole."""
+        for order, _ in self.taken:
+            if order.kind in MODE_ORDERS:
+                try:
+                    found = MODE_ORDERS[order.kind](self.controller, self.modes, order.fields,
+                                                    cycle.time_s)
+                except WattlineError as error:
+                    found = OrderOutcome(False, str(error))
+                self.about_mode[order.name] = found
+
     def answer(self, cycle: Cycle) -> None:
         """After the cycle: say what came of what was taken."""
         taken, self.taken = self.taken, []
         refused = {id(each.event): each.reason for each in self.controller.books.refused}
         for order, event in taken:
             try:
-                outcome = (QUESTIONS[order.kind](self.controller, self.site, order.fields)
-                           if event is None else self._done(event, refused.get(id(event), "")))
+                outcome = self._outcome(order, event, refused)
             except WattlineError as error:
                 outcome = OrderOutcome(False, str(error))
             self._say(order, outcome)
+
+    def _outcome(
+        self, order: Order, event: Event | None, refused: Mapping[int, str]
+    ) -> OrderOutcome:
+        if order.kind in MODE_ORDERS:
+            return self.about_mode.pop(order.name)
+        if event is None:
+            return QUESTIONS[order.kind](self.controller, self.site, order.fields)
+        return self._done(event, refused.get(id(event), ""))
 
     def _say(self, order: Order, outcome: OrderOutcome) -> None:
         with suppress(InputError):  # a full disk: whoever waits is told that no answer came
             self.inbox.answer(order, outcome)
 
     def _event(self, order: Order, now_s: float) -> Event | None:
-        if order.kind in QUESTIONS:
+        if order.kind in QUESTIONS or order.kind in MODE_ORDERS:
             return None
         if order.kind not in ORDERS:
             raise InputError(f"there is no order '{order.kind}'; there are: "
-                             f"{', '.join((*ORDERS, *QUESTIONS))}")
+                             f"{', '.join((*ORDERS, *MODE_ORDERS, *QUESTIONS))}")
         if order.kind == "set_cap" and self.site.cap_file:
             raise InputError(f"the cap follows the file {self.site.cap_file}: write it there")
         return ORDERS[order.kind](order.fields, self.controller, now_s)
@@ -94,14 +118,16 @@ class Desk:
 def open_desk(
     controller: Controller, site: SiteConfig, *, remembers: bool = False,
     more: Callable[[], Mapping[str, Any]] = dict, clock: Callable[[], float] = time.time,
+    modes: ModeKeeper | None = None,
 ) -> None:
     """Let a controller be spoken to through its folder, and show there how it stands."""
     folder = Path(site.folder)
-    desk = Desk(controller, site, Inbox(folder, clock=clock), remembers)
+    modes = modes or open_modes(site, controller.watcher, clock(), act=False)
+    desk = Desk(controller, site, Inbox(folder, clock=clock), modes, remembers)
     journal = max((str(file) for file in folder.glob("*.journal")), default="")
     controller.sources = (*controller.sources, desk.events)
-    controller.listeners = (*controller.listeners, StatusWriter(controller, folder, journal, more),
-                            desk.answer)
+    status = StatusWriter(controller, folder, journal, lambda: {**modes.status(), **more()})
+    controller.listeners = (*controller.listeners, desk.change_mode, status, desk.answer)
 
 
 def _set_cap(fields: Mapping[str, Any], controller: Controller, now_s: float) -> Event:

@@ -61,24 +61,38 @@ def _boot() -> str:
         return ""
 
 
-def hand_over(site: SiteConfig, slurm: Slurm) -> list[str]:
+def hand_over(site: SiteConfig, slurm: Slurm, cap_w: float | None = None) -> list[str]:
     """Let Slurm start what waits for us, under licences that keep the cap; which jobs."""
     seen = slurm.look().jobs
-    waiting = [with_licences(site, job) for job in seen if ours_and_held(site, job)]
+    waiting = [job for job in seen if ours_and_held(site, job)]
     others = [job for job in seen if not job.held]
     # The net first: once a job is released Slurm may start it at any moment.
-    LicenceNet(slurm.commands).allow(_allowed_w(site, others, waiting))
+    licensed = [with_licences(site, job) for job in waiting]
+    LicenceNet(slurm.commands).allow(_allowed_w(site, others, licensed,
+                                                site.cap if cap_w is None else cap_w))
     for job in waiting:
-        licences = ",".join(f"{name}:{count}" for name, count in job.licenses.items())
-        slurm.commands.run("scontrol", "update", f"JobId={job.label}", f"Licenses={licences}")
-        slurm.release(job.label)
+        pass_on(site, slurm, job)
     return [job.label for job in waiting]
 
 
-def _allowed_w(site: SiteConfig, others: Sequence[SlurmJob], waiting: Sequence[SlurmJob]) -> float:
+def pass_on(site: SiteConfig, slurm: Slurm, job: SlurmJob, *, anywhere: bool = True) -> int:
+    """Let Slurm start a job under licences; how many watts they are.
+
+    `anywhere`: not only on the nodes that it names, which may be those of a start of ours.
+    """
+    watts = with_licences(site, job).licenses[WATTS]
+    if WATTS not in job.licenses:
+        slurm.license(job, watts)
+    slurm.release(job.label, anywhere=anywhere)
+    return watts
+
+
+def _allowed_w(site: SiteConfig, others: Sequence[SlurmJob], waiting: Sequence[SlurmJob],
+               cap_w: float) -> float:
     if site.parts is None:
-        return allowed_w([*others, *waiting], len(site.node_names), site.node_idle_w, site.cap)
-    return allowed_above_w(site.parts, others, site.cap, site.parts.drawn_w(others))
+        return allowed_w([*others, *waiting], len(site.node_names), site.node_idle_w, cap_w,
+                         active_w=site.node_active_w)
+    return allowed_above_w(site.parts, others, cap_w, site.parts.drawn_w(others))
 
 
 def with_licences(site: SiteConfig, job: SlurmJob) -> SlurmJob:

@@ -16,16 +16,19 @@ from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, WATTS
 RESERVATION = "wattline-cap"
 
 
-def allowed_w(jobs: Iterable[SlurmJob], nodes: int, idle_w: float, cap_w: float) -> float:
+def allowed_w(
+    jobs: Iterable[SlurmJob], nodes: int, idle_w: float, cap_w: float, *, active_w: float = 0.0
+) -> float:
     """How many licences jobs may hold together where Slurm starts them.
 
     A job's licences are all that its nodes draw, and nodes without a job draw too: the cap less
-    these. The first job in Slurm's order that fits takes some of them with it, so that they are
-    not counted against it.
+    these. So do jobs that run without licences, `active_w` on each node. The first job in Slurm's
+    order that fits takes some of the nodes with it, so that they are not counted against it.
     """
     jobs = list(jobs)
     running = [job for job in jobs if job.node_list and job.state in (*ACTIVE, *STARTING, *ENDING)]
     free = nodes - sum(len(job.node_list) for job in running)
+    cap_w -= active_w * sum(len(job.node_list) for job in running if WATTS not in job.licenses)
     used_w = sum(job.licenses.get(WATTS, 0) for job in running)
     for job in sorted((job for job in jobs if job.state in WAITING),
                       key=lambda job: (-job.priority, job.submit_s, job.job_id)):
@@ -46,9 +49,8 @@ class LicenceNet:
 
     def allow(self, watts: float) -> None:
         """From now on jobs may hold so many; those that hold more keep what they have."""
-        if self.total < 0:
-            self.total = self._total()
-        take = self.total - min(max(int(watts), 0), self.total)
+        total = self.count()
+        take = total - min(max(int(watts), 0), total)
         if take == self.taken:
             return
         self._take(take)
@@ -59,13 +61,16 @@ class LicenceNet:
         self._take(0)
         self.taken = -1
 
-    def _total(self) -> int:
-        said = self.commands.run("scontrol", "show", "licenses", WATTS)
-        found = re.search(r"Total=([0-9]+)", said)
-        if found is None:
-            raise SlurmError(f"Slurm has no licences called {WATTS}: slurm.conf needs "
-                             f"Licenses={WATTS}:N with N as high as the highest cap")
-        return int(found[1])
+    def count(self) -> int:
+        """How many Slurm has in all, by its configuration."""
+        if self.total < 0:
+            said = self.commands.run("scontrol", "show", "licenses", WATTS)
+            found = re.search(r"Total=([0-9]+)", said)
+            if found is None:
+                raise SlurmError(f"Slurm has no licences called {WATTS}: slurm.conf needs "
+                                 f"Licenses={WATTS}:N with N as high as the highest cap")
+            self.total = int(found[1])
+        return self.total
 
     def _take(self, count: int) -> None:
         there = RESERVATION in self.commands.run("scontrol", "-o", "show", "reservation")

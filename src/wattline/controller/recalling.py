@@ -8,7 +8,7 @@ import numpy as np
 
 from wattline.books import Books
 from wattline.controller.sharing.watching import SharedWatcher
-from wattline.controller.watching import Told, Watcher
+from wattline.controller.watching import Told, Watcher, label_of
 from wattline.policies.control import nodes_of
 from wattline.policies.state import CANCELLED, DONE, PAUSED, RUNNING
 
@@ -22,16 +22,20 @@ def recall(watcher: Watcher, books: Books, now_s: float) -> None:
     for row, job in enumerate(books.roll.jobs):
         live = books.state.live[row]
         state = int(live.state)
+        name = str(job.job)
+        if state == CANCELLED:
+            watcher.used.add(name)
         if state in (DONE, CANCELLED):
             continue
-        name = str(job.job)
         units = int(live.units)
         watcher.told[name] = told = Told(
-            name.partition(".")[0], units, float(live.requested_s),
+            label_of(name), units, float(live.requested_s),
             units * watcher.node_w if math.isnan(job.watts) else job.watts,
             nodes_of(books.state, row) if state == RUNNING else (),
             running=state in (RUNNING, PAUSED), suspended=state == PAUSED,
             asked_s=now_s if int(live.unconfirmed) else math.nan)
         if isinstance(watcher, SharedWatcher):
             watcher.adopt(name, told, told.watts)
+    watcher.used |= {str(name) for name, end_s in books.roll.over.items()
+                     if end_s == -math.inf and name not in books.roll}
     watcher.down = set(watcher.node_names(np.flatnonzero(books.state.node_down)))

@@ -27,7 +27,7 @@ from wattline.scenario.objects import Machine, NodeClass
 from wattline.scenario.opening import open_books
 
 KEPT = ("cap", "nodes", "node_idle_w", "node_active_w", "node_off_w", "node_boot", "node_shutdown",
-        "classes", "policy", "scenario", "mode", "mark", "partitions", "twin")
+        "classes", "policy", "scenario", "mark", "partitions", "twin")
 """What of a site the books depend on: where it was changed they begin anew."""
 
 BEGUN = ".begin"
@@ -135,6 +135,8 @@ def _again(site: SiteConfig, path: Path, now_s: float) -> Remembered:
         os.truncate(path, len(text.encode()) - len(journal.torn.encode()))
     fresh = _fresh(site, now_s, None)
     loaded = Books.load(data, fresh.machine, fresh.policy, fresh.terms)
+    if site.mode == "guard" and int(loaded.state.clock[0].off):
+        raise InputError(f"in {path.name} nodes are switched off, which Slurm starts jobs on")
     file = path.open("a", encoding="utf-8")
     try:
         books = carry_on(loaded, journal, lambda line: synced(file, line))

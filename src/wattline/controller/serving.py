@@ -21,13 +21,14 @@ from wattline.controller.handing_back import hand_back, keep_off, kept_off
 from wattline.controller.joules.keeping import LedgerKeeper
 from wattline.controller.joules.memory import recalled
 from wattline.controller.keeping_cap import CapKeeper
-from wattline.controller.lease import hand_over, ours_and_held, renew
+from wattline.controller.lease import hand_over, renew
 from wattline.controller.licences import LicenceNet, allowed_w
 from wattline.controller.metering import Meters
+from wattline.controller.modes import ModeKeeper, mode_at_start, open_modes
+from wattline.controller.passing import pass_on_held, take_back
 from wattline.controller.priorities import SharePriorities, shares_of
 from wattline.controller.recalling import recall
 from wattline.controller.remembering import Remembered, open_remembered
-from wattline.controller.sharing.guarding import let_go
 from wattline.controller.sharing.licences import allowed_above_w
 from wattline.controller.sharing.parts import read_section
 from wattline.controller.sharing.starting import SharedStarter
@@ -50,19 +51,22 @@ BACK = 120
 
 @contextmanager
 def serving(
-    site: SiteConfig, *, act: bool, clock: Callable[[], float] = time.time
+    site: SiteConfig, *, act: bool, clock: Callable[[], float] = time.time, mode: str = ""
 ) -> Iterator[Controller]:
     """A controller with its books and journal open; what was known before a stop is known again.
 
-    Differences between those books and what Slurm shows are found by the first look, as at any
-    other time. At the end caps are restored and the books saved; after a failure nothing is saved,
-    and the journal has what the next start needs.
+    `mode` holds whatever the site's file says, and whatever was ordered before. Differences between
+    those books and what Slurm shows are found by the first look, as at any other time. At the end
+    caps are restored and the books saved; after a failure nothing is saved, and the journal has
+    what the next start needs.
     """
     folder = Path(site.folder)
     with _alone(folder):
-        kept = open_remembered(site, folder, clock(), act=act)
+        at_start = site.model_copy(update={"mode": mode_at_start(site, mode)})
+        kept = open_remembered(at_start, folder, clock(), act=act)
         with closing(kept):
-            controller, keeper, ledger = _assembled(site, kept, act=act, clock=clock)
+            controller, keeper, ledger, modes = _assembled(site, kept, act=act, clock=clock,
+                                                           mode=mode)
             with nullcontext() if keeper is None else closing(keeper):
                 yield controller
                 if keeper is not None:
@@ -72,9 +76,9 @@ def serving(
                 ledger.close()
             if act:
                 _switch_on(folder, controller)
-            if act and site.mode == "decide":
+            if act and modes.decides:
                 with suppress(SlurmError):  # the watchdog does it later
-                    _leave(site, controller.slurm)
+                    _leave(site, controller)
             kept.save(controller.books)
 
 
@@ -94,17 +98,17 @@ def _switch_on(folder: Path, controller: Controller) -> None:
                                "on when a job needs them" if left else ""))
 
 
-def _leave(site: SiteConfig, slurm: Slurm) -> None:
+def _leave(site: SiteConfig, controller: Controller) -> None:
     """What becomes of waiting jobs; licences stay as they are where Slurm starts jobs by them."""
     if site.when_stopped == "guard":
-        hand_over(site, slurm)
+        hand_over(site, controller.slurm, cap_now_w(controller.books))
     elif site.licences:
-        LicenceNet(slurm.commands).lift()
+        LicenceNet(controller.slurm.commands).lift()
 
 
 def _assembled(
-    site: SiteConfig, kept: Remembered, *, act: bool, clock: Callable[[], float]
-) -> tuple[Controller, CapKeeper | None, LedgerKeeper | None]:
+    site: SiteConfig, kept: Remembered, *, act: bool, clock: Callable[[], float], mode: str
+) -> tuple[Controller, CapKeeper | None, LedgerKeeper | None, ModeKeeper]:
     books, folder = kept.books, Path(site.folder)
     # Compile the policy before the first job comes; what a copy is asked is written nowhere.
     books.copy().step(max(clock(), books.now_s))
@@ -115,7 +119,8 @@ def _assembled(
     recall(watcher, books, clock())
     watcher.off = kept_off(folder) & set(site.node_names) if act else set()
     controller = Controller(books, slurm, watcher, act=act, clock=clock)
-    controller.notes += kept.remarks
+    modes = open_modes(site, watcher, clock(), act=act, given=mode)
+    controller.notes += [*kept.remarks, *modes.remarks]
     if act:
         controller.hands.keep_off = partial(keep_off, folder)
     fleet = fleet_of(site, act=act)
@@ -134,31 +139,49 @@ def _assembled(
         listeners.append(lambda cycle: _enter(ledger, controller.watcher, fleet, cycle))
     if target is not None:
         listeners.append(lambda cycle: target.sample(clock()))
-    if site.licences and act:
-        net = LicenceNet(controller.slurm.commands)
-        listeners.append(lambda cycle: _allow(net, site, controller))
-        if site.parts is not None and site.mode == "guard":
-            listeners.append(lambda cycle: _let_go(site, controller) if cycle.looked else None)
+    listeners += _starting(site, controller, modes)
     shares = shares_of(site)
-    if shares is not None and site.mode == "guard" and act:
-        listeners.append(SharePriorities(controller, shares))
-    if site.parts is not None and site.mode == "decide":
-        starter = SharedStarter(controller, site, read_section(site.twin),
-                                lambda: cap_now_w(books))
-        starter.prepare()
-        controller.why = starter.why
-        listeners.append(starter)
+    if shares is not None and act:
+        priorities = SharePriorities(controller, shares)
+        listeners.append(lambda cycle: None if modes.decides else priorities(cycle))
     if act:  # a dry run is no controller: nobody may count on it
-        listeners.append(lambda cycle: renew(folder, site.mode))
+        listeners.append(lambda cycle: renew(folder, modes.now.name))
     node_w = (lambda node, now_s: math.nan) if keeper is None else keeper.meters.node_w
     listeners.append(MachineWriter(controller, folder, node_w, shares=shares))
     listeners.append(lambda cycle: kept.save_if_due(controller.books, cycle.time_s, site.save))
     controller.sources, controller.listeners = sources, listeners
-    open_desk(controller, site, remembers=act, clock=clock,
+    open_desk(controller, site, remembers=act, clock=clock, modes=modes,
               more=lambda: {**_standing(site, keeper, target, clock()), "journal": str(kept.path),
                             **({"nodes": watcher.counts()} if isinstance(watcher, SharedWatcher)
                                else {})})
-    return controller, keeper, ledger
+    return controller, keeper, ledger, modes
+
+
+def _starting(
+    site: SiteConfig, controller: Controller, modes: ModeKeeper
+) -> list[Callable[[Cycle], None]]:
+    """What lets jobs start beside the books' decisions, in the mode that holds."""
+    found: list[Callable[[Cycle], None]] = []
+    if site.licences and controller.act:
+        net = LicenceNet(controller.slurm.commands)
+        found.append(lambda cycle: _keep_net(net, controller, modes, cycle))
+    if controller.act:
+        found.append(lambda cycle: take_back(controller, modes)
+                     if modes.now.taking_back and cycle.looked else None)
+    if site.parts is not None:
+        starter = SharedStarter(controller, site, read_section(site.twin),
+                                lambda: cap_now_w(controller.books))
+        starter.prepare()  # in guard mode too, which may be changed: no cycle has time for it
+        modes.starting = lambda label: label in starter.asked
+        controller.why = lambda label: starter.why(label) if modes.decides else ""
+        found.append(lambda cycle: starter(cycle) if modes.decides else None)
+    return found
+
+
+def _keep_net(net: LicenceNet, controller: Controller, modes: ModeKeeper, cycle: Cycle) -> None:
+    """Licences follow the cap; in guard mode jobs that wait for us go to Slurm under them."""
+    if _allow(net, modes, controller) and cycle.looked and not modes.decides:
+        pass_on_held(controller, modes)
 
 
 def _watcher(site: SiteConfig, books: Books, slurm: Slurm) -> Watcher:
@@ -166,7 +189,7 @@ def _watcher(site: SiteConfig, books: Books, slurm: Slurm) -> Watcher:
         return SharedWatcher(site.parts, site.partitions, holdings=slurm.holdings,
                              node_w=site.node_active_w, mark=site.mark, decides=False)
     return Watcher(site.node_names, site.partitions, watts=watts_of_licences(),
-                   node_w=site.node_active_w, mark=site.mark, decides=site.mode == "decide",
+                   node_w=site.node_active_w, mark=site.mark,
                    molds=isinstance(books.policy.configuration, Moldable))
 
 
@@ -188,7 +211,7 @@ def _standing(site: SiteConfig, keeper: CapKeeper | None, target: Target | None,
               ) -> dict[str, Any]:
     """What only an assembled controller knows, for its `status.json`."""
     measured_w = math.nan if keeper is None else keeper.meters.machine_w(now_s)
-    return {"mode": site.mode, "lease": site.lease,
+    return {"lease": site.lease,
             "measured_w": None if math.isnan(measured_w) else measured_w,
             "target": None if target is None else target.status(now_s)}
 
@@ -243,23 +266,22 @@ def cap_now_w(books: Books) -> float:
     return float(books.state.clock[0].cap_w)
 
 
-def _allow(net: LicenceNet, site: SiteConfig, controller: Controller) -> None:
+def _allow(net: LicenceNet, modes: ModeKeeper, controller: Controller) -> bool:
     """In guard mode Slurm must know that nodes without jobs draw too; the books know it."""
-    watts = cap_now_w(controller.books)
+    site, watts = modes.site, cap_now_w(controller.books)
     if isinstance(controller.watcher, SharedWatcher):
         watcher = controller.watcher
         watts = allowed_above_w(watcher.parts, watcher.seen, watts, controller.books.power_w)
-    elif site.mode == "guard":
+    elif not modes.decides:
         watts = allowed_w((job for job in controller.watcher.seen if not job.held),
-                          len(site.node_names), site.node_idle_w, watts)
+                          len(site.node_names), site.node_idle_w, watts,
+                          active_w=site.node_active_w)
     try:
         net.allow(watts)
     except SlurmError as error:
         controller.notes.append(f"the licences do not follow the cap: {error}")
-
-
-def _let_go(site: SiteConfig, controller: Controller) -> None:
-    let_go(controller, [job for job in controller.watcher.seen if ours_and_held(site, job)])
+        return False
+    return True
 
 
 class CapFile:

@@ -19,7 +19,6 @@ from wattline.books import Decision
 from wattline.books.explaining import reason_in_short
 from wattline.books.waiting import joules_left, waiting_rows
 from wattline.controller.priorities import usage_j
-from wattline.controller.watching import key
 from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WAITING, SlurmJob
 from wattline.model.errors import InputError
 from wattline.model.files import write_whole
@@ -121,7 +120,7 @@ class MachineWriter:
             "limit_s": _known(job.limit_s), "node_list": fold_hosts(job.node_list),
             "power_w": None, "adds_w": None, "why": job.reason if job.state in WAITING else None}
         books = self.controller.books
-        name = key(job)
+        name = self.controller.watcher.name(job)
         if name not in books.roll:
             return found
         row = books.roll.row(name)

@@ -36,8 +36,9 @@ def live_order(
 ) -> OrderOutcome:
     """Order something of a running controller, or ask it, and wait for the outcome.
 
-    Orders are `set_cap` (watts; none: no cap), `reserve` (start_s, duration_s, watts, name) and
-    `unreserve` (name); questions are `explain` (job), `energy`, `fairshare` and `applications`.
+    Orders are `set_cap` (watts; none: no cap), `reserve` (start_s, duration_s, watts, name),
+    `unreserve` (name) and `set_mode` (mode: `decide` or `guard`); questions are `explain` (job),
+    `energy`, `fairshare`, `applications` and `preview_mode` (mode: what would follow from it).
     What is refused raises an error with the reason.
 
     >>> import wattline as wl

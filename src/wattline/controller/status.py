@@ -55,7 +55,7 @@ class StatusWriter:
             self.last_error, self.last_error_s = cycle.remarks[-1], cycle.time_s
         said = {
             "time_s": cycle.time_s, "pid": os.getpid(), "host": socket.gethostname(),
-            "cycles": self.cycles, "mode": "decide", "act": self.controller.act,
+            "cycles": self.cycles, "act": self.controller.act,
             "measured_w": None, "lease": None, **pictured(self.controller.books),
             "last_error": self.last_error, "last_error_s": self.last_error_s,
             "slurm_answers": cycle.looked, "journal": self.journal, **self.more()}

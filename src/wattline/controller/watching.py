@@ -42,6 +42,8 @@ BACKOFF_S = 5.0
 LONGEST_S = 365 * 86400.0
 """A request without a limit counts as so long."""
 
+AGAIN = "~"
+"""Before the count in the name of a job that the books have had, and Slurm after them."""
 ASIDE = "suspended to keep the cap"
 """In the comment of such a job."""
 
@@ -109,12 +111,18 @@ class Watcher:
         """Word that a comment of ours begins with; jobs without it are others'. Empty: all."""
         self.decides = decides
         """Whether waiting jobs are ours to start at all: in guard mode Slurm starts them."""
+        self.only_held = False
+        """Whether waiting jobs of ours that Slurm may start are held first, and told of then."""
         self.molds = molds
         """Whether the policy chooses how many nodes of a range a job gets; otherwise the least."""
         self.off: set[str] = set()
         """Nodes that were switched off from here: out of use, and not out of order."""
         self.seen: tuple[SlurmJob, ...] = ()
         """All jobs of the last look."""
+        self.used: set[str] = set()
+        """Names under which the books have had a job that was left to Slurm before it began."""
+        self.tried: set[str] = set()
+        """Labels of jobs that were told to start: they name the nodes that were chosen then."""
         self.looked_s = math.nan
         self.told: dict[str, Told] = {}
         self.down: set[str] = set()
@@ -126,8 +134,10 @@ class Watcher:
         self._nodes(seen, found)
         # Rows of one look are told in the order of submission, which decides ties: squeue has
         # another.
-        now = {key(job): job for job in sorted(seen.jobs, key=_came)}
+        now = {self.name(job): job for job in sorted(seen.jobs, key=_came)}
         labels = {job.label for job in seen.jobs}
+        self.used = {name for name in self.used if label_of(name) in labels}
+        self.tried &= labels
         for name in [name for name in self.told if name not in now]:
             if self.told[name].label not in labels:  # otherwise it was queued again
                 found.remarks.append(f"job {name} is gone, and Slurm does not say how it ended")
@@ -139,10 +149,21 @@ class Watcher:
                 self._new(name, job, found)
         return found
 
+    def name(self, job: SlurmJob) -> str:
+        """How the books know a life of a job; a name is used once, and one that was left to Slurm
+        comes back under another."""
+        found = first = key(job)
+        count = 0
+        while found in self.used:
+            count += 1
+            found = f"{first}{AGAIN}{count}"
+        return found
+
     def asked(self, name: str, now_s: float) -> None:
         """A job was told to start."""
         self.told[name].asked_s = now_s
         self.told[name].running = True
+        self.tried.add(self.told[name].label)
 
     def failed(self, name: str, *, withdraw: bool = True) -> None:
         """It was not started: nobody has to wait for it. `withdraw`: it may have been released."""
@@ -197,7 +218,7 @@ class Watcher:
     def _new(self, name: str, job: SlurmJob, found: News) -> None:
         # Not while it ends: what is being requeued shows its next life on the nodes of the last.
         runs = job.state in (*ACTIVE, *STARTING) and bool(job.node_list)
-        managed = self.decides and self.ours(job)
+        managed = self.decides and self.ours(job) and (job.held or not self.only_held)
         if not runs and not (managed and job.state in WAITING):
             return
         strange = [node for node in job.node_list if node not in self.number]
@@ -242,6 +263,8 @@ class Watcher:
         told = self.told[name]
         if job.state in (*ACTIVE, *STARTING, *ENDING):
             self._running(name, told, job, found)
+        elif job.state in WAITING and not self.decides and not told.running:
+            self._leave_to_slurm(name, found)
         elif job.state in WAITING:
             self._waiting(name, told, job, now_s, found)
         else:
@@ -267,6 +290,12 @@ class Watcher:
             found.remarks.append(f"job {name} was told to start and did not: {job.reason}")
         self._limit(name, told, job, found)
 
+    def _leave_to_slurm(self, name: str, found: News) -> None:
+        """The books wait for it no more: Slurm starts it, and then it is counted."""
+        del self.told[name]
+        self.used.add(name)
+        found.events.append(Cancelled(name))
+
     def _limit(self, name: str, told: Told, job: SlurmJob, found: News) -> None:
         limit_s = min(job.limit_s, LONGEST_S)
         if limit_s > 0 and limit_s != told.limit_s:
@@ -291,8 +320,13 @@ def _came(job: SlurmJob) -> tuple[float, list[int]]:
 
 
 def key(job: SlurmJob) -> str:
-    """How the books know a life of a job."""
+    """How a life of a job is named at first."""
     return f"{job.label}.{job.restarts}" if job.restarts else job.label
+
+
+def label_of(name: str) -> str:
+    """How Slurm knows the job of a name."""
+    return name.partition(AGAIN)[0].partition(".")[0]
 
 
 def watts_of_licences(scale: float = 1.0) -> Callable[[SlurmJob], float]:

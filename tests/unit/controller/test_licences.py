@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from wattline.controller.licences import allowed_w
 from wattline.live.slurm.reading import SlurmJob
@@ -17,6 +18,8 @@ def job(label: str, state: str, nodes: int, watts: int, priority: int = 1) -> Sl
 def test_nodes_without_jobs_draw_too() -> None:
     assert allowed_w([], 6, 90.0, 1000.0) == 460.0
     assert allowed_w([job("1", "RUNNING", 2, 500)], 6, 90.0, 1000.0) == 640.0
+    bare = replace(job("1", "RUNNING", 2, 500), licenses={})
+    assert allowed_w([bare], 6, 90.0, 1000.0, active_w=300.0) == 1000.0 - 4 * 90 - 2 * 300
 
 
 def test_a_job_takes_idle_nodes_with_it_so_that_what_fits_can_start() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import wattline as wl
-from wattline.books import Ended, NodesDown, Started, Submitted
+from wattline.books import Cancelled, Ended, NodesDown, Started, Submitted
 from wattline.controller.configuration import SiteConfig
 from wattline.controller.recalling import recall
 from wattline.controller.remembering import open_remembered, synced
@@ -75,6 +75,34 @@ def test_another_site_begins_anew_and_says_so(tmp_path: Path) -> None:
     again.file.close()
     assert "another site" in again.remarks[0]
     assert again.books.now_s == 200.0
+
+
+def test_the_books_go_on_in_another_mode(tmp_path: Path) -> None:
+    begun(tmp_path)
+    before = open_remembered(SITE, tmp_path, 200.0, act=True)
+    before.books.step(201.0, [Cancelled("3.1")])
+    before.file.close()
+    again = open_remembered(SITE.model_copy(update={"mode": "guard"}), tmp_path, 200.0, act=True)
+    again.file.close()
+    assert again.remarks == []
+    watcher = Watcher(SITE.node_names)
+    recall(watcher, again.books, 200.0)
+    assert watcher.used == {"3.1"}
+    assert "3.1" not in watcher.told
+
+
+def test_books_with_nodes_off_begin_anew_where_slurm_starts_jobs(tmp_path: Path) -> None:
+    begun(tmp_path)
+    before = open_remembered(SITE, tmp_path, 200.0, act=True)
+    before.books.state.clock[0].off = 1
+    before.save(before.books)
+    before.file.close()
+    assert open_remembered(SITE, tmp_path, 201.0, act=True).remarks == []
+    guard = SITE.model_copy(update={"mode": "guard"})
+    again = open_remembered(guard, tmp_path, 300.0, act=True)
+    again.file.close()
+    assert "nodes are switched off" in again.remarks[0]
+    assert again.books.now_s == 300.0
 
 
 def test_a_dry_run_leaves_the_books_of_a_controller_alone(tmp_path: Path) -> None:

@@ -137,6 +137,27 @@ def test_in_guard_mode_jobs_are_known_once_they_run() -> None:
     assert [each.job for each in found.applied] == ["7"]
 
 
+def test_what_is_left_to_slurm_comes_back_under_another_name() -> None:
+    watcher = Watcher(["n1", "n2"])
+    looked(watcher, WAITS)
+    watcher.decides = False
+    assert looked(watcher, WAITS).events == [Cancelled("7")]
+    assert looked(watcher, WAITS).events == []
+    found = looked(watcher, RUNS)
+    assert [each.job for each in found.applied] == ["7~1"]
+    assert found.events == [Started("7~1", (1,))]
+    assert watcher.told["7~1"].label == "7"
+    assert looked(watcher).events == [Ended("7~1", False)]
+    assert watcher.used == set(), "Slurm has forgotten the job"
+
+
+def test_what_slurm_may_start_is_told_once_it_is_held() -> None:
+    watcher = Watcher(["n1", "n2"])
+    watcher.only_held = True
+    assert looked(watcher, replace(WAITS, priority=9)).events == []
+    assert [each.job for each in looked(watcher, WAITS).events] == ["7"]
+
+
 def test_a_start_that_slurm_refused_is_taken_back_at_the_next_look() -> None:
     watcher = Watcher(["n1", "n2"])
     looked(watcher, WAITS)

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 from tests.support.asking import Asking
-from tests.unit.web.told_site import SITE, Site, asking
+from tests.unit.web.told_site import SITE, Site, asking, job, made
 
 from wattline.account.measured.book import MeasuredLedger
 from wattline.account.store import Store
 from wattline.advice.measured import account_import
+from wattline.controller.licences import LicenceNet
 from wattline.web.app import create_app
 from wattline.web.sources.live import LiveSource
 
@@ -61,6 +62,42 @@ def test_an_order_goes_to_the_desk_and_says_for_whom(site: Site) -> None:
                             {"action": "unreserve", "value": {"name": "noon"}})
         assert missing.status_code == 404
         assert "W" in live.get("/api/jobs/8")["explanation"]
+
+
+def test_who_starts_jobs_is_changed_with_its_consequences_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LicenceNet, "count", lambda net: 1000)
+    site = made(tmp_path, "licences = true\n")
+    mark = {"comment": "wattline"}
+    site.slurm.jobs.update({"8": job("8", 2, **mark), "9": job("9", 1, **mark)})
+    with site.going():
+        live = asking(site)
+        assert live.get("/api/now")["mode"] == "decide"
+        assert "set_mode" in live.get("/api/about")["operator_actions"]
+        wanted = {"action": "set_mode", "value": {"mode": "guard"}}
+        shown = live.post("/api/operator/preview", wanted).json()
+        assert any(each.endswith("whatever when_stopped says: 2")
+                   for each in shown["consequences"])
+        assert live.get("/api/now")["mode"] == "decide"
+        done = live.post("/api/operator/apply", {**wanted, "confirm": shown["confirm"]})
+        assert done.status_code == 200, done.text
+        assert done.json()["said"].startswith("guard mode from now on")
+        now = live.get("/api/now")
+        assert now["mode"] == "guard"
+        assert now["mode_since_s"] == pytest.approx(now["time_s"], abs=5)
+        lines = [json.loads(line) for line in
+                 (site.file.parent / "actions.jsonl").read_text().splitlines()]
+        assert [(line["who"], line["value"], line["outcome"]) for line in lines] == [
+            ("local", {"mode": "guard"}, "asked"), ("local", {"mode": "guard"}, "done")]
+
+
+def test_guard_mode_is_refused_where_licences_do_not_follow_the_cap(site: Site) -> None:
+    with site.going():
+        refused = asking(site).post("/api/operator/preview",
+                                    {"action": "set_mode", "value": {"mode": "guard"}})
+    assert refused.status_code == 422
+    assert "licences = true" in refused.json()["error"]
 
 
 def test_a_controller_that_is_silent_is_an_alarm_and_takes_no_orders(site: Site) -> None:

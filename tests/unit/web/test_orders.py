@@ -105,6 +105,8 @@ def test_a_confirmation_is_of_one_user_and_of_two_minutes() -> None:
     {"action": "reserve", "value": {"watts": 5}}, {"action": "unreserve", "value": {"name": ""}},
     {"action": "unreserve", "value": {"name": "nobody"}}, {"action": "set_cap", "value": True},
     {"action": "reserve", "value": {"watts": 5, "duration_s": 1e300}}, {"value": 1},
+    {"action": "set_mode", "value": {"mode": "auto"}}, {"action": "set_mode", "value": None},
+    {"action": "set_mode", "value": {"mode": "guard"}},
 ])
 def test_what_cannot_be_meant_is_refused_in_one_sentence(wanted: dict[str, Any]) -> None:
     demo = Asking(_APP)

@@ -44,8 +44,12 @@ def test_an_owner_sees_the_machine_and_the_own_jobs_alone(people: dict[str, Aski
 def test_only_operators_order_and_nobody_comes_without_a_token(people: dict[str, Asking]) -> None:
     wanted = {"action": "set_cap", "value": 60_000}
     assert people[""].refused("/api/now")[0] == 401
+    mode = {"action": "set_mode", "value": {"mode": "guard"}}
     for name in ("ann", "vic"):
         assert people[name].post("/api/operator/preview", wanted).status_code == 403
+        assert people[name].post("/api/operator/preview", mode).status_code == 403
+        assert people[name].post("/api/operator/apply",
+                                 {**mode, "confirm": "1.2.3"}).status_code == 403
     shown = people["oda"].post("/api/operator/preview", wanted)
     assert shown.status_code == 200
     stolen = people["vic"].post("/api/operator/apply",

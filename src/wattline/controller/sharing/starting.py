@@ -139,6 +139,7 @@ class SharedStarter:
             self.controller.notes.append(f"would {words}")
             return
         self.asked[start.label] = (now_s, start)
+        self.watcher.tried.add(start.label)
         watts = math.ceil(start.watts - 1e-9)
         try:
             if self.site.licences and WATTS not in job.licenses:

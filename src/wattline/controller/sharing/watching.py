@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from wattline.controller.sharing.parts import Share, SharedParts
-from wattline.controller.watching import News, Told, Watcher, key
+from wattline.controller.watching import News, Told, Watcher
 from wattline.live.slurm.client import Seen
 from wattline.live.slurm.holding import Holding, devices_of, evenly
 from wattline.live.slurm.reading import ACTIVE, ENDING, STARTING, WATTS, SlurmJob
@@ -127,7 +127,7 @@ class SharedWatcher(Watcher):
         if not job.node_list:
             return self.asked_w(job)
         return sum(share.above_w + share.idle_w
-                   for share in self._share(key(job), job).values())
+                   for share in self._share(self.name(job), job).values())
 
     def asked_w(self, job: SlurmJob) -> float:
         """What a waiting job would add: what it says, or what its parts may draw."""

@@ -129,9 +129,10 @@ class Slurm:
         self.commands.run("scontrol", "update", f"NodeName={','.join(nodes)}",
                           f"State={'POWER_UP' if on else 'POWER_DOWN'}")
 
-    def release(self, label: str) -> None:
-        """Hand a held job back to Slurm's own scheduler, on any nodes."""
-        self.commands.run("scontrol", "update", f"JobId={label}", "ReqNodeList=")
+    def release(self, label: str, *, anywhere: bool = True) -> None:
+        """Hand a held job back to Slurm's own scheduler, on any nodes or on those it names."""
+        if anywhere:
+            self.commands.run("scontrol", "update", f"JobId={label}", "ReqNodeList=")
         self.commands.run("scontrol", "release", label)
 
     def suspend(self, label: str) -> None:

@@ -21,7 +21,8 @@ Asker = Annotated[Viewer, Depends(viewer_of)]
 
 
 class Wanted(BaseModel):
-    """An action: `set_cap` {watts}, `reserve` {watts, duration_s, in_s, name}, `unreserve` {name}.
+    """An action: `set_cap` {watts}, `reserve` {watts, duration_s, in_s, name}, `unreserve` {name}
+    or, of a live machine, `set_mode` {mode: decide or guard}.
 
     A plain number as the value of `set_cap` are watts; null is no cap.
     """

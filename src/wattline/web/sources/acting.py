@@ -13,8 +13,10 @@ ACTIONS: Mapping[str, tuple[str, ...]] = {
     "set_cap": ("watts",),
     "reserve": ("watts", "duration_s", "in_s", "name"),
     "unreserve": ("name",),
+    "set_mode": ("mode",),
 }
 """The actions, and what each may say."""
+MODES = ("decide", "guard")
 MOST_W, MOST_S = 1e12, 3.2e9
 
 
@@ -29,6 +31,11 @@ def checked(act: Act) -> Act:
                          f"not '{strange[0][:40]}'")
     if act.action == "unreserve":
         _name(act.value, needed=True)
+        return act
+    if act.action == "set_mode":
+        if act.value.get("mode") not in MODES:
+            raise InputError(f"mode is {str(act.value.get('mode'))[:40]}, must be one of: "
+                             f"{', '.join(MODES)}")
         return act
     if act.action == "set_cap" and act.value.get("watts", 0) is None:
         return act

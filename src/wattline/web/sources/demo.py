@@ -58,6 +58,9 @@ class Plan:
 
     def with_act(self, act: Act, now_s: float) -> Plan:
         value = act.value
+        if act.action == "set_mode":
+            raise InputError("the demo has no Slurm beside it that could start jobs: its mode "
+                             "cannot be changed")
         if act.action == "set_cap":
             watts = value["watts"]
             return replace(self, changes=(*self.changes, (
@@ -117,7 +120,8 @@ class DemoSource:
                             cap=plan.cap())
 
     def about(self) -> About:
-        return replace(self.shown.about(), operator_actions=list(ACTIONS))
+        return replace(self.shown.about(), operator_actions=[
+            action for action in ACTIONS if action != "set_mode"])
 
     def now(self) -> Now:
         found = self.shown.now()

@@ -115,7 +115,8 @@ class LiveSource:
             decisions=decisions[:12],
             alarms=sorted([*self._alarms(seen, stale_s), *live_parts.alarms(by)],
                           key=lambda alarm: alarm.level != "critical"), stale_s=stale_s,
-            measured=status["measured_w"] is not None, missing=live_parts.missing(self.site))
+            measured=status["measured_w"] is not None, missing=live_parts.missing(self.site),
+            mode=status.get("mode"), mode_since_s=self._mode_since_s(status))
 
     def history(self, from_s: float | None, to_s: float | None, points: int) -> History:
         if from_s is not None and to_s is not None and to_s < from_s:
@@ -172,6 +173,9 @@ class LiveSource:
         if self._stale_s(seen):
             raise WattlineError(f"the controller has been silent for {self._stale_s(seen):,.0f} s: "
                                 "nothing can be ordered of it")
+        if act.action == "set_mode":  # which jobs are whose only the controller knows
+            found = live_order(self.config, "preview_mode", **act.value)
+            return [found.said, *map(str, found.result["remarks"])]
         return live_jobs.consequences(act, seen.status, seen.machine)
 
     def apply(self, act: Act, who: str) -> Done:
@@ -185,6 +189,10 @@ class LiveSource:
             self._seen = None
         return Done(found.said, self.clock() - self.epoch_s,
                     [str(each) for each in found.result.get("remarks", ())])
+
+    def _mode_since_s(self, status: dict[str, Any]) -> float | None:
+        since_s = status.get("mode_since_s")
+        return None if since_s is None else float(since_s) - self.epoch_s
 
     def _stale_s(self, seen: Seen) -> float:
         silent_s = self.clock() - float(seen.status["time_s"])

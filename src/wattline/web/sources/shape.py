@@ -80,6 +80,10 @@ class Now:
     """Whether the power is measured, or that of the books."""
     missing: dict[str, str] = field(default_factory=dict)
     """Parts that are not known, and why: a sentence each."""
+    mode: str | None = None
+    """Who starts jobs: `decide` is the controller, `guard` Slurm under watts as licences; null
+    where there is no controller."""
+    mode_since_s: float | None = None
 
 
 @dataclass(frozen=True)
