@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from wattline.advice.futures.running import stand_at
 from wattline.books import CapChanged, Ended, Started, Submitted
 from wattline.cli.main import cli
 from wattline.controller.configuration import read_configuration
+from wattline.controller.looking_in import look_in
 from wattline.controller.remembering import Remembered, open_remembered
 from wattline.engine.ahead import Candidate
 from wattline.scenario.build import Plan
@@ -185,6 +187,44 @@ def test_the_cap_is_the_one_that_was_told_and_the_highest_may_come_again(tmp_pat
     assert started == {"as it is": (0, 0), "sjf": (0, 0), "cap=100%": (1, 0), "cap=500W": (0, 0)}
     assert found.candidates[2].changes["power.cap"] == 1200.0
     assert found.assumed[-1] == "run times are as requested: no job was seen to its end"
+
+
+def test_whoever_looks_in_while_it_is_written_finds_one_moment(tmp_path: Path) -> None:
+    """Each job is submitted, starts and ends in three steps; pages are turned and deleted."""
+    file, kept = small(tmp_path)
+    kept.largest_bytes, kept.most = 4000, 2
+    begun, stop = threading.Event(), threading.Event()
+
+    def write() -> None:
+        number = 0
+        while not stop.is_set():
+            at_s = 1001.0 + 10 * number
+            kept.books.step(at_s, [Submitted(str(number), 1, 600.0)])
+            kept.books.apply(at_s + 1, [Started(str(number), (0,))])
+            kept.books.step(at_s + 5, [Ended(str(number))])
+            kept.save_if_due(kept.books, at_s + 6, 50.0)
+            number += 1
+            begun.set()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    assert begun.wait(60)
+    found = []
+    try:
+        for _ in range(20):
+            found.append(look_in(file.parent / "kept").books)
+    finally:
+        stop.set()
+        writer.join()
+        kept.close()
+    times_s = [books.now_s for books in found]
+    assert times_s == sorted(times_s)
+    assert times_s[-1] > times_s[0]
+    for books in found:
+        assert (books.now_s - 1001.0) % 10 in (0.0, 1.0, 5.0)
+        busy = int(books.state.clock[0].running)
+        assert busy == ((books.now_s - 1001.0) % 10 < 5.0)
+        assert books.journal is None
 
 
 def test_jobs_of_a_week_before_come_again_live(tmp_path: Path) -> None:
