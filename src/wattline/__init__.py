@@ -39,6 +39,7 @@ if _TYPE_CHECKING:
     from wattline.advice.fairshare import FairShare, fairshare
     from wattline.advice.fit import fit, learn_priors
     from wattline.advice.forgetting import Forgotten, account_forget
+    from wattline.advice.futures.following import PolicyRound, follow_policy
     from wattline.advice.futures.policy import CandidateFigures, PolicyAdvice, advise_policy
     from wattline.advice.futures.regret import RegretCase, RegretStudy, tuning_regret
     from wattline.advice.futures.self_tuning import SelfTuning, self_tune
@@ -223,6 +224,7 @@ __all__ = [
     "Plots",
     "PolicyAdvice",
     "PolicyError",
+    "PolicyRound",
     "PowerDown",
     "PowerNow",
     "PowerUp",
@@ -295,6 +297,7 @@ __all__ = [
     "fairshare",
     "fit",
     "fit_server_power",
+    "follow_policy",
     "generate",
     "import_claims",
     "import_views",

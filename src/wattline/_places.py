@@ -60,6 +60,7 @@ PLACES = {
     **dict.fromkeys(("CandidateFigures", "PolicyAdvice", "advise_policy"),
                     "wattline.advice.futures.policy"),
     **dict.fromkeys(("SelfTuning", "self_tune"), "wattline.advice.futures.self_tuning"),
+    **dict.fromkeys(("PolicyRound", "follow_policy"), "wattline.advice.futures.following"),
     **dict.fromkeys(("RegretCase", "RegretStudy", "tuning_regret"),
                     "wattline.advice.futures.regret"),
     **dict.fromkeys(("StartAdvice", "advise_start"), "wattline.advice.futures.start"),

@@ -76,6 +76,8 @@ class Books:
         """Jobs that are over and have no row any more."""
         self.done_then = 0
         """Jobs that were over when books last forgot names, which saving them does not do."""
+        self.scenario: Mapping[str, Any] | None = None
+        """What their policy was made from, where a journal says it: it is saved with them."""
 
     @classmethod
     def open(
@@ -229,6 +231,7 @@ class Books:
         other.told = self.told
         other.untold = list(self.untold)
         other.reservations = dict(self.reservations)
+        other.scenario = self.scenario
         return other
 
     def compact(self, refused: bool = False) -> None:
@@ -285,6 +288,7 @@ class Books:
         finite = {name: watts for name, watts in caps.items() if watts < np.inf}  # as JSON has it
         journal.head({**(about or {}), "start_s": self.now_s, **finite})
         self.journal = journal
+        self.scenario = (about or {}).get("scenario")
 
     def turn_page(self, journal: JournalWriter, about: Mapping[str, Any], begin: str) -> None:
         """From now on write into this journal instead; what it begins with is saved as `begin`.
@@ -303,6 +307,7 @@ class Books:
         goes on with the new books. To try a policy out, change that of a copy.
         """
         other = under(self, policy)
+        other.scenario = scenario
         if self.journal is not None:
             said = {} if scenario is None else {"scenario": dict(scenario)}
             self.journal.policy(self.now_s, {"axes": policy_names(other.policy), **said})

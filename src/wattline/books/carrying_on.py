@@ -46,7 +46,8 @@ def _not_known_yet(books: Books, journal: Journal) -> list[JournalEntry]:
                          "they were saved: it is another journal, or was changed")
     if journal.complete:
         raise InputError(f"{journal.source}: it came to its end; nothing can be added")
-    torn = len(journal.lines) + 2 if journal.torn else None  # after the head and all others
+    # After the head and all others.
+    torn = len(journal.lines) + 2 + journal.skipped if journal.torn else None
     damaged = [number for number in journal.damaged if number != torn]
     if damaged:
         raise InputError(f"{journal.source}: line {damaged[0]} was changed")

@@ -52,7 +52,8 @@ def encode(books: Books) -> bytes:
             "keeps_log": books.keeps_log, "forgotten": books.forgotten,
             "done_then": books.done_then,
             "untold": [decision_values(each) for each in books.untold],
-            "reservations": books.reservations, "roll": books.roll.said()}
+            "reservations": books.reservations, "roll": books.roll.said(),
+            "scenario": books.scenario}
     arrays["roll"] = books.roll.numbers()
     text = np.frombuffer(_text(head), dtype=np.uint8)
     out = io.BytesIO()
@@ -77,15 +78,7 @@ def decode(
     kind: type[Books], data: bytes, machine: Machine, policy: Composition, terms: Terms
 ) -> Books:
     """Books from their bytes; refused where they are damaged, or of another policy."""
-    try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        head = json.loads(arrays.pop("head").tobytes())
-    except Exception as error:  # numpy and zipfile raise what they like at damaged bytes
-        raise InputError("these bytes are no books that `Books.save` gave, or not all of them") \
-            from error
-    if head.get("version") != VERSION:
-        raise InputError(f"these books are of version {head.get('version')}; this is {VERSION}")
+    head, arrays = _unpacked(data)
     fresh = kind.open(machine, policy, terms)
     mine = policy_names(fresh.policy)
     if head["policy"] != mine:
@@ -98,6 +91,26 @@ def decode(
         return _filled(fresh, arrays, head)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"these books were not saved whole: {error}") from None
+
+
+def saved_scenario(data: bytes) -> dict[str, Any] | None:
+    """What the policy of saved books was made from; None where they do not say."""
+    found: dict[str, Any] | None = _unpacked(data, arrays=False)[0].get("scenario")
+    return found
+
+
+def _unpacked(data: bytes, arrays: bool = True) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The head of saved books, and their arrays where somebody wants them."""
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+            found = {name: archive[name] for name in (archive.files if arrays else ("head",))}
+        head = json.loads(found.pop("head").tobytes())
+    except Exception as error:  # numpy and zipfile raise what they like at damaged bytes
+        raise InputError("these bytes are no books that `Books.save` gave, or not all of them") \
+            from error
+    if head.get("version") != VERSION:
+        raise InputError(f"these books are of version {head.get('version')}; this is {VERSION}")
+    return head, found
 
 
 def _filled(fresh: Books, arrays: dict[str, Any], head: dict[str, Any]) -> Books:
@@ -120,6 +133,7 @@ def _filled(fresh: Books, arrays: dict[str, Any], head: dict[str, Any]) -> Books
     fresh.done_then = int(head["done_then"])
     if head["journal"] is not None:
         fresh.written = (int(head["journal"][0]), int(head["journal"][1]))
+    fresh.scenario = head.get("scenario")
     fresh.untold = [decision_from(each) for each in head["untold"]]
     fresh.reservations = {name: int(row) for name, row in head["reservations"].items()}
     return fresh

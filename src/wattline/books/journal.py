@@ -143,8 +143,22 @@ class Journal:
     """Numbers of lines whose checksum does not fit; they are read all the same if they can be."""
     torn: str = ""
     """The beginning of a last line, where the writer was interrupted in the middle of it."""
+    skipped: int = 0
+    """Entries at the beginning that are left out; see `after`."""
     _sum: int = 0
     _seen: int = 0
+
+    def after(self, position: Position) -> Journal:
+        """The rest behind a position where it was; what comes before is neither read nor checked.
+
+        The whole journal where it has no such place.
+        """
+        entries, summed = position
+        begins = f"{summed:08x} "
+        if not 1 <= entries <= len(self.lines) or not self.lines[entries - 1].startswith(begins):
+            return self
+        return replace(self, lines=self.lines[entries:], _sum=summed, _seen=entries,
+                       skipped=entries)
 
     @property
     def position(self) -> Position:
@@ -153,7 +167,7 @@ class Journal:
 
     def entries(self) -> Iterator[JournalEntry]:
         self.complete = False
-        for number, line in enumerate(self.lines, start=2):
+        for number, line in enumerate(self.lines, start=2 + self.skipped):
             place = f"{self.source}, line {number}"
             value, self._sum, whole = _read(line, self._sum, place)
             if not whole:

@@ -84,7 +84,7 @@ def _changed(books: Books, entry: JournalEntry, make_policy: MakePolicy | None) 
     if make_policy is None:
         raise InputError(f"at {entry.time_s:g} s the journal goes on under another policy "
                          f"({', '.join(axes)}); give `make_policy` to make it")
-    books = books.with_policy(make_policy(entry.policy))
+    books = books.with_policy(make_policy(entry.policy), entry.policy.get("scenario"))
     mine = policy_names(books.policy)
     if mine != axes:
         raise InputError(f"at {entry.time_s:g} s the journal goes on under {', '.join(axes)}; "

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from wattline.cli import advise_live
+from wattline.cli.advise_live import (
+    act_option,
+    history_of,
+    history_option,
+    need_instant,
+    refuse_live_only,
+    rounds_option,
+)
 from wattline.cli.choices import Choice, ScenarioCommand
+from wattline.cli.live_options import live_options, which
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.cli.scenario_options import (
     changes_from,
@@ -25,8 +35,7 @@ if TYPE_CHECKING:
 
 ARRIVALS = ("last-week", "none", "hindsight")
 at_option = click.option(
-    "--at", required=True, metavar="TIME",
-    help="The instant: seconds of the log, 30d, 50% of it, or a date.")
+    "--at", metavar="TIME", help="The instant: seconds of the log, 30d, 50% of it, or a date.")
 arrivals_option = click.option(
     "--arrivals", type=Choice(list(ARRIVALS)), default=ARRIVALS[0], show_default=True,
     help="Jobs to come: those of a week before, none, or those that came.")
@@ -37,11 +46,14 @@ seed_option = click.option("--draw-seed", "seed", type=click.IntRange(0), defaul
 @click.command(cls=ScenarioCommand)
 @click.argument("scenario", required=False)
 @click.option("--trace", help="A job log to replay, instead of the scenario's.")
-@click.option("--at", metavar="TIME",
-              help="The instant: seconds of the log, 30d, 50% of it, or a date.")
+@at_option
+@live_options
+@history_option
 @click.option("--follow", metavar="EVERY",
               help="Instead of one instant: choose anew every so often (6h) from the beginning of "
-                   "the log, and compare with every fixed policy.")
+                   "the log, and compare with every fixed policy. With --live: from now on (10m).")
+@act_option
+@rounds_option
 @click.option("--candidates", multiple=True, metavar="POLICY,...",
               help="Policies to try: sjf,wfp or 'power=dvfs cap=80%'; default: other orders, and "
                    "other ways to keep the cap.")
@@ -59,17 +71,27 @@ seed_option = click.option("--draw-seed", "seed", type=click.IntRange(0), defaul
 @scenario_options
 @json_option
 def policy(
-    scenario: str | None, trace: str | None, at: str | None, follow: str | None,
+    scenario: str | None, trace: str | None, at: str | None, live: bool, config: Path | None,
+    history: str | None, follow: str | None, act: bool, rounds: int | None,
     candidates: tuple[str, ...], horizon: str, samples: int, objective: str,
     limits: tuple[str, ...], risk: float, arrivals: str, seed: int, as_json: bool, **options: Any,
 ) -> None:
-    """Run an instant of a log ahead under each candidate policy, and recommend one.
+    """Run an instant of a log, or the live machine, ahead under each policy, and recommend one.
 
     Run times are drawn from how requested and true ones differed in the history, the same draws
     for every candidate.
     """
     from wattline.advice.futures.policy import advise_policy
 
+    site = which(live, config, scenario or trace or at, "SCENARIO, --trace and --at")
+    refuse_live_only(live, {"--history": history, "--act": act, "--rounds": rounds})
+    if site is not None:
+        asked = {"candidates": candidates, "horizon": horizon, "samples": samples,
+                 "objective": objective, "limits": limits, "risk": risk, "arrivals": arrivals,
+                 "seed": seed, "history": history_of(history, options),
+                 "allow_code": options["allow_code"]}
+        _policy_live(site, follow, act, rounds, as_json, asked)
+        return
     if (at is None) == (follow is None):
         raise InputError("give --at, an instant, or --follow, how often to choose anew")
     changes = changes_from(options)
@@ -82,19 +104,42 @@ def policy(
         _follow(loaded, follow, limits, common, as_json)
         return
     assert at is not None
+    from wattline.analysis.summary import time_text
+
     with progress("running ahead") as advance:
         found = advise_policy(loaded, at=at, limits=limits, risk=risk, progress=advance, **common)
     if as_json:
         print_json(found.to_dict())
     else:
-        _print_policies(found)
+        _print_policies(found, time_text(found.at_s))
+
+
+def _policy_live(
+    site: Path, follow: str | None, act: bool, rounds: int | None, as_json: bool,
+    asked: dict[str, Any],
+) -> None:
+    from wattline.advice.futures.policy import advise_policy
+
+    if follow is not None:
+        advise_live.follow(site, follow, act, as_json, {**asked, "rounds": rounds})
+        return
+    if act or rounds:
+        raise InputError("--act and --rounds go with --follow; one look changes nothing")
+    with progress("running ahead") as advance:
+        found = advise_policy(live=site, progress=advance, **asked)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print_policies(found, advise_live.date_text(found.at_s))
 
 
 @click.command(cls=ScenarioCommand)
-@click.argument("job", type=int)
+@click.argument("job")
 @click.argument("scenario", required=False)
 @click.option("--trace", help="A job log to replay, instead of the scenario's.")
 @at_option
+@live_options
+@history_option
 @click.option("--horizon", default="7d", show_default=True, help="How far to look.")
 @click.option("--samples", type=click.IntRange(1, 100_000), default=100, show_default=True,
               help="Draws of run times.")
@@ -104,22 +149,33 @@ def policy(
 @scenario_options
 @json_option
 def start(
-    job: int, scenario: str | None, trace: str | None, at: str, horizon: str, samples: int,
+    job: str, scenario: str | None, trace: str | None, at: str | None, live: bool,
+    config: Path | None, history: str | None, horizon: str, samples: int,
     price_per_kwh: float | None, arrivals: str, seed: int, as_json: bool, **options: Any,
 ) -> None:
     """Say when a job that waits will start: a distribution, with its joules and cost.
 
-    JOB is its number in the log.
+    JOB is its number in the log, or with --live the one that Slurm gave it.
     """
     from wattline.advice.futures.start import advise_start
 
-    changes = changes_from(options)
-    loaded = load_scenario(scenario, trace, changes)
+    site = which(live, config, scenario or trace or at, "SCENARIO, --trace and --at")
+    refuse_live_only(live, {"--history": history})
+    asked: dict[str, Any] = {
+        "horizon": horizon, "samples": samples, "price_per_kwh": price_per_kwh,
+        "arrivals": arrivals, "seed": seed}
+    if site is not None:
+        asked |= {"live": site, "history": history_of(history, options),
+                  "allow_code": options["allow_code"]}
+        given: tuple[Any, ...] = (job,)
+    else:
+        changes = changes_from(options)
+        loaded = load_scenario(scenario, trace, changes)
+        asked |= {"at": need_instant(at),
+                  "allow_code": code_allowed(scenario, loaded, changes, options)}
+        given = (job, loaded)
     with progress("running ahead") as advance:
-        found = advise_start(
-            job, loaded, at=at, horizon=horizon, samples=samples, price_per_kwh=price_per_kwh,
-            arrivals=arrivals, seed=seed, progress=advance,
-            allow_code=code_allowed(scenario, loaded, changes, options))
+        found = advise_start(*given, progress=advance, **asked)
     if as_json:
         print_json(found.to_dict())
     else:
@@ -148,10 +204,10 @@ def _follow(
         click.echo(f"note: {line}")
 
 
-def _print_policies(found: PolicyAdvice) -> None:
+def _print_policies(found: PolicyAdvice, when: str) -> None:
     from wattline.analysis.summary import energy_text, power_text, time_text
 
-    click.echo(f"at {time_text(found.at_s)}: {found.waiting:,} jobs wait, {found.running:,} run; "
+    click.echo(f"at {when}: {found.waiting:,} jobs wait, {found.running:,} run; "
                f"the next {time_text(found.horizon_s)}, {found.samples:,} draws")
     limits = list(found.candidates[0].breaks)
     rows = [(each.name + (" *" if each.name == found.best else ""),

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
-def print_json(value: Any) -> None:
-    """Print as JSON; NaN and infinity become null, which JSON can say."""
-    click.echo(json.dumps(_plain(value), indent=2))
+def print_json(value: Any, indent: int | None = 2) -> None:
+    """Print as JSON, without `indent` in one line; NaN and infinity become null."""
+    click.echo(json.dumps(_plain(value), indent=indent))
 
 
 def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]], title: str = "") -> None:

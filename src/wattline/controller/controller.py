@@ -7,14 +7,16 @@ is done: what would be is said.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from wattline.books import Books, Decision, Event, Submitted
 from wattline.controller.hands import Hands
 from wattline.controller.watching import Watcher
 from wattline.live.slurm.client import Slurm
 from wattline.live.slurm.commands import SlurmError
+from wattline.policies.contract import Composition
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Controller:
     """A reason for which a held job of ours waits, where others than the books decide."""
     notes: list[str] = field(default_factory=list)
     """What sources and listeners have to say; the next cycle says it."""
+    took_over: bool = False
+    """Whether another policy decides since the last step: it is asked though nothing happened."""
 
     def cycle(self) -> Cycle:
         done = self._cycle()
@@ -68,13 +72,23 @@ class Controller:
             remarks += self._not_taken()
         decisions: tuple[Decision, ...] = ()
         # As in a simulation, a policy is asked when something happens or when it wanted to be.
-        if events or news.applied or self.books.untold or self.books.next_s() <= now_s:
+        if (events or news.applied or self.books.untold or self.took_over
+                or self.books.next_s() <= now_s):
             decisions = self.books.step(now_s, events)
+            self.took_over = False
             remarks += self._not_taken()
         remarks += self._withdraw(news.withdrawn)
         for decision in decisions:
             remarks += self.hands.carry_out(self, decision, now_s)
         return Cycle(now_s, decisions, (*self._noted(), *remarks))
+
+    def change_policy(
+        self, policy: Composition, scenario: Mapping[str, Any], now_s: float
+    ) -> None:
+        """From now on this policy decides, which was made from a scenario; the journal says so."""
+        self.books.apply(now_s, ())
+        self.books = self.books.with_policy(policy, scenario)
+        self.took_over = True
 
     def _not_taken(self) -> list[str]:
         """What the books refused; a job whose submission it was says so to its user."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from wattline.books import CapChanged, Event, ReservationRemoved, Reserved
 from wattline.books.possible import no_cap, no_figure, no_power
 from wattline.controller.answers import QUESTIONS
+from wattline.controller.changing_policy import SET_POLICY, PolicyChanges
 from wattline.controller.mode_orders import MODE_ORDERS
 from wattline.controller.modes import ModeKeeper, open_modes
 from wattline.controller.orders import Inbox, Order, OrderOutcome
@@ -42,12 +43,22 @@ class Desk:
     taken: list[tuple[Order, Event | None]] = field(default_factory=list)
     about_mode: dict[str, OrderOutcome] = field(default_factory=dict)
     """By the names of orders what came of those that are about the mode."""
+    changed: list[tuple[Order, OrderOutcome]] = field(default_factory=list)
+    """Orders that changed the policy, or could not, and are answered after the cycle."""
+    policies: PolicyChanges = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.policies = PolicyChanges(self.controller, self.site)
 
     def events(self, now_s: float) -> Sequence[Event]:
         """What the orders that have come ask the books to be told."""
         found = []
+        self.changed += self.policies.done(now_s)
         for order in self.inbox.take():
             try:
+                if order.kind == SET_POLICY:
+                    self.policies.begin(order, now_s)
+                    continue
                 event = self._event(order, now_s)
             except InputError as error:
                 self._say(order, OrderOutcome(False, str(error)))
@@ -70,6 +81,9 @@ class Desk:
     def answer(self, cycle: Cycle) -> None:
         """After the cycle: say what came of what was taken."""
         taken, self.taken = self.taken, []
+        changed, self.changed = self.changed, []
+        for order, outcome in changed:
+            self._say(order, outcome)
         refused = {id(each.event): each.reason for each in self.controller.books.refused}
         for order, event in taken:
             try:
@@ -96,7 +110,7 @@ class Desk:
             return None
         if order.kind not in ORDERS:
             raise InputError(f"there is no order '{order.kind}'; there are: "
-                             f"{', '.join((*ORDERS, *MODE_ORDERS, *QUESTIONS))}")
+                             f"{', '.join((*ORDERS, SET_POLICY, *MODE_ORDERS, *QUESTIONS))}")
         if order.kind == "set_cap" and self.site.cap_file:
             raise InputError(f"the cap follows the file {self.site.cap_file}: write it there")
         return ORDERS[order.kind](order.fields, self.controller, now_s)

@@ -12,17 +12,21 @@ import json
 import math
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from wattline.books import Books, JournalWriter, carry_on, read_journal
+from wattline.books.encoding import policy_names, saved_scenario
 from wattline.books.journal import MARK
 from wattline.controller.configuration import NodeKind, SiteConfig
+from wattline.controller.status import policy_of
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.units import parse_hosts
+from wattline.policies.contract import Composition
+from wattline.scenario.journals import JOBS_KNOWN, along_axes, plan_of
 from wattline.scenario.objects import Machine, NodeClass
 from wattline.scenario.opening import open_books
 
@@ -78,8 +82,10 @@ class Remembered:
         path = self.path.with_name(f"{_stamp(now_s)}.journal")
         draft = path.with_suffix(".draft")
         file = draft.open("w", encoding="utf-8")
-        books.turn_page(JournalWriter(lambda line: synced(file, line)),
-                        {name: value for name, value in head.items() if name != MARK},
+        about = {name: value for name, value in head.items() if name != MARK}
+        if books.scenario is not None:  # the policy may have been changed since
+            about["scenario"] = books.scenario
+        books.turn_page(JournalWriter(lambda line: synced(file, line)), about,
                         path.with_suffix(BEGUN).name)
         said = self.path.with_suffix(".site").read_text(encoding="utf-8")
         path.with_suffix(".site").write_text(said, encoding="utf-8")
@@ -133,18 +139,34 @@ def _again(site: SiteConfig, path: Path, now_s: float) -> Remembered:
     journal = read_journal(text, str(path))
     if journal.torn:
         os.truncate(path, len(text.encode()) - len(journal.torn.encode()))
+
+    def made(given: Mapping[str, Any]) -> Composition:
+        return along_axes(plan_of({"scenario": given.get("scenario"), JOBS_KNOWN: False}, (),
+                                  str(path), allow_code=bool(site.scenario)))
+
     fresh = _fresh(site, now_s, None)
-    loaded = Books.load(data, fresh.machine, fresh.policy, fresh.terms)
+    scenario = saved_scenario(data)
+    # The policy that they were kept under: an order may have changed it.
+    policy = fresh.policy if scenario is None else made({"scenario": scenario})
+    loaded = Books.load(data, fresh.machine, policy, fresh.terms)
     if site.mode == "guard" and int(loaded.state.clock[0].off):
         raise InputError(f"in {path.name} nodes are switched off, which Slurm starts jobs on")
     file = path.open("a", encoding="utf-8")
     try:
-        books = carry_on(loaded, journal, lambda line: synced(file, line))
+        books = carry_on(loaded, journal, lambda line: synced(file, line), made)
     except InputError:
         file.close()
         raise
-    return Remembered(books, file, path, saved_s=now_s, largest_bytes=1e6 * site.journal_mb,
-                      most=site.journals)
+    return Remembered(books, file, path, _ordered(books, fresh), now_s, 1e6 * site.journal_mb,
+                      site.journals)
+
+
+def _ordered(books: Books, fresh: Books) -> list[str]:
+    """What is to be said where another policy decides than that of the site's file."""
+    if policy_names(books.policy) == policy_names(fresh.policy):
+        return []
+    now = ", ".join(f"{axis} {name}" for axis, name in policy_of(books).items())
+    return [f"the policy that was ordered goes on, not that of the file: {now}"]
 
 
 def _fresh(site: SiteConfig, now_s: float, write: Callable[[str], None] | None) -> Books:

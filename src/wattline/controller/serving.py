@@ -130,7 +130,7 @@ def _assembled(
     sources: list[Callable[[float], list[Event]]] = []
     listeners: list[Callable[[Cycle], None]] = []
     if site.cap_file:
-        sources.append(CapFile(Path(site.cap_file), site.cap, books, controller.notes).events)
+        sources.append(CapFile(Path(site.cap_file), site.cap, controller).events)
     if keeper is not None:
         sources.append(keeper.meters.events)
         listeners.append(lambda cycle: keeper.keep(clock(), heard=cycle.looked))
@@ -229,9 +229,8 @@ def fleet_of(site: SiteConfig, *, act: bool) -> MqttFleet | None:
 
 def _keeper(site: SiteConfig, controller: Controller, fleet: Fleet) -> CapKeeper:
     """Meters and the keeper of the cap; each knows the nodes that the other has to leave alone."""
-    clock = controller.books.state.clock
-    meters = Meters(fleet, controller.watcher, lambda: float(clock[0].power_w),
-                    lambda: float(clock[0].rest_w))
+    meters = Meters(fleet, controller.watcher, lambda: controller.books.power_w,
+                    lambda: float(controller.books.state.clock[0].rest_w))
     keeper = CapKeeper(
         fleet, controller.slurm, controller.watcher, meters, lambda: cap_now_w(controller.books),
         controller.hands.caps_w, site.node_idle_w, site.least_w, site.when_short, controller.act,
@@ -287,8 +286,8 @@ def _allow(net: LicenceNet, modes: ModeKeeper, controller: Controller) -> bool:
 class CapFile:
     """The cap follows a file; one that cannot be read leaves it as it is, and says so once."""
 
-    def __init__(self, file: Path, highest_w: float, books: Books, notes: list[str]) -> None:
-        self.file, self.highest_w, self.books, self.notes = file, highest_w, books, notes
+    def __init__(self, file: Path, highest_w: float, controller: Controller) -> None:
+        self.file, self.highest_w, self.controller = file, highest_w, controller
         self.said = ""
 
     def events(self, now_s: float) -> list[Event]:
@@ -300,12 +299,12 @@ class CapFile:
             return self._note(f"{self.file}: the cap stays as it is: {wanted_w:g} W is not between "
                               f"0 and the site's {self.highest_w:g} W")
         self.said = ""
-        told_w = float(self.books.record.meter[0].told_cap_w)
+        told_w = float(self.controller.books.record.meter[0].told_cap_w)
         return [] if math.isclose(wanted_w, told_w) else [CapChanged(wanted_w)]
 
     def _note(self, text: str) -> list[Event]:
         if text != self.said:
-            self.notes.append(text)
+            self.controller.notes.append(text)
             self.said = text
         return []
 

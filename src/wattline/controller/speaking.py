@@ -27,7 +27,7 @@ def live_status(config: str | Path = USUAL_CONFIG) -> dict[str, Any]:
     ... except wl.WattlineError as error:  # there is no site here, or no controller runs
     ...     waiting = None
     """
-    return read_status(Path(_site(config).folder))
+    return read_status(Path(site_at(config).folder))
 
 
 def live_order(
@@ -37,7 +37,8 @@ def live_order(
     """Order something of a running controller, or ask it, and wait for the outcome.
 
     Orders are `set_cap` (watts; none: no cap), `reserve` (start_s, duration_s, watts, name),
-    `unreserve` (name) and `set_mode` (mode: `decide` or `guard`); questions are `explain` (job),
+    `unreserve` (name), `set_mode` (mode: `decide` or `guard`) and `set_policy` (changes: fields of
+    a scenario, like policy.order; give it time to be compiled); questions are `explain` (job),
     `energy`, `fairshare`, `applications` and `preview_mode` (mode: what would follow from it).
     What is refused raises an error with the reason.
 
@@ -47,7 +48,7 @@ def live_order(
     ... except wl.WattlineError as error:  # there is no site here, or no controller runs
     ...     said = ""
     """
-    folder = Path(_site(config).folder)
+    folder = Path(site_at(config).folder)
     status = read_status(folder)  # one line where no controller runs there
     try:
         found = give(folder, kind, fields, within_s=within_s)
@@ -106,7 +107,8 @@ def _watts(text: str, status: Mapping[str, Any]) -> float:
     return watts_of(text)
 
 
-def _site(config: str | Path) -> SiteConfig:
+def site_at(config: str | Path) -> SiteConfig:
+    """The site of a file that somebody named; one line where there is no such file."""
     if not Path(config).is_file():
         raise InputError(f"there is no file {config}: name the controller's with --config")
     return read_configuration(config)

@@ -19,7 +19,9 @@ from wattline.books.explaining import reason_in_short
 from wattline.books.waiting import waiting_rows
 from wattline.controller.course import CourseWriter
 from wattline.model.errors import InputError, WattlineError
+from wattline.model.fields import name_of
 from wattline.model.files import write_whole
+from wattline.policies.declaration import AXES
 from wattline.policies.state import BEGUN, OVER, REFUSED
 
 if TYPE_CHECKING:
@@ -56,7 +58,8 @@ class StatusWriter:
         said = {
             "time_s": cycle.time_s, "pid": os.getpid(), "host": socket.gethostname(),
             "cycles": self.cycles, "act": self.controller.act,
-            "measured_w": None, "lease": None, **pictured(self.controller.books),
+            "measured_w": None, "lease": None, "policy": policy_of(self.controller.books),
+            **pictured(self.controller.books),
             "last_error": self.last_error, "last_error_s": self.last_error_s,
             "slurm_answers": cycle.looked, "journal": self.journal, **self.more()}
         try:
@@ -91,6 +94,12 @@ def pictured(books: Books) -> dict[str, Any]:
         "refused": {"count": len(refused), "jobs": [books.roll.key(row)
                                                     for row in refused[:SHOWN]]},
     }
+
+
+def policy_of(books: Books) -> dict[str, str]:
+    """The policy that decides now, by axis; an order may have changed it."""
+    said = (books.scenario or {}).get("policy", {})
+    return {axis: name_of(said[axis]) for axis in AXES if axis in said}
 
 
 def ahead(books: Books) -> list[dict[str, Any]]:

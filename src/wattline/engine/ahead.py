@@ -56,6 +56,8 @@ class Moment(NamedTuple):
     left_s: FloatArray
     """Seconds of work that are left of those whose work a configuration said when they began; NaN
     of all others."""
+    highest_w: float = 0.0
+    """The highest cap that may come, whatever is known of caps to come."""
 
     @property
     def now_s(self) -> float:
@@ -100,6 +102,27 @@ def moment_of_log(
     state, record = run_compiled(state, record, world, policy)
     integrate(state, record, max(at_s, float(state.clock[0].now_s)))
     return moment(state, record, policy, machine, rules, jobs, came, np.arange(came, last))
+
+
+def moment_of_books(
+    books: Books, jobs: JobTable, rules: Rules, done_s: FloatArray
+) -> Moment:
+    """Books that were told of a real machine; the first of `jobs` are theirs, others may come.
+
+    `done_s` is the work that theirs have done, which a machine does not tell. What was asked to
+    start counts as started.
+    """
+    came = len(books.roll)
+    state = books.state.copy()
+    for place in range(state.clock[0].running):
+        bring_up_to_date(state, state.running[place])
+    state.live.unconfirmed[:came] = 0
+    state.jobs.run_s[:came] = done_s
+    state.live.work_s[:came] = 0.0
+    here = moment(state, books.record, books.policy, books.machine, rules, jobs, came,
+                  np.arange(came, len(jobs)))
+    return here._replace(left_s=np.full(len(here.jobs), np.nan),
+                         highest_w=float(state.clock[0].cap_w_max))
 
 
 def moment(
@@ -184,7 +207,8 @@ class Candidate:
         steps = cap_steps(rules, moment.now_s)
         clock = books.state.clock[0]
         if policy is not None:  # it refuses what no cap to come has room for
-            clock.cap_w_max = np.max(steps.cap_w) if len(steps) else np.inf
+            highest_w = np.max(steps.cap_w) if len(steps) else np.inf
+            clock.cap_w_max = max(highest_w, moment.highest_w)
             clock.cap_w = clock.cap_w if len(steps) else np.inf
         self.books = books if policy is None else books.with_policy(policy)
         self.books.record = unheard(self.books.record)

@@ -40,6 +40,7 @@ from wattline.model.units import parse_duration
 from wattline.scenario.build import Plan
 from wattline.scenario.comparing import DecisionComparison, starts
 from wattline.scenario.journals import (
+    JOBS_KNOWN,
     MOST_TOLD,
     NO_AXES,
     Asked,
@@ -282,7 +283,9 @@ class _Question:
         return found, books
 
     def _plan(self, head: Mapping[str, Any]) -> Plan:
-        return plan_of(head, self.entries, self.source, allow_code=self.allow_code)
+        known = self.head.get(JOBS_KNOWN, True)  # of a later policy as of the first
+        return plan_of({**head, JOBS_KNOWN: known}, self.entries, self.source,
+                       allow_code=self.allow_code)
 
     def _left_s(self) -> dict[Key, float]:
         """The work that is left of jobs that have begun."""

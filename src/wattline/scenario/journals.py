@@ -154,9 +154,10 @@ def ask_again(path: str | Path, *, allow_code: bool = False) -> Asked:
     journal = journal_at(path)
     entries = list(journal.entries())
     ready = plan_of(journal.head, entries, str(path), allow_code=allow_code)
+    known = journal.head.get(JOBS_KNOWN, True)
     result = replay(_begin(path, journal.head, ready), entries,
-                    lambda given: along_axes(plan_of(given, entries, str(path),
-                                                     allow_code=allow_code)))
+                    lambda given: along_axes(plan_of({**given, JOBS_KNOWN: known}, entries,
+                                                     str(path), allow_code=allow_code)))
     return Asked(result, len(ready.jobs), tuple(journal.damaged), journal.complete)
 
 

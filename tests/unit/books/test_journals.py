@@ -216,3 +216,31 @@ def test_a_line_that_was_cut_off_is_named_and_can_be_cut_from_the_file() -> None
     result = ["".join(lines) == text, torn.damaged]
     """)
     assert found == [True, [4]]
+
+
+def test_a_journal_is_read_from_where_books_were_saved_and_the_bytes_name_the_scenario() -> None:
+    found = in_plain(WRITING + """
+    from wattline.books.encoding import saved_scenario
+    books, lines = writing()
+    for second in range(4):
+        books.step(second, [Submitted(second, 1, 100.0)])
+    bytes_before = books.save()
+    books = books.with_policy(compose(admission=Block()), {"name": "capped"})
+    bytes_then = books.save()
+    at, place = len(lines), books.journal.position
+    books.step(9, [Ended(0)])
+    journal = read_journal("".join(lines) + "deadbeef [10", "journal")
+    rest = journal.after(place)
+    entries = list(rest.entries())
+    nowhere = journal.after((place[0], place[1] ^ 1))
+    result = [saved_scenario(bytes_before), saved_scenario(bytes_then), len(entries),
+              entries[0].time_s, rest.damaged, list(rest.position) == list(books.journal.position),
+              nowhere is journal, len(lines) - at]
+    """)
+    before, then, entries, time_s, damaged, at_its_end, whole, written = found
+    assert (before, then) == (None, {"name": "capped"})
+    assert (entries, written) == (1, 1)
+    assert time_s == 9.0
+    assert damaged == [8]  # only the line that is being written
+    assert at_its_end
+    assert whole

@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from wattline.advice.futures.candidates import Choice, read_choices
 from wattline.advice.futures.instants import instant_s
-from wattline.advice.futures.running import candidate_of, stand_at
+from wattline.advice.futures.live import in_watts, stand_live
+from wattline.advice.futures.running import Now, candidate_of, stand_at
 from wattline.advice.futures.side_by_side import figures_of_all
 from wattline.analysis.expressions import Constraint, Expression, figure_of
 from wattline.analysis.intervals import mean_interval
@@ -82,16 +84,20 @@ class PolicyAdvice:
 
 
 def advise_policy(
-    scenario: Source | None = None, *, at: float | str, candidates: Sequence[str] = (),
-    horizon: float | str = "24h", samples: int = 30, objective: str = "wait_s",
-    limits: Sequence[str] = (), risk: float = 0.1, arrivals: str = "last-week", seed: int = 1,
-    allow_code: bool = False, progress: Callable[[float], None] | None = None, **given: Any,
+    scenario: Source | None = None, *, at: float | str | None = None,
+    live: str | Path | None = None, history: Source | None = None,
+    candidates: Sequence[str] = (), horizon: float | str = "24h", samples: int = 30,
+    objective: str = "wait_s", limits: Sequence[str] = (), risk: float = 0.1,
+    arrivals: str = "last-week", seed: int = 1, allow_code: bool = False,
+    progress: Callable[[float], None] | None = None, **given: Any,
 ) -> PolicyAdvice:
-    """At an instant of a log, what the next hours would be under each candidate policy.
+    """At an instant of a log, or live, what the next hours would be under each candidate policy.
 
-    `at` is a time of the log (seconds, `"30d"`), a part of it (`"50%"`) or a date. A candidate is a
+    `at` is a time of the log (seconds, `"30d"`), a part of it (`"50%"`) or a date; `live` is the
+    file of a site instead, whose controller's books are read. A candidate is a
     policy (`"sjf"`), or several changes (`"power=dvfs cap=80%"`). Run times are drawn from how
-    requested and true ones differed in the history, the same draws for all. `limits` like
+    requested and true ones differed in the history, the same draws for all; live that is what the
+    controller's journals hold, and the log `history`. `limits` like
     `"power_w.peak <= 3e6"` may be broken with a probability up to `risk`. `arrivals` says which
     jobs come: `last-week`, `none`, or `hindsight`. Further ones are those of `simulate`.
 
@@ -103,30 +109,82 @@ def advise_policy(
     True
     """
     begin_s = time.monotonic()
-    if not 1 <= samples <= 100_000:
-        raise InputError(f"samples is {samples}, must be 1 to 100,000")
-    if not 0 <= risk <= 1:
-        raise InputError(f"risk is {risk}, must be 0 to 1")
-    goal = Expression.parse(objective)
-    kept = [Constraint.parse(each) for each in limits]
-    ready = planned(scenario, given, allow_code)
-    at_s = instant_s(at, ready)
-    horizon_s = parse_duration(horizon) if isinstance(horizon, str) else float(horizon)
-    if not horizon_s > 0:
-        raise InputError(f"horizon is {horizon}, must be above 0")
-    choices = read_choices(candidates, ready.scenario)
-    now = stand_at(ready, at_s, horizon_s, arrivals)
-    draws = now.draws(samples, seed)
+    question = Question.of(samples, objective, limits, risk, horizon, seed)
+    refuse_both(at, live, history, scenario, given)
+    if live is not None:
+        stood = stand_live(live, question.horizon_s, arrivals, history, allow_code=allow_code)
+        now = stood.now
+        choices = in_watts(read_choices(candidates, now.plan.scenario), stood.kept.books)
+    else:
+        assert at is not None
+        ready = planned(scenario, given, allow_code)
+        at_s = instant_s(at, ready)
+        choices = read_choices(candidates, ready.scenario)
+        now = stand_at(ready, at_s, question.horizon_s, arrivals)
+    return judged(now, choices, question, begin_s, progress)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a moment, whichever it is."""
+
+    samples: int
+    objective: str
+    goal: Expression
+    kept: tuple[Constraint, ...]
+    risk: float
+    horizon_s: float
+    seed: int
+
+    @classmethod
+    def of(
+        cls, samples: int, objective: str, limits: Sequence[str], risk: float,
+        horizon: float | str, seed: int,
+    ) -> Question:
+        """What somebody asks, checked before it costs any time."""
+        if not 1 <= samples <= 100_000:
+            raise InputError(f"samples is {samples}, must be 1 to 100,000")
+        if not 0 <= risk <= 1:
+            raise InputError(f"risk is {risk}, must be 0 to 1")
+        horizon_s = parse_duration(horizon) if isinstance(horizon, str) else float(horizon)
+        if not horizon_s > 0:
+            raise InputError(f"horizon is {horizon}, must be above 0")
+        return cls(samples, objective, Expression.parse(objective),
+                   tuple(Constraint.parse(each) for each in limits), risk, horizon_s, seed)
+
+
+def judged(
+    now: Now, choices: Sequence[Choice], question: Question, begin_s: float,
+    progress: Callable[[float], None] | None = None,
+) -> PolicyAdvice:
+    """Every choice run ahead from a moment, on the same draws."""
+    draws = now.draws(question.samples, question.seed)
     told = None if progress is None else lambda done: progress(done / len(choices))
     all_rows = figures_of_all(now, (candidate_of(now, choice) for choice in choices), draws, told)
-    _check(goal, kept, all_rows[0][0])
-    found = [_candidate(choice, rows, goal, kept)
+    _check(question.goal, question.kept, all_rows[0][0])
+    found = [_candidate(choice, rows, question.goal, question.kept)
              for choice, rows in zip(choices, all_rows, strict=True)]
     moment = now.moment
-    running = int(moment.running.sum())
     return PolicyAdvice(
-        at_s, horizon_s, samples, objective, tuple(found), _best(found, risk),
-        int(moment.waiting.sum()), running, time.monotonic() - begin_s, now.assumed)
+        moment.now_s, question.horizon_s, question.samples,
+        question.objective, tuple(found), _best(found, question.risk),
+        int(moment.waiting.sum()), int(moment.running.sum()), time.monotonic() - begin_s,
+        now.assumed)
+
+
+def refuse_both(
+    at: float | str | None, live: str | Path | None, history: Source | None,
+    scenario: Source | None, given: Mapping[str, Any],
+) -> None:
+    """A look ahead begins at an instant of a log, or where a live machine is."""
+    if (at is None) == (live is None):
+        raise InputError("give at, an instant of a log, or live, the file of a site")
+    if live is not None and (scenario is not None or given):
+        raise InputError("a live machine has its own machine, jobs and policies: give neither "
+                         f"{'a scenario' if scenario is not None else next(iter(given))} "
+                         "with live")
+    if live is None and history is not None:
+        raise InputError("history goes with live; of a log, its own jobs are the history")
 
 
 def _candidate(
@@ -166,5 +224,3 @@ def _best(found: Sequence[CandidateFigures], risk: float) -> str | None:
         least = min((each.means[name] for each in good), default=0.0)
         good = [each for each in good if each.means[name] <= least]
     return min(good, key=lambda each: each.value).name if good else None
-
-

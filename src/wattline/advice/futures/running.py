@@ -24,6 +24,8 @@ from wattline.scenario.build import Plan, plan
 from wattline.scenario.load import changed, validate
 
 BOUND_S = 10.0
+CAP = "power.cap"
+"""The field of a scenario that a candidate changes for another cap."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Now:
     until_s: float
     run_times: RunTimes
     assumed: tuple[str, ...]
+    cap_told: bool = False
+    """Whether the cap is one that somebody told the books, whatever the scenario says."""
 
     def draws(self, samples: int, seed: int) -> list[FloatArray]:
         """Run times of all jobs, once for each sample; every candidate has the same."""
@@ -88,6 +92,9 @@ def candidate_of(now: Now, choice: Choice) -> Candidate:
     own = plan_of(now.plan, choice)
     assert isinstance(own.policy, Composition)
     rules = replace(own.rules, logged=now.rules.logged)
+    if now.cap_told:
+        cap_w = own.rules.cap_w if CAP in choice.changes else now.rules.cap_w
+        rules = replace(rules, reservations=(), user_share=(), cap_w=cap_w)
     return Candidate(now.moment, own.policy, rules, now.until_s)
 
 

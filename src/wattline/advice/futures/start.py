@@ -6,14 +6,16 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from wattline.advice.futures.candidates import CURRENT, Choice
 from wattline.advice.futures.instants import instant_s
-from wattline.advice.futures.policy import planned
-from wattline.advice.futures.running import candidate_of, stand_at
+from wattline.advice.futures.live import stand_live
+from wattline.advice.futures.policy import planned, refuse_both
+from wattline.advice.futures.running import Now, candidate_of, stand_at
 from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
 from wattline.model.units import parse_duration
@@ -35,7 +37,7 @@ class StartAdvice:
     True
     """
 
-    job: int
+    job: int | str
     state: str
     """`waiting`, or `to come` where it has not been submitted."""
     at_s: float
@@ -57,15 +59,17 @@ class StartAdvice:
 
 
 def advise_start(
-    job: int, scenario: Source | None = None, *, at: float | str, horizon: float | str = "7d",
+    job: int | str, scenario: Source | None = None, *, at: float | str | None = None,
+    live: str | Path | None = None, history: Source | None = None, horizon: float | str = "7d",
     samples: int = 100, price_per_kwh: float | None = None, arrivals: str = "last-week",
     seed: int = 1, allow_code: bool = False,
     progress: Callable[[float], None] | None = None, **given: Any,
 ) -> StartAdvice:
-    """The distribution of a pending job's start at an instant of a log, of its joules and cost.
+    """The distribution of a pending job's start, of its joules and cost.
 
-    `job` is its number in the log. Jobs are run ahead with run times drawn from the history, under
-    the policy that is there.
+    At an instant of a log (`at`) `job` is its number there; live, with the file of a site, the
+    number that Slurm gave it. Jobs are run ahead with run times drawn from the history, under the
+    policy that is there.
 
     >>> import wattline as wl
     >>> trace = wl.generate("lublin", seed=6, jobs=80, nodes=32)
@@ -76,21 +80,22 @@ def advise_start(
     begin_s = time.monotonic()
     if not 1 <= samples <= 100_000:
         raise InputError(f"samples is {samples}, must be 1 to 100,000")
-    ready = planned(scenario, given, allow_code)
-    at_s = instant_s(at, ready)
+    refuse_both(at, live, history, scenario, given)
     horizon_s = parse_duration(horizon) if isinstance(horizon, str) else float(horizon)
     if not horizon_s > 0:
         raise InputError("horizon must be above 0")
     if price_per_kwh is not None and not 0 <= price_per_kwh < math.inf:
         raise InputError(f"price_per_kwh is {price_per_kwh:g}, must be a price")
-    now = stand_at(ready, at_s, horizon_s, arrivals)
+    if live is not None:
+        stood = stand_live(live, horizon_s, arrivals, history, allow_code=allow_code)
+        now, row = stood.now, stood.row_of(job)
+    else:
+        assert at is not None
+        ready = planned(scenario, given, allow_code)
+        now = stand_at(ready, instant_s(at, ready), horizon_s, arrivals)
+        row = _row_of(now, job)
     moment = now.moment
-    rows = np.flatnonzero((moment.jobs.job_id == job) & moment.waiting)
-    if not rows.size:
-        raise InputError(f"job {job} does not wait at {at_s:g} s"
-                         + (": it runs" if np.any(moment.jobs.job_id[moment.running] == job)
-                            else f"; {int(moment.waiting.sum())} jobs do"))
-    row = int(rows[0])
+    at_s = moment.now_s
     one = candidate_of(now, Choice(CURRENT, {}))
     starts, joules = [], []
     watts = float(moment.books.state.jobs.watts[row])
@@ -111,6 +116,21 @@ def advise_start(
         samples, time.monotonic() - begin_s,
         (*now.assumed, "joules are those of its own size at full power: a cap that slows it, or a "
                        "configuration, changes them"))
+
+
+def _row_of(now: Now, named: int | str) -> int:
+    """The row of a job that waits at the instant, by its number in the log."""
+    moment = now.moment
+    try:
+        job = int(named)
+    except ValueError:
+        raise InputError(f"'{named}' is no number of a job of the log") from None
+    rows = np.flatnonzero((moment.jobs.job_id == job) & moment.waiting)
+    if not rows.size:
+        raise InputError(f"job {job} does not wait at {moment.now_s:g} s"
+                         + (": it runs" if np.any(moment.jobs.job_id[moment.running] == job)
+                            else f"; {int(moment.waiting.sum())} jobs do"))
+    return int(rows[0])
 
 
 def _quantiles(values: FloatArray) -> dict[str, float]:

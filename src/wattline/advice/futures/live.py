@@ -1,0 +1,210 @@
+"""The next hours of a live machine: the books of its controller, copied and run ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wattline.advice.futures.arrivals import HINDSIGHT, LAST_WEEK, NONE, WEEK_S
+from wattline.advice.futures.candidates import Choice
+from wattline.advice.futures.run_times import RunTimes
+from wattline.advice.futures.running import CAP, Now
+from wattline.books import Books, Submitted
+from wattline.books.roll import Roll, figures
+from wattline.controller.jobs_seen import JobsSeen, read_jobs
+from wattline.controller.looking_in import KeptBooks, look_in
+from wattline.controller.speaking import site_at
+from wattline.engine.ahead import moment_of_books
+from wattline.engine.prepare import Rules
+from wattline.model.errors import InputError
+from wattline.model.jobs import JobTable
+from wattline.model.signal import FloatArray, Signal
+from wattline.model.units import counted, parse_fraction
+from wattline.scenario.bundled_logs import log_path
+from wattline.scenario.in_python import Source
+from wattline.traces import read, trace_of
+
+FEW = 30
+"""From fewer jobs than this, draws of run times say little."""
+NO_LIMIT_S = 364 * 86400.0
+"""A job that asked for so much has no limit: its request says nothing of how long it runs."""
+
+
+@dataclass(frozen=True, eq=False)
+class LiveNow:
+    """A live machine, ready to be run ahead."""
+
+    now: Now
+    kept: KeptBooks
+
+    def row_of(self, job: int | str) -> int:
+        """The row of a job that waits, by its number as Slurm writes it."""
+        moment, roll = self.now.moment, self.kept.books.roll
+        labels = [str(roll.key(int(row))).partition(".")[0]
+                  for row in moment.log_row[: moment.came]]
+        found = [row for row, label in enumerate(labels) if label == str(job)]
+        waiting = [row for row in found if moment.waiting[row]]
+        if waiting:
+            return waiting[-1]
+        runs = any(moment.running[row] for row in found)
+        raise InputError(f"job {job} does not wait: it runs" if runs else
+                         f"the books have no job {job} that waits; "
+                         f"{counted(int(moment.waiting.sum()), 'job')} do")
+
+
+def stand_live(
+    config: str | Path, horizon_s: float, arrivals: str = LAST_WEEK,
+    history: Source | None = None, *, allow_code: bool = False,
+) -> LiveNow:
+    """The books of a site's controller as they are now, and what may be supposed of the rest."""
+    site = site_at(config)
+    if site.twin:
+        raise InputError(f"{config}: jobs share nodes there, and Slurm's rules decide: ask the "
+                         "twin (`wattline simulate` with its file), not policies along the axes")
+    kept = look_in(Path(site.folder), allow_code=allow_code)
+    if (kept.mode or site.mode) == "guard":
+        raise InputError(f"{config}: in guard mode Slurm starts the jobs, and the books do not "
+                         "know which wait")
+    seen = read_jobs(kept.journals)
+    books = kept.books
+    roll = books.roll.copy()
+    later, coming = _later(seen, books.now_s, horizon_s, arrivals)
+    jobs, rules = _table(books, roll, later), _rules(kept, [job for _, job in later])
+    done_s, guessed = _done_s(books, seen)
+    times, drawn = _run_times(seen, roll, history)
+    said = (*_standing(kept), coming, *drawn, *_unsaid(jobs, guessed))
+    here = moment_of_books(books, jobs, rules, done_s)
+    return LiveNow(Now(kept.plan, here, rules, books.now_s + horizon_s, times, said,
+                       cap_told=True), kept)
+
+
+def in_watts(choices: Iterable[Choice], books: Books) -> list[Choice]:
+    """The same choices with caps in watts: per cent are of what the machine can draw."""
+    def watts(cap: Any) -> Any:
+        if not isinstance(cap, str) or not cap.strip().endswith("%"):
+            return cap
+        return round(parse_fraction(cap) * books.machine.power_w_max, 6)
+
+    return [replace(choice, changes={name: watts(value) if name == CAP else value
+                                     for name, value in choice.changes.items()})
+            for choice in choices]
+
+
+def _later(
+    seen: JobsSeen, now_s: float, horizon_s: float, arrivals: str
+) -> tuple[list[tuple[float, Submitted]], str]:
+    """Jobs that may come, with their times, and what is assumed of it."""
+    if arrivals == HINDSIGHT:
+        raise InputError("nobody knows yet which jobs come to a live machine; arrivals are "
+                         f"{LAST_WEEK} or {NONE}")
+    if arrivals == NONE:
+        return [], "no further jobs come"
+    if arrivals != LAST_WEEK:
+        raise InputError(f"'{arrivals}' says nothing of jobs to come; it is {LAST_WEEK} or {NONE}")
+    first_s = now_s - WEEK_S
+    if seen.since_s > first_s:
+        return [], "no further jobs come: the journals do not reach back a week"
+    again = [(time_s + WEEK_S, replace(job, job=f"again {row}", after=None))
+             for row, (time_s, job) in enumerate(seen.came)
+             if first_s < time_s <= first_s + horizon_s]
+    return again, "the jobs to come are those of the same hours a week before"
+
+
+def _table(books: Books, roll: Roll, later: list[tuple[float, Submitted]]) -> JobTable:
+    """The jobs of the books, then those to come."""
+    count = len(roll)
+    asked = books.state.jobs[:count]
+    cores = books.machine.groups[0].node_class.cores
+    jobs = [*roll.jobs, *(job for _, job in later)]
+    said = roll.table(jobs, books.now_s)
+    requested_s = np.concatenate([asked.requested_s, said.requested_s[count:]])
+    # A submission of before is never told after one of later: rows are in its order.
+    return said.with_columns(
+        submit_s=np.concatenate([asked.submit_s, [time_s for time_s, _ in later]]),
+        requested_s=requested_s, run_s=requested_s,
+        procs=[job.procs or job.units * cores for job in jobs],
+        after_job=np.concatenate([asked.after, said.after_job[count:]]))
+
+
+def _rules(kept: KeptBooks, later: list[Submitted]) -> Rules:
+    """Those of the scenario, with the cap that was told and what jobs say of themselves."""
+    books = kept.books
+    told_w = float(books.record.meter[0].told_cap_w)
+    return replace(
+        kept.plan.rules, reservations=(), user_share=(),
+        logged=figures([*books.roll.jobs, *later]),
+        cap_w=Signal(np.array([books.now_s]), np.array([told_w]), "W") if told_w < np.inf else None)
+
+
+def _done_s(books: Books, seen: JobsSeen) -> tuple[FloatArray, int]:
+    """The work that each job has done, and of how many the journals do not say it."""
+    seen.work.cut(books.now_s)
+    count = len(books.roll)
+    live = books.state.live[:count]
+    done_s, guessed = np.zeros(count), 0
+    for row in np.flatnonzero(~np.isnan(live.start_s)):
+        job = books.roll.key(int(row))
+        if job in seen.work.begun_s:
+            done_s[row] = seen.work.done_s(job)
+        else:
+            done_s[row] = (books.now_s - live.start_s[row]) * live.rate[row]
+            guessed += 1
+    return done_s, guessed
+
+
+def _run_times(
+    seen: JobsSeen, roll: Roll, history: Source | None
+) -> tuple[RunTimes, tuple[str, ...]]:
+    """What run times are drawn from, and what is to be said of it."""
+    known = roll.codes["user"]
+    rows = [(roll.code(job, "user"), asked_s, run_s) for job, asked_s, run_s in seen.ended
+            if asked_s < NO_LIMIT_S]
+    own = len(rows)
+    if history is not None:
+        rows += _logged(history, known)
+    times = RunTimes(JobTable.build(
+        submit_s=np.zeros(len(rows)), procs=np.ones(len(rows), dtype=int),
+        user=[row[0] for row in rows], requested_s=[row[1] for row in rows],
+        run_s=[row[2] for row in rows]))
+    if not times.count:
+        return times, ("run times are as requested: no job was seen to its end",)
+    said = f"run times are drawn from {counted(own, 'job')} that ended in the journals"
+    if history is not None:
+        said += f", and {counted(len(rows) - own, 'job')} of the log"
+    few = (f"{counted(times.count, 'job')} are few to draw from: name a log of the site "
+           "(--history)",) if times.count < FEW else ()
+    return times, (said, *few)
+
+
+def _logged(history: Source, known: dict[str, int]) -> list[tuple[int, float, float]]:
+    """Jobs of a log; a user of the same name is the same one."""
+    jobs = (read(log_path(history)) if isinstance(history, (str, Path))
+            else trace_of(history)).jobs
+    codes = {int(user): known.setdefault(jobs.name_of("user", int(user)), len(known))
+             if user >= 0 else -1 for user in np.unique(jobs.user)}
+    return [(codes[int(user)], float(asked_s), float(run_s)) for user, asked_s, run_s
+            in zip(jobs.user, jobs.requested_s, jobs.run_s, strict=True)]
+
+
+def _standing(kept: KeptBooks) -> tuple[str, ...]:
+    if kept.running:
+        return ()
+    when = datetime.fromtimestamp(kept.books.now_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return (f"no controller runs: the books stand at {when}, and what came later is not known",)
+
+
+def _unsaid(jobs: JobTable, guessed: int) -> tuple[str, ...]:
+    found: list[Any] = []
+    if guessed:
+        found.append(f"how fast {counted(guessed, 'job')} ran so far the journals do not say: they "
+                     "are taken to have run as they do now")
+    endless = int((jobs.requested_s >= NO_LIMIT_S).sum())
+    if endless:
+        found.append(f"{counted(endless, 'job')} asked for no limit of time: how long they run is "
+                     "a guess from a year's request")
+    return tuple(found)
