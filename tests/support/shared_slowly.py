@@ -12,7 +12,6 @@ from wattline.shared_nodes.choosing import choose
 from wattline.shared_nodes.fitting import cpus_for, gather_copies, list_near
 from wattline.shared_nodes.later import copy_node, let_row_end
 from wattline.shared_nodes.one_node import NOT_ONE
-from wattline.shared_nodes.picking import cpus_missing
 from wattline.shared_nodes.power import picked_watts
 from wattline.shared_nodes.state import NEVER_S
 
@@ -97,7 +96,7 @@ def rank_that_is_enough(st: Any, job: int, least: int) -> int:
     for rank in ranks:
         upto = [node for node in free if st.node_rank[node] <= rank]
         if len(upto) >= st.ask[job].min_nodes - st.clock[0].picked and (
-                sum(st.avail[node] for node in upto) >= cpus_missing(st, job)):
+                sum(st.avail[node] for node in upto) >= st.clock[0].missing):
             return rank
     return ranks[-1] if ranks else -1
 
