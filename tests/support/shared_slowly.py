@@ -11,8 +11,6 @@ from wattline.shared_nodes.cap import cap_allows
 from wattline.shared_nodes.choosing import choose
 from wattline.shared_nodes.fitting import cpus_for, gather_copies, list_near
 from wattline.shared_nodes.later import copy_node, let_row_end
-from wattline.shared_nodes.one_node import NOT_ONE
-from wattline.shared_nodes.picking import cpus_missing
 from wattline.shared_nodes.power import picked_watts
 from wattline.shared_nodes.state import NEVER_S
 
@@ -97,7 +95,7 @@ def rank_that_is_enough(st: Any, job: int, least: int) -> int:
     for rank in ranks:
         upto = [node for node in free if st.node_rank[node] <= rank]
         if len(upto) >= st.ask[job].min_nodes - st.clock[0].picked and (
-                sum(st.avail[node] for node in upto) >= cpus_missing(st, job)):
+                sum(st.avail[node] for node in upto) >= st.clock[0].missing):
             return rank
     return ranks[-1] if ranks else -1
 
@@ -107,8 +105,7 @@ QUICK = {
     "backfill.first_try": lambda st, entry, from_s: from_s,
     "backfill.will_run": will_run,
     "attempt.offers_now": lambda st, entry: True,
-    "attempt.pick_one_node": lambda st, entry: NOT_ONE,
-    "attempt.gather": gather,
+    "attempt.place_now": lambda st, entry: gather(st, entry) and choose(st, st.entry[entry].job),
     "tree._rank_that_is_enough": rank_that_is_enough,
 }
 """What saves time, by its place in `wattline.shared_nodes`, and the plain rule instead."""

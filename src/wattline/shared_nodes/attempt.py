@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.cap import cap_allows
-from wattline.shared_nodes.choosing import choose
-from wattline.shared_nodes.fitting import gather
 from wattline.shared_nodes.limits import may_run
 from wattline.shared_nodes.offers import offers_now
-from wattline.shared_nodes.one_node import NOBODY, NOT_ONE, pick_one_node
+from wattline.shared_nodes.placing import place_now
 from wattline.shared_nodes.power import picked_watts
 from wattline.shared_nodes.starting import picked_tres, start_job
 from wattline.shared_nodes.state import BUSY, OVER_LIMIT, STARTED, Books
@@ -17,11 +15,7 @@ from wattline.shared_nodes.state import BUSY, OVER_LIMIT, STARTED, Books
 @kernel_part
 def attempt(st: Books, entry: int) -> int:
     """Start the job if it can: what came of it."""
-    job = st.entry[entry].job
-    if not offers_now(st, entry):
-        return BUSY
-    one = pick_one_node(st, entry)
-    if one == NOBODY or (one == NOT_ONE and (not gather(st, entry) or not choose(st, job))):
+    if not offers_now(st, entry) or not place_now(st, entry):
         return BUSY
     return start_picked(st, entry, 0)
 

@@ -70,16 +70,20 @@ def _look_through(st: Books) -> int:
 def _last_that_may_start(st: Books, place: int) -> int:
     """The last of the list, from this one back, that may start in this cycle.
 
-    Within a cycle less and less is free: who cannot start now will not later in it.
+    Within a cycle less and less is free: who cannot start now will not later in it, nor will one
+    that asks for the same and may last longer.
     """
     cycle = st.clock[0].backfills
     while place >= 0:
         entry = st.looked[place]
-        ask = st.entry[entry].ask
-        if st.late_cycle[ask] != cycle and st.live[st.entry[entry].job].phase == QUEUED:
+        row = st.entry[entry]
+        limit_s = st.ask[row.job].limit_s
+        late = st.late_cycle[row.form] == cycle and limit_s >= st.late_limit_s[row.form]
+        if not late and st.live[row.job].phase == QUEUED:
             if _fits_now(st, entry):
                 return place
-            st.late_cycle[ask] = cycle
+            st.late_cycle[row.form] = cycle
+            st.late_limit_s[row.form] = limit_s
         place -= 1
     return -1
 
@@ -98,26 +102,42 @@ def _fits_now(st: Books, entry: int) -> bool:
     if not offers_now(st, entry):
         return False
     row = st.entry[entry]
-    first = slot_of(st, entry) * st.rules[0].nodes
+    nodes = st.rules[0].nodes
+    first = slot_of(st, entry) * nodes
     needed = cpus_needed(st, row.job)
     end_s = st.clock[0].now_s + st.ask[row.job].limit_s
+    fitting = st.clock[0].fitting
+    if st.class_has[row.nodes * nodes + fitting]:
+        cpus = _free_until(st, fitting, first, needed, end_s)
+        if cpus > 0 and enough(st, row.job, 1, cpus, cpus):
+            return True  # mostly it is the node that fitted before
     count = 0
     total = 0
     most = 0
-    class_nodes, offer, node_state = st.class_nodes, st.offer, st.node_state
-    span_head, span_begin = st.span_head, st.span_begin
+    class_nodes = st.class_nodes
     for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
         node = class_nodes[place]
-        cpus = offer[first + node]
-        if cpus < needed or node_state[node] != UP:
-            continue
-        head = span_head[node]
-        if head >= 0 and span_begin[head] <= end_s:
+        cpus = _free_until(st, node, first, needed, end_s)
+        if cpus == 0:
             continue
         count += 1
         total += cpus
         most = max(most, cpus)
-    return enough(st, row.job, count, total, most)
+        if enough(st, row.job, count, total, most):
+            st.clock[0].fitting = node
+            return True
+    return False
+
+
+@kernel_part
+def _free_until(st: Books, node: int, first: int, needed: int, end_s: float) -> int:
+    """CPUs that a node offers now; 0 where too few, or where it is held before `end_s`."""
+    if st.offer[first + node] < needed or st.node_state[node] != UP:
+        return 0
+    head = st.span_head[node]
+    if head >= 0 and st.span_begin[head] <= end_s:
+        return 0
+    return int(st.offer[first + node])
 
 
 @kernel_part
@@ -162,17 +182,23 @@ def _plan(st: Books, entry: int, held: int) -> int:
     """Start the job now, or reserve nodes for it (PLANNED), or leave it (LEFT)."""
     rules = st.rules[0]
     now_s = st.clock[0].now_s
+    cycle = st.clock[0].backfills
     row = st.entry[entry]
     limit_s = st.ask[row.job].limit_s
+    if st.never_cycle[row.form] == cycle and limit_s >= st.never_limit_s[row.form]:
+        return LEFT
     window_end_s = now_s + rules.bf_window_s
     try_s = now_s
-    if st.hint_cycle[row.ask] == st.clock[0].backfills:
+    if st.hint_cycle[row.ask] == cycle:
         # One that asks for the same found nothing earlier, and since then less is free.
         try_s = max(now_s, st.hint_s[row.ask])
     offers_now(st, entry)
     forget_ready(st, entry)
     try_s = first_try(st, entry, try_s)
     if try_s >= NEVER_S:
+        if st.hint_cycle[row.ask] != cycle:  # looked for from now on
+            st.never_cycle[row.form] = cycle
+            st.never_limit_s[row.form] = limit_s
         return LEFT
     mask = st.mask
     for node in range(rules.nodes):
@@ -194,7 +220,7 @@ def _plan(st: Books, entry: int, held: int) -> int:
                 if start_s > window_end_s:
                     return LEFT
                 if not _overlaps(st, entry, start_s):
-                    st.hint_cycle[row.ask] = st.clock[0].backfills
+                    st.hint_cycle[row.ask] = cycle
                     st.hint_s[row.ask] = at_s
                     return _reserve(st, entry, start_s)
                 try_s = start_s if start_s > at_s else try_s

@@ -4,61 +4,107 @@ slurm.conf: select/cons_tres ("best fit": the smallest set of consecutive nodes 
 that is large enough, and in it, for one node, the node with the fewest CPUs left over); CR_LLN (the
 least loaded nodes first). Where a choice fails, the nodes with the fewest CPUs are left out and it
 is tried again.
+
+A try is given up as soon as it takes a node with which it cannot be completed: one with fewer CPUs
+than are missing when all others are the largest that there are (`fewest`).
 """
 
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.picking import cpus_missing, done, take
+from wattline.shared_nodes.picking import begin_picking, done, take
+from wattline.shared_nodes.scattered import (
+    lie_apart,
+    part_that_is_enough,
+    set_that_is_enough,
+)
 from wattline.shared_nodes.state import Books
 from wattline.shared_nodes.tree import choose_on_tree
-
-HUGE = 1 << 60
 
 
 @kernel_part
 def choose(st: Books, job: int) -> bool:
     """Choose among the nodes of `near`; the choice stands in `pick` and `pick_cpus`."""
+    ask = st.ask[job]
+    clock = st.clock[0]
+    total = _count_by_cpus(st)
+    if not _largest_are_enough(st, job):
+        return False
+    apart = lie_apart(st, job)
+    first, last = 0, -1  # nodes of a set with which every try fails
+    clock.picked = 0
+    left = clock.near
     least = 0
     while True:
-        if _choose_above(st, job, least):
-            return True
-        higher = HUGE
-        left = 0
-        near, avail = st.near, st.avail
-        for place in range(st.clock[0].near):
-            cpus = avail[near[place]]
-            if cpus > least:
-                left += 1
-                higher = min(higher, cpus)
-        if higher == HUGE or left <= st.ask[job].min_nodes:
+        if first <= last:
+            first, last = part_that_is_enough(st, job, least, first, last)
+        if first > last:
+            if _choose_above(st, job, least):
+                return True
+            if apart:
+                first, last = set_that_is_enough(st, job)
+        if left <= ask.min_nodes:
             return False
-        least = higher
-        if not _still_enough(st, job, least):
+        least += 1
+        while st.with_cpus[least] == 0:
+            least += 1
+        left -= st.with_cpus[least]
+        total -= st.with_cpus[least] * least
+        if left < ask.min_nodes or total < ask.cpus:
             return False
 
 
 @kernel_part
-def _still_enough(st: Books, job: int, least: int) -> bool:
-    count = 0
+def _count_by_cpus(st: Books) -> int:
+    """Count the nodes of `near` by what they could give; all CPUs together."""
+    near, avail, chosen, with_cpus = st.near, st.avail, st.chosen, st.with_cpus
+    for cpus in range(len(with_cpus)):
+        with_cpus[cpus] = 0
     total = 0
-    near, avail = st.near, st.avail
     for place in range(st.clock[0].near):
-        cpus = avail[near[place]]
-        if cpus > least:
-            count += 1
-            total += cpus
-    return bool(count >= st.ask[job].min_nodes and total >= st.ask[job].cpus)
+        node = near[place]
+        chosen[node] = 0
+        with_cpus[avail[node]] += 1
+        total += avail[node]
+    return total
+
+
+@kernel_part
+def _largest_are_enough(st: Books, job: int) -> bool:
+    """Whether as many nodes as the job may have are enough; finds `fewest`."""
+    with_cpus = st.with_cpus
+    others = st.ask[job].max_nodes - 1
+    missing = st.ask[job].cpus
+    cpus = len(with_cpus) - 1
+    while cpus > 0 and with_cpus[cpus] <= others:
+        others -= with_cpus[cpus]
+        missing -= with_cpus[cpus] * cpus
+        cpus -= 1
+    missing -= others * cpus
+    st.clock[0].fewest = missing
+    return bool(cpus >= missing)
+
+
+@kernel_part
+def _leave_out(st: Books, least: int) -> None:
+    """Take the nodes that could give no more than `least` CPUs out of `near`."""
+    near, avail = st.near, st.avail
+    count = 0
+    for place in range(st.clock[0].near):
+        node = near[place]
+        near[count] = node
+        count += 1 if avail[node] > least else 0
+    st.clock[0].near = count
 
 
 @kernel_part
 def _choose_above(st: Books, job: int, least: int) -> bool:
     """Choose among the nodes that could give more than `least` CPUs."""
-    clock = st.clock[0]
-    clock.picked = 0
-    near, chosen = st.near, st.chosen
-    for place in range(clock.near):
-        chosen[near[place]] = 0
+    for place in range(st.clock[0].picked):
+        st.chosen[st.pick[place]] = 0
+    begin_picking(st, job)
+    if least > 0 and st.ask[job].required < 0:
+        _leave_out(st, least)
     if st.ask[job].required >= 0 and not _take_required(st, job):
         return False
     if done(st, job):
@@ -78,7 +124,8 @@ def _take_required(st: Books, job: int) -> bool:
         if st.required[first + node]:
             if st.clock[0].picked >= st.ask[job].max_nodes:
                 return False
-            take(st, job, node)
+            if not take(st, job, node):
+                return False
     return True
 
 
@@ -96,9 +143,8 @@ def _least_loaded(st: Books, job: int, least: int) -> bool:
                     > st.cpus_free[best] * st.node_cpus[node])
             ):
                 best = node
-        if best < 0:
+        if best < 0 or not take(st, job, best):
             return False
-        take(st, job, best)
         if done(st, job):
             return True
     return False
@@ -110,9 +156,8 @@ def _consecutive(st: Books, job: int, least: int) -> bool:
     ask = st.ask[job]
     while st.clock[0].picked < ask.max_nodes:
         best = _best_set(st, job, sets)
-        if best < 0:
+        if best < 0 or not _take_from_set(st, job, best, least):
             return False
-        _take_from_set(st, job, best, least)
         if done(st, job):
             return True
         st.set_nodes[best] = 0
@@ -134,24 +179,31 @@ def _find_sets(st: Books, least: int) -> int:
             st.set_cpus[sets] = 0
             st.set_nodes[sets] = 0
             st.set_weight[sets] = weight
+            st.set_most[sets] = 0
             sets += 1
         st.set_end[sets - 1] = place
         st.set_cpus[sets - 1] += st.avail[node]
         st.set_nodes[sets - 1] += 1
+        st.set_most[sets - 1] = max(st.set_most[sets - 1], st.avail[node])
         last = node
+    st.clock[0].sets = sets
     return sets
 
 
 @kernel_part
 def _best_set(st: Books, job: int, sets: int) -> int:
-    """Lowest weight, then the tightest that is sufficient, else the largest."""
+    """Lowest weight, then the tightest that is sufficient, else the largest.
+
+    Where only one node more may be taken, sets without one that completes the choice are passed.
+    """
     ask = st.ask[job]
     nodes = ask.min_nodes - st.clock[0].picked
-    cpus = cpus_missing(st, job)
+    cpus = st.clock[0].missing
+    last = st.clock[0].picked == ask.max_nodes - 1
     best = -1
     best_fits = False
     for index in range(sets):
-        if st.set_nodes[index] == 0:
+        if st.set_nodes[index] == 0 or (last and st.set_most[index] < cpus):
             continue
         fits = bool(st.set_cpus[index] >= cpus and st.set_nodes[index] >= nodes)
         better = best < 0 or st.set_weight[index] < st.set_weight[best]
@@ -167,9 +219,10 @@ def _best_set(st: Books, job: int, sets: int) -> int:
 
 
 @kernel_part
-def _take_from_set(st: Books, job: int, index: int, least: int) -> None:
+def _take_from_set(st: Books, job: int, index: int, least: int) -> bool:
+    """Take what the job needs of a set; whether its choice can still be completed."""
     ask = st.ask[job]
-    cpus = cpus_missing(st, job)
+    cpus = st.clock[0].missing
     if ask.min_nodes - st.clock[0].picked <= 1:
         best = -1
         for place in range(st.set_start[index], st.set_end[index] + 1):
@@ -178,15 +231,16 @@ def _take_from_set(st: Books, job: int, index: int, least: int) -> None:
                     best < 0 or st.avail[node] < st.avail[best]):
                 best = node
         if best >= 0:
-            take(st, job, best)
-            return
+            return take(st, job, best)
     for place in range(st.set_start[index], st.set_end[index] + 1):
         if st.clock[0].picked >= ask.max_nodes or done(st, job):
-            return
+            return True
         node = st.near[place]
         if st.avail[node] <= least or st.chosen[node] != 0:
             continue
         if st.clock[0].picked == ask.max_nodes - 1 and st.avail[node] < cpus:
             continue
-        take(st, job, node)
-        cpus -= st.pick_cpus[st.clock[0].picked - 1]
+        if not take(st, job, node):
+            return False
+        cpus = st.clock[0].missing
+    return True

@@ -34,25 +34,20 @@ def let_row_end(st: Books, row: int) -> None:
 
 
 @kernel_part
-def copy_after(st: Books, node: int, row: int) -> None:
-    """Copy a node as it is when its rows up to and with this one have ended."""
-    copy_node(st, node)
-    ended = st.node_first[node]
-    while ended != row:
-        let_row_end(st, ended)
-        ended = st.row_next[ended]
-    let_row_end(st, row)
+def copy_after(st: Books, node: int, ended: int) -> int:
+    """Copy a node as it is when the first `ended` running jobs are over.
 
-
-@kernel_part
-def last_ended(st: Books, node: int, ended: int) -> int:
-    """The last row of a node that is over when the first `ended` running jobs are, or -1."""
+    Returns the last of its rows that is over then; where none is (-1), nothing is copied.
+    """
     job = st.running[ended - 1]
     end_s = st.running_end[ended - 1]
     last = -1
     row = st.node_first[node]
     while row >= 0 and (st.row_end[row] < end_s or (
             st.row_end[row] == end_s and st.row_job[row] <= job)):
+        if last < 0:
+            copy_node(st, node)
+        let_row_end(st, row)
         last = row
         row = st.row_next[row]
     return last

@@ -13,6 +13,8 @@ from wattline.shared_nodes.state import Timer
 LOG_ROWS = 1024
 MOVES = 4096
 """Jobs that came or went, of those last, from which offers are brought up to date."""
+MOST_SOONEST = 16
+"""Nodes that a job of more nodes waits for before it is planned in detail."""
 MOST_OFFERS = 2_000_000
 """Forms of requests x nodes for which offers are kept, at most: 32 bytes each."""
 
@@ -24,9 +26,10 @@ def working_lists(machine: SharedMachine, rules: Rules, entries: int, ask: Any) 
     spans = max(64, 4 * nodes + int(rules.bf_max_job_test) * 8)
     ints = {name: np.zeros(nodes + 1, np.int64) for name in (
         "avail", "near", "chosen", "pick", "pick_cpus", "set_start", "set_end", "set_cpus",
-        "set_nodes", "set_weight")}
+        "set_nodes", "set_weight", "set_most")}
     kinds = len(machine.nodes.gres_kinds)
     return ints | {
+        "with_cpus": np.zeros(int(machine.nodes.cpus.max(initial=0)) + 1, np.int64),
         "mask": np.zeros(nodes, bool), "queue": np.zeros(entries + 1, np.int64),
         "queue_scratch": np.zeros(entries + 1, np.int64), "running": np.zeros(jobs + 1, np.int64),
         "running_end": np.zeros(jobs + 1), "running_node": np.zeros(jobs + 1, np.int64),
@@ -34,8 +37,10 @@ def working_lists(machine: SharedMachine, rules: Rules, entries: int, ask: Any) 
         "failed": np.zeros(len(machine.partitions.names), np.int64),
         "tried": np.zeros(len(machine.partitions.names), np.int64),
         "timers": Timer.table(2 * (jobs + nodes) + LOG_ROWS),
+        "held_nodes": np.zeros(nodes, np.int64),
         "span_head": np.full(nodes, -1), "span_begin": np.zeros(spans),
         "span_end": np.zeros(spans), "span_next": np.full(spans, -1),
+        "soonest": np.zeros(MOST_SOONEST),
         "held_begin": np.zeros(spans), "held_end": np.zeros(spans), "held_w": np.zeros(spans),
         "row_node": np.zeros(rows, np.int64), "row_cpus": np.zeros(rows, np.int64),
         "row_memory": np.zeros(rows, np.int64), "row_gres": np.zeros(rows * kinds, np.int64),

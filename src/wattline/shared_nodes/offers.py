@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.fitting import cpus_for
-from wattline.shared_nodes.later import copy_after, copy_node, last_ended, let_row_end
+from wattline.shared_nodes.later import copy_after, copy_node, let_row_end
 from wattline.shared_nodes.state import NEVER_S, Books
 
 UNKNOWN_S = -2.0 * NEVER_S
@@ -172,16 +172,26 @@ def _look_later(st: Books, entry: int, node: int) -> float:
 
 
 @kernel_part
-def look_after(st: Books, entry: int, slot: int, node: int, ended: int) -> None:
-    """Work out the CPUs of a node when the first `ended` running jobs are over."""
+def cpus_after(st: Books, entry: int, slot: int, node: int, ended: int) -> int:
+    """CPUs of a node when the first `ended` running jobs are over (0: now)."""
     at = slot * st.rules[0].nodes + node
+    if ended == 0:
+        return int(st.offer[at])
+    # At the very time at which a job on the node ends, not all that end then may be over.
+    last_s = st.running_end[ended - 1]
+    if not st.after_from[at] < last_s < st.after_to[at]:
+        _look_after(st, entry, at, node, ended)
+    return int(st.after_cpus[at])
+
+
+@kernel_part
+def _look_after(st: Books, entry: int, at: int, node: int, ended: int) -> None:
     row = st.entry[entry]
-    last = last_ended(st, node, ended)
+    last = copy_after(st, node, ended)
     following = st.node_first[node]
     st.after_from[at] = -NEVER_S
     st.after_cpus[at] = st.offer[at]
     if last >= 0:
-        copy_after(st, node, last)
         following = st.row_next[last]
         st.after_from[at] = st.row_end[last]
         st.after_cpus[at] = cpus_for(st, row.job, row.partition, 1, node)

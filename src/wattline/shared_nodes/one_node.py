@@ -6,7 +6,7 @@ slurm.conf: select/cons_tres, best fit. Most jobs are such, and this is most of 
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.picking import take
+from wattline.shared_nodes.picking import begin_picking, take
 from wattline.shared_nodes.state import Books
 
 NOT_ONE, NOBODY, PICKED = range(3)
@@ -55,7 +55,7 @@ def pick_one_node(st: Books, entry: int) -> int:
         best_node = open_node
     if best_node < 0:
         return NOT_ONE
-    st.clock[0].picked = 0
+    begin_picking(st, row.job)
     take(st, row.job, best_node)
     return PICKED
 

@@ -68,7 +68,11 @@ def make_books(
         "licence_free": machine.licences.astype(np.int64).copy(),
         "required": requests.node_masks.ravel().copy(),
         "looked": np.zeros(len(entry) + 1, np.int64),
-        "late_cycle": np.full(len(entry) + 1, -1, np.int64), "entry_key": np.zeros(len(entry)),
+        "entry_key": np.zeros(len(entry)),
+        "late_cycle": np.full(len(entry) + 1, -1, np.int64),
+        "late_limit_s": np.zeros(len(entry) + 1),
+        "never_cycle": np.full(len(entry) + 1, -1, np.int64),
+        "never_limit_s": np.zeros(len(entry) + 1),
         "hint_cycle": np.full(len(entry) + 1, -1, np.int64),
         "hint_s": np.zeros(len(entry) + 1),
     }

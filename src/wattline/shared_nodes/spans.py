@@ -13,8 +13,9 @@ from wattline.shared_nodes.state import NEVER_S, UP, Books
 
 @kernel_part
 def clear_spans(st: Books) -> None:
-    for node in range(st.rules[0].nodes):
-        st.span_head[node] = -1
+    for index in range(st.clock[0].held_nodes):
+        st.span_head[st.held_nodes[index]] = -1
+    st.clock[0].held_nodes = 0
     st.clock[0].intervals = 0
 
 
@@ -26,6 +27,9 @@ def add_span(st: Books, node: int, begin_s: float, end_s: float) -> None:
     st.span_end[index] = end_s
     before = -1
     after = st.span_head[node]
+    if after < 0:
+        st.held_nodes[st.clock[0].held_nodes] = node
+        st.clock[0].held_nodes += 1
     while after >= 0 and st.span_begin[after] < begin_s:
         before = after
         after = st.span_next[after]
@@ -58,11 +62,18 @@ def mask_free_nodes(st: Books, entry: int, begin_s: float, end_s: float) -> floa
     later_s = NEVER_S
     count = 0
     class_nodes, node_state, mask = st.class_nodes, st.node_state, st.mask
+    for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
+        up = node_state[class_nodes[place]] == UP
+        mask[class_nodes[place]] = up
+        count += 1 if up else 0
+    class_has, first = st.class_has, row.nodes * st.rules[0].nodes
     span_head, span_begin = st.span_head, st.span_begin
     span_end, span_next = st.span_end, st.span_next
-    for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
-        node = class_nodes[place]
-        free = node_state[node] == UP
+    for index in range(st.clock[0].held_nodes):
+        node = st.held_nodes[index]
+        if not class_has[first + node]:
+            continue
+        free = True
         span = span_head[node]
         while span >= 0:
             following = span_next[span]
@@ -77,8 +88,9 @@ def mask_free_nodes(st: Books, entry: int, begin_s: float, end_s: float) -> floa
         # A node that is held twice on end is not free between; later spans may still overlap.
         if free and span >= 0:
             free = not is_held(st, node, begin_s, end_s)
-        mask[node] = free
-        count += 1 if free else 0
+        if mask[node] and not free:
+            mask[node] = False
+            count -= 1
     st.clock[0].masked = count
     return later_s
 
@@ -88,19 +100,19 @@ def first_try(st: Books, entry: int, from_s: float) -> float:
     """When to try a job first: none of the tries before could find nodes; NEVER_S: no try could.
 
     Tries are made at `from_s` and whenever a node comes free that was held (mask_free_nodes), and
-    look until the next one. So they find nothing before the first of all times at which a node is
-    held for nobody, as long as the job may last, and has enough for it.
+    look until the next one. So they find nothing before the first time at which as many nodes as
+    the job needs were held for nobody, as long as the job may last, and had enough for it.
     """
-    found_s = _first_free(st, entry, from_s)
+    found_s = _when_free(st, entry, from_s)
     if found_s > st.clock[0].now_s + st.rules[0].bf_window_s:
         return NEVER_S
-    row = st.entry[entry]
     try_s = from_s
-    class_nodes, span_head, span_begin = st.class_nodes, st.span_head, st.span_begin
-    span_end, span_next = st.span_end, st.span_next
+    class_has, first = st.class_has, st.entry[entry].nodes * st.rules[0].nodes
+    span_begin, span_end, span_next = st.span_begin, st.span_end, st.span_next
     if found_s > from_s:
-        for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
-            span = span_head[class_nodes[place]]
+        for index in range(st.clock[0].held_nodes):
+            node = st.held_nodes[index]
+            span = st.span_head[node] if class_has[first + node] else -1
             while span >= 0 and span_end[span] < found_s:
                 following = span_next[span]
                 if following < 0 or span_begin[following] > span_end[span]:
@@ -110,10 +122,17 @@ def first_try(st: Books, entry: int, from_s: float) -> float:
 
 
 @kernel_part
-def _first_free(st: Books, entry: int, from_s: float) -> float:
-    """The first time from `from_s` on at which a node is free of others and has enough."""
+def _when_free(st: Books, entry: int, from_s: float) -> float:
+    """The first time from `from_s` on by which enough nodes were free of others and had enough.
+
+    Of many nodes the first few are waited for.
+    """
     row = st.entry[entry]
     limit_s = st.ask[row.job].limit_s
+    soonest = st.soonest  # the first times among the nodes looked at so far
+    count = min(st.ask[row.job].min_nodes, len(soonest))
+    for index in range(count):
+        soonest[index] = NEVER_S
     first = row.form % len(st.slot_form) * st.rules[0].nodes
     class_nodes, node_state, ready = st.class_nodes, st.node_state, st.ready
     span_head, span_begin = st.span_head, st.span_begin
@@ -136,7 +155,15 @@ def _first_free(st: Books, entry: int, from_s: float) -> float:
         ready_s = ready[first + node]
         if ready_s == UNKNOWN_S:
             ready_s = ready_on(st, entry, node)
-        found_s = min(found_s, max(free_s, ready_s))
+        time_s = max(free_s, ready_s)
+        if time_s >= found_s:
+            continue
+        index = count - 1
+        while index > 0 and soonest[index - 1] > time_s:
+            soonest[index] = soonest[index - 1]
+            index -= 1
+        soonest[index] = time_s
+        found_s = soonest[count - 1]
         if found_s <= from_s:
             break
     return float(found_s)

@@ -210,9 +210,14 @@ class Clock(Record):
     changed_quick: int
     moved: int  # how often a job came onto a node or left it
     picked: int
+    missing: int  # CPUs that the picked nodes do not give
+    fewest: int  # CPUs of a node without which no choice can be completed
     masked: int  # nodes of `mask` that backfill may use for a job
     near: int
+    sets: int  # of consecutive nodes, in the last try of a choice
     intervals: int
+    held_nodes: int
+    fitting: int  # a node on which a job of this backfill cycle could start
     passes: int
     backfills: int
     log: int
@@ -357,17 +362,26 @@ class Books(KernelArrays):
     set_cpus: Any
     set_nodes: Any
     set_weight: Any
+    set_most: Any
+    with_cpus: Any  # how many nodes of `near` have so many CPUs
     failed: Any  # partitions
     tried: Any  # partitions, users, associations: counted in a pass
     user_tried: Any
     assoc_tried: Any
     # Reservations of a backfill cycle: per node a chain of spans.
+    held_nodes: Any  # those with a span
     span_head: Any
     span_begin: Any
     span_end: Any
     span_next: Any
+    soonest: Any  # scratch: when nodes are free
     looked: Any  # entries that a cycle looks at
-    late_cycle: Any  # per ask: the last cycle in which it was found unable to start now
+    # Per form: the last cycle in which jobs of this limit and longer ones were found unable to
+    # start now (late), or at all within the window (never).
+    late_cycle: Any
+    late_limit_s: Any
+    never_cycle: Any
+    never_limit_s: Any
     hint_cycle: Any
     hint_s: Any
     # Reserved watts and licences, one row per reservation.

@@ -8,7 +8,7 @@ the largest leaf, then on further ones.
 from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
-from wattline.shared_nodes.picking import cpus_missing, done, take
+from wattline.shared_nodes.picking import done, take
 from wattline.shared_nodes.state import Books
 
 
@@ -37,7 +37,7 @@ def _rank_that_is_enough(st: Books, job: int, least: int) -> int:
             rank_nodes[node_rank[node]] += 1
             rank_cpus[node_rank[node]] += avail[node]
     nodes = st.ask[job].min_nodes - st.clock[0].picked
-    cpus = cpus_missing(st, job)
+    cpus = st.clock[0].missing
     last = -1
     for rank in range(len(st.rank_nodes)):
         if st.rank_nodes[rank] > 0:
@@ -61,7 +61,8 @@ def _take_rank(st: Books, job: int, rank: int, least: int) -> bool:
         if _open(st, node, least) and st.node_rank[node] == rank:
             if st.clock[0].picked >= st.ask[job].max_nodes:
                 return False
-            take(st, job, node)
+            if not take(st, job, node):
+                return False
     return True
 
 
@@ -92,7 +93,8 @@ def _leaf_by_leaf(st: Books, job: int, rank: int, least: int) -> bool:
                 break
             if _leaf_of(st, node) != leaf or chosen[node] != 0:
                 continue
-            take(st, job, node)
+            if not take(st, job, node):
+                return False
             if done(st, job):
                 return True
         st.switch_nodes[leaf] = 0

@@ -9,16 +9,8 @@ from __future__ import annotations
 
 from wattline.model.kernel import kernel_part
 from wattline.shared_nodes.cap import cap_allows
-from wattline.shared_nodes.choosing import choose
-from wattline.shared_nodes.fitting import gather, list_near
-from wattline.shared_nodes.offers import (
-    first_ready_s,
-    forget_ready,
-    look_after,
-    offers_now,
-    ready_by,
-    slot_of,
-)
+from wattline.shared_nodes.offers import first_ready_s, forget_ready, offers_now, ready_by
+from wattline.shared_nodes.placing import place_after, place_now
 from wattline.shared_nodes.power import picked_watts
 from wattline.shared_nodes.state import NEVER_S, Books
 
@@ -31,8 +23,7 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
     clock = st.clock[0]
     now_s = clock.now_s
     job = st.entry[entry].job
-    if offers_now(st, entry) and gather(st, entry) and choose(st, job) and (
-            _watts_fit(st, job, now_s, held)):
+    if offers_now(st, entry) and place_now(st, entry) and _watts_fit(st, job, now_s, held):
         return float(now_s)
     forget_ready(st, entry)
     ready_s = first_ready_s(st, entry)
@@ -61,8 +52,7 @@ def will_run(st: Books, entry: int, held: int, until_s: float) -> float:
             window_s *= 2.0
         start_s = max(st.running_end[last], now_s + 1.0)
         if st.running_end[last] >= ready_s and ready_by(st, entry, st.running_end[last]) and (
-                _gather_after(st, entry, place) and choose(st, job)) and (
-                _watts_fit(st, job, start_s, held)):
+                place_after(st, entry, place)) and _watts_fit(st, job, start_s, held):
             return float(start_s)
     return NEVER_S
 
@@ -118,25 +108,3 @@ def _touches(st: Books, place: int) -> bool:
     while index < first + st.live[job].nodes and not st.mask[st.row_node[index]]:
         index += 1
     return bool(index < first + st.live[job].nodes)
-
-
-@kernel_part
-def _gather_after(st: Books, entry: int, ended: int) -> bool:
-    """List the nodes of `mask` that could serve when the first `ended` running jobs are over.
-
-    `offer` and `ready` must be up to date.
-    """
-    row = st.entry[entry]
-    slot = slot_of(st, entry)
-    first = slot * st.rules[0].nodes
-    last_s = st.running_end[ended - 1]
-    class_nodes, mask, avail = st.class_nodes, st.mask, st.avail
-    after_from, after_to, after_cpus = st.after_from, st.after_to, st.after_cpus
-    for place in range(st.class_first[row.nodes], st.class_first[row.nodes + 1]):
-        node = class_nodes[place]
-        if mask[node]:
-            # At the very time at which a job on the node ends, not all that end then may be over.
-            if not after_from[first + node] < last_s < after_to[first + node]:
-                look_after(st, entry, slot, node, ended)
-            avail[node] = after_cpus[first + node]
-    return list_near(st, entry)
