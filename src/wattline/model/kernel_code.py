@@ -29,6 +29,8 @@ from wattline.model.object_file import undefined
 
 HELPERS = ("adapt_ndarray", "do_raise", "runtime_build_excinfo_struct", "unpickle")
 """What kernels call of numba's, by its names for it."""
+LARGEST_KEPT_BYTES = 32 * 2**20 - 8192
+"""Just below the largest block by whose size the C library learns which ones come back."""
 
 
 def described(value: Any) -> str | None:
@@ -148,6 +150,7 @@ def _engine() -> tuple[Any, Any]:
     """llvmlite and its loader of object files, which knows what code calls."""
     import llvmlite.binding as llvm
 
+    _keep_freed_memory()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     for name, address in _symbols().items():
@@ -157,6 +160,16 @@ def _engine() -> tuple[Any, Any]:
         llvm.add_symbol(f"numba_{name}", helpers[name])
     machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
     return llvm, llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+
+
+def _keep_freed_memory() -> None:
+    """Let the C library keep the arrays of one run for the next.
+
+    It gives memory back to the system until it has seen a block of that size freed; each run then
+    touched all its pages anew, a tenth of its time. In a process with numba what numba holds above
+    the arrays keeps them. Nothing is written to the block, so that it costs nothing.
+    """
+    np.empty(LARGEST_KEPT_BYTES, dtype=np.uint8)
 
 
 def _helpers() -> dict[str, int]:

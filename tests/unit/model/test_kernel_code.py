@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -121,3 +122,24 @@ def test_what_was_compiled_once_is_called_without_the_compiler(folder: Path) -> 
     for damaged in folder.rglob("root-*.code"):
         damaged.write_bytes(damaged.read_bytes()[:-8] + bytes(8))
     assert ask(folder) == [*said, "False"]
+
+
+PAGES = """
+import resource
+import numpy as np
+from wattline.model import kernel_code
+
+kernel_code._engine()
+for _ in range(4):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    arrays = [np.full(400_000, 1.0) for _ in range(8)]
+    del arrays
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other C libraries have other ways")
+def test_arrays_of_one_run_take_the_memory_of_the_last_one() -> None:
+    """25 MB are 6,250 pages, each of which would be asked of the system again in every run."""
+    done = subprocess.run([sys.executable, "-c", PAGES], capture_output=True, text=True, check=True)
+    assert max(map(int, done.stdout.split()[1:])) < 300
