@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,23 +42,37 @@ def puppet(
                          "[0, 1]")
     if cap_counts not in ("machine", "jobs"):
         raise InputError(f"cap_counts is '{cap_counts}', must be 'machine' or 'jobs'")
+    if list(levels) != sorted(set(levels)):
+        raise InputError(f"the levels are {', '.join(f'{level:g}' for level in levels)}; relative "
+                         "frequencies have to rise")
+    left_out: tuple[str, ...]
     if trace is None:
-        jobs, nodes = demo_jobs(), nodes or DEMO_NODES
+        jobs, nodes, left_out = demo_jobs(), nodes or DEMO_NODES, ()
     else:
         if not nodes:
             raise InputError("a log needs the size of the machine (nodes)")
-        jobs = _logged(trace, nodes, limit, node_active_w)
+        jobs, left_out = _logged(trace, nodes, limit, node_active_w)
     idle_w = node_active_w * idle_fraction
     rules = demo_rules(power, nodes, idle_w, wait_time_s, wait_slots, latency_s,
                        levels=tuple(levels), alpha=alpha, beta=beta, core_share=core_share,
                        jobs_only=cap_counts == "jobs")
-    if power == "none":
-        return puppet_net(jobs, rules, order)
-    floor_w = 0.0 if cap_counts == "jobs" else idle_w
-    return puppet_net(jobs, rules, order, cap_signal(cap, nodes, node_active_w, floor_w))
+    ignored = {} if power == "dvfs" else {
+        "levels": tuple(levels) != tuple(LEVELS), "alpha": alpha != 2.0, "beta": beta != 0.5,
+        "core_share": core_share != 0.65, "latency_s": latency_s != 0.0}
+    remarks = (*left_out, *(
+        f"{name} has no effect: only the power policy dvfs changes frequencies, this is '{power}'"
+        for name, given in ignored.items() if given))
+    limits: Signal | float = float("inf")
+    if power != "none":
+        floor_w = 0.0 if cap_counts == "jobs" else idle_w
+        limits = cap_signal(cap, nodes, node_active_w, floor_w)
+    made = puppet_net(jobs, rules, order, limits)
+    return replace(made, remarks=(*made.remarks, *remarks))
 
 
-def _logged(trace: str | Path, nodes: int, limit: int, node_active_w: float) -> list[Job]:
+def _logged(trace: str | Path, nodes: int, limit: int, node_active_w: float
+            ) -> tuple[list[Job], tuple[str, ...]]:
+    """Jobs of a log, and what is to be known of those that are not among them."""
     from wattline.petri.puppet import jobs_from_table
     from wattline.traces.reader import read
 
@@ -65,7 +80,13 @@ def _logged(trace: str | Path, nodes: int, limit: int, node_active_w: float) -> 
     table = table.take(np.arange(min(len(table), limit)))
     # A log counts from 1970 or from anywhere; people want to read how long it took.
     table = table.with_columns(submit_s=table.submit_s - table.submit_s[0])
-    return jobs_from_table(table, node_active_w)
+    large = read(trace).jobs.procs
+    large = large[large > nodes]
+    remarks = () if not len(large) else (
+        f"{len(large)} jobs of the log ask for more than the {nodes} nodes (up to {large.max()}) "
+        "and are left out; its processors count as nodes here, so give as many nodes as it has "
+        "processors",)
+    return jobs_from_table(table, node_active_w), remarks
 
 
 def cap_signal(cap: Cap, nodes: int, node_w: float, idle_w: float) -> Signal:

@@ -227,7 +227,8 @@ def analyse(net: str, states: int, reach: tuple[str, ...], as_json: bool, **work
         print_json(found.to_dict())
         return
     seen = "all" if found.complete else "not all"
-    click.echo(f"{found.states:,} states, which are {seen} of them")
+    click.echo("1 state, which is " + f"{seen} there are" if found.states == 1
+               else f"{found.states:,} states, which are {seen} of them")
     click.echo(f"bounded: {_said(found.bounded)}; can get stuck: {_said(found.can_get_stuck)} "
                f"({found.dead_states} states in which nothing can happen)")
     if found.dead_end is not None:

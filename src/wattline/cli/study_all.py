@@ -19,21 +19,24 @@ from wattline.cli.output import json_option, print_json, print_table, progress
 @click.option("--data", metavar="FOLDER",
               help="Public measurements (rapl/configs.csv.xz, rapl/sphot_grid.csv); without it, "
                    "what the shipped models predict.")
+@click.option("--anew", is_flag=True,
+              help="Run also what takes hours, instead of the figures kept with the package.")
 @click.option("--docs", metavar="FOLDER", help="Write a page per study into this folder.")
 @json_option
 def command(
-    small: bool, only: tuple[str, ...], kept: str, data: str | None, docs: str | None,
-    as_json: bool,
+    small: bool, only: tuple[str, ...], kept: str, data: str | None, anew: bool,
+    docs: str | None, as_json: bool,
 ) -> None:
     """Run every study and set each published figure beside ours.
 
-    Verdicts: holds; holds on average (not at every point); holds, larger; fails; not reproduced
-    (not tried, or not possible here).
+    Verdicts: holds; holds on average (not at every point); holds in part (of a range); holds,
+    larger; holds, smaller; fails; not reproduced (not tried, or not possible here).
     """
     from wattline.studies.every import study_all
 
     with progress("studies") as advance:
-        found = study_all(only, small=small, kept=kept, data=data, progress=advance)
+        found = study_all(only, small=small, kept=kept, data=data, anew=anew,
+                          progress=advance)
     for line in (*found.remarks, *(f"figures of '{name}' are those kept in {kept}"
                                    for name in found.resumed)):
         click.echo(f"wattline: {line}", err=True)

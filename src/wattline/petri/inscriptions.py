@@ -46,6 +46,16 @@ BUILT_IN: Mapping[str, Any] = {
 }
 
 
+MOST_BITS = 4096
+"""Of a whole number: one that grows with every firing would soon take hours and all memory."""
+
+
+def _is_huge(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return any(_is_huge(item) for item in value)
+    return isinstance(value, int) and value.bit_length() > MOST_BITS
+
+
 def compile_expression(text: str, declarations: Mapping[str, Any], where: str) -> Expression:
     """A function from a binding to the value of the expression."""
     tree = _parse(text, where)
@@ -56,9 +66,13 @@ def compile_expression(text: str, declarations: Mapping[str, Any], where: str) -
 
     def evaluate(binding: Binding) -> Any:
         try:
-            return function(*[binding[name] for name in names])
+            value = function(*[binding[name] for name in names])
         except KeyError as error:
             raise InputError(f"{where}: '{text}' uses {error}, which no input arc binds") from error
+        if _is_huge(value):
+            raise InputError(f"{where}: '{text}' has come to a number of more than {MOST_BITS} "
+                             "bits; the net may have no end")
+        return value
 
     return evaluate
 

@@ -103,7 +103,8 @@ class BestTimes:
                              "there, or give a line that holds there with --scaling M,B and "
                              "--nodes-valid")
         logs = np.interp(math.log(nodes), np.log(known), np.log([one.time_s for one in self.best]))
-        return math.exp(logs)
+        # Nobody has to use all nodes: a part of them may be faster under the same power.
+        return min(math.exp(logs), *(one.time_s for one in self.best if one.nodes <= nodes))
 
     def steps_w(self) -> FloatArray:
         return np.unique(self.table.power_w)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from wattline.model.files import write_whole
 from wattline.model.progress import silent
 from wattline.studies.asking import STUDIES, Progress
 from wattline.studies.published import Row, count_verdicts, page, rows_from, sections_below
+from wattline.studies.sources import sources_digest
 
 MEASURED = ("bt-mz_8-32nodes_5caps", "sphot_grid", "synthetic_scale-cpu_8-16-32nodes",
             "synthetic_noscale-cpu_8-16-32nodes", "synthetic_scale-mem_8-16-32nodes",
@@ -23,39 +23,53 @@ MEASURED = ("bt-mz_8-32nodes_5caps", "sphot_grid", "synthetic_scale-cpu_8-16-32n
 
 
 class Document(NamedTuple):
-    """One document: its study of the same name, the module with its rows, settings of a run."""
+    """One document: its study of the same name, how its rows are made, settings of a run."""
 
     title: str
-    module: str
-    """Has `rows`, which makes rows of what the study returns; a study that returns rows itself,
-    under `published`, was asked with more than it can return."""
-    small: Mapping[str, Any]
+    rows: str = ""
+    """The module whose `rows` makes rows of what the study returns; empty where the study returns
+    them itself, under `published`."""
+    small: Mapping[str, Any] = {}
     """Settings that try the way in seconds or a few minutes."""
     full: Mapping[str, Any] = {}
     """Settings of a whole run."""
+    measured: str = ""
+    """The module with the figures of whole runs that take hours, and the commands that made them:
+    `figures` and `commands`."""
     files: Mapping[str, tuple[str, ...]] = {}
     """Settings that are public files, by their places in a folder of them."""
     with_files: Mapping[str, Any] = {}
     """Settings that go with those files."""
+    same: str = ""
+    """Up to which difference figures of the document count as equal, in words."""
     resumes: str = ""
     """The setting that names a file of what was found so far, where the study has one."""
 
 
 DOCUMENTS: Mapping[str, Document] = {
-    "dragonfly": Document("Placement on dragonflies", "wattline.studies.dragonfly.published",
-                          {"quick": True, "workers": 1}),
-    "esp": Document("Power-adaptive scheduling", "wattline.studies.esp.published", {}),
-    "fairshare": Document("Fair-share by energy", "wattline.studies.fairshare.published", {}),
-    "hetero": Document("Energy claims on a mixed cluster", "wattline.studies.hetero.published", {}),
-    "puppet": Document("Power capping with a Petri net", "wattline.studies.puppet.published",
-                       {"jobs": 300}),
-    "regulation": Document("Demand response", "wattline.studies.regulation.beside",
-                           {"part": "thresholds"}, {"seeds": 10}, resumes="kept"),
-    "rmap": Document("Overprovisioned machines", "wattline.studies.rmap.published",
-                     {"seeds": 2, "jobs": 6}, {"part": "published"},
-                     {"table": ("rapl/configs.csv.xz", "rapl/sphot_grid.csv")},
-                     {"apps": ",".join(MEASURED)}),
+    "dragonfly": Document(
+        "Placement on dragonflies", "wattline.studies.dragonfly.published",
+        small={"quick": True, "workers": 1}, full={"packets": 1000, "repeats": 10},
+        measured="wattline.studies.dragonfly.measured", resumes="checkpoint",
+        same="shares and cuts 5 points, shares of cases that are worse 1 point more, times that "
+             "are added a factor of 1.5"),
+    "esp": Document("Power-adaptive scheduling"),
+    "fairshare": Document("Fair-share by energy"),
+    "hetero": Document("Energy claims on a mixed cluster",
+                       same="times, energies and savings 2 per cent of the published figure"),
+    "puppet": Document("Power capping with a Petri net", small={"jobs": 300}),
+    "regulation": Document(
+        "Demand response", "wattline.studies.regulation.beside",
+        small={"part": "thresholds"}, full={"seeds": 10}, resumes="kept",
+        same="savings 2 points less to 1.5 times as much"),
+    "rmap": Document(
+        "Overprovisioned machines", "wattline.studies.rmap.published",
+        small={"seeds": 2, "jobs": 6, "part": "published"}, full={"part": "published"},
+        files={"table": ("rapl/configs.csv.xz", "rapl/sphot_grid.csv")},
+        with_files={"apps": ",".join(MEASURED)},
+        same="gains and counts a factor of 1.5, where the 95 % interval has not the other sign"),
 }
+"""Every document, with all that a run of it is asked for."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +86,11 @@ class PublishedRows:
     resumed: tuple[str, ...] = ()
     """Documents whose figures were kept from an earlier call."""
     remarks: tuple[str, ...] = field(default=())
-    """Which documents have no rows."""
+    """What must be known of the figures."""
     from_data: bool = False
     """Whether public measurements were given."""
+    measured: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Documents whose figures are those kept with the package, with the commands behind them."""
 
     def to_dict(self) -> dict[str, Any]:
         return {"small": self.small, "resumed": list(self.resumed), "remarks": list(self.remarks),
@@ -93,20 +109,22 @@ class PublishedRows:
                 write_whole(written[-1], page(
                     name, DOCUMENTS[name].title, rows, small=self.small,
                     data=self.from_data and bool(DOCUMENTS[name].files),
+                    measured=self.measured.get(name, ()), same=DOCUMENTS[name].same,
                 ) + sections_below(written[-1]))
         return written
 
 
 def study_all(
     only: Iterable[str] = (), *, small: bool = False, kept: str | Path | None = None,
-    data: str | Path | None = None, progress: Progress = silent,
+    data: str | Path | None = None, anew: bool = False, progress: Progress = silent,
 ) -> PublishedRows:
     """Run every published evaluation and set each published figure beside ours.
 
     `only` names studies; `small` takes sizes that try the way and prove nothing. In the folder
     `kept` each study's figures stay, so that a call that was interrupted goes on where it was;
     figures of other settings or sources are made anew. `data` is a folder of public measurements
-    (`rapl/configs.csv.xz` ...); without it models and generated logs stand in for them.
+    (`rapl/configs.csv.xz` ...); without it models and generated logs stand in for them. What takes
+    hours was measured before and is not run unless `anew` is given.
 
     >>> import wattline as wl
     >>> found = wl.study_all(["fairshare"], small=True)
@@ -118,23 +136,32 @@ def study_all(
         if name not in DOCUMENTS:
             raise InputError(f"there is no study '{name}'; there are: {', '.join(DOCUMENTS)}")
     rows: dict[str, tuple[Row, ...]] = {}
+    measured: dict[str, tuple[str, ...]] = {}
     resumed, remarks = [], []
     for done, name in enumerate(names):
-        make = _maker(DOCUMENTS[name])
-        if make is None:
-            remarks.append(f"the study '{name}' has no rows of published figures")
-            rows[name] = ()
-            continue
-        size = DOCUMENTS[name].small if small else DOCUMENTS[name].full
-        given = {**size, **_of_files(DOCUMENTS[name], data)}
-        figures, was_kept = _figures(
-            name, given, None if kept is None else Path(kept),
-            lambda part, done=done: progress((done + part) / len(names)))  # type: ignore[misc]
-        resumed += [name] if was_kept else []
-        rows[name] = rows_from(figures["published"] if "published" in figures else make(figures))
+        document = DOCUMENTS[name]
+        if document.measured and not (small or anew):
+            before = import_module(document.measured)
+            rows[name] = _rows(document, before.figures())
+            measured[name] = before.commands()
+            remarks.append(f"figures of '{name}' were measured before and are kept with the "
+                           "package: a whole run takes hours, and is made with --anew")
+        else:
+            given = {**(document.small if small else document.full), **_of_files(document, data)}
+            figures, was_kept = _figures(
+                name, given, None if kept is None else Path(kept),
+                lambda part, done=done: progress((done + part) / len(names)))  # type: ignore[misc]
+            resumed += [name] if was_kept else []
+            rows[name] = _rows(document, figures)
         progress((done + 1) / len(names))
     warn(remarks)
-    return PublishedRows(small, rows, tuple(resumed), tuple(remarks), data is not None)
+    return PublishedRows(small, rows, tuple(resumed), tuple(remarks), data is not None, measured)
+
+
+def _rows(document: Document, figures: Mapping[str, Any]) -> tuple[Row, ...]:
+    if not document.rows:
+        return rows_from(figures["published"])
+    return rows_from(import_module(document.rows).rows(figures))
 
 
 def _of_files(document: Document, data: str | Path | None) -> dict[str, Any]:
@@ -149,21 +176,11 @@ def _of_files(document: Document, data: str | Path | None) -> dict[str, Any]:
     return found
 
 
-def _maker(document: Document) -> Any:
-    """What makes the rows of a document, where there is such a thing."""
-    try:
-        return getattr(import_module(document.module), "rows", None)
-    except ModuleNotFoundError as error:
-        if error.name != document.module:
-            raise
-        return None
-
-
 def _figures(
     name: str, settings: Mapping[str, Any], folder: Path | None, progress: Progress
 ) -> tuple[Any, bool]:
     """The figures of a study, and whether they were kept from before."""
-    made_of = {"settings": dict(settings), "sources": _sources()}
+    made_of = {"settings": dict(settings), "sources": sources_digest()}
     place = None if folder is None else folder / f"{name}.json"
     if place is not None and place.is_file():
         try:
@@ -187,12 +204,3 @@ def _figures(
 
 def _plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else str(value)
-
-
-def _sources() -> str:
-    """A digest of the package's sources: figures of other ones are not ours."""
-    digest = hashlib.sha256()
-    root = Path(__file__).parents[1]
-    for path in sorted(root.rglob("*.py")):
-        digest.update(str(path.relative_to(root)).encode() + path.read_bytes())
-    return digest.hexdigest()

@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 
-VERDICTS = ("holds", "holds on average", "holds, larger", "fails", "not reproduced")
-"""`holds on average`: not at every point; `holds, larger`: the same direction, far more of it;
-`fails`: tried, and not found; `not reproduced`: not tried, or not possible here."""
+VERDICTS: Mapping[str, str] = {
+    "holds": "as published",
+    "holds on average": "not at every point",
+    "holds in part": "part of a published range, or more than it",
+    "holds, larger": "the same direction, more of it, up to five times as much",
+    "holds, smaller": "the same direction, less of it, down to a fifth",
+    "fails": "tried, and not found",
+    "not reproduced": "not tried, or not possible here",
+}
+"""The verdicts of all pages, each with what it means."""
+NEAR = 1.5
+"""A figure of up to so many times the published one, or down to that part, is the same, where a
+study does not know better."""
+FAR = 5.0
+"""One of more than so many times, or of less than that part, is another figure."""
+
+
+def judge(said: float, found: float, *, same: bool | None = None) -> str:
+    """The verdict on a gain, a loss or a count: its direction and its size beside the published.
+
+    `same` says whether the two count as equal, where that is known better than by their ratio.
+
+    >>> [judge(10.0, found) for found in (12.0, 30.0, 3.0, 60.0, -10.0)]
+    ['holds', 'holds, larger', 'holds, smaller', 'fails', 'fails']
+    """
+    ratio = found / said
+    if 1 / NEAR <= ratio <= NEAR if same is None else same:
+        return "holds"
+    if not 1 / FAR <= ratio <= FAR:
+        return "fails"
+    return "holds, larger" if ratio > 1 else "holds, smaller"
 
 
 @dataclass(frozen=True)
@@ -33,24 +61,9 @@ class Row:
         return asdict(self)
 
 
-_SAID = {"equal": "holds", "differs": "fails"}
-
-
 def rows_from(tuples: Iterable[Sequence[str]]) -> tuple[Row, ...]:
-    """Rows of what a study returns: section, what, published, ours, verdict, why.
-
-    A verdict in words of its own (inferred, assumed, a picture without figures) compares nothing:
-    the figure is not reproduced, and the words say why.
-    """
-    return tuple(_row(*(str(cell) for cell in one)) for one in tuples)
-
-
-def _row(section: str, what: str, published: str, ours: str, verdict: str, why: str) -> Row:
-    verdict = _SAID.get(verdict, verdict)
-    if verdict in VERDICTS:
-        return Row(section, what, published, ours, verdict, why)
-    reason = "; ".join(filter(None, (verdict, why)))
-    return Row(section, what, published, ours, "not reproduced", reason)
+    """Rows of what a study returns: section, what, published, ours, verdict, why."""
+    return tuple(Row(*(str(cell) for cell in one)) for one in tuples)
 
 
 def count_verdicts(rows: Iterable[Row]) -> dict[str, int]:
@@ -60,11 +73,15 @@ def count_verdicts(rows: Iterable[Row]) -> dict[str, int]:
 
 
 def page(
-    name: str, title: str, rows: Sequence[Row], *, small: bool = False, data: bool = False
+    name: str, title: str, rows: Sequence[Row], *, small: bool = False, data: bool = False,
+    measured: Sequence[str] = (), same: str = "",
 ) -> str:
-    """The page of one document, in Markdown; `data`: it was made with public measurements."""
-    said = "; ".join(f"{verdict} {count}" for verdict, count in count_verdicts(rows).items()
-                     if count)
+    """The page of one document, in Markdown.
+
+    `same` says which figures count as equal. `data`: it was made with public measurements;
+    `measured`: its figures are those kept with the package, and these commands made them.
+    """
+    counts = {verdict: count for verdict, count in count_verdicts(rows).items() if count}
     size = f"{' --small' if small else ''}{' --data FOLDER' if data else ''}"
     lines = [
         f"# {title}", "",
@@ -72,10 +89,12 @@ def page(
         f"    wattline study all --only {name}{size} --docs docs/published", "",
         *(["These figures are of a small run, which tries the way and proves nothing.", ""]
           if small else []),
-        f"{len(rows)} figures ({said}).", "",
-        "*Holds on average*: not at every point. *Holds, larger*: the same direction, far more of "
-        "it.",
-        "*Fails*: tried, and not found. *Not reproduced*: not tried, or not possible here.", "",
+        *(["The runs take long, so their figures are kept with the package; `--anew` makes all of "
+           "them again.", "They were made by", "", *(f"    {command}" for command in measured), ""]
+          if measured else []),
+        *(["The same is what differs by no more than this:", f"{same}.", ""] if same else []),
+        f"{len(rows)} figures:", "",
+        *(f"- {count} *{verdict}*: {VERDICTS[verdict]}" for verdict, count in counts.items()), "",
         "| where | what | published | ours | verdict | why |", "|---|---|---|---|---|---|",
         *("| " + " | ".join(_cell(text) for text in astuple(row)) + " |" for row in rows),
     ]

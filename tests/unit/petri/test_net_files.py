@@ -125,3 +125,22 @@ def test_times_of_a_log_count_from_its_first_submission(tmp_path: Path) -> None:
     done = wl.run_net("puppet", trace=log, nodes=4, power="none")
     # Two jobs at once, the third when the first ends: submitted at 0, 10 and 20 s.
     assert done.time_s == 200.0
+
+
+def test_numbers_that_grow_without_end_are_told_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "cube.toml"
+    path.write_text('[places]\na = { tokens = [1] }\n[[transition]]\nname = "grow"\n'
+                    'take = [{ place = "a", what = "n" }]\n'
+                    'put = [{ place = "a", what = "n*n*n+n" }]\n')
+    done = CliRunner().invoke(cli, ["petri", "run", str(path), "--firings", "60"])
+    assert isinstance(done.exception, InputError)
+    assert "more than 4096 bits" in str(done.exception)
+
+
+def test_jobs_that_do_not_fit_and_options_without_effect_are_said() -> None:
+    with pytest.warns(WattlineWarning, match="jobs of the log ask for more than the 8 nodes"):
+        wl.run_net("puppet", trace="examples/tiny.swf", nodes=8, cap=0.6)
+    with pytest.warns(WattlineWarning, match="alpha has no effect"):
+        wl.run_net("puppet", alpha=3.0, power="wait")
+    with pytest.raises(InputError, match="frequencies have to rise"):
+        wl.run_net("puppet", levels=(1.0, 0.5))

@@ -137,6 +137,14 @@ def test_best_times_are_the_times_themselves_and_a_power_between_them():
         times.under(100.0).time_s(8)
 
 
+def test_a_machine_is_never_slower_than_a_part_of_it():
+    times = BestTimes(two_caps(), 1600.0)
+    few, many = (replace(times.best[0], nodes=nodes, time_s=time_s)
+                 for nodes, time_s in ((2, 38.0), (4, 60.0)))
+    vars(times)["best"] = (few, many)
+    assert [times.time_s(nodes) for nodes in (2, 3, 4)] == pytest.approx([38.0] * 3)
+
+
 def test_a_sweep_over_the_budget_takes_the_times_of_each_budget():
     # 1600 W feed 16 nodes at the higher cap, 1100 W at the lower one alone: with the times of
     # 1100 W, 12 older nodes would take as long as 8 of them.

@@ -1,12 +1,11 @@
 """Verdicts follow from figures, and what was not run says so."""
 
-from pathlib import Path
-
 import pytest
 
-from wattline.studies.dragonfly.published import HEAD, page, rows
-
-PAGE = Path(__file__).parents[3] / "docs" / "published" / "dragonfly.md"
+from wattline.model.errors import InputError
+from wattline.studies.dragonfly.published import rows
+from wattline.studies.dragonfly.study import plan_of
+from wattline.studies.published import rows_from
 
 AGAINST = {"strictly_better": 0.60, "strictly_worse": 0.01, "tied": 0.1, "mean_reduction": 0.30,
            "max_reduction": 0.5}
@@ -18,11 +17,10 @@ def found(**parts):
 
 def test_without_results_every_figure_is_named_and_not_run():
     empty = rows({})
-    assert {row[4] for row in empty} == {"not run", "missing"}
+    assert {row.verdict for row in rows_from(empty)} == {"not reproduced"}
     assert {row[0] for row in empty} == {"3.4.1", "3.4.2", "3.4.4", "3.4.5", "3.4.6", "3.6.2",
                                          "3.6.3", "3.6.4", "3.8"}
-    assert all(len(row) == len(HEAD) and all(isinstance(cell, str) for cell in row)
-               for row in empty)
+    assert all(isinstance(cell, str) for row in empty for cell in row)
 
 
 def test_verdicts_compare_the_two_figures():
@@ -30,7 +28,7 @@ def test_verdicts_compare_the_two_figures():
     ours = found(packets_in_steps={
         **AGAINST, "workloads": 7, "runs": 2, "jokanovic": jokanovic,
         "jokanovic_code": {"strictly_better": 0.66, "strictly_worse": 0.0},
-        "large_first": {**AGAINST, "jokanovic_code": jokanovic}})
+        "large_first": {**AGAINST, "workloads": 3, "runs": 1, "jokanovic_code": jokanovic}})
     verdict = {what: row[4] for what, row in ours.items()}
     assert verdict["strictly better than seven baselines, packets in steps"] == "holds"
     assert verdict["mean cut against seven baselines, packets in steps"] == "holds, larger"
@@ -46,24 +44,61 @@ def test_verdicts_compare_the_two_figures():
 
 
 @pytest.mark.parametrize(("cut", "verdict"), [
-    ((0.2, 0.5), "holds"), ((0.1, 0.4), "holds in part"),
-    ((0.3, 0.4), "holds, within the range"), ((0.01, 0.05), "holds, smaller"),
-    ((-0.2, -0.1), "fails")])
+    ((0.2, 0.5), "holds"), ((0.1, 0.4), "holds in part"), ((0.3, 0.4), "holds"),
+    ((0.05, 0.2), "holds, smaller"), ((0.01, 0.05), "fails"), ((-0.0003, 0.17), "fails"),
+    ((0.6, 0.9), "holds, larger"), ((-0.2, -0.1), "fails")])
 def test_ranges(cut, verdict):
     row = found(reductions={"sixty_four_nodes": cut, "sixteen_nodes": cut})
     assert row["64-node jobs, Level-Spread against simple, ratio 1: cut of time (flows)"][4] == (
         verdict)
 
 
-def test_the_page_is_a_table():
-    text = page({}, "`wattline study dragonfly`")
-    assert text.count("\n|") == len(rows({})) + 2
-    assert "`wattline study dragonfly`" in text
+@pytest.mark.parametrize(("better", "worse", "cut", "verdicts"), [
+    (0.0, 0.0, 0.0, ("holds", "fails")), (0.3, 0.0, 0.05, ("holds", "holds")),
+    (0.3, 0.1, 0.05, ("holds on average", "holds on average")),
+    (0.0, 0.0, -0.1, ("fails", "fails"))])
+def test_never_worse_is_not_yet_better(better, worse, cut, verdicts):
+    against = {"strictly_better": better, "strictly_worse": worse, "mean_reduction": cut}
+    told = found(packets_in_steps={"large_first": {
+        **against, "workloads": 9, "runs": 1, "jokanovic_code": against}})
+    large = [row for what, row in told.items() if what.startswith("large jobs first")]
+    assert tuple(row[4] for row in large) == verdicts
+    assert {row[5] for row in large} == {"9 workloads x 1 runs"}
 
 
-def test_the_page_of_the_docs_has_every_figure():
-    cells = [line.strip("| ").split(" | ") for line in PAGE.read_text().splitlines()
-             if line.startswith("| 3.")]
-    assert [(row[0], row[1]) for row in cells] == [(row[0], row[1]) for row in rows({})]
-    assert all(row[4].split(",")[0] in ("holds", "holds in part", "holds on average", "fails",
-                                        "missing", "not run") for row in cells)
+def endpoints(**changed):
+    alike = {name: {"I": 1.0, "II": 1.0, "III": 1.0, "IV": 2.0} for name in (
+        "HACC", "LAMMPS", "MILC", "miniAMR", "miniMD")}
+    calm = {name: dict.fromkeys(("I", "II", "III", "IV"), 1.0) for name in (
+        "Graph500", "HPCG", "QMCPACK")}
+    return found(endpoints={
+        "runs": 5, "execution": {**alike, **calm, **changed},
+        "communication": {"I": 1.0, "II": 1.0, "III": 2.0, "IV": 9.0},
+        "correlation_time_stalls": 0.9, "correlation_bandwidth_stalls": -0.7})
+
+
+def test_the_upper_end_of_a_stretch_counts_too():
+    what = "endpoint congestion (IV over II): HACC, LAMMPS, MILC, miniAMR, miniMD"
+    assert endpoints()[what][4] == "holds"
+    assert endpoints(HACC={"I": 1.0, "II": 1.0, "III": 1.0, "IV": 10.2})[what][4] == "holds in part"
+    assert endpoints(HACC={"I": 1.0, "II": 1.0, "III": 1.0, "IV": 1.0})[what][4] == "holds in part"
+
+
+def test_who_suffers_is_compared_by_name():
+    what = "intermediate congestion (III over I): who suffers"
+    both = {name: {"I": 1.0, "II": 1.0, "III": 1.8, "IV": 2.0} for name in ("MILC", "miniMD")}
+    assert endpoints(**both)[what][4] == "holds"
+    assert endpoints(**both, HACC=both["MILC"])[what][3:5] == (
+        "HACC 1.80, MILC 1.80, miniMD 1.80", "fails")
+
+
+@pytest.mark.parametrize(("times", "verdict"), [(1.12, "holds"), (1.3, "holds, larger"),
+                                                (1.67, "fails")])
+def test_a_stretch_is_judged_by_the_time_that_is_added(times, verdict):
+    row = endpoints(QMCPACK={"I": 1.0, "II": 1.0, "III": 1.0, "IV": times})
+    assert row["the same, QMCPACK"][4] == verdict
+
+
+def test_rules_without_packets_are_refused():
+    with pytest.raises(InputError, match="packet by packet; packets is 0"):
+        plan_of("rules", packets=0)

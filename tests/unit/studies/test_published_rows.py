@@ -1,6 +1,8 @@
 """Every published figure beside ours: rows, pages, and figures that are kept."""
 
 import json
+import sys
+from types import ModuleType
 
 import pytest
 from click.testing import CliRunner
@@ -9,7 +11,7 @@ from wattline.cli.main import cli
 from wattline.model.errors import InputError
 from wattline.studies import every
 from wattline.studies.every import DOCUMENTS, Document, study_all
-from wattline.studies.published import VERDICTS, Row, page, rows_from
+from wattline.studies.published import VERDICTS, judge, page, rows_from
 
 MADE = [("1.2", "gain | of a", "+10 %", "+9 %", "holds", ""),
         ("1.3", "loss of b", "-3 %", "+1 %", "fails", "the reverse")]
@@ -24,38 +26,44 @@ def calls(monkeypatch):
         ran.append(size)
         return {"size": size}
 
-    monkeypatch.setattr(every, "DOCUMENTS", {"made": Document("Made up", "made", {"size": 1}),
-                                             "mute": Document("Mute", "nowhere", {})})
-    monkeypatch.setattr(every, "STUDIES", {"made": study, "mute": study})
-    monkeypatch.setattr(every, "_maker", lambda document: (
-        (lambda figures: MADE[: figures["size"]]) if document.module == "made" else None))
+    module = ModuleType("made")
+    module.rows = lambda figures: MADE[: figures["size"]]
+    monkeypatch.setitem(sys.modules, "made", module)
+    monkeypatch.setattr(every, "DOCUMENTS", {"made": Document("Made up", "made", {"size": 1})})
+    monkeypatch.setattr(every, "STUDIES", {"made": study})
     return ran
 
 
-def test_a_verdict_is_one_of_five():
-    assert len(VERDICTS) == 5
-    with pytest.raises(ValueError, match="is none of: holds; holds on average"):
-        Row("1", "x", "1", "2", "nearly", "")
+def test_a_verdict_is_one_of_those_of_all_pages():
+    assert set(VERDICTS) == {"holds", "holds on average", "holds in part", "holds, larger",
+                             "holds, smaller", "fails", "not reproduced"}
+    for word in ("nearly", "20 % less", "holds, within the range", "missing"):
+        with pytest.raises(ValueError, match="is none of: holds; holds on average"):
+            rows_from([("1", "x", "1", "2", word, "")])
 
 
-def test_words_of_a_study_that_are_no_verdict_say_why_nothing_is_reproduced():
-    rows = rows_from([("1", "a", "1", "1", "equal", ""), ("1", "b", "1", "2", "differs", ""),
-                      ("1", "c", "a picture", "-", "inferred", "no figures")])
-    assert [row.verdict for row in rows] == ["holds", "fails", "not reproduced"]
-    assert rows[2].why == "inferred; no figures"
+@pytest.mark.parametrize(("found", "verdict"), [
+    (8.0, "holds"), (5.3, "holds, smaller"), (4.2, "holds, smaller"), (1.2, "fails"),
+    (13.0, "holds, larger"), (41.0, "fails"), (-8.0, "fails")])
+def test_a_size_is_judged_by_how_many_times_it_is(found, verdict):
+    assert judge(8.0, found) == verdict
+
+
+def test_a_study_may_know_better_what_is_the_same():
+    assert (judge(0.64, 0.56, same=False), judge(0.03, 0.01, same=True)) == (
+        "holds, smaller", "holds")
 
 
 def test_rows_that_a_study_returns_itself_are_taken(monkeypatch):
-    monkeypatch.setattr(every, "DOCUMENTS", {"made": Document("Made up", "made", {})})
+    monkeypatch.setattr(every, "DOCUMENTS", {"made": Document("Made up")})
     monkeypatch.setattr(every, "STUDIES", {"made": lambda progress: {"published": MADE}})
-    monkeypatch.setattr(every, "_maker", lambda document: pytest.fail)
     assert study_all(["made"]).rows["made"] == rows_from(MADE)
 
 
 def test_a_page_has_a_line_per_row_and_says_how_it_is_made():
     text = page("made", "Made up", rows_from(MADE))
     assert "wattline study all --only made --docs" in text
-    assert "2 figures (holds 1; fails 1)." in text
+    assert "2 figures:\n\n- 1 *holds*: as published\n- 1 *fails*: tried, and not found\n" in text
     assert "| 1.2 | gain \\| of a | +10 % | +9 % | holds | - |" in text
     assert "proves nothing" in page("made", "Made up", rows_from(MADE), small=True)
 
@@ -74,17 +82,29 @@ def test_a_broken_checkpoint_and_other_sources_are_made_anew(tmp_path, calls, mo
     study_all(["made"], kept=tmp_path)
     (tmp_path / "made.json").write_text("{")
     study_all(["made"], kept=tmp_path)
-    monkeypatch.setattr(every, "_sources", lambda: "others")
+    monkeypatch.setattr(every, "sources_digest", lambda: "others")
     study_all(["made"], kept=tmp_path)
     assert calls == [9, 9, 9]
 
 
 @pytest.mark.filterwarnings("ignore::wattline.model.errors.WattlineWarning")
-def test_a_study_without_rows_is_said_and_has_no_page(tmp_path, calls):
-    found = study_all(small=True)
-    assert found.remarks == ("the study 'mute' has no rows of published figures",)
-    assert [path.name for path in found.write_pages(tmp_path)] == ["made.md"]
-    assert found.to_dict()["documents"]["made"]["verdicts"]["holds"] == 1
+def test_what_takes_hours_is_taken_as_it_was_measured_unless_asked_anew(
+    tmp_path, calls, monkeypatch
+):
+    before = ModuleType("before")
+    before.figures, before.commands = lambda: {"size": 2}, lambda: ("wattline study made",)
+    monkeypatch.setitem(sys.modules, "before", before)
+    monkeypatch.setattr(every, "DOCUMENTS", {
+        "made": Document("Made up", "made", {"size": 1}, measured="before")})
+    found = study_all()
+    assert calls == []
+    assert found.rows["made"] == rows_from(MADE)
+    assert "--anew" in found.remarks[0]
+    found.write_pages(tmp_path)
+    assert "\n    wattline study made\n" in (tmp_path / "made.md").read_text()
+    assert len(study_all(small=True).rows["made"]) == 1
+    assert not study_all(anew=True).measured
+    assert calls == [1, 9]
 
 
 def test_public_files_that_are_not_there_are_named(tmp_path):
@@ -127,3 +147,12 @@ def test_a_page_that_is_made_anew_keeps_the_sections_below_its_table(calls, tmp_
     study_all(["made"]).write_pages(tmp_path)
     text = (tmp_path / "made.md").read_text()
     assert text == page("made", "Made up", rows_from(MADE)) + "\n## More\n\n| by | another |\n"
+
+
+@pytest.mark.parametrize("name", [name for name in DOCUMENTS if DOCUMENTS[name].rows])
+def test_rows_are_made_of_figures_whatever_else_these_hold(name, monkeypatch):
+    """Whatever a study has under `published`, rows come from its document's own module."""
+    empty = {"published": {"random": {}}, "findings": []}
+    monkeypatch.setattr(every, "STUDIES", {name: lambda progress, **settings: empty})
+    rows = study_all([name], small=True).rows[name]
+    assert {row.verdict for row in rows} <= set(VERDICTS)

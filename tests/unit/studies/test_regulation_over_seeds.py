@@ -77,7 +77,7 @@ def test_a_run_that_was_ended_goes_on_and_finds_the_same_rows(
     assert [row.name for row in found] == ["W1", "W2"]
     assert found[0].weights == (0.5, 0.5)
     assert KeptRows(file).rows(orders(seed=2)[0]) is None, "another seed is another order"
-    monkeypatch.setattr(rows_kept, "sources", lambda: "others")
+    monkeypatch.setattr(rows_kept, "sources_digest", lambda places: "others")
     assert KeptRows(file).rows(orders()[0]) is None, "rows of other sources are not ours"
 
 

@@ -10,11 +10,14 @@ from typing import Any
 
 from wattline.model.errors import InputError
 from wattline.model.reading import is_file, read_text
+from wattline.studies.sources import sources_digest
 
 Found = Mapping[tuple[int, int], tuple[Any, ...]]
 """Figures by the number of the workload and that of the run."""
 
-
+SOURCES = ("network", *(f"studies/dragonfly/{name}.py" for name in (
+    "allocator", "compare", "evaluate", "workloads")))
+"""What decides on the figures of a run: lines of other sources are not ours, and made again."""
 _FIELDS = ("settings", "workload", "run", "figures")
 
 
@@ -49,7 +52,7 @@ class Checkpoint:
 
 
 def _plain(settings: Any) -> Any:
-    fields = asdict(settings)
+    fields = asdict(settings) | {"sources": sources_digest(SOURCES)}
     del fields["repeats"]
     return json.loads(json.dumps(fields))
 

@@ -28,7 +28,7 @@ def summary(study: Study) -> dict[str, Any]:
     if study.random is not None:
         found |= _random(study, study.random)
     if study.rules:
-        found["rules"] = {"workloads": max(1, study.plan.packets), "runs": 1,
+        found["rules"] = {"workloads": study.plan.packets, "runs": 1,
                           "rows": rule_rows(study.rules)}
     if study.homogeneous:
         found["homogeneous"] = [_row(row) for row in study.homogeneous]
@@ -39,6 +39,7 @@ def summary(study: Study) -> dict[str, Any]:
     if study.heterogeneous:
         found["heterogeneous"] = [_row(row) for row in study.heterogeneous]
         found["message_sizes"] = [_row(row) for row in study.intensity]
+        found["largest_machine"] = _largest(study.heterogeneous)
     if study.congestor:
         by_kind = {kind: {"stretch": result.stretch, "minimd_better": result.better,
                           "runs": result.repeats} for kind, result in study.congestor.items()}
@@ -70,7 +71,8 @@ def _random(study: Study, random: RandomWorkloads) -> dict[str, Any]:
             "by_baseline": {name: random.steps.against((name,)) for name in BASELINES},
             "relative_time": random.steps.relative(),
             "energy": energy(random.steps),
-            "large_first": {"runs": 1, **_against(random.large_first_steps)},
+            "large_first": {"workloads": plan.packets, "runs": 1,
+                            **_against(random.large_first_steps)},
         }
     return found
 
@@ -124,6 +126,16 @@ def _reductions(rows: Sequence[Row]) -> dict[str, tuple[float, float]]:
         "sixteen_nodes": reduction_range(sixteen, ("level-spread", *GROUPING), SPREADING),
         "sixty_four_nodes": reduction_range(sixty_four, ("level-spread",), ("simple",)),
     }
+
+
+def _largest(rows: Sequence[Row]) -> tuple[float, float]:
+    """Cuts of the 16-node jobs on the largest machine, against the mean of spreading placements."""
+    cuts = []
+    for row in rows:
+        if row.case.nodes == document.LARGEST_NODES and row.case.pattern != "broadcast":
+            apart = sum(row.relative[name][0] for name in SPREADING) / len(SPREADING)
+            cuts.append(1.0 - row.relative["level-spread"][0] / apart)
+    return min(cuts), max(cuts)
 
 
 def _row(row: Row) -> dict[str, Any]:

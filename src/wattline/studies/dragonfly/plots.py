@@ -13,7 +13,6 @@ from wattline.model.errors import InputError
 from wattline.model.signal import FloatArray
 from wattline.network.placement import BASELINES
 from wattline.studies.dragonfly.compare import PlacementComparison
-from wattline.studies.dragonfly.published import page
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -155,8 +154,6 @@ def write_pictures(study: Study, found: Mapping[str, Any], folder: Path) -> list
             written.append(folder / f"{name}.svg")
             figure.savefig(written[-1])
         (folder / "results.json").write_text(json.dumps(found, indent=2), encoding="utf-8")
-        (folder / "published.md").write_text(page(found, "`wattline study dragonfly`"),
-                                             encoding="utf-8")
     except OSError as error:
         raise InputError(f"{folder} cannot be written: {error.strerror or error}") from None
     return written

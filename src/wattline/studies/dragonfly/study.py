@@ -65,6 +65,8 @@ def plan_of(part: str = "all", *, quick: bool = False, checkpoint: str | Path | 
     """One part of the study or all of it; settings that are None keep their defaults."""
     if part not in ("all", *PARTS):
         raise InputError(f"the study has no part '{part}'; there are all, {', '.join(PARTS)}")
+    if part == "rules" and settings.get("packets") == 0:
+        raise InputError("the rules are compared packet by packet; packets is 0")
     plan = StudyPlan.fast() if quick else StudyPlan()
     given = {name: value for name, value in settings.items() if value is not None}
     return replace(plan, **given, parts=plan.parts if part == "all" else (part,),
@@ -109,7 +111,7 @@ def run_study(plan: StudyPlan, advance: Callable[[float], None] | None = None) -
     kept = Checkpoint(plan.checkpoint) if plan.checkpoint else None
     asked = comparisons(plan) if "random" in plan.parts else {}
     tables = _tables(plan)
-    rules = max(1, plan.packets) if "rules" in plan.parts else 0
+    rules = plan.packets if "rules" in plan.parts else 0
     seeds = [plan.seed * 1000 + k for k in range(RUNS if plan.quick else 2 * RUNS)]
     beside = [(seed, kind) for kind in congestor.KINDS for seed in seeds
               if "congestor" in plan.parts]

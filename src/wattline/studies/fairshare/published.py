@@ -16,8 +16,8 @@ def rows(results: ShareResult) -> list[tuple[str, ...]]:
          "holds" if best == "efficient" else "fails", "mean stretch; part of it is that slower "
          "jobs have longer run times to be divided by"),
         ("energy fair-sharing", "distribution of the stretch", "a picture without figures",
-         "drawn by --out", "only the shape can be compared", ""),
+         "drawn by --out", "not reproduced", "only the shape can be compared"),
         ("energy fair-sharing", "time and energy of Linpack by frequency on 180 cores",
-         "a picture without figures", "beta 0.7 and the powers of the emulated cluster", "assumed",
-         "the calibration is not printed"),
+         "a picture without figures", "beta 0.7 and the powers of the emulated cluster",
+         "not reproduced", "assumed; the calibration is not printed"),
     ]

@@ -12,6 +12,7 @@ from typing import Any
 from wattline.model.errors import InputError
 from wattline.studies.regulation.parts import Row
 from wattline.studies.regulation.workloads import Order
+from wattline.studies.sources import sources_digest
 
 ROOMS = ("demand_response", "engine", "grid", "policies", "studies/regulation/parts.py",
          "studies/regulation/workloads.py")
@@ -23,7 +24,7 @@ class KeptRows:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._sources = sources()
+        self._sources = sources_digest(ROOMS)
         self._found: dict[str, list[Row]] = {}
         if path.is_file():
             for line in path.read_text(encoding="utf-8").split("\n")[:-1]:
@@ -62,13 +63,3 @@ def _row(fields: dict[str, Any]) -> Row:
     plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
                              for name, value in fields.items()}
     return Row(**plain)
-
-
-def sources() -> str:
-    """A digest of the sources that decide what a row says."""
-    root, digest = Path(__file__).parents[2], hashlib.sha256()
-    for room in ROOMS:
-        place = root / room
-        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            digest.update(str(path.relative_to(root)).encode() + path.read_bytes())
-    return digest.hexdigest()

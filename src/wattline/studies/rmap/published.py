@@ -7,6 +7,7 @@ from typing import Any
 
 from wattline.physics.procurement import PurchaseTerms, compare
 from wattline.physics.scaling import PUBLISHED as LINES
+from wattline.studies.published import judge
 
 Rows = Iterator[tuple[str, ...]]
 
@@ -133,11 +134,7 @@ def _judged(printed: float, ours: Mapping[str, Any]) -> tuple[str, str]:
         return "not reproduced", "one seed says nothing"
     if (mean > 0) != (printed > 0) or abs(mean) <= width:
         return "fails", "no difference" if abs(mean) <= width else "the reverse"
-    part = mean / printed
-    why = f"{part:.2g} times as much; published of one trace"
-    if abs(mean) - width > 1.5 * abs(printed):
-        return "holds, larger", why
-    return ("holds" if abs(mean) >= abs(printed) / 2 else "fails"), why
+    return judge(printed, mean), f"{mean / printed:.2g} times as much; published of one trace"
 
 
 def _shown(ours: Mapping[str, Any], scale: float = 1.0, unit: str = "") -> str:

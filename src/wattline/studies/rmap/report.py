@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wattline.model.signal import FloatArray
+from wattline.studies.published import judge
 from wattline.studies.rmap.study import Figures, RmapResult
 
 
@@ -54,12 +55,11 @@ class Finding(NamedTuple):
         if np.isnan(self.half_width):
             return "not reproduced"
         here, there = self.mean, self.claim.published
-        if abs(here) <= self.half_width or (here > 0) != (there > 0) or abs(here) < abs(there) / 2:
+        if abs(here) <= self.half_width:
             return "fails"
-        if abs(here) - self.half_width > LARGER * abs(there):
-            return "holds, larger"
         turns = self.worst if there > 0 else -self.best
-        return "holds on average" if turns < 0 else "holds"
+        verdict = judge(there, here)
+        return "holds on average" if verdict == "holds" and turns < 0 else verdict
 
     @property
     def why(self) -> str:
@@ -74,10 +74,6 @@ class Finding(NamedTuple):
         low, high = (f"{round(100 * each) + 0:+d}" for each in (self.worst, self.best))
         by_bound = f"by bound from {low} to {high} %"
         return f"the same sign, {part:.2g} times as much; {by_bound}"
-
-
-LARGER = 1.5
-"""A gain of more than so many times the published one is larger, not the same."""
 
 
 def improvement(
