@@ -53,7 +53,7 @@ _OPTIONS = (
                  help="Share of the jobs that carry a wrong type."),
     click.option("--seed", type=click.IntRange(min=0), help="Seed of arrivals and signal."),
     click.option("--rounds", type=click.IntRange(min=1),
-                 help="Simulations that the descent may use (400)."),
+                 help="Simulations that the descent may use (400; aqa, qosg a quarter more)."),
     click.option("--forecast", type=click.IntRange(min=0), metavar="HOURS",
                  help="Plan the bid on so many other hours instead of the hour itself (bid: 30)."),
     click.option("--hold", type=click.FloatRange(0, 1), metavar="SHARE",

@@ -112,8 +112,9 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
         saving = f"{share_text(result['saving'])} of the energy bid for, {saving}"
     click.echo(f"cost {result['cost']:.4g} {result['currency'] or NO_CURRENCY}, saving {saving}")
     if result["participates"]:
+        limit = " (limit 10 %)" if result["programme"] is None else ""  # else its score judges
         click.echo(f"tracking error {result['tracking']['mean']:.1%} in the mean, large for "
-                   f"{result['tracking']['exceed_share']:.1%} of the time (limit 10 %)")
+                   f"{result['tracking']['exceed_share']:.1%} of the time{limit}")
     _print_programme(result)
     if "curtailment" in result:
         kept = result["curtailment"]

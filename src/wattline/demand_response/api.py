@@ -98,7 +98,7 @@ def regulate(
                                              progress=progress)
     else:
         figures["bids"] = bids_of(run)
-        figures["reason"] = day_reason(planned[int(case.warmup_s / 3600.0):], decision)
+        figures["reason"] = day_reason(planned[case.warmup_hours:], decision)
     found = ContractResult(made, run, decision, figures,
                            (*remarks(made), *figures["assumed"]))
     warn(found.remarks)
@@ -122,17 +122,16 @@ def contract_scenario(
 
 def _bound(case: Case) -> dict[str, Any] | None:
     """What any planner could reach in the contract's own hour, where that can be said."""
+    if case.credited:
+        return None  # the bound bills the average that is bid, a programme what is metered
     found = bound_of(case)
     return None if found is None else asdict(found)
 
 
 def _day(case: Case, decision: Decision) -> list[Bid | None]:
     """The bid of every hour by its prices; warm-up hours take that of the first."""
-    before = case.warmup_s / 3600.0
-    if before != int(before):
-        raise InputError("day-ahead bids are by the hour: warmup must be whole hours")
     plan = [hour.bid for hour in plan_day(case, decision)]
-    return [plan[0]] * int(before) + plan
+    return [plan[0]] * case.warmup_hours + plan
 
 
 @dataclass(frozen=True, eq=False, repr=False)

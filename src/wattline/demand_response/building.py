@@ -104,6 +104,9 @@ def case_of(scenario: Scenario, *, choose_nodes: bool = False) -> Case:
                          "longer duration brings some")
     if rule_of(scenario)[1].sleep:
         load = replace(load, below_idle=True)  # what sleeps does not draw idle power
+    terms = None if contract.programme is None else programme(contract.programme)
+    if terms is not None:
+        load = replace(load, product=terms.signal.product)
     limit = None
     if contract.curtailment is not None:
         limit = event_of(contract).limit_w(load.power_w_mean, float("inf"))
@@ -115,7 +118,7 @@ def case_of(scenario: Scenario, *, choose_nodes: bool = False) -> Case:
         cycle_s=contract.cycle_s, start_share=contract.start_share,
         weights=_weights(contract, load), preempt=given.preempt, feedback=given.feedback,
         reserve=getattr(given, "reserve", True),
-        programme=None if contract.programme is None else programme(contract.programme),
+        programme=terms,
         sleep=sleeping_node(scenario, load.power_w_idle) if given.sleep else None,
         credited=pays_credit(contract), pue=contract.pue, latency_s=contract.latency,
         meter_noise=contract.meter_noise,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
+from wattline.grid.dayahead import HOUR_S
 from wattline.grid.market import Prices
 from wattline.grid.programme import Programme
 from wattline.grid.workloads import JobType, Workload
@@ -77,6 +79,21 @@ class Case:
     @property
     def judged_s(self) -> float:
         return self.start_s + self.warmup_s
+
+    @property
+    def hour_0_s(self) -> float:
+        """When the first bid's hour began: bids are by the hours of the contract itself."""
+        return self.judged_s - HOUR_S * self.warmup_hours
+
+    @property
+    def warmup_hours(self) -> int:
+        """Bids before the contract itself, the first for a part of an hour."""
+        return math.ceil(self.warmup_s / HOUR_S - 1e-9)
+
+    @property
+    def hours(self) -> int:
+        """Bids from there on, a last one for a part of an hour."""
+        return math.ceil((self.end_s - self.hour_0_s) / HOUR_S - 1e-9)
 
 
 def after_warmup(signal: Signal, warmup_s: float) -> Signal:

@@ -37,7 +37,8 @@ def problem_of(case: Case) -> Problem:
     found = _statistics(case)
     return Problem(
         case.workload, energy, reserve, error, found.std, found.mean,
-        start_shares=case.policy in SHARING, power_w_alone=uncontrolled_w(case),
+        metered=case.credited, start_shares=case.policy in SHARING,
+        power_w_alone=uncontrolled_w(case),
         hours=(case.end_s - case.judged_s) / HOUR_S,
     )
 

@@ -50,13 +50,13 @@ def contract_figures(
     contract, case, bill = contract_of(scenario), found.case, found.settlement
     names = [t.name for t in case.workload.types]
     uncontrolled = uncontrolled_cost(case)
-    averages, reserves = _offered(found)
+    averages, reserves, spans_s = _offered(found)
     kept = _curtailment(contract, found) if contract.curtailment is not None else None
     violations = [*found.outcome.violations, *(kept["violations"] if kept else ())]
     held = reserves.size > 0 or kept is not None
     result: dict[str, Any] = {
-        "average_power_w": float(averages.mean()) if reserves.size else None,
-        "reserve_w": float(reserves.mean()) if reserves.size else None,
+        "average_power_w": _mean(averages, spans_s) if reserves.size else None,
+        "reserve_w": _mean(reserves, spans_s) if reserves.size else None,
         "weights": dict(zip(names, found.weights, strict=True)),
         "cost": bill.cost,
         "currency": currency_of(scenario),
@@ -82,7 +82,7 @@ def contract_figures(
     }
     result["facility"] = contract.facility
     result["score"] = _score(found, kept)
-    result["programme"] = _programme(contract, found, result["score"], reserves)
+    result["programme"] = _programme(contract, found, result["reserve_w"])
     if decision is not None and decision.bid is None and decision.nearest is not None:
         result["nearest"] = _nearest(names, decision)
     if case.adaptive:
@@ -103,14 +103,13 @@ def _score(found: ContractRun, kept: dict[str, Any] | None) -> float | None:
 
 
 def _programme(
-    contract: ContractSection, found: ContractRun, score: float | None, reserves: FloatArray
+    contract: ContractSection, found: ContractRun, reserve_w: float | None
 ) -> dict[str, Any] | None:
     """What the programme says of the contract: its score, what it pays, and its least offer."""
     case = found.case
     if case.programme is None:
         return None
-    terms, hours = case.programme, (case.end_s - case.judged_s) / 3600.0
-    reserve_w = float(reserves.mean()) if reserves.size else 0.0
+    terms, bill = case.programme, found.settlement
     result: dict[str, Any] = {
         "name": contract.programme, "title": terms.title, "least_score": terms.judged.least,
         "minimum_w": terms.terms.minimum_w, "currency": terms.payment.currency or None,
@@ -118,8 +117,11 @@ def _programme(
         "simplified": terms.simplified, "credit_in_cost": case.credited,
         "not_in_cost": why_not(contract),
     }
-    if reserve_w > 0 and score is not None:
-        result["credit"] = terms.credit(reserve_w * hours / 1e6, score, case.signal, hours)
+    if reserve_w is not None and bill.periods:
+        result["credit"] = bill.credit
+        result["periods"] = [asdict(period) | {"start_s": period.start_s - case.judged_s,
+                                               "end_s": period.end_s - case.judged_s}
+                             for period in bill.periods]
         if reserve_w < terms.terms.minimum_w:
             result["sites_needed"] = int(np.ceil(terms.terms.minimum_w / reserve_w))
     return result
@@ -138,12 +140,19 @@ def _run_reason(found: ContractRun) -> str:
             f"jobs that run or wait by less than {LEAST:.0%} of the average power")
 
 
-def _offered(found: ContractRun) -> tuple[FloatArray, FloatArray]:
-    """Average and reserve of the judged hours that were bid for."""
+def _mean(values: FloatArray, spans_s: FloatArray) -> float:
+    """By time; of values that are all the same exactly that one."""
+    return float(values[0] + (values - values[0]) @ spans_s / spans_s.sum())
+
+
+def _offered(found: ContractRun) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Average and reserve of the judged hours that were bid for, and how long each of them is."""
     contract = found.contract
     last = np.append(contract.average_w.time_s[1:], found.case.end_s)
     taken = (contract.reserve_w.value > 0) & (last > found.case.judged_s)
-    return contract.average_w.value[taken], contract.reserve_w.value[taken]
+    first = np.maximum(contract.average_w.time_s, found.case.judged_s)
+    spans_s = np.minimum(last, found.case.end_s) - first
+    return contract.average_w.value[taken], contract.reserve_w.value[taken], spans_s[taken]
 
 
 def _nearest(names: list[str], decision: Decision) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from wattline.grid.market import overlay
 from wattline.scenario.model import Scenario
 
 COLUMNS = ("start_s", "end_s", "power_w", "average_w", "reserve_w", "signal", "energy_price",
-           "reserve_price", "error_price")
+           "reserve_price", "error_price", "billed_w", "score", "credit")
 
 
 def result_of(
@@ -46,13 +46,27 @@ def write_folder(
 
 
 def _power(found: ContractRun) -> str:
-    """A row for each piece of the billed time, from which the bill can be worked out anew."""
+    """A row for each piece of the billed time, from which the bill can be worked out anew.
+
+    Where a programme's credit is in the bill, it takes the place of the prices of reserve and
+    error, and each row has its part of the credit of its period.
+    """
     case, contract, prices = found.case, found.contract, found.case.prices
     edges, values = overlay(
         (found.actual_w, contract.average_w, contract.reserve_w, case.signal,
          prices.energy, prices.reserve, prices.error),
         case.judged_s, case.end_s,
     )
-    rows = np.column_stack((edges[:-1], edges[1:], *values))
+    power_w, average_w, reserve_w = values[:3]
+    billed_w = np.where((reserve_w > 0) & (not case.credited), average_w, power_w)
+    score, credit = np.zeros(billed_w.size), np.zeros(billed_w.size)
+    if case.credited:
+        values[5], values[6] = np.zeros(billed_w.size), np.zeros(billed_w.size)
+        for period in found.settlement.periods:
+            inside = (edges[:-1] >= period.start_s) & (edges[:-1] < period.end_s)
+            span_s = np.diff(edges)[inside]
+            score[inside] = period.score
+            credit[inside] = period.credit * span_s / span_s.sum()
+    rows = np.column_stack((edges[:-1], edges[1:], *values, billed_w, score, credit))
     lines = (",".join(f"{value:.17g}" for value in row) for row in rows)
     return "\n".join((",".join(COLUMNS), *lines)) + "\n"

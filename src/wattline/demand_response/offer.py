@@ -134,6 +134,8 @@ class _Search:
     def remedy(self, case: Case) -> Remedy | None:
         """The first of what would help with which the search finds a bid; None where nothing."""
         for what, fields, other in remedies(case):
+            if "standby" not in fields and len(fields) == 1 and _is_auto(self.scenario):
+                continue  # the other rule was searched with already
             decision = self.decide(other, lambda part: None)
             if decision.bid is not None:
                 return Remedy(what, fields, other.policy, decision)
@@ -172,6 +174,8 @@ def _why(best: tuple[Case, Decision], found: list[tuple[Case, Decision]]) -> str
 
 
 def _short(decision: Decision) -> str:
+    if decision.outcome is not None and decision.bid is None and decision.outcome.met:
+        return "finds bids that meet all constraints, but none that gains"
     if decision.bid is None or decision.outcome is None:
         return "finds no bid that meets all constraints"
     return f"would cost {decision.outcome.cost:.4g}"

@@ -74,5 +74,7 @@ def pool(runs: Sequence[ContractRun], hold: float = 0.0) -> BidOutcome:
     )
     cost = float(np.mean([b.cost for b in bills]))
     without = float(np.mean([b.cost_without for b in bills]))
+    outcomes = tuple(run.outcome for run in runs)
+    drawn_w = [each.drawn_w for each in outcomes if each.drawn_w is not None]
     return BidOutcome(cost, saved_share(cost, without), tracking, tuple(quality), delays,
-                   tuple(run.outcome for run in runs), hold)
+                      outcomes, float(np.mean(drawn_w)) if drawn_w else None, hold)

@@ -9,19 +9,19 @@ import numpy as np
 
 from wattline.demand_response.case import Case
 from wattline.demand_response.judging import judge_types
+from wattline.demand_response.settling import settled
 from wattline.engine.prepare import Rules
 from wattline.engine.simulate import simulate
 from wattline.engine.truth import TrueTypes
 from wattline.engine.world import Nature
 from wattline.grid.bidding.problem import BidOutcome
+from wattline.grid.dayahead import HOUR_S
 from wattline.grid.market import (
-    WS_PER_KWH,
     Bid,
     Contract,
     Settlement,
     Tracking,
     overlay,
-    settle,
 )
 from wattline.grid.qos import TypeQuality
 from wattline.model.errors import InputError
@@ -75,7 +75,10 @@ class ContractRun:
     @property
     def outcome(self) -> BidOutcome:
         bill = self.settlement
-        return BidOutcome(bill.cost, bill.saving, bill.tracking, self.quality, self.delays_s)
+        hours = (self.case.end_s - self.case.judged_s) / HOUR_S
+        drawn_w = 1000.0 * bill.energy_kwh / hours if self.case.credited else None
+        return BidOutcome(bill.cost, bill.saving, bill.tracking, self.quality, self.delays_s,
+                          drawn_w=drawn_w)
 
 
 def run_contract(case: Case, bid: Bid | Sequence[Bid | None] | None) -> ContractRun:
@@ -133,7 +136,7 @@ def _machine(case: Case) -> Machine:
 def _desk(
     case: Case, bid: Bid | Sequence[Bid | None] | None
 ) -> tuple[Desk, tuple[float, ...]]:
-    hours = int(np.ceil(case.duration_s / 3600.0 - 1e-9))
+    hours = case.hours
     if bid is None or isinstance(bid, Bid):
         bids: list[Bid | None] = [bid] * hours
     else:
@@ -150,7 +153,8 @@ def _desk(
         start_share=np.array([b.start_share if b else case.start_share for b in bids]),
         limit_w=case.limit_w, cycle_s=case.cycle_s, adaptive=case.adaptive,
         preempt=case.preempt, feedback=case.feedback, sleep=case.sleep is not None,
-        reserve=case.reserve, own_times=case.own_times,
+        reserve=case.reserve, own_times=case.own_times, hour_0_s=case.hour_0_s,
+        directions=(case.workload.product != "down", case.workload.product != "up"),
     )
     count = len(case.workload.types)
     equal = case.weights or (1.0 / count,) * count
@@ -199,22 +203,15 @@ def metered(case: Case, power_w: Signal) -> Signal:
 def _judged(case: Case, desk: Desk, run: Run, weights: tuple[float, ...]) -> ContractRun:
     idle_w = case.workload.servers * case.workload.power_w_idle
     actual_w = metered(case, power_signal(run, case.start_s, idle_w))
-    hour_s = case.start_s + 3600.0 * np.arange(desk.average.size)
+    hour_s = case.hour_0_s + HOUR_S * np.arange(desk.average.size)
     # An hour that was not bid for is paid at what it used: no reserve, no error.
     average = desk.average.copy()
     for hour in np.flatnonzero(desk.reserve <= 0):
-        end_s = min(hour_s[hour] + 3600.0, case.end_s)
-        average[hour] = actual_w.integral(hour_s[hour], end_s) / (end_s - hour_s[hour])
+        first_s = max(hour_s[hour], case.start_s)
+        end_s = min(hour_s[hour] + HOUR_S, case.end_s)
+        average[hour] = actual_w.integral(first_s, end_s) / (end_s - first_s)
     contract = Contract(Signal(hour_s, average, "W"), Signal(hour_s, desk.reserve.copy(), "W"))
-    settlement = settle(
-        actual_w, contract, case.signal, case.prices, start_s=case.judged_s, end_s=case.end_s
-    )
-    if case.programme is not None and case.limit_w is None and np.any(desk.reserve > 0):
-        score = case.programme.score(actual_w, contract, case.signal, case.judged_s, case.end_s)
-        tracking = replace(settlement.tracking, score=score, least=case.programme.judged.least)
-        settlement = replace(settlement, tracking=tracking)
-        if case.credited:
-            settlement = credited(case, contract, settlement, score)
+    settlement = settled(case, actual_w, contract)
     if not case.judges_tracking:
         settlement = replace(settlement, tracking=replace(settlement.tracking, score=1.0))
     quality, delays_s, degradations = judge_types(case, run)
@@ -226,19 +223,6 @@ def _judged(case: Case, desk: Desk, run: Run, weights: tuple[float, ...]) -> Con
         waiting=Signal(cycles_s, desk.trace.waiting.astype(np.float64)),
         standby_share=_standby_share(case, run),
     )
-
-
-def credited(
-    case: Case, contract: Contract, settlement: Settlement, score: float
-) -> Settlement:
-    """The bill with what the programme pays for this score, in place of the price at full score."""
-    assert case.programme is not None
-    edges, (reserve_w, price) = overlay((contract.reserve_w, case.prices.reserve), case.judged_s,
-                                        case.end_s)
-    kwh = reserve_w * np.diff(edges) / WS_PER_KWH
-    hours = (case.end_s - case.judged_s) / 3600.0
-    credit = case.programme.credit(float(kwh.sum()) / 1000.0, score, case.signal, hours)
-    return replace(settlement, cost=settlement.cost + float(kwh @ price) - credit, credit=credit)
 
 
 def _standby_share(case: Case, run: Run) -> float:

@@ -8,6 +8,7 @@ the reserve, plus a charge for the mean tracking error.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -19,6 +20,9 @@ ERROR_LIMIT = 0.3
 EXCEED_LIMIT = 0.10
 """The share of the time for which the error may be large."""
 WS_PER_KWH = 3.6e6
+Product = Literal["symmetric", "up", "down"]
+"""What a reserve is for: both directions, only less load (up, as generation is counted), only more.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +72,14 @@ class Range:
     """The powers that a machine can reach: all servers idle, and all at the highest power.
 
     With `below_idle` a target may go below the idle machine, down to 0 W: such moments cannot be
-    followed, but a larger reserve may be worth their error.
+    followed, but a larger reserve may be worth their error. Of a product of one direction only that
+    side of the average has to be reached.
     """
 
     power_w_min: float
     power_w_max: float
     below_idle: bool = False
+    product: Product = "symmetric"
 
     @property
     def floor_w(self) -> float:
@@ -82,11 +88,22 @@ class Range:
 
     def largest_reserve_w(self, average_w: float) -> float:
         """The reserve beyond which the target would leave the range."""
-        return min(average_w - self.floor_w, self.power_w_max - average_w)
+        below_w, above_w = average_w - self.floor_w, self.power_w_max - average_w
+        if self.product == "up":
+            return below_w if above_w >= 0 else 0.0
+        if self.product == "down":
+            return above_w if below_w >= 0 else 0.0
+        return min(below_w, above_w)
+
+    def called_w(self, reserve_w: float) -> tuple[float, float]:
+        """How far below and above the average a target may go."""
+        return (0.0 if self.product == "down" else reserve_w,
+                0.0 if self.product == "up" else reserve_w)
 
     def check(self, bid: Bid, *, job_types: int | None = None) -> None:
         """Refuse a bid that cannot be kept, saying which constraint fails and by how much."""
-        low, high = bid.average_w - bid.reserve_w, bid.average_w + bid.reserve_w
+        less_w, more_w = self.called_w(bid.reserve_w)
+        low, high = bid.average_w - less_w, bid.average_w + more_w
         slack = 1e-9 * max(1.0, self.power_w_max)
         if not (np.isfinite(low) and np.isfinite(high)):
             raise InputError("the bid must be two finite powers, average and reserve")
@@ -95,13 +112,14 @@ class Range:
         if low < self.floor_w - slack:
             what = "0 W" if self.below_idle else f"the idle machine ({self.power_w_min:.6g} W)"
             raise InputError(
-                f"P - R is {low:.6g} W, {self.floor_w - low:.6g} W below {what}; raise the average "
-                "or lower the reserve"
+                f"{'P - R' if less_w else 'P'} is {low:.6g} W, {self.floor_w - low:.6g} W below "
+                f"{what}; raise the average" + (" or lower the reserve" if less_w else "")
             )
         if high > self.power_w_max + slack:
             raise InputError(
-                f"P + R is {high:.6g} W, {high - self.power_w_max:.6g} W above the machine at "
-                f"full power ({self.power_w_max:.6g} W); lower the average or the reserve"
+                f"{'P + R' if more_w else 'P'} is {high:.6g} W, {high - self.power_w_max:.6g} W "
+                f"above the machine at full power ({self.power_w_max:.6g} W); lower the average"
+                + (" or the reserve" if more_w else "")
             )
         check_weights(bid.weights, job_types)
 
@@ -171,6 +189,17 @@ class Tracking:
 
 
 @dataclass(frozen=True)
+class Period:
+    """A settlement period of a programme in which something was offered."""
+
+    start_s: float
+    end_s: float
+    reserve_mwh: float
+    score: float
+    credit: float
+
+
+@dataclass(frozen=True)
 class Settlement:
     """The bill of a contract."""
 
@@ -181,7 +210,8 @@ class Settlement:
     energy_kwh: float
     tracking: Tracking
     credit: float = 0.0
-    """Of a programme, where it is part of the cost."""
+    """Of a programme, over all its periods."""
+    periods: tuple[Period, ...] = ()
 
     @property
     def saving(self) -> float:
@@ -205,8 +235,12 @@ def settle(
     *,
     start_s: float,
     end_s: float,
+    metered: bool = False,
 ) -> Settlement:
-    """The exact bill over [start_s, end_s]: all quantities are step functions."""
+    """The exact bill over [start_s, end_s]: all quantities are step functions.
+
+    Energy is billed at the average that was bid, or as it was `metered`.
+    """
     if end_s <= start_s:
         raise InputError("a contract must end after it starts")
     edges, values = overlay(
@@ -219,7 +253,7 @@ def settle(
     # Where nothing is offered there is nothing to follow, and no error to pay for: what is drawn is
     # billed.
     over_w = np.where(reserve > 0, actual - average - level * reserve, 0.0)
-    billed_w = np.where(reserve > 0, average, actual)
+    billed_w = np.where((reserve > 0) & (not metered), average, actual)
     money = energy_price * billed_w - reserve_price * reserve + error_price * np.abs(over_w)
     return Settlement(
         cost=float(money @ duration_s) / WS_PER_KWH,

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
-from wattline.grid.market import Contract, overlay
+from wattline.grid.market import WS_PER_KWH, Contract, Period, Product, overlay
 from wattline.grid.scoring import pjm_score
 from wattline.model.errors import InputError
 from wattline.model.fields import Fraction, Number, Seconds, Section, Watts
@@ -25,10 +25,14 @@ from wattline.model.signal import FloatArray, Signal
 
 SHIPPED = ("pjm-regd", "fcr", "afrr-up", "afrr-down", "emergency")
 MOST_BYTES = 100_000
+WS_PER_MWH = 1000.0 * WS_PER_KWH
 
 
 class SignalTerms(Section):
-    """What a file's values mean: `generation` asks for more of it where positive, so for less load.
+    """What a file's values mean.
+
+    `load` asks for more of it where positive, `generation` for more generation, so for less load.
+    An `activation` is a share of the reserve, from 0 to 1, in the direction that is offered.
 
     Of kind `frequency` they are deviations from the nominal frequency in Hz, which a droop turns
     into a level: load rises with the frequency, to its full extent at `full_hz`; within the
@@ -36,10 +40,17 @@ class SignalTerms(Section):
     """
 
     kind: Literal["level", "frequency"] = "level"
-    sign: Literal["load", "generation"] = "load"
-    product: Literal["symmetric", "up", "down"] = "symmetric"
+    sign: Literal["load", "generation", "activation"] = "load"
+    product: Product = "symmetric"
     full_hz: Number = Field(0.2, gt=0)
     deadband_hz: Number = Field(0.0, ge=0)
+
+    @model_validator(mode="after")
+    def _one_direction(self) -> SignalTerms:
+        if self.sign == "activation" and self.product == "symmetric":
+            raise ValueError('sign = "activation" needs a product "up" or "down": a share of the '
+                             "reserve has no direction of its own")
+        return self
 
 
 class JudgedTerms(Section):
@@ -96,7 +107,9 @@ class Programme(Section):
         if terms.kind == "frequency":
             asked = np.where(np.abs(value) > terms.deadband_hz, value, 0.0)
             value = np.clip(asked / terms.full_hz, -1.0, 1.0)
-        if terms.sign == "generation":
+        if terms.sign == "activation":
+            _check_activation(self.title, given.time_s, value)
+        if terms.sign == "generation" or (terms.sign, terms.product) == ("activation", "up"):
             value = 0.0 - value
         return Signal(given.time_s, self._offered(value), given.unit)
 
@@ -136,6 +149,24 @@ class Programme(Section):
         response = above_w / contract.reserve_w.sample(times_s)
         return pjm_score(level.sample(times_s), response, self.judged.sample_s)
 
+    def periods(
+        self, actual_w: Signal, contract: Contract, level: Signal, start_s: float, end_s: float
+    ) -> tuple[Period, ...]:
+        """Score and credit of each settlement period, judged by what telemetry told."""
+        times_s = np.arange(start_s, end_s, self.terms.telemetry_s)
+        told_w = Signal(times_s, actual_w.sample(times_s), "W")
+        found = []
+        for first_s in np.arange(start_s, end_s, self.terms.settlement_s):
+            last_s = min(float(first_s) + self.terms.settlement_s, end_s)
+            score = self.score(told_w, contract, level, float(first_s), last_s)
+            if np.isnan(score):
+                continue
+            mwh = contract.reserve_w.integral(float(first_s), last_s) / WS_PER_MWH
+            edges, (here,) = overlay((level,), float(first_s), last_s)
+            credit = self.credit(mwh, score, Signal(edges[:-1], here), (last_s - first_s) / 3600.0)
+            found.append(Period(float(first_s), last_s, mwh, score, credit))
+        return tuple(found)
+
     def credit(self, reserve_mwh: float, score: float, level: Signal, hours: float) -> float:
         """What is paid for this reserve over the contract, less penalties."""
         pay = self.payment
@@ -148,6 +179,18 @@ class Programme(Section):
             ratio = moved / pay.mileage_of_slow_signal_per_h
         per_mwh = pay.capability_per_mwh + ratio * pay.performance_per_mwh
         return reserve_mwh * score * per_mwh - charged
+
+
+def _check_activation(title: str, time_s: FloatArray, value: FloatArray) -> None:
+    """Refuse a set point that also calls the other direction: which half is meant is not known."""
+    below = np.flatnonzero(value < 0)
+    if below.size:
+        first = int(below[0])
+        raise InputError(
+            f"{title}: the set point is a share of the reserve, 0 to 1; it is {value[first]:.6g} "
+            f"at {time_s[first]:.6g} s. A set point of both directions needs a programme file of "
+            'your own, with sign = "generation" or "load"'
+        )
 
 
 @lru_cache

@@ -15,7 +15,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from wattline.grid.market import Range
+from wattline.grid.market import Product, Range
 from wattline.model.errors import InputError
 from wattline.model.jobs import JobTable
 from wattline.model.signal import FloatArray
@@ -94,6 +94,8 @@ class Workload:
     """Jobs that arrive together in the mean (numbers are geometric); 1 is a Poisson process."""
     below_idle: bool = False
     """Whether a bid may ask for targets below the idle machine."""
+    product: Product = "symmetric"
+    """Which directions a bid offers."""
     rule: str = ""
     source: str = ""
 
@@ -167,6 +169,7 @@ class Workload:
             self.servers * self.power_w_idle,
             self.servers * max(t.power_w_max for t in types),
             self.below_idle,
+            self.product,
         )
 
     def at_level(self, level: str) -> Workload:

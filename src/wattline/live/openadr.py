@@ -6,7 +6,8 @@ The controller follows that file (`cap_file`). Of the signals of the standard th
     LOAD_DISPATCH setpoint: a power in watts
     LOAD_CONTROL  x-loadControlCapacity: a share of the usual cap
 
-Others, such as prices, are answered with "optOut", and so is what makes no sense.
+An event without any of them is answered with "optOut", and so is what makes no sense; a price
+beside one of them is left out, and said.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from wattline.model.files import write_whole
 LEVELS = (1.0, 0.9, 0.75, 0.5)
 """Of the usual cap at the levels 0 to 3 of SIMPLE; the standard leaves their meaning open."""
 FOLLOWED = "SIMPLE, LOAD_DISPATCH setpoint and LOAD_CONTROL x-loadControlCapacity"
+CAPS = (("LOAD_DISPATCH", "setpoint"), ("LOAD_CONTROL", "x-loadControlCapacity"))
 LOOK_S = 1.0
 """How often the file is brought up to date."""
 LATE_S = 60
@@ -51,6 +53,8 @@ class CapWriter:
         if refused:
             self.say(f"optOut: {refused}")
             return "optOut"
+        for signal in left_out(event):
+            self.say(f"not followed of an event that is: {signal}")
         self.update(now_s)
         return "optIn"
 
@@ -75,11 +79,25 @@ def event_of(
             return GridEvent(name, version, (), cancelled=True)
         start = given["active_period"]["dtstart"]
         steps: list[CapStep] = []
-        for signal in given["event_signals"]:
+        signals = given["event_signals"]
+        # What stands beside a cap, such as a price, takes nothing away from it.
+        caps = [signal for signal in signals if _is_cap(signal)]
+        for signal in caps or signals:
             steps += _steps(name, signal, start, usual_w, levels)
         return GridEvent(name, version, tuple(steps))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"the event cannot be read: {error!r}") from None
+
+
+def _is_cap(signal: Mapping[str, Any]) -> bool:
+    kind = (signal["signal_name"], signal["signal_type"])
+    return kind[0].upper() == "SIMPLE" or kind in CAPS
+
+
+def left_out(given: Mapping[str, Any]) -> list[str]:
+    """Signals of an event that are not followed, where others of it are."""
+    return [f"{signal['signal_name']} {signal['signal_type']}"
+            for signal in given.get("event_signals", ()) if not _is_cap(signal)]
 
 
 def _steps(

@@ -108,6 +108,17 @@ def test_what_makes_no_sense_is_refused_and_leaves_the_cap(
     assert said[-1].startswith("optOut: ")
 
 
+def test_a_price_beside_a_level_does_not_keep_the_cap_from_falling(tmp_path: Path) -> None:
+    mine, said = writer(tmp_path), []
+    mine.say = said.append
+    given = event(value=2.0, signal="SIMPLE", kind="level")
+    given["event_signals"] += event(value=0.3, signal="ELECTRICITY_PRICE", kind="price")[
+        "event_signals"]
+    assert mine.hear(given, NOW_S) == "optIn"
+    assert mine.file.read_text() == "7500\n"
+    assert "not followed of an event that is: ELECTRICITY_PRICE price" in said
+
+
 def test_an_event_that_cannot_be_read_is_an_input_error() -> None:
     with pytest.raises(wl.InputError, match="cannot be read"):
         event_of({"event_descriptor": {}}, 1000.0)

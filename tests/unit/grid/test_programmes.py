@@ -43,8 +43,31 @@ def test_every_shipped_programme_says_where_it_is_from_and_what_is_simplified() 
 def test_a_positive_signal_of_generators_asks_a_load_for_less() -> None:
     given = Signal(np.array([0.0, 4.0]), np.array([0.5, -1.0]))
     assert programme("pjm-regd").level(given).value.tolist() == [-0.5, 1.0]
-    assert programme("afrr-up").level(given).value.tolist() == [-0.5, 0.0]
-    assert programme("afrr-down").level(given).value.tolist() == [0.0, 1.0]
+
+
+def test_a_set_point_of_one_direction_activates_the_product_that_it_is_for() -> None:
+    given = Signal(np.array([0.0, 4.0, 8.0]), np.array([0.0, 0.5, 1.0]))
+    assert programme("afrr-up").level(given).value.tolist() == [0.0, -0.5, -1.0]
+    assert programme("afrr-down").level(given).value.tolist() == [0.0, 0.5, 1.0]
+    for name in ("afrr-up", "afrr-down"):
+        with pytest.raises(wl.InputError, match=r"the reserve, 0 to 1; it is -0\.3 at 4 s"):
+            programme(name).level(Signal(np.array([0.0, 4.0]), np.array([0.5, -0.3])))
+
+
+def test_a_signed_set_point_calls_only_the_direction_that_is_offered(tmp_path: Path) -> None:
+    path = tmp_path / "both.toml"
+    path.write_text('title = "ours"\nsource = "us"\ndate = "2026"\nsimplified = "all"\n[signal]\n'
+                    'sign = "generation"\nproduct = "down"\n[judged]\nrule = "band"\nleast = 0.9\n')
+    given = Signal(np.array([0.0, 4.0]), np.array([0.5, -1.0]))
+    assert programme(str(path)).level(given).value.tolist() == [0.0, 1.0]
+
+
+def test_a_share_of_the_reserve_needs_a_direction(tmp_path: Path) -> None:
+    path = tmp_path / "which.toml"
+    path.write_text('title = "ours"\nsource = "us"\ndate = "2026"\nsimplified = "all"\n[signal]\n'
+                    'sign = "activation"\n[judged]\nrule = "band"\nleast = 0.9\n')
+    with pytest.raises(wl.InputError, match='needs a product "up" or "down"'):
+        programme(str(path))
 
 
 def test_a_droop_turns_frequency_into_a_level() -> None:
@@ -143,11 +166,14 @@ def test_ones_own_programme_is_a_file_and_a_wrong_name_says_which_there_are(tmp_
 def test_a_programme_s_credit_is_in_the_bill_unless_the_contract_prices_reserve_itself() -> None:
     asked = SHORT | {"bid": (1500, 200), "programme": "fcr", "standby": True}
     energy = {"energy": 0.2}
-    found = wl.regulate(**asked, prices=energy).figures
+    done = wl.regulate(**asked, prices=energy)
+    found = done.figures
     terms = found["programme"]
     assert terms["credit_in_cost"]
     assert terms["credit"] == pytest.approx(found["score"] * 15.0 * 200e-6 * 4 / 60)
-    assert found["cost"] == pytest.approx(0.2 * 1.5 * 4 / 60 - terms["credit"])
+    assert found["cost"] == pytest.approx(
+        0.2 * done.run.settlement.energy_kwh - terms["credit"])
+    assert done.run.settlement.energy_kwh != pytest.approx(1.5 * 4 / 60, abs=1e-6)
     assert (found["currency"], found["assumed"]) == ("EUR", [])
     own = wl.regulate(**asked, prices=energy | {"reserve": 0.1}).figures
     assert not own["programme"]["credit_in_cost"]

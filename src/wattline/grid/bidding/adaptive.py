@@ -24,7 +24,8 @@ def adaptive_bid(
 
     One row per job that runs or waits. A job that violates its QoS constraint (`late`) must run at
     full power and lends no range; waiting jobs count as far as servers are left for them. None
-    where the present jobs lend no range at all.
+    where the present jobs lend no range at all. Of a product of one direction it is the end from
+    which the whole range can be called.
     """
     order = np.argsort(~running, kind="stable")
     fits = np.cumsum(job_servers[order]) <= servers
@@ -35,5 +36,8 @@ def adaptive_bid(
     high_w = idle_w + float(size @ power_w_max[chosen])
     lowest = np.where(late[chosen], power_w_max[chosen], power_w_min[chosen])
     low_w = idle_w + float(size @ lowest)
-    reserve_w = min((high_w - low_w) / 2, reach.largest_reserve_w((high_w + low_w) / 2))
-    return Bid((high_w + low_w) / 2, reserve_w) if reserve_w > 0 else None
+    average_w, wanted_w = (high_w + low_w) / 2, (high_w - low_w) / 2
+    if reach.product != "symmetric":
+        average_w, wanted_w = high_w if reach.product == "up" else low_w, high_w - low_w
+    reserve_w = min(wanted_w, reach.largest_reserve_w(average_w))
+    return Bid(average_w, reserve_w) if reserve_w > 0 else None

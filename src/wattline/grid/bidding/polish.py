@@ -127,16 +127,20 @@ def project_weights(weights: FloatArray, least: float) -> FloatArray:
 
 
 def project_power(reach: Range, average_w: float, reserve_w: float) -> tuple[float, float]:
-    """The nearest average and reserve that the machine can reach (a triangle)."""
+    """The nearest average and reserve that the machine can reach (a triangle).
+
+    An edge is the floor or the machine's full power; a product of one direction has one of them.
+    """
     low, high = reach.floor_w, reach.power_w_max
     least = 1e-3 * (high - reach.power_w_min)
     average_w = min(max(average_w, reach.power_w_min + least), high - least)
     reserve_w = max(reserve_w, least)
     over = reserve_w - (average_w - low)
-    if over > 0:  # to the edge P - R = floor along its normal
+    if over > 0 and reach.product != "down":  # to the edge P - R = floor along its normal
         average_w, reserve_w = average_w + over / 2, reserve_w - over / 2
     over = reserve_w - (high - average_w)
-    if over > 0:
+    if over > 0 and reach.product != "up":
         average_w, reserve_w = average_w - over / 2, reserve_w - over / 2
+    average_w = min(max(average_w, low), high)
     most = reach.largest_reserve_w(average_w)
     return average_w, min(max(reserve_w, min(least, most)), most)

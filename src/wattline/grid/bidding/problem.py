@@ -30,6 +30,8 @@ class Problem:
     """Mean power of the planned time without a contract; None: the workload's mean power."""
     hours: float = 1.0
     """The planned time, which the outcomes' costs are for."""
+    metered: bool = False
+    """Energy is billed as it was metered: what a bid costs is not known before."""
     start_shares: bool = False
     """Whether the policy shares servers out, so that the share of the range at which starts are
     planned is searched with the rest."""
@@ -77,6 +79,8 @@ class BidOutcome:
     """For each type, how much longer its jobs stayed than their shortest time."""
     hours: tuple[BidOutcome, ...] = field(default=(), repr=False)
     """The single hours, where several were simulated; the other fields are of all together."""
+    drawn_w: float | None = None
+    """Mean power, where energy is billed as metered; None: at the average that was bid."""
     hold: float = 0.0
     """Share of the hours that must meet all constraints, each by itself; 0: all together must."""
 
@@ -207,10 +211,10 @@ def try_all(
     found: dict[int, BidOutcome] = {}
     best = math.inf
     for done, number in enumerate(sorted(range(len(bids)), key=floor)):
-        if not whole and floor(number) >= best:
+        if not whole and not problem.metered and floor(number) >= best:
             break
         outcome = found[number] = simulate(bids[number])
-        if outcome.met and problem.gains(bids[number].average_w, outcome.cost):
+        if outcome.met and problem.gains(_billed_w(bids[number], outcome), outcome.cost):
             best = min(best, outcome.cost)
         progress((done + 1) / len(bids))
     return [(bids[number], found[number]) for number in sorted(found)]
@@ -230,7 +234,7 @@ def best_of(
             outcome, trials, nearest=bid, notes=notes,
         )
     alone = notes["cost_alone"] = problem.cost_alone
-    worth = [(b, o) for b, o in feasible if problem.gains(b.average_w, o.cost)]
+    worth = [(b, o) for b, o in feasible if problem.gains(_billed_w(b, o), o.cost)]
     bid, outcome = min(worth or feasible, key=lambda pair: pair[1].cost)
     if not worth:
         return Decision(
@@ -238,6 +242,11 @@ def best_of(
             outcome, trials, nearest=bid, notes=notes,
         )
     return Decision(bid, f"{how}; {_binding(bid, tried)}", outcome, trials, notes=notes)
+
+
+def _billed_w(bid: Bid, outcome: BidOutcome) -> float:
+    """The mean power that the energy of a bid is billed at."""
+    return bid.average_w if outcome.drawn_w is None else outcome.drawn_w
 
 
 def _none_of(count: int) -> str:

@@ -28,7 +28,7 @@ def begin_cycle(st: State, desk: Desk) -> int:
     if now_s >= control.end_s - SLACK or now_s < control.start_s - SLACK:
         return -1
     cycle = int(min((now_s - control.start_s) / control.cycle_s + 0.5, desk.level.size - 1.0))
-    hour = min(int((now_s - control.start_s + SLACK) / control.hour_s), desk.average.size - 1)
+    hour = hour_of(st, desk)
     control.known = st.clock[0].running
     control.resuming = 0
     control.held = -float("inf")
@@ -41,7 +41,7 @@ def begin_cycle(st: State, desk: Desk) -> int:
     target_w = float("inf")
     control.highest_w = target_w
     if desk.reserve[hour] > 0.0:
-        control.highest_w = desk.average[hour] + desk.reserve[hour]
+        control.highest_w = desk.average[hour] + control.above * desk.reserve[hour]
         target_w = desk.average[hour] + desk.level[cycle] * desk.reserve[hour]
     control.limit_w = desk.limit[cycle]
     control.target_w = min(target_w, control.limit_w)
@@ -49,6 +49,14 @@ def begin_cycle(st: State, desk: Desk) -> int:
     if control.feedback:
         control.bias_w = st.clock[0].power_w - modelled_w(st, desk, control.ratio)
     return cycle
+
+
+@kernel
+def hour_of(st: State, desk: Desk) -> int:
+    """The number of the bid that holds now."""
+    control = desk.control[0]
+    passed_s = st.clock[0].now_s - control.hour_0_s + SLACK
+    return int(min(passed_s / control.hour_s, desk.average.size - 1.0))
 
 
 @kernel

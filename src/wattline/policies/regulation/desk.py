@@ -42,6 +42,9 @@ CONTROL = np.dtype(
         ("end_s", "f8"),
         ("cycle_s", "f8"),
         ("hour_s", "f8"),  # length of a bid
+        ("hour_0_s", "f8"),  # when the first bid's hour began, at the start or before it
+        ("below", "f8"),  # 1: targets may lie below the average of a bid, 0: they never do
+        ("above", "f8"),  # and above it
         ("standby", "i8"),  # number of the type that stands by, or -1
         ("preempt", "i8"),
         ("feedback", "i8"),  # 1: correct the model by the measured power and progress

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from wattline.model.kernel import implement, kernel
 from wattline.policies.contract import Composition, cycle_s, regulate
-from wattline.policies.regulation.cycle import begin_cycle, end_cycle
+from wattline.policies.regulation.cycle import begin_cycle, end_cycle, hour_of
 from wattline.policies.regulation.quality import mean_relative
 from wattline.policies.regulation.timing import next_cycle_s
 from wattline.policies.regulation.tracking import track
@@ -37,8 +37,7 @@ def _regulate(st: State, regulation: EnergyQare, policy: Composition) -> None:
     cycle = begin_cycle(st, desk)
     if cycle < 0:
         return
-    hour = min(int((st.clock[0].now_s - control.start_s) / control.hour_s), desk.reserve.size - 1)
-    reserve_w = desk.reserve[hour]
+    reserve_w = desk.reserve[hour_of(st, desk)]
     error = gap_w / reserve_w if reserve_w > 0.0 else 0.0
     quality = mean_relative(st, desk)
     target_w = control.target_w

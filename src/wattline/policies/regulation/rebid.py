@@ -17,6 +17,7 @@ ends is larger than all of it."""
 def rebid(st: State, desk: Desk, hour: int) -> None:
     """Write the bid of this hour: the middle and half of the range that the jobs can be moved in.
 
+    Where one direction is offered, it is the end from which the whole range can be called.
     A job that violates its constraint runs at full power and lends no range. Waiting jobs count
     as far as servers are left for them. Where there is hardly a range the reserve is 0: no bid.
     """
@@ -36,8 +37,12 @@ def rebid(st: State, desk: Desk, hour: int) -> None:
             if entry.servers <= left:
                 high_w, low_w = _add(st, desk, st.queue[place].job, high_w, low_w)
                 left -= entry.servers
+    control = desk.control[0]
     desk.average[hour] = (high_w + low_w) / 2
     reserve_w = (high_w - low_w) / 2
+    if control.below + control.above < 2.0:
+        desk.average[hour] = high_w if control.below > 0.0 else low_w
+        reserve_w = high_w - low_w
     desk.reserve[hour] = reserve_w if reserve_w >= LEAST * desk.average[hour] else 0.0
 
 

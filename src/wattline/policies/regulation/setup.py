@@ -38,6 +38,11 @@ class ContractPlan:
     limit_w: Signal | None = None
     cycle_s: float = 1.0
     hour_s: float = 3600.0
+    hour_0_s: float | None = None
+    """When the first bid's hour began, before the start where that is not a whole hour; None: at
+    the start."""
+    directions: tuple[bool, bool] = (True, True)
+    """Whether targets may lie below the average of a bid, and above it."""
     adaptive: bool = False
     preempt: bool = False
     feedback: bool = False
@@ -56,7 +61,11 @@ class ContractPlan:
 
     @property
     def hours(self) -> int:
-        return math.ceil((self.end_s - self.start_s) / self.hour_s - 1e-9)
+        return math.ceil((self.end_s - self.first_s) / self.hour_s - 1e-9)
+
+    @property
+    def first_s(self) -> float:
+        return self.start_s if self.hour_0_s is None else self.hour_0_s
 
 
 def make_desk(
@@ -78,6 +87,8 @@ def make_desk(
         control[name] = getattr(plan, name)
     for name in ("adaptive", "preempt", "feedback", "sleep", "reserve", "own_times"):
         control[name] = int(getattr(plan, name))
+    control["hour_0_s"] = plan.first_s
+    control["below"], control["above"] = plan.directions
     control["standby"] = standby
     control["ratio"] = 1.0
     cycles = math.ceil((plan.end_s - plan.start_s) / plan.cycle_s - 1e-9) + 1

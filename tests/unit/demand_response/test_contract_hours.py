@@ -1,0 +1,32 @@
+"""Bids by the hour count from the contract's start, whatever the warm-up before it."""
+
+from __future__ import annotations
+
+import pytest
+
+import wattline as wl
+from wattline.demand_response.building import case_of
+from wattline.demand_response.reading import read_contract
+
+TYPE = {"name": "one", "nodes": 1, "time_s_min": 60, "time_s_max": 90, "power_w_max": 250,
+        "power_w_min": 200, "threshold": 5}
+LONG = {"types": [TYPE], "servers": 10, "power_w_idle": 100, "check": 0, "cycle_s": 30,
+        "utilisation": 0.9}
+pytestmark = pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+
+
+@pytest.mark.parametrize(("warmup", "first_s"), [("30m", -1800.0), ("1h", 0.0), ("0s", 0.0),
+                                                 ("90m", -1800.0)])
+def test_hours_are_counted_from_the_contract_and_reach_back_over_the_warm_up(
+    warmup: str, first_s: float
+) -> None:
+    case = case_of(read_contract(None, LONG | {"warmup": warmup, "duration": "2h"}))
+    assert case.hour_0_s == first_s
+    assert case.hours == case.warmup_hours + 2
+
+
+@pytest.mark.parametrize("warmup", ["30m", "1h"])
+def test_adaptive_bids_are_as_many_as_the_contract_has_hours(warmup: str) -> None:
+    found = wl.regulate(**LONG, bid="adaptive", policy="qoscap", duration="2h",
+                        warmup=warmup).figures
+    assert [offer["start_s"] for offer in found["bids"]] == [0.0, 3600.0]

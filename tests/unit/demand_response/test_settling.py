@@ -1,0 +1,56 @@
+"""Contracts under a programme: metered energy, a credit a period, a bill to work out anew."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wattline as wl
+from wattline.grid.market import Bid, Contract
+from wattline.grid.programme import programme
+from wattline.model.signal import Signal
+
+TYPE = {"name": "one", "nodes": 1, "time_s_min": 60, "time_s_max": 90, "power_w_max": 250,
+        "power_w_min": 200, "threshold": 5}
+SHORT = {"types": [TYPE], "servers": 10, "power_w_idle": 100, "duration": "20m", "warmup": "0s",
+         "check": 0, "cycle_s": 10, "bid": (1500, 200), "standby": True}
+pytestmark = pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+
+
+def test_each_period_has_its_own_score_and_credit() -> None:
+    times_s = 4.0 * np.arange(450)
+    level = Signal(times_s, np.full(450, 0.5))
+    off = Signal(times_s, np.where(times_s < 900.0, 1050.0, 1000.0), "W")
+    contract = Contract.fixed(Bid(1000.0, 100.0))
+    first, second = programme("afrr-down").periods(off, contract, level, 0.0, 1800.0)
+    assert (first.score, second.score) == (1.0, 0.0)
+    assert first.credit == pytest.approx(10.0 * 100e-6 / 4)
+    assert (second.start_s, second.end_s, second.credit) == (900.0, 1800.0, 0.0)
+
+
+def test_what_happens_between_two_tellings_is_not_judged() -> None:
+    told_s = np.array([0.0, 1.0, 3.0])
+    spike = Signal(told_s, np.array([1000.0, 5000.0, 1000.0]), "W")
+    period, = programme("fcr").periods(spike, Contract.fixed(Bid(1000.0, 100.0)),
+                                       Signal.constant(0.0), 0.0, 100.0)
+    assert period.score == 1.0
+
+
+@pytest.mark.parametrize("name", ["fcr", "afrr-up", "pjm-regd", None])
+def test_the_bill_can_be_worked_out_anew_from_the_table(name: str | None, tmp_path: Path) -> None:
+    found = wl.regulate(**SHORT, **({} if name is None else {"programme": name}))
+    with (found.save(tmp_path / "run") / "power.csv").open(encoding="utf-8") as file:
+        rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+    cost = 0.0
+    for row in rows:
+        error_w = abs(row["power_w"] - row["average_w"] - row["signal"] * row["reserve_w"])
+        rate = (row["energy_price"] * row["billed_w"] - row["reserve_price"] * row["reserve_w"]
+                + row["error_price"] * error_w)
+        cost += rate * (row["end_s"] - row["start_s"]) / 3.6e6 - row["credit"]
+    assert cost == pytest.approx(found.figures["cost"])
+    if name is not None:
+        assert found.figures["programme"]["credit"] == pytest.approx(
+            sum(row["credit"] for row in rows))
