@@ -1,5 +1,5 @@
 /* The frame around the pages: where one is, whether values are fresh, light or dark. */
-import { get, rememberCsrf } from "./core/api.js";
+import { get, post, rememberCsrf } from "./core/api.js";
 import { h, say, setText } from "./core/dom.js";
 import * as formats from "./core/formats.js";
 import { Live } from "./core/live.js";
@@ -48,10 +48,12 @@ function showPulse(live, pulse, banner) {
   const since = live.since ? formats.wallClock(live.since) : "";
   const old_s = live.now?.stale_s ?? 0;
   const texts = { connecting: "Connecting …", live: old_s > 0 ? "Source is silent" : "Live",
-    stale: "Stale", lost: "Reconnecting …" };
+    stale: "Stale", trouble: "No values", lost: "Reconnecting …", ended: "" };
   pulse.dataset.state = live.state === "live" && old_s > 0 ? "stale" : live.state;
   setText(pulse, texts[live.state]);
+  const then = live.now ? ` What is shown is from ${since} (your time).` : "";
   const words = {
+    trouble: `The server does not see the machine: ${live.trouble}.${then}`,
     stale: `No values since ${since} (your time). What is shown is from then.`,
     lost: live.now ? `The server does not answer since ${since} (your time). It is asked again `
       + "until it does; what is shown is from then." : "The server does not answer yet. It is asked "
@@ -72,6 +74,18 @@ function showSource(place) {
   place.title = `Wattline ${version}`;
 }
 
+/** Who is logged in, and a way out; those whom the proxy or the machine itself knows have none. */
+function showLogOut() {
+  const { user, session: byToken } = session.me;
+  if (!byToken) return;
+  const button = h("button", { type: "button", class: "quiet logout", title: `You are ${user}`,
+    onclick: async () => {
+      await post("logout", {}).catch(() => {});
+      location.reload();
+    } }, "Log out");
+  document.querySelector("header.top .theme").before(button);
+}
+
 function start() {
   if (new URLSearchParams(location.search).has("wall")) {
     document.documentElement.classList.add("wall");
@@ -87,7 +101,7 @@ function start() {
     meet().then(() => { showSource(source); say("The server is back."); shown?.refresh?.(); },
       (error) => error.status === 401 && location.reload());
   });
-  met.then(() => showSource(source), () => {});
+  met.then(() => { showSource(source); showLogOut(); }, () => {});
   onPlace(async (place) => {
     const page = PAGES[place.page] ?? PAGES.now;
     if (shown?.page === page && shown.change?.(place)) return;
@@ -105,6 +119,7 @@ function start() {
     try {
       await met;
     } catch (error) {
+      if (error.status === 401) live.end(); // it answers: nothing is lost, one has to log in
       body.replaceChildren(error.status === 401 ? login()
         : failure(error, () => location.reload()));
       return;

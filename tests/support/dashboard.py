@@ -25,9 +25,10 @@ def free_port() -> int:
 class Dashboard:
     """A server on a port that stays the same when it is started again."""
 
-    def __init__(self, folder: Path, *, plain: bool = True) -> None:
+    def __init__(self, folder: Path, *, plain: bool = True,
+                 options: tuple[str, ...] = ("--demo",)) -> None:
         self.folder = folder
-        self.plain = plain
+        self.plain, self.options = plain, options
         self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -38,8 +39,9 @@ class Dashboard:
     def start(self) -> None:
         with (self.folder / "serve.log").open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "wattline", "serve", "--demo", "--port", str(self.port),
-                 "--no-warm"], stdout=log, stderr=log, cwd=self.folder, env=self._environment())
+                [sys.executable, "-m", "wattline", "serve", *self.options, "--port",
+                 str(self.port), "--no-warm"],
+                stdout=log, stderr=log, cwd=self.folder, env=self._environment())
 
     def _environment(self) -> dict[str, str]:
         found = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
@@ -54,6 +56,8 @@ class Dashboard:
                 break
             try:
                 urllib.request.urlopen(f"{self.address}api/now", timeout=5).close()
+                return
+            except urllib.error.HTTPError:  # it asks who one is, or sees no machine: it answers
                 return
             except (urllib.error.URLError, OSError):
                 time.sleep(0.1)

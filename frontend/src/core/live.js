@@ -1,8 +1,8 @@
 /* The values of now, once a second, by server-sent events.
  *
  * States: "connecting" (nothing has come yet), "live", "stale" (the connection stands, or seems to,
- * but nothing has come for five seconds) and "lost" (the server is gone; asked again until it is
- * back). The browser's own reconnection gives up at the first answer that is no stream, a proxy's
+ * but nothing has come for five seconds), "trouble" (the server answers, but cannot see the machine,
+ * and says why) and "lost" (the server is gone; asked again until it is back). The browser's own reconnection gives up at the first answer that is no stream, a proxy's
  * error page for one, so this one closes and opens by itself. */
 import { get } from "./api.js";
 
@@ -34,11 +34,12 @@ export class Live {
   open() {
     this.source = new EventSource("api/events");
     this.source.addEventListener("now", (event) => this.arrived(JSON.parse(event.data)));
+    this.source.addEventListener("trouble", (event) => this.troubled(JSON.parse(event.data)));
     this.source.addEventListener("error", () => this.failed());
   }
 
   arrived(now) {
-    const back = this.state === "lost";
+    const back = this.state === "lost" || this.state === "trouble";
     this.now = now;
     this.last_ms = performance.now();
     this.lastDate = new Date();
@@ -48,7 +49,23 @@ export class Live {
     this.tell("now");
   }
 
+  troubled({ error }) {
+    this.trouble = error;
+    this.failures = 0;
+    this.become("trouble");
+  }
+
+  /** Nobody is asked any more: who looks has to log in first. */
+  end() {
+    this.ended = true;
+    this.source.close();
+    clearTimeout(this.again);
+    clearInterval(this.timer);
+    this.become("ended");
+  }
+
   failed() {
+    if (this.ended) return;
     this.source.close();
     this.become("lost");
     const pause = PAUSES_MS[Math.min(this.failures, PAUSES_MS.length - 1)];

@@ -6,7 +6,8 @@ import { onWall } from "../core/theme.js";
 import { choice, powerBars, putTiles, tile } from "../parts/bars.js";
 import { Chart } from "../parts/chart.js";
 import { MachineMap } from "../parts/machine.js";
-import { OperatorDialog } from "../parts/operator.js";
+import { OperatorDialog, reservationText } from "../parts/operator.js";
+import { Orders } from "../parts/orders.js";
 import { assumptions, empty, Filled, skeleton, unknown } from "../parts/states.js";
 import { pager, table } from "../parts/table.js";
 
@@ -42,13 +43,15 @@ class NowPage {
     this.queue = h("div");
     this.queueFilled = new Filled(this.queue, { label: "Loading the queue" });
     const actions = about.operator_actions ?? [];
+    this.orders = me.role === "operator" && actions.length > 0 ? new Orders() : null;
+    this.reserved = h("ul", { class: "reserved plainlist", hidden: true });
     const change = me.role === "operator" && actions.length > 0
       && h("button", { type: "button", class: "main change", onclick: () => this.operate(actions) },
         "Change the machine …");
     root.append(
       h("div", { class: "pagehead" }, h("h1", {}, "Now"), this.when = h("p", { class: "soft when" }),
         change),
-      this.alarms, this.tiles,
+      this.alarms, this.tiles, this.reserved,
       h("div", { class: "columns" },
         h("section", { class: "card two" }, this.chart.element),
         h("section", { class: "card" }, h("h2", {}, "Where it goes"), this.parts)),
@@ -56,6 +59,7 @@ class NowPage {
         h("section", { class: "card two", "aria-label": "Nodes" }, this.map.element),
         h("section", { class: "card" }, h("h2", {}, "Last decisions"), this.decisions)),
       h("section", { class: "card queue" }, h("h2", {}, "Queue"), this.queue),
+      this.orders?.element ?? "",
       assumptions(about.assumptions) ?? "");
   }
 
@@ -66,7 +70,7 @@ class NowPage {
   }
 
   operate(actions) {
-    new OperatorDialog({ actions, now: this.live.now, onapplied: () => this.refresh() }).open();
+    new OperatorDialog({ actions, now: this.live.now, onapplied: () => { this.refresh(); this.orders?.load(); } }).open();
   }
 
   async loadHistory() {
@@ -126,6 +130,7 @@ class NowPage {
         + `${formats.clock(now.time_s, now.epoch_s)} UTC on the machine${modeText(now)}`);
     this.showTiles(now);
     this.showAlarms(now);
+    this.showReserved(now);
     this.showParts(now);
     this.showDecisions(now);
     this.append(now);
@@ -166,6 +171,15 @@ class NowPage {
       alarm.since_s !== null && h("span", { class: "soft" },
         ` since ${formats.clock(alarm.since_s, now.epoch_s)}`))));
     if (!now.alarms.length) this.alarms.replaceChildren(h("p", { class: "alarm none" }, "No alarms"));
+  }
+
+  showReserved(now) {
+    const kept = now.reservations ?? [];
+    this.reserved.hidden = !kept.length;
+    const lines = kept.map((one) => `Kept free: ${reservationText(one, now)}`);
+    if (lines.join() === this.reservedKey) return;
+    this.reservedKey = lines.join();
+    this.reserved.replaceChildren(...lines.map((text) => h("li", {}, text)));
   }
 
   showParts(now) {
@@ -213,6 +227,7 @@ class NowPage {
   destroy() {
     this.stop();
     this.queueFilled.stop();
+    this.orders?.destroy();
     this.chart.destroy();
     this.map.destroy();
   }

@@ -138,7 +138,7 @@ export class MachineMap {
 
   nodeTable() {
     const { names, state, power_w, job } = this.nodes;
-    return table({ caption: "Nodes", rows: names.map((_, at) => at), columns: [
+    return table({ caption: "Nodes", tall: true, rows: names.map((_, at) => at), columns: [
       { head: "node", cell: (at) => names[at] }, { head: "state", cell: (at) => state[at] },
       { head: "power", number: true, cell: (at) => formats.power(power_w[at]) },
       { head: "job", cell: (at) => job[at]
@@ -147,7 +147,7 @@ export class MachineMap {
 
   rackTable() {
     const { name, nodes, power_w, state_counts } = this.racks;
-    return table({ caption: "Racks", rows: name.map((_, at) => at), columns: [
+    return table({ caption: "Racks", tall: true, rows: name.map((_, at) => at), columns: [
       { head: "rack", cell: (at) => name[at] },
       { head: "nodes", number: true, cell: (at) => formats.number(nodes[at]) },
       { head: "power", number: true, cell: (at) => formats.power(power_w[at]) },

@@ -2,6 +2,7 @@
  * gives a word to confirm with only together with the consequences. */
 import { post } from "../core/api.js";
 import { freshId, h, say } from "../core/dom.js";
+import * as formats from "../core/formats.js";
 import { failure } from "./states.js";
 
 /** What each action asks for: its name in words and its fields. */
@@ -13,17 +14,32 @@ const ACTIONS = {
     { key: "duration_s", label: "For how long", unit: "hours", scale: 3600 },
     { key: "in_s", label: "Beginning in", unit: "hours, empty: now", scale: 3600, optional: true },
     { key: "name", label: "Name (may be empty)", text: true, optional: true }] },
+  no_cap: { name: "Remove the power cap", action: "set_cap", value: { watts: null }, fields: [] },
   unreserve: { name: "Give reserved watts back", fields: [
-    { key: "name", label: "Name of the reservation", text: true }] },
+    { key: "name", label: "Reservation", choices: (now) => (now?.reservations ?? []).map((one) =>
+      [one.name, reservationText(one, now)]) }] },
   set_mode: { name: "Change who starts jobs", fields: [
     { key: "mode", label: "Who starts jobs", of: (now) => now?.mode === "guard" ? "decide" : "guard",
       options: [["guard", "Slurm, under watts as licences (guard mode)"],
         ["decide", "the controller (decide mode)"]] }] },
 };
 
+/** What is kept free, from when to when. */
+export function reservationText({ name, watts, start_s, end_s }, { epoch_s }) {
+  return `${name}: ${formats.power(watts)} from ${formats.clock(start_s, epoch_s)} to `
+    + formats.clock(end_s, epoch_s);
+}
+
+/** What can be chosen now: what is not there can be neither removed nor given back. */
+function possible(actions, now) {
+  const all = actions.flatMap((action) => action === "set_cap" ? [action, "no_cap"] : [action]);
+  return all.filter((action) => ACTIONS[action] && (action !== "no_cap" || now?.cap_w !== null)
+    && (action !== "unreserve" || now?.reservations?.length));
+}
+
 export class OperatorDialog {
   constructor({ actions, now, onapplied }) {
-    this.actions = actions.filter((action) => ACTIONS[action]);
+    this.actions = possible(actions, now);
     this.now = now;
     this.onapplied = onapplied;
     const title = freshId("dialog");
@@ -42,6 +58,11 @@ export class OperatorDialog {
 
   close() {
     this.element.close();
+  }
+
+  /** As the server calls it. */
+  get action() {
+    return ACTIONS[this.chosen].action ?? this.chosen;
   }
 
   buttons(...made) {
@@ -64,7 +85,8 @@ export class OperatorDialog {
     this.body.replaceChildren(form);
   }
 
-  field(field) {
+  field(given) {
+    const field = given.choices ? { ...given, options: given.choices(this.now) } : given;
     if (field.options) {
       const input = h("select", { id: freshId("field"), name: field.key,
         value: this.kept?.[field.key] ?? field.of?.(this.now) },
@@ -81,7 +103,7 @@ export class OperatorDialog {
   }
 
   async preview(fields) {
-    const value = {};
+    const value = { ...ACTIONS[this.chosen].value };
     for (const { field, input } of fields) {
       if (input.value === "") continue;
       value[field.key] = field.text || field.options ? input.value
@@ -89,7 +111,7 @@ export class OperatorDialog {
     }
     this.kept = value;
     try {
-      const found = await post("operator/preview", { action: this.chosen, value });
+      const found = await post("operator/preview", { action: this.action, value });
       this.confirm(value, found);
     } catch (error) {
       this.ask(error);
@@ -117,7 +139,7 @@ export class OperatorDialog {
 
   async apply(value, confirm) {
     try {
-      const done = await post("operator/apply", { action: this.chosen, value, confirm });
+      const done = await post("operator/apply", { action: this.action, value, confirm });
       this.done(done);
     } catch (error) {
       this.body.replaceChildren(failure(error, () => this.ask()),

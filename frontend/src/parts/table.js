@@ -3,13 +3,14 @@ import { h } from "../core/dom.js";
 
 /** columns: [{head, cell(row) -> text or element, number, sort, hint}]; sorted: {by, descending} */
 export function table({ columns, rows, caption, sorted = null, onsort = null, rowClass = null,
-  hidden = true, foot = null }) {
+  hidden = true, foot = null, tall = false }) {
   const head = h("tr", {}, columns.map((column) => heading(column, sorted, onsort)));
   const body = rows.map((row) => h("tr", { class: rowClass?.(row) || null },
     columns.map((column, at) => h(at === 0 ? "th" : "td",
       { class: column.number ? "number" : null, scope: at === 0 ? "row" : null },
       column.cell(row)))));
-  return h("div", { class: "scroll", role: "region", "aria-label": caption, tabindex: "0" },
+  return h("div", { class: tall ? "scroll tall" : "scroll", role: "region", "aria-label": caption,
+    tabindex: "0" },
     h("table", {},
       h("caption", { class: hidden ? "unseen" : null }, caption),
       h("thead", {}, head), h("tbody", {}, body),

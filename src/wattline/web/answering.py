@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.mistakes import first_said
+from wattline.web.sources.shape import NoSuchJob
 
 
 def plain(value: Any) -> Any:
@@ -52,8 +53,7 @@ def add_refusals(app: FastAPI) -> None:
 
     @app.exception_handler(InputError)
     async def _mistake(request: Request, error: InputError) -> Response:
-        missing = str(error).startswith("there is no ")
-        return refusal(str(error), 404 if missing else 422)
+        return refusal(str(error), 404 if isinstance(error, NoSuchJob) else 422)
 
     @app.exception_handler(WattlineError)
     async def _failure(request: Request, error: WattlineError) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 import ssl
 from collections.abc import Callable, Iterable
@@ -55,6 +56,10 @@ def serve(
     from wattline.web.security.exposure import refuse_exposed, said_at_start
 
     refuse_exposed(settings)
+    if settings.journal is not None:
+        from wattline.web.act_journal import refuse_unwritable
+
+        refuse_unwritable(settings.journal)
     with closing(_listening(settings)) as listener:
         source = open_source(
             demo=demo, run=run, live=live, config=config, speed=speed,
@@ -82,6 +87,9 @@ def open_source(
     stale_after_s: float = STALE_AFTER_S,
 ) -> Source:
     """The source that is asked for; the demo where none is."""
+    if speed is not None and not 0 <= speed < math.inf:
+        raise InputError(f"speed is {speed}, must be a number from 0 on: seconds of the machine "
+                         "per second")
     if sum((demo, run is not None, live)) > 1:
         raise InputError("the demo, a run folder and the live machine are served one at a time; "
                          "name one of them")

@@ -16,6 +16,8 @@ class Viewer:
     role: Role = "viewer"
     user: str = ""
     csrf: str = ""
+    session: bool = False
+    """Whether a login made it, which can be ended."""
 
     @property
     def only_own(self) -> str | None:

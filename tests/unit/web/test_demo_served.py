@@ -7,6 +7,7 @@ from tests.support.asking import Asking
 
 from wattline.web.app import create_app
 from wattline.web.sources.demo import DemoSource
+from wattline.web.sources.run_words import _rise_w
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +88,27 @@ def test_users_accounts_and_idle_nodes_add_up_to_the_bill(demo: Asking) -> None:
     assert period["used_series_j"] == sorted(period["used_series_j"])
 
 
+def test_a_job_could_run_with_the_watts_of_the_nodes_that_it_held() -> None:
+    """Two classes draw differently: what a speed takes is what it took those that ran at it."""
+    source = DemoSource(speed=0.0, jobs=400)
+    demo = Asking(create_app(source))
+    index, compared = source.shown.index, 0
+    for job in demo.get("/api/jobs", state="COMPLETED", limit=200)["jobs"]:
+        ran, *others = demo.get(f"/api/jobs/{job['id']}")["alternatives"]
+        same = [each for each in others if each["time_s"] == pytest.approx(ran["time_s"])]
+        for each in same:
+            assert each["energy_j"] == pytest.approx(ran["energy_j"], rel=1e-6)
+        compared += len(same)
+    assert compared > 20
+    row = int(index.run.placement.job[index.run.placement.first >= 192][0])
+    nodes = int(index.units_of[row])
+    assert index.job_full_w[row] == pytest.approx(560 * nodes)
+    assert _rise_w(index, row) == pytest.approx(400 * nodes)
+
+
 @pytest.mark.parametrize(("path", "status", "part"), [
     ("/api/jobs?sort=colour", 422, "cannot be sorted"),
-    ("/api/jobs?state=odd", 404, "no state"),
+    ("/api/jobs?state=odd", 422, "no state"),
     ("/api/jobs/0815x", 404, "no job"),
     ("/api/jobs?limit=0", 422, "limit"),
     ("/api/accounts?by=dog", 422, "by"),

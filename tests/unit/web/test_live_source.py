@@ -60,7 +60,7 @@ def test_an_order_goes_to_the_desk_and_says_for_whom(site: Site) -> None:
         assert '"who": "local"' in kept
         missing = live.post("/api/operator/preview",
                             {"action": "unreserve", "value": {"name": "noon"}})
-        assert missing.status_code == 404
+        assert missing.status_code == 422
         assert "W" in live.get("/api/jobs/8")["explanation"]
 
 
@@ -119,6 +119,8 @@ def test_where_no_controller_ever_ran_the_answer_says_so(tmp_path: Path) -> None
     status, error = live.refused("/api/now")
     assert status == 503
     assert "no controller runs" in error
+    assert str(tmp_path) not in error
+    assert str(tmp_path) not in json.dumps(live.get("/api/about"))
     assert "no controller runs" in " ".join(live.get("/api/about")["assumptions"])
 
 

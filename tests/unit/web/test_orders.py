@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from wattline.model.errors import InputError
 from wattline.web.act_journal import ActJournal
 from wattline.web.app import create_app
 from wattline.web.confirming import VALID_S, Confirmations
+from wattline.web.serving import open_source, serve
 from wattline.web.settings import Settings
 from wattline.web.sources.demo import DemoSource
 from wattline.web.sources.shape import Act
@@ -53,11 +55,14 @@ def test_a_lower_cap_changes_what_is_to_come_and_not_what_was(tmp_path: Path) ->
 def test_a_cap_that_cannot_be_kept_is_an_alarm() -> None:
     demo = Asking(create_app(DemoSource(speed=0.0, jobs=200)))
     assert demo.get("/api/now")["alarms"] == []
-    applied(demo, {"action": "set_cap", "value": 30_000})
+    said = demo.post("/api/operator/preview", {"action": "set_cap", "value": 45_000}).json()
+    assert "cannot be kept at once" in said["consequences"][1]
+    applied(demo, {"action": "set_cap", "value": 45_000})
     now = demo.get("/api/now")
     alarm, = now["alarms"]
     assert alarm["level"] == "critical"
-    assert alarm["text"].endswith("above the cap of 30 kW")
+    assert alarm["text"].endswith("above the cap of 45 kW")
+    assert alarm["text"].split(" above")[0] in said["consequences"][1]
     assert alarm["since_s"] == pytest.approx(now["time_s"])
 
 
@@ -66,7 +71,11 @@ def test_a_reservation_holds_and_can_be_withdrawn() -> None:
     cap_w = demo.get("/api/now")["cap_w"]
     wanted = {"action": "reserve", "value": {"watts": 5000, "duration_s": 3600, "name": "crane"}}
     assert applied(demo, wanted).status_code == 200
-    assert demo.get("/api/now")["cap_w"] == cap_w - 5000
+    now = demo.get("/api/now")
+    assert now["cap_w"] == cap_w - 5000
+    kept, = now["reservations"]
+    assert (kept["name"], kept["watts"]) == ("crane", 5000)
+    assert kept["end_s"] - kept["start_s"] == 3600
     twice = demo.post("/api/operator/preview", wanted)
     assert twice.status_code == 422
     assert "'crane' already" in twice.json()["error"]
@@ -124,6 +133,7 @@ def test_what_cannot_be_journalled_is_not_done(tmp_path: Path) -> None:
     refused = applied(demo, LOWER)
     assert refused.status_code == 503
     assert "nothing was done" in refused.json()["error"]
+    assert str(tmp_path) not in refused.text
     assert demo.get("/api/now")["cap_w"] == 70_000
 
 
@@ -136,5 +146,78 @@ def test_a_run_that_is_over_takes_no_orders() -> None:
 
 def test_the_journal_of_actions_is_its_owners_alone(tmp_path: Path) -> None:
     journal = ActJournal(tmp_path / "acts.jsonl")
-    journal.write("ann", Act("cap", {"watts": 1.0}), "asked")
+    journal.asked("ann", Act("cap", {"watts": 1.0}))
     assert (tmp_path / "acts.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_server_that_is_started_again_knows_what_was_ordered_before(tmp_path: Path) -> None:
+    path = tmp_path / "acts.jsonl"
+    before = Asking(create_app(DemoSource(speed=0.0, jobs=40), Settings(journal=path)))
+    assert applied(before, LOWER).status_code == 200
+    with path.open("a") as file:
+        file.write('{"time_s": 12.0, "who": "half a l')
+    after = Asking(create_app(DemoSource(speed=0.0, jobs=40), Settings(journal=path)))
+    lines = after.get("/api/operator/journal")["lines"]
+    assert [line["outcome"] for line in lines] == ["done", "asked"]
+    assert lines == before.get("/api/operator/journal")["lines"]
+
+
+def test_what_was_done_is_said_to_be_done_where_the_journal_breaks_then(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "acts.jsonl"
+    path.parent.mkdir()
+    source = DemoSource(speed=0.0, jobs=40)
+    app = create_app(source, Settings(journal=path))
+    apply = source.apply
+
+    def breaking(act: Act, who: str) -> Any:
+        path.unlink()
+        path.parent.rmdir()
+        return apply(act, who)
+
+    source.apply = breaking  # type: ignore[method-assign]
+    demo = Asking(app)
+    done = applied(demo, LOWER)
+    assert done.status_code == 200
+    assert "cannot be written" in done.json()["remarks"][-1]
+    assert str(tmp_path) not in done.text
+    assert demo.get("/api/now")["cap_w"] == 55_000
+
+
+def test_a_value_that_was_forgotten_lifts_no_cap() -> None:
+    demo = Asking(_APP)
+    assert demo.post("/api/operator/preview", {"action": "set_cap"}).status_code == 422
+    assert demo.post("/api/operator/preview", {"action": "set_cap", "value": None}).status_code == (
+        200)
+
+
+def test_a_journal_that_cannot_be_written_is_found_out_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be written"):
+        serve(demo=True, journal=tmp_path / "missing" / "acts.jsonl")
+
+
+@pytest.mark.parametrize("speed", [math.nan, math.inf, -1.0])
+def test_a_speed_is_a_number(speed: float) -> None:
+    for given in ({"demo": True}, {"run": "nowhere"}):
+        with pytest.raises(InputError, match="speed is"):
+            open_source(speed=speed, **given)  # type: ignore[arg-type]
+
+
+def test_a_reservation_without_a_name_is_given_one_that_is_said() -> None:
+    demo = Asking(create_app(DemoSource(speed=0.0, jobs=60)))
+    wanted = {"action": "reserve", "value": {"watts": 5000, "duration_s": 3600}}
+    shown = demo.post("/api/operator/preview", wanted).json()["consequences"]
+    assert shown[-1] == "it is called reserved-1"
+    assert applied(demo, wanted).json()["said"].endswith("it is called reserved-1")
+    assert [each["name"] for each in demo.get("/api/now")["reservations"]] == ["reserved-1"]
+    applied(demo, {"action": "unreserve", "value": {"name": "reserved-1"}})
+    assert demo.get("/api/now")["reservations"] == []
+
+
+@pytest.mark.parametrize("wanted", [
+    {"action": "set_cap", "value": 1}, {"action": "set_cap", "value": 31_000},
+    {"action": "reserve", "value": {"watts": 40_000, "duration_s": 3600, "in_s": 7200}},
+])
+def test_a_cap_below_idle_power_is_refused_as_scenarios_refuse_it(wanted: dict[str, Any]) -> None:
+    refused = Asking(_APP).post("/api/operator/preview", wanted)
+    assert refused.status_code == 422
+    assert "idle nodes alone draw" in refused.json()["error"]

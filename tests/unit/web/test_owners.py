@@ -32,10 +32,18 @@ def test_an_owner_sees_the_machine_and_the_own_jobs_alone(people: dict[str, Aski
     assert ann.get("/api/jobs", user="bob", limit=1000)["jobs"] == mine
     assert 0 < len(mine) < len(everything)
     other = next(job["id"] for job in everything if job["user"] != "ann")
-    assert ann.refused(f"/api/jobs/{other}")[0] == 404
+    status, said = ann.refused(f"/api/jobs/{other}")
+    assert (status, said) == (404, f"there is no job {other} of yours")
+    assert ann.refused("/api/jobs/99999") == (404, said.replace(other, "99999"))
+    assert "by now" in vic.refused("/api/jobs/99999")[1]
     assert ann.get(f"/api/jobs/{mine[0]['id']}")["job"] == mine[0]
     assert [row["name"] for row in ann.get("/api/accounts", by="account")["rows"]] == ["ann"]
     assert [line["name"] for line in ann.get("/api/bill", by="account")["lines"]] == ["ann"]
+    bill, whole = ann.get("/api/bill"), vic.get("/api/bill", by="user")
+    mine_j = sum(job["energy_j"] or 0.0 for job in mine)
+    assert bill["total_j"] == bill["lines"][0]["energy_j"] == pytest.approx(mine_j)
+    assert bill["total_amount"] == bill["lines"][0]["amount"] < whole["total_amount"]
+    assert bill["total_carbon_g"] == bill["lines"][0]["carbon_g"] < whole["total_carbon_g"]
     waiting = {job["user"] for job in vic.get("/api/queue", limit=1000)["jobs"]}
     assert {job["user"] for job in ann.get("/api/queue")["jobs"]} == waiting & {"ann"}
     assert ann.refused("/metrics")[0] == 403

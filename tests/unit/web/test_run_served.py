@@ -133,3 +133,10 @@ def test_a_source_that_fails_does_not_stop_the_beat() -> None:
     assert b"event: trouble" in first
     assert "mistake of its own" in json.loads(first.split(b"data: ")[1])["error"]
     assert json.loads(second.split(b"data: ")[1])["error"] == "no controller runs"
+
+
+def test_jobs_of_nobody_are_found_by_what_accounts_call_them(folder: Path) -> None:
+    app = Asking(create_app(open_run_folder(folder)))
+    for by in ("user", "account"):
+        for row in app.get("/api/accounts", by=by)["rows"]:
+            assert app.get("/api/jobs", **{by: row["name"]})["total"] == row["jobs"] > 0

@@ -143,6 +143,8 @@ def test_a_session_is_a_cookie_that_scripts_cannot_read(tmp_path: Path) -> None:
         assert secret["ann"] not in said
         me = client.get("/api/me").json()
         assert me["user"] == "ann"
+        assert me["session"]  # which the page can end
+        assert not client.get("/api/me", headers=bearer(secret["ann"])).json()["session"]
         assert me["csrf"] == found.json()["csrf"]
         assert client.post("/api/logout", headers={"X-CSRF-Token": me["csrf"]}).json() == {
             "ended": True}
@@ -250,6 +252,9 @@ def test_two_host_headers_are_one_too_many() -> None:
     (Settings(host="power.site.example", certificate=Path("c"), key=Path("k")), "no tokens"),
     (Settings(host="::", certificate=Path("c"), tokens=Path("t")), "no TLS"),
     (Settings(host="0.0.0.0", proxy="proxy.site"), "give its address"),
+    (Settings(operators=("ann",)), "no proxy is named"),
+    (Settings(proxy="10.0.0.5", user_header=""), "name of a header"),
+    (Settings(proxy="10.0.0.5", user_header="X: Y"), "name of a header"),
 ])
 def test_it_refuses_to_start_where_it_would_be_exposed(settings: Settings, said: str) -> None:
     with pytest.raises(InputError, match=said) as refused:
@@ -265,6 +270,27 @@ def test_it_starts_on_loopback_behind_a_proxy_or_with_tls_and_tokens() -> None:
     refuse_exposed(Settings(host="0.0.0.0", proxy="10.0.0.5"))
     refuse_exposed(Settings(host="0.0.0.0", certificate=Path("c"), key=Path("k"),
                             tokens=Path("t")))
+
+
+def test_without_tls_only_the_proxy_and_this_machine_are_answered(tmp_path: Path) -> None:
+    """A token that a stranger on the network sends in clear text must not even be looked at."""
+    path, secret = token_file(tmp_path, ann="viewer")
+    clear = Settings(host="0.0.0.0", proxy="10.9.9.9", tokens=path, rated=False)
+    assert "elsewhere are refused" in said_at_start(clear)
+    base = "http://192.168.7.7:8750"
+    for peer, passes in (("192.168.7.8", False), ("unknown", False), ("10.9.9.9", True),
+                         ("::ffff:10.9.9.9", True), ("127.0.0.1", True), ("::1", True)):
+        with asked(clear, client=peer, base=base) as client:
+            answers = (client.get("/api/me", headers=bearer(secret["ann"])),
+                       client.post("/api/login", json={"token": secret["ann"]}))
+            assert [each.status_code for each in answers] == ([200, 200] if passes else [403, 403])
+            if not passes:
+                assert "without TLS" in error_of(answers[0])
+                assert "set-cookie" not in answers[1].headers
+    sealed = Settings(host="0.0.0.0", proxy="10.9.9.9", tokens=path, rated=False,
+                      certificate=Path("c"), key=Path("k"))
+    with asked(sealed, client="192.168.7.8", base=base) as client:
+        assert client.get("/api/me", headers=bearer(secret["ann"])).status_code == 200
 
 
 # How much and how often -----------------------------------------------------------------------

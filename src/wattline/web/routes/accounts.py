@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -39,6 +40,12 @@ def bill(request: Request, viewer: Annotated[Viewer, Depends(viewer_of)],
 
 
 def _own(found: BillTable, owner: str) -> BillTable:
-    from dataclasses import replace
-
-    return replace(found, lines=[line for line in found.lines if line.name == owner])
+    """The lines of one user, and the total of those alone."""
+    lines = [line for line in found.lines if line.name == owner]
+    return replace(
+        found, lines=lines, total_j=sum(line.energy_j for line in lines),
+        total_amount=None if found.total_amount is None else sum(
+            line.amount or 0.0 for line in lines),
+        total_carbon_g=None if found.total_carbon_g is None else sum(
+            line.carbon_g or 0.0 for line in lines),
+        assumptions=[*found.assumptions, "it is your part of the machine's bill"])

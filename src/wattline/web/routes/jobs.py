@@ -7,10 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import Response
 
-from wattline.model.errors import InputError
 from wattline.web.answering import answer
 from wattline.web.asked import source_of
-from wattline.web.sources.shape import JobDetail, JobPage, JobQuestion
+from wattline.web.sources.shape import JobDetail, JobPage, JobQuestion, NoSuchJob
 from wattline.web.viewer import Viewer, viewer_of
 
 router = APIRouter(prefix="/api", tags=["jobs"])
@@ -44,7 +43,14 @@ def jobs(request: Request, viewer: Asker, search: Text = "", state: Text = "", u
 def job(request: Request, viewer: Asker,
         job: Annotated[str, Path(max_length=100)]) -> Response:
     """One job: power over time, energy, cost, what was chosen for it and what else there was."""
-    found = source_of(request).job(job)
+    # Whether a job of somebody else's is there is not said: both are the same sentence.
+    none_of_yours = NoSuchJob(f"there is no job {job[:40]} of yours")
+    try:
+        found = source_of(request).job(job)
+    except NoSuchJob:
+        if viewer.only_own is None:
+            raise
+        raise none_of_yours from None
     if viewer.only_own is not None and found.job.user != viewer.only_own:
-        raise InputError(f"there is no job {job[:40]} of yours")
+        raise none_of_yours
     return answer(found)

@@ -34,7 +34,9 @@ class Wanted(BaseModel):
     def act(self) -> Act:
         if isinstance(self.value, dict):
             return checked(Act(self.action, self.value))
-        return checked(Act(self.action, {"watts": self.value}))
+        # Only who says null means none: a value that was forgotten lifts no cap.
+        given = "value" in self.model_fields_set
+        return checked(Act(self.action, {"watts": self.value} if given else {}))
 
 
 class Confirmed(Wanted):
@@ -85,15 +87,15 @@ def apply(request: Request, operator: Operator, wanted: Confirmed) -> Response:
     act = wanted.act()
     journal = request.app.state.journal
     request.app.state.confirmations.take(act, operator.user, wanted.confirm)
-    journal.write(operator.user, act, "asked")
+    journal.asked(operator.user, act)
     try:
         done = source_of(request).apply(act, operator.user)
     except WattlineError as error:
-        journal.write(operator.user, act, "refused", str(error))
+        journal.came(operator.user, act, "refused", str(error))
         raise
-    line = journal.write(operator.user, act, "done", done.said)
+    line, unwritten = journal.came(operator.user, act, "done", done.said)
     beat_of(request).forget()
-    return answer({"said": done.said, "remarks": done.remarks, "journalled": line})
+    return answer({"said": done.said, "remarks": [*done.remarks, *unwritten], "journalled": line})
 
 
 @router.get("/journal", response_model=Lines)

@@ -25,20 +25,24 @@ def is_open_locally(settings: Settings) -> bool:
 def is_loopback(host: str) -> bool:
     if host == "localhost":
         return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
+    found = _address(host)
+    return found is not None and found.is_loopback
+
+
+def is_proxy(settings: Settings, peer: str) -> bool:
+    """Whether a connection comes from the named proxy."""
+    return bool(settings.proxy) and _address(peer) == _address(settings.proxy) is not None
+
+
+def may_connect(settings: Settings, peer: str) -> bool:
+    """Whether what this peer says, tokens too, cannot be read on the way here."""
+    return (is_tls(settings) or is_loopback(settings.host) or is_loopback(peer)
+            or is_proxy(settings, peer))
 
 
 def refuse_exposed(settings: Settings) -> None:
     """Refuse to start where anybody on the network could read along or come in."""
-    if settings.proxy:
-        try:
-            ipaddress.ip_address(settings.proxy)
-        except ValueError:
-            raise InputError(f"the proxy is '{settings.proxy}'; give its address, like 10.0.0.5: a "
-                             "name could come to mean another machine") from None
+    _check_proxy(settings)
     if is_loopback(settings.host) or settings.proxy:
         return
     if not is_tls(settings) or settings.tokens is None:
@@ -49,14 +53,28 @@ def refuse_exposed(settings: Settings) -> None:
                          "ADDRESS), or listen on 127.0.0.1")
 
 
+def _check_proxy(settings: Settings) -> None:
+    if settings.proxy and _address(settings.proxy) is None:
+        raise InputError(f"the proxy is '{settings.proxy}'; give its address, like 10.0.0.5: a "
+                         "name could come to mean another machine")
+    if settings.operators and not settings.proxy:
+        raise InputError(f"{settings.operators[0]} is to be an operator whom a proxy names, and no "
+                         "proxy is named: give --proxy ADDRESS too; a token has its own role")
+    if not _HEADER.fullmatch(settings.user_header):
+        raise InputError(f"the header with the user is '{settings.user_header}', must be the name "
+                         "of a header, like X-Remote-User")
+
+
 def said_at_start(settings: Settings) -> str:
     """Who may do what, in a sentence for whoever starts the server."""
     if is_open_locally(settings):
         return ("no tokens: everybody who can open a connection on this machine may look and "
                 "operate; --tokens FILE asks for them")
     if settings.proxy:
+        others = "" if is_tls(settings) or is_loopback(settings.host) else (
+            "; without TLS, connections from elsewhere are refused")
         return (f"users are who {settings.proxy} says in {settings.user_header}"
-                + (", or come with a token" if settings.tokens else ""))
+                + (", or come with a token" if settings.tokens else "") + others)
     return f"users come with a token of {settings.tokens}"
 
 
@@ -81,15 +99,17 @@ class HostNames:
         found = _HOST.fullmatch(given.lower())
         if found is None:
             return False
-        return found[1] in self._names or (self._addresses and _is_address(found[1]))
+        return found[1] in self._names or (self._addresses and _address(found[1]) is not None)
 
 
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::[0-9]{1,5})?")
+_HEADER = re.compile(r"[A-Za-z0-9_-]{1,60}")
 
 
-def _is_address(text: str) -> bool:
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """An address; one of IPv4 that a socket of IPv6 shows (::ffff:10.0.0.5) is that of IPv4."""
     try:
-        ipaddress.ip_address(text.strip("[]"))
+        found = ipaddress.ip_address(text.strip("[]"))
     except ValueError:
-        return False
-    return True
+        return None
+    return getattr(found, "ipv4_mapped", None) or found

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from starlette.exceptions import HTTPException
 
 from wattline.web.problems import Refused, problem
-from wattline.web.security.exposure import HostNames, is_tls
+from wattline.web.security.exposure import HostNames, is_tls, may_connect
 from wattline.web.security.headers import with_headers
 from wattline.web.security.identity import WHO, Identity
 from wattline.web.security.person import Person, Role
@@ -74,6 +74,10 @@ class Guard:
     def _checked(self, scope: Scope, receive: Receive, path: str) -> Receive:
         """Let the request in, with who it is from; a `Refused` says why not."""
         headers = _headers(scope)
+        if not may_connect(self.settings, self.identity.peer(scope)):
+            raise Refused(403, "without TLS this server answers the site's proxy and this machine "
+                               "alone: what you send could be read on its way",
+                          "ask through the proxy")
         hosts = [value for name, value in scope["headers"] if name == b"host"]
         if len(hosts) != 1 or not self.hosts.allows(headers["host"]):
             raise Refused(421, "this server is not called what the request calls it",
@@ -89,7 +93,8 @@ class Guard:
         scope["wattline.person"], scope["wattline.client"] = person, client
         if person is not None:
             csrf = self.identity.sessions.csrf(self.identity.csrf_of(person, headers))
-            scope[SCOPE] = Viewer(ROLES[person.role], person.user, csrf)
+            scope[SCOPE] = Viewer(ROLES[person.role], person.user, csrf,
+                                   person.how == "session")
         return _limited(receive, headers, None if path == UPLOADS else MOST_BODY_BYTES)
 
     def _person(

@@ -7,7 +7,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 
 from wattline.web.problems import Refused
-from wattline.web.security.exposure import is_open_locally
+from wattline.web.security.exposure import is_open_locally, is_proxy
 from wattline.web.security.person import Person, Role
 from wattline.web.security.sessions import COOKIE, Sessions
 from wattline.web.security.tokens import NAME, TokenFile
@@ -27,13 +27,18 @@ class Identity:
 
     def client(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> str:
         """The address that asks; behind the named proxy, the one that the proxy saw."""
-        address = str((scope.get("client") or ("unknown", 0))[0])
+        address = self.peer(scope)
         if self.from_proxy(address):
             return headers.get("x-forwarded-for", address).split(",")[-1].strip()[:60] or address
         return address
 
+    @staticmethod
+    def peer(scope: Mapping[str, Any]) -> str:
+        """The address at the other end of the connection."""
+        return str((scope.get("client") or ("unknown", 0))[0])
+
     def from_proxy(self, address: str) -> bool:
-        return bool(self.settings.proxy) and address == self.settings.proxy
+        return is_proxy(self.settings, address)
 
     def find(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> Person | None:
         """Who it is; None where nobody says so. A token that is wrong is refused."""
@@ -47,8 +52,7 @@ class Identity:
                     found.token.name, found.token.digest):
                 return Person(found.token.name, found.token.role, "session",
                               f"token:{found.token.name}")
-        address = str((scope.get("client") or ("unknown", 0))[0])
-        if self.from_proxy(address):
+        if self.from_proxy(self.peer(scope)):
             return self._by_proxy(headers)
         if is_open_locally(self.settings):
             return Person(LOCAL_USER, Role.OPERATOR, "local", "local")

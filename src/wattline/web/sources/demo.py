@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from wattline.analysis.summary import time_text
 from wattline.model.errors import InputError, WattlineWarning
 from wattline.model.run import Run
@@ -40,6 +42,7 @@ from wattline.web.sources.shape import (
     NodePage,
     Now,
     RackTable,
+    Reservation,
     SourceName,
 )
 
@@ -66,7 +69,7 @@ class Plan:
             return replace(self, changes=(*self.changes, (
                 now_s, math.inf if watts is None else float(watts))))
         if act.action == "reserve":
-            name = value.get("name") or f"reserved-{len(self.reservations) + 1}"
+            name = value.get("name") or self._free_name()
             if any(name == each[0] for each in self.reservations):
                 raise InputError(f"there is a reservation '{name}' already; choose another name")
             start_s = now_s + float(value.get("in_s") or 0.0)
@@ -78,6 +81,12 @@ class Plan:
             raise InputError(f"there is no reservation '{value['name']}'; there "
                              f"{'are: ' + known if known else 'is none'}")
         return replace(self, reservations=kept)
+
+    def _free_name(self) -> str:
+        """For a reservation that was given none."""
+        taken = {each[0] for each in self.reservations}
+        return next(name for number in range(1, len(taken) + 2)
+                    if (name := f"reserved-{number}") not in taken)
 
     def cap(self) -> CapPlan:
         """As `[power.cap]`, which has watts: no cap is more than any machine draws."""
@@ -127,7 +136,11 @@ class DemoSource:
         found = self.shown.now()
         mine = [each for each in self.orders if each.time_s <= found.time_s]
         decisions = sorted((*mine, *found.decisions), key=lambda each: -each.time_s)
-        return replace(found, decisions=decisions[:run_words.SHOWN])
+        start_s = self.shown.index.run.start_s
+        kept = [Reservation(name, from_s - start_s, from_s + length_s - start_s, watts)
+                for name, from_s, length_s, watts in self.plan.reservations
+                if from_s + length_s - start_s > found.time_s]
+        return replace(found, decisions=decisions[:run_words.SHOWN], reservations=kept)
 
     def consequences(self, act: Act) -> list[str]:
         """What the next hours look like under it, from simulating it."""
@@ -135,8 +148,11 @@ class DemoSource:
         with self.lock:
             plan = self.plan
         now_s = self.shown.time_s
-        after = RunIndex(self.simulated(plan.with_act(act, now_s)))
-        return [*_above(self.shown.index, after, now_s), *_compared(self.shown.index, after, now_s)]
+        wanted = plan.with_act(act, now_s)
+        after = RunIndex(self.simulated(wanted))
+        _refuse_below_idle(after, now_s)
+        return [*_above(self.shown.index, after, now_s), *_kept_when(after, now_s),
+                *_compared(self.shown.index, after, now_s), *_called(act, wanted)]
 
     def apply(self, act: Act, who: str) -> Done:
         checked(act)
@@ -144,10 +160,11 @@ class DemoSource:
             now_s = self.shown.time_s
             plan = self.plan.with_act(act, now_s)
             run = self.simulated(plan)
+            _refuse_below_idle(RunIndex(run), now_s)
             self.plan = plan
             self.shown = replace(self.shown, index=RunIndex(run))
             time_s = now_s - run.start_s
-            said = said_of(act)
+            said = ": ".join((said_of(act), *_called(act, plan)))
             self.orders.append(Decision(time_s, f"{who}: {said}"))
         return Done(said, time_s, ["the rest of the demo was simulated again"])
 
@@ -207,6 +224,39 @@ def _above(before: RunIndex, after: RunIndex, now_s: float) -> list[str]:
                 f"{format_power(cap_w)}"]
     return [f"the machine draws {format_power(power_w)} now, {format_power(power_w - cap_w)} above "
             "it: processors slow down at once, and nothing starts before there is room"]
+
+
+def _called(act: Act, plan: Plan) -> list[str]:
+    """By which name a reservation can be given back."""
+    return [f"it is called {plan.reservations[-1][0]}"] if act.action == "reserve" else []
+
+
+def _refuse_below_idle(after: RunIndex, now_s: float) -> None:
+    """The rule of scenarios: a cap that idle nodes alone exceed is no cap that could be kept."""
+    run = after.run
+    edges_s = [now_s, *([] if run.cap_w is None else run.cap_w.time_s.tolist()),
+               *(each.start_s for each in run.reservations)]
+    caps_w = [cap_w for edge_s in edges_s if edge_s >= now_s
+              and (cap_w := run_words.cap_at(after, edge_s)) is not None]
+    idle_w = run.machine.power_w_idle
+    if caps_w and min(caps_w) < idle_w:
+        raise InputError(f"the cap would be {format_power(min(caps_w))}, below the "
+                         f"{format_power(idle_w)} that idle nodes alone draw; it must be at least "
+                         "that")
+
+
+def _kept_when(after: RunIndex, now_s: float) -> list[str]:
+    """Where slowing down is not enough: how far it stays above the cap, and until when."""
+    cap_w, lowest_w = run_words.cap_at(after, now_s), after.at(now_s).power_w
+    if cap_w is None or lowest_w <= cap_w * (1 + 1e-9):
+        return []
+    log = after.run.events
+    below = np.flatnonzero((log.time_s > now_s) & (log.power_w <= cap_w))
+    until = (f"for {time_text(float(log.time_s[below[0]]) - now_s)}, until jobs end"
+             if below.size else "as far as can be seen")
+    return [f"the cap cannot be kept at once: at their lowest speed the jobs that run still make "
+            f"the machine draw {format_power(lowest_w)}, {format_power(lowest_w - cap_w)} above "
+            f"it, {until}"]
 
 
 def _compared(before: RunIndex, after: RunIndex, now_s: float) -> list[str]:

@@ -78,9 +78,18 @@ class LiveSource:
         with self.lock:
             now_s = self.clock()
             if self._seen is None or abs(now_s - self._seen.read_s) >= 0.5:
-                status = read_status(self.folder, running=False)
+                status = self._status()
                 self._seen = Seen(status, read_machine(self.folder) or {}, now_s)
             return self._seen
+
+    def _status(self) -> dict[str, Any]:
+        """What the controller said; where its folder is, is not said to those who look."""
+        try:
+            return read_status(self.folder, running=False)
+        except WattlineError as error:
+            said = str(error).replace(f"in {self.folder}", "for this machine")
+            said = said.replace("that folder", "this site's file")
+            raise WattlineError(said.replace(str(self.folder), "its folder")) from None
 
     def about(self) -> About:
         from importlib.metadata import version
@@ -115,6 +124,7 @@ class LiveSource:
             decisions=decisions[:12],
             alarms=sorted([*self._alarms(seen, stale_s), *live_parts.alarms(by)],
                           key=lambda alarm: alarm.level != "critical"), stale_s=stale_s,
+            reservations=live_jobs.reservations(status, self.epoch_s),
             measured=status["measured_w"] is not None, missing=live_parts.missing(self.site),
             mode=status.get("mode"), mode_since_s=self._mode_since_s(status))
 

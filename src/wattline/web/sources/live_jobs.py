@@ -13,13 +13,16 @@ from wattline.web.sources.live_alternatives import alternatives
 from wattline.web.sources.live_joules import NO_LEDGER
 from wattline.web.sources.live_ledger import SORTS, LedgerPages
 from wattline.web.sources.rates import Rates
+from wattline.web.sources.run_joules import NOBODY
 from wattline.web.sources.shape import (
     Act,
     JobDetail,
     JobPage,
     JobQuestion,
     JobRow,
+    NoSuchJob,
     Profile,
+    Reservation,
 )
 
 DEEPEST = 100_000
@@ -55,7 +58,7 @@ def detail(machine: Mapping[str, Any], ledger: LedgerPages, config: Path, epoch_
     shown = next((each for each in _shown(machine, epoch_s, now_s) if each.id == job), None)
     life = _measured(ledger, job)
     if shown is None and life is None:
-        raise InputError(f"there is no job {job[:40]} that Slurm shows or the ledger has; "
+        raise NoSuchJob(f"there is no job {job[:40]} that Slurm shows or the ledger has; "
                          "/api/jobs lists those there are")
     row = shown or _of_ledger({**(life or {}), "label": job}, epoch_s)
     energy_j = None if life is None else life["energy_j"]
@@ -113,6 +116,12 @@ def consequences(act: Act, status: Mapping[str, Any], machine: Mapping[str, Any]
     said.append(f"{len(more):,} of {len(waiting):,} waiting jobs need more than the "
                 f"{format_power(max(left_w, 0.0))} that would be left, and would wait")
     return said
+
+
+def reservations(status: Mapping[str, Any], epoch_s: float) -> list[Reservation]:
+    """Watts that are kept free, now or later."""
+    return [Reservation(each["name"], each["start_s"] - epoch_s, each["end_s"] - epoch_s,
+                        each["watts"]) for each in status["ahead"] if each["watts"] > 0]
 
 
 def _cap_after(act: Act, status: Mapping[str, Any]) -> float | None:
@@ -215,7 +224,8 @@ def _explained(config: Path, job: str, row: JobRow) -> str:
 
 
 def _fits(job: JobRow, asked: JobQuestion) -> bool:
-    if (asked.user and job.user != asked.user) or (asked.account and job.account != asked.account):
+    if any(wanted and (has or NOBODY) != wanted for wanted, has in (
+            (asked.user, job.user), (asked.account, job.account))):
         return False
     if asked.state and job.state != asked.state.upper():
         return False

@@ -14,6 +14,7 @@ from wattline.account.measured.questions import Asked, Total, spread, totals
 from wattline.account.measured.tables import lives
 from wattline.account.store import Store
 from wattline.model.signal import FloatArray
+from wattline.web.sources.run_joules import NOBODY
 from wattline.web.sources.shape import JobQuestion
 
 SORTS = {"id": lives.c.job_id, "user": lives.c.user, "account": lives.c.account,
@@ -59,7 +60,9 @@ class LedgerPages:
             wanted.append(lives.c.label.not_in(leave_out))
         for name in ("user", "account", "state"):
             given = getattr(question, name)
-            if given:
+            if given == NOBODY:
+                wanted.append(or_(lives.c[name].is_(None), lives.c[name] == ""))
+            elif given:
                 wanted.append(lives.c[name] == (given.upper() if name == "state" else given))
         if question.search.strip():
             text = question.search.strip().replace("\\", "\\\\").replace("%", "\\%").replace(

@@ -158,14 +158,28 @@ class RunIndex:
     @cached_property
     def job_idle_w(self) -> FloatArray:
         """What the nodes of each job draw when idle."""
+        return self._held_w(self.idle_w)
+
+    @cached_property
+    def job_full_w(self) -> FloatArray:
+        """What each job draws at full speed: as its log says, else what its nodes can draw."""
+        known_w = self.run.jobs.power_w
+        return np.where(np.isfinite(known_w), known_w, self._held_w(np.concatenate([
+            np.full(group.count, group.node_class.power_w_active)
+            for group in self.run.machine.groups])))
+
+    def _held_w(self, node_w: FloatArray) -> FloatArray:
+        """Watts of each job's own nodes; of as many of the machine's where no node is known."""
         run = self.run
         place = run.placement
+        mean_w = np.asarray(float(node_w.sum()) / run.units * self.units_of)
         if place is None or run.units != run.machine.node_count:
-            return np.asarray(run.machine.power_w_idle / run.units * self.units_of)
-        upto_w = np.append(0.0, np.cumsum(self.idle_w))
+            return mean_w
+        upto_w = np.append(0.0, np.cumsum(node_w))
         held_w = upto_w[place.first + place.count] - upto_w[place.first]
-        found: FloatArray = np.bincount(place.job, held_w, len(run.jobs)).astype(np.float64)
-        return found
+        found = np.bincount(place.job, held_w, len(run.jobs)).astype(np.float64)
+        placed = np.bincount(place.job, minlength=len(run.jobs)) > 0
+        return np.where(placed, found, mean_w)
 
     @cached_property
     def free_idle_w(self) -> FloatArray:

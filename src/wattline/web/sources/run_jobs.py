@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from wattline.model.units import fold_hosts, format_power
 from wattline.web.sources import run_words
 from wattline.web.sources.rates import Rates
 from wattline.web.sources.run_index import LATER, QUEUED, SAID, Moment, RunIndex
+from wattline.web.sources.run_joules import NOBODY
 from wattline.web.sources.run_profile import profile
 from wattline.web.sources.shape import (
     Alternative,
@@ -23,6 +23,7 @@ from wattline.web.sources.shape import (
     JobPage,
     JobQuestion,
     JobRow,
+    NoSuchJob,
 )
 
 NAMED = {"user": "user", "account": "group", "application": "application"}
@@ -68,8 +69,8 @@ def detail(index: RunIndex, moment: Moment, job: str, rates: Rates) -> JobDetail
 def _codes_of(run: Run, column: str, name: str) -> list[int]:
     """The codes that stand for a name."""
     codes = np.unique(getattr(run.jobs, NAMED[column])).tolist()
-    return [code for code in codes if code >= 0
-            and run.jobs.name_of(NAMED[column], code) == name]
+    return [code for code in codes if name == (
+        run.jobs.name_of(NAMED[column], code) if code >= 0 else NOBODY)]
 
 
 def _ranks(run: Run, column: str) -> IntArray:
@@ -188,7 +189,7 @@ def _row(index: RunIndex, moment: Moment, job: str) -> int:
         job.isdecimal() and len(job) < 19) else np.zeros(0, np.int64)
     found = found[index.run.jobs.submit_s[found] <= moment.time_s]
     if not found.size:
-        raise InputError(f"there is no job {job[:40]} by now; /api/jobs lists those there are")
+        raise NoSuchJob(f"there is no job {job[:40]} by now; /api/jobs lists those there are")
     return int(found[-1])
 
 
@@ -205,8 +206,7 @@ def _alternatives(index: RunIndex, row: int) -> list[Alternative]:
     power: Any = run.scenario.get("power") or {}
     levels = power.get("levels") or ()
     units = int(index.units_of[row])
-    known_w = float(run.jobs.power_w[row])
-    full_w = known_w if math.isfinite(known_w) else run.machine.power_w_max / run.units * units
+    full_w = float(index.job_full_w[row])
     alpha, beta, core = (float(power.get(name, usual)) for name, usual in (
         ("alpha", 2.0), ("beta", 0.5), ("core_share", 0.65)))
     found = []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from wattline.analysis.summary import time_text
@@ -101,9 +99,4 @@ def why_waiting(index: RunIndex, moment: Moment, row: int) -> str:
 
 def _rise_w(index: RunIndex, row: int) -> float:
     """Watts above idle that a job would add at full speed."""
-    run = index.run
-    idle_w = run.machine.power_w_idle / run.units * index.units_of[row]
-    known_w = float(run.jobs.power_w[row])
-    if not math.isfinite(known_w):
-        known_w = run.machine.power_w_max / run.units * float(index.units_of[row])
-    return max(float(known_w - idle_w), 0.0)
+    return max(float(index.job_full_w[row] - index.job_idle_w[row]), 0.0)

@@ -10,8 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from wattline.model.errors import InputError
+
 Numbers = list[float]
 Gaps = list[float | None]
+
+
+class NoSuchJob(InputError):
+    """The job that was asked for is not there."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,16 @@ class Alarm:
 
 
 @dataclass(frozen=True)
+class Reservation:
+    """Watts that are kept free from one time to another."""
+
+    name: str
+    start_s: float
+    end_s: float
+    watts: float
+
+
+@dataclass(frozen=True)
 class Now:
     """The machine at this moment."""
 
@@ -76,6 +92,8 @@ class Now:
     alarms: list[Alarm]
     stale_s: float
     """Seconds since the source said something; above 0 only where it should have by now."""
+    reservations: list[Reservation] = field(default_factory=list)
+    """Watts that are kept free now or later; an operator can give them back by their name."""
     measured: bool = False
     """Whether the power is measured, or that of the books."""
     missing: dict[str, str] = field(default_factory=dict)

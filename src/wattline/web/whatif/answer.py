@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+from wattline.analysis.other_caps import ABOVE_CAP_OF, against_other_caps
 from wattline.analysis.result import Result
 from wattline.model.errors import InputError, WattlineError
 from wattline.scenario.build import plan, read_trace
@@ -80,7 +81,7 @@ def what_if(given: Mapping[str, Any]) -> dict[str, Any]:
     remarks = [f"baseline: {line}" for line in first.run.remarks
                if line not in second.run.remarks and line not in first.run.assumed]
     return {
-        "baseline": {"said": said, "metrics": first.metrics, "cached": known},
+        "baseline": {"said": said, "metrics": _held_against(first, second.run), "cached": known},
         "variant": {"said": str(fields.get("name", "variant")), "metrics": second.metrics},
         "curves": {"baseline": first.curves, "variant": second.curves},
         "hurt": hurt["jobs"], "hurt_users": hurt["users"],
@@ -112,6 +113,14 @@ def _side(fields: Mapping[str, Any], files: Mapping[str, str]) -> Side:
         # Where the server keeps uploads is nobody's business.
         raise type(error)(str(error).replace(path, str(file))) from None
     return Side(run, _metrics(run), curves(run))
+
+
+def _held_against(first: Side, second: Result) -> dict[str, Any]:
+    """The baseline's figures; one without a cap is measured against the variant's."""
+    found = against_other_caps({"baseline": first.run, "variant": second},
+                               {"baseline": first.metrics, "variant": {}})["baseline"]
+    found.pop(ABOVE_CAP_OF, None)
+    return found
 
 
 def _metrics(run: Result) -> dict[str, Any]:
