@@ -11,7 +11,7 @@ VERDICTS: Mapping[str, str] = {
     "holds on average": "not at every point",
     "holds in part": "part of a published range, or more than it",
     "holds, larger": "the same direction, more of it, up to five times as much",
-    "holds, smaller": "the same direction, less of it, down to a fifth",
+    "holds, smaller": "the same direction, less of it, down to half",
     "fails": "tried, and not found",
     "not reproduced": "not tried, or not possible here",
 }
@@ -19,7 +19,7 @@ VERDICTS: Mapping[str, str] = {
 NEAR = 1.5
 """A figure of up to so many times the published one, or down to that part, is the same, where a
 study does not know better."""
-FAR = 5.0
+LARGEST, SMALLEST = 5.0, 0.5
 """One of more than so many times, or of less than that part, is another figure."""
 
 
@@ -28,13 +28,13 @@ def judge(said: float, found: float, *, same: bool | None = None) -> str:
 
     `same` says whether the two count as equal, where that is known better than by their ratio.
 
-    >>> [judge(10.0, found) for found in (12.0, 30.0, 3.0, 60.0, -10.0)]
-    ['holds', 'holds, larger', 'holds, smaller', 'fails', 'fails']
+    >>> [judge(10.0, found) for found in (12.0, 30.0, 6.0, 3.0, 60.0, -10.0)]
+    ['holds', 'holds, larger', 'holds, smaller', 'fails', 'fails', 'fails']
     """
     ratio = found / said
     if 1 / NEAR <= ratio <= NEAR if same is None else same:
         return "holds"
-    if not 1 / FAR <= ratio <= FAR:
+    if not SMALLEST <= ratio <= LARGEST:
         return "fails"
     return "holds, larger" if ratio > 1 else "holds, smaller"
 

@@ -49,8 +49,9 @@ def test_bids_that_were_declined_are_counted_where_the_bound_finds_one() -> None
 
 
 def test_baselines_are_published_to_break_the_qos() -> None:
-    broken = replace(ROW, name="baselines", policy="tracking", qos_met=False)
+    broken = replace(ROW, name="baselines", policy="tracking", qos_met=False, error=0.03)
     assert shown("default", broken)[0].verdict == "holds"
+    assert shown("default", replace(broken, error=0.326))[0].verdict == "fails"
     assert shown("default", replace(broken, qos_met=True))[0].verdict == "fails"
 
 

@@ -11,6 +11,8 @@ from wattline.studies.regulation.published import LONG_JOBS, TRACES
 
 Cells = tuple[str, str, str, str, str, str]
 """Section, what, published, ours, verdict, why."""
+TRACKING_ERROR = 0.024
+"""Printed of Tracking-only on 100 servers."""
 CLOSE = 0.02
 """A saving that is smaller by up to two points is taken for equal."""
 POLICIES = {"aqa": "AQA", "energyqare": "EnergyQARE", "tracking": "Tracking-only"}
@@ -57,6 +59,8 @@ def _default(given: Iterable[Mapping[str, Any]]) -> list[Cells]:
         if policy != "qosg":
             broken = sum(not row["qos_met"] for row in mine)
             verdict = "holds" if 2 * broken > len(mine) else "fails"
+            if policy == "tracking" and _mean(mine, "error") > TRACKING_ERROR + CLOSE:
+                verdict, why = "fails", "QoS is broken as published, but the error is far larger"
             ours = f"QoS broken in {broken} of {len(mine)}, error {_interval(mine, 'error')}"
         elif case.startswith("signal"):
             small = sum(row["error"] < 0.07 for row in mine)
@@ -100,8 +104,7 @@ def _workloads(given: Iterable[Mapping[str, Any]]) -> list[Cells]:
         verdict = _saving_verdict(_mean(met, "saving"), known.saving) if met else "fails"
         found.append(("table 2.6", f"{name}, AQA: cost and saving where met",
                       f"cost {known.cost:.2f}, saving {known.saving:.0%}", ours, verdict,
-                      FLOOR if known.cost < 0.59 or verdict in ("fails", "holds, smaller")
-                      else ONE_RUN))
+                      FLOOR if known.cost < 0.59 else ONE_RUN))
         found.append(_who_met(name, mine))
     for policy, word in POLICIES.items():
         mine = [row for group in by_name.values() for row in group if row["policy"] == policy]
