@@ -179,7 +179,7 @@ def test_a_requeued_job_is_started_again_without_slurms_delay(bed: Bed) -> None:
     here.cycle()
     here.slurm.requeue(label, hold=True)
     until(lambda: not runs(bed, label))
-    until(lambda: bool(here.cycle()) and runs(bed, label), 30)
+    until(lambda: bool(here.cycle()) and runs(bed, label), 90)
     assert f"{label}.1" in here.watcher.told
 
 
