@@ -86,5 +86,5 @@ def test_a_limit_is_kept_without_a_bid(plain: dict[str, Any]) -> None:
     assert plain["limit"]["power_w_most"] <= 8000 + 1e-6
 
 
-def test_adaptive_contract_stays_out_of_an_empty_first_hour(plain: dict[str, Any]) -> None:
-    assert plain["qoscap adaptive"]["error"] == 0
+def test_adaptive_contract_bids_for_its_first_hour_by_the_warm_up(plain: dict[str, Any]) -> None:
+    assert 0 < plain["qoscap adaptive"]["error"] < 0.25
