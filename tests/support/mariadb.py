@@ -29,7 +29,8 @@ def server() -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="mariadb") as name:
         folder = Path(name)
         socket = folder / "s"
-        user = [f"--user={_user()}"]
+        # Their own place for temporary tables: a server that starts removes those of others.
+        user = [f"--user={_user()}", f"--tmpdir={folder}"]
         made = subprocess.run(
             [programs["mariadb-install-db"], "--no-defaults", f"--datadir={folder / 'data'}",
              "--auth-root-authentication-method=normal", "--skip-test-db", *user],

@@ -161,11 +161,13 @@ class Daemons:
 
     def _database(self) -> None:
         data = self.bed.folder / "database"
-        self._run(["mariadb-install-db", "--no-defaults", f"--datadir={data}", "--user=root",
+        # Its own place for temporary tables: a server that starts removes those of others.
+        own = [f"--datadir={data}", f"--tmpdir={self.bed.folder / 'run'}", "--user=root"]
+        self._run(["mariadb-install-db", "--no-defaults", *own,
                    "--auth-root-authentication-method=normal", "--skip-test-db"])
         socket = self.bed.folder / "run" / "mariadb.socket"
         self._daemon("mariadbd", [
-            "mariadbd", "--no-defaults", "--user=root", f"--datadir={data}", f"--socket={socket}",
+            "mariadbd", "--no-defaults", *own, f"--socket={socket}",
             "--bind-address=127.0.0.1", f"--port={self.bed.database_port}",
             "--innodb-buffer-pool-size=64M", "--innodb-lock-wait-timeout=900",
             "--innodb-flush-log-at-trx-commit=0"])
