@@ -16,7 +16,7 @@ from wattline.advice.futures.candidates import CURRENT, Choice, read_choices
 from wattline.advice.futures.live import in_watts, stand_live
 from wattline.advice.futures.policy import CandidateFigures, PolicyAdvice, Question, judged
 from wattline.advice.futures.running import CAP
-from wattline.advice.futures.self_tuning import BETTER
+from wattline.advice.futures.self_tuning import BETTER, more_than
 from wattline.controller.changing_policy import SET_POLICY
 from wattline.controller.speaking import live_order
 from wattline.model.errors import InputError, WattlineError
@@ -165,7 +165,7 @@ def wanted(advice: PolicyAdvice, risk: float) -> tuple[Mapping[str, Any], str]:
 def _if_enough(
     best: CandidateFigures, now: CandidateFigures, figures: str
 ) -> tuple[Mapping[str, Any], str]:
-    if best.value < (1 - BETTER) * now.value:
+    if more_than(now.value, best.value) < -BETTER:
         return best.changes, f"{best.name} promises {figures}"
     return {}, f"{best.name} promises {figures}: less than {BETTER:.0%} better, what is there stays"
 
