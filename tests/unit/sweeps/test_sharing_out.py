@@ -31,14 +31,16 @@ def test_every_point_is_in_one_chunk_and_the_last_chunks_are_small(points: int) 
 
 def test_workers_that_nobody_needs_are_not_waited_for() -> None:
     local = Local(Place(2, "."))
-    begin_s = time.monotonic()
     with local.begun():
         assert local._begun is not None
-        processes = list(local._begun._processes.values())  # type: ignore[attr-defined]
-    for process in processes:
-        process.join(30)
-        assert process.exitcode is not None
-    assert time.monotonic() - begin_s < 30
+        pids = list(local._begun._processes)  # type: ignore[attr-defined]
+    assert len(pids) == 2
+    # Asked of the kernel: the pool's own thread collects their status, so `exitcode` of a process
+    # that has ended can be None here for a moment.
+    end_s = time.monotonic() + 30
+    while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < end_s:
+        time.sleep(0.05)
+    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
 
 def test_a_sweep_with_a_mistake_leaves_no_workers(tmp_path: Path) -> None:
