@@ -19,7 +19,7 @@ import tomli_w
 from tests.slurm.bedside import OURS, runs, slurm, submit, until
 from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.controller import Controller
-from wattline.controller.lease import age_s, watchdog
+from wattline.controller.lease import age_s, renew, watchdog
 from wattline.controller.serving import serving
 from wattline.controller.testbed.agents import agents_of
 from wattline.controller.testbed.faults import deck
@@ -335,6 +335,27 @@ def test_the_watchdog_hands_jobs_to_slurm_when_the_controller_is_silent(
             watchdog(here, Slurm(Commands(here.environment)), said.clear,
                      stop=iter([False, True]).__next__)
             assert not any("released" in each for each in said[2:])
+    finally:
+        slurm(bed, "scontrol", "delete", "ReservationName=wattline-cap")
+
+
+def test_the_watchdog_keeps_the_cap_that_the_silent_controller_kept(
+    bed: Bed, tmp_path: Path
+) -> None:
+    here = site(bed, tmp_path, "lease = 0.5\n")
+    Path(here.folder).mkdir()
+    renew(Path(here.folder), "decide", 800.0)  # one job and five idle nodes: 750 W; two: 960 W
+    time.sleep(0.6)
+    first, second = (submit(bed, 30, 200, *OURS, "-N", "1", "-t", "1") for _ in range(2))
+    said: list[str] = []
+    try:
+        watchdog(here, Slurm(Commands(here.environment)), said.append,
+                 stop=iter([False, True]).__next__)
+        assert "under 800 W" in said[0]
+        assert {f"job {label} was released" for label in (first, second)} <= set(said)
+        until(lambda: runs(bed, first) or runs(bed, second))
+        waiting = second if runs(bed, first) else first
+        until(lambda: slurm(bed, "squeue", "-h", "-j", waiting, "-o", "%r") == "Licenses")
     finally:
         slurm(bed, "scontrol", "delete", "ReservationName=wattline-cap")
 

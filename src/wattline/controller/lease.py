@@ -2,7 +2,8 @@
 
 The lease is a file with a time of the clock that nobody can set, which all processes of one machine
 share. A watchdog of its own reads it: when it is too old, waiting jobs are handed to Slurm with
-their watts as licences, so that none stays held for ever.
+their watts as licences, so that none stays held for ever. The file also has the cap of the moment:
+what an operator or an event of the grid lowered stays low when the controller dies.
 """
 
 from __future__ import annotations
@@ -26,11 +27,12 @@ from wattline.live.slurm.reading import WATTS, SlurmJob
 LEASE = "lease"
 
 
-def renew(folder: Path, mode: str) -> None:
+def renew(folder: Path, mode: str, cap_w: float = math.inf) -> None:
     """Say that the controller lives; a reader finds the old file or the new one."""
     made = folder / f".{LEASE}"
     made.write_text(json.dumps({"monotonic_s": time.monotonic(), "boot": _boot(),
-                                "time_s": time.time(), "pid": os.getpid(), "mode": mode}),
+                                "time_s": time.time(), "pid": os.getpid(), "mode": mode,
+                                "cap_w": cap_w if math.isfinite(cap_w) else None}),
                     encoding="utf-8")
     made.replace(folder / LEASE)
 
@@ -54,6 +56,15 @@ def holder(folder: Path) -> int | None:
         return None
 
 
+def last_cap_w(folder: Path) -> float:
+    """The cap that the controller last kept, also before a boot; infinite where none is known."""
+    try:
+        cap_w = json.loads((folder / LEASE).read_text(encoding="utf-8"))["cap_w"]
+        return math.inf if cap_w is None else float(cap_w)
+    except (OSError, ValueError, KeyError, TypeError):
+        return math.inf
+
+
 def _boot() -> str:
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
@@ -61,15 +72,14 @@ def _boot() -> str:
         return ""
 
 
-def hand_over(site: SiteConfig, slurm: Slurm, cap_w: float | None = None) -> list[str]:
+def hand_over(site: SiteConfig, slurm: Slurm, cap_w: float) -> list[str]:
     """Let Slurm start what waits for us, under licences that keep the cap; which jobs."""
     seen = slurm.look().jobs
     waiting = [job for job in seen if ours_and_held(site, job)]
     others = [job for job in seen if not job.held]
     # The net first: once a job is released Slurm may start it at any moment.
     licensed = [with_licences(site, job) for job in waiting]
-    LicenceNet(slurm.commands).allow(_allowed_w(site, others, licensed,
-                                                site.cap if cap_w is None else cap_w))
+    LicenceNet(slurm.commands).allow(_allowed_w(site, others, licensed, cap_w))
     for job in waiting:
         pass_on(site, slurm, job)
     return [job.label for job in waiting]
@@ -120,11 +130,16 @@ def watchdog(
         if late != gone:
             gone = late
             say(f"the controller was silent for {site.lease:g} s: waiting jobs go to Slurm, with "
-                "watts as licences" if gone else "the controller is back")
+                f"watts as licences under {_cap_w(site):g} W" if gone
+                else "the controller is back")
         if gone:
             try:
-                for label in hand_over(site, slurm):
+                for label in hand_over(site, slurm, _cap_w(site)):
                     say(f"job {label} was released")
             except SlurmError as error:
                 say(str(error))
         time.sleep(min(site.lease / 4, 5.0))
+
+
+def _cap_w(site: SiteConfig) -> float:
+    return min(last_cap_w(Path(site.folder)), site.cap)

@@ -145,7 +145,8 @@ def _assembled(
         priorities = SharePriorities(controller, shares)
         listeners.append(lambda cycle: None if modes.decides else priorities(cycle))
     if act:  # a dry run is no controller: nobody may count on it
-        listeners.append(lambda cycle: renew(folder, modes.now.name))
+        listeners.append(lambda cycle: renew(folder, modes.now.name,
+                                             cap_now_w(controller.books)))
     node_w = (lambda node, now_s: math.nan) if keeper is None else keeper.meters.node_w
     listeners.append(MachineWriter(controller, folder, node_w, shares=shares))
     listeners.append(lambda cycle: kept.save_if_due(controller.books, cycle.time_s, site.save))

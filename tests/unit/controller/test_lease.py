@@ -7,7 +7,7 @@ import math
 import time
 from pathlib import Path
 
-from wattline.controller.lease import LEASE, age_s, renew
+from wattline.controller.lease import LEASE, age_s, last_cap_w, renew
 
 
 def test_a_lease_ages_whatever_the_time_of_day_does(tmp_path: Path, monkeypatch) -> None:
@@ -26,3 +26,15 @@ def test_a_lease_of_before_the_last_boot_or_a_damaged_one_is_none(tmp_path: Path
     assert age_s(tmp_path) == math.inf
     (tmp_path / LEASE).write_text("{")
     assert age_s(tmp_path) == math.inf
+
+
+def test_the_cap_of_a_lease_outlives_the_machine_that_wrote_it(tmp_path: Path) -> None:
+    assert last_cap_w(tmp_path) == math.inf
+    renew(tmp_path, "decide", 1200.0)
+    said = json.loads((tmp_path / LEASE).read_text())
+    (tmp_path / LEASE).write_text(json.dumps(said | {"boot": "another"}))
+    assert last_cap_w(tmp_path) == 1200.0
+    renew(tmp_path, "decide", math.inf)
+    assert last_cap_w(tmp_path) == math.inf
+    (tmp_path / LEASE).write_text("{")
+    assert last_cap_w(tmp_path) == math.inf
