@@ -18,6 +18,7 @@ from tests.slurm.test_serving import Process, drawn_w, site_file
 from wattline.controller.speaking import live_order, live_status
 from wattline.controller.testbed.layout import Bed
 from wattline.controller.testbed.running import replays
+from wattline.model.errors import InputError
 
 
 @pytest.fixture
@@ -76,12 +77,15 @@ def test_there_and_back_with_a_kill_between(bed: Bed, tmp_path: Path, file: Path
         second = submit(bed, 25, 250, *OURS, *two)
         until(lambda: live_status(file)["waiting"]["count"] == 1)
         assert waits(bed, second) == "held"
+        live_order(file, "set_policy", changes={"policy.order": "sjf"}, within_s=60)
         live_order(file, "set_mode", mode="guard", within_s=30)
         assert running.end(signal.SIGKILL) == -signal.SIGKILL
         running = Process(file).until_ready()
         until(lambda: waits(bed, second) == "Licenses")
         said = live_status(file)
         assert (said["mode"], said["mode_ordered"], said["cap_w"]) == ("guard", True, 1000.0)
+        with pytest.raises(InputError, match="in guard mode Slurm starts the jobs"):
+            live_order(file, "set_policy", changes={"policy.order": "fcfs"}, within_s=60)
         until(lambda: runs(bed, second), 60)  # started by Slurm, when the first has ended
         third = submit(bed, 5, 250, *OURS, *two)
         until(lambda: waits(bed, third) == "Licenses")
@@ -91,7 +95,8 @@ def test_there_and_back_with_a_kill_between(bed: Bed, tmp_path: Path, file: Path
         until(lambda: live_status(file)["waiting"]["count"] == 1)
         assert runs(bed, second)
         until(lambda: runs(bed, third), 60)  # started from here
-        assert live_status(file)["cap_w"] == 1000.0
+        said = live_status(file)
+        assert (said["cap_w"], said["policy"]["order"]) == (1000.0, "sjf")
         labels = (first, second, third)
         until(lambda: {state(bed, label) for label in labels} == {"COMPLETED"}, 60)
         assert running.end(signal.SIGTERM) == 0
