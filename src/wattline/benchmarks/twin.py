@@ -10,11 +10,14 @@ from wattline.model.progress import Advance
 
 SITE = "slurm_sites/medium/slurm.conf"
 WEEK = "slurm_sites/medium/workload_week.events.xz"
-LARGE_JOBS = 300_000
+LARGE_JOBS, LARGE_LOAD = 300_000, 0.8
+CROWDED_JOBS, CROWDED_LOAD = 100_000, 0.95
+"""Parts of all CPU hours that jobs ask for: at the second hundreds wait, and all are planned."""
 
 
 def measure(progress: Advance) -> dict[str, Any]:
-    """Seconds in the engine, warm: a week of a public site (where the log is), a large machine.
+    """Seconds in the engine, warm: a week of a public site (where the log is), a large machine,
+    and the same machine crowded.
 
     Processor time (`_cpu_s`) tells what the engine takes where others use the machine too.
     """
@@ -34,12 +37,15 @@ def measure(progress: Advance) -> dict[str, Any]:
     rules = Rules(priority=Priority("multifactor", age=1000, fairshare=10_000, job_size=100),
                   bf_interval_s=60.0, bf_max_job_test=1000, max_job_count=100_000)
     simulate_shared(machine, busy_jobs(machine, 100), rules)
-    asked = busy_jobs(machine, LARGE_JOBS)
-    found = simulate_shared(machine, asked, rules,
-                            progress=lambda part: progress(0.3 + 0.7 * part))
-    peak_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    found = simulate_shared(machine, busy_jobs(machine, LARGE_JOBS, load=LARGE_LOAD), rules,
+                            progress=lambda part: progress(0.3 + 0.3 * part))
     figures |= _speed("large", LARGE_JOBS, [found])
-    return figures | {"large_nodes": len(machine.nodes.names), "peak_memory_mb": peak_kb / 1024.0,
+    found = simulate_shared(machine, busy_jobs(machine, CROWDED_JOBS, load=CROWDED_LOAD), rules,
+                            progress=lambda part: progress(0.6 + 0.4 * part))
+    figures |= _speed("crowded", CROWDED_JOBS, [found])
+    peak_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return figures | {"large_nodes": len(machine.nodes.names), "large_load": LARGE_LOAD,
+                      "crowded_load": CROWDED_LOAD, "peak_memory_mb": peak_kb / 1024.0,
                       "whole_node_jobs_per_s": whole_node_jobs_per_s()}
 
 
