@@ -6,11 +6,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.slurm.bedside import slurm, until
+from tests.slurm.bedside import STARTED, runs, slurm, submit, until
 from wattline.controller.testbed.bed import bring_up, take_down
 from wattline.controller.testbed.daemons import missing_programs
 from wattline.controller.testbed.layout import Bed
@@ -27,12 +28,29 @@ def bed() -> Iterator[Bed]:
     made = bring_up(folder, nodes=6, slurm=os.environ.get("WATTLINE_TEST_SLURM", ""))
     os.environ["PATH"] = made.path  # commands that tests start find a Slurm of another version
     yield made
+    running = submit(made, 600, 200, "-N", "1", "-t", "20")
+    until(lambda: runs(made, running))
     take_down(folder)
     shutil.rmtree(folder, ignore_errors=True)
+    assert not processes_of(folder), "a bed that is taken down leaves no job behind"
+
+
+def processes_of(folder: Path) -> list[str]:
+    """The commands of those that name it."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            found.append(place.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+    return [command for command in found if f"{folder}/" in command]
 
 
 @pytest.fixture(autouse=True)
-def empty(bed: Bed) -> None:
-    """Jobs of other tests are gone."""
+def empty(bed: Bed) -> Iterator[None]:
+    """Jobs of other tests are gone, and so are their controllers."""
     slurm(bed, "scancel", "-p", "batch")
     until(lambda: not slurm(bed, "squeue", "-h"))
+    yield
+    while STARTED:
+        process = STARTED.pop()
+        process.kill()
+        process.communicate()

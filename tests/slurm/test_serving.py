@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from tests.slurm.bedside import OURS, runs, slurm, submit, until
+from tests.slurm.bedside import OURS, STARTED, runs, slurm, submit, until
 from wattline.controller.configuration import SiteConfig, read_configuration
 from wattline.controller.controller import Controller
 from wattline.controller.lease import age_s, renew, watchdog
@@ -257,6 +257,7 @@ class Process:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "wattline", "controller", "--config", str(file), "--act"],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        STARTED.append(self.process)
 
     def until_ready(self) -> Process:
         until(lambda: age_s(self.folder) < 2.0 or self.process.poll() is not None, 60)

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -83,17 +83,7 @@ class Daemons:
 
         What it has started is in its own namespace of mounts.
         """
-        pid = _pid(self.bed.pids / f"slurmd.{name}")
-        space = None if pid is None else _space(pid)
-        if space is None:
-            return
-        until_s = time.monotonic() + STOP_S
-        while (there := [each for each in _pids() if _space(each) == space]) and (
-                time.monotonic() < until_s):
-            for each in there:
-                with suppress(ProcessLookupError):
-                    os.kill(each, signal.SIGKILL)
-            time.sleep(0.05)
+        _end_all(self._spaces(name))
 
     @property
     def has_rest(self) -> bool:
@@ -138,6 +128,7 @@ class Daemons:
     def stop(self) -> None:
         """Stop everything by its pid, the nodes first; what is gone already is no error."""
         files = sorted(self.bed.pids.glob("*"), key=_last_started_first)
+        spaces = self._spaces("*")
         asked = [pid for file in files if (pid := _pid(file)) is not None and _ask(pid)]
         until_s = time.monotonic() + STOP_S
         while any(map(is_running, asked)) and time.monotonic() < until_s:
@@ -145,6 +136,7 @@ class Daemons:
         for pid in asked:
             if is_running(pid):
                 os.kill(pid, signal.SIGKILL)
+        _end_all(spaces)  # jobs outlive their slurmd
         for file in files:
             file.unlink(missing_ok=True)
 
@@ -152,6 +144,12 @@ class Daemons:
         """Which daemons run, by name."""
         return {file.name: (pid := _pid(file)) is not None and is_running(pid)
                 for file in sorted(self.bed.pids.glob("*"))}
+
+    def _spaces(self, name: str) -> set[str]:
+        """The namespaces of the nodes of that name; never our own, whoever has an old pid now."""
+        pids = map(_pid, self.bed.pids.glob(f"slurmd.{name}"))
+        found = {_space(pid) for pid in pids if pid is not None}
+        return {space for space in found if space is not None} - {os.readlink("/proc/self/ns/mnt")}
 
     def _munge(self) -> None:
         run = self.bed.folder / "run"
@@ -281,6 +279,19 @@ def _space(pid: int) -> str | None:
         return os.readlink(f"/proc/{pid}/ns/mnt") if is_running(pid) else None
     except OSError:
         return None
+
+
+def _end_all(spaces: Collection[str]) -> None:
+    """Kill all processes of these namespaces, until none comes after."""
+    until_s = time.monotonic() + STOP_S
+    while spaces and time.monotonic() < until_s:
+        there = [each for each in _pids() if _space(each) in spaces]
+        if not there:
+            return
+        for each in there:
+            with suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
+        time.sleep(0.05)
 
 
 def _pids() -> list[int]:
