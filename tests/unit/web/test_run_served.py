@@ -124,7 +124,8 @@ def test_a_source_that_fails_does_not_stop_the_beat() -> None:
 
     async def events() -> list[bytes]:
         found = []
-        async for said in Beat(Broken(), 0.01, ServerPlaces()).events():  # type: ignore
+        beat = Beat(Broken(), 0.01, ServerPlaces())  # type: ignore[arg-type]
+        async for said in beat.events():
             found.append(said)
             if len(found) == 3:
                 return found
