@@ -47,9 +47,12 @@ function frame(live) {
 function showPulse(live, pulse, banner) {
   const since = live.since ? formats.wallClock(live.since) : "";
   const old_s = live.now?.stale_s ?? 0;
-  const texts = { connecting: "Connecting …", live: old_s > 0 ? "Source is silent" : "Live",
+  const still = session.about?.source.speed === 0;
+  const texts = { connecting: "Connecting …",
+    live: old_s > 0 ? "Source is silent" : still ? "Stands still" : "Live",
     stale: "Stale", trouble: "No values", lost: "Reconnecting …", ended: "" };
-  pulse.dataset.state = live.state === "live" && old_s > 0 ? "stale" : live.state;
+  pulse.dataset.state = live.state !== "live" ? live.state
+    : old_s > 0 ? "stale" : still ? "still" : "live";
   setText(pulse, texts[live.state]);
   const then = live.now ? ` What is shown is from ${since} (your time).` : "";
   const words = {

@@ -1,6 +1,8 @@
 /* Figures as people read them, with their unit; the same rules as in the printed tables. */
 
 const HOUR_S = 3600, DAY_S = 86400;
+/** Less is not told in digits: it would read as nothing. */
+const LEAST_MONEY = 0.0001;
 const SCALES = {
   power: [[1e9, "GW"], [1e6, "MW"], [1e3, "kW"], [0, "W"]].map(([size, sign]) =>
     [size, size || 1, sign]),
@@ -41,10 +43,12 @@ export function money(cost) {
   if (cost === null || cost === undefined) return "–";
   if (typeof cost === "number") return number(cost);
   if (missing(cost.amount)) return "–";
-  const digits = Math.abs(cost.amount) >= 1e5 ? 0 : Math.abs(cost.amount) >= 0.1 ? 2 : 4;
+  const size = Math.abs(cost.amount);
+  const digits = size >= 1e5 ? 0 : size >= 0.1 || size === 0 ? 2 : 4;
   const amount = cost.amount.toLocaleString("en-US", { minimumFractionDigits: digits,
     maximumFractionDigits: digits });
-  return `${amount} ${cost.currency ?? ""}`.trim();
+  const shown = size > 0 && size < LEAST_MONEY ? `below ${LEAST_MONEY}` : amount;
+  return `${shown} ${cost.currency ?? ""}`.trim();
 }
 
 const KINDS = { power, energy, time, share, carbon, money, count: number, number };

@@ -108,7 +108,7 @@ function alternativesTable(rows, why) {
     known("cap_w") && { head: "cap per node", number: true, cell: (row) => formats.power(row.cap_w) },
     known("frequency_ghz") && { head: "frequency", number: true,
       cell: (row) => row.frequency_ghz === null ? "–" : `${formats.number(row.frequency_ghz)} GHz` },
-    known("speed") && { head: "frequency", number: true, cell: (row) => row.chosen ? "as the cap let it" : formats.share(row.speed) },
+    known("speed") && { head: "frequency", number: true, cell: (row) => formats.share(row.speed) },
     { head: `${said} time`, number: true, cell: (row) => formats.time(row.time_s) },
     chosen && { head: "change", number: true, cell: (row) => against(row, "time_s") },
     { head: `${said} energy`, number: true, cell: (row) => formats.energy(row.energy_j) },

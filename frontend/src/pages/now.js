@@ -14,6 +14,7 @@ import { pager, table } from "../parts/table.js";
 const RANGES = [[900, "15 min"], [3600, "1 h"], [6 * 3600, "6 h"], [86400, "1 d"], [0, "All"]];
 const MOST_POINTS = 2400;
 const QUEUE_ROWS = 10;
+const mostParts = () => onWall() ? 4 : 12;
 
 class NowPage {
   constructor(root, { live, session }) {
@@ -136,7 +137,8 @@ class NowPage {
     this.append(now);
     this.map.scale(now);
     if (this.beats % 3 === 0) this.map.load();
-    if (this.beats % 3 === 1) this.loadQueue();
+    // What is on its way is waited for: giving it up for the next would show nothing on a slow line.
+    if (this.beats % 3 === 2 && !this.queueFilled.busy) this.loadQueue();
   }
 
   showTiles(now) {
@@ -186,8 +188,8 @@ class NowPage {
     const groups = Object.entries(now.by).filter(([name, parts]) => parts.length
       || (now.missing[name] && !onWall()));
     this.parts.replaceChildren(...groups.length
-      ? groups.map(([name, parts]) => h("div", {}, h("h3", {}, `By ${name}`), parts.length
-        ? powerBars(parts, onWall() ? 4 : 12) : unknown(now.missing[name])))
+      ? groups.map(([name, parts]) => h("div", {}, h("h3", {}, partsHeading(name, parts)),
+        parts.length ? powerBars(parts, mostParts()) : unknown(now.missing[name])))
       : [empty("The machine is not divided into parts.")]);
   }
 
@@ -231,6 +233,12 @@ class NowPage {
     this.chart.destroy();
     this.map.destroy();
   }
+}
+
+/** On the wall there is no room to say below a list that it is not all. */
+function partsHeading(name, parts) {
+  return onWall() && parts.length > mostParts()
+    ? `By ${name}: top ${mostParts()} of ${parts.length}` : `By ${name}`;
 }
 
 /** Who starts jobs, where a controller says so. */

@@ -1,6 +1,7 @@
 /* Power of parts (classes, racks, feeds) as bars, with a mark where their cap lies. */
 import { h, setText, svg } from "../core/dom.js";
 import * as formats from "../core/formats.js";
+import { onWall } from "../core/theme.js";
 
 /** One bar of a part of `most`, with a mark; the text beside it says the same. */
 export function bar(part, mark = null) {
@@ -19,17 +20,20 @@ export function powerBars(parts, most = 12) {
   const scale = Math.max(...known, 1);
   const shown = parts.length > most
     ? [...parts].sort((a, b) => (b.power_w ?? 0) - (a.power_w ?? 0)).slice(0, most) : parts;
+  const carries = (part) => part.cap_w === null || part.cap_w === undefined ? ""
+    : `of ${formats.power(part.cap_w)}`;
+  // The wall has no room for a column more: there the cap stands below.
   const rows = shown.map((part) => h("tr", {},
     h("th", { scope: "row" }, part.name),
     h("td", { class: "wide" }, bar((part.power_w ?? 0) / scale,
       part.cap_w === null || part.cap_w === undefined ? null : part.cap_w / scale)),
-    h("td", { class: "number" }, formats.power(part.power_w)),
-    h("td", { class: "number soft" }, part.cap_w === null || part.cap_w === undefined ? ""
-      : `of ${formats.power(part.cap_w)}`)));
+    h("td", { class: "number" }, formats.power(part.power_w),
+      onWall() && carries(part) && h("small", { class: "soft" }, carries(part))),
+    !onWall() && h("td", { class: "number soft" }, carries(part))));
   const rest = parts.length - shown.length;
   return h("div", {}, h("table", { class: "bars" },
     h("caption", { class: "unseen" }, "Power of each part, with its cap where it has one"),
-    h("thead", {}, h("tr", {}, ["part", "bar", "power", "cap"].map((head) =>
+    h("thead", {}, h("tr", {}, ["part", "bar", "power", !onWall() && "cap"].filter(Boolean).map((head) =>
       h("th", { scope: "col" }, h("span", { class: "unseen" }, head))))), h("tbody", {}, rows)),
   rest > 0 && h("p", { class: "soft" }, `and ${formats.number(rest)} more`));
 }

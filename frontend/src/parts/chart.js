@@ -9,6 +9,8 @@ import { table } from "./table.js";
 
 const TABLE_ROWS = 200;
 const DENSE = 1000;
+/** Seconds beside a value that is the only one so far. */
+const BEFORE_S = 3, AFTER_S = 57;
 const steps = uPlot.paths.stepped({ align: 1 });
 
 /** series: [{name, colour, dash, width, fill, quantity, points}];
@@ -84,7 +86,7 @@ export class Chart {
         new Date(1000 * at), "Etc/UTC"),
       cursor: { drag: { x: true, y: false, setScale: true }, points: { size: 7 } },
       scales: { x: { time: this.options.kind === "time" && this.dated(),
-        range: this.options.rangeX },
+        range: this.options.rangeX ?? this.rangeOfOne() },
       y: { range: (u, low, high) => this.rangeY(low, high) } },
       axes: [along(this.options.kind, this.dated(), type, this.options.labelX),
         upright(this.options.quantity, type, this.options.axisWidth)],
@@ -96,6 +98,16 @@ export class Chart {
 
   dated() {
     return this.data.epoch_s !== null && this.data.epoch_s !== undefined;
+  }
+
+  isOneMoment() {
+    return this.data.x.length > 0 && this.data.x[0] === this.data.x.at(-1);
+  }
+
+  /** The axis of a first value: the minute that it begins. */
+  rangeOfOne() {
+    return this.options.kind === "time" && this.isOneMoment()
+      ? (u, at) => [at - BEFORE_S, at + AFTER_S] : undefined;
   }
 
   rangeY(low, high) {
@@ -110,7 +122,8 @@ export class Chart {
     const shape = one.points
       ? { paths: () => null, points: { show: true, size: one.large ? 13 : 6,
         fill: stroke, stroke } }
-      : { paths: this.options.stepped ? steps : undefined, points: { show: false } };
+      : { paths: this.options.stepped ? steps : undefined,
+        points: { show: this.isOneMoment(), size: 8, fill: stroke, stroke } };
     const thick = onWall() ? this.size().root / 14 : 1; // seen from across the room
     const width = this.data.x.length > DENSE && !one.dash && !onWall()
       ? Math.min(1, one.width ?? 1) : one.width ?? 2;
@@ -201,6 +214,7 @@ export class Chart {
       let low = Infinity, high = -Infinity;
       for (const value of known) { low = Math.min(low, value); high = Math.max(high, value); }
       const show = (value) => formats.value(value, this.quantityOf(one));
+      if (this.isOneMoment()) return `${one.name}: ${show(known.at(-1))}, the only value so far.`;
       return low === high ? `${one.name}: ${show(low)} all the time.`
         : `${one.name}: ${show(low)} to ${show(high)}, last ${show(known.at(-1))}.`;
     }).join(" ");

@@ -39,6 +39,11 @@ export class Filled {
     this.shown = false;
   }
 
+  /** Whether an answer is waited for. */
+  get busy() {
+    return this.element.hasAttribute("aria-busy");
+  }
+
   async fill(load, show) {
     const round = ++this.round;
     this.abort?.abort();

@@ -50,15 +50,21 @@ _RIGHT = {
     "float_parsing": "must be a number", "string_type": "must be a text, in quotes",
     "string_too_long": "must have at most {max_length} characters",
     "string_too_short": "must have at least {min_length} characters",
+    "string_pattern_mismatch": "must be made of {pattern}",
     "path_type": "must be the name of a file, in quotes",
     "bool_type": "must be true or false, without quotes",
     "bool_parsing": "must be true or false, without quotes",
     "dict_type": "must be a table, like {{ name = 1 }}",
 }
 """What would be right, by what pydantic calls the mistake."""
+_RIGHT_IN_JSON = {
+    "model_type": "must be an object", "model_attributes_type": "must be an object",
+    "dict_type": 'must be an object, like {"name": 1}', "tuple_type": "must be a list",
+}
+"""The same where it is not what a file of a scenario would have."""
 
-_ALTERNATIVES = ("float", "str", "CapPlan", "SignalSection")
-_FORMS = ("tuple[", "list[", "function-", "dict[", "literal[")
+_ALTERNATIVES = ("float", "int", "str", "CapPlan", "SignalSection")
+_FORMS = ("tuple[", "list[", "function-", "dict[", "literal[", "constrained-")
 
 
 def _is_alternative(part: int | str) -> bool:
@@ -92,7 +98,8 @@ def _shown(value: Any) -> str:
 
 def _section(mistake: Any) -> str:
     """How the head of a section is written, also of one of several."""
-    names = ".".join(part for part in mistake["loc"] if isinstance(part, str))
+    names = ".".join(part for part in mistake["loc"]
+                     if isinstance(part, str) and not _is_alternative(part))
     return f"[[{names}]]" if isinstance(mistake["loc"][-1], int) else f"[{names}]"
 
 
@@ -108,13 +115,24 @@ def _list_of(model: Any, mistake: Any) -> str:
     return "this is a list, like [0.5, 1.0]"
 
 
+def _how_many(found: Any) -> str:
+    """Of a list that is too short or too long."""
+    ends = [f"{word} {counted(found[name], 'value')}"
+            for name, word in (("min_length", "at least"), ("max_length", "at most"))
+            if name in found]
+    return f"must have {' and '.join(ends)} (it has {found['actual_length']})"
+
+
 def first_mistake(error: ValidationError, model: Any) -> str:
     """The first mistake in one line: the field, what would be right, and what it is."""
     return first_said(error.errors(include_url=False), model)
 
 
-def first_said(found: list[Any], model: Any = None) -> str:
-    """The same of mistakes as pydantic lists them; without a model ranges are less complete."""
+def first_said(found: list[Any], model: Any = None, *, as_json: bool = False) -> str:
+    """The same of mistakes as pydantic lists them; without a model ranges are less complete.
+
+    It is said of a file in TOML, or of JSON, which knows no sections.
+    """
     mistakes = _meant(found)
     first = mistakes[0]
     field = ".".join(str(part) for part in first["loc"] if not _is_alternative(part))
@@ -123,11 +141,15 @@ def first_said(found: list[Any], model: Any = None) -> str:
         message = "there is no such field"
     elif first["type"] == "missing":
         message = "this is needed and not there"
+    elif as_json and first["type"] in _RIGHT_IN_JSON:
+        message = f"{_RIGHT_IN_JSON[first['type']]} (it is {_shown(first['input'])})"
     elif first["type"] in ("model_type", "model_attributes_type"):
         message = (f"this is a section, written as {_section(first)} "
                    f"(it is {_shown(first['input'])})")
     elif first["type"] == "tuple_type":
         message = f"{_list_of(model, first)} (it is {_shown(first['input'])})"
+    elif first["type"] in ("too_short", "too_long"):
+        message = _how_many(first["ctx"])
     elif first["type"] in _OUT_OF_RANGE:
         message = f"must be {_allowed(model, first)} (it is {_shown(first['input'])})"
     elif first["type"] == "literal_error":

@@ -30,6 +30,13 @@ _CHUNK = 2**20
 _MAGIC = {b"\x1f\x8b": "gz", b"\xfd7zXZ\x00": "xz", b"BZh": "bz2"}
 
 
+class FileTooLarge(InputError):
+    """A file has more than may be read."""
+
+    hint = ""
+    """The end of the sentence, which is for who runs the command: others cannot follow it."""
+
+
 def file_limit() -> int:
     """How many bytes a file may have, unpacked: 1 GiB, or what the environment says."""
     text = os.environ.get(LIMIT_VARIABLE, "")
@@ -148,17 +155,19 @@ def _joined(chunks: Iterator[bytes], path: str | Path, most: int | None = None) 
     try:
         for chunk in chunks:
             if whole.tell() + len(chunk) > limit:
-                raise InputError(f"{path}: {_too_large(limit, most is None)}")
+                raise _too_large(path, limit, most is None)
             whole.write(chunk)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     return whole.getvalue()
 
 
-def _too_large(limit: int, raised_by_variable: bool) -> str:
+def _too_large(path: str | Path, limit: int, raised_by_variable: bool) -> FileTooLarge:
     size = f"{limit / 2**30:.4g} GiB" if limit >= 2**30 else f"{limit / 2**20:.4g} MiB"
     hint = f"; {LIMIT_VARIABLE}=4 in the environment allows 4 GiB" if raised_by_variable else ""
-    return f"has more than {size}, unpacked, which is the limit{hint}"
+    found = FileTooLarge(f"{path}: has more than {size}, unpacked, which is the limit{hint}")
+    found.hint = hint
+    return found
 
 
 def _unpacked(packed: Iterator[bytes], kind: str, path: str | Path) -> Iterator[bytes]:

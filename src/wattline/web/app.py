@@ -10,11 +10,11 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from wattline.web.act_journal import ActJournal
-from wattline.web.answering import add_refusals
 from wattline.web.beat import Beat
 from wattline.web.confirming import Confirmations
 from wattline.web.installing import install_questions
-from wattline.web.problems import documented
+from wattline.web.places import ServerPlaces
+from wattline.web.problems import documented, install_problems
 from wattline.web.routes import accounts, jobs, metrics, now, operator
 from wattline.web.security.installing import install_security
 from wattline.web.settings import Settings
@@ -33,10 +33,11 @@ def create_app(source: Source, settings: Settings | None = None) -> FastAPI:
                               "source's start, units stand last in each name.")
     app.state.source = source
     app.state.settings = settings or Settings()
-    app.state.beat = Beat(source, app.state.settings.beat_s)
+    app.state.places = getattr(source, "places", ServerPlaces())
+    app.state.beat = Beat(source, app.state.settings.beat_s, app.state.places)
     app.state.confirmations = Confirmations()
     app.state.journal = ActJournal(app.state.settings.journal)
-    add_refusals(app)
+    install_problems(app, app.state.places)
     for subject in ROUTES:
         app.include_router(subject.router)
     install_questions(app, app.state.settings)

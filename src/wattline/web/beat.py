@@ -11,19 +11,23 @@ from starlette.concurrency import run_in_threadpool
 
 from wattline.model.errors import WattlineError
 from wattline.web.answering import encoded
+from wattline.web.places import ServerPlaces
+from wattline.web.problems import own_mistake, problem_text
 from wattline.web.sources.shape import Source
 
 
 class Beat:
     """Computes `now` once per beat while anybody looks, and hands the same bytes to everybody."""
 
-    def __init__(self, source: Source, beat_s: float) -> None:
+    def __init__(self, source: Source, beat_s: float, places: ServerPlaces) -> None:
         self.source = source
         self.beat_s = beat_s
+        self.places = places
         self.number = 0
         self.body = b""
         self.made_at = -1e9
         self.viewers = 0
+        self.ended = False
         self.task: asyncio.Task[None] | None = None
         self.turn: asyncio.Event | None = None
         self.making: asyncio.Lock | None = None
@@ -54,23 +58,30 @@ class Beat:
             yield b"retry: 2000\n\n" + await self._event()
             while self.turn is not None:
                 await self.turn.wait()
+                if self.ended:
+                    return
                 yield self.said
         finally:
             self.viewers -= 1
+
+    def end(self) -> None:
+        """The server stops: streams end by themselves, so that none has to be cut off."""
+        self.ended = True
+        if self.turn is not None:
+            self.turn.set()
 
     async def _event(self) -> bytes:
         try:
             self.said = b"id: %d\nevent: now\ndata: %s\n\n" % (self.number, await self.now())
         except WattlineError as error:  # the machine cannot be seen: viewers are told so
-            self.said = self._trouble(str(error))
+            self.said = self._trouble(self.places.withheld(str(error)))
         except Exception as error:  # a mistake of ours must not stop the beat for all
-            self.said = self._trouble(f"the server failed ({type(error).__name__}); this is a "
-                                      "mistake of its own")
+            self.said = self._trouble(own_mistake(error))
         return self.said
 
     def _trouble(self, text: str) -> bytes:
         return b"id: %d\nevent: trouble\ndata: %s\n\n" % (
-            self.number, encoded({"error": text, "right": None}))
+            self.number, problem_text(text).encode("ascii"))
 
     async def _go_on(self) -> None:
         """Beats at even times; after the last viewer has gone it ends."""

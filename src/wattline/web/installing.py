@@ -9,7 +9,6 @@ from typing import Any
 from fastapi import FastAPI
 
 from wattline.web.plan.routes import plan_router
-from wattline.web.problems import install_problems
 from wattline.web.settings import Settings
 from wattline.web.uploads.routes import uploads_router
 from wattline.web.uploads.store import UploadLimits, UploadStore
@@ -24,7 +23,6 @@ def install_questions(
     """Add the routes; workers start with the first question, or with the server to be warm."""
     pool, store = WorkerPool(work), UploadStore(settings.uploads, uploads)
     app.state.pool, app.state.uploads = pool, store
-    install_problems(app)
     for router in (whatif_router(pool, store), uploads_router(pool, store), plan_router(pool)):
         app.include_router(router)
     before = app.router.lifespan_context

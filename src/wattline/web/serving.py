@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import socket
 import ssl
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from wattline.model.units import parse_duration
 from wattline.web.settings import STALE_AFTER_S, Settings
 
 if TYPE_CHECKING:
+    from wattline.web.beat import Beat
     from wattline.web.sources.shape import Source
 
 SERVED = ("demo", "run", "live", "config", "speed", "at", "price", "carbon")
@@ -74,10 +75,12 @@ def serve(
         shown = f"[{host}]" if ":" in host else host
         say(f"{scheme}://{shown}:{listener.getsockname()[1]}/ (Ctrl-C ends it)")
         say(said_at_start(settings))
-        uvicorn.Server(uvicorn.Config(
+        server = uvicorn.Server(uvicorn.Config(
             app, log_level="warning", access_log=False, server_header=False,
             timeout_graceful_shutdown=1, ssl_certfile=settings.certificate,
-            ssl_keyfile=settings.key)).run([listener])
+            ssl_keyfile=settings.key))
+        server.shutdown = _letting_go(server.shutdown, app.state.beat)
+        server.run([listener])
 
 
 def open_source(
@@ -124,6 +127,15 @@ def _with_journal(settings: Settings, source: Source) -> Settings:
     if settings.journal is not None or folder is None:
         return settings
     return replace(settings, journal=Path(folder) / "actions.jsonl")
+
+
+def _letting_go(shutdown: Callable[..., Awaitable[None]], beat: Beat) -> Any:
+    """The same shutdown, before which viewers are let go: streams of events have no end."""
+    async def both(*given: Any, **named: Any) -> None:
+        beat.end()
+        await shutdown(*given, **named)
+
+    return both
 
 
 def _listening(settings: Settings) -> socket.socket:

@@ -10,8 +10,9 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from wattline.web.answering import add_refusals
 from wattline.web.installing import install_questions
+from wattline.web.places import ServerPlaces
+from wattline.web.problems import install_problems
 from wattline.web.routes.now import me
 from wattline.web.security.installing import install_security
 from wattline.web.settings import Settings
@@ -30,7 +31,7 @@ def make_app(
 ) -> FastAPI:
     app = FastAPI(openapi_url="/api/openapi.json")
     found = settings or Settings()
-    add_refusals(app)
+    install_problems(app, ServerPlaces())
     app.get("/api/me")(me)
 
     @app.post("/api/operator/apply")

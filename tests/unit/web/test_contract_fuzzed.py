@@ -1,13 +1,16 @@
 """The API against its own OpenAPI document: schemathesis asks what it allows and what it does not.
 
 Whatever is asked, the answer is a status that the document names, in its form, and soon; never a
-5xx but "busy". The seed is fixed: a failure is the same tomorrow.
+5xx but "busy". Before each commit the questions are always the same, so that a failure is the same
+tomorrow; `WATTLINE_FUZZ=200` asks so many of each kind, other ones every time, and
+`--hypothesis-seed=7` those of a seed.
 """
 
 from __future__ import annotations
 
 import copy
 import json
+import os
 import time
 from collections.abc import Iterator
 from functools import cache
@@ -27,7 +30,7 @@ from wattline.web.settings import Settings
 from wattline.web.sources.demo import DemoSource
 from wattline.web.worker.pool import WorkLimits
 
-EXAMPLES = 12
+OF_AN_OPERATION, OF_A_SCENARIO = 12, 150
 SOON_S = 60.0
 ENDLESS = {"/api/events"}
 """A stream without an end, which has tests of its own."""
@@ -39,6 +42,14 @@ USUAL = {401, 403, 405, 408, 413, 414, 421, 429}
 """What the guard may say of any request, whichever route it is for."""
 
 
+def asked(config: pytest.Config, usual: int) -> settings:
+    """How many questions are asked, and whether they are the usual ones."""
+    count, seed = os.environ.get("WATTLINE_FUZZ"), config.getoption("--hypothesis-seed", None)
+    return settings(max_examples=int(count or usual), derandomize=count is None and seed is None,
+                    deadline=None, database=None, phases=[Phase.generate],
+                    suppress_health_check=list(HealthCheck), print_blob=True)
+
+
 @pytest.fixture(scope="module")
 def client() -> Iterator[TestClient]:
     APP.state.pool.limits = WorkLimits(time_s=3.0, memory_bytes=2**30)
@@ -48,13 +59,14 @@ def client() -> Iterator[TestClient]:
 
 
 @pytest.mark.parametrize("name", sorted(OPERATIONS))
-def test_an_operation_answers_as_the_document_says(client: TestClient, name: str) -> None:
+def test_an_operation_answers_as_the_document_says(
+    client: TestClient, name: str, pytestconfig: pytest.Config
+) -> None:
     operation = OPERATIONS[name]
     said = {int(status) for status in operation.definition.raw["responses"]} | USUAL
     cases = st.one_of(*(operation.as_strategy(generation_mode=mode) for mode in GenerationMode))
 
-    @settings(max_examples=EXAMPLES, derandomize=True, deadline=None, database=None,
-              phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+    @asked(pytestconfig, OF_AN_OPERATION)
     @given(case=cases)
     def ask(case: Any) -> None:
         begun_s = time.monotonic()
@@ -86,22 +98,27 @@ PLACES = [("power", name) for name in PowerSection.model_fields] + [
     (name, None) for name in ("name", "shares", "reservations", "network", "baseline")]
 
 
-@settings(max_examples=150, derandomize=True, deadline=None, database=None,
-          phases=[Phase.generate], suppress_health_check=list(HealthCheck))
-@given(changes=st.lists(st.tuples(st.sampled_from(PLACES), LEAVES), min_size=1, max_size=3))
-def test_a_good_scenario_with_odd_fields_runs_or_is_refused(changes: Any) -> None:
+CHANGES = st.lists(st.tuples(st.sampled_from(PLACES), LEAVES), min_size=1, max_size=3)
+
+
+def test_a_good_scenario_with_odd_fields_runs_or_is_refused(pytestconfig: pytest.Config) -> None:
     """Past the schema, where a document does not reach: whole runs of a tiny log."""
-    fields: dict[str, Any] = copy.deepcopy(CAPPED)
-    for (section, name), value in changes:
-        if name is None:
-            fields[section] = value
-        else:
-            fields.setdefault(section, {})
-            if isinstance(fields[section], dict):
-                fields[section][name] = value
-    answer = odd_client().post("/api/whatif", content=json.dumps(fields), headers={
-        "Content-Type": "application/json"})
-    assert answer.status_code in (200, 404, 422), (answer.status_code, answer.text, fields)
+    @asked(pytestconfig, OF_A_SCENARIO)
+    @given(changes=CHANGES)
+    def ask(changes: Any) -> None:
+        fields: dict[str, Any] = copy.deepcopy(CAPPED)
+        for (section, name), value in changes:
+            if name is None:
+                fields[section] = value
+            else:
+                fields.setdefault(section, {})
+                if isinstance(fields[section], dict):
+                    fields[section][name] = value
+        answer = odd_client().post("/api/whatif", content=json.dumps(fields), headers={
+            "Content-Type": "application/json"})
+        assert answer.status_code in (200, 404, 422), (answer.status_code, answer.text, fields)
+
+    ask()
 
 
 @cache
@@ -126,3 +143,33 @@ def _sent(client: TestClient, case: Any) -> Any:
 def test_the_document_names_every_question() -> None:
     assert {"POST /api/whatif", "POST /api/plan/bid", "POST /api/uploads", "GET /api/now",
             "POST /api/operator/apply", "POST /api/login"} <= set(OPERATIONS)
+
+
+class Options:
+    """The options of a run of tests, as far as the seed goes."""
+
+    def __init__(self, seed: str | None) -> None:
+        self.seed = seed
+
+    def getoption(self, name: str, default: Any) -> Any:
+        return self.seed if name == "--hypothesis-seed" else default
+
+
+def test_a_seed_or_a_count_asks_other_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    def drawn(config: Any) -> list[int]:
+        found: list[int] = []
+
+        @asked(config, 8)
+        @given(number=st.integers(0, 10**9))
+        def draw(number: int) -> None:
+            found.append(number)
+
+        draw()
+        return found
+
+    monkeypatch.delenv("WATTLINE_FUZZ", raising=False)
+    usual = drawn(Options(None))
+    assert drawn(Options(None)) == usual
+    assert drawn(Options("7")) != usual
+    monkeypatch.setenv("WATTLINE_FUZZ", "20")
+    assert len(drawn(Options(None))) == 20

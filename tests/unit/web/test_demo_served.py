@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
 import pytest
 from tests.support.asking import Asking
 
 from wattline.web.app import create_app
+from wattline.web.sources import run_jobs
 from wattline.web.sources.demo import DemoSource
+from wattline.web.sources.run_index import RunIndex
 from wattline.web.sources.run_words import _rise_w
 
 
@@ -104,6 +110,29 @@ def test_a_job_could_run_with_the_watts_of_the_nodes_that_it_held() -> None:
     nodes = int(index.units_of[row])
     assert index.job_full_w[row] == pytest.approx(560 * nodes)
     assert _rise_w(index, row) == pytest.approx(400 * nodes)
+
+
+def test_how_fast_a_job_ran_is_said_where_one_figure_says_it() -> None:
+    source = DemoSource(speed=0.0, jobs=400)
+    demo, said = Asking(create_app(source)), set()
+    for job in demo.get("/api/jobs", state="COMPLETED", limit=200)["jobs"]:
+        ran, *others = demo.get(f"/api/jobs/{job['id']}")["alternatives"]
+        assert others[-1]["speed"] == 1.0
+        in_full = ran["time_s"] == pytest.approx(others[-1]["time_s"], rel=1e-3)
+        assert ran["speed"] == (1.0 if in_full else None)
+        said.add(in_full)
+    assert said == {True, False}
+
+
+def test_only_where_there_is_a_cap_a_job_is_said_to_be_slower_for_it() -> None:
+    source = DemoSource(speed=0.0, jobs=200)
+    index = source.shown.index
+    slower = int(np.argmax((index.end_s - index.start_s) / index.run.jobs.run_s))
+    detail = partial(run_jobs.detail, moment=index.at(index.run.end_s),
+                     job=str(index.run.jobs.job_id[slower]), rates=source.shown.rates)
+    assert "; to keep the cap it ran" in detail(index).explanation
+    without = RunIndex(replace(index.run, cap_w=None))
+    assert "; it ran" in detail(without).explanation
 
 
 @pytest.mark.parametrize(("path", "status", "part"), [

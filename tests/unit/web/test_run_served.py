@@ -15,6 +15,7 @@ import wattline as wl
 from wattline.model.errors import InputError, WattlineError
 from wattline.web.app import create_app
 from wattline.web.beat import Beat
+from wattline.web.places import ServerPlaces
 from wattline.web.sources.replaying import ReplayClock
 from wattline.web.sources.run_folder import open_run_folder
 from wattline.web.sources.run_history import kept_rows
@@ -123,7 +124,8 @@ def test_a_source_that_fails_does_not_stop_the_beat() -> None:
 
     async def events() -> list[bytes]:
         found = []
-        async for said in Beat(Broken(), 0.01).events():  # type: ignore[arg-type]
+        beat = Beat(Broken(), 0.01, ServerPlaces())  # type: ignore[arg-type]
+        async for said in beat.events():
             found.append(said)
             if len(found) == 3:
                 return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -72,6 +73,17 @@ def test_viewers_get_the_same_figures_once_per_second_also_after_a_restart(
         assert beats(server, 1)[0][2]["power_w"] == server.get("/api/now").json()["power_w"]
         with pytest.raises(WattlineError, match=f"cannot listen on 127.0.0.1, port {port}"):
             serve(run=folder, port=int(port))
+
+
+def test_viewers_are_let_go_when_the_server_is_ended(folder: Path, tmp_path: Path) -> None:
+    with served("--run", str(folder), "--port", "0", log=tmp_path / "log") as server, httpx.stream(
+            "GET", f"{server.url}/api/events", timeout=20) as answer:
+        lines = answer.iter_lines()
+        assert next(line for line in lines if line.startswith("event:")) == "event: now"
+        server.process.send_signal(signal.SIGTERM)
+        assert list(lines)  # the stream ends; one that is cut off raises
+        assert server.process.wait(20) in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
+    assert "ERROR" not in (tmp_path / "log").read_text()
 
 
 @pytest.mark.parametrize(("given", "said"), [

@@ -54,12 +54,12 @@ class WhatIfPage {
     this.view.element.hidden = true;
     this.working = h("p", { class: "working", role: "status" });
     this.problem = h("div");
+    this.old = h("p", { class: "notice", hidden: true });
     this.form = h("form", { class: "card", onsubmit: (event) => event.preventDefault() });
     this.fillForm();
     this.body.replaceChildren(h("div", { class: "split" }, this.form,
       h("div", {}, h("div", { class: "answerhead" }, this.working, this.buttons(), this.saved),
-        this.problem, this.bones = skeleton(10, "Simulating"),
-        this.view.element)));
+        this.problem, this.bones = skeleton(10, "Simulating"), this.old, this.view.element)));
   }
 
   /** What can be done with a question besides asking it. */
@@ -198,20 +198,22 @@ class WhatIfPage {
     this.abort?.abort();
     const mine = this.abort = new AbortController();
     this.problem.replaceChildren();
+    this.old.hidden = true;
+    this.view.element.dataset.stale = "true";
     const lacking = this.lacking();
     if (lacking) {
       setText(this.working, lacking);
-      this.bones.hidden = true;
+      this.keepOld();
       return;
     }
     setText(this.working, "Simulating …");
-    this.view.element.dataset.stale = "true";
     this.bones.hidden = !this.view.element.hidden;
     try {
       const answer = await post("whatif", this.asked(), mine.signal);
       if (mine !== this.abort || !this.body.isConnected) return;
-      this.answer = answer;
+      this.answered = this.asked().name;
       this.view.element.hidden = false;
+      delete this.view.element.dataset.stale;
       this.view.show(answer);
       setText(this.working, `${this.asked().name}: simulated in ${formats.time(answer.seconds)}.`);
       if (answer.share) history.replaceState(null, "", address("whatif", { s: answer.share }));
@@ -219,12 +221,17 @@ class WhatIfPage {
       if (wasAborted(error) || mine !== this.abort) return;
       setText(this.working, "");
       this.problem.replaceChildren(failure(error, () => this.run()));
+      this.keepOld();
     } finally {
-      if (mine === this.abort) {
-        this.bones.hidden = true;
-        delete this.view.element.dataset.stale;
-      }
+      if (mine === this.abort) this.bones.hidden = true;
     }
+  }
+
+  /** There is no answer to this question: what stands below is that to the last one. */
+  keepOld() {
+    this.bones.hidden = true;
+    this.old.hidden = this.view.element.hidden;
+    setText(this.old, `Below is the answer to the question before: ${this.answered}.`);
   }
 
   async send(input) {

@@ -91,7 +91,7 @@ def apply(request: Request, operator: Operator, wanted: Confirmed) -> Response:
     try:
         done = source_of(request).apply(act, operator.user)
     except WattlineError as error:
-        journal.came(operator.user, act, "refused", str(error))
+        journal.came(operator.user, act, "refused", request.app.state.places.withheld(str(error)))
         raise
     line, unwritten = journal.came(operator.user, act, "done", done.said)
     beat_of(request).forget()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from contextlib import ExitStack
 from typing import Any, Literal
 
 from starlette.exceptions import HTTPException
@@ -17,7 +18,14 @@ from wattline.web.security.exposure import HostNames, is_tls, may_connect
 from wattline.web.security.headers import with_headers
 from wattline.web.security.identity import WHO, Identity
 from wattline.web.security.person import Person, Role
-from wattline.web.security.rates import ASKING, LOGGING_IN, READING, Buckets
+from wattline.web.security.rates import (
+    ASKING,
+    LOGGING_IN,
+    MOST_STREAMS,
+    READING,
+    Buckets,
+    Streams,
+)
 from wattline.web.settings import Settings
 from wattline.web.viewer import SCOPE, Viewer
 
@@ -31,6 +39,7 @@ ROLES: Mapping[Role, Literal["viewer", "owner", "operator"]] = {
 SAFE = ("GET", "HEAD", "OPTIONS")
 OPERATOR = "/api/operator"
 LOGIN = "/api/login"
+EVENTS = "/api/events"
 UPLOADS = "/api/uploads"
 ASKED = ("/api/plan/", UPLOADS)
 MOST_BODY_BYTES = 2**19
@@ -47,6 +56,7 @@ class Guard:
         self.hosts = HostNames(settings)
         self.reading, self.asking = Buckets(READING), Buckets(ASKING)
         self.logging_in = Buckets(LOGGING_IN)
+        self.watching = Streams(MOST_STREAMS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -63,13 +73,17 @@ class Guard:
                     list(message.get("headers", [])), path, tls)}
             await send(message)
 
-        try:
-            limited = self._checked(scope, receive, path)
-        except Refused as error:
-            answer = problem(error.status, str(error), error.right, error.headers)
-            await answer(scope, receive, sent)
-            return
-        await self.app(scope, limited, sent)
+        with ExitStack() as held:
+            try:
+                limited = self._checked(scope, receive, path)
+                if path == EVENTS and self.settings.rated:
+                    person: Person = scope["wattline.person"]  # the stream is not public
+                    held.enter_context(self.watching.one_more(person.key))
+            except Refused as error:
+                answer = problem(error.status, str(error), error.right, error.headers)
+                await answer(scope, receive, sent)
+                return
+            await self.app(scope, limited, sent)
 
     def _checked(self, scope: Scope, receive: Receive, path: str) -> Receive:
         """Let the request in, with who it is from; a `Refused` says why not."""

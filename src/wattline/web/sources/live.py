@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from wattline.model.clock import unix_s
 from wattline.model.errors import InputError, WattlineError
 from wattline.model.signal import FloatArray
 from wattline.model.units import format_power, parse_hosts
+from wattline.web.places import ServerPlaces
 from wattline.web.sources import live_course, live_jobs, live_joules, live_parts
 from wattline.web.sources.acting import ACTIONS, checked
 from wattline.web.sources.live_ledger import LedgerPages
@@ -61,9 +62,11 @@ class LiveSource:
         price: float | str | None = None, carbon: float | str | None = None,
         clock: Callable[[], float] = unix_s,
     ) -> None:
-        self.config = Path(config)
-        self.site: SiteConfig = _site(self.config)
-        self.folder = Path(self.site.folder)
+        self.site: SiteConfig = _site(Path(config))
+        self.config, self.folder = Path(config).absolute(), Path(self.site.folder)
+        self.places = ServerPlaces({
+            str(self.config): "the site's file", str(self.folder): "the controller's folder",
+            self.site.ledger: "the ledger", self.site.cap_file: "of the site"})
         self.stale_after_s, self.clock = stale_after_s, clock
         now_s = clock()
         self.rates = rates_from(price, carbon, epoch_s=0.0, from_s=now_s, until_s=now_s)
@@ -78,18 +81,9 @@ class LiveSource:
         with self.lock:
             now_s = self.clock()
             if self._seen is None or abs(now_s - self._seen.read_s) >= 0.5:
-                status = self._status()
+                status = read_status(self.folder, running=False)
                 self._seen = Seen(status, read_machine(self.folder) or {}, now_s)
             return self._seen
-
-    def _status(self) -> dict[str, Any]:
-        """What the controller said; where its folder is, is not said to those who look."""
-        try:
-            return read_status(self.folder, running=False)
-        except WattlineError as error:
-            said = str(error).replace(f"in {self.folder}", "for this machine")
-            said = said.replace("that folder", "this site's file")
-            raise WattlineError(said.replace(str(self.folder), "its folder")) from None
 
     def about(self) -> About:
         from importlib.metadata import version
@@ -102,7 +96,7 @@ class LiveSource:
             if not self.seen().status["act"]:
                 said.append("the controller is a dry run: it starts nothing")
         except WattlineError as error:
-            said.append(str(error))
+            said.append(self.places.withheld(str(error)))
         return About(version("wattline"), SourceName("live", self.site.cluster, 1.0), said,
                      list(ACTIONS))
 
@@ -113,8 +107,8 @@ class LiveSource:
         power_w, cap_w = _power_w(status), status["cap_w"]
         target = status.get("target") or {}
         idle = int(nodes["free"]) + int(nodes["off"]) + int(nodes["changing"]) + int(nodes["down"])
-        decisions = [Decision(each["time_s"] - self.epoch_s, each["text"], each["job"])
-                     for each in reversed(seen.machine.get("decisions", []))]
+        decisions = [Decision(each["time_s"] - self.epoch_s, self.places.withheld(each["text"]),
+                              each["job"]) for each in reversed(seen.machine.get("decisions", []))]
         by = live_parts.parts(self.site, self._node_powers(seen))
         return Now(
             time_s=self.clock() - self.epoch_s, epoch_s=self.epoch_s, power_w=power_w, cap_w=cap_w,
@@ -157,8 +151,9 @@ class LiveSource:
                               question)
 
     def job(self, job: str) -> JobDetail:
-        return live_jobs.detail(self.seen().machine, self.ledger, self.config, self.epoch_s,
-                                self.clock(), job, self.rates)
+        found = live_jobs.detail(self.seen().machine, self.ledger, self.config, self.epoch_s,
+                                 self.clock(), job, self.rates)
+        return replace(found, explanation=self.places.withheld(found.explanation))
 
     def accounts(self, by: str, owner: str | None) -> AccountTable:
         return live_joules.accounts(self.ledger, by, owner, self.rates,
@@ -185,7 +180,7 @@ class LiveSource:
                                 "nothing can be ordered of it")
         if act.action == "set_mode":  # which jobs are whose only the controller knows
             found = live_order(self.config, "preview_mode", **act.value)
-            return [found.said, *map(str, found.result["remarks"])]
+            return [*map(self.places.withheld, (found.said, *map(str, found.result["remarks"])))]
         return live_jobs.consequences(act, seen.status, seen.machine)
 
     def apply(self, act: Act, who: str) -> Done:
@@ -197,8 +192,8 @@ class LiveSource:
         found = live_order(self.config, act.action, **fields, for_whom=who)
         with self.lock:
             self._seen = None
-        return Done(found.said, self.clock() - self.epoch_s,
-                    [str(each) for each in found.result.get("remarks", ())])
+        return Done(self.places.withheld(found.said), self.clock() - self.epoch_s,
+                    [self.places.withheld(str(each)) for each in found.result.get("remarks", ())])
 
     def _mode_since_s(self, status: dict[str, Any]) -> float | None:
         since_s = status.get("mode_since_s")
@@ -244,7 +239,8 @@ class LiveSource:
             found.append(Alarm("critical", f"the controller has been silent for {stale_s:,.0f} s; "
                                "figures are the last that it said", heard_s))
         if not status["slurm_answers"]:
-            found.append(Alarm("critical", f"Slurm does not answer: {status['last_error']}",
+            why = self.places.withheld(str(status["last_error"]))
+            found.append(Alarm("critical", f"Slurm does not answer: {why}",
                                status["last_error_s"] - self.epoch_s
                                if status["last_error_s"] is not None else None))
         power_w, cap_w = _power_w(status), status["cap_w"]

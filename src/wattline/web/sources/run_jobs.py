@@ -30,6 +30,8 @@ NAMED = {"user": "user", "account": "group", "application": "application"}
 """What is asked for, and the column of codes that has it."""
 NO_LEVELS = ("no other configuration of it is known: the run's scenario names no levels of "
              "frequency ([power] levels)")
+SAME = 0.001
+"""Times that differ by less are the same."""
 
 
 def page(index: RunIndex, moment: Moment, asked: JobQuestion) -> JobPage:
@@ -55,8 +57,9 @@ def detail(index: RunIndex, moment: Moment, job: str, rates: Rates) -> JobDetail
     used = energy_j, float(index.start_s[row]), min(float(index.end_s[row]), moment.time_s)
     alternatives = _alternatives(index, row)
     if alternatives and shown.end_s is not None and shown.elapsed_s:
-        alternatives.insert(0, Alternative(shown.nodes, None, None, None, None, shown.elapsed_s,
-                                           energy_j, chosen=True, basis="simulated"))
+        alternatives.insert(0, Alternative(
+            shown.nodes, None, None, None, _speed(index, row), shown.elapsed_s, energy_j,
+            chosen=True, basis="simulated"))
     missing = rates.missing() | ({} if alternatives else {"alternatives": NO_LEVELS})
     return JobDetail(
         job=shown, profile=drawn, energy_j=energy_j, cost=rates.cost(*used),
@@ -225,11 +228,22 @@ def _explanation(index: RunIndex, moment: Moment, row: int, shown: JobRow) -> st
     said = (f"It waited {time_text(shown.wait_s or 0.0)} and drew "
             f"{format_power(shown.power_w or 0.0)} in the mean on {shown.nodes:,} "
             f"node{'' if shown.nodes == 1 else 's'}")
-    full_s, took_s = float(index.run.jobs.run_s[row]), float(
-        index.end_s[row] - index.start_s[row])
-    if took_s > full_s * 1.001:
-        return f"{said}; to keep the cap it ran {took_s / full_s - 1:.0%} longer than its log says."
-    return f"{said}, at full speed."
+    longer = _longer(index, row)
+    if longer <= SAME:
+        return f"{said}, at full speed."
+    why = "to keep the cap it" if index.run.cap_w is not None else "it"
+    return f"{said}; {why} ran {longer:.0%} longer than its log says."
+
+
+def _longer(index: RunIndex, row: int) -> float:
+    """By which part a job ran longer than its log says; below 0 where it was ended early."""
+    full_s, took_s = float(index.run.jobs.run_s[row]), float(index.end_s[row] - index.start_s[row])
+    return took_s / full_s - 1.0 if full_s > 0 else 0.0
+
+
+def _speed(index: RunIndex, row: int) -> float | None:
+    """At which part of its frequency a job ran: in full, or at several, which no figure says."""
+    return 1.0 if abs(_longer(index, row)) <= SAME else None
 
 
 def _hosts(run: Run, row: int, shown: JobRow) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from wattline.model.errors import InputError
+from wattline.model.reading import FileTooLarge
 from wattline.scenario.remarks import cleaned
 from wattline.traces import read
 from wattline.traces.trace import header_sizes
@@ -19,7 +20,8 @@ def read_upload(given: Mapping[str, Any]) -> dict[str, Any]:
     try:
         trace = read(path, column_map=given.get("map"))
     except InputError as error:
-        raise InputError(str(error).replace(path, name)) from None
+        hint = error.hint if isinstance(error, FileTooLarge) else ""
+        raise InputError(str(error).removesuffix(hint).replace(path, name)) from None
     count = len(trace)
     if not count:
         raise InputError(f"{name}: no job is left of it")
