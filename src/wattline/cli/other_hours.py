@@ -58,13 +58,27 @@ def print_remedy(found: dict[str, Any] | None) -> None:
                f"{start_words(found['start_share'])}, saving {share_text(found['saving'])}")
 
 
+FAILURES = {
+    "hour": "no rule could do better: in the contract's own time no bid can be kept that gains",
+    "bid": "no rule could have kept this bid in the contract's own time, whatever it knew",
+    "rule": "as far as the bound can tell this is owed to the rule or to the search for the bid, "
+            "and not to the contract's own time",
+}
+"""Who a failure is owed to, for people."""
+
+
 def print_bound(bound: dict[str, Any] | None) -> None:
-    """What a planner that knows the hour could reach at best."""
+    """What a planner that knows the hour could reach at best, and who a failure is owed to."""
     if bound is None:
         return
-    if not bound["feasible"]:
+    if bound["feasible"] is None:
+        click.echo(f"bound: none is given, as {bound['reason']}")
+    elif not bound["feasible"]:
         click.echo("bound: no bid can be kept in the contract's own time, whatever the rule")
-        return
-    saves = "" if bound["saving"] is None else f" or saves more than {bound['saving']:.1%}"
-    click.echo(f"bound: no bid under any rule costs less than {bound['cost']:.4g}{saves} in the "
-               "contract's own time; jobs are taken as a fluid for it, so it need not be reached")
+    else:
+        saves = "" if bound["saving"] is None else f" or saves more than {bound['saving']:.1%}"
+        click.echo(f"bound: no bid under any rule costs less than {bound['cost']:.4g}{saves} in "
+                   "the contract's own time; jobs are taken as a fluid for it, so it need not be "
+                   "reached")
+    if bound["failure"] is not None:
+        click.echo(FAILURES[bound["failure"]])

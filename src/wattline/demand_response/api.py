@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wattline.demand_response.bid_figures import bid_figures, planned_hours
-from wattline.demand_response.bound import bound_of
+from wattline.demand_response.bound import bound_figures
 from wattline.demand_response.building import case_of
 from wattline.demand_response.case import Case
 from wattline.demand_response.choosing import plan_day
@@ -90,7 +90,8 @@ def regulate(
     planned = _day(case, decision) if contract_of(made).bidding == "dayahead" and decision else None
     run = run_contract(case, offered if planned is None else planned)
     figures = contract_figures(made, run, decision)
-    figures["bound"] = _bound(case) if planned is None else None
+    figures["bound"] = None if planned is not None else bound_figures(
+        case, offered, figures["constraints_met"])
     figures["start_share"] = 1.0 if offered is None else offered.start_share
     figures["remedy"] = None if offer.remedy is None else offer.remedy.figures()
     if planned is None:
@@ -118,14 +119,6 @@ def contract_scenario(
     if bid is not None:
         fields = fields | {"bid": bid if isinstance(bid, str) else tuple(bid)}
     return read_contract(given, fields)
-
-
-def _bound(case: Case) -> dict[str, Any] | None:
-    """What any planner could reach in the contract's own hour, where that can be said."""
-    if case.credited:
-        return None  # the bound bills the average that is bid, a programme what is metered
-    found = bound_of(case)
-    return None if found is None else asdict(found)
 
 
 def _day(case: Case, decision: Decision) -> list[Bid | None]:
@@ -179,7 +172,8 @@ def bid(
     case, decision = offer.case, offer.decision
     assert decision is not None
     figures = bid_figures(made, case, decision)
-    figures["bound"] = _bound(case) if hours is None else None
+    figures["bound"] = None if hours is not None else bound_figures(
+        case, None, decision.bid is not None)
     figures["remedy"] = None if offer.remedy is None else offer.remedy.figures()
     figures["other_hours"] = check_hours(made, case, decision.bid, chosen=True, progress=progress)
     if hours is not None:

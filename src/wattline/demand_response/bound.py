@@ -1,249 +1,172 @@
 """What a planner that knows signal and arrivals could reach at best: a bound beside each result.
 
-Jobs are taken as a fluid here: they run in any part, at any time after they were submitted, on any
-server. What is left are necessary conditions of a bid, whatever rule keeps it:
+Jobs are a fluid in it: they run in any part, at any time after they were submitted, on any server,
+and only the means of short blocks of time have to keep the target (`fluid`). What no rule can avoid
+is left, as a linear program (`bound_program`): work runs once it is there and, but for the share
+that may be late, in time; the machine has so many servers, each at the powers of its jobs; the
+target is kept but for the share of time that may be missed; the market allows the bid.
 
-- the work that has arrived suffices to draw the target, less the error that is allowed;
-- the work that is due, with the least energy it can take, fits below the target and that error;
-- the machine reaches the target, up to that error, except for the time in which it may be missed.
-
-So no bid costs less or saves more than the bounds, and where they find none there is none; a bid at
-a bound need not be feasible. Each is a best-first search over boxes of averages and reserves, of
-which every one is taken at its best.
+So no bid costs less or saves more than the bound, and where it finds none there is none; a bid at
+the bound need not be feasible.
 """
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
+from wattline.demand_response.bound_program import W_PER_KW, BoundProgram, Side, Tolerance
 from wattline.demand_response.case import Case
-from wattline.grid.market import ERROR_LIMIT, EXCEED_LIMIT, WS_PER_KWH, overlay
-from wattline.grid.qos import VIOLATION_LIMIT
+from wattline.demand_response.fluid import Fluid, fluid_of, lowest_and_highest
+from wattline.grid.market import ERROR_LIMIT, EXCEED_LIMIT, Bid, Range
 from wattline.model.signal import FloatArray
 
-SMALLEST = 1 / 128
-"""Of the machine's range of power: boxes are not divided further."""
-MOST_BOXES = 3000
 LEAST_RESERVE = 0.01
-"""Of that range: a bid below it is none, as an error relative to it means nothing."""
-CHECKS = 6
-"""Times at which the work that has arrived is compared with what the target asks for."""
+"""Of the machine's range of power: a bid below it is none, as an error relative to it means
+nothing."""
+ROUNDS = 12
+SAME = 1e-6
+"""A saving that rises by less is the largest; costs are exact to this too."""
 
 
 @dataclass(frozen=True)
 class Bound:
-    """What no bid with any rule can better; `feasible` false: no bid can be kept."""
+    """What no bid with any rule can better."""
 
-    feasible: bool
+    feasible: bool | None
+    """Whether a bid could be kept; None where nothing can be said."""
+    reason: str = ""
+    """Why nothing can be said."""
     cost: float | None = None
     """The least."""
     saving: float | None = None
-    """The largest, as a share of the price of the average power; None where energy has none."""
+    """The largest, as a share of the price of the average power; None where that may be 0."""
     average_w: float | None = None
     reserve_w: float | None = None
-    """Of the bid that would save so much."""
+    """Of the bid that would save so much, or cost so little; it is one that the market allows."""
 
 
-@dataclass(frozen=True)
-class _Box:
-    average_w: float
-    reserve_w: float
-    wide_w: float
-    """Both reach so far beyond: averages upwards, reserves too."""
+def bound_figures(case: Case, bid: Bid | None, met: bool | None) -> dict[str, Any]:
+    """The bound as `--json` has it, and who a failure is owed to.
 
-
-@dataclass(frozen=True, eq=False)
-class _Fluid:
-    """The case as time steps and energies, all powers above 0 W."""
-
-    level: FloatArray
-    span_s: FloatArray
-    error: float
-    missed_s: float
-    """For so long the error may be larger."""
-    idle_w: float
-    least_w: float
-    most_w: float
-    floor_w: float
-    arrived: tuple[tuple[int, float], ...]
-    """Numbers of steps, and the most energy above idle of what was submitted till then, J."""
-    due_j: float
-    """The least energy above `least_w` of the jobs that are due in the contract."""
-    prices: tuple[float, float, float]
-
-    @property
-    def hours(self) -> float:
-        return float(self.span_s.sum()) / 3600.0
-
-
-def bound_of(case: Case) -> Bound | None:
-    """The bound of one bid for the whole contract; None where it says nothing.
-
-    That is so beside a limit, for bids that change by the hour, with a meter that errs, and where
-    a programme's score is not a share of time.
+    `failure` is "hour" where no rule can keep a bid that gains, "bid" where no rule can keep this
+    one, and "rule" where the bound forbids neither: then another rule or search might do better.
+    It is null where all constraints are met, or nothing can be said.
     """
-    rule = None if case.programme is None else case.programme.judged
-    plain = case.limit_w is None and not case.adaptive and case.meter_noise == 0
-    plain = plain and case.judges_tracking
-    if not plain or (rule is not None and rule.rule != "band"):
+    found = bound_of(case)
+    return asdict(found) | {"failure": None if met else _failure(case, found, bid)}
+
+
+def _failure(case: Case, found: Bound, bid: Bid | None) -> str | None:
+    if found.feasible is None:
         return None
-    fluid = _fluid(case, ERROR_LIMIT if rule is None else rule.width,
-                   EXCEED_LIMIT if rule is None else 1.0 - rule.least)
-    cheapest = _search(fluid, _cost)
+    if not found.feasible or (found.saving is not None and found.saving <= 0):
+        return "hour"
+    return "bid" if bid is not None and not can_be_kept(case, bid) else "rule"
+
+
+def bound_of(case: Case) -> Bound:
+    """The bound of one bid for the whole contract."""
+    why = _says_nothing(case)
+    if why:
+        return Bound(None, why)
+    fluid = fluid_of(case)
+    program = BoundProgram(fluid, _allowed(case.workload.range), _tolerance(case))
+    energy, cost = _money(case, fluid, program)
+    cheapest = program.solve(cost)
     if cheapest is None:
         return Bound(False)
-    if fluid.prices[0] <= 0:
-        return Bound(True, cheapest[0])
-    saved = _search(fluid, _saving)
-    assert saved is not None
-    box = saved[1]
-    return Bound(True, cheapest[0], -saved[0], box.average_w, box.reserve_w)
+    least = float(cost @ cheapest)
+    saving, best = _largest_saving(program, energy, cost, cheapest)
+    bid = _inside(case.workload.range, best, program)
+    return Bound(True, "", least, saving, bid.average_w, bid.reserve_w)
 
 
-def _fluid(case: Case, error: float, missed: float) -> _Fluid:
-    load = case.workload
-    edges, (level,) = overlay((case.signal,), case.judged_s, case.end_s)
-    span_s = np.diff(edges)
-    idle_w = load.servers * load.power_w_idle
-    asleep_w = load.power_w_idle if case.sleep is None else case.sleep.power_w_off
-    energy, reserve, _ = case.prices.mean(case.judged_s, case.end_s)
-    least_error = float(case.prices.error.value.min())
-    return _Fluid(
-        level, span_s, error, missed * float(span_s.sum()), idle_w, load.servers * asleep_w,
-        load.range.power_w_max, load.range.floor_w, _arrived(case, edges),
-        _due_j(case, load.power_w_idle if case.sleep is None else case.sleep.power_w_off),
-        (energy, reserve, least_error),
-    )
+def can_be_kept(case: Case, bid: Bid) -> bool | None:
+    """Whether the bound lets any rule keep this very bid; None where nothing can be said."""
+    if _says_nothing(case):
+        return None
+    average_kw, reserve_kw = bid.average_w / W_PER_KW, bid.reserve_w / W_PER_KW
+    exactly = (Side(1.0, 0.0, average_kw), Side(-1.0, 0.0, -average_kw),
+               Side(0.0, 1.0, reserve_kw), Side(0.0, -1.0, -reserve_kw))
+    program = BoundProgram(fluid_of(case), exactly, _tolerance(case))
+    return program.solve(np.zeros(program.columns)) is not None
 
 
-def _arrived(case: Case, edges: FloatArray) -> tuple[tuple[int, float], ...]:
-    """At several times, the most energy of all jobs so far, those of the warm-up whole."""
-    if case.workload.standby is not None:
-        return ()  # there is always work
-    energy_j = _energies(case, case.workload.power_w_idle).max(axis=0)
-    steps = np.unique(np.linspace(1, edges.size - 1, CHECKS).round().astype(int))
-    return tuple((int(n), float(energy_j[case.jobs.submit_s < edges[n]].sum())) for n in steps)
+def _says_nothing(case: Case) -> str:
+    """Why there is no bound; empty where there is one."""
+    if case.limit_w is not None:
+        return "a limit is kept, and no bid is offered"
+    if case.adaptive:
+        return "the bid changes by the hour"
+    if case.meter_noise > 0:
+        return "the meter that judges errs at random"
+    if case.programme is not None:
+        return "a programme judges samples of the power, between which nothing binds it"
+    if case.truth is not None:
+        return "some jobs carry a wrong label"
+    if case.mean_quality or case.own_times:
+        return "jobs of a log have times of their own, and their types are judged by the mean"
+    return ""
 
 
-def _energies(case: Case, base_w: float) -> FloatArray:
-    """Of each job above a server's base: run at full speed, and at its lowest power, in J."""
-    kinds = np.asarray(case.jobs.application if case.truth is None else case.truth, dtype=np.int64)
-    low_w = np.array([t.power_w_min for t in case.types])[kinds]
-    longer = np.array([t.time_s_max / t.time_s_min for t in case.types])[kinds]
-    nodes, time_s = case.jobs.procs, case.jobs.run_s
-    fast = (case.jobs.power_w - nodes * base_w) * time_s
-    slow = nodes * (low_w - base_w) * time_s * longer
-    both: FloatArray = np.maximum(0.0, np.stack((fast, slow)))
-    return both
+def _tolerance(case: Case) -> Tolerance:
+    return Tolerance(ERROR_LIMIT, EXCEED_LIMIT if case.judges_tracking else 1.0)
 
 
-def _due_j(case: Case, base_w: float) -> float:
-    """The least energy of the jobs that must have ended: all but the share that may be late."""
-    if case.mean_quality:
-        return 0.0
-    kinds = np.asarray(case.jobs.application if case.truth is None else case.truth, dtype=np.int64)
-    energy_j = _energies(case, base_w).min(axis=0)
-    total = 0.0
-    for number, job_type in enumerate(case.workload.types):
-        mine = (kinds == number) & (case.jobs.submit_s >= case.judged_s)
-        mine &= case.jobs.submit_s < case.end_s
-        due = mine & (case.jobs.submit_s + (1 + job_type.threshold) * case.jobs.run_s <= case.end_s)
-        late = int(VIOLATION_LIMIT * mine.sum())
-        total += float(np.sort(energy_j[due])[: max(0, int(due.sum()) - late)].sum())
-    return total
+def _allowed(reach: Range) -> tuple[Side, ...]:
+    """The bids that the market takes."""
+    less, more = reach.called_w(1.0)
+    least_w = LEAST_RESERVE * (reach.power_w_max - reach.floor_w)
+    return (Side(1.0, -less, reach.floor_w / W_PER_KW),
+            Side(-1.0, -more, -reach.power_w_max / W_PER_KW),
+            Side(0.0, 1.0, least_w / W_PER_KW))
 
 
-def _search(fluid: _Fluid, worth: Callable[[_Fluid, _Box], float]) -> tuple[float, _Box] | None:
-    """The least worth, and its box: a bound however far the search went."""
-    width_w = fluid.most_w - fluid.floor_w
-    heap: list[tuple[float, int, _Box]] = []
-    first = _Box(fluid.floor_w, LEAST_RESERVE * width_w, width_w)
-    heapq.heappush(heap, (worth(fluid, first), 0, first))
-    for number in range(1, MOST_BOXES):
-        if not heap:
-            return None
-        least, _, box = heap[0]
-        if box.wide_w <= SMALLEST * width_w:
-            return least, box
-        heapq.heappop(heap)
-        half_w = box.wide_w / 2
-        for corner in range(4):
-            part = replace(box, average_w=box.average_w + half_w * (corner % 2),
-                           reserve_w=box.reserve_w + half_w * (corner // 2), wide_w=half_w)
-            if _can_be_kept(fluid, part):
-                heapq.heappush(heap, (worth(fluid, part), 4 * number + corner, part))
-    return (heap[0][0], heap[0][2]) if heap else None
+def _money(
+    case: Case, fluid: Fluid, program: BoundProgram
+) -> tuple[FloatArray, FloatArray]:
+    """What the average costs, and all with reserve and errors, as factors of the columns."""
+    hours = (case.end_s - case.judged_s) / 3600.0
+    energy_price, reserve_price, _ = case.prices.mean(case.judged_s, case.end_s)
+    edges_s = np.linspace(case.judged_s, case.end_s, fluid.blocks + 1)
+    error_price, _ = lowest_and_highest(case.prices.error, edges_s)
+    energy = np.zeros(program.columns)
+    energy[program.average] = energy_price * hours
+    cost = energy.copy()
+    cost[program.reserve] = -reserve_price * hours
+    cost[program.error] = error_price * hours / fluid.blocks
+    return energy, cost
 
 
-def _least_w(box: _Box, factor: FloatArray) -> FloatArray:
-    """The least of P + factor x R in the box, for each factor."""
-    return box.average_w + factor * np.where(factor > 0, box.reserve_w, box.reserve_w + box.wide_w)
+def _largest_saving(
+    program: BoundProgram, energy: FloatArray, cost: FloatArray, first: FloatArray
+) -> tuple[float | None, FloatArray]:
+    """The largest share of the energy's price that is saved, by Dinkelbach's method.
+
+    A share is the largest where nothing is saved beyond it; each round takes that of the last.
+    """
+    best = first
+    if energy @ best <= SAME:
+        return None, best
+    saving = 1.0 - float(cost @ best) / float(energy @ best)
+    for _ in range(ROUNDS):
+        found = program.solve(cost - (1.0 - saving) * energy)
+        assert found is not None
+        if energy @ found <= SAME:
+            return None, best
+        higher = 1.0 - float(cost @ found) / float(energy @ found)
+        if higher <= saving + SAME:
+            break
+        best, saving = found, higher
+    return saving, best
 
 
-def _most_w(box: _Box, factor: FloatArray) -> FloatArray:
-    reserve_w = np.where(factor > 0, box.reserve_w + box.wide_w, box.reserve_w)
-    most: FloatArray = box.average_w + box.wide_w + factor * reserve_w
-    return most
-
-
-def _can_be_kept(fluid: _Fluid, box: _Box) -> bool:
-    """Whether no condition forbids all bids of the box."""
-    highest_w = box.average_w + box.wide_w
-    if highest_w - box.reserve_w < fluid.floor_w or box.average_w + box.reserve_w > fluid.most_w:
-        return False
-    asked_w = _least_w(box, fluid.level - fluid.error)
-    allowed_w = _most_w(box, fluid.level + fluid.error)
-    missed = (asked_w > fluid.most_w) | (allowed_w < fluid.least_w)
-    if fluid.span_s @ missed > fluid.missed_s + 1e-9:
-        return False
-    room_w = np.maximum(0.0, np.minimum(allowed_w, fluid.most_w) - fluid.least_w)
-    missed_j = (fluid.most_w - fluid.least_w) * fluid.missed_s
-    if fluid.due_j > room_w @ fluid.span_s + missed_j + 1e-6:
-        return False
-    above_w = np.maximum(0.0, asked_w - fluid.idle_w)
-    return all(_without_largest(above_w[:n], fluid.span_s[:n], fluid.missed_s) <= energy_j + 1e-6
-               for n, energy_j in fluid.arrived)
-
-
-def _largest_reserve_w(fluid: _Fluid, box: _Box) -> float:
-    highest_w = box.average_w + box.wide_w
-    return min(box.reserve_w + box.wide_w, highest_w - fluid.floor_w,
-               fluid.most_w - box.average_w)
-
-
-def _error_cost(fluid: _Fluid, box: _Box) -> float:
-    """Of the energy that the target asks for beyond all work there is."""
-    if not fluid.arrived:
-        return 0.0
-    asked_w = np.maximum(0.0, _least_w(box, fluid.level) - fluid.idle_w)
-    short_j = max(0.0, float(asked_w @ fluid.span_s) - fluid.arrived[-1][1])
-    return fluid.prices[2] * short_j / WS_PER_KWH
-
-
-def _cost(fluid: _Fluid, box: _Box) -> float:
-    """The least cost of a bid in the box."""
-    energy, reserve, _ = fluid.prices
-    average_w = box.average_w + (0.0 if energy >= 0 else box.wide_w)
-    kw = (energy * average_w - reserve * _largest_reserve_w(fluid, box)) / 1000.0
-    return kw * fluid.hours + _error_cost(fluid, box)
-
-
-def _saving(fluid: _Fluid, box: _Box) -> float:
-    """The largest saving of a bid in the box, with its sign turned."""
-    energy, reserve, _ = fluid.prices
-    gain = reserve * _largest_reserve_w(fluid, box) * fluid.hours / 1000.0
-    gain -= _error_cost(fluid, box)
-    # A loss is the smaller share of the larger bill, a gain the larger share of the smaller one.
-    average_w = box.average_w + (box.wide_w if gain < 0 else 0.0)
-    return -gain / max(energy * average_w * fluid.hours / 1000.0, 1e-12)
-
-
-def _without_largest(power_w: FloatArray, span_s: FloatArray, left_out_s: float) -> float:
-    """The energy without the steps of most power, for as long as may be left out."""
-    order = np.argsort(-power_w)
-    kept_s = np.clip(np.cumsum(span_s[order]) - left_out_s, 0.0, span_s[order])
-    return float(power_w[order] @ kept_s)
+def _inside(reach: Range, columns: FloatArray, program: BoundProgram) -> Bid:
+    """The bid of a solution; what lies outside the range by the solver's rounding is put back."""
+    average_w, reserve_w = (W_PER_KW * float(columns[n]) for n in
+                            (program.average, program.reserve))
+    average_w = min(max(average_w, reach.floor_w), reach.power_w_max)
+    return Bid(average_w, min(reserve_w, reach.largest_reserve_w(average_w)))

@@ -172,8 +172,7 @@ def evaluate(order: Order) -> list[Row]:
         replace(
             row, seed=order.seed, hour=order.signal_hour,
             signal_std=statistics(inside(first)).std,
-            bound_feasible=None if bound is None else bound.feasible,
-            bound_saving=None if bound is None else bound.saving,
+            bound_feasible=bound.feasible, bound_saving=bound.saving,
         ) for row in rows
     ]
 
