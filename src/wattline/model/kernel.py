@@ -58,9 +58,10 @@ def load_compiler() -> Any:
     """numba, which knows all kernels, slots and types that were declared so far."""
     with _loading:
         if not _compiler:
-            # numba looks for SciPy's BLAS, in case a kernel multiplies matrices, and for the
-            # coverage tool; kernels need neither, and both take long to load.
-            names = [name for name in ("scipy.linalg.cython_blas", "coverage")
+            # numba looks for SciPy's BLAS, in case a kernel multiplies matrices, for the coverage
+            # tool, and for colours to say in what did not fit while it tries; kernels need none of
+            # them, and they take long to load or to use.
+            names = [name for name in ("scipy.linalg.cython_blas", "coverage", "colorama")
                      if name not in sys.modules]
             sys.modules.update(dict.fromkeys(names))  # type: ignore[arg-type]
             from wattline.model import kernel_compiler
@@ -88,8 +89,13 @@ class Kernel:
 
     @cached_property
     def dispatcher(self) -> Any:
-        """numba's own object for it."""
+        """numba's own object for it, where Python calls it."""
         return load_compiler().dispatcher_of(self.py_func, self._options)
+
+    @cached_property
+    def inner(self) -> Any:
+        """numba's own object for it, where other kernels call it."""
+        return load_compiler().inner_dispatcher_of(self.py_func, self._options)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if not named and not is_compiler_loaded():
@@ -104,7 +110,7 @@ class Kernel:
         return answer
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "dispatcher":
+        if name.startswith("__") or name in ("dispatcher", "inner"):
             raise AttributeError(name)
         return getattr(self.dispatcher, name)
 
@@ -148,8 +154,7 @@ def kernel_part(function: F) -> F:
     """A part of kernels, compiled into each that calls it; called from Python it runs as it is.
 
     For functions that take a composition of policies: each combination compiles its own, so there
-    is nothing to share on disk, and the entrance from Python that a kernel has takes as long to
-    compile as the function itself.
+    is nothing to share on disk.
     """
     if PLAIN:
         return function
@@ -160,7 +165,9 @@ def kernel_part(function: F) -> F:
 def _register_part(function: Callable[..., Any]) -> None:
     from numba.extending import register_jitable
 
-    register_jitable(**JIT_OPTIONS)(function)
+    from wattline.model.kernel_inner import INNER_OPTIONS
+
+    register_jitable(**JIT_OPTIONS, **INNER_OPTIONS)(function)
 
 
 def array_kernel(function: F) -> F:
@@ -244,6 +251,8 @@ def _overload(call: Callable[..., Any], found: Slot, declaration: Callable[..., 
     """Tell numba how to resolve a call of the slot from a kernel."""
     from numba.extending import overload
 
+    from wattline.model.kernel_inner import INNER_OPTIONS
+
     def resolve(*argument_types: Any) -> Callable[..., Any]:
         chosen = argument_types[found.position]
         parameters = getattr(chosen, "instance_class", None)
@@ -256,7 +265,7 @@ def _overload(call: Callable[..., Any], found: Slot, declaration: Callable[..., 
     # numba wants the very argument names in the function that resolves.
     names = ", ".join(_argument_names(declaration))
     typing = eval(f"lambda {names}: resolve({names})", {"resolve": resolve})
-    overload(call, jit_options=JIT_OPTIONS, strict=False)(typing)
+    overload(call, jit_options=JIT_OPTIONS | INNER_OPTIONS, strict=False)(typing)
 
 
 def _argument_names(function: Callable[..., Any]) -> tuple[str, ...]:

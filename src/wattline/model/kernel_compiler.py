@@ -6,6 +6,7 @@ Importing it is the slow part; code that is known is called without it (`kernel_
 from __future__ import annotations
 
 import fcntl
+import gc
 import uuid
 from collections.abc import Iterable
 from functools import cached_property
@@ -27,7 +28,11 @@ import wattline.model.kernel_arrays_type  # noqa: F401  (it registers their type
 from wattline.model import before_compiling, kernel_cache
 from wattline.model.kernel import Kernel
 from wattline.model.kernel_cache import cache_folder, digest, package_of, packages, state_name
+from wattline.model.kernel_inner import INNER_OPTIONS, InnerResults
 from wattline.model.waiting import Wait
+
+OBJECTS_MADE = 50_000
+"""So many more objects than before, and Python looks for garbage among them."""
 
 numba.config.CPU_NAME, numba.config.CPU_FEATURES = "generic", ""
 
@@ -50,19 +55,50 @@ class _Announcement(event.Listener):  # type: ignore[misc]
         self._wait.end()
 
 
+class _Collector(event.Listener):  # type: ignore[misc]
+    """Lets Python look for garbage less often while kernels are compiled.
+
+    numba makes objects by the million and most of them stay; looking through them again and again
+    took a seventh of the time.
+    """
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._before = gc.get_threshold()
+
+    def on_start(self, event: Any) -> None:
+        if self._depth == 0:
+            self._before = gc.get_threshold()
+            gc.set_threshold(OBJECTS_MADE, *self._before[1:])
+        self._depth += 1
+
+    def on_end(self, event: Any) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            gc.set_threshold(*self._before)
+
+
 event.register("numba:compile", _Announcement())
+event.register("numba:compile", _Collector())
 
 
 @typeof_impl.register(Kernel)
 def _typeof_kernel(value: Kernel, context: Any) -> Any:
     """A kernel that another one calls."""
-    return types.Dispatcher(value.dispatcher)
+    return types.Dispatcher(value.inner)
 
 
 def dispatcher_of(function: Any, options: dict[str, Any]) -> Any:
     """What numba calls a kernel by; later processes find what it is compiled to."""
     made = numba.njit(**options)(function)
     made._cache = KernelCache(function, options["_nrt"])
+    return made
+
+
+def inner_dispatcher_of(function: Any, options: dict[str, Any]) -> Any:
+    """The same for calls from other kernels."""
+    made = numba.njit(**options, **INNER_OPTIONS)(function)
+    made._cache = KernelCache(function, options["_nrt"], InnerResults)
     return made
 
 
@@ -108,12 +144,13 @@ class _Entries(IndexDataCacheFile):  # type: ignore[misc]
 class _Files(FunctionCache):  # type: ignore[misc]
     """numba's files of one kernel in one folder."""
 
-    def __init__(self, folder: Path, function: Any) -> None:
-        class Kept(CompileResultCacheImpl):  # type: ignore[misc]
+    def __init__(self, folder: Path, function: Any, results: type) -> None:
+        class Kept(results):  # type: ignore[misc]
             def __init__(self, function: Any) -> None:
                 self._lineno = function.__code__.co_firstlineno
                 self._locator = _Place(folder, function)
-                self._filename_base = self.get_filename_base(function.__qualname__, "")
+                kind = "inner" if results is InnerResults else ""
+                self._filename_base = self.get_filename_base(function.__qualname__, kind)
 
         self._impl_class = Kept
         super().__init__(function)
@@ -131,18 +168,21 @@ class KernelCache(NullCache):  # type: ignore[misc]
     would need, a quarter of a second; only kernels that count references ask for some of that.
     """
 
-    def __init__(self, function: Any, counts_references: bool) -> None:
+    def __init__(
+        self, function: Any, counts_references: bool, results: type = CompileResultCacheImpl
+    ) -> None:
         self._function = function
         self._counts_references = counts_references
+        self._results = results
 
     @cached_property
     def _own(self) -> _Files:
-        return _Files(cache_folder(), self._function)
+        return _Files(cache_folder(), self._function, self._results)
 
     @cached_property
     def _shipped(self) -> _Files | None:
         folder = kernel_cache.SHIPPED / state_name()
-        return _Files(folder, self._function) if folder.is_dir() else None
+        return _Files(folder, self._function, self._results) if folder.is_dir() else None
 
     @property
     def cache_path(self) -> str:
