@@ -10,7 +10,8 @@ import pytest
 
 import wattline as wl
 from wattline.grid.events import CapStep, EventBook, GridEvent
-from wattline.live.openadr import CapWriter, event_of
+from wattline.grid.openadr2b_events import event_of
+from wattline.live.openadr import CapWriter
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 NOW_S = NOON.timestamp()
@@ -116,7 +117,7 @@ def test_a_price_beside_a_level_does_not_keep_the_cap_from_falling(tmp_path: Pat
         "event_signals"]
     assert mine.hear(given, NOW_S) == "optIn"
     assert mine.file.read_text() == "7500\n"
-    assert "not followed of an event that is: ELECTRICITY_PRICE price" in said
+    assert "not followed of an event that is: prices of event one" in said
 
 
 def test_an_event_that_cannot_be_read_is_an_input_error() -> None:

@@ -15,8 +15,9 @@ from tests.support.vtn3 import SECRET, Vtn3, vtn3
 import wattline as wl
 from wattline.cli.main import cli
 from wattline.grid.events import EventBook
+from wattline.grid.openadr3_events import event3_of
 from wattline.live.openadr import CapWriter
-from wattline.live.openadr3 import Follower, Server, event3_of, follow3
+from wattline.live.openadr3 import Follower, Server, follow3
 from wattline.live.openadr_link import MeasuredPower
 
 NOON_S = datetime(2026, 7, 1, 12, tzinfo=UTC).timestamp()
@@ -112,7 +113,7 @@ def test_intervals_follow_each_other_and_the_lowest_payload_holds() -> None:
 
 
 @pytest.mark.parametrize(("wrong", "said"), [
-    (event("PRICE", 0.2), "has the payloads PRICE; followed are SIMPLE"),
+    (event("GHG", 0.2), "has the payload GHG; followed are SIMPLE"),
     (event("SIMPLE", 7), "has the level 7"),
     (event(units=None), "has the unit None"),
     (event(value=-1.0), "must be a finite power above 0 W"),
