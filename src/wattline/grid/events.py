@@ -19,20 +19,24 @@ REMEMBERED_S = 86400.0
 
 
 @dataclass(frozen=True)
-class CapStep:
-    """A cap from a time on until another; times are seconds since 1970."""
+class Step:
+    """From a time on until another; times are seconds since 1970."""
 
     start_s: float
     end_s: float
+
+
+@dataclass(frozen=True)
+class CapStep(Step):
+    """A cap that holds for a while."""
+
     cap_w: float
 
 
 @dataclass(frozen=True)
-class PriceStep:
-    """A price of energy, in money per kWh, from a time on until another."""
+class PriceStep(Step):
+    """A price of energy that holds for a while, in money per kWh."""
 
-    start_s: float
-    end_s: float
     price: float
 
 
@@ -59,12 +63,16 @@ class GridEvent:
             if not math.isfinite(priced.price):
                 raise InputError(f"event {self.name} has the price {priced.price:g}; it must be "
                                  "finite")
-        if not all(each.end_s > each.start_s for each in (*self.steps, *self.prices)):
+        if not all(each.end_s > each.start_s for each in self.all_steps):
             raise InputError(f"event {self.name} has an interval that does not last")
 
     @property
+    def all_steps(self) -> tuple[Step, ...]:
+        return (*self.steps, *self.prices)
+
+    @property
     def end_s(self) -> float:
-        return max((each.end_s for each in (*self.steps, *self.prices)), default=-math.inf)
+        return max((each.end_s for each in self.all_steps), default=-math.inf)
 
 
 @dataclass(eq=False)

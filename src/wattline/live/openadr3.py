@@ -164,7 +164,7 @@ class Follower:
         known = self.writer.book.known
         return [event for name, event in self.given.items() if name in known and any(
             step.start_s <= now_s < step.end_s
-            for step in (*known[name].steps, *known[name].prices))]
+            for step in known[name].all_steps)]
 
     def _said(self, trouble: str) -> None:
         if trouble != self._trouble:
