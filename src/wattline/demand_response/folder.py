@@ -20,6 +20,7 @@ from wattline.analysis.metrics import metrics
 from wattline.analysis.result import Result
 from wattline.analysis.rundir import write
 from wattline.demand_response.run import ContractRun
+from wattline.demand_response.standby_rows import as_people_read
 from wattline.grid.market import WS_PER_KWH, overlay
 from wattline.model.signal import Signal
 from wattline.scenario.model import Scenario
@@ -34,9 +35,10 @@ def result_of(
     scenario: Scenario, found: ContractRun, remarks: tuple[str, ...], assumed: tuple[str, ...]
 ) -> Result:
     """The run of a contract with its scenario and what is to be said of it."""
+    run, said = as_people_read(found.case, found.run)
     return replace(
-        Result.of(found.run), scenario=scenario.model_dump(mode="json", exclude_none=True),
-        remarks=remarks, assumed=assumed,
+        Result.of(run), scenario=scenario.model_dump(mode="json", exclude_none=True),
+        remarks=(*remarks, *said), assumed=assumed,
     )
 
 

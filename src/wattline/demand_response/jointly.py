@@ -72,12 +72,13 @@ def choose_together(
         )
     joint = join(options, reserve_w_least)
     runs = {name: run_contract(case, joint.parts[name].bid) for name, case in shared.items()}
-    return Together(joint, decisions, runs, _bill(first, joint, runs))
+    return Together(joint, decisions, runs, joint_bill(first, joint, runs))
 
 
-def _bill(
+def joint_bill(
     first: Case, joint: JointBid, runs: Mapping[str, ContractRun]
 ) -> Settlement | None:
+    """The bill of the participating sites as one, by the terms of the first; None for none."""
     bids: list[Bid] = []
     powers: list[Signal] = []
     for name, part in joint.parts.items():

@@ -96,8 +96,8 @@ def _under_better_rule(case: Case, bid: Bid) -> Offer:
     found = {name: simulator(replace(case, policy=name, choose_nodes=False))(bid)
              for name in AUTO_RULES}
     best = min(AUTO_RULES, key=lambda name: (found[name].excess, found[name].cost))
-    others = [f"under {name} {_came_of(found[name])}" for name in AUTO_RULES if name != best]
-    reason = f"policy {best}: with it the bid {_came_of(found[best])}; {'; '.join(others)}"
+    others = [f"under {name} it {_came_of(found[name])}" for name in AUTO_RULES if name != best]
+    reason = f"policy {best}: the bid {_came_of(found[best])}; {'; '.join(others)}"
     return Offer(replace(case, policy=best), bid, reason=reason)
 
 

@@ -247,10 +247,10 @@ def test_the_study_refuses_bad_files_before_it_works(tmp_path: Path) -> None:
     assert "not be negative" in asked(*study, "--warmup", "-5m")
 
 
-def test_signals_may_begin_with_a_byte_order_mark_and_hold_for_ever(tmp_path: Path) -> None:
+def test_signals_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     from wattline.grid.signals import hours, load_signal
 
     path = tmp_path / "one.csv"
-    path.write_bytes(b"\xef\xbb\xbft_s,y\n0,0.5\n")
-    assert [s.value.tolist() for s in hours(load_signal(path))] == [[0.5]]
+    path.write_bytes(b"\xef\xbb\xbft_s,y\n0,0.5\n1800,0.25\n")
+    assert [s.value.tolist() for s in hours(load_signal(path))] == [[0.5, 0.25]]
     assert "is a folder" in asked("regulate", "--workload", "W4", "--signal", str(tmp_path))
