@@ -40,7 +40,7 @@ def bid_together(
         if contract.bidding in ("adaptive", "given") or contract.curtailment:
             raise InputError(f"site '{name}': a joint bid is chosen; give no bid, no `adaptive` "
                              "bidding and no curtailment")
-    with progress("choosing the joint bid") as tell:
+    with progress("choosing the joint bid", spoken=True) as tell:
         found = choose_together(
             {name: case_of(s) for name, (_, s) in zip(names, sites, strict=True)},
             {name: each.bidding for name, each in zip(names, contracts, strict=True)},

@@ -51,7 +51,7 @@ def run_contract(scenario: Scenario, *, chosen: bool) -> ContractResult:
     from wattline.demand_response.api import regulate
 
     say_unused(scenario)
-    with progress("choosing the bid") as advance:
+    with progress("choosing the bid", spoken=True) as advance:
         return regulate(scenario, choose_nodes=chosen, progress=advance)
 
 
@@ -81,7 +81,8 @@ def _print_programme(result: dict[str, Any]) -> None:
                  else f"not in the cost: {terms['not_in_cost']}")
         click.echo(f"it pays {terms['credit']:.4g} {terms['currency'] or ''}, {where}")
     if terms["sites_needed"] is not None:
-        click.echo(f"the reserve is below its least offer of {terms['minimum_w']:,.0f} W: "
+        what = "promised reduction" if "curtailment" in result else "reserve"
+        click.echo(f"the {what} is below its least offer of {terms['minimum_w']:,.0f} W: "
                    f"{terms['sites_needed']} such sites together reach it")
     click.echo(f"simplified: {terms['simplified']}")
 

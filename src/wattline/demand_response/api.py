@@ -189,7 +189,9 @@ def bid(
     made = planned_on_forecasts(made)
     offer = make_offer(made, case_of(made), progress, hours=hours, whole=True, verify=True)
     case, decision = offer.case, offer.decision
-    assert decision is not None
+    if decision is None:
+        raise InputError("beside a curtailment or the caps of events no bid is chosen: "
+                         "`wattline regulate` simulates them")
     figures = bid_figures(made, case, decision)
     figures["bound"] = _bound(case) if hours is None else None
     figures["remedy"] = _remedy(made, offer, progress)

@@ -55,7 +55,8 @@ def contract_figures(
     events = _events(contract, found) if case.events is not None else None
     violations = [*found.outcome.violations, *(kept["violations"] if kept else ()),
                   *(events["violations"] if events else ())]
-    held = reserves.size > 0 or kept is not None or bool(events and events["limited_s"])
+    asked = case.events is not None and case.events.cap_w is not None
+    held = reserves.size > 0 or kept is not None or asked
     result: dict[str, Any] = {
         "average_power_w": _mean(averages, spans_s) if reserves.size else None,
         "reserve_w": _mean(reserves, spans_s) if reserves.size else None,
@@ -202,9 +203,10 @@ def _events(contract: ContractSection, found: ContractRun) -> dict[str, Any]:
     """Which events were followed, and whether their caps were kept."""
     case, events = found.case, found.case.events
     assert events is not None
-    usual_w = contract.events_cap or case.workload.range.power_w_max
-    limit_w = Signal.constant(usual_w) if case.limit_w is None else case.limit_w
-    kept = cap_kept(found.actual_w, limit_w, usual_w, case.judged_s, case.end_s)
+    peak_w = case.workload.range.power_w_max
+    usual_w = contract.events_cap or peak_w
+    limit_w = Signal.constant(usual_w) if events.cap_w is None else events.cap_w
+    kept = cap_kept(found.actual_w, limit_w, peak_w, case.judged_s, case.end_s)
     return asdict(kept) | {
         "met": kept.met, "violations": kept.violations(case.workload.range.power_w_min),
         "usual_w": usual_w, "followed": list(events.followed), "not_followed": list(events.said),

@@ -57,6 +57,9 @@ def choose_together(
     options = {}
     shared: dict[str, Case] = {}
     for number, (name, case) in enumerate(cases.items()):
+        if case.limit_w is not None:
+            raise InputError(f"site '{name}': beside a curtailment or the caps of events no bid is "
+                             "chosen")
         if (case.duration_s, case.warmup_s) != (first.duration_s, first.warmup_s):
             raise InputError(f"site '{name}': sites that bid together need the same duration")
         shared[name] = replace(case, signal=first.signal, prices=first.prices,

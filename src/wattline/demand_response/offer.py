@@ -25,6 +25,7 @@ from wattline.scenario.model import Scenario
 AUTO_RULES = ("aqa", "qoscap")
 """What `auto` tries: starts shared out by weights, and caps first."""
 OTHER_RULE = {"aqa": "qoscap", "qoscap": "aqa"}
+NO_BID = "no bid is chosen beside the caps of events; --bid P,R gives one"
 Progress = Callable[[float], None]
 
 
@@ -75,7 +76,8 @@ def make_offer(
         case.workload.range.check(given, job_types=len(case.workload.types))
         return _under_better_rule(case, given) if _is_auto(scenario) else Offer(case, given)
     if case.adaptive or case.limit_w is not None:
-        return Offer(case, None)
+        by_events = case.limit_w is not None and case.curtailment is None
+        return Offer(case, None, reason=NO_BID if by_events and not case.adaptive else "")
     search = _Search(scenario, hours, whole, verify)
     chosen, decision = search.under_rules(case, progress)
     bid = decision.bid

@@ -109,7 +109,7 @@ def compliance(actual_w: Signal, event: Curtailment, baseline_w: float) -> Compl
 
 @dataclass(frozen=True)
 class CapKept:
-    """Whether a limit that changes with time was kept while it was below the usual one."""
+    """Whether a limit that changes with time was kept while it was below the machine's peak."""
 
     limited_s: float
     limit_w_lowest: float | None
@@ -133,11 +133,11 @@ class CapKept:
 
 
 def cap_kept(
-    actual_w: Signal, limit_w: Signal, usual_w: float, start_s: float, end_s: float
+    actual_w: Signal, limit_w: Signal, peak_w: float, start_s: float, end_s: float
 ) -> CapKept:
-    """Compare what was drawn with a limit of many steps, where it is below the usual one."""
+    """Compare what was drawn with a limit of many steps, where it is below the machine's peak."""
     edges, (power, limit) = overlay((actual_w, limit_w), start_s, end_s)
-    low = limit < usual_w
+    low = limit < peak_w
     span_s, over_w = np.diff(edges)[low], np.maximum(0.0, power - limit)[low]
     if span_s.size == 0:
         return CapKept(0.0, None, 0.0, 0.0)

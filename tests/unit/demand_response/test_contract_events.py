@@ -108,6 +108,20 @@ events_begin = "2026-07-01T12:00:00Z"
     assert "a cap of events holds for 10 min" in text
 
 
+def test_a_usual_cap_holds_where_no_event_does_and_a_bid_is_not_chosen_beside_it(
+    tmp_path: Path,
+) -> None:
+    file = str(kept(tmp_path, made_2b(value=1.0, signal="SIMPLE", kind="level", start_s=300.0)))
+    given = SHORT | {"bid": "auto", "events": file, "events_begin": "2026-07-01T12:00:00Z",
+                     "events_cap": "1500W"}
+    found = wl.regulate(**given)
+    said = found.figures["events"]
+    assert (said["limited_s"], said["limit_w_lowest"]) == (1200.0, 1350.0)
+    assert found.figures["reason"].startswith("no bid is chosen beside the caps of events")
+    with pytest.raises(wl.InputError, match="no bid is chosen"):
+        wl.bid(**{name: value for name, value in given.items() if name != "bid"})
+
+
 def test_events_need_the_clock_time_of_the_contract(tmp_path: Path) -> None:
     file = str(kept(tmp_path, made_2b()))
     with pytest.raises(wl.InputError, match="say when the contract begins"):
