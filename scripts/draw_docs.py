@@ -14,6 +14,7 @@ import argparse
 import os
 import shlex
 import shutil
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping
@@ -25,11 +26,16 @@ import numpy as np
 from click.testing import CliRunner
 from PIL import Image
 
-import wattline as wl
-from wattline.cli.main import cli
-from wattline.controller.testbed.curve_plot import draw_curve
-
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from scripts import draw_contracts  # noqa: E402
+from scripts.draw_contracts import Picture  # noqa: E402
+
+import wattline as wl  # noqa: E402
+from wattline.cli.main import cli  # noqa: E402
+from wattline.controller.testbed.curve_plot import draw_curve  # noqa: E402
+
 PICTURES = ROOT / "docs" / "pictures"
 RECORDED = ROOT / "scripts" / "recorded"
 """What only a run of minutes on a real Slurm can tell."""
@@ -39,7 +45,7 @@ BEGIN_S = 1_790_000_100
 FIXED = {"svg.fonttype": "none", "svg.hashsalt": "wattline"}
 """Letters stay letters, and a picture that is drawn again comes out the same."""
 
-# What a command draws: {out} is the picture, {folder} a folder in which it is called power.png.
+# What a command draws: {out} is the picture, {folder} a folder that is called like it.
 COMMANDS: Mapping[str, str] = {
     "caps.svg": f"advise cap {WEEK} --wait +10% --only block,dvfs --plot {{out}}",
     "hurt.svg": f"compare {WEEK} --power-policy dvfs --vary power.cap=none,80% --per-job "
@@ -56,6 +62,11 @@ COMMANDS: Mapping[str, str] = {
     "net.svg": "petri show cluster --out {out}",
     "meters.svg": "testbed meters --seconds 60 --plot {out}",
 }
+
+IN_FOLDER: Mapping[str, str] = {
+    "regulation.png": "regulation/pictures/power.png",
+}
+"""Where in its folder the picture lies."""
 
 
 def main_power() -> wl.Drawing:
@@ -157,13 +168,14 @@ class _Recorded:
         draw_curve([(float(at), float(watts)) for at, watts in rows], [(0.0, 15_000.0)], path)
 
 
-DRAWN: Mapping[str, Callable[[], wl.Drawing | _Measured | _Recorded]] = {
+DRAWN: Mapping[str, Callable[[], wl.Drawing | _Measured | _Recorded | Picture]] = {
     "main-power.png": main_power, "week-power.svg": week_power, "week-capped.png": week_capped,
     "week-waits.svg": week_waits, "week-durations.svg": week_durations,
     "week-queue.svg": week_queue, "week-sizes.png": week_sizes, "week-map.svg": week_map,
     "maintenance.svg": maintenance, "budget.png": budget, "orders.svg": policies,
     "racks.svg": racks, "measured-job.svg": measured_job, "gap.svg": gap,
-    "esp.svg": _Recorded,
+    "esp.svg": _Recorded, "contract-events.png": draw_contracts.events,
+    "contract-rules.svg": draw_contracts.rules, "thresholds.svg": draw_contracts.thresholds,
 }
 
 
@@ -188,9 +200,9 @@ def _call(command: str, **places: Path) -> str:
 def draw(name: str, place: Path) -> None:
     """Draw one picture."""
     if name in COMMANDS:
-        _call(COMMANDS[name], out=place, folder=Path("drawn"))
+        _call(COMMANDS[name], out=place, folder=Path(name).with_suffix(""))
         if "{folder}" in COMMANDS[name]:
-            shutil.copy("drawn/power.png", place)
+            shutil.copy(IN_FOLDER[name], place)
     else:
         DRAWN[name]().save(place)
     if not place.is_file():

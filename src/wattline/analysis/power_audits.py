@@ -75,10 +75,16 @@ def power_of_jobs(run: Run) -> Iterator[str]:
 
 
 def jobs_within_nodes(run: Run) -> Iterator[str]:
-    """No job draws more than it does at full speed, by the log or by the class of its nodes."""
-    row, power_w, _ = job_powers(run)
+    """No job draws more than it does at full speed, by the log or by the class of its nodes.
+
+    What is corrected in the same instant was expected of a job, by a wrong label, and never drawn.
+    Where jobs change together, the log does not say to what each of them is corrected.
+    """
+    if changes_together(run):
+        return
+    row, power_w, lasts_s = job_powers(run)
     most = full_w(run)[run.events.job[row]]
-    over = row[power_w > most + _rounding_w(most)]
+    over = row[(power_w > most + _rounding_w(most)) & (lasts_s > 0)]
     yield from jobs_that(run, np.unique(run.events.job[over]),
                          "draw more than at full speed on the nodes that they were given")
 

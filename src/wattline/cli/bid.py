@@ -61,7 +61,7 @@ def command(scenario_file: Path | None, bid: str | None, hours: int | None,
         bid_together([(scenario_file, scenario), *((p, scenario_from(p, {})) for p in others)],
                      least_reserve, as_json=as_json)
         return
-    with progress("choosing the bid") as advance:
+    with progress("choosing the bid", spoken=True) as advance:
         found = choose_bid(scenario, hours=hours, hours_most=hours_most, progress=advance)
     decision, result = found.decision, found.to_dict()
     if picture is not None:

@@ -27,7 +27,7 @@ def bid_together(
     from wattline.demand_response.building import case_of
     from wattline.demand_response.hours import planning_of
     from wattline.demand_response.jointly import choose_together
-    from wattline.demand_response.money import assumed_prices, currency_words
+    from wattline.demand_response.money import assumed_prices, currency_of, currency_words
     from wattline.demand_response.reading import contract_of
     from wattline.model.units import parse_power
 
@@ -40,7 +40,7 @@ def bid_together(
         if contract.bidding in ("adaptive", "given") or contract.curtailment:
             raise InputError(f"site '{name}': a joint bid is chosen; give no bid, no `adaptive` "
                              "bidding and no curtailment")
-    with progress("choosing the joint bid") as tell:
+    with progress("choosing the joint bid", spoken=True) as tell:
         found = choose_together(
             {name: case_of(s) for name, (_, s) in zip(names, sites, strict=True)},
             {name: each.bidding for name, each in zip(names, contracts, strict=True)},
@@ -48,7 +48,7 @@ def bid_together(
             **planning_of(sites[0][1]),
         )
     first = sites[0][1]  # whose prices all follow
-    money = {"currency": contracts[0].prices.currency or None, "assumed": assumed_prices(first)}
+    money = {"currency": currency_of(first), "assumed": assumed_prices(first)}
     if as_json:
         print_json(_result(found) | money)
         return

@@ -34,6 +34,12 @@ _OPTIONS = (
     click.option("--programme", metavar="NAME|FILE",
                  help="Terms of a grid operator: pjm-regd, fcr, afrr-up, afrr-down, emergency, or "
                       "a file."),
+    click.option("--events", metavar="FILE",
+                 help="Events of OpenADR (.json, .xml) whose caps and prices are followed."),
+    click.option("--events-begin", metavar="TIME",
+                 help="When the contract begins by their clock, like 2026-07-01T12:00:00Z."),
+    click.option("--events-cap", metavar="POWER",
+                 help="The usual cap, of which their levels are shares (the machine's peak)."),
     click.option("--pue", type=float, metavar="RATIO",
                  help="Power of the facility over that of its servers (1)."),
     click.option("--meter-noise", type=float, metavar="SHARE",

@@ -44,6 +44,7 @@ COMMANDS: Mapping[str, Listed] = {
     "advise": Listed("plan", "Ask which cap can be borne, and how to run a job."),
     "replay": Listed("plan", "Ask a journal again, decision by decision."),
     "report": Listed("plan", "Make the HTML report of one or more run folders."),
+    "check": Listed("plan", "Add run folders up again, and say what does not fit."),
     "trace": Listed("plan", "Look at job logs, convert them, generate them."),
     "serve": Listed("plan", "Serve the dashboard: the machine, its jobs, what if."),
     "examples": Listed("plan", "List the examples, and copy them to run and to change."),

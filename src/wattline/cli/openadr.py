@@ -21,6 +21,11 @@ from wattline.model.units import parse_power
 @click.option("--cap", required=True, metavar="POWER", help="The usual cap, without an event.")
 @click.option("--cap-file", required=True, type=click.Path(path_type=Path), metavar="FILE",
               help="Written with the cap that holds: `cap_file` of the controller.")
+@click.option("--price-file", type=click.Path(path_type=Path), metavar="FILE",
+              help="Keep a table of the price of energy here, a row per change; with --price.")
+@click.option("--price", type=float, metavar="PER_KWH", help="The usual price, without an event.")
+@click.option("--currency", default="", metavar="TEXT",
+              help="Of the price; prices of events in another are not followed.")
 @click.option("--cert", type=click.Path(path_type=Path), metavar="FILE",
               help="Our certificate (PEM), for a server behind TLS; with --key and --ca.")
 @click.option("--key", type=click.Path(path_type=Path), metavar="FILE",
@@ -38,22 +43,29 @@ from wattline.model.units import parse_power
               help="Of 3: where tokens are given out; /auth/token of the server if not given.")
 @click.option("--status", type=click.Path(path_type=Path), metavar="FILE",
               help="status.json of the controller: its measured power is reported to the server.")
-def command(vtn: str, ven: str, cap: str, cap_file: Path, cert: Path | None, key: Path | None,
+def command(vtn: str, ven: str, cap: str, cap_file: Path, price_file: Path | None,
+            price: float | None, currency: str, cert: Path | None, key: Path | None,
             ca: Path | None, vtn_fingerprint: str | None, standard: str, program: str,
             client_id: str, token_url: str, status: Path | None) -> None:
     """Follow the events of an OpenADR server: the file of the cap says what may be drawn.
 
     SIMPLE levels 0 to 3 are 100, 90, 75 and 50 % of the usual cap; setpoints of LOAD_DISPATCH are
-    watts (2.0b), limits and setpoints of version 3 kilowatts. Other signals are refused. Of events
-    that overlap the lowest cap holds. Stopped with Ctrl-C, the file stays as it is.
+    watts (2.0b), limits and setpoints of version 3 kilowatts. Prices need --price-file. Other
+    signals are refused. Of events that overlap the lowest cap holds. Stopped with Ctrl-C, the file
+    stays as it is.
     """
     from wattline.grid.events import EventBook
-    from wattline.live.openadr import CapWriter, follow
+    from wattline.live.openadr import CapWriter, PriceFile, follow
     from wattline.live.openadr_link import Certificates, MeasuredPower
 
     certificates = Certificates(cert, key, ca, vtn_fingerprint)
     measured = None if status is None else MeasuredPower(status, time.time)
-    writer = CapWriter(cap_file, EventBook(parse_power(cap)), say=click.echo)
+    if (price_file is None) != (price is None):
+        raise InputError("--price-file and --price go together: the table and the usual price")
+    prices = None
+    if price_file is not None and price is not None:
+        prices = PriceFile(price_file, price, currency)
+    writer = CapWriter(cap_file, EventBook(parse_power(cap)), say=click.echo, prices=prices)
     if standard == "3":
         if cert or key or ca or vtn_fingerprint:
             raise InputError("certificates of clients are a matter of 2.0b; version 3 has "

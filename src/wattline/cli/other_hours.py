@@ -56,6 +56,11 @@ def print_remedy(found: dict[str, Any] | None) -> None:
     click.echo(f"with {found['what']} ({flags}) an offer meets all constraints: average "
                f"{found['average_power_w']:,.0f} W, reserve {found['reserve_w']:,.0f} W"
                f"{start_words(found['start_share'])}, saving {share_text(found['saving'])}")
+    hours = found["other_hours"]
+    if hours is not None:
+        low, high = hours["met_share"]
+        click.echo(f"  on {hours['hours']} other hours it meets them in {hours['met']} "
+                   f"({low:.0%} to {high:.0%} with 95 % confidence)")
 
 
 FAILURES = {

@@ -6,6 +6,7 @@ import json
 import math
 import shutil
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from wattline.analysis.summary import Row
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+SPOKEN_EACH_S = 20.0
+"""How often what takes minutes says in a pipe how far it is."""
 
 
 def print_json(value: Any, indent: int | None = 2) -> None:
@@ -83,10 +87,15 @@ def share_text(share: float) -> str:
 
 
 @contextmanager
-def progress(title: str, remaining: bool = False) -> Iterator[Advance]:
-    """A progress bar on a terminal, nothing in a pipe; also with how long it will still take."""
+def progress(
+    title: str, remaining: bool = False, *, spoken: bool = False
+) -> Iterator[Advance]:
+    """A progress bar on a terminal, nothing in a pipe; also with how long it will still take.
+
+    What takes minutes may be `spoken`: in a pipe a line from time to time then says how far it is.
+    """
     if not sys.stderr.isatty():
-        yield lambda fraction: None
+        yield _spoken(title) if spoken else lambda fraction: None
         return
     from rich.console import Console
     from rich.progress import (
@@ -104,6 +113,20 @@ def progress(title: str, remaining: bool = False) -> Iterator[Advance]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=1.0)
         yield lambda fraction: bar.update(task, completed=fraction)
+
+
+def _spoken(title: str) -> Advance:
+    began_s = said_s = time.monotonic()
+
+    def advance(fraction: float) -> None:
+        nonlocal said_s
+        now_s = time.monotonic()
+        if now_s - said_s >= SPOKEN_EACH_S:
+            said_s = now_s
+            click.echo(f"wattline: {title}, {fraction:.0%}, {now_s - began_s:.0f} s so far",
+                       err=True)
+
+    return advance
 
 
 def _plain(value: Any) -> Any:

@@ -51,7 +51,7 @@ def run_contract(scenario: Scenario, *, chosen: bool) -> ContractResult:
     from wattline.demand_response.api import regulate
 
     say_unused(scenario)
-    with progress("choosing the bid") as advance:
+    with progress("choosing the bid", spoken=True) as advance:
         return regulate(scenario, choose_nodes=chosen, progress=advance)
 
 
@@ -81,9 +81,25 @@ def _print_programme(result: dict[str, Any]) -> None:
                  else f"not in the cost: {terms['not_in_cost']}")
         click.echo(f"it pays {terms['credit']:.4g} {terms['currency'] or ''}, {where}")
     if terms["sites_needed"] is not None:
-        click.echo(f"the reserve is below its least offer of {terms['minimum_w']:,.0f} W: "
+        what = "promised reduction" if "curtailment" in result else "reserve"
+        click.echo(f"the {what} is below its least offer of {terms['minimum_w']:,.0f} W: "
                    f"{terms['sites_needed']} such sites together reach it")
     click.echo(f"simplified: {terms['simplified']}")
+
+
+def _print_events(found: dict[str, Any] | None) -> None:
+    """Which events were followed, and whether their caps were kept."""
+    if found is None:
+        return
+    click.echo(f"events followed: {', '.join(found['followed']) or 'none'}")
+    for line in found["not_followed"]:
+        click.echo(f"  {line}")
+    if found["limited_s"]:
+        click.echo(f"a cap of events holds for {found['limited_s'] / 60:.4g} min, "
+                   f"{found['limit_w_lowest']:,.0f} W at the lowest, and the power is above it for "
+                   f"{found['exceed_share']:.2%} of that")
+    if found["prices"]:
+        click.echo("energy is priced as the events say")
 
 
 def _numbers(text: str) -> list[float]:
@@ -108,22 +124,26 @@ def _print(result: dict[str, Any], found: ContractRun) -> None:
         click.echo(f"average {result['average_power_w']:,.0f} W, reserve "
                    f"{result['reserve_w']:,.0f} W{start_words(result['start_share'])}")
     saving = f"{share_text(result['saving_against_uncontrolled'])} of the uncontrolled run"
-    if result["participates"]:
+    bids = result["average_power_w"] is not None
+    if bids:
         saving = f"{share_text(result['saving'])} of the energy bid for, {saving}"
     click.echo(f"cost {result['cost']:.4g} {result['currency'] or NO_CURRENCY}, saving {saving}")
-    if result["participates"]:
+    if bids:
         limit = " (limit 10 %)" if result["programme"] is None else ""  # else its score judges
         click.echo(f"tracking error {result['tracking']['mean']:.1%} in the mean, large for "
                    f"{result['tracking']['exceed_share']:.1%} of the time{limit}")
     _print_programme(result)
     if "curtailment" in result:
         kept = result["curtailment"]
-        click.echo(f"curtailment from {kept['baseline_w']:,.0f} W, the mean of the workload, to "
+        click.echo(f"curtailment from {kept['baseline_w']:,.0f} W, {kept['baseline_from']}, to "
                    f"{kept['limit_w']:,.0f} W, of which the idle machine draws "
                    f"{kept['idle_w']:,.0f} W: mean {kept['power_w_mean']:,.0f} W, above the limit "
                    f"for {kept['exceed_share']:.2%} of the event")
+        click.echo(f"the counted reduction is {kept['reduction_w']:,.0f} W of "
+                   f"{kept['promised_w']:,.0f} W promised")
         click.echo(f"the saving contains work that was put off: {kept['unfinished']} jobs are "
                    "unfinished at the end")
+    _print_events(result.get("events"))
     rows = [(q.name, q.jobs, q.unfinished, q.mean, q.threshold, f"{q.violation_share:.1%}",
              "yes" if q.met else "NO") for q in found.quality]
     if len(rows) > 40:

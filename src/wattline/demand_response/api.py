@@ -15,7 +15,7 @@ from wattline.demand_response.choosing import plan_day
 from wattline.demand_response.figures import bids_of, contract_figures, day_reason
 from wattline.demand_response.held import check_hours
 from wattline.demand_response.hours import planned_on_forecasts
-from wattline.demand_response.offer import make_offer
+from wattline.demand_response.offer import Offer, make_offer
 from wattline.demand_response.reading import contract_of, read_contract
 from wattline.demand_response.remarks import remarks
 from wattline.demand_response.run import ContractRun, run_contract
@@ -93,7 +93,8 @@ def regulate(
     figures["bound"] = None if planned is not None else bound_figures(
         case, offered, figures["constraints_met"])
     figures["start_share"] = 1.0 if offered is None else offered.start_share
-    figures["remedy"] = None if offer.remedy is None else offer.remedy.figures()
+    figures["reason"] = offer.reason or figures["reason"]
+    figures["remedy"] = _remedy(made, offer, progress)
     if planned is None:
         figures["other_hours"] = check_hours(made, case, offered, chosen=decision is not None,
                                              progress=progress)
@@ -119,6 +120,17 @@ def contract_scenario(
     if bid is not None:
         fields = fields | {"bid": bid if isinstance(bid, str) else tuple(bid)}
     return read_contract(given, fields)
+
+
+def _remedy(
+    scenario: Scenario, offer: Offer, progress: Callable[[float], None]
+) -> dict[str, Any] | None:
+    """The offer that could be made once something else is allowed, tried on other hours too."""
+    found = offer.remedy
+    if found is None:
+        return None
+    hours = check_hours(scenario, found.case, found.decision.bid, chosen=True, progress=progress)
+    return found.figures() | {"other_hours": hours}
 
 
 def _day(case: Case, decision: Decision) -> list[Bid | None]:
@@ -170,11 +182,13 @@ def bid(
     made = planned_on_forecasts(made)
     offer = make_offer(made, case_of(made), progress, hours=hours, whole=True, verify=True)
     case, decision = offer.case, offer.decision
-    assert decision is not None
+    if decision is None:
+        raise InputError("beside a curtailment or the caps of events no bid is chosen: "
+                         "`wattline regulate` simulates them")
     figures = bid_figures(made, case, decision)
     figures["bound"] = None if hours is not None else bound_figures(
         case, None, decision.bid is not None)
-    figures["remedy"] = None if offer.remedy is None else offer.remedy.figures()
+    figures["remedy"] = _remedy(made, offer, progress)
     figures["other_hours"] = check_hours(made, case, decision.bid, chosen=True, progress=progress)
     if hours is not None:
         figures["hours"] = planned_hours(case, decision, hours, hours_most)

@@ -9,9 +9,9 @@ import numpy as np
 
 from wattline.demand_response.case import Case, after_warmup, mislabelled
 from wattline.demand_response.credit import full_price, pays_credit
+from wattline.demand_response.curtailing import with_limits
 from wattline.demand_response.logs import LogCase, log_case
 from wattline.demand_response.reading import contract_of
-from wattline.grid.curtailment import Curtailment
 from wattline.grid.market import Prices, check_weights
 from wattline.grid.programme import programme
 from wattline.grid.signals import generate, load_signal, window
@@ -63,7 +63,7 @@ def workload_of(scenario: Scenario) -> Workload:
         found = Workload("own", tuple(_job_type(t) for t in given.types), servers, idle_w,
                          0.5 if given.load is None else given.load)
     else:
-        found = workload(given.name or DEFAULT_WORKLOAD, servers)
+        found = workload(DEFAULT_WORKLOAD if given.name is None else given.name, servers)
         if given.load is not None:
             found = replace(found, utilisation=given.load)
         if idle_w is not None:
@@ -107,11 +107,9 @@ def case_of(scenario: Scenario, *, choose_nodes: bool = False) -> Case:
     terms = None if contract.programme is None else programme(contract.programme)
     if terms is not None:
         load = replace(load, product=terms.signal.product)
-    limit = None
-    if contract.curtailment is not None:
-        limit = event_of(contract).limit_w(load.power_w_mean, float("inf"))
+    paid = pays_credit(contract)
     name, given = rule_of(scenario)
-    return Case(
+    return with_limits(scenario, Case(
         workload=load, jobs=jobs, signal=signal, prices=_prices(contract, signal),
         policy=DEFAULT_RULE if name == AUTO else name,
         duration_s=contract.duration + contract.warmup_s, warmup_s=contract.warmup_s,
@@ -120,13 +118,15 @@ def case_of(scenario: Scenario, *, choose_nodes: bool = False) -> Case:
         reserve=getattr(given, "reserve", True),
         programme=terms,
         sleep=sleeping_node(scenario, load.power_w_idle) if given.sleep else None,
-        credited=pays_credit(contract), pue=contract.pue, latency_s=contract.latency,
+        credited=paid and contract.curtailment is None,
+        reduction_paid=paid and contract.curtailment is not None,
+        pue=contract.pue, latency_s=contract.latency,
         meter_noise=contract.meter_noise,
         noise_seed=(scenario.trace.seed,),
-        adaptive=contract.bidding == "adaptive", limit_w=limit, truth=truth,
+        adaptive=contract.bidding == "adaptive", truth=truth,
         choose_nodes=choose_nodes or name_of(scenario.policy.placement) != "counted",
         mean_quality=is_log(scenario), own_times=is_log(scenario),
-    )
+    ))
 
 
 def _check_cycles(contract: ContractSection) -> None:
@@ -201,18 +201,6 @@ def log_of(scenario: Scenario) -> LogCase:
     )
 
 
-def event_of(contract: ContractSection) -> Curtailment:
-    """The curtailment event of a contract that has one; its start counts from the contract's."""
-    given = contract.curtailment
-    assert given is not None
-    event = Curtailment(contract.warmup_s + given.start, given.share, given.duration, given.notice)
-    if event.end_s > contract.duration + contract.warmup_s:
-        raise InputError(
-            f"the curtailment ends at {event.end_s:.6g} s, after the scenario's end; raise duration"
-        )
-    return event
-
-
 def _signal(contract: ContractSection, rng: np.random.Generator) -> Signal:
     """The signal of the contract; in the warm-up before it the cluster follows the average."""
     if isinstance(contract.signal, str):
@@ -236,7 +224,7 @@ def level_of(contract: ContractSection, signal: Signal) -> Signal:
 def _prices(contract: ContractSection, level: Signal) -> Prices:
     """The prices; their times count from the contract's start, as the signal's do."""
     given = contract.prices
-    if pays_credit(contract):
+    if pays_credit(contract) and contract.curtailment is None:
         return Prices(_steps(given.energy, contract.warmup_s),
                       Signal.constant(full_price(contract, level)), Signal.constant(0.0))
     return Prices(*(_steps(each, contract.warmup_s)

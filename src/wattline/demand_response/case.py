@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from wattline.grid.curtailment import Curtailment
 from wattline.grid.dayahead import HOUR_S
+from wattline.grid.event_file import Replayed
 from wattline.grid.market import Prices
 from wattline.grid.programme import Programme
 from wattline.grid.workloads import JobType, Workload
@@ -60,6 +62,14 @@ class Case:
     own_times: bool = False
     """Each job's shortest time is known, as in a log; otherwise only its type's."""
     limit_w: Signal | None = None
+    """A power not to exceed: of a curtailment, or of the caps of events."""
+    events: Replayed | None = None
+    """What the events of a file ask for."""
+    curtailment: Curtailment | None = None
+    baseline_w: float = float("nan")
+    """From which the curtailment's limit is a share below."""
+    reduction_paid: bool = False
+    """The programme's credit for the curtailment is in the bill."""
     truth: IntArray | None = None
     choose_nodes: bool = False
     mean_quality: bool = False

@@ -18,12 +18,13 @@ def why_not(contract: ContractSection) -> str:
     """Why the credit of the programme is not in the bill; empty where it is."""
     assert contract.programme is not None
     terms, given = programme(contract.programme), contract.prices
-    if contract.curtailment is not None:
-        return "a curtailment is not settled"
+    curtailed = contract.curtailment is not None
+    if curtailed and terms.curtailment is None:
+        return "the programme settles no curtailment"
     if not (terms.payment.capability_per_mwh or terms.payment.performance_per_mwh):
         return "the programme names no payment"
     own = [name for name in ("reserve", "error") if name in given.model_fields_set]
-    if own:
+    if own and not curtailed:
         return f"[contract.prices] has a price of {' and '.join(own)} of its own"
     if given.currency and terms.payment.currency and given.currency != terms.payment.currency:
         return (f"the energy is priced in {given.currency}, the programme pays in "

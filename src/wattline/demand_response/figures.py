@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from wattline.demand_response.building import event_of
 from wattline.demand_response.credit import why_not
+from wattline.demand_response.curtailing import counted_baseline
 from wattline.demand_response.money import assumed_prices, currency_of
 from wattline.demand_response.reading import contract_of
 from wattline.demand_response.reference import uncontrolled_cost
 from wattline.demand_response.run import ContractRun
 from wattline.grid.bidding import Decision
-from wattline.grid.curtailment import compliance
+from wattline.grid.curtailment import cap_kept, compliance
 from wattline.grid.market import Bid, saved_share
-from wattline.model.signal import FloatArray
+from wattline.model.signal import FloatArray, Signal
 from wattline.policies.regulation.rebid import LEAST
 from wattline.scenario.contract_section import ContractSection
 from wattline.scenario.model import Scenario
@@ -51,9 +51,12 @@ def contract_figures(
     names = [t.name for t in case.workload.types]
     uncontrolled = uncontrolled_cost(case)
     averages, reserves, spans_s = _offered(found)
-    kept = _curtailment(contract, found) if contract.curtailment is not None else None
-    violations = [*found.outcome.violations, *(kept["violations"] if kept else ())]
-    held = reserves.size > 0 or kept is not None
+    kept = _curtailment(found) if case.curtailment is not None else None
+    events = _events(contract, found) if case.events is not None else None
+    violations = [*found.outcome.violations, *(kept["violations"] if kept else ()),
+                  *(events["violations"] if events else ())]
+    asked = case.events is not None and case.events.cap_w is not None
+    held = reserves.size > 0 or kept is not None or asked
     result: dict[str, Any] = {
         "average_power_w": _mean(averages, spans_s) if reserves.size else None,
         "reserve_w": _mean(reserves, spans_s) if reserves.size else None,
@@ -69,7 +72,7 @@ def contract_figures(
         # Where nothing was promised there is nothing to keep.
         "constraints_met": not violations if held else None,
         "violations": violations,
-        "participates": reserves.size > 0,
+        "participates": held,
         "reason": decision.reason if decision else _run_reason(found),
         "cost_uncontrolled": uncontrolled,
         "saving_against_uncontrolled": saved_share(bill.cost, uncontrolled),
@@ -89,6 +92,8 @@ def contract_figures(
         result["bids"] = bids_of(found)
     if kept is not None:
         result["curtailment"] = kept
+    if events is not None:
+        result["events"] = events
     return result
 
 
@@ -114,16 +119,17 @@ def _programme(
         "name": contract.programme, "title": terms.title, "least_score": terms.judged.least,
         "minimum_w": terms.terms.minimum_w, "currency": terms.payment.currency or None,
         "sites_needed": None, "credit": None, "source": terms.source, "date": terms.date,
-        "simplified": terms.simplified, "credit_in_cost": case.credited,
+        "simplified": terms.simplified, "credit_in_cost": case.credited or case.reduction_paid,
         "not_in_cost": why_not(contract),
     }
-    if reserve_w is not None and bill.periods:
+    if bill.periods:
         result["credit"] = bill.credit
         result["periods"] = [asdict(period) | {"start_s": period.start_s - case.judged_s,
                                                "end_s": period.end_s - case.judged_s}
                              for period in bill.periods]
-        if reserve_w < terms.terms.minimum_w:
-            result["sites_needed"] = int(np.ceil(terms.terms.minimum_w / reserve_w))
+        offered_w = reserve_w if case.curtailment is None else _promised_w(found)
+        if offered_w is not None and offered_w < terms.terms.minimum_w:
+            result["sites_needed"] = int(np.ceil(terms.terms.minimum_w / offered_w))
     return result
 
 
@@ -172,11 +178,37 @@ def _nearest(names: list[str], decision: Decision) -> dict[str, Any]:
     return found
 
 
-def _curtailment(contract: ContractSection, found: ContractRun) -> dict[str, Any]:
-    load = found.case.workload
-    kept = compliance(found.actual_w, event_of(contract), load.power_w_mean)
+def _promised_w(found: ContractRun) -> float:
+    """By how much the power is to fall in a curtailment."""
+    assert found.case.curtailment is not None
+    return found.case.curtailment.share * counted_baseline(found.case, found.actual_w)[0]
+
+
+def _curtailment(found: ContractRun) -> dict[str, Any]:
+    """Whether the limit was kept, and the reduction that is counted from the baseline."""
+    case, event = found.case, found.case.curtailment
+    assert event is not None
+    kept = compliance(found.actual_w, event, case.baseline_w)
+    counted_w, words = counted_baseline(case, found.actual_w)
+    load = case.workload
     return asdict(kept) | {
         "met": kept.met, "violations": kept.violations(load.range.power_w_min),
-        "baseline_w": load.power_w_mean, "idle_w": load.range.power_w_min,
+        "baseline_w": counted_w, "baseline_from": words, "promised_w": _promised_w(found),
+        "reduction_w": counted_w - kept.power_w_mean, "idle_w": load.range.power_w_min,
         "unfinished": sum(q.unfinished for q in found.quality),
+    }
+
+
+def _events(contract: ContractSection, found: ContractRun) -> dict[str, Any]:
+    """Which events were followed, and whether their caps were kept."""
+    case, events = found.case, found.case.events
+    assert events is not None
+    peak_w = case.workload.range.power_w_max
+    usual_w = contract.events_cap or peak_w
+    limit_w = Signal.constant(usual_w) if events.cap_w is None else events.cap_w
+    kept = cap_kept(found.actual_w, limit_w, peak_w, case.judged_s, case.end_s)
+    return asdict(kept) | {
+        "met": kept.met, "violations": kept.violations(case.workload.range.power_w_min),
+        "usual_w": usual_w, "followed": list(events.followed), "not_followed": list(events.said),
+        "prices": events.price is not None,
     }

@@ -10,9 +10,10 @@ from wattline.demand_response.case import Case
 from wattline.demand_response.choosing import choose, problem_of
 from wattline.demand_response.reference import uncontrolled_w
 from wattline.demand_response.run import ContractRun, run_contract
+from wattline.demand_response.settling import settled
 from wattline.grid.bidding import Decision
-from wattline.grid.market import Bid, Settlement
-from wattline.grid.sites import JointBid, join, options_of, settle_together
+from wattline.grid.market import Bid, Contract, Settlement
+from wattline.grid.sites import JointBid, join, options_of, summed
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
 
@@ -50,15 +51,19 @@ def choose_together(
     progress: Callable[[float], None] = lambda fraction: None,
     **planning: Any,
 ) -> Together:
-    """Choose the parts of all sites; they follow the signal and the prices of the first."""
+    """Choose the parts of all sites; signal, prices and programme are those of the first."""
     first = next(iter(cases.values()))
     decisions: dict[str, Decision] = {}
     options = {}
     shared: dict[str, Case] = {}
     for number, (name, case) in enumerate(cases.items()):
+        if case.limit_w is not None:
+            raise InputError(f"site '{name}': beside a curtailment or the caps of events no bid is "
+                             "chosen")
         if (case.duration_s, case.warmup_s) != (first.duration_s, first.warmup_s):
             raise InputError(f"site '{name}': sites that bid together need the same duration")
-        shared[name] = replace(case, signal=first.signal, prices=first.prices)
+        shared[name] = replace(case, signal=first.signal, prices=first.prices,
+                               programme=first.programme, credited=first.credited)
         decisions[name] = choose(
             shared[name], methods[name], rounds=rounds, **planning,
             progress=lambda part, done=number: progress((done + part) / len(cases)),  # type: ignore[misc]
@@ -70,12 +75,13 @@ def choose_together(
         )
     joint = join(options, reserve_w_least)
     runs = {name: run_contract(case, joint.parts[name].bid) for name, case in shared.items()}
-    return Together(joint, decisions, runs, _bill(first, joint, runs))
+    return Together(joint, decisions, runs, joint_bill(first, joint, runs))
 
 
-def _bill(
+def joint_bill(
     first: Case, joint: JointBid, runs: Mapping[str, ContractRun]
 ) -> Settlement | None:
+    """The bill of the participating sites as one, by the terms of the first; None for none."""
     bids: list[Bid] = []
     powers: list[Signal] = []
     for name, part in joint.parts.items():
@@ -84,6 +90,6 @@ def _bill(
             powers.append(runs[name].actual_w)
     if not bids:
         return None
-    return settle_together(
-        powers, bids, first.signal, first.prices, start_s=first.judged_s, end_s=first.end_s
-    )
+    joined = Bid(sum(bid.average_w for bid in bids), sum(bid.reserve_w for bid in bids))
+    total_w = summed(powers, first.judged_s, first.end_s)
+    return settled(first, total_w, Contract.fixed(joined))

@@ -18,12 +18,14 @@ from wattline.demand_response.hours import planning_of
 from wattline.demand_response.pooling import simulator
 from wattline.demand_response.reading import contract_of
 from wattline.grid.bidding import Decision
+from wattline.grid.bidding.problem import BidOutcome
 from wattline.grid.market import Bid
 from wattline.scenario.model import Scenario
 
 AUTO_RULES = ("aqa", "qoscap")
 """What `auto` tries: starts shared out by weights, and caps first."""
 OTHER_RULE = {"aqa": "qoscap", "qoscap": "aqa"}
+NO_BID = "no bid is chosen beside the caps of events; --bid P,R gives one"
 Progress = Callable[[float], None]
 
 
@@ -35,14 +37,15 @@ class Remedy:
     """For people: what has to be allowed."""
     fields: dict[str, Any]
     """The same as fields of the scenario, by their short names."""
-    policy: str
+    case: Case
+    """With it, and under the rule that the bid is for."""
     decision: Decision
 
     def figures(self) -> dict[str, Any]:
         bid, outcome = self.decision.bid, self.decision.outcome
         assert bid is not None
         assert outcome is not None
-        return {"what": self.what, "fields": self.fields, "policy": self.policy,
+        return {"what": self.what, "fields": self.fields, "policy": self.case.policy,
                 "average_power_w": bid.average_w, "reserve_w": bid.reserve_w,
                 "weights": list(bid.weights), "start_share": bid.start_share,
                 "cost": outcome.cost, "saving": outcome.saving}
@@ -58,6 +61,8 @@ class Offer:
     decision: Decision | None = None
     """How the bid was chosen, where it was."""
     remedy: Remedy | None = None
+    reason: str = ""
+    """Why this rule, where it was chosen for a given bid."""
 
 
 def make_offer(
@@ -69,15 +74,18 @@ def make_offer(
     if contract.given_bid is not None:
         given = Bid(*contract.given_bid, contract.weights, contract.start_share)
         case.workload.range.check(given, job_types=len(case.workload.types))
-        return Offer(_better_rule(case, given) if _is_auto(scenario) else case, given)
+        return _under_better_rule(case, given) if _is_auto(scenario) else Offer(case, given)
     if case.adaptive or case.limit_w is not None:
-        return Offer(case, None)
+        by_events = case.limit_w is not None and case.curtailment is None
+        return Offer(case, None, reason=NO_BID if by_events and not case.adaptive else "")
     search = _Search(scenario, hours, whole, verify)
     chosen, decision = search.under_rules(case, progress)
     bid = decision.bid
     if bid is not None and contract.weights:
         bid = replace(bid, weights=contract.weights)
-    remedy = None if bid is not None or not _can_be_helped(decision) else search.remedy(chosen)
+    remedy = None
+    if bid is None and _can_be_helped(decision):
+        remedy = search.remedy(chosen, progress)
     return Offer(chosen, bid, decision, remedy)
 
 
@@ -85,14 +93,20 @@ def _is_auto(scenario: Scenario) -> bool:
     return rule_of(scenario)[0] == AUTO
 
 
-def _better_rule(case: Case, bid: Bid) -> Case:
+def _under_better_rule(case: Case, bid: Bid) -> Offer:
     """The rule under which a given bid fails least, or costs least where it fails nowhere."""
-    cases = [replace(case, policy=name, choose_nodes=False) for name in AUTO_RULES]
-    ranked = []
-    for number, each in enumerate(cases):
-        found = simulator(each)(bid)
-        ranked.append((found.excess, found.cost, number))
-    return replace(case, policy=AUTO_RULES[min(ranked)[2]])
+    found = {name: simulator(replace(case, policy=name, choose_nodes=False))(bid)
+             for name in AUTO_RULES}
+    best = min(AUTO_RULES, key=lambda name: (found[name].excess, found[name].cost))
+    others = [f"under {name} it {_came_of(found[name])}" for name in AUTO_RULES if name != best]
+    reason = f"policy {best}: the bid {_came_of(found[best])}; {'; '.join(others)}"
+    return Offer(replace(case, policy=best), bid, reason=reason)
+
+
+def _came_of(outcome: BidOutcome) -> str:
+    if outcome.met:
+        return f"meets all constraints at a cost of {outcome.cost:.4g}"
+    return f"fails ({outcome.violations[0]})"
 
 
 def _can_be_helped(decision: Decision) -> bool:
@@ -131,14 +145,14 @@ class _Search:
             return choose_day(case, method, hours=self.hours, whole=True, **asked)
         return choose(case, method, whole=self.whole, **asked)
 
-    def remedy(self, case: Case) -> Remedy | None:
+    def remedy(self, case: Case, progress: Progress) -> Remedy | None:
         """The first of what would help with which the search finds a bid; None where nothing."""
         for what, fields, other in remedies(case):
             if "standby" not in fields and len(fields) == 1 and _is_auto(self.scenario):
                 continue  # the other rule was searched with already
-            decision = self.decide(other, lambda part: None)
+            decision = self.decide(other, progress)
             if decision.bid is not None:
-                return Remedy(what, fields, other.policy, decision)
+                return Remedy(what, fields, other, decision)
         return None
 
 

@@ -1,10 +1,11 @@
-"""What of a contract's scenario has no effect: better said than left unused in silence."""
+"""What of a contract's scenario has no effect or is assumed: said rather than done in silence."""
 
 from __future__ import annotations
 
 from wattline.demand_response.building import (
     ASLEEP_W,
     BOOT_S,
+    DEFAULT_WORKLOAD,
     SHUTDOWN_S,
     is_log,
     log_of,
@@ -20,6 +21,9 @@ def remarks(scenario: Scenario, *, choosing: bool = False) -> list[str]:
     """A line for each thing that was given and is not used; `choosing`: the bid is only chosen."""
     contract = contract_of(scenario)
     given, found = contract.model_fields_set, []
+    if not is_log(scenario) and parameters_of(scenario).name is None and not parameters_of(
+            scenario).types:
+        found.append(f"no workload is given: {DEFAULT_WORKLOAD} is taken")
     if contract.forecast and parameters_of(scenario).mislabelled:
         found.append("the hours of the forecast have right labels: mislabelled is for the "
                      "contract's own hour")

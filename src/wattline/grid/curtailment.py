@@ -1,4 +1,7 @@
-"""A curtailment event: for some hours the site must draw less, and hears of it shortly before."""
+"""A curtailment event: for some hours the site must draw less, and hears of it shortly before.
+
+How much less it drew is counted from a baseline: what it would have drawn, by a rule.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,12 @@ import numpy as np
 from wattline.grid.market import overlay
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
+
+DAY_S = 86400.0
+ALLOWED = 0.01
+"""Share of the limited time for which the power may be above the limit."""
+NO_BREACH_W = 0.5
+"""So little above the limit is none."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,11 @@ class Curtailment:
     @property
     def end_s(self) -> float:
         return self.start_s + self.duration_s
+
+    @property
+    def heard_s(self) -> float:
+        """When the site hears of it."""
+        return self.start_s - self.notice_s
 
     def limit_w(self, baseline_w: float, free_w: float, step_s: float = 10.0) -> Signal:
         """The power not to exceed: free, then down in steps during the notice, then the limit.
@@ -64,7 +78,7 @@ class Compliance:
 
     @property
     def met(self) -> bool:
-        return self.exceed_share < 0.01
+        return self.exceed_share < ALLOWED
 
     def violations(self, idle_w: float) -> list[str]:
         """What was not kept, by how much; a limit below the idle machine cannot be."""
@@ -88,6 +102,80 @@ def compliance(actual_w: Signal, event: Curtailment, baseline_w: float) -> Compl
         limit_w=limit_w,
         power_w_mean=float(power_w @ duration_s) / event.duration_s,
         power_w_peak=float(power_w.max()),
-        exceed_share=float(duration_s @ (over_w > 0.5)) / event.duration_s,
+        exceed_share=float(duration_s @ (over_w > NO_BREACH_W)) / event.duration_s,
         exceed_energy_j=float(over_w @ duration_s),
     )
+
+
+@dataclass(frozen=True)
+class CapKept:
+    """Whether a limit that changes with time was kept while it was below the machine's peak."""
+
+    limited_s: float
+    limit_w_lowest: float | None
+    exceed_share: float
+    over_w_most: float
+
+    @property
+    def met(self) -> bool:
+        return self.exceed_share < ALLOWED
+
+    def violations(self, idle_w: float) -> list[str]:
+        """What was not kept, by how much; a limit below the idle machine cannot be."""
+        if self.met:
+            return []
+        lowest_w = self.limit_w_lowest or 0.0
+        why = ""
+        if lowest_w < idle_w:
+            why = f"; the lowest is {idle_w - lowest_w:.6g} W below the idle machine"
+        return [f"events: the power is above the cap for {self.exceed_share:.1%} of the time in "
+                f"which one holds, by up to {self.over_w_most:.6g} W{why}"]
+
+
+def cap_kept(
+    actual_w: Signal, limit_w: Signal, peak_w: float, start_s: float, end_s: float
+) -> CapKept:
+    """Compare what was drawn with a limit of many steps, where it is below the machine's peak."""
+    edges, (power, limit) = overlay((actual_w, limit_w), start_s, end_s)
+    low = limit < peak_w
+    span_s, over_w = np.diff(edges)[low], np.maximum(0.0, power - limit)[low]
+    if span_s.size == 0:
+        return CapKept(0.0, None, 0.0, 0.0)
+    return CapKept(
+        limited_s=float(span_s.sum()), limit_w_lowest=float(limit[low].min()),
+        exceed_share=float(span_s @ (over_w > NO_BREACH_W)) / float(span_s.sum()),
+        over_w_most=float(over_w.max()))
+
+
+def lower_of(one: Signal | None, other: Signal) -> Signal:
+    """The lower of two limits at each time."""
+    if one is None:
+        return other
+    times_s = np.union1d(one.time_s, other.time_s)
+    return Signal(times_s, np.minimum(one.sample(times_s), other.sample(times_s)), "W")
+
+
+def load_before(power_w: Signal, event: Curtailment, window_s: float, first_s: float) -> float:
+    """The mean power of so long before the event was heard of, as far as there is any."""
+    start_s = max(first_s, event.heard_s - window_s)
+    if not event.heard_s > start_s:
+        raise InputError("the curtailment is heard of at the beginning: there is no load before it "
+                         "to take a baseline from; let it start later, or give a warm-up")
+    return power_w.integral(start_s, event.heard_s) / (event.heard_s - start_s)
+
+
+def load_of_days(
+    power_w: Signal, event: Curtailment, days: int, highest: int, first_s: float
+) -> float | None:
+    """The mean power at the event's hours on the highest of the days before it.
+
+    None where fewer days than these are there.
+    """
+    found = []
+    for number in range(1, days + 1):
+        start_s = event.start_s - number * DAY_S
+        if start_s >= first_s:
+            found.append(power_w.integral(start_s, start_s + event.duration_s) / event.duration_s)
+    if len(found) < highest:
+        return None
+    return float(np.mean(sorted(found)[-highest:]))

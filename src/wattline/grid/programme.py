@@ -14,10 +14,11 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, ValidationError, model_validator
 
+from wattline.grid.curtailment import Curtailment, load_before, load_of_days
 from wattline.grid.market import WS_PER_KWH, Contract, Period, Product, overlay
 from wattline.grid.scoring import pjm_score
 from wattline.model.errors import InputError
-from wattline.model.fields import Fraction, Number, Seconds, Section, Watts
+from wattline.model.fields import Fraction, Number, Seconds, Section, Watts, Whole
 from wattline.model.mistakes import first_mistake
 from wattline.model.nearest import did_you_mean
 from wattline.model.reading import parse_toml, read_text
@@ -80,6 +81,40 @@ class CurtailmentTerms(Section):
     notice: Seconds = Field(ge=0)
 
 
+class BaselineTerms(Section):
+    """From what a curtailment's reduction is counted, by what the meter told.
+
+    `mean` is the workload's mean power; `before` the load in the `window` before the event was
+    heard of; `days` that at the event's hours on the `highest` of so many `days` before it, and
+    where there are fewer than these the load before.
+    """
+
+    rule: Literal["mean", "before", "days"] = "mean"
+    window: Seconds = Field(3600.0, gt=0)
+    days: Whole = Field(10, ge=1, le=366)
+    highest: Whole = Field(5, ge=1, le=366)
+
+    @model_validator(mode="after")
+    def _enough_days(self) -> BaselineTerms:
+        if self.highest > self.days:
+            raise ValueError(f"highest is {self.highest}, of {self.days} days")
+        return self
+
+    def counted_w(
+        self, told_w: Signal, event: Curtailment, mean_w: float, first_s: float
+    ) -> tuple[float, str]:
+        """The baseline by what was told since `first_s`, and how it was found, in words."""
+        if self.rule == "mean":
+            return mean_w, "the mean of the workload"
+        if self.rule == "days":
+            found = load_of_days(told_w, event, self.days, self.highest, first_s)
+            if found is not None:
+                return found, (f"the load of these hours on the highest {self.highest} of "
+                               f"{self.days} days")
+        before_w = load_before(told_w, event, self.window, first_s)
+        return before_w, f"the load in {self.window / 60:g} min before it was heard of"
+
+
 class OtherTerms(Section):
     minimum_w: Watts = Field(0.0, ge=0)
     settlement_s: Seconds = Field(3600.0, gt=0)
@@ -99,6 +134,7 @@ class Programme(Section):
     judged: JudgedTerms
     payment: PaymentTerms = PaymentTerms()
     curtailment: CurtailmentTerms | None = None
+    baseline: BaselineTerms = BaselineTerms()
     terms: OtherTerms = OtherTerms()
 
     def level(self, given: Signal) -> Signal:
@@ -153,8 +189,7 @@ class Programme(Section):
         self, actual_w: Signal, contract: Contract, level: Signal, start_s: float, end_s: float
     ) -> tuple[Period, ...]:
         """Score and credit of each settlement period, judged by what telemetry told."""
-        times_s = np.arange(start_s, end_s, self.terms.telemetry_s)
-        told_w = Signal(times_s, actual_w.sample(times_s), "W")
+        told_w = self.told_w(actual_w, start_s, end_s)
         found = []
         for first_s in np.arange(start_s, end_s, self.terms.settlement_s):
             last_s = min(float(first_s) + self.terms.settlement_s, end_s)
@@ -164,6 +199,30 @@ class Programme(Section):
             mwh = contract.reserve_w.integral(float(first_s), last_s) / WS_PER_MWH
             edges, (here,) = overlay((level,), float(first_s), last_s)
             credit = self.credit(mwh, score, Signal(edges[:-1], here), (last_s - first_s) / 3600.0)
+            found.append(Period(float(first_s), last_s, mwh, score, credit))
+        return tuple(found)
+
+    def told_w(self, actual_w: Signal, start_s: float, end_s: float) -> Signal:
+        """The power as telemetry tells it: a sample holds until the next."""
+        times_s = np.arange(start_s, end_s, self.terms.telemetry_s)
+        return Signal(times_s, actual_w.sample(times_s), "W")
+
+    def reductions(
+        self, told_w: Signal, event: Curtailment, baseline_w: float
+    ) -> tuple[Period, ...]:
+        """What was promised and counted in each settlement period of an event, and its credit.
+
+        The score is the counted reduction over the promised one; more than that is not paid.
+        """
+        promised_w = event.share * baseline_w
+        found = []
+        for first_s in np.arange(event.start_s, event.end_s, self.terms.settlement_s):
+            last_s = min(float(first_s) + self.terms.settlement_s, event.end_s)
+            span_s = last_s - float(first_s)
+            counted_w = baseline_w - told_w.integral(float(first_s), last_s) / span_s
+            score = min(1.0, max(0.0, counted_w / promised_w))
+            mwh = promised_w * span_s / WS_PER_MWH
+            credit = self.credit(mwh, score, Signal.constant(0.0), span_s / 3600.0)
             found.append(Period(float(first_s), last_s, mwh, score, credit))
         return tuple(found)
 

@@ -47,16 +47,17 @@ def load_signal(path: str | Path) -> Signal:
         raise InputError(f"{path}: not a readable CSV file ({error})") from None
     if not times:
         raise InputError(f"{path}: the signal has no rows")
+    if len(times) == 1:
+        raise InputError(f"{path}: the signal has one row, which does not say how long it holds")
     steps = np.diff(times)
-    if steps.size:
-        usual_s = float(np.median(steps))
-        wide = np.flatnonzero(steps > GAP_FACTOR * usual_s)
-        if wide.size:
-            row = int(wide[0])
-            raise InputError(
-                f"{path}:{row + 3}: gap of {steps[row]:.6g} s after t_s = {times[row]:.6g}; the "
-                f"signal steps every {usual_s:.6g} s"
-            )
+    usual_s = float(np.median(steps))
+    wide = np.flatnonzero(steps > GAP_FACTOR * usual_s)
+    if wide.size:
+        row = int(wide[0])
+        raise InputError(
+            f"{path}:{row + 3}: gap of {steps[row]:.6g} s after t_s = {times[row]:.6g}; the "
+            f"signal steps every {usual_s:.6g} s"
+        )
     return Signal(np.array(times), np.array(values), "reserve")
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wattline.grid.bidding.problem import Trial
-from wattline.grid.market import Bid, Contract, Prices, Settlement, overlay, settle
+from wattline.grid.market import Bid, overlay
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
 
@@ -107,17 +107,7 @@ def _undominated(
     return kept
 
 
-def settle_together(
-    actual_w: Sequence[Signal],
-    bids: Sequence[Bid],
-    signal: Signal,
-    prices: Prices,
-    *,
-    start_s: float,
-    end_s: float,
-) -> Settlement:
-    """The bill of the sum: over- and undershoot of different sites cancel."""
-    edges, values = overlay(tuple(actual_w), start_s, end_s)
-    total = Signal(edges[:-1], np.sum(values, axis=0), "W")
-    joint = Bid(sum(b.average_w for b in bids), sum(b.reserve_w for b in bids))
-    return settle(total, Contract.fixed(joint), signal, prices, start_s=start_s, end_s=end_s)
+def summed(powers_w: Sequence[Signal], start_s: float, end_s: float) -> Signal:
+    """The power of all sites: over- and undershoot of different ones cancel in it."""
+    edges, values = overlay(tuple(powers_w), start_s, end_s)
+    return Signal(edges[:-1], np.sum(values, axis=0), "W")

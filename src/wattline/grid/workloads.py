@@ -45,8 +45,8 @@ class JobType:
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
     """For each value of a shipped type: read, inferred or chosen."""
     threshold_sure: str = field(default="", compare=False)
-    """How sure a shipped threshold is: sure, likely, integer (its decimal is chosen), fitted or
-    chosen."""
+    """How sure a shipped threshold is: sure, likely, either (its decimal has two readings), integer
+    (its decimal is chosen), fitted or chosen."""
 
     def at_meter(self, pue: float) -> JobType:
         """The same with the powers of the facility."""

@@ -1,13 +1,8 @@
 """A client of OpenADR 2.0b (a VEN): events of a server (a VTN) become the file of the cap.
 
-The controller follows that file (`cap_file`). Of the signals of the standard these are followed:
-
-    SIMPLE        level 0 to 3, each a share of the usual cap
-    LOAD_DISPATCH setpoint: a power in watts
-    LOAD_CONTROL  x-loadControlCapacity: a share of the usual cap
-
-An event without any of them is answered with "optOut", and so is what makes no sense; a price
-beside one of them is left out, and said.
+The controller follows that file (`cap_file`). Prices go to a file of their own where one is kept, a
+row for each change, which bills are made from. What is followed of an event, and what is answered
+with "optOut", is said in `wattline.grid.openadr2b_events`.
 """
 
 from __future__ import annotations
@@ -15,120 +10,95 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from wattline.grid.events import CapStep, EventBook, GridEvent
+from wattline.grid.event_values import LEVELS
+from wattline.grid.events import EventBook, GridEvent
+from wattline.grid.openadr2b_events import event_of, left_out
 from wattline.live.openadr_link import Certificates, MeasuredPower
 from wattline.model.errors import InputError
 from wattline.model.files import write_whole
 
-LEVELS = (1.0, 0.9, 0.75, 0.5)
-"""Of the usual cap at the levels 0 to 3 of SIMPLE; the standard leaves their meaning open."""
-FOLLOWED = "SIMPLE, LOAD_DISPATCH setpoint and LOAD_CONTROL x-loadControlCapacity"
-CAPS = (("LOAD_DISPATCH", "setpoint"), ("LOAD_CONTROL", "x-loadControlCapacity"))
 LOOK_S = 1.0
 """How often the file is brought up to date."""
 LATE_S = 60
 """By so much a poll or a report may come late."""
 
 
+@dataclass(frozen=True)
+class PriceFile:
+    """A table of prices that bills are made from: a row each time that the price changes."""
+
+    file: Path
+    usual: float
+    """Per kWh, where no event says a price."""
+    currency: str = ""
+
+    def add(self, now_s: float, price: float) -> None:
+        at = datetime.fromtimestamp(now_s, UTC).isoformat(timespec="seconds")
+        with self.file.open("a", encoding="utf-8") as table:
+            if table.tell() == 0:
+                table.write(f"Datetime (UTC),Price ({self.currency or 'money'}/kWh)\n")
+            table.write(f"{at},{price:.9g}\n")
+
+
 @dataclass(eq=False)
 class CapWriter:
-    """Keeps the file of the cap as the events say."""
+    """Keeps the file of the cap, and that of the price, as the events say."""
 
     file: Path
     book: EventBook
     levels: tuple[float, ...] = LEVELS
     say: Callable[[str], None] = field(default=lambda text: None)
+    prices: PriceFile | None = None
+    """None: prices are not followed."""
     written_w: float | None = None
+    written_price: float | None = None
+
+    @property
+    def currency(self) -> str:
+        return "" if self.prices is None else self.prices.currency
 
     def hear(self, event: Mapping[str, Any], now_s: float) -> str:
         """Take an event as openleadr hands it over; `optIn` where it is followed."""
         try:
-            refused = self.book.take(event_of(event, self.book.usual_w, self.levels), now_s)
+            made = event_of(event, self.book.usual_w, self.levels, self.currency)
+            refused = self.take(made, now_s)
         except InputError as error:
             refused = str(error)
         if refused:
             self.say(f"optOut: {refused}")
             return "optOut"
-        for signal in left_out(event):
+        for signal in left_out(event, self.currency):
             self.say(f"not followed of an event that is: {signal}")
         self.update(now_s)
         return "optIn"
 
+    def take(self, event: GridEvent, now_s: float) -> str:
+        """Note an event; why it is refused, empty where it is followed."""
+        if event.prices and self.prices is None:
+            if not event.steps:
+                return f"event {event.name} has prices alone, and no file of prices is kept"
+            self.say(f"not followed of an event that is: prices of event {event.name}")
+        return self.book.take(event, now_s)
+
     def update(self, now_s: float) -> None:
-        """Write the cap that holds now, where it has changed."""
+        """Write the cap and the price that hold now, where they have changed."""
         self.book.forget_past(now_s)
         cap_w = self.book.cap_w(now_s)
         if cap_w != self.written_w:
             write_whole(self.file, f"{cap_w:g}\n")
             self.written_w = cap_w
             self.say(f"cap {cap_w:g} W")
-
-
-def event_of(
-    given: Mapping[str, Any], usual_w: float, levels: tuple[float, ...] = LEVELS
-) -> GridEvent:
-    """An event of the standard as steps of a cap; an InputError says what is wrong with it."""
-    try:
-        about = given["event_descriptor"]
-        name, version = str(about["event_id"]), int(about["modification_number"])
-        if about["event_status"] == "cancelled":
-            return GridEvent(name, version, (), cancelled=True)
-        start = given["active_period"]["dtstart"]
-        steps: list[CapStep] = []
-        signals = given["event_signals"]
-        # What stands beside a cap, such as a price, takes nothing away from it.
-        caps = [signal for signal in signals if _is_cap(signal)]
-        for signal in caps or signals:
-            steps += _steps(name, signal, start, usual_w, levels)
-        return GridEvent(name, version, tuple(steps))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"the event cannot be read: {error!r}") from None
-
-
-def _is_cap(signal: Mapping[str, Any]) -> bool:
-    kind = (signal["signal_name"], signal["signal_type"])
-    return kind[0].upper() == "SIMPLE" or kind in CAPS
-
-
-def left_out(given: Mapping[str, Any]) -> list[str]:
-    """Signals of an event that are not followed, where others of it are."""
-    return [f"{signal['signal_name']} {signal['signal_type']}"
-            for signal in given.get("event_signals", ()) if not _is_cap(signal)]
-
-
-def _steps(
-    name: str, signal: Mapping[str, Any], start: datetime, usual_w: float, levels: tuple[float, ...]
-) -> list[CapStep]:
-    found, at = [], start
-    for interval in signal["intervals"]:
-        at = interval.get("dtstart") or at
-        length: timedelta = interval["duration"]
-        cap_w = _cap_w(name, signal, float(interval["signal_payload"]), usual_w, levels)
-        # An interval of no length lasts till the event is cancelled.
-        end_s = (at + length).timestamp() if length else float("inf")
-        found.append(CapStep(at.timestamp(), end_s, cap_w))
-        at = at + length
-    return found
-
-
-def _cap_w(
-    name: str, signal: Mapping[str, Any], value: float, usual_w: float, levels: tuple[float, ...]
-) -> float:
-    kind = (signal["signal_name"], signal["signal_type"])
-    if kind[0].upper() == "SIMPLE":
-        if value not in range(len(levels)):
-            raise InputError(f"event {name} has the level {value:g}; there are 0 to "
-                             f"{len(levels) - 1}")
-        return levels[int(value)] * usual_w
-    if kind == ("LOAD_DISPATCH", "setpoint"):
-        return value
-    if kind == ("LOAD_CONTROL", "x-loadControlCapacity"):
-        return value * usual_w
-    raise InputError(f"event {name} has the signal {kind[0]} {kind[1]}; followed are {FOLLOWED}")
+        if self.prices is not None:
+            told = self.book.price(now_s)
+            price = self.prices.usual if told is None else told
+            if price != self.written_price:
+                self.prices.add(now_s, price)
+                self.written_price = price
+                self.say(f"price {price:g} per kWh")
 
 
 async def follow(

@@ -1,11 +1,7 @@
 """A client of OpenADR 3: events of a server become the file of the cap, the power a report.
 
 By the published REST description (3.0): events are read by polling, and one that is no longer there
-is cancelled. Followed are the payloads
-
-    SIMPLE                                   level 0 to 3, each a share of the usual cap
-    IMPORT_CAPACITY_LIMIT, DISPATCH_SETPOINT a power in KW, as the event's descriptor says
-
+is cancelled. `wattline.grid.openadr3_events` says which payloads are followed.
 There is no answer to an event in this version of the standard: what is not followed is said here.
 """
 
@@ -13,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import time
 import urllib.error
 import urllib.parse
@@ -23,18 +18,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from wattline.grid.events import CapStep, GridEvent
-from wattline.live.openadr import LEVELS, CapWriter
+from wattline.grid.events import GridEvent
+from wattline.grid.openadr3_events import event3_of, version3_of
+from wattline.live.openadr import CapWriter
 from wattline.live.openadr_link import MeasuredPower
 from wattline.model.errors import InputError
 
-POWERS = ("IMPORT_CAPACITY_LIMIT", "DISPATCH_SETPOINT")
-FOLLOWED = f"SIMPLE, {' and '.join(POWERS)}"
 PATIENCE_S = 10.0
 MOST_BYTES = 10_000_000
 POLL_S, REPORT_S = 10.0, 60.0
-FOREVER = "P9999Y"
-_DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
 
 
 @dataclass
@@ -92,76 +84,6 @@ def _answer(request: urllib.request.Request) -> Any:
         raise InputError(f"{request.full_url}: {error}") from None
 
 
-def event3_of(
-    given: Mapping[str, Any], usual_w: float, levels: tuple[float, ...] = LEVELS
-) -> GridEvent:
-    """An event of OpenADR 3 as steps of a cap; an InputError says what is wrong with it."""
-    try:
-        name = str(given["id"])
-        units = {one["payloadType"]: one.get("units")
-                 for one in given.get("payloadDescriptors") or ()}
-        steps, at_s = [], math.nan
-        for interval in given["intervals"]:
-            period = interval.get("intervalPeriod")
-            if period is not None or math.isnan(at_s):
-                period = period or given["intervalPeriod"]
-                at_s, lasts_s = _time_s(period["start"]), _lasts_s(period["duration"])
-            cap_w = _cap_w(name, interval["payloads"], units, usual_w, levels)
-            # No length: until the event is taken back.
-            end_s = at_s + (lasts_s or math.inf)
-            steps.append(CapStep(at_s, end_s, cap_w))
-            at_s = end_s
-        return GridEvent(name, _version(given), tuple(steps))
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise InputError(f"the event cannot be read: {error!r}") from None
-
-
-def _version(given: Mapping[str, Any]) -> int:
-    return round(1000 * _time_s(given["modificationDateTime"]))
-
-
-def _cap_w(
-    name: str, payloads: Any, units: Mapping[str, Any], usual_w: float, levels: tuple[float, ...]
-) -> float:
-    """The lowest of what the payloads of an interval ask for."""
-    found = []
-    for payload in payloads:
-        kind, value = payload["type"], float(payload["values"][0])
-        if kind == "SIMPLE":
-            if value not in range(len(levels)):
-                raise InputError(f"event {name} has the level {value:g}; there are 0 to "
-                                 f"{len(levels) - 1}")
-            found.append(levels[int(value)] * usual_w)
-        elif kind in POWERS:
-            if units.get(kind) != "KW":
-                raise InputError(f"event {name} has the unit {units.get(kind)} of {kind}; KW is "
-                                 "followed")
-            found.append(1000.0 * value)
-    if not found:
-        kinds = ", ".join(str(payload["type"]) for payload in payloads)
-        raise InputError(f"event {name} has the payloads {kinds}; followed are {FOLLOWED}")
-    return min(found)
-
-
-def _time_s(text: str) -> float:
-    """A time with its zone; without one nobody knows when it is."""
-    at = datetime.fromisoformat(text)
-    if at.tzinfo is None:
-        raise ValueError(f"{text} has no zone")
-    return at.timestamp()
-
-
-def _lasts_s(text: str) -> float:
-    """Seconds of a duration like PT15M; 0 where it has no end."""
-    if text == FOREVER:
-        return 0.0
-    parts = _DURATION.fullmatch(text)
-    if parts is None or text.endswith(("P", "T")):
-        raise ValueError(f"{text} is no duration like PT15M")
-    days, hours, minutes, seconds = (float(part or 0) for part in parts.groups())
-    return 86400 * days + 3600 * hours + 60 * minutes + seconds
-
-
 @dataclass(eq=False)
 class Follower:
     """Polls a server, and keeps the file of the cap as its events say."""
@@ -197,7 +119,7 @@ class Follower:
 
     def _take(self, event: Any, now_s: float) -> None:
         try:
-            name, version = str(event["id"]), _version(event)
+            name, version = str(event["id"]), version3_of(event)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             self._said(f"the event cannot be read: {error!r}")
             return
@@ -206,8 +128,9 @@ class Follower:
         self.seen[name] = version
         self.given.pop(name, None)
         try:
-            made = event3_of(event, self.writer.book.usual_w, self.writer.levels)
-            refused = self.writer.book.take(made, now_s)
+            writer = self.writer
+            made = event3_of(event, writer.book.usual_w, writer.levels, writer.currency)
+            refused = writer.take(made, now_s)
         except InputError as error:
             refused = str(error)
         if refused:
@@ -240,7 +163,8 @@ class Follower:
     def _holding(self, now_s: float) -> list[Mapping[str, Any]]:
         known = self.writer.book.known
         return [event for name, event in self.given.items() if name in known and any(
-            step.start_s <= now_s < step.end_s for step in known[name].steps)]
+            step.start_s <= now_s < step.end_s
+            for step in known[name].all_steps)]
 
     def _said(self, trouble: str) -> None:
         if trouble != self._trouble:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StrictBool, field_validator
 
+from wattline.grid.event_values import moment_s
 from wattline.model.errors import InputError
 from wattline.model.fields import MOST_S, FileName, Fraction, Number, Seconds, Section, Watts, Whole
 from wattline.model.machine import MOST_NODES
@@ -133,10 +134,27 @@ class ContractSection(Section):
     standby: StrictBool = False
     below_idle: StrictBool = False
     curtailment: CurtailmentSection | None = None
+    events: FileName | None = None
+    """Of OpenADR, whose caps and prices are followed."""
+    events_begin: str | None = None
+    """When the contract begins by the clock of the events, with its zone."""
+    events_cap: Watts | None = Field(None, gt=0)
+    """What may be drawn without an event; levels of events are shares of it. The machine at full
+    power where nothing is said."""
     rounds: Whole = Field(400, ge=1, le=MOST_ROUNDS)
     forecast: Whole = Field(0, ge=0, le=MOST_ROUNDS)
     hold: Fraction = Field(0.0, ge=0, le=1)
     check: Whole | None = Field(None, ge=0, le=MOST_ROUNDS)
+
+    @field_validator("events_begin")
+    @classmethod
+    def _with_zone(cls, text: str | None) -> str | None:
+        if text is not None:
+            try:
+                moment_s(text)
+            except ValueError as error:
+                raise ValueError(f"{error}; write it like 2026-07-01T12:00:00Z") from None
+        return text
 
     @property
     def warmup_s(self) -> float:

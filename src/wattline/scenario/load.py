@@ -68,7 +68,7 @@ def validate(fields: Mapping[str, Any], source: str = "scenario") -> Scenario:
         raise InputError(f"{source}: {first_mistake(error, Scenario)}") from None
 
 
-_FILES = ("file", "intra", "inter", "profiles", "signal", *TWIN_FILES)
+_FILES = ("file", "intra", "inter", "profiles", "signal", "events", *TWIN_FILES)
 """Fields that are always the name of a file."""
 
 
@@ -77,7 +77,7 @@ def beside(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     result = {key: _copy(value) for key, value in fields.items()}
     for section, name in (("trace", "file"), ("trace", "map"), ("power", "cap"),
                           ("power", "watch_cap"), ("network", "machine"),
-                          ("contract", "signal"), ("contract", "programme"),
+                          ("contract", "signal"), ("contract", "programme"), ("contract", "events"),
                           *(("network", name) for name in ("file", "intra", "inter", "profiles")),
                           *(("twin", name) for name in TWIN_FILES)):
         inner = result.get(section)

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+import wattline as wl
+from wattline.cli.main import cli
 from wattline.demand_response import offer
 from wattline.demand_response.building import case_of
 from wattline.demand_response.hours import planned_on_forecasts
 from wattline.demand_response.offer import make_offer, remedies
 from wattline.demand_response.reading import contract_of, read_contract
+from wattline.demand_response.remarks import remarks
 from wattline.demand_response.run import run_contract
 from wattline.grid.bidding import Decision, Problem
 from wattline.grid.bidding.descent import Settings, descend
-from wattline.grid.bidding.problem import BidOutcome
+from wattline.grid.bidding.problem import BidOutcome, best_of
 from wattline.grid.market import Bid, Tracking
 from wattline.grid.workloads import workload
 from wattline.model.progress import silent
 
 TYPE = {"name": "one", "nodes": 1, "time_s_min": 60, "time_s_max": 90, "power_w_max": 250,
         "power_w_min": 200, "threshold": 5}
+pytestmark = pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
 SHORT = {"types": [TYPE], "servers": 10, "power_w_idle": 100, "duration": "4m", "warmup": "0s",
          "check": 0, "rounds": 8, "cycle_s": 2}
 
@@ -112,6 +118,63 @@ def test_where_nothing_holds_the_search_is_made_again_with_what_helps(
     assert (said["reserve_w"], said["saving"]) == (200.0, 0.1)
     again = read_contract(None, SHORT | said["fields"])
     assert make_offer(again, case_of(again), silent).bid == bid
+
+
+def test_a_remedy_is_tried_on_other_hours(monkeypatch: pytest.MonkeyPatch) -> None:
+    def choose(case, method, **asked):
+        if case.workload.standby is not None:
+            return Decision(Bid(1500.0, 200.0), "found", found(0.0, 0.5))
+        return Decision(None, "nothing", found(0.3, 0.1), nearest=Bid(1500.0, 200.0))
+
+    monkeypatch.setattr(offer, "choose", choose)
+    tried = wl.regulate(**SHORT | {"check": 2}).figures["remedy"]["other_hours"]
+    assert tried["hours"] == 2
+    assert 0 <= tried["met"] <= 2
+
+
+def test_auto_says_why_it_took_its_rule_for_a_given_bid(monkeypatch: pytest.MonkeyPatch) -> None:
+    def simulator(case):
+        return lambda bid: found(0.3 if case.policy == "aqa" else 0.0, 0.5)
+
+    monkeypatch.setattr(offer, "simulator", simulator)
+    scenario = read_contract(None, SHORT | {"policy": "auto", "bid": (1500, 200)})
+    made = make_offer(scenario, case_of(scenario), silent)
+    assert made.case.policy == "qoscap"
+    assert made.reason.startswith("policy qoscap: the bid meets all constraints at a cost of "
+                                  "0.5; under aqa it fails (")
+
+
+@pytest.mark.parametrize(("near", "words"), [
+    (Bid(9000.2, 2000.0, (0.5, 0.5)), "with weights that differ by up to 0.1"),
+    (Bid(9000.0, 2000.0, (0.4, 0.6), 0.5), "with starts planned at 50% of the power range"),
+    (Bid(9000.2, 2000.0, (0.4, 0.6)), "the same but for +0.2 W of P and +0 W of R"),
+    (Bid(8900.0, 2000.0, (0.4, 0.6)), "(P 8900 W, R 2000 W)")])
+def test_bids_of_the_same_digits_are_told_apart(near: Bid, words: str) -> None:
+    bid = Bid(9000.0, 2000.0, (0.4, 0.6))
+    tried = [(bid, found(0.0, 0.5)), (near, found(0.3, 0.4))]
+    assert words in best_of(Problem(workload("W4")), tried, "tried").reason
+
+
+def test_standby_jobs_that_nobody_needed_are_not_jobs_that_never_ran(tmp_path: Path) -> None:
+    made = wl.regulate(**SHORT | {"bid": (1500, 200), "standby": True})
+    result = made.result
+    standby = result.jobs.application == 1
+    assert standby.any()
+    assert not np.isnan(result.schedule.start_s[standby]).any()
+    assert result.check() == []
+    assert result.energy_j == made.run.run.energy_j
+    assert "standby jobs were not needed and are left out" in " ".join(result.remarks)
+    assert wl.open_run(made.save(tmp_path / "run")).check() == []
+    said = CliRunner().invoke(cli, ["account", str(tmp_path / "run"), "--by", "user"]).output
+    assert "standby" in said
+    chosen = wl.regulate(**SHORT | {"bid": (1500, 200), "standby": True}, choose_nodes=True)
+    assert chosen.result.check() == []
+
+
+def test_a_workload_that_nobody_named_is_said_and_an_empty_name_refused() -> None:
+    assert remarks(read_contract(None, {}))[0] == "no workload is given: W4 is taken"
+    with pytest.raises(wl.InputError, match="workload '' is unknown"):
+        case_of(read_contract(None, {"workload": ""}))
 
 
 def test_what_is_in_use_already_is_no_remedy() -> None:

@@ -9,8 +9,13 @@ import numpy as np
 import pytest
 
 import wattline as wl
+from wattline.demand_response.building import case_of
+from wattline.demand_response.jointly import joint_bill
+from wattline.demand_response.reading import read_contract
+from wattline.demand_response.run import run_contract
 from wattline.grid.market import Bid, Contract
 from wattline.grid.programme import programme
+from wattline.grid.sites import JointBid, Option
 from wattline.model.signal import Signal
 
 TYPE = {"name": "one", "nodes": 1, "time_s_min": 60, "time_s_max": 90, "power_w_max": 250,
@@ -54,3 +59,19 @@ def test_the_bill_can_be_worked_out_anew_from_the_table(name: str | None, tmp_pa
     if name is not None:
         assert found.figures["programme"]["credit"] == pytest.approx(
             sum(row["credit"] for row in rows))
+
+
+def test_sites_that_bid_together_are_billed_by_the_programme_of_the_first() -> None:
+    cases = {name: case_of(read_contract(None, SHORT | {"programme": "fcr", "seed": seed}))
+             for name, seed in (("north", 1), ("south", 2))}
+    runs = {name: run_contract(case, Bid(1500.0, 200.0)) for name, case in cases.items()}
+    part = Option(1500.0, 200.0, 0.0)
+    bill = joint_bill(cases["north"], JointBid(dict.fromkeys(cases, part), 3000.0, 400.0, 0.0, ""),
+                      runs)
+    assert bill is not None
+    metered = sum(run.actual_w.integral(0.0, 1200.0) for run in runs.values()) / 3.6e6
+    assert bill.energy_kwh == pytest.approx(metered)
+    # 400 W for a third of an hour at 15 per MWh, by the score of the sum.
+    assert bill.tracking.score is not None
+    assert bill.credit == pytest.approx(15.0 * 400e-6 / 3 * bill.tracking.score)
+    assert bill.cost == pytest.approx(0.1 * metered - bill.credit)

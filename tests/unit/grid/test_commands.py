@@ -60,6 +60,7 @@ def test_bad_flags(tmp_path: Path, arguments: tuple[str, ...], words: str) -> No
         ("t_s,y\n0,0\n4,0\n8,0\n100,0\n", "gap of 92 s"),
         ("t_s,y\n0,0\n4,\n", "gap"),
         ("time,y\n0,0\n", "header"),
+        ("t_s,y\n0,0.1\n", "has one row, which does not say how long it holds"),
     ],
 )
 def test_bad_signals(tmp_path: Path, signal: str, words: str) -> None:
@@ -183,7 +184,8 @@ def test_signals_that_are_no_text_are_refused(tmp_path: Path) -> None:
 
 
 def test_prices_and_events_move_with_the_warmup(tmp_path: Path) -> None:
-    from wattline.demand_response.building import case_of, event_of
+    from wattline.demand_response.building import case_of
+    from wattline.demand_response.curtailing import event_of
     from wattline.demand_response.reading import contract_of, read_contract
     from wattline.demand_response.reference import uncontrolled_w
 
@@ -245,10 +247,10 @@ def test_the_study_refuses_bad_files_before_it_works(tmp_path: Path) -> None:
     assert "not be negative" in asked(*study, "--warmup", "-5m")
 
 
-def test_signals_may_begin_with_a_byte_order_mark_and_hold_for_ever(tmp_path: Path) -> None:
+def test_signals_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     from wattline.grid.signals import hours, load_signal
 
     path = tmp_path / "one.csv"
-    path.write_bytes(b"\xef\xbb\xbft_s,y\n0,0.5\n")
-    assert [s.value.tolist() for s in hours(load_signal(path))] == [[0.5]]
+    path.write_bytes(b"\xef\xbb\xbft_s,y\n0,0.5\n1800,0.25\n")
+    assert [s.value.tolist() for s in hours(load_signal(path))] == [[0.5, 0.25]]
     assert "is a folder" in asked("regulate", "--workload", "W4", "--signal", str(tmp_path))

@@ -32,15 +32,16 @@ from wattline.demand_response.remarks import remarks
     ],
 )
 def test_what_has_no_effect_is_said(fields: dict[str, Any], choosing: bool, words: str) -> None:
-    found = remarks(read_contract(None, fields), choosing=choosing)
+    found = remarks(read_contract(None, {"workload": "W4"} | fields), choosing=choosing)
     assert len(found) == 1
     assert words in found[0]
 
 
 def test_nothing_is_said_of_what_has_an_effect() -> None:
-    fields = {"check": 5, "forecast": 30, "hold": 0.9, "standby": True}
+    fields = {"workload": "W4", "check": 5, "forecast": 30, "hold": 0.9, "standby": True}
     assert remarks(read_contract(None, fields), choosing=True) == []
-    assert remarks(read_contract(None, {"bid": (9000, 2000), "weights": [0.5, 0.5]})) == []
+    assert remarks(read_contract(None, {"workload": "W4", "bid": (9000, 2000),
+                                        "weights": [0.5, 0.5]})) == []
 
 
 @pytest.mark.parametrize(("hours", "planned", "checked"), [(24, 13, 10), (5, 2, 2), (2, 1, 1)])

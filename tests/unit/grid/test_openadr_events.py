@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 import wattline as wl
-from wattline.grid.events import CapStep, EventBook, GridEvent
-from wattline.live.openadr import CapWriter, event_of
+from wattline.grid.events import REMEMBERED_S, CapStep, EventBook, GridEvent, PriceStep
+from wattline.grid.openadr2b_events import event_of
+from wattline.live.openadr import CapWriter, PriceFile
+from wattline.traces.tariffs import read_tariff
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 NOW_S = NOON.timestamp()
@@ -116,7 +118,60 @@ def test_a_price_beside_a_level_does_not_keep_the_cap_from_falling(tmp_path: Pat
         "event_signals"]
     assert mine.hear(given, NOW_S) == "optIn"
     assert mine.file.read_text() == "7500\n"
-    assert "not followed of an event that is: ELECTRICITY_PRICE price" in said
+    assert "not followed of an event that is: prices of event one" in said
+
+
+def test_a_price_is_followed_where_a_table_of_prices_is_kept(tmp_path: Path) -> None:
+    mine, table = writer(tmp_path), tmp_path / "prices.csv"
+    mine.prices = PriceFile(table, 0.1, "USD")
+    mine.update(NOW_S)
+    priced = event(value=0.3, signal="ELECTRICITY_PRICE", kind="price", start_s=60)
+    assert mine.hear(priced, NOW_S) == "optIn"
+    for after_s in (60, 61, 660):
+        mine.update(NOW_S + after_s)
+    assert table.read_text().splitlines() == [
+        "Datetime (UTC),Price (USD/kWh)", "2026-07-01T12:00:00+00:00,0.1",
+        "2026-07-01T12:01:00+00:00,0.3", "2026-07-01T12:11:00+00:00,0.1"]
+    read = read_tariff(table)
+    assert read.value * 3.6e6 == pytest.approx([0.1, 0.3, 0.1])
+    assert mine.file.read_text() == "10000\n"
+
+
+def test_of_prices_that_overlap_the_one_told_last_holds() -> None:
+    book = EventBook(10_000.0)
+    for name, price in (("a", 0.3), ("b", 0.2)):
+        book.take(GridEvent(name, 0, (), prices=(PriceStep(0.0, 100.0, price),)), 0.0)
+    assert book.price(50.0) == 0.2
+    book.take(GridEvent("a", 0, (), prices=(PriceStep(0.0, 100.0, 0.3),)), 10.0)
+    assert book.price(50.0) == 0.2  # told again unchanged: still the earlier one
+    book.take(GridEvent("b", 1, (), cancelled=True), 50.0)
+    assert (book.price(50.0), book.price(100.0)) == (0.3, None)
+
+
+def test_a_price_that_cannot_be_followed_takes_nothing_from_a_cap_beside_it(
+    tmp_path: Path,
+) -> None:
+    mine, said = writer(tmp_path), []
+    mine.say, mine.prices = said.append, PriceFile(tmp_path / "p.csv", 0.1, "USD")
+    given = event(value=2.0, signal="SIMPLE", kind="level")
+    price = event(value=0.3, signal="ELECTRICITY_PRICE", kind="price")["event_signals"][0]
+    given["event_signals"].append(price | {"measurement": {"name": "currencyPerKWh",
+                                                           "unit": "EUR"}})
+    assert mine.hear(given, NOW_S) == "optIn"
+    assert mine.file.read_text() == "7500\n"
+    assert ("not followed of an event that is: ELECTRICITY_PRICE price (in EUR, where the bill is "
+            "in USD)") in said
+
+
+def test_a_cancelled_event_is_forgotten_when_nobody_can_mean_it_any_more() -> None:
+    book = EventBook(10_000.0)
+    for number in range(50):
+        book.take(GridEvent(str(number), 0, (CapStep(0.0, 100.0, 5000.0),)), 0.0)
+        book.take(GridEvent(str(number), 1, (), cancelled=True), 0.0)
+    book.forget_past(1000.0)
+    assert book.take(GridEvent("7", 0, (CapStep(0.0, 5000.0, 5000.0),)), 1000.0) != ""
+    book.forget_past(REMEMBERED_S + 1.0)
+    assert book.known == {}
 
 
 def test_an_event_that_cannot_be_read_is_an_input_error() -> None:

@@ -10,9 +10,9 @@ import pytest
 from wattline.grid.bidding.problem import BidOutcome, Problem, Trial, best_of, trial_of
 from wattline.grid.curtailment import Curtailment, compliance
 from wattline.grid.dayahead import plan_hours
-from wattline.grid.market import Bid, Prices, Tracking
+from wattline.grid.market import Bid, Contract, Prices, Tracking, settle
 from wattline.grid.qos import judge, mean_interval, projected_end_s, share_interval, upper_quantile
-from wattline.grid.sites import Option, join, options_of, settle_together
+from wattline.grid.sites import Option, join, options_of, summed
 from wattline.grid.workloads import JobType, Workload
 from wattline.model.errors import InputError
 from wattline.model.signal import Signal
@@ -107,9 +107,9 @@ def test_sites_together_reach_a_least_reserve_that_none_reaches_alone() -> None:
 
 
 def test_errors_of_sites_cancel_in_the_sum() -> None:
-    bids = [Bid(1000, 100), Bid(1000, 100)]
-    actual = [Signal.constant(1050), Signal.constant(950)]
-    bill = settle_together(actual, bids, Signal.constant(0), Prices.flat(), start_s=0, end_s=60)
+    actual_w = summed([Signal.constant(1050), Signal.constant(950)], 0, 60)
+    bill = settle(actual_w, Contract.fixed(Bid(2000, 200)), Signal.constant(0), Prices.flat(),
+                  start_s=0, end_s=60)
     assert bill.tracking.mean == pytest.approx(0)
 
 

@@ -15,8 +15,9 @@ from tests.support.vtn3 import SECRET, Vtn3, vtn3
 import wattline as wl
 from wattline.cli.main import cli
 from wattline.grid.events import EventBook
+from wattline.grid.openadr3_events import event3_of
 from wattline.live.openadr import CapWriter
-from wattline.live.openadr3 import Follower, Server, event3_of, follow3
+from wattline.live.openadr3 import Follower, Server, follow3
 from wattline.live.openadr_link import MeasuredPower
 
 NOON_S = datetime(2026, 7, 1, 12, tzinfo=UTC).timestamp()
@@ -111,8 +112,32 @@ def test_intervals_follow_each_other_and_the_lowest_payload_holds() -> None:
     assert forever.end_s == float("inf")
 
 
+def test_prices_have_intervals_of_their_own_and_caps_beside_them() -> None:
+    made = event3_of(event(payloadDescriptors=[
+        {"payloadType": "PRICE", "units": "KWH", "currency": "USD"}], intervals=[
+        {"id": 0, "payloads": [{"type": "PRICE", "values": [0.2]}]},
+        {"id": 1, "intervalPeriod": {"start": "2026-07-01T15:00:00Z", "duration": "PT30M"},
+         "payloads": [{"type": "PRICE", "values": [0.5]}, {"type": "SIMPLE", "values": [2]}]},
+        {"id": 2, "payloads": [{"type": "PRICE", "values": [-0.1]}]}], lasts="PT1H"), 10_000.0)
+    assert [(each.start_s - NOON_S, each.end_s - NOON_S, each.price) for each in made.prices] == [
+        (0.0, 3600.0, 0.2), (10_800.0, 12_600.0, 0.5), (12_600.0, 14_400.0, -0.1)]
+    assert [(step.start_s - NOON_S, step.cap_w) for step in made.steps] == [(10_800.0, 7500.0)]
+
+
+@pytest.mark.parametrize(("units", "currency", "said"), [
+    ("KW", "USD", "the unit KW of PRICE, where KWH is followed"),
+    ("KWH", "EUR", "a PRICE in EUR, where the bill is in USD")])
+def test_a_price_by_another_unit_or_currency_is_not_followed(
+    units: str, currency: str, said: str
+) -> None:
+    given = event("PRICE", 0.2, payloadDescriptors=[
+        {"payloadType": "PRICE", "units": units, "currency": currency}])
+    with pytest.raises(wl.InputError, match=said):
+        event3_of(given, 10_000.0, currency="USD")
+
+
 @pytest.mark.parametrize(("wrong", "said"), [
-    (event("PRICE", 0.2), "has the payloads PRICE; followed are SIMPLE"),
+    (event("GHG", 0.2), "has the payload GHG; followed are SIMPLE"),
     (event("SIMPLE", 7), "has the level 7"),
     (event(units=None), "has the unit None"),
     (event(value=-1.0), "must be a finite power above 0 W"),

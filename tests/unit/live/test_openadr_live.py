@@ -86,7 +86,7 @@ def test_a_server_s_event_becomes_the_cap_and_is_answered(tmp_path: Path) -> Non
     answers, caps, said = asyncio.run(exchange(tmp_path / "cap"))
     assert answers == ["optIn", "optOut"]
     assert caps == [10_000.0, 6000.0, 10_000.0]
-    assert "ELECTRICITY_PRICE" in said[-1]
+    assert "has prices alone, and no file of prices is kept" in said[-1]
 
 
 def test_a_server_that_is_not_there_is_said(tmp_path: Path) -> None:

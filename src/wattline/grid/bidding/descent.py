@@ -131,6 +131,8 @@ def descend(
     and the search goes on from the best of them too.
     """
     chosen = settings or Settings()
+    shares = chosen.rounds // 4 if problem.start_shares else 0
+    simulate = _telling(simulate, chosen.rounds + shares, progress)
     bid = start or start_bid(problem)
     money = problem.energy_price * problem.workload.power_w_mean / 1000.0
     beta = chosen.penalty * money
@@ -146,19 +148,31 @@ def descend(
         point = soft_cost(problem, bid, log_alpha, beta, chosen.steepness)
         size = chosen.step / (1 + number / chosen.decay_rounds)
         bid = _step(problem, bid, point, size=size, least=chosen.weight_min)
-        progress((number + 1) / chosen.rounds)
     _look_around(problem, simulate, tried, (chosen.rounds - rounds) // 4)
     left = chosen.rounds + len(known) - len(tried)
-    polish(
-        replace(problem, start_shares=False), simulate, tried, left,
-        lambda part: progress(1.0 - (1.0 - part) * left / chosen.rounds),
-    )
+    polish(replace(problem, start_shares=False), simulate, tried, left)
     if problem.start_shares:
-        _other_shares(problem, simulate, tried, chosen.rounds // 4)
+        _other_shares(problem, simulate, tried, shares)
     return best_of(
         problem, tried, f"the cheapest of {rounds} rounds of descent and "
         f"{len(tried) - len(known) - rounds} of search by simulation", weights_by_round=history,
     )
+
+
+def _telling(
+    simulate: Simulate, most: int, progress: Callable[[float], None]
+) -> Simulate:
+    """The same simulations, of which each tells how many of all there may be are done."""
+    done = 0
+
+    def told(bid: Bid) -> BidOutcome:
+        nonlocal done
+        found = simulate(bid)
+        done += 1
+        progress(min(1.0, done / most))
+        return found
+
+    return told
 
 
 def _look_around(

@@ -279,6 +279,21 @@ def _binding(bid: Bid, tried: list[tuple[Bid, BidOutcome]]) -> str:
         ) / scale,
     )
     return (
-        f"it stops there because the nearest cheaper bid tried (P {near.average_w:.0f} W, "
-        f"R {near.reserve_w:.0f} W) fails: {outcome.violations[0]}"
+        f"it stops there because the nearest cheaper bid tried ({_told_apart(near, bid)}) fails: "
+        f"{outcome.violations[0]}"
     )
+
+
+def _told_apart(near: Bid, bid: Bid) -> str:
+    """A bid in words, by what tells it apart from another."""
+    powers = f"P {near.average_w:.0f} W, R {near.reserve_w:.0f} W"
+    if powers != f"P {bid.average_w:.0f} W, R {bid.reserve_w:.0f} W":
+        return powers
+    if near.start_share != bid.start_share:
+        return (f"the same powers, with starts planned at {near.start_share:.0%} of the power "
+                f"range instead of {bid.start_share:.0%}")
+    if near.weights != bid.weights and len(near.weights) == len(bid.weights):
+        apart = max(abs(one - other) for one, other in zip(near.weights, bid.weights, strict=True))
+        return f"the same powers, with weights that differ by up to {apart:.2g}"
+    return (f"the same but for {near.average_w - bid.average_w:+.2g} W of P and "
+            f"{near.reserve_w - bid.reserve_w:+.2g} W of R")

@@ -1,0 +1,174 @@
+"""Events of OpenADR from a file, replayed as a site would have heard them.
+
+Read are
+
+    .xml   a message of 2.0b (oadrDistributeEvent), by openleadr's own parser
+    .json  events of 2.0b as openleadr hands them over (times as text), events of version 3 as
+           GET /events gives them, or polls of version 3: {"polledDateTime": ..., "events": [...]};
+           one of them, a list, or {"events": [...]}
+
+Each version of an event is heard when it was made (2.0b: created_date_time; 3:
+modificationDateTime, or the poll that shows it). The rules are those of `EventBook`, as live: what
+cannot be read is refused and said, and changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wattline.grid.event_values import moment_s
+from wattline.grid.events import EventBook, GridEvent
+from wattline.grid.openadr2b_events import UNREADABLE, event_of, left_out, told_s
+from wattline.grid.openadr3_events import event3_of, version3_of
+from wattline.model.errors import InputError
+from wattline.model.reading import read_text
+from wattline.model.signal import Signal
+
+MOST_BYTES = 10_000_000
+
+
+@dataclass(frozen=True)
+class Telling:
+    """Something that was told at a time: an event, or why what was told cannot be read."""
+
+    time_s: float
+    event: GridEvent | None
+    said: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Replayed:
+    """What a file of events makes of a span of time."""
+
+    cap_w: Signal | None
+    """None where no event asks for a cap in it."""
+    price: Signal | None
+    """Of energy per kWh; None where no event says one."""
+    followed: tuple[str, ...]
+    said: tuple[str, ...]
+    """What was refused or left out, a sentence each."""
+
+
+def read_events(path: str | Path, usual_w: float, currency: str = "") -> list[Telling]:
+    """All that the file tells, in the order of time."""
+    found: list[Telling] = []
+    known: dict[str, int] = {}
+    for given in _items(Path(path)):
+        if isinstance(given, Mapping) and "polledDateTime" in given:
+            found += _poll(given, known, usual_w, currency)
+        else:
+            found.append(_telling(given, usual_w, currency))
+    return sorted(found, key=lambda told: told.time_s)
+
+
+def _items(path: Path) -> list[Any]:
+    text = read_text(str(path), MOST_BYTES)
+    if path.suffix.lower() == ".xml":
+        return _of_message(path, text)
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: this is no JSON file of events ({error})") from None
+    if isinstance(given, Mapping) and "events" in given and "polledDateTime" not in given:
+        given = given["events"]
+    items = given if isinstance(given, list) else [given]
+    if not items:
+        raise InputError(f"{path}: there are no events in it")
+    return items
+
+
+def _of_message(path: Path, text: str) -> list[Any]:
+    try:
+        from openleadr.messaging import parse_message
+    except ImportError:
+        raise InputError("events in XML need openleadr: pip install 'wattline[openadr]'") from None
+    try:
+        _, payload = parse_message(text)
+        events: list[Any] = payload["events"]
+    except Exception as error:  # whatever the parser makes of a file of another kind
+        raise InputError(f"{path}: this is no message with events of OpenADR 2.0b "
+                         f"({type(error).__name__}: {error})") from None
+    return events
+
+
+def _telling(given: Any, usual_w: float, currency: str) -> Telling:
+    try:
+        if "event_descriptor" in given:
+            event = event_of(given, usual_w, currency=currency)
+            beside = tuple(f"not followed of event {event.name}: {signal}"
+                           for signal in left_out(given, currency))
+            return Telling(told_s(given), event, beside)
+        return Telling(version3_of(given) / 1000.0, event3_of(given, usual_w, currency=currency))
+    except (InputError, *UNREADABLE) as error:
+        why = str(error) if isinstance(error, InputError) else f"it cannot be read: {error!r}"
+        return Telling(0.0, None, (f"not followed: {why}",))
+
+
+def _poll(
+    given: Mapping[str, Any], known: dict[str, int], usual_w: float, currency: str
+) -> Iterator[Telling]:
+    """What one poll of version 3 shows: new versions, and events that are gone."""
+    try:
+        now_s, events = moment_s(given["polledDateTime"]), list(given["events"])
+    except UNREADABLE as error:
+        yield Telling(0.0, None, (f"not followed: a poll cannot be read: {error!r}",))
+        return
+    present = {str(each["id"]) for each in events if isinstance(each, Mapping) and "id" in each}
+    for name in sorted(set(known) - present):
+        yield Telling(now_s, GridEvent(name, known.pop(name), (), cancelled=True))
+    for each in events:
+        told = _telling(each, usual_w, currency)
+        if told.event is None:
+            yield Telling(now_s, None, told.said)
+        elif known.get(told.event.name) != told.event.version:
+            known[told.event.name] = told.event.version
+            yield Telling(now_s, told.event, told.said)
+
+
+def replay(
+    tellings: list[Telling], usual_w: float, usual_price: Signal, start_s: float, end_s: float,
+) -> Replayed:
+    """Cap and price from `start_s` to `end_s`, counted from `start_s`.
+
+    `usual_price` counts from there too. Cap and price of a moment are those of what had been told
+    till then.
+    """
+    book, left = EventBook(usual_w), list(tellings)
+    said: list[str] = []
+    names: list[str] = []
+    caps: list[tuple[float, float]] = []
+    prices: list[tuple[float, float]] = []
+    for now_s in _cuts(tellings, usual_price, start_s, end_s):
+        while left and left[0].time_s <= now_s:
+            told = left.pop(0)
+            said += told.said
+            if told.event is not None:
+                refused = book.take(told.event, told.time_s)
+                (said if refused else names).append(refused or told.event.name)
+        caps.append((now_s - start_s, book.cap_w(now_s)))
+        price = book.price(now_s)
+        prices.append((now_s - start_s, usual_price.at(now_s - start_s) if price is None
+                       else price))
+    capped = any(cap_w < usual_w for _, cap_w in caps)
+    priced = any(told.event is not None and told.event.prices for told in tellings)
+    return Replayed(
+        cap_w=Signal.from_steps(caps, "W") if capped else None,
+        price=Signal.from_steps(prices) if priced else None,
+        followed=tuple(dict.fromkeys(names)), said=tuple(dict.fromkeys(said)))
+
+
+def _cuts(
+    tellings: list[Telling], usual_price: Signal, start_s: float, end_s: float
+) -> list[float]:
+    """When cap or price may change in the span."""
+    times = {start_s, *(start_s + float(step_s) for step_s in usual_price.time_s)}
+    for told in tellings:
+        times.add(told.time_s)
+        if told.event is not None:
+            for step in told.event.all_steps:
+                times |= {step.start_s, step.end_s}
+    return sorted(time_s for time_s in times if start_s <= time_s < end_s)

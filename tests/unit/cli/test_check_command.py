@@ -1,0 +1,66 @@
+"""`wattline check`: a run folder added up again, with the bill of its contract."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import wattline as wl
+from wattline.cli.main import cli
+from wattline.demand_response.folder import bill_differs
+
+SHORT = {"workload": "W4", "duration": "10m", "warmup": "5m", "check": 0, "cycle_s": 5,
+         "bid": (9500, 2500), "seed": 1}
+
+
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WATTLINE_PLAIN", "1")
+
+
+@pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+@pytest.mark.parametrize("chosen", [True, False])
+def test_a_run_with_wrong_labels_is_judged_by_what_its_jobs_are(
+    chosen: bool, tmp_path: Path
+) -> None:
+    found = wl.regulate(**SHORT, mislabelled=0.3, feedback=True, choose_nodes=chosen)
+    assert found.result.check() == []
+    done = CliRunner().invoke(cli, ["check", str(found.save(tmp_path / "run"))])
+    assert (done.exit_code, done.output) == (0, f"{tmp_path / 'run'}: holds together\n")
+
+
+@pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+def test_a_bill_that_its_table_does_not_give_is_said(tmp_path: Path) -> None:
+    folder = wl.regulate(**SHORT).save(tmp_path / "run")
+    assert bill_differs(folder) == []
+    figures = json.loads((folder / "contract.json").read_text())
+    figures["cost"] *= 1.001
+    (folder / "contract.json").write_text(json.dumps(figures))
+    wrong, = bill_differs(folder)
+    assert wrong.startswith("the bill is")
+    (folder / "power.csv").write_text("start_s\n1\n")
+    assert "do not give a bill" in bill_differs(folder)[0]
+
+
+def test_what_does_not_fit_is_listed_and_fails_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = wl.generate("lublin", seed=1, jobs=5, nodes=8)
+    folder = wl.simulate(trace, machine=wl.Machine(nodes=8)).save(tmp_path / "run")
+    monkeypatch.setattr("wattline.analysis.checker.check", lambda run: ["a job ran twice"])
+    done = CliRunner().invoke(cli, ["check", str(folder)])
+    assert (done.exit_code, done.output.splitlines()[1]) == (1, "  a job ran twice")
+    told = CliRunner().invoke(cli, ["check", str(folder), "--json"])
+    assert json.loads(told.stdout)["runs"] == [{"run": str(folder), "wrong": ["a job ran twice"]}]
+
+
+def test_a_plain_run_holds_together_and_no_folder_is_refused(tmp_path: Path) -> None:
+    trace = wl.generate("lublin", seed=1, jobs=20, nodes=32)
+    machine = wl.Machine(nodes=32, node_idle_w=90, node_active_w=300)
+    folder = wl.simulate(trace, machine=machine).save(tmp_path / "run")
+    assert CliRunner().invoke(cli, ["check", str(folder)]).exit_code == 0
+    done = CliRunner().invoke(cli, ["check", str(tmp_path / "none")])
+    assert isinstance(done.exception, wl.InputError)

@@ -1,0 +1,180 @@
+"""Contracts that follow events from a file, and curtailments counted from a baseline."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from tests.unit.grid.test_event_file import made_2b, made_3
+
+import wattline as wl
+from wattline.cli.main import cli
+from wattline.grid.curtailment import Curtailment, load_of_days
+from wattline.grid.programme import BaselineTerms, programme
+from wattline.model.signal import Signal
+
+TYPE = {"name": "one", "nodes": 1, "time_s_min": 60, "time_s_max": 90, "power_w_max": 250,
+        "power_w_min": 200, "threshold": 5}
+SHORT: dict[str, Any] = {
+    "types": [TYPE], "servers": 10, "power_w_idle": 100, "duration": "20m", "warmup": "5m",
+    "check": 0, "cycle_s": 10, "bid": (1500, 200)}
+pytestmark = pytest.mark.filterwarnings("ignore::wattline.WattlineWarning")
+
+
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WATTLINE_PLAIN", "1")
+
+
+def kept(folder: Path, *events: Any) -> Path:
+    file = folder / "events.json"
+    file.write_text(json.dumps(list(events)))
+    return file
+
+
+def billed_anew(folder: Path) -> float:
+    """The bill by the rows of power.csv alone."""
+    cost = 0.0
+    with (folder / "power.csv").open(encoding="utf-8") as file:
+        for text in csv.DictReader(file):
+            row = {key: float(value) for key, value in text.items()}
+            error_w = abs(row["power_w"] - row["average_w"] - row["signal"] * row["reserve_w"])
+            rate = (row["energy_price"] * row["billed_w"] - row["reserve_price"] * row["reserve_w"]
+                    + row["error_price"] * error_w * (row["reserve_w"] > 0))
+            cost += rate * (row["end_s"] - row["start_s"]) / 3.6e6 - row["credit"]
+    return cost
+
+
+def test_prices_of_events_are_the_energy_price_of_the_bill(tmp_path: Path) -> None:
+    file = kept(tmp_path, made_2b(value=0.7, signal="ELECTRICITY_PRICE", kind="price",
+                                  start_s=300.0),
+                made_3("two", [{"type": "PRICE", "values": [-0.2]}], start="12:15"))
+    plain = wl.regulate(**SHORT)
+    found = wl.regulate(**SHORT, events=str(file), events_begin="2026-07-01T12:00:00Z")
+    folder = found.save(tmp_path / "run")
+    # 1,500 W: five minutes at 0.1, ten at 0.7, five at -0.2, where it was 0.1 throughout.
+    more = 1.5 * ((0.7 - 0.1) * 10 + (-0.2 - 0.1) * 5) / 60
+    assert found.figures["cost"] - plain.figures["cost"] == pytest.approx(more)
+    assert billed_anew(folder) == pytest.approx(found.figures["cost"])
+    assert found.figures["events"]["followed"] == ["one", "two"]
+    assert found.figures["events"]["prices"]
+
+
+def test_a_cap_of_an_event_holds_in_regulate_and_simulate(tmp_path: Path) -> None:
+    kept(tmp_path, made_2b(value=1200.0, start_s=300.0, last="PT10M"), made_2b("bad", -1.0))
+    scenario = tmp_path / "site.toml"
+    scenario.write_text("""
+[trace]
+generate = "workload"
+[[trace.parameters.types]]
+name = "one"
+nodes = 1
+time_s_min = 60
+time_s_max = 90
+power_w_max = 250
+power_w_min = 200
+threshold = 50
+[machine]
+nodes = 10
+node_idle_w = 100
+[policy]
+regulation = { name = "aqa", preempt = true }
+[contract]
+duration = "20m"
+warmup = "5m"
+cycle_s = 1
+events = "events.json"
+events_begin = "2026-07-01T12:00:00Z"
+""")
+    said = CliRunner().invoke(cli, ["simulate", str(scenario), "--no-folder", "--json"],
+                              catch_exceptions=False)
+    found = json.loads(said.stdout)
+    events = found["events"]
+    assert (events["limited_s"], events["limit_w_lowest"]) == (600.0, 1200.0)
+    assert events["met"]
+    assert found["participates"]
+    assert "asks for -1 W" in events["not_followed"][0]
+    run = wl.regulate(scenario).run
+    start_s = 300.0 + 300.0
+    inside = run.actual_w.integral(start_s + 5, start_s + 600) / 595
+    before = run.actual_w.integral(start_s - 300, start_s) / 300
+    assert inside <= 1200.0 < before
+    text = CliRunner().invoke(cli, ["regulate", str(scenario)], catch_exceptions=False).stdout
+    assert "a cap of events holds for 10 min" in text
+
+
+def test_a_usual_cap_holds_where_no_event_does_and_a_bid_is_not_chosen_beside_it(
+    tmp_path: Path,
+) -> None:
+    file = str(kept(tmp_path, made_2b(value=1.0, signal="SIMPLE", kind="level", start_s=300.0)))
+    given = SHORT | {"bid": "auto", "events": file, "events_begin": "2026-07-01T12:00:00Z",
+                     "events_cap": "1500W"}
+    found = wl.regulate(**given)
+    said = found.figures["events"]
+    assert (said["limited_s"], said["limit_w_lowest"]) == (1200.0, 1350.0)
+    assert found.figures["reason"].startswith("no bid is chosen beside the caps of events")
+    with pytest.raises(wl.InputError, match="no bid is chosen"):
+        wl.bid(**{name: value for name, value in given.items() if name != "bid"})
+
+
+def test_events_need_the_clock_time_of_the_contract(tmp_path: Path) -> None:
+    file = str(kept(tmp_path, made_2b()))
+    with pytest.raises(wl.InputError, match="say when the contract begins"):
+        wl.regulate(**SHORT, events=file)
+    with pytest.raises(wl.InputError, match="has no zone"):
+        wl.regulate(**SHORT, events=file, events_begin="2026-07-01T12:00:00")
+
+
+def test_a_reduction_is_paid_and_its_lack_charged_by_hand() -> None:
+    # An hour of 100 kW, an event of three: 75, 80 and 110 kW drawn, 25 kW promised.
+    power_w = Signal(np.array([0.0, 3600.0, 7200.0, 10_800.0]),
+                     np.array([100e3, 75e3, 80e3, 110e3]), "W")
+    terms, event = programme("emergency"), Curtailment(3600.0)
+    told_w = terms.told_w(power_w, 0.0, 14_400.0)
+    baseline_w, words = terms.baseline.counted_w(told_w, event, 1.0, 0.0)
+    assert (baseline_w, words) == (100e3, "the load in 60 min before it was heard of")
+    found = terms.reductions(told_w, event, baseline_w)
+    # 0.025 MWh at 500; 0.020 at 500 less 0.005 at 500; nothing less 0.025 at 500.
+    assert [period.credit for period in found] == pytest.approx([12.5, 7.5, -12.5])
+    assert [period.score for period in found] == pytest.approx([1.0, 0.8, 0.0])
+
+
+def test_the_baseline_of_days_is_the_mean_of_the_highest() -> None:
+    days = np.array([40.0, 90.0, 10.0, 70.0, 50.0, 80.0, 20.0, 60.0, 30.0, 100.0])
+    power_w = Signal(86400.0 * np.arange(11), np.append(days, 5.0), "W")
+    event = Curtailment(10 * 86400.0 + 3600.0)
+    assert load_of_days(power_w, event, 10, 5, 0.0) == pytest.approx(80.0)
+    assert load_of_days(power_w, event, 10, 5, 6 * 86400.0) is None  # four days are left
+    terms = BaselineTerms(rule="days")
+    few, words = terms.counted_w(power_w, event, 1.0, 6 * 86400.0)
+    assert (few, words) == (pytest.approx(5.0 / 6 * 5 + 100.0 / 6),
+                            "the load in 60 min before it was heard of")
+
+
+def test_an_emergency_is_settled_and_its_bill_can_be_worked_out_anew(tmp_path: Path) -> None:
+    given = SHORT | {"programme": "emergency", "duration": "50m", "bid": "auto", "servers": 20,
+                     "policy": "aqa", "preempt": True, "curtailment": {
+                         "start": "20m", "share": 0.1, "duration": "20m", "notice": "5m"}}
+    found = wl.regulate(**given)
+    folder = found.save(tmp_path / "run")
+    kept_, terms = found.figures["curtailment"], found.figures["programme"]
+    assert terms["credit_in_cost"]
+    assert billed_anew(folder) == pytest.approx(found.figures["cost"])
+    # Counted anew: the window before the notice reaches to the start of the warm-up.
+    power_w = found.run.actual_w
+    told_w = Signal(60.0 * np.arange(55), power_w.sample(60.0 * np.arange(55)))
+    baseline_w = told_w.integral(0.0, 1200.0) / 1200.0
+    assert kept_["baseline_w"] == pytest.approx(baseline_w)
+    assert kept_["limit_w"] == pytest.approx(0.9 * baseline_w)
+    counted = min(1.0, (baseline_w - told_w.integral(1500.0, 2700.0) / 1200.0)
+                  / (0.1 * baseline_w))
+    assert counted > 0
+    promised_mwh = 0.1 * baseline_w * 1200.0 / 3.6e9
+    assert terms["credit"] == pytest.approx(promised_mwh * (500 * counted - 500 * (1 - counted)))
+    assert found.figures["participates"]
+    assert found.figures["constraints_met"] is not None
