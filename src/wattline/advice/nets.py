@@ -103,10 +103,11 @@ def run_net(
     A net is built in (`wl.list_nets`) or a file, TOML or PNML; one from a file stops after 100,000
     firings where `max_firings` does not say otherwise, and says so. With a `seed` equally urgent
     firings are chosen at random. `skeleton` runs it without colours, guards and times. The workload
-    of `puppet` is given by `trace`, `nodes`, `limit` (jobs of the log), `order`, `power` (none,
-    block, wait, dvfs), `cap` (also a CSV file or pairs of seconds and watts), `levels`, `alpha`,
-    `beta`, `core_share`, `cap_counts` (machine or jobs), `node_active_w`, `idle_fraction`,
-    `wait_time_s`, `wait_slots` and `latency_s`; times count from the first submission.
+    of `puppet` is given by `trace`, `nodes` and `cores_per_node` (without them what the log's
+    header says), `limit` (jobs of the log), `order`, `power` (none, block, wait, dvfs), `cap` (also
+    a CSV file or pairs of seconds and watts), `levels`, `alpha`, `beta`, `core_share`, `cap_counts`
+    (machine or jobs), `node_active_w`, `idle_fraction`, `wait_time_s`, `wait_slots` and
+    `latency_s`; times count from the first submission.
 
     >>> import wattline as wl
     >>> done = wl.run_net("puppet", power="dvfs", cap="70%")

@@ -169,7 +169,7 @@ def test_show_replaces_a_file_only_where_it_is_named(
     (["run", "nonet"], "no net 'nonet'"),
     (["run", "puppet", "--cap", "100"], "below the idle power"),
     (["run", "puppet", "--cap", "much"], "not understood"),
-    (["run", "puppet", "--trace", "x.swf"], "size of the machine"),
+    (["run", "puppet", "--trace", "x.swf"], "x.swf: there is no such file"),
     (["run", "puppet", "--idle-fraction", "2"], r"in \[0, 1\]"),
     (["show", "puppet", "--page", "Attic"], "no page 'Attic'"),
 ])

@@ -137,9 +137,27 @@ def test_numbers_that_grow_without_end_are_told_in_one_line(tmp_path: Path) -> N
     assert "more than 4096 bits" in str(done.exception)
 
 
+@pytest.mark.filterwarnings("ignore:8 nodes of 8 cores")
+def test_a_log_that_counts_cores_keeps_its_jobs() -> None:
+    """The header's 64 processors on 8 nodes, as `simulate` reads them."""
+    for size in ({}, {"nodes": 8}, {"nodes": 8, "cores_per_node": 8}):
+        done = wl.run_net("puppet", trace="examples/tiny.swf", power="none", **size)
+        assert done.simulation.net.about == (
+            "PuPPET, FCFS with EASY, 8 nodes, 12 jobs, wait slots 0, levels 1")
+        assert len(done.simulation.place("Batch scheduling/Done").values()) == 12
+    first = wl.run_net("puppet", trace="examples/tiny.swf", power="none", max_firings=1)
+    assert [job.js for job in first.simulation.place("Queuing").values()[0]] == [2]
+    assert [job.js for job in first.simulation.place("Batch scheduling/User").values()] == [
+        4, 3, 1, 8, 1, 2, 1, 5, 2, 1, 6]
+
+
 def test_jobs_that_do_not_fit_and_options_without_effect_are_said() -> None:
-    with pytest.warns(WattlineWarning, match="jobs of the log ask for more than the 8 nodes"):
-        wl.run_net("puppet", trace="examples/tiny.swf", nodes=8, cap=0.6)
+    with pytest.warns(WattlineWarning, match="8 jobs of the log ask for more than the 8 nodes"):
+        wl.run_net("puppet", trace="examples/tiny.swf", nodes=8, cores_per_node=1, cap=0.6)
+    with pytest.warns(WattlineWarning, match="cores_per_node has no effect"):
+        wl.run_net("puppet", cores_per_node=2)
+    with pytest.raises(InputError, match="every job of the log asks for more than the 2 nodes"):
+        wl.run_net("puppet", trace="examples/tiny.swf", nodes=2, cores_per_node=1)
     with pytest.warns(WattlineWarning, match="alpha has no effect"):
         wl.run_net("puppet", alpha=3.0, power="wait")
     with pytest.raises(InputError, match="frequencies have to rise"):
