@@ -65,7 +65,7 @@ def test_a_net_without_an_end_is_stopped_and_says_so(tmp_path: Path) -> None:
     assert done.fired == 100_000
     assert wl.run_net(path, max_firings=7).remarks == ()
     result = CliRunner().invoke(cli, ["petri", "run", path, "--firings", "7", "--json"])
-    assert json.loads(result.output)["fired"] == 7
+    assert json.loads(result.stdout)["fired"] == 7
 
 
 @pytest.mark.parametrize("text", [
@@ -81,7 +81,7 @@ def test_inscriptions_of_a_file_compute_and_do_nothing_else(tmp_path: Path, text
 
 
 @pytest.mark.parametrize(("before", "after", "message"), [
-    ('place = "jobs"', 'place = "jbos"', "no place of the page"),
+    ('place = "jobs"', 'place = "jbos"', "no place of this net"),
     ("count = 1", "count = -1", "places.free.count"),
     ("count = 1", "count = 1, tokens = [1]", "has count and tokens"),
     ('{ place = "printing", what = "n" }', '"printing"', "says nothing of the token's value"),
@@ -162,3 +162,39 @@ def test_jobs_that_do_not_fit_and_options_without_effect_are_said() -> None:
         wl.run_net("puppet", alpha=3.0, power="wait")
     with pytest.raises(InputError, match="frequencies have to rise"):
         wl.run_net("puppet", levels=(1.0, 0.5))
+
+
+PLAIN = '[places]\na = { %s }\n[[transition]]\nname = "t"\ntake = [%s]\nput = [%s]\n'
+
+
+def test_a_place_that_is_not_there_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(PLAIN % ("tokens = [1]", '{ place = "a", what = "n" }', '"zz"'))
+    with pytest.raises(InputError, match="an arc leads to 'zz', which is no place of this net; it "
+                                         "has a"):
+        wl.run_net(path)
+    path.write_text(PLAIN % ("count = 1", '"a"', '"a"'))
+    with pytest.raises(InputError, match="'Nope' is no place of this net; it has a"):
+        wl.analyse_net(path, reach={"Nope": 1})
+
+
+def test_a_net_that_could_go_on_is_said_to_be_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(PLAIN % ("count = 1", '"a"', '"a"'))
+    said = CliRunner().invoke(cli, ["petri", "run", str(path), "--firings", "1"])
+    assert "stopped after 1 firing, as asked: the net could go on" in said.stderr
+    assert "1 firing to t = 0 s" in said.stdout
+    path.write_text(PLAIN % ("count = 1", '"a"', ""))
+    said = CliRunner().invoke(cli, ["petri", "run", str(path), "--firings", "1", "--json"])
+    assert (json.loads(said.stdout)["stopped"], json.loads(said.stdout)["remarks"]) == (False, [])
+    # Tokens that are to come count too: the first job is submitted, the last one is far off.
+    assert wl.run_net("puppet", max_firings=1).stopped
+    assert not wl.run_net("puppet").stopped
+
+
+def test_one_of_a_kind_is_said_in_the_singular(tmp_path: Path) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(PLAIN % ("count = 1", '"a"', ""))
+    said = CliRunner().invoke(cli, ["petri", "analyse", str(path)]).output
+    assert "(1 state in which nothing can happen)" in said
+    assert "after 1 firing\n" in said
