@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from wattline.physics.regression.learning import fit_widely, learn_priors
+from wattline.physics.regression.terms import PARTS
 from wattline.studies.rmap.tables import tables_of
 from wattline.studies.rmap.unseen import application_of, knows, usable
 
@@ -21,7 +22,7 @@ def main() -> None:
     folder = Path(sys.argv[1])
     tables, _ = tables_of((folder / "configs.csv.xz", folder / "sphot_grid.csv"), None, 32)
     priors = learn_priors(fit_widely(usable(tables)[0]), application_of, knows)
-    for part in priors._fields:
+    for part in PARTS:
         print(part, *(f"    {prior.name:14} {prior.mean:6.2f} {prior.sd:6.3f}"
                       for prior in getattr(priors, part)), sep="\n")
 

@@ -28,7 +28,13 @@ from wattline.physics.regression import (
     save_models,
 )
 from wattline.physics.regression import fit as fit_table
-from wattline.physics.regression.learning import FEWEST, fit_widely, load_priors, save_priors
+from wattline.physics.regression.learning import (
+    FEWEST,
+    fit_widely,
+    learn_slopes,
+    load_priors,
+    save_priors,
+)
 from wattline.physics.regression.learning import learn_priors as common_priors
 from wattline.physics.regression.terms import SHIPPED
 
@@ -141,7 +147,7 @@ def learn_priors(
 ) -> list[str]:
     """Learn what a site's applications have in common, and write it for `fit(..., priors=)`.
 
-    It takes tables of at least three applications with nodes, cores and a cap for each socket, and
+    It takes tables of at least three applications with the same settings, whatever these are, and
     gives the names of those that were used.
 
     >>> import wattline as wl
@@ -152,13 +158,25 @@ def learn_priors(
     few.csv: there is no such file
     """
     tables = {name: one for name, one in measured(table, None, columns)[1].items()
-              if one.names == CLASSIC and len(one) >= LEARNED_FROM}
-    if len(tables) < FEWEST:
+              if len(one) >= LEARNED_FROM}
+    kinds: dict[tuple[str, ...], dict[str, ConfigurationTable]] = {}
+    for name, one in tables.items():
+        kinds.setdefault(one.names, {})[name] = one
+    usable = {names: alike for names, alike in kinds.items() if len(alike) >= FEWEST}
+    if not usable:
         raise InputError(f"{table} has {len(tables)} applications of {LEARNED_FROM} configurations "
-                         f"or more with nodes, cores and cap_w; to learn what they have in common "
-                         f"takes {FEWEST}")
-    save_priors(common_priors(fit_widely(tables, sockets, progress)), sorted(tables), output)
-    return sorted(tables)
+                         f"or more, and no {FEWEST} of them with the same settings; to learn what "
+                         f"they have in common takes {FEWEST}")
+    classic = usable.pop(CLASSIC, {})
+    others = {name: one for alike in usable.values() for name, one in alike.items()}
+    used = sorted((*classic, *others))
+    share = len(classic) / len(used)
+    learned = common_priors(fit_widely(
+        classic, sockets, lambda part: progress(share * part))) if classic else SHIPPED
+    slopes = learn_slopes(others, lambda part: progress(share + (1.0 - share) * part))
+    save_priors(learned._replace(power_slopes=slopes["power"], time_slopes=slopes["time"]), used,
+                output)
+    return used
 
 
 def measured(

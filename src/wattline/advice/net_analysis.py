@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wattline.model.errors import InputError, warn
+from wattline.model.units import counted
 
 if TYPE_CHECKING:
     from wattline.petri.invariants import Weights
@@ -126,8 +127,8 @@ def _of_states(space: Space, most: int) -> list[str]:
     if space.growing:
         return [f"the net grows without an end ({', '.join(space.growing)}); looking stopped there"]
     if not space.complete:
-        return [f"there are more than {most:,} states: bounds and dead ends are of those seen "
-                "(--states looks at more)"]
+        return [f"there are more than {counted(most, 'state')}: bounds and dead ends are of those "
+                "seen (--states looks at more)"]
     return []
 
 

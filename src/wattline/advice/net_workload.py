@@ -25,7 +25,8 @@ Cap = float | str | Path | Sequence[tuple[float, float]] | None
 
 
 def puppet(
-    *, trace: str | Path | None = None, nodes: int | None = None, limit: int = 100,
+    *, trace: str | Path | None = None, nodes: int | None = None,
+    cores_per_node: int | None = None, limit: int = 100,
     order: str = "fcfs", power: str = "wait", cap: Cap = None,
     node_active_w: float = 100.0, idle_fraction: float = 0.3, wait_time_s: float = 30_000.0,
     wait_slots: int = 10, latency_s: float = 0.0, levels: Sequence[float] = LEVELS,
@@ -45,13 +46,13 @@ def puppet(
     if list(levels) != sorted(set(levels)):
         raise InputError(f"the levels are {', '.join(f'{level:g}' for level in levels)}; relative "
                          "frequencies have to rise")
-    left_out: tuple[str, ...]
+    of_log: tuple[str, ...]
     if trace is None:
-        jobs, nodes, left_out = demo_jobs(), nodes or DEMO_NODES, ()
+        jobs, nodes = demo_jobs(), nodes or DEMO_NODES
+        of_log = () if cores_per_node is None else (
+            "cores_per_node has no effect: the jobs of the example ask for nodes",)
     else:
-        if not nodes:
-            raise InputError("a log needs the size of the machine (nodes)")
-        jobs, left_out = _logged(trace, nodes, limit, node_active_w)
+        jobs, nodes, of_log = _logged(trace, nodes, cores_per_node, limit, node_active_w)
     idle_w = node_active_w * idle_fraction
     rules = demo_rules(power, nodes, idle_w, wait_time_s, wait_slots, latency_s,
                        levels=tuple(levels), alpha=alpha, beta=beta, core_share=core_share,
@@ -59,7 +60,7 @@ def puppet(
     ignored = {} if power == "dvfs" else {
         "levels": tuple(levels) != tuple(LEVELS), "alpha": alpha != 2.0, "beta": beta != 0.5,
         "core_share": core_share != 0.65, "latency_s": latency_s != 0.0}
-    remarks = (*left_out, *(
+    remarks = (*of_log, *(
         f"{name} has no effect: only the power policy dvfs changes frequencies, this is '{power}'"
         for name, given in ignored.items() if given))
     limits: Signal | float = float("inf")
@@ -70,23 +71,31 @@ def puppet(
     return replace(made, remarks=(*made.remarks, *remarks))
 
 
-def _logged(trace: str | Path, nodes: int, limit: int, node_active_w: float
-            ) -> tuple[list[Job], tuple[str, ...]]:
-    """Jobs of a log, and what is to be known of those that are not among them."""
+def _logged(trace: str | Path, nodes: int | None, cores_per_node: int | None, limit: int,
+            node_active_w: float) -> tuple[list[Job], int, tuple[str, ...]]:
+    """Jobs of a log, the nodes of its machine as `simulate` reads them, and what is to be known."""
     from wattline.petri.puppet import jobs_from_table
+    from wattline.scenario.model import MachineSection
+    from wattline.scenario.sizes import machine_size
     from wattline.traces.reader import read
 
-    table = read(trace, machine_procs=nodes).jobs
-    table = table.take(np.arange(min(len(table), limit)))
+    log = read(trace)
+    size = machine_size(MachineSection(nodes=nodes, cores_per_node=cores_per_node), log)
+    asked = -(-log.jobs.procs // size.cores_per_node)
+    large = asked[asked > size.nodes]
+    kept = np.flatnonzero(asked <= size.nodes)[:limit]
+    if not len(kept):
+        raise InputError(f"every job of the log asks for more than the {size.nodes:,} nodes; "
+                         "say how many processors make a node (cores_per_node)")
+    table = log.jobs.take(kept)
     # A log counts from 1970 or from anywhere; people want to read how long it took.
-    table = table.with_columns(submit_s=table.submit_s - table.submit_s[0])
-    large = read(trace).jobs.procs
-    large = large[large > nodes]
-    remarks = () if not len(large) else (
-        f"{len(large)} jobs of the log ask for more than the {nodes} nodes (up to {large.max()}) "
-        "and are left out; its processors count as nodes here, so give as many nodes as it has "
-        "processors",)
-    return jobs_from_table(table, node_active_w), remarks
+    table = table.with_columns(submit_s=table.submit_s - table.submit_s[0], procs=asked[kept])
+    remarks = [size.remark] if size.remark else []
+    if len(large):
+        remarks.append(f"{len(large):,} jobs of the log ask for more than the {size.nodes:,} nodes "
+                       f"(up to {large.max():,}) and are left out; where it counts cores, say how "
+                       "many make a node (cores_per_node)")
+    return jobs_from_table(table, node_active_w), size.nodes, tuple(remarks)
 
 
 def cap_signal(cap: Cap, nodes: int, node_w: float, idle_w: float) -> Signal:

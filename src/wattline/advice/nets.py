@@ -35,6 +35,8 @@ class NetRun(Shown):
     net: str
     simulation: Simulation
     remarks: tuple[str, ...] = ()
+    stopped: bool = False
+    """Whether it was stopped after so many firings and could go on."""
 
     @property
     def time_s(self) -> float:
@@ -46,7 +48,8 @@ class NetRun(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         return {"net": self.net, "time_s": self.time_s, "fired": self.fired,
-                "places": self.marking(), "remarks": list(self.remarks)}
+                "stopped": self.stopped, "places": self.marking(),
+                "remarks": list(self.remarks)}
 
     def marking(self) -> dict[str, dict[str, Any]]:
         """What lies on each place: how many tokens, of which colour, with which values."""
@@ -103,10 +106,11 @@ def run_net(
     A net is built in (`wl.list_nets`) or a file, TOML or PNML; one from a file stops after 100,000
     firings where `max_firings` does not say otherwise, and says so. With a `seed` equally urgent
     firings are chosen at random. `skeleton` runs it without colours, guards and times. The workload
-    of `puppet` is given by `trace`, `nodes`, `limit` (jobs of the log), `order`, `power` (none,
-    block, wait, dvfs), `cap` (also a CSV file or pairs of seconds and watts), `levels`, `alpha`,
-    `beta`, `core_share`, `cap_counts` (machine or jobs), `node_active_w`, `idle_fraction`,
-    `wait_time_s`, `wait_slots` and `latency_s`; times count from the first submission.
+    of `puppet` is given by `trace`, `nodes` and `cores_per_node` (without them what the log's
+    header says), `limit` (jobs of the log), `order`, `power` (none, block, wait, dvfs), `cap` (also
+    a CSV file or pairs of seconds and watts), `levels`, `alpha`, `beta`, `core_share`, `cap_counts`
+    (machine or jobs), `node_active_w`, `idle_fraction`, `wait_time_s`, `wait_slots` and
+    `latency_s`; times count from the first submission.
 
     >>> import wattline as wl
     >>> done = wl.run_net("puppet", power="dvfs", cap="70%")
@@ -122,11 +126,12 @@ def run_net(
     most = MOST_FIRINGS if max_firings is None and made.from_file else max_firings
     simulation.run(max_firings=most, on_instant=on_instant)
     remarks = list(made.remarks)
-    if max_firings is None and most is not None and simulation.fired >= most:
+    stopped = most is not None and simulation.fired >= most and simulation.can_go_on()
+    if stopped and max_firings is None:
         remarks.append(f"stopped after {most:,} firings: the net may have no end (--firings says "
                        "how many there are to be)")
     warn(remarks)
-    return NetRun(str(net), simulation, tuple(remarks))
+    return NetRun(str(net), simulation, tuple(remarks), stopped)
 
 
 def write_net(net: str | Path, path: str | Path, *, skeleton: bool = False,

@@ -52,8 +52,8 @@ def show(machine: str, svg: Path | None, as_json: bool) -> None:
     print_table(("", found["name"]), [(key, str(value)) for key, value in rows[1:]])
     click.echo()
     print_table(("links", "directed", "Gbit/s each", "Gbit/s in all"),
-                [(kind["kind"], kind["count"], kind["gbit_s"], kind["gbit_s_total"])
-                 for kind in found["links_by_kind"]])
+                [(kind["kind"], kind["count"], _span(kind["gbit_s_least"], kind["gbit_s_most"]),
+                  kind["gbit_s_total"]) for kind in found["links_by_kind"]])
     for remark in found["remarks"]:
         click.echo(f"\n{remark}")
     if svg is not None:
@@ -123,6 +123,10 @@ def sensitivity(profiles: Path | None, as_json: bool) -> None:
     print_table(("application", "MPI", "collectives", "wait", "send/recv", "test",
                  "synchronizing", "sensitive"),
                 [[*list(row.values())[:-1], "yes" if row["sensitive"] else "no"] for row in found])
+
+
+def _span(least: float, most: float) -> str:
+    return f"{least:g}" if least == most else f"{least:g} to {most:g}"
 
 
 def _shortened(hosts: str) -> str:

@@ -15,7 +15,7 @@ from wattline.cli.choices import Choice, Group
 from wattline.cli.output import json_option, print_json, print_table, progress
 from wattline.model.errors import InputError
 from wattline.model.progress import Advance
-from wattline.model.units import plain_number
+from wattline.model.units import counted, plain_number
 
 if TYPE_CHECKING:
     from wattline.petri.simulate import Simulation
@@ -31,7 +31,9 @@ def _workload_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.argument("net", metavar="NET"),
         click.option("--trace", type=click.Path(path_type=Path), help="Job log (SWF) for puppet."),
         click.option("--nodes", type=click.IntRange(min=1),
-                     help="Nodes of the machine (with --trace)."),
+                     help="Nodes of the machine (with --trace); default: by the log's header."),
+        click.option("--cores-per-node", type=click.IntRange(min=1),
+                     help="Processors of the log that make a node; default: by its header."),
         click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True,
                      help="Take only so many jobs of the log."),
         click.option("--order", type=Choice(["fcfs", "wfp"]), default="fcfs", show_default=True,
@@ -128,12 +130,15 @@ def run(net: str, as_json: bool, seed: int | None, firings: int | None, **worklo
     seconds = time.perf_counter() - began
     result = found.to_dict() | {"seconds": seconds,
                                 "firings_per_s": found.fired / max(seconds, 1e-9)}
-    _say(found.remarks)
+    if found.stopped and firings is not None:
+        result["remarks"].append(f"stopped after {counted(firings, 'firing')}, as asked: the net "
+                                 "could go on")
+    _say(result["remarks"])
     if as_json:
         print_json(result)
         return
     click.echo(found.simulation.net.about)
-    click.echo(f"{found.fired} firings to t = {found.time_s:g} s "
+    click.echo(f"{counted(found.fired, 'firing')} to t = {found.time_s:g} s "
                f"({result['firings_per_s']:,.0f} per second)")
     print_table(("place", "tokens", "first values"), [
         (path, held["count"], "; ".join(held["values"][:3])) for path, held in
@@ -230,15 +235,16 @@ def analyse(net: str, states: int, reach: tuple[str, ...], as_json: bool, **work
     click.echo("1 state, which is " + f"{seen} there are" if found.states == 1
                else f"{found.states:,} states, which are {seen} of them")
     click.echo(f"bounded: {_said(found.bounded)}; can get stuck: {_said(found.can_get_stuck)} "
-               f"({found.dead_states} states in which nothing can happen)")
+               f"({counted(found.dead_states, 'state')} in which nothing can happen)")
     if found.dead_end is not None:
         click.echo("the first of those has " + (", ".join(
             f"{place} {count}" for place, count in found.dead_end.tokens.items()) or "no token")
-            + f", after {len(found.dead_end.way)} firings")
+            + f", after {counted(len(found.dead_end.way), 'firing')}")
     if reach:
         way = found.reached
         click.echo("the state that was asked for: " + (
-            "was not seen" if way is None else f"after {len(way)} firings: {', '.join(way[:20])}"
+            "was not seen" if way is None else
+            f"after {counted(len(way), 'firing')}: {', '.join(way[:20])}"
             + (", ..." if len(way) > 20 else "")))
     print_table(("place", "most tokens"), [
         (place, "no limit" if place in found.unbounded else count)

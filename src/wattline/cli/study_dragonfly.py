@@ -83,6 +83,7 @@ def _print_random(found: dict[str, Any]) -> None:
         steps = found["packets_in_steps"]
         ways = [(f"packets in steps, {steps['workloads']} workloads x {steps['runs']}", steps),
                 ("packets in steps, large first", steps["large_first"]),
+                ("packets in steps under ugal, one run", found["packets_in_steps_ugal"]),
                 (f"packets at once, {found['packets']['workloads']} workloads", found["packets"]),
                 *ways]
     for label, result in ways:

@@ -73,7 +73,7 @@ def build_topology(table: Mapping[str, Any], where: str = "[network]",
 def _named(topology: Topology, hosts: Any, where: str) -> Topology:
     """The same network with names for its nodes, in their order."""
     if topology.hosts:
-        raise InputError(f"{where}: hosts are named by the file already; leave the field out")
+        raise InputError(f"{where}: hosts are named by its file already; leave the field out")
     if not isinstance(hosts, str):
         raise InputError(f"{where}: hosts must be a host list in quotes like \"nid[00000-00271]\"")
     names = tuple(parse_hosts(hosts))
@@ -114,10 +114,12 @@ def section_topology(section: Any, where: str, folder: Path | None = None,
     named = figures.pop("machine", None)
     if named is None:
         return build_topology(figures, where, folder)
+    hosts = figures.pop("hosts", None)
     if figures:
         raise InputError(f"{where}: give a machine or the fields of a topology, not both "
                          f"('{next(iter(figures))}')")
-    return named_machine(named, where, folder, seen)
+    made = named_machine(named, where, folder, seen)
+    return made if hosts is None else _named(made, hosts, where)
 
 
 def named_machine(name: Any, where: str, folder: Path | None = None,

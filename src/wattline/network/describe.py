@@ -18,15 +18,17 @@ def describe(topology: Topology) -> dict[str, Any]:
         if of_kind.size:
             kinds.append({"kind": kind.name.lower(), "count": int(of_kind.size),
                           "gbit_s": float(np.median(of_kind)),
+                          "gbit_s_least": float(of_kind.min()),
+                          "gbit_s_most": float(of_kind.max()),
                           "gbit_s_total": float(of_kind.sum())})
     per_router = np.bincount(topology.node_router, minlength=topology.routers)
-    per_group = np.bincount(topology.router_group, minlength=topology.groups)
+    per_group = np.bincount(topology.router_group)[topology.groups_with_nodes]
     return {
         "name": topology.name,
         "topology": topology.kind,
         "nodes": topology.nodes,
         "routers": topology.routers,
-        "groups": topology.groups if "groups" in topology.levels else 0,
+        "groups": len(topology.groups_with_nodes) if "groups" in topology.levels else 0,
         "cables": topology.cables,
         "links": topology.links,
         "nodes_per_router": _span(per_router[per_router > 0]),

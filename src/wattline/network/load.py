@@ -9,10 +9,11 @@ import numpy as np
 
 from wattline.model.errors import InputError
 from wattline.model.jobs import IntArray
+from wattline.model.signal import FloatArray
 from wattline.network.equilibrium import check_routing
 from wattline.network.flows import PACKET_BYTES, Exchange, flow_book, flow_times
 from wattline.network.packets import packet_book, packet_times, rule_of
-from wattline.network.routes import RouteBook
+from wattline.network.routes import RouteBook, routing_remarks
 from wattline.network.topology.base import Topology
 from wattline.network.traffic import Traffic
 
@@ -43,7 +44,8 @@ class Load:
     """Part of its link's rate at which a node that sends does so, over the whole time."""
     limit: float | None
     """The throughput at which the fullest link is full when each pair of routers uses its minimal
-    ways alike, or its detours under Valiant; None where the routing looks at loads."""
+    ways alike, or all its detours under Valiant. Where the routing looks at loads, what the links
+    of the nodes allow; None where they do not limit it."""
     detoured: float | None
     """Part of the packets that took a detour."""
     remarks: tuple[str, ...] = ()
@@ -75,12 +77,11 @@ def measure_load(topology: Topology, pattern: str = "uniform", *, routing: str =
                              rule=rule)
         time_s, detoured = float(found.time_s[0]), found.detoured / found.packets
     rate = topology.node_gbit_s * 1e9 / 8
-    aware = routing in ("adaptive", "ugal")
     return Load(topology.name, pattern, routing, model,
                 rule.threshold if routing == "adaptive" and model == "packet" else None,
                 topology.nodes, messages, seed, time_s, messages * PACKET_BYTES / time_s / rate,
-                None if aware else _limit(book, exchange, routing, messages), detoured,
-                topology.remarks)
+                _limit(topology, exchange, routing, messages), detoured,
+                (*topology.remarks, *routing_remarks(topology, routing)))
 
 
 def load_exchange(topology: Topology, pattern: str, messages: int) -> Exchange:
@@ -133,14 +134,32 @@ def _next_targets(topology: Topology, messages: int) -> IntArray:
     return (first[aim][:, None] + turn % size[:, None]).ravel().astype(np.int64)
 
 
-def _limit(book: RouteBook, exchange: Exchange, routing: str, messages: int) -> float:
-    """The throughput at which the fullest link is full, all ways of a pair being used alike."""
-    topology, traffic = book.topology, exchange.traffic
-    ends = (topology.node_router[traffic.source], topology.node_router[traffic.target])
-    routes, row = book.routes(*ends)
+def _limit(topology: Topology, exchange: Exchange, routing: str, messages: int) -> float | None:
+    """The throughput at which the fullest link is full, whatever the model.
+
+    All ways of a pair are used alike. A routing that looks at loads uses them as it likes, so that
+    only the links of nodes are counted; these allow 1 where nobody gets more than one node sends.
+    """
+    traffic = exchange.traffic
+    load = np.zeros(len(topology.capacity_bytes_s))
+    for side, node in ((0, traffic.source), (topology.nodes, traffic.target)):
+        np.add.at(load, topology.links + side + node, traffic.messages)
+    aware = routing in ("adaptive", "ugal")
+    if not aware:
+        load[:topology.links] = _load_of_ways(packet_book(topology, routing), traffic, routing)
+    # In units of what one node's link carries while it sends all of its messages.
+    used = load / messages * (topology.node_gbit_s * 1e9 / 8) / topology.capacity_bytes_s
+    return None if aware and used.max() <= 1 else float(1.0 / used.max())
+
+
+def _load_of_ways(book: RouteBook, traffic: Traffic, routing: str) -> FloatArray:
+    """Messages that cross each link between routers."""
+    topology = book.topology
+    routes, row = book.routes(topology.node_router[traffic.source],
+                              topology.node_router[traffic.target])
     rows, at = np.unique(row, return_inverse=True)
     wanted = np.bincount(at, traffic.messages)
-    load = np.zeros(len(topology.capacity_bytes_s))
+    load = np.zeros(topology.links)
     for pair, sent in zip(rows.tolist(), wanted.tolist(), strict=True):
         paths = np.arange(routes.path_start[pair], routes.path_start[pair + 1])
         direct = routes.minimal[paths]
@@ -148,8 +167,4 @@ def _limit(book: RouteBook, exchange: Exchange, routing: str, messages: int) -> 
         for path in chosen.tolist():
             links = routes.link[routes.link_start[path]:routes.link_start[path + 1]]
             load[links] += sent / len(chosen)
-    for side, node in ((0, traffic.source), (topology.nodes, traffic.target)):
-        np.add.at(load, topology.links + side + node, traffic.messages)
-    # In units of what one node's link carries while it sends all of its messages.
-    used = load / messages * (topology.node_gbit_s * 1e9 / 8) / topology.capacity_bytes_s
-    return float(1.0 / used.max())
+    return load

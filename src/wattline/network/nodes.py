@@ -67,6 +67,9 @@ def choose_nodes(topology: Topology, size: int, placement: str = "level-spread",
     placer.free[:] = _free(topology, free, busy, remarks)
     left = int(placer.free.sum())
     nodes = placer.place(size, sensitive=sensitive)
+    if not topology.hosts:
+        remarks.append(f"nodes of '{topology.name}' have no names, these are their numbers; a "
+                       "[network] section with hosts = \"nid[000-271]\" or the like names them")
     return ChosenNodes(topology, placement, nodes, left, tuple(remarks))
 
 

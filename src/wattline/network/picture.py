@@ -10,6 +10,7 @@ import numpy as np
 
 from wattline.model.jobs import IntArray
 from wattline.model.signal import FloatArray
+from wattline.model.units import counted
 from wattline.network.topology.base import LinkKind, Topology
 
 if TYPE_CHECKING:
@@ -39,9 +40,12 @@ class Sketch:
 def sketch(topology: Topology, link_value: FloatArray | None = None) -> Sketch:
     """Lay out a network; `link_value` has one value a directed link, zero where it is missing."""
     value = np.zeros(topology.links) if link_value is None else link_value[:topology.links]
-    groups = topology.groups
-    turn = 2 * np.pi * np.arange(groups) / groups + np.pi / 2
-    centre = np.stack((np.cos(turn), np.sin(turn)), axis=1)
+    groups, around_ring = topology.groups, topology.groups_with_nodes
+    turn = np.full(groups, np.pi / 2)
+    turn[around_ring] += 2 * np.pi * np.arange(len(around_ring)) / len(around_ring)
+    # Switches at the top of a tree, which have no nodes, stand in the middle.
+    centre = np.zeros((groups, 2))
+    centre[around_ring] = np.stack((np.cos(turn), np.sin(turn)), axis=1)[around_ring]
     inner = min(0.42, 2.4 / max(groups, 3))
     router_xy = np.zeros((topology.routers, 2))
     for group in range(groups):
@@ -122,7 +126,8 @@ def draw_network(topology: Topology) -> Figure:
     _kinds(axes, shown)
     note = "links between two groups are drawn as one; " \
            "a line in a group joins its routers all to all" if found.together else ""
-    groups = f"{topology.groups} groups, " if "groups" in topology.levels else ""
+    groups = f"{counted(len(topology.groups_with_nodes), 'group')}, " \
+        if "groups" in topology.levels else ""
     axes.set_title(f"{topology.name}: {groups}{topology.routers:,} routers, "
                    f"{topology.nodes:,} nodes, {topology.cables:,} cables\n{note}", fontsize=10)
     return figure
@@ -181,8 +186,8 @@ def _routers(axes: Any, topology: Topology, found: Sketch) -> None:
     size = 14 if topology.routers < 400 else 2
     axes.scatter(*found.router_xy.T, s=size, color="#222222", zorder=3)
     if topology.groups <= 40:
-        for group, (x, y) in enumerate(found.label_xy):
-            axes.text(x, y, f"g{group}", ha="center", va="center", fontsize=8)
+        for group in topology.groups_with_nodes.tolist():
+            axes.text(*found.label_xy[group], f"g{group}", ha="center", va="center", fontsize=8)
     axes.set_aspect("equal")
     axes.autoscale_view()
     axes.margins(0.04)
@@ -195,9 +200,10 @@ def _node_map(axes: Any, topology: Topology, placed: Sequence[tuple[str, IntArra
     from matplotlib.colors import ListedColormap
 
     group = topology.node_group
-    first = np.searchsorted(group, np.arange(topology.groups))
+    rows = int(group.max()) + 1
+    first = np.searchsorted(group, np.arange(rows))
     width = int(np.bincount(group).max())
-    cells = np.full((topology.groups, width), np.nan)
+    cells = np.full((rows, width), np.nan)
     cells[group, np.arange(topology.nodes) - first[group]] = 0
     for number, (_, nodes) in enumerate(placed, start=1):
         cells[group[nodes], nodes - first[group[nodes]]] = number

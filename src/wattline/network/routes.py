@@ -22,6 +22,8 @@ ShortArray = npt.NDArray[np.int32]
 
 MINIMAL_PATHS = 4
 DETOURS = 15
+WITHOUT_DETOURS = ("fat-tree", "tree")
+"""Kinds of networks in which a way that is not a shortest one only goes up and down once more."""
 ALL_PAIRS_ROUTERS = 300
 """Up to this many routers the paths of all pairs are made at once and kept."""
 
@@ -69,7 +71,7 @@ class RouteBook:
         self.topology = topology
         self.wiring = wire(topology, inside=inside)
         self.minimal_paths = minimal_paths
-        self.detours = detours if topology.kind not in ("fat-tree", "tree") else 0
+        self.detours = 0 if topology.kind in WITHOUT_DETOURS else detours
         self._all: Routes | None = None
 
     def routes(self, source: IntArray, target: IntArray) -> tuple[Routes, IntArray]:
@@ -87,6 +89,14 @@ class RouteBook:
     def _make(self, source: IntArray, target: IntArray) -> Routes:
         made = find_paths(self.wiring, source, target, self.minimal_paths, self.detours)
         return Routes(*made)
+
+
+def routing_remarks(topology: Topology, routing: str) -> tuple[str, ...]:
+    """What is to be known where a routing has nothing to choose from."""
+    if routing == "minimal" or topology.kind not in WITHOUT_DETOURS:
+        return ()
+    return (f"'{topology.name}' is a {topology.kind}, which has no detours: packets take its "
+            f"shortest ways, so '{routing}' is like minimal",)
 
 
 def wire(topology: Topology, *, inside: bool = False) -> Wiring:

@@ -16,6 +16,7 @@ from wattline.network.flows import Exchange, FlowResult, flow_book, flow_times
 from wattline.network.jobfile import PlacedJob
 from wattline.network.packets import packet_book, packet_times, rule_of
 from wattline.network.placement import Placer
+from wattline.network.routes import routing_remarks
 from wattline.network.topology.base import Topology
 from wattline.network.traffic import map_tasks
 from wattline.policies.placement.network.placements import PLACEMENTS
@@ -60,7 +61,7 @@ class Trial:
                  "bytes": float(self.link_bytes[e])}
                 for e in hot if self.link_bytes[e] > 0
             ],
-            "remarks": list(self.topology.remarks),
+            "remarks": [*self.topology.remarks, *routing_remarks(self.topology, self.routing)],
             "link_bytes": {
                 "median": float(np.median(self.link_bytes[:self.topology.links])),
                 "max": float(self.link_bytes[:self.topology.links].max(initial=0.0)),

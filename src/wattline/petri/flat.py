@@ -73,7 +73,7 @@ class FlatNet:
         bare = sorted({i for (_, known), i in self.index.items() if known == name})
         found = exact or bare
         if len(found) != 1:
-            what = "is not" if not found else "is more than one"
+            what = "is no" if not found else "is more than one"
             raise InputError(f"'{name}' {what} place of this net; it has "
                              + ", ".join(place.path for place in self.places))
         return found[0]

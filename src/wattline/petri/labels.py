@@ -110,14 +110,21 @@ def beside(start: Point, end: Point, half: Point, shares: Iterable[float]) -> tu
 
 
 def around(at: Point, inner: Point, half: Point, *, below: bool) -> tuple[Point, ...]:
-    """Places above or below a shape, straight and aside, then farther and on its other side."""
-    sides = (0.0, -0.4, 0.4, -0.8, 0.8, -1.2, 1.2)
-    found = []
-    for far in range(9):
-        for way in (1.0, -1.0) if below else (-1.0, 1.0):
-            y = at[1] + way * (inner[1] + half[1] + CLEAR + 6.0 * far)
-            found += [(at[0] + side * (inner[0] + half[0]), y) for side in sides]
-    return tuple(found)
+    """Places above or below a shape, straight and aside, then at its ends, then farther off.
+
+    Touching its own shape, a text is not read as that of another one.
+    """
+    near = (0.0, -0.4, 0.4, -0.8, 0.8)
+
+    def rows(far: int, sides: Iterable[float]) -> list[Point]:
+        ways = (1.0, -1.0) if below else (-1.0, 1.0)
+        return [(at[0] + side * (inner[0] + half[0]),
+                 at[1] + way * (inner[1] + half[1] + CLEAR + 6.0 * far))
+                for way in ways for side in sides]
+
+    ends = [(at[0] + way * (inner[0] + half[0] + CLEAR), at[1]) for way in (1.0, -1.0)]
+    farther = [place for far in range(1, 9) for place in rows(far, (*near, -1.2, 1.2))]
+    return (*rows(0, near), *ends, *rows(0, (-1.2, 1.2)), *farther)
 
 
 def crosses(box: Box, start: Point, end: Point) -> bool:

@@ -88,9 +88,9 @@ def _from_toml(path: Path) -> Net:
         raise InputError(f"{path}: {first_mistake(error, NetEntry)}") from None
     try:
         places = tuple(_place(name, entry) for name, entry in given.places.items())
-        counted = {place.name for place in places if place.colour is UNIT}
+        with_value = {place.name: place.colour is not UNIT for place in places}
         page = Page(given.name or path.stem, places,
-                    tuple(_transition(entry, counted) for entry in given.transition))
+                    tuple(_transition(entry, with_value) for entry in given.transition))
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     name = given.name or path.stem
@@ -121,9 +121,10 @@ def _frozen(value: Any) -> Any:
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
-def _transition(entry: TransitionEntry, counted: set[str]) -> Transition:
+def _transition(entry: TransitionEntry, with_value: Mapping[str, bool]) -> Transition:
+    """`with_value` has the places, and whether their tokens have a value."""
     arcs = [
-        _arc(kind, given, counted)
+        _arc(kind, given, with_value)
         for kind, listed in ((ArcKind.IN, entry.take), (ArcKind.TEST, entry.test),
                              (ArcKind.INHIBITOR, entry.absent), (ArcKind.ALL, entry.take_all),
                              (ArcKind.OUT, entry.put))
@@ -131,11 +132,14 @@ def _transition(entry: TransitionEntry, counted: set[str]) -> Transition:
     return Transition(entry.name, tuple(arcs), entry.guard, priority=entry.priority, at=entry.at)
 
 
-def _arc(kind: ArcKind, given: ArcEntry | str, counted: set[str]) -> Arc:
+def _arc(kind: ArcKind, given: ArcEntry | str, with_value: Mapping[str, bool]) -> Arc:
     entry = ArcEntry(place=given) if isinstance(given, str) else given
     what = entry.what
+    if entry.place not in with_value:
+        raise InputError(f"an arc leads to '{entry.place}', which is no place of this net; it has "
+                         f"{', '.join(with_value)}")
     needed: tuple[ArcKind, ...] = (ArcKind.IN, ArcKind.TEST, ArcKind.OUT)
-    if not what and entry.place not in counted and kind in needed:
+    if not what and with_value[entry.place] and kind in needed:
         raise InputError(f"an arc of '{entry.place}' says nothing of the token's value; give "
                          f'{{ place = "{entry.place}", what = "x" }}')
     if kind is ArcKind.ALL:

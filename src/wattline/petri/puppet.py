@@ -118,7 +118,7 @@ def _batch_page(jobs: Sequence[Job]) -> Page:
         "Batch scheduling",
         places=(
             Place("User", JOB, arrivals, at=(90, 170)),
-            Place("Refused", JOB, at=(90, 620)),
+            Place("Refused", JOB, at=(90, 660)),
             _port("Queuing", JOBS, 560, 170),
             Place("Trigger", UNIT, fusion="Trigger", at=(230, 370)),
             Place("Pass", PASS, fusion="Pass", at=(560, 370)),
@@ -140,7 +140,7 @@ def _batch_page(jobs: Sequence[Job]) -> Page:
             ), guard="Possible(job, highest)", priority=SUBMIT, at=(280, 170)),
             Transition("Refuse", (
                 take("User", "job"), put("Refused", "job"), put("Trigger"), absent("Pass 3"),
-            ), guard="not Possible(job, highest)", priority=SUBMIT, at=(90, 480)),
+            ), guard="not Possible(job, highest)", priority=SUBMIT, at=(90, 525)),
             Transition("FCFS", (
                 take_all("Trigger", "n"), take("Queuing", "jobs"), put("Queuing", "FCFS(jobs)"),
                 absent("Pass"), put("Pass", "Pass('wait')"),

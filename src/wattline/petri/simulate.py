@@ -129,6 +129,15 @@ class Simulation:
                 break
         return self.fired - first
 
+    def can_go_on(self) -> bool:
+        """Whether anything is enabled, now or when tokens that wait have become ready."""
+        state = self.save()
+        found = bool(self.enabled())
+        while not found and self.advance():
+            found = bool(self.enabled())
+        self.restore(state)
+        return found
+
     def save(self) -> tuple[float, int, list[Tokens]]:
         """The state, to come back to with `restore`."""
         return self.now_s, self.fired, [tokens.copy() for tokens in self.marking]

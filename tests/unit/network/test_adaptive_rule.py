@@ -102,6 +102,8 @@ def test_loads_meet_the_limits_of_theory(model):
     incast = measure_load(SMALL, "incast", routing="minimal", model=model, messages=5)
     assert incast.limit == pytest.approx(1 / 23)
     assert 0.99 / 23 < incast.throughput <= 1 / 23
+    aware = measure_load(SMALL, "incast", routing="adaptive", model=model, messages=5)
+    assert aware.limit == incast.limit
     by_detours = measure_load(SMALL, "adversarial", routing="valiant", model=model, messages=20)
     assert 0.85 * by_detours.limit < by_detours.throughput <= 0.5
     uniform = measure_load(SMALL, "uniform", routing="minimal", model=model, messages=23)

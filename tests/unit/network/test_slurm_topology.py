@@ -62,9 +62,27 @@ def test_leaves_are_routers_and_the_switches_above_them_groups(tmp_path):
     # Leaves of one group stand beside each other, so nodes are numbered by groups.
     assert network.hosts[:8] == tuple(f"n{k:02}" for k in (0, 1, 2, 3, 8, 9, 10, 11))
     assert network.node_group.tolist() == [0] * 8 + [1] * 8
-    up = network.link_gbit_s[(network.link_from == 0) & (network.link_to == 4)]
+    up = network.link_gbit_s[(network.link_from == 0) & (network.link_to == 2)]
     assert up.tolist() == [400.0]  # what four nodes of 100 Gbit/s send
     assert "100 Gbit/s for each node" in network.remarks[0]
+
+
+def test_a_tree_is_shown_as_it_is_wired(capsys, tmp_path):
+    """Leaves of a group and the switch above them are one group; the top switch is in none."""
+    path = str(write(tmp_path, "topology.conf", CONF))
+    network = load_machine(path)
+    assert network.router_group.tolist() == [0, 0, 0, 1, 1, 1, 2]
+    found = json.loads(run(capsys, "network", "show", path, "--json")[1])
+    assert (found["groups"], found["routers_per_group"]) == (2, 3)
+    kinds = {kind.pop("kind"): kind for kind in found["links_by_kind"]}
+    assert kinds == {
+        "local": {"count": 8, "gbit_s": 400.0, "gbit_s_least": 400.0, "gbit_s_most": 400.0,
+                  "gbit_s_total": 3200.0},
+        "global": {"count": 4, "gbit_s": 800.0, "gbit_s_least": 800.0, "gbit_s_most": 800.0,
+                   "gbit_s_total": 3200.0}}
+    uneven = CONF.replace("n[12-15]", "n[12-13]")
+    said = run(capsys, "network", "show", str(write(tmp_path, "topology.conf", uneven)))[1]
+    assert "200 to 400" in said
 
 
 def test_what_scontrol_prints_is_the_same_network(tmp_path):
@@ -103,6 +121,19 @@ def test_any_network_can_have_names_for_its_nodes(tmp_path):
     write(tmp_path, "machine.toml", "[network]\nhosts = 'nid[000-270]'\n")
     with pytest.raises(InputError, match=r"hosts has 271 names .*, and the network 272 nodes"):
         load_machine(str(path))
+    write(tmp_path, "machine.toml",
+          "[network]\nmachine = 'dragonfly-272'\nhosts = 'nid[000-271]'\n")
+    assert load_machine(str(path)).host(271) == "nid271"
+    write(tmp_path, "topology.conf", CONF)
+    write(tmp_path, "machine.toml", "[network]\nmachine = 'topology.conf'\nhosts = 'x[00-15]'\n")
+    with pytest.raises(InputError, match="hosts are named by its file already"):
+        load_machine(str(path))
+
+
+def test_nodes_without_names_are_numbers_and_that_is_said(capsys):
+    _, out, err = run(capsys, "network", "nodes", "dragonfly-272", "--size", "4", "--busy", "[0-5]")
+    assert out == "[8-11]\n"
+    assert "nodes of 'dragonfly-272' have no names, these are their numbers" in err
 
 
 def test_a_host_list_for_sbatch_of_nodes_that_are_free(capsys, tmp_path):
@@ -142,6 +173,9 @@ def test_a_load_says_which_bandwidths_it_took(capsys, tmp_path):
     found = json.loads(run(capsys, *argv, "--json")[1])
     assert found["limit"] == pytest.approx(1.0)  # without a taper nothing but node links is full
     assert "are assumed" in found["remarks"][0]
+    assert len(found["remarks"]) == 1
+    found = json.loads(run(capsys, *argv[:6], "valiant", *argv[7:], "--json")[1])
+    assert "has no detours: packets take its shortest ways" in found["remarks"][1]
     assert "are assumed" in run(capsys, *argv)[1]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from wattline.network.flows import Exchange, flow_book, flow_times
+from wattline.network.load import measure_load
 from wattline.network.packets import packet_book, packet_times
 from wattline.network.routes import RouteBook
 from wattline.network.topology import dragonfly
@@ -118,6 +119,13 @@ def test_the_limits_are_those_of_the_text_books():
     assert min(limits("next router", "minimal")) == pytest.approx(1.0 / P)
     # Of 16 nodes' traffic each of 15 third groups gets and passes on a fifteenth.
     assert limits("next group", "valiant")[1] == pytest.approx(15.0 / 32.0)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("model", ["flow", "packet"])
+def test_a_load_says_the_limit_of_theory_whatever_its_model(model):
+    found = measure_load(MACHINE, "adversarial", routing="valiant", model=model, messages=96)
+    assert found.limit == pytest.approx(min(limits("next group", "valiant")))
 
 
 def test_pairs_of_routers_use_all_third_groups_alike():

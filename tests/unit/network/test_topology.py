@@ -195,6 +195,28 @@ def test_fat_trees_of_two_levels_with_other_leaves_and_a_taper():
     assert fat_tree(4, nodes_per_leaf=3).nodes == 4 * 2 * 3
     limit = measure_load(plain, "adversarial", routing="minimal", model="flow", messages=16).limit
     assert limit == pytest.approx(1.0)  # two spines carry what two nodes send
-    for wrong in ({"levels": 4}, {"taper": 0.0}, {"nodes_per_leaf": -1}):
+    for wrong in ({"levels": 4}, {"taper": 0.0}, {"nodes_per_leaf": -1}, {"nodes_per_leaf": 4}):
         with pytest.raises(InputError, match=next(iter(wrong))):
             fat_tree(4, **wrong)
+
+
+@pytest.mark.parametrize("levels", [2, 3])
+@pytest.mark.parametrize("each", [2, 4, 6, 7])
+def test_no_switch_of_a_fat_tree_has_more_links_than_ports(levels, each):
+    tree = fat_tree(8, levels=levels, nodes_per_leaf=each)
+    used = np.bincount(tree.link_from, minlength=tree.routers)
+    used += np.bincount(tree.node_router, minlength=tree.routers)
+    assert used.max() <= 8
+    leaf = int(tree.node_router[0])
+    assert np.sum(tree.link_from == leaf) == min(4, 8 - each)
+
+
+def test_groups_are_those_with_nodes():
+    """The switches at the top of a tree are in the middle of its picture, and no group to be in."""
+    tree = fat_tree(4)
+    found = describe(tree)
+    assert (tree.groups, found["groups"], found["routers_per_group"]) == (5, 4, 4)
+    drawn = sketch(tree)
+    top = drawn.router_xy[tree.router_group == 4]
+    assert np.allclose(top.mean(axis=0), 0.0)
+    assert np.hypot(*drawn.router_xy[tree.router_group < 4].T).min() > np.hypot(*top.T).max()

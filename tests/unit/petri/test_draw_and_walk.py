@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -75,6 +76,21 @@ def test_no_text_lies_on_an_arc_a_shape_or_another_text(power: str, after: int) 
                            for line in sheet.lines), label.text
 
 
+@pytest.mark.parametrize("power", ["wait", "dvfs"])
+def test_a_guard_stands_nearest_to_its_own_transition(power: str) -> None:
+    net = build_net("puppet", power=power)
+    for page, sheet in zip(net.pages(), layout(Simulation(net)), strict=True):
+        boxes = {shape.name: shape for shape in sheet.shapes if shape.kind == "transition"}
+        guards = {label.text.strip("[]"): label for label in sheet.labels if label.style == "guard"}
+        for transition in page.transitions:
+            if transition.guard:
+                label = guards[transition.guard]
+                gaps = {name: math.hypot(*(
+                    max(0.0, abs(shape.at[i] - label.at[i]) - shape.half[i] - label.box.half[i])
+                    for i in (0, 1))) for name, shape in boxes.items()}
+                assert min(gaps, key=gaps.__getitem__) == transition.name, gaps
+
+
 def test_inhibitor_and_test_arcs_are_drawn_as_what_they_are() -> None:
     simulation = Simulation(demo_puppet())
     root = ElementTree.fromstring(svg(layout(simulation), "PuPPET"))
@@ -117,7 +133,7 @@ def test_walk_fires_undoes_and_runs() -> None:
 
 @pytest.mark.parametrize(("line", "message"), [
     ("9", "no choice 9"), ("fly", "no command"), ("run x", "whole number"),
-    ("until soon", "time in seconds"), ("show Nowhere", "is not place"),
+    ("until soon", "time in seconds"), ("show Nowhere", "is no place"),
     ("back", "nothing to undo"),
 ])
 def test_walk_names_what_is_wrong(line: str, message: str) -> None:
@@ -169,7 +185,7 @@ def test_show_replaces_a_file_only_where_it_is_named(
     (["run", "nonet"], "no net 'nonet'"),
     (["run", "puppet", "--cap", "100"], "below the idle power"),
     (["run", "puppet", "--cap", "much"], "not understood"),
-    (["run", "puppet", "--trace", "x.swf"], "size of the machine"),
+    (["run", "puppet", "--trace", "x.swf"], "x.swf: there is no such file"),
     (["run", "puppet", "--idle-fraction", "2"], r"in \[0, 1\]"),
     (["show", "puppet", "--page", "Attic"], "no page 'Attic'"),
 ])

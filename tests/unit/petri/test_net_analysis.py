@@ -115,8 +115,8 @@ def test_puppet_ends_with_every_job_done_and_never_holds_two_passes() -> None:
 def test_the_command_says_the_same(tmp_path: Path) -> None:
     path = written(tmp_path, PHILOSOPHERS)
     result = CliRunner().invoke(cli, ["petri", "analyse", path, "--reach", "holds1=1"])
-    assert "can get stuck: yes (1 states" in result.output
-    assert "after 1 firings: left1" in result.output
+    assert "can get stuck: yes (1 state " in result.output
+    assert "after 1 firing: left1" in result.output
     told = json.loads(CliRunner().invoke(cli, ["petri", "analyse", path, "--json"]).output)
     assert told["dead_states"] == 1
     with pytest.raises(InputError, match=r"like Done=3"):

@@ -65,7 +65,7 @@ def test_a_net_without_an_end_is_stopped_and_says_so(tmp_path: Path) -> None:
     assert done.fired == 100_000
     assert wl.run_net(path, max_firings=7).remarks == ()
     result = CliRunner().invoke(cli, ["petri", "run", path, "--firings", "7", "--json"])
-    assert json.loads(result.output)["fired"] == 7
+    assert json.loads(result.stdout)["fired"] == 7
 
 
 @pytest.mark.parametrize("text", [
@@ -81,7 +81,7 @@ def test_inscriptions_of_a_file_compute_and_do_nothing_else(tmp_path: Path, text
 
 
 @pytest.mark.parametrize(("before", "after", "message"), [
-    ('place = "jobs"', 'place = "jbos"', "no place of the page"),
+    ('place = "jobs"', 'place = "jbos"', "no place of this net"),
     ("count = 1", "count = -1", "places.free.count"),
     ("count = 1", "count = 1, tokens = [1]", "has count and tokens"),
     ('{ place = "printing", what = "n" }', '"printing"', "says nothing of the token's value"),
@@ -137,10 +137,64 @@ def test_numbers_that_grow_without_end_are_told_in_one_line(tmp_path: Path) -> N
     assert "more than 4096 bits" in str(done.exception)
 
 
+@pytest.mark.filterwarnings("ignore:8 nodes of 8 cores")
+def test_a_log_that_counts_cores_keeps_its_jobs() -> None:
+    """The header's 64 processors on 8 nodes, as `simulate` reads them."""
+    for size in ({}, {"nodes": 8}, {"nodes": 8, "cores_per_node": 8}):
+        done = wl.run_net("puppet", trace="examples/tiny.swf", power="none", **size)
+        assert done.simulation.net.about == (
+            "PuPPET, FCFS with EASY, 8 nodes, 12 jobs, wait slots 0, levels 1")
+        assert len(done.simulation.place("Batch scheduling/Done").values()) == 12
+    first = wl.run_net("puppet", trace="examples/tiny.swf", power="none", max_firings=1)
+    assert [job.js for job in first.simulation.place("Queuing").values()[0]] == [2]
+    assert [job.js for job in first.simulation.place("Batch scheduling/User").values()] == [
+        4, 3, 1, 8, 1, 2, 1, 5, 2, 1, 6]
+
+
 def test_jobs_that_do_not_fit_and_options_without_effect_are_said() -> None:
-    with pytest.warns(WattlineWarning, match="jobs of the log ask for more than the 8 nodes"):
-        wl.run_net("puppet", trace="examples/tiny.swf", nodes=8, cap=0.6)
+    with pytest.warns(WattlineWarning, match="8 jobs of the log ask for more than the 8 nodes"):
+        wl.run_net("puppet", trace="examples/tiny.swf", nodes=8, cores_per_node=1, cap=0.6)
+    with pytest.warns(WattlineWarning, match="cores_per_node has no effect"):
+        wl.run_net("puppet", cores_per_node=2)
+    with pytest.raises(InputError, match="every job of the log asks for more than the 2 nodes"):
+        wl.run_net("puppet", trace="examples/tiny.swf", nodes=2, cores_per_node=1)
     with pytest.warns(WattlineWarning, match="alpha has no effect"):
         wl.run_net("puppet", alpha=3.0, power="wait")
     with pytest.raises(InputError, match="frequencies have to rise"):
         wl.run_net("puppet", levels=(1.0, 0.5))
+
+
+PLAIN = '[places]\na = { %s }\n[[transition]]\nname = "t"\ntake = [%s]\nput = [%s]\n'
+
+
+def test_a_place_that_is_not_there_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(PLAIN % ("tokens = [1]", '{ place = "a", what = "n" }', '"zz"'))
+    with pytest.raises(InputError, match="an arc leads to 'zz', which is no place of this net; it "
+                                         "has a"):
+        wl.run_net(path)
+    path.write_text(PLAIN % ("count = 1", '"a"', '"a"'))
+    with pytest.raises(InputError, match="'Nope' is no place of this net; it has a"):
+        wl.analyse_net(path, reach={"Nope": 1})
+
+
+def test_a_net_that_could_go_on_is_said_to_be_stopped(tmp_path: Path) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(PLAIN % ("count = 1", '"a"', '"a"'))
+    said = CliRunner().invoke(cli, ["petri", "run", str(path), "--firings", "1"])
+    assert "stopped after 1 firing, as asked: the net could go on" in said.stderr
+    assert "1 firing to t = 0 s" in said.stdout
+    path.write_text(PLAIN % ("count = 1", '"a"', ""))
+    said = CliRunner().invoke(cli, ["petri", "run", str(path), "--firings", "1", "--json"])
+    assert (json.loads(said.stdout)["stopped"], json.loads(said.stdout)["remarks"]) == (False, [])
+    # Tokens that are to come count too: the first job is submitted, the last one is far off.
+    assert wl.run_net("puppet", max_firings=1).stopped
+    assert not wl.run_net("puppet").stopped
+
+
+def test_one_of_a_kind_is_said_in_the_singular(tmp_path: Path) -> None:
+    path = tmp_path / "net.toml"
+    path.write_text(PLAIN % ("count = 1", '"a"', ""))
+    said = CliRunner().invoke(cli, ["petri", "analyse", str(path)]).output
+    assert "(1 state in which nothing can happen)" in said
+    assert "after 1 firing\n" in said

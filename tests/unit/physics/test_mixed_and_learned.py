@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import wattline as wl
 from wattline.cli.main import cli
 from wattline.model.errors import InputError
 from wattline.physics.configurations import ConfigurationTable
@@ -85,11 +86,61 @@ def test_a_site_learns_its_own_priors_and_uses_them(tmp_path):
     assert errors[True] != errors[False]
 
 
+def of_gpus(path, slopes=(-0.60, -0.62, -0.64, -0.66)):
+    """Four applications on nodes with GPUs under a cap of their own, in one table."""
+    rows = ["application,nodes,gpus,gpu_cap_w,time_s,power_w"]
+    for name, slope in zip("abcd", slopes, strict=True):
+        rows += [f"{name},{n},{g},{w},{5000 * n**-0.9 * g**-0.8 * w**slope},{n * (300 + g * w)}"
+                 for n in (1, 2, 4, 8) for g in (1, 2, 4) for w in (200, 300, 450, 700)]
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def test_settings_of_any_machine_teach_how_time_and_power_go_with_them(tmp_path):
+    table, file = of_gpus(tmp_path / "t.csv"), tmp_path / "priors.json"
+    ask = ["fit", str(table)]
+    done = CliRunner().invoke(cli, [*ask, "--learn-priors", str(file), "--json"],
+                              catch_exceptions=False)
+    assert json.loads(done.stdout)["learned_from"] == ["a", "b", "c", "d"]
+    priors = load_priors(file)
+    assert priors[:2] == SHIPPED[:2], "nothing was seen of cores and sockets"
+    found = {name: slope.mean for name, slope in priors.time_slopes.items()}
+    assert found == pytest.approx({"nodes": -0.9, "gpus": -0.8, "gpu_cap_w": -0.63}, abs=0.03)
+    assert set(priors.power_slopes) == set(found)
+    assert all(0 < slope.sd < 0.5 for slope in priors.time_slopes.values())
+    # A tenth of a table is four points, as many as a line in three settings has figures.
+    errors = {}
+    for given in ([], ["--priors", str(file)]):
+        said = CliRunner().invoke(cli, [*ask, "--app", "d", "--train", "10%", "--sample", "random",
+                                        "--json", *given], catch_exceptions=False)
+        errors[bool(given)] = json.loads(said.stdout)["applications"]["d"]["time_error"]["mean"]
+    assert errors[True] < 0.5 * errors[False]
+
+
+def test_a_model_keeps_what_was_believed_of_its_slopes(tmp_path):
+    of_gpus(tmp_path / "t.csv")
+    wl.learn_priors(tmp_path / "t.csv", tmp_path / "priors.json")
+    model = wl.fit(tmp_path / "t.csv", app="a", train=0.2, priors=tmp_path / "priors.json").models[
+        "a"]
+    save_models({"a": model}, tmp_path / "m.json")
+    again = load_models(tmp_path / "m.json")["a"]
+    assert np.array(again.time.slopes) == pytest.approx(np.array(model.time.slopes))
+    points = np.array([[3.0, 3.0, 250.0], [16.0, 4.0, 700.0]])
+    assert again.predict_points(points).time_s == pytest.approx(
+        model.predict_points(points).time_s, rel=1e-6)
+
+
 def test_priors_that_cannot_be_learned_or_read_are_refused(tmp_path):
     (tmp_path / "one.csv").write_text("nodes,cores,cap_w,time_s,power_w\n1,2,50,3,4\n")
     ask = ["fit", str(tmp_path / "one.csv")]
     with pytest.raises(InputError, match="has 0 applications of 20 configurations or more"):
         cli.main([*ask, "--learn-priors", str(tmp_path / "p.json")], standalone_mode=False)
+    of_gpus(tmp_path / "t.csv")
+    wl.learn_priors(tmp_path / "t.csv", tmp_path / "p.json")
+    damaged = (tmp_path / "p.json").read_text().replace('"gpus": {', '"gpus": 3, "x": {', 1)
+    (tmp_path / "p.json").write_text(damaged)
+    with pytest.raises(InputError, match="the priors are damaged"):
+        load_priors(tmp_path / "p.json")
     (tmp_path / "p.json").write_text("{}")
     with pytest.raises(InputError, match="is no file of priors; `wattline fit TABLE --learn-pri"):
         cli.main([*ask, "--priors", str(tmp_path / "p.json")], standalone_mode=False)

@@ -42,6 +42,7 @@ def test_a_part_runs_and_prints_alone(made_up, capsys):
     _print(found)
     said = capsys.readouterr().out
     assert "packets in steps, 2 workloads x 2: jokanovic's code" in said
+    assert "packets in steps under ugal, one run: jokanovic's code" in said
     assert "tied" in said
 
 
@@ -59,6 +60,8 @@ def test_packets_in_steps_run_as_often_as_flows():
     assert asked["steps"][0].steps
     assert asked["steps"][1] == 1000
     assert asked["large_first_steps"][0].large_first
+    by_ugal, workloads = asked["ugal_steps"]
+    assert (by_ugal.routing, by_ugal.steps, by_ugal.repeats, workloads) == ("ugal", True, 1, 1000)
 
 
 def test_an_unknown_part_is_refused():

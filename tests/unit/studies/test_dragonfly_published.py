@@ -3,6 +3,7 @@
 import pytest
 
 from wattline.model.errors import InputError
+from wattline.studies.dragonfly.measured import figures
 from wattline.studies.dragonfly.published import rows
 from wattline.studies.dragonfly.study import plan_of
 from wattline.studies.published import rows_from
@@ -41,6 +42,30 @@ def test_verdicts_compare_the_two_figures():
     assert verdict["large jobs first, Jokanovic's policy as in the code, packets in steps"] == (
         "fails")
     assert "7 workloads x 2 runs" in ours["best cut against seven baselines, packets in steps"][5]
+
+
+@pytest.mark.parametrize(("key", "way"), [
+    ("packets_in_steps", "packets in steps"),
+    ("packets_in_steps_ugal", "packets in steps under ugal")])
+def test_quadrants_and_ties_stand_beside_what_is_strictly_better(key, way):
+    """All cases: 60 % better, 1 % worse, and the rest by its kinds."""
+    cases = {**AGAINST, "only_small_better": 0.20, "only_large_better": 0.09}
+    ours = found(**{key: {**cases, "workloads": 1000, "runs": 1, "jokanovic": cases,
+                          "jokanovic_code": cases}})
+    for other in ("seven baselines", "Jokanovic's policy as in the code",
+                  "Jokanovic's policy as in the text"):
+        row = ours[f"strictly better than {other}, {way}"]
+        assert row[3] == "60 %"
+        assert row[5] == ("1000 workloads x 1 runs; there 1,000 x 10; only small jobs better 20 %, "
+                          "only large jobs better 9 %, tied 10 %")
+
+
+def test_the_kept_figures_of_a_comparison_are_all_of_its_cases():
+    for cases in (kept for found in (figures()["packets_in_steps"], figures())
+                  for kept in (found, found["jokanovic"], found["jokanovic_code"])):
+        parts = [cases[name] for name in ("strictly_better", "strictly_worse", "only_small_better",
+                                          "only_large_better", "tied")]
+        assert sum(parts) == pytest.approx(1.0, abs=0.02)  # kept to two or three figures
 
 
 @pytest.mark.parametrize(("cut", "verdict"), [

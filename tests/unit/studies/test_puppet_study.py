@@ -246,3 +246,13 @@ def test_mistakes_are_told(arguments: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         CliRunner().invoke(cli, ["study", "puppet", *arguments], catch_exceptions=False,
                            standalone_mode=False)
+
+
+def test_a_log_that_is_too_short_is_refused_before_the_simulations(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    laboratory = Laboratory(generated_workload(seed=1, jobs=100))
+    monkeypatch.setattr(Laboratory, "run", lambda *asked: pytest.fail("something was simulated"))
+    with pytest.raises(InputError, match=r"under a cap of 40%: its \d+ jobs, of 100 in all, are "
+                                         "too few for this study"):
+        laboratory.ratios(all_cases(4))

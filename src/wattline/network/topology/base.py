@@ -69,6 +69,11 @@ class Topology:
         return int(self.router_group.max()) + 1
 
     @property
+    def groups_with_nodes(self) -> IntArray:
+        """The groups that jobs can be in: not that of the switches at the top of a tree."""
+        return np.unique(self.node_group)
+
+    @property
     def links(self) -> int:
         return len(self.link_from)
 

@@ -25,8 +25,9 @@ def fat_tree(ports: int = 8, *, levels: int = 3, nodes_per_leaf: int = 0, taper:
     With three there are k pods, each a group: its k/2 edge switches come first and hold the nodes,
     then its k/2 aggregation switches; the core switches are the last group. With two there are k
     leaves, each a group, under k/2 spines, the last group. A leaf holds k/2 nodes unless
-    `nodes_per_leaf` says otherwise. Links between switches carry their bandwidth over
-    `taper`.
+    `nodes_per_leaf` says otherwise; where it holds more, the ports that are left go up, and there
+    are as many fewer spines (aggregation switches) above. Links between switches carry their
+    bandwidth over `taper`.
     """
     positive(name or "fat-tree", ports=ports, link_gbit_s=link_gbit_s, node_gbit_s=node_gbit_s,
              taper=taper)
@@ -38,34 +39,37 @@ def fat_tree(ports: int = 8, *, levels: int = 3, nodes_per_leaf: int = 0, taper:
     each = nodes_per_leaf or half
     nodes = ports * each * (half if levels == 3 else 1)
     name = name or f"fat-tree-{nodes}"
+    need(each < ports, f"network '{name}': nodes_per_leaf is {each}, and a switch has {ports} "
+                       "ports, of which one at least has to go up")
+    ups = min(half, ports - each)
     need(ports % 2 == 0, f"network '{name}': ports is {ports}, an odd number; half of the ports "
                          "of a switch go up and half go down, so use an even number")
     refuse_large(name, nodes, ports**(levels - 1) * half)
     if levels == 2:
-        return _two_levels(name, ports, each, link_gbit_s / taper, node_gbit_s)
-    core = ports * ports
+        return _two_levels(name, ports, each, ups, link_gbit_s / taper, node_gbit_s)
+    pod_size = half + ups
+    core = ports * pod_size
     cables: list[Cable] = []
     for pod in range(ports):
-        base = pod * ports
-        for up in range(half):
+        base = pod * pod_size
+        for up in range(ups):
             cables += [(base + edge, base + half + up, LinkKind.LOCAL, link_gbit_s / taper)
                        for edge in range(half)]
             cables += [(base + half + up, core + up * half + port, LinkKind.GLOBAL,
                         link_gbit_s / taper) for port in range(half)]
-    edges = np.concatenate([np.arange(half) + pod * ports for pod in range(ports)])
-    group = np.concatenate((np.repeat(np.arange(ports), ports), np.full(half * half, ports)))
+    edges = np.concatenate([np.arange(half) + pod * pod_size for pod in range(ports)])
+    group = np.concatenate((np.repeat(np.arange(ports), pod_size), np.full(ups * half, ports)))
     return build(name, "fat-tree", node_router=np.repeat(edges, each), router_group=group,
                  cables=cables, node_gbit_s=node_gbit_s)
 
 
-def _two_levels(name: str, ports: int, each: int, up_gbit_s: float,
+def _two_levels(name: str, ports: int, each: int, spines: int, up_gbit_s: float,
                 node_gbit_s: float) -> Topology:
     """Leaves that are joined to every spine."""
-    half = ports // 2
     cables: list[Cable] = [(leaf, ports + spine, LinkKind.GLOBAL, up_gbit_s)
-                           for leaf in range(ports) for spine in range(half)]
+                           for leaf in range(ports) for spine in range(spines)]
     return build(name, "fat-tree", node_router=np.repeat(np.arange(ports), each),
-                 router_group=np.concatenate((np.arange(ports), np.full(half, ports))),
+                 router_group=np.concatenate((np.arange(ports), np.full(spines, ports))),
                  cables=cables, node_gbit_s=node_gbit_s)
 
 

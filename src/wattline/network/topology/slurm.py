@@ -1,7 +1,8 @@
 """An interconnect from what Slurm is told of it: `topology.conf`, `topology.yaml`, `scontrol`.
 
-A leaf switch, the one that nodes hang on, is a router here, and the switch above it is a group. A
-block is a group of one router. Switches above are routers without nodes, joined as in the tree.
+A leaf switch, the one that nodes hang on, is a router here, and the leaves under one switch are a
+group, together with that switch. A block is a group of one router. Switches above are routers
+without nodes, joined as in the tree.
 Slurm's files say nothing of bandwidths that one could compute with, so these are assumed, and the
 network says so. Placements need none.
 """
@@ -35,9 +36,11 @@ def read_slurm(path: Path, *, section: str = "", taper: float = 1.0, node_gbit_s
     chosen = _chosen(read, section)
     leaves, above = _levels(chosen, str(path))
     order = _by_group(leaves, above, chosen.kind)
-    inner = [switch for switch in chosen.switches if switch.name not in leaves]
+    inner = [switch.name for switch in chosen.switches if switch.name not in leaves]
     groups = {group: number for number, group in enumerate(dict.fromkeys(order.values()))}
-    names = [*order, *(switch.name for switch in inner)]
+    group_of = order | {group: group for group in groups if group in inner}
+    names = [*sorted(group_of, key=lambda one: (groups[group_of[one]], one in inner)),
+             *(one for one in inner if one not in group_of)]
     remarks = [*read.remarks,
                f"{path} has no bandwidths: {node_gbit_s:g} Gbit/s for each node, and links up that "
                f"carry what is below over {taper:g}, are assumed"]
@@ -45,17 +48,20 @@ def read_slurm(path: Path, *, section: str = "", taper: float = 1.0, node_gbit_s
         names.append(CORE)
         remarks.append(f"{path} does not join all its switches; a core that joins them is assumed")
     upper = len(groups)
-    router_group = [groups[order[one]] if one in order else upper for one in names]
+    router_group = [groups[group_of[one]] if one in group_of else upper for one in names]
     number = {one: at for at, one in enumerate(names)}
     below = _nodes_below(leaves, above, names)
     cables: list[Cable] = []
     for one in names:
         parent = above.get(one, CORE if CORE in number and one != CORE else "")
         if parent:
-            cables.append((number[one], number[parent], LinkKind.GLOBAL,
+            ends = number[one], number[parent]
+            inside = router_group[ends[0]] == router_group[ends[1]]
+            cables.append((*ends, LinkKind.LOCAL if inside else LinkKind.GLOBAL,
                            max(1, below[one]) * node_gbit_s / taper))
     made = build(name or path.stem, "tree",
-                 node_router=np.repeat(np.arange(len(order)), [len(leaves[one]) for one in order]),
+                 node_router=np.repeat([number[one] for one in order],
+                                       [len(leaves[one]) for one in order]),
                  router_group=np.array(router_group), cables=cables, node_gbit_s=node_gbit_s)
     return replace(made, hosts=tuple(host for one in order for host in leaves[one]),
                    remarks=tuple(remarks))

@@ -24,7 +24,7 @@ KINDS: Mapping[str, Callable[[ConfigurationTable, Grid, int, Priors], Model]] = 
     "capping": fit_capping,
     "mixed": fit_mixed,
     "quadratic": lambda table, grid, sockets, priors: fit_quadratic(table, grid),
-    "smooth": lambda table, grid, sockets, priors: fit_smooth(table, grid),
+    "smooth": lambda table, grid, sockets, priors: fit_smooth(table, grid, priors),
 }
 AUTO = "auto"
 """Capping where a table has nodes, cores and a cap for each socket; smooth for all others."""

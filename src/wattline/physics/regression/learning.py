@@ -1,14 +1,16 @@
-"""Learning the priors of the capping model from whole tables of several applications.
+"""Learning the priors of models from whole tables of several applications.
 
 What all applications of a site have in common, how their times fall with cores and what a cap costs
 them, need not be measured again with each new one: it is what is believed before. The middle of a
-coefficient over the applications is its mean, their spread its width.
+coefficient over the applications is its mean, their spread its width. Tables of nodes, cores and a
+cap for each socket teach the capping model; tables of other settings teach the smooth one how time
+and power go with each setting, by its name.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,8 @@ from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.regression.base import Grid
 from wattline.physics.regression.bayes import one_thread
 from wattline.physics.regression.capping import CappingModel, fit_capping
-from wattline.physics.regression.terms import SHIPPED, Prior, Priors
+from wattline.physics.regression.smooth import fit_smooth, slopes_found
+from wattline.physics.regression.terms import PARTS, SHIPPED, Prior, Priors, Slope
 
 FORMAT = "wattline-priors"
 FEWEST = 3
@@ -37,6 +40,9 @@ _FIRST_GUESS_SD: Mapping[str, Mapping[str, float]] = {
               "nodes_nodes": 0.1, "top": 0.06, "top_cores": 0.06, "top_nodes": 0.06,
               "full": 0.04, "limit": 0.05, "idle": 0.3},
 }
+_SLOPE_GUESS_SD = 0.5
+"""How far slopes of applications are thought to be apart, of which nothing is known yet."""
+_WIDE_SLOPE = Slope(0.0, 2.0)
 Learned = tuple[str, CappingModel]
 """An application, and a model of one of its tables."""
 
@@ -46,15 +52,18 @@ def fit_widely(
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> dict[str, CappingModel]:
     """Models of whole tables under wide priors: what the tables say, not what was believed."""
-    wide = Priors(*(tuple(
-        prior._replace(sd=2.0 * _FIRST_GUESS_SD[part].get(prior.name, prior.sd))
-        for prior in getattr(SHIPPED, part)) for part in Priors._fields))
+    wide = Priors(power=_widened("power"), time=_widened("time"))
     found = {}
     with one_thread():
         for done, (name, table) in enumerate(tables.items()):
             found[name] = fit_capping(table, Grid.of(table), sockets, wide)
             progress((done + 1) / len(tables))
     return found
+
+
+def _widened(part: str) -> tuple[Prior, ...]:
+    return tuple(prior._replace(sd=2.0 * _FIRST_GUESS_SD[part].get(prior.name, prior.sd))
+                 for prior in getattr(SHIPPED, part))
 
 
 def learn_priors(
@@ -66,8 +75,9 @@ def learn_priors(
     `application_of` says which tables are of one application, `knows` whether a table can say
     anything of a coefficient. A coefficient that fewer than three know stays as it was.
     """
-    return Priors(*(tuple(_learned(models, part, at, application_of, knows)
-                          for at in range(len(getattr(SHIPPED, part)))) for part in Priors._fields))
+    power, time = (tuple(_learned(models, part, at, application_of, knows)
+                         for at in range(len(getattr(SHIPPED, part)))) for part in PARTS)
+    return Priors(power, time)
 
 
 def _learned(
@@ -87,17 +97,48 @@ def _learned(
             values.setdefault(application_of(name), []).append(float(fitted.coefficients[at]))
     if len(values) < FEWEST:
         return prior
-    each = np.array([np.mean(found) for found in values.values()])
+    middle, width = _in_common([float(np.mean(found)) for found in values.values()], guess)
+    return prior._replace(mean=middle, sd=width)
+
+
+def _in_common(values: Sequence[float], guess: float) -> tuple[float, float]:
+    """The robust middle and width of what applications have, widened as they are few."""
+    each = np.array(values)
     middle = float(np.median(each))
     width = 1.4826 * float(np.median(np.abs(each - middle))) * np.sqrt(1.0 + 1.0 / len(each))
-    return prior._replace(mean=middle, sd=float(max(WIDENED * width, NARROWEST * guess)))
+    return middle, float(max(WIDENED * width, NARROWEST * guess))
+
+
+def learn_slopes(
+    tables: Mapping[str, ConfigurationTable],
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> dict[str, dict[str, Slope]]:
+    """How power and time go with each setting that three applications or more determine."""
+    values: dict[str, dict[str, list[float]]] = {part: {} for part in PARTS}
+    with one_thread():
+        for done, table in enumerate(tables.values()):
+            grid = Grid.of(table)
+            wide = dict.fromkeys(grid.names, _WIDE_SLOPE)
+            model = fit_smooth(table, grid, Priors((), (), wide, wide))
+            for part in PARTS:
+                slopes, variances = slopes_found(getattr(model, part), model.logs)
+                for name, slope, variance in zip(grid.names, slopes, variances, strict=True):
+                    if variance < _SLOPE_GUESS_SD**2:
+                        values[part].setdefault(name, []).append(float(slope))
+            progress((done + 1) / len(tables))
+    return {part: {name: Slope(*_in_common(found, _SLOPE_GUESS_SD))
+                   for name, found in values[part].items() if len(found) >= FEWEST}
+            for part in PARTS}
 
 
 def save_priors(priors: Priors, applications: list[str], path: str | Path) -> None:
     """Write priors to a file, whole or not at all."""
     content = {"format": FORMAT, "learned_from": applications, **{
         part: {prior.name: {"mean": prior.mean, "sd": prior.sd}
-               for prior in getattr(priors, part)} for part in Priors._fields}}
+               for prior in getattr(priors, part)} for part in PARTS},
+        "slopes": {part: {name: slope._asdict()
+                          for name, slope in getattr(priors, f"{part}_slopes").items()}
+                   for part in PARTS}}
     write_whole(path, json.dumps(content, indent=1) + "\n")
 
 
@@ -111,12 +152,15 @@ def load_priors(path: str | Path) -> Priors:
         raise InputError(f"{path} is no file of priors; `wattline fit TABLE --learn-priors FILE` "
                          "makes one")
     try:
-        read = [tuple(prior._replace(mean=float(content[part][prior.name]["mean"]),
-                                     sd=float(content[part][prior.name]["sd"]))
-                      for prior in getattr(SHIPPED, part)) for part in Priors._fields]
-    except (KeyError, TypeError, ValueError) as error:
+        power, time = (tuple(prior._replace(mean=float(content[part][prior.name]["mean"]),
+                                            sd=float(content[part][prior.name]["sd"]))
+                             for prior in getattr(SHIPPED, part)) for part in PARTS)
+        power_slopes, time_slopes = (
+            {name: Slope(float(each["mean"]), float(each["sd"]))
+             for name, each in content.get("slopes", {}).get(part, {}).items()} for part in PARTS)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: the priors are damaged ({error})") from None
-    if not all(prior.sd > 0 and np.isfinite([prior.mean, prior.sd]).all()
-               for each in read for prior in each):
+    every: list[Prior | Slope] = [*power, *time, *power_slopes.values(), *time_slopes.values()]
+    if not all(one.sd > 0 and np.isfinite([one.mean, one.sd]).all() for one in every):
         raise InputError(f"{path}: every prior needs a finite mean and a width above 0")
-    return Priors(*read)
+    return Priors(power, time, power_slopes, time_slopes)

@@ -19,10 +19,8 @@ import numpy as np
 from wattline.model.signal import FloatArray
 from wattline.physics.configurations import ConfigurationTable
 from wattline.physics.regression.base import Grid, Model, Prediction
-from wattline.physics.regression.terms import corrections
+from wattline.physics.regression.terms import SHIPPED, Priors, Slope, corrections
 
-_SLOPE_SD = 1.0
-"""Times and powers go at most about in proportion to nodes and settings."""
 _LEVEL_SD = 3.0
 _ROUNDS = 3
 _ROOT3 = float(np.sqrt(3.0))
@@ -52,18 +50,31 @@ class Half:
 
     shape: Shape
     target: FloatArray
+    """Beside the centre and the line of the slopes that are believed."""
     centre: float
+    slopes: tuple[Slope, ...]
+    """What was believed before, for each axis."""
 
     def as_dict(self) -> dict[str, Any]:
         return {"rest_sd": self.shape.rest_sd, "noise_sd": self.shape.noise_sd,
                 "reach": list(self.shape.reach), "target": self.target.tolist(),
-                "centre": self.centre}
+                "centre": self.centre, "slopes": [list(slope) for slope in self.slopes]}
+
+    @property
+    def slope_means(self) -> FloatArray:
+        return np.array([slope.mean for slope in self.slopes])
+
+    @property
+    def slope_variances(self) -> FloatArray:
+        return np.array([slope.sd**2 for slope in self.slopes])
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Half:
         shape = Shape(float(stored["rest_sd"]), float(stored["noise_sd"]),
                       tuple(float(reach) for reach in stored["reach"]))
-        return cls(shape, np.asarray(stored["target"], dtype=np.float64), float(stored["centre"]))
+        known = stored.get("slopes") or [Slope()] * len(shape.reach)
+        return cls(shape, np.asarray(stored["target"], dtype=np.float64), float(stored["centre"]),
+                   tuple(Slope(float(mean), float(sd)) for mean, sd in known))
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,19 +117,32 @@ class SmoothModel(Model):
                    note=str(stored.get("note", "")))
 
 
-def fit_smooth(table: ConfigurationTable, grid: Grid) -> SmoothModel:
+def fit_smooth(
+    table: ConfigurationTable, grid: Grid, priors: Priors = SHIPPED
+) -> SmoothModel:
     """Fit to every row of a table."""
     logs = np.log(table.points()) - _middle(grid)
-    return SmoothModel(table.application, grid, len(table), logs,
-                       _fit_half(logs, np.log(table.time_s)),
-                       _fit_half(logs, np.log(table.power_w)), note=table.note)
+    time, power = (
+        _fit_half(logs, np.log(measured), tuple(known.get(name, Slope()) for name in grid.names))
+        for measured, known in ((table.time_s, priors.time_slopes),
+                                (table.power_w, priors.power_slopes)))
+    return SmoothModel(table.application, grid, len(table), logs, time, power, note=table.note)
+
+
+def slopes_found(half: Half, logs: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The slope along each axis as the measurements say it, and its variance."""
+    lower, weights = _solve(half, logs)
+    before = half.slope_variances
+    seen = np.linalg.solve(lower, logs * before)
+    return (half.slope_means + before * (logs.T @ weights),
+            before - np.einsum("ij,ij->j", seen, seen))
 
 
 def smooth_factor(grid: Grid, points: FloatArray) -> FloatArray:
     """A square root of what is believed of points before any measurement, for designs."""
     logs = np.log(points) - _middle(grid)
     curved = [logs[:, i] * logs[:, j] for i in range(logs.shape[1]) for j in range(i + 1)]
-    return np.column_stack([np.full(len(points), _LEVEL_SD), _SLOPE_SD * logs,
+    return np.column_stack([np.full(len(points), _LEVEL_SD), Slope().sd * logs,
                             0.3 * np.stack(curved, axis=1), 0.05 * corrections(grid, points)])
 
 
@@ -126,12 +150,13 @@ def _middle(grid: Grid) -> FloatArray:
     return np.array([float(np.mean(np.log(levels))) for levels in grid.levels.values()])
 
 
-def _fit_half(logs: FloatArray, target: FloatArray) -> Half:
+def _fit_half(logs: FloatArray, target: FloatArray, slopes: tuple[Slope, ...]) -> Half:
     """The likeliest shape, found by turning one figure of it after another."""
-    centre = float(np.median(target))
-    moved = target - centre
+    line_of_means = logs @ np.array([slope.mean for slope in slopes])
+    centre = float(np.median(target - line_of_means))
+    moved = target - line_of_means - centre
     apart = logs[:, None, :] - logs[None, :, :]
-    line = _line(logs, logs)
+    line = _line(logs, logs, np.array([slope.sd**2 for slope in slopes]))
     shape = Shape(0.2, 0.02, (1.2,) * logs.shape[1])
     best = _evidence(shape, line, apart, moved)
     for _ in range(_ROUNDS):
@@ -143,7 +168,7 @@ def _fit_half(logs: FloatArray, target: FloatArray) -> Half:
                     shape, best = other, found
         if best == before:
             break
-    return Half(shape, moved, centre)
+    return Half(shape, moved, centre, slopes)
 
 
 class _Turn(NamedTuple):
@@ -166,8 +191,8 @@ def _neighbours(axes: int) -> list[_Turn]:
     return [_Turn(-2, _RESTS), _Turn(-1, _NOISES), *(_Turn(axis, _REACHES) for axis in range(axes))]
 
 
-def _line(first: FloatArray, second: FloatArray) -> FloatArray:
-    covariance: FloatArray = _LEVEL_SD**2 + _SLOPE_SD**2 * (first @ second.T)
+def _line(first: FloatArray, second: FloatArray, variances: FloatArray) -> FloatArray:
+    covariance: FloatArray = _LEVEL_SD**2 + (first * variances) @ second.T
     return covariance
 
 
@@ -187,7 +212,7 @@ def _evidence(shape: Shape, line: FloatArray, apart: FloatArray, target: FloatAr
 def _solve(half: Half, logs: FloatArray) -> tuple[FloatArray, FloatArray]:
     """A root of the covariance of the measurements, and their weights."""
     apart = logs[:, None, :] - logs[None, :, :]
-    covariance = _line(logs, logs) + _rest(half.shape, apart)
+    covariance = _line(logs, logs, half.slope_variances) + _rest(half.shape, apart)
     lower = np.linalg.cholesky(covariance + half.shape.noise_sd**2 * np.eye(len(logs)))
     weights: FloatArray = np.linalg.solve(lower.T, np.linalg.solve(lower, half.target))
     return np.asarray(lower, dtype=np.float64), weights
@@ -198,9 +223,10 @@ def _predict(
 ) -> tuple[FloatArray, FloatArray]:
     lower, weights = solved
     apart = at[:, None, :] - logs[None, :, :]
-    beside = _line(at, logs) + _rest(half.shape, apart)
+    beside = _line(at, logs, half.slope_variances) + _rest(half.shape, apart)
     known = np.linalg.solve(lower, beside.T)
-    own = (_LEVEL_SD**2 + _SLOPE_SD**2 * np.einsum("ij,ij->i", at, at) + half.shape.rest_sd**2
+    own = (_LEVEL_SD**2 + (at**2) @ half.slope_variances + half.shape.rest_sd**2
            + half.shape.noise_sd**2)
     variance = own - np.einsum("ij,ij->j", known, known)
-    return half.centre + beside @ weights, np.sqrt(np.maximum(variance, half.shape.noise_sd**2))
+    line = half.centre + at @ half.slope_means
+    return line + beside @ weights, np.sqrt(np.maximum(variance, half.shape.noise_sd**2))

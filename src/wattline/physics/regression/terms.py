@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -76,13 +77,28 @@ NO_OVERHEAD = -30.0
 """The overhead of an application that has none: e^-30 of its computing time."""
 
 
+class Slope(NamedTuple):
+    """What is believed of log time, or log power, over the logarithm of a setting.
+
+    Times and powers go at most about in proportion to nodes and settings.
+    """
+
+    mean: float = 0.0
+    sd: float = 1.0
+
+
 class Priors(NamedTuple):
     """What is believed of all coefficients."""
 
     power: tuple[Prior, ...]
     time: tuple[Prior, ...]
+    power_slopes: Mapping[str, Slope] = {}
+    time_slopes: Mapping[str, Slope] = {}
+    """Of the smooth model, by the names of settings; of others nothing is known before."""
 
 
+PARTS = ("power", "time")
+"""What there are priors of."""
 SHIPPED = Priors(POWER_PRIORS, TIME_PRIORS)
 
 

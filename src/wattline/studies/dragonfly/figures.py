@@ -64,8 +64,11 @@ def _random(study: Study, random: RandomWorkloads) -> dict[str, Any]:
     }
     if random.packets is not None and random.steps is not None:
         assert random.large_first_steps is not None
+        assert random.ugal_steps is not None
         found["packets"] = {"workloads": plan.packets, "runs": 1, **_against(random.packets),
                             "flow_error": flow_error(random)}
+        found["packets_in_steps_ugal"] = {"workloads": plan.packets, "runs": 1,
+                                          **_against(random.ugal_steps)}
         found["packets_in_steps"] = {
             "workloads": plan.packets, "runs": plan.repeats, **_against(random.steps),
             "by_baseline": {name: random.steps.against((name,)) for name in BASELINES},

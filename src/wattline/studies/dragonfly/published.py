@@ -92,11 +92,10 @@ def _random(results: Results) -> Iterator[Row]:
                              ("max_reduction", "best cut against")):
             said = document.RANDOM_SMALL_FIRST[figure]
             ours = found.get(figure) if found else None
-            tied = f"; {_percent(found['tied'])} of cases are tied" if found and ours is not None \
-                and figure == "strictly_better" else ""
+            rest = _other_cases(found) if found and figure == "strictly_better" else ""
             yield _row("3.4.4", f"{what} seven baselines, {way}", _percent(said),
                        None if ours is None else _percent(ours),
-                       "" if ours is None else _judge(figure, said, ours), f"{count}{tied}")
+                       "" if ours is None else _judge(figure, said, ours), f"{count}{rest}")
     for name, said in document.SINGLE_PATTERN_WORSE.items():
         ours = results.get("by_pattern", {}).get(name, {}).get("strictly_worse")
         yield _row("3.4.4", f"all jobs {name}: strictly worse (flows)", _percent(said),
@@ -108,6 +107,14 @@ def _random(results: Results) -> Iterator[Row]:
     yield _row("3.4.5", "large jobs first, seven baselines, packets in steps",
                "at least as well", ours,
                "" if first is None else _as_well(first), _count(first))
+
+
+def _other_cases(found: Results) -> str:
+    """The cases that are neither strictly better nor strictly worse: two quadrants, and ties."""
+    parts = [f"{what} {_percent(found[figure])}" for figure, what in (
+        ("only_small_better", "only small jobs better"),
+        ("only_large_better", "only large jobs better"), ("tied", "tied")) if figure in found]
+    return f"; {', '.join(parts)}" if parts else ""
 
 
 def _count(found: Results | None) -> str:
@@ -126,11 +133,15 @@ def _as_well(found: Results, *, strictly: bool = False) -> str:
 
 
 def _ways(results: Results) -> list[tuple[str, str, str]]:
-    steps = results.get("packets_in_steps", {})
-    counts = [(steps.get("workloads", 0), steps.get("runs", 0)),
-              (results.get("workloads", 0), results.get("repeats", 0))]
-    said = [f"{many} workloads x {runs} runs; there 1,000 x 10" for many, runs in counts]
-    return [("packets in steps", "packets_in_steps", said[0]), ("flows", "flow", said[1])]
+    """How it was simulated, the key of the figures, and of how many runs these are."""
+    found = []
+    for way, key in (("packets in steps", "packets_in_steps"),
+                     ("packets in steps under ugal", "packets_in_steps_ugal"), ("flows", "flow")):
+        given = results if key == "flow" else results.get(key, {})
+        runs = given.get("repeats" if key == "flow" else "runs", 0)
+        found.append((way, key, f"{given.get('workloads', 0)} workloads x {runs} runs; there "
+                                "1,000 x 10"))
+    return found
 
 
 def _jokanovic(results: Results) -> Iterator[Row]:
@@ -142,8 +153,10 @@ def _jokanovic(results: Results) -> Iterator[Row]:
                 said = document.JOKANOVIC_SMALL_FIRST[figure]
                 ours = found.get(policy, {}).get(figure)
                 verdict = "" if ours is None else _judge(figure, said, ours)
+                rest = _other_cases(found.get(policy, {})) if figure == "strictly_better" else ""
                 yield _row("3.4.6", f"{figure.replace('_', ' ')} than {name}, {way}",
-                           _percent(said), None if ours is None else _percent(ours), verdict, count)
+                           _percent(said), None if ours is None else _percent(ours), verdict,
+                           f"{count}{rest}")
     large = results.get("packets_in_steps", {}).get("large_first")
     first = None if large is None else large["jokanovic_code"]
     yield _row("3.4.6", "large jobs first, Jokanovic's policy as in the code, packets in steps",

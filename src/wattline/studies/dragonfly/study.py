@@ -83,6 +83,8 @@ class RandomWorkloads:
     packets: PlacementComparison | None
     steps: PlacementComparison | None
     """The same workloads as `packets`, tasks waiting for each other step by step."""
+    ugal_steps: PlacementComparison | None
+    """The same as `steps`, under the other routing that looks at queues; one run."""
     large_first_steps: PlacementComparison | None
     flows_of_packets: PlacementComparison | None
     """The same workloads as `packets`, by flows: what the flow model gets wrong."""
@@ -145,6 +147,7 @@ def comparisons(plan: StudyPlan) -> dict[str, tuple[Settings, int]]:
     if plan.packets:
         found |= {"packets": (replace(once, packets=True), plan.packets),
                   "steps": (replace(steps, repeats=plan.repeats), plan.packets),
+                  "ugal_steps": (replace(steps, routing="ugal"), plan.packets),
                   "large_first_steps": (replace(steps, large_first=True), plan.packets),
                   "flows_of_packets": (once, plan.packets)}
     return found
@@ -156,7 +159,7 @@ def _random(made: Mapping[str, PlacementComparison]) -> RandomWorkloads | None:
     return RandomWorkloads(
         made["small_first"], made["large_first"],
         {name: made[name] for name in PATTERNS if name in made},
-        *(made.get(name) for name in ("packets", "steps", "large_first_steps",
+        *(made.get(name) for name in ("packets", "steps", "ugal_steps", "large_first_steps",
                                       "flows_of_packets")))
 
 

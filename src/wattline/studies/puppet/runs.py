@@ -141,10 +141,6 @@ class Laboratory:
     def measure(self, case: CappedCase, chosen: Mask) -> Figures:
         run = self.run(case, chosen)
         ran = run.ran
-        if not ran.any():
-            raise InputError(
-                f"no job of a part of the log can start under a cap of {case.cap:.0%}: "
-                f"{len(self.jobs_of(case))} jobs are too few for this study")
         end_s, start_s = run.schedule.end_s[ran], run.schedule.start_s[ran]
         makespan_s = float(end_s.max() - run.jobs.submit_s[0])
         used = float(np.dot(run.schedule.nodes[ran], end_s - start_s))
@@ -166,6 +162,7 @@ class Laboratory:
         """Every case and its baseline, on two threads (the engine lets go of the interpreter)."""
         wanted = list(dict.fromkeys(cases))
         masks = {case: self.can_run(case) for case in wanted}
+        self._refuse_idle_parts(masks)
         work: dict[tuple[CappedCase, bytes], Mask] = {}
         for case in wanted:
             for known in (case, _baseline(case)):
@@ -177,6 +174,15 @@ class Laboratory:
                 found[tasks[task]] = task.result()
                 advance(len(found) / len(work))
         return {case: self._ratio(case, masks[case], found) for case in wanted}
+
+    def _refuse_idle_parts(self, masks: dict[CappedCase, Mask]) -> None:
+        """Before anything is simulated: a part of which no job may start has no figures."""
+        for case, mask in masks.items():
+            if not mask.any():
+                raise InputError(
+                    f"no job of a part of the log can start under a cap of {case.cap:.0%}: its "
+                    f"{len(mask)} jobs, of {len(self.workload.whole):,} in all, are too few for "
+                    "this study")
 
     def _ratio(self, case: CappedCase, mask: Mask,
                found: dict[tuple[CappedCase, bytes], Figures]) -> Ratio:
