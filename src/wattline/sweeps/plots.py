@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wattline.analysis.drawing import COLOURS, INK, SOFT, legend_above, sheet
 from wattline.analysis.expressions import Expression
@@ -30,15 +30,14 @@ def draw_front(found: SweepResult, objectives: Sequence[str]) -> Figure:
     figure, (axes,) = sheet(height=4.6)
     units = [_unit(goal, [*others, *(alike[0] for alike in front)]) for goal in goals]
 
-    def place(each: SweptSetting) -> tuple[float, ...]:
-        return tuple(goal.value(each.means) / unit.size
-                     for goal, unit in zip(goals, units, strict=True))
+    def place(each: SweptSetting) -> tuple[float, float]:
+        x, y = (goal.value(each.means) / unit.size
+                for goal, unit in zip(goals, units, strict=True))
+        return x, y
 
-    if others:
-        axes.plot(*zip(*map(place, others), strict=True), "o", color=SOFT, markersize=4,
-                  label="other settings")
-    line = sorted(((*place(alike[0]), _label(alike)) for alike in front),
-                  key=lambda point: point[:2])
+    axes.plot([place(each)[0] for each in others], [place(each)[1] for each in others], "o",
+              color=SOFT, markersize=4, label="other settings")
+    line = sorted((*place(alike[0]), _label(alike)) for alike in front)
     axes.plot([point[0] for point in line], [point[1] for point in line], "o-", color=COLOURS[0],
               label="no setting beats these")
     for axis, goal, unit in zip((axes.xaxis, axes.yaxis), goals, units, strict=True):
@@ -63,7 +62,7 @@ def _label(alike: Sequence[SweptSetting]) -> str:
     return said if len(alike) == 1 else f"{said} (+{len(alike) - 1} equal)"
 
 
-def _name(axes: Axes, line: Sequence[tuple[Any, ...]]) -> None:
+def _name(axes: Axes, line: Sequence[tuple[float, float, str]]) -> None:
     """Write names beside points, where they lie over no other name and no point of the line."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.transforms import Bbox
