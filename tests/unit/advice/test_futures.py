@@ -15,7 +15,7 @@ from wattline.advice.futures.candidates import read_choices
 from wattline.advice.futures.instants import instant_s
 from wattline.advice.futures.policy import planned
 from wattline.advice.futures.run_times import OVERDUE, RunTimes
-from wattline.advice.futures.running import candidate_of, stand_at
+from wattline.advice.futures.running import candidate_of, plan_of, stand_at
 from wattline.advice.futures.side_by_side import figures_of_all
 from wattline.cli.main import cli
 from wattline.engine.prepare import Rules
@@ -251,3 +251,14 @@ def test_a_supervisor_keeps_limits_where_a_candidate_does() -> None:
         wl.self_tune(trace, **asked, limits=["watts <= 5"])
     with pytest.raises(wl.InputError, match=r"no figure 'jobs\.waiting'"):
         wl.self_tune(trace, **asked, objective="jobs.waiting")
+
+
+def test_a_machine_is_made_anew_only_for_a_candidate_that_changes_it() -> None:
+    trace = wl.generate("lublin", seed=1, jobs=30, nodes=64)
+    ready = planned(trace, {"machine": MACHINE, "power": "dvfs", "cap": "14kW"}, False)
+    _, policy, cap, nodes = (plan_of(ready, each).machine for each in read_choices(
+        ["sjf", "cap=12kW", "machine.node_idle_w=80"], ready.scenario))
+    assert policy is cap is ready.machine
+    assert nodes.power_w_idle == 64 * 80.0
+    plain = wl.Result.of(ready.plain_run())
+    assert plain.metrics(flat=True) == pytest.approx(ready.run().metrics(flat=True), nan_ok=True)
